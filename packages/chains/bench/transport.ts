@@ -15,7 +15,7 @@ interface Call {
 if (process.send !== undefined) serve();
 else await measure();
 
-/** The node: a process of its own, so that it does not share our core. */
+/** The node, in a separate process, so that it does not share our core. */
 function serve(): void {
   const answer = ({ id }: Call): object => ({ jsonrpc: "2.0", id, result: "0x10" });
   const server = createServer((request, response) => {

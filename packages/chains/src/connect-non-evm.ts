@@ -17,8 +17,8 @@ const loaders: Readonly<Record<NonEvmVmType, () => Promise<ConnectNonEvm>>> = {
 };
 
 /**
- * Connects to a chain by all its endpoints: they are asked in their order, and payments are sent to all.
- * `rpcQuorum` of them decide which deposits count, and what became of a payment.
+ * Connects to all endpoints of a chain: reads try them in order, and payments are sent to all. A quorum of
+ * `rpcQuorum` endpoints decides which deposits count and what became of a payment.
  */
 export async function connectNonEvm(options: NonEvmOptions): Promise<OpenConnection> {
   const create = await loaders[options.chain.vmType]();
@@ -46,7 +46,7 @@ const usersLoaders: Readonly<Record<NonEvmVmType, () => Promise<ConnectUsers>>> 
   hypevm: async () => (await import("./hyperliquid/users.ts")).connectExchangeUsers,
 };
 
-/** Connects to the user's side of a chain; undefined if its settings do not suffice. */
+/** Connects to the user's side of a chain; undefined if the chain's settings do not suffice. */
 export async function connectNonEvmUsers(options: UsersOptions): Promise<OpenNonEvmUsers | undefined> {
   const connect = await usersLoaders[options.chain.vmType]();
   const urls = urlsOf(options);
@@ -59,7 +59,7 @@ function urlsOf({ chain: { rpcUrl, rpcUrls } }: UsersOptions): readonly string[]
   return rpcUrls ?? [rpcUrl];
 }
 
-/** The options of one endpoint, which comes first in all that is read from it. */
+/** The options with the endpoint at this index moved to the front of every list. */
 function atEndpoint<T extends UsersOptions>(options: T, at: number): T {
   const { chain, attestation } = options;
   const rpcUrl = chain.rpcUrls?.[at];
@@ -67,7 +67,7 @@ function atEndpoint<T extends UsersOptions>(options: T, at: number): T {
   return { ...options, chain: { ...chain, rpcUrl }, attestation: firstAt(attestation, rpcUrl, at) };
 }
 
-/** The options of a connection to one endpoint of the list alone. */
+/** The options of a connection to only the endpoint at this index. */
 export function withOneEndpoint<T extends UsersOptions>(options: T, at: number): T {
   const only = atEndpoint(options, at);
   const { rpcUrls: _, ...chain } = only.chain;

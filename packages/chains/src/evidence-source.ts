@@ -15,7 +15,7 @@ import {
 import type { ObserveCall } from "./nodes/rpc-call.ts";
 import { quorumEvidence, type Disagreement } from "./nodes/rpc-quorum.ts";
 
-/** The common part of evidence sources: the requests, and when they are answered. */
+/** Options that all evidence sources have. */
 
 export interface SourceOptions {
   /** Observes each call to a node of a chain. Endpoints of one chain are not distinguished. */
@@ -29,14 +29,14 @@ export interface Endpoint<Rules, Transaction> {
   /**
    * A final, successful transaction, with everything that the family needs to judge it.
    * @param id in canonical format
-   * @param question undefined: about its deposits
+   * @param question undefined: the transaction is judged for deposits
    */
   transaction(
     id: string,
     rules: Rules,
     question: PaymentQuestion | undefined,
   ): Promise<Evidence<Transaction>>;
-  /** @param hint id of a transaction that may have executed it, in canonical format */
+  /** @param hint id of a transaction that may have executed the payload, in canonical format */
   withdrawal(payload: Hex, rules: Rules, hint: string | undefined): Promise<Evidence<WithdrawalAnswer>>;
   readonly newestFinal?: EvidenceSource["newestFinal"];
   close(): Promise<void>;
@@ -45,7 +45,7 @@ export interface Endpoint<Rules, Transaction> {
 /** Options of an endpoint's connection. */
 export interface Connection<F extends FamilyId> {
   readonly url: string;
-  /** Its index in the configuration. */
+  /** The endpoint's index in the configuration. */
   readonly at: number;
   readonly facts: FactsOf<F>;
   readonly observed: { readonly onCall?: ObserveCall };
@@ -87,7 +87,7 @@ export function endpointEvidence<F extends FamilyId, Rules, Transaction>(
     question: PaymentQuestion | undefined,
     verdict: (rules: Rules, transaction: Transaction) => Evidence<T> | Promise<Evidence<T>>,
   ): Promise<Evidence<T>> => {
-    // An id in another format is not looked up, because its deposits would count twice, under two keys.
+    // Refuse an id in another format: its deposits would be minted twice, under two keys.
     if (!isTransactionId(chain.vmType, id))
       return refuted(`transaction id must be ${transactionIdFormat(chain.vmType)}`);
     const rules = await rulesOf();

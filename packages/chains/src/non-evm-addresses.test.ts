@@ -20,7 +20,7 @@ interface Behavior {
   atBlock?: bigint;
   problem?: string;
   isDown?: boolean;
-  /** It answers when this is resolved. */
+  /** It answers once this is resolved. */
   after?: Promise<void>;
 }
 
@@ -162,7 +162,7 @@ test("an endpoint that hangs delays a balance by one second", async () => {
   expect(await read).toEqual({ atBlock: 7n, amount: 5n });
 });
 
-test("an endpoint that shows another balance than the others for half a minute is named", async () => {
+test("reports an endpoint that shows another balance than the others for half a minute", async () => {
   const { held, disagreements, forward } = chainOf([shows(5n), shows(0n), shows(0n)]);
   await held();
   forward(15_000);

@@ -53,7 +53,7 @@ export function createSharedAddresses(
     });
   }
 
-  /** Names endpoints that show another balance than the quorum for 30 s. */
+  /** Reports endpoints that show another balance than the quorum for 30 s. */
   function noteDiffering(
     answers: readonly Answer<number, AddressBalances>[],
     agreed: readonly Balance[],
@@ -129,8 +129,8 @@ export function createSharedAddresses(
 }
 
 /**
- * The balances that a quorum shows alike, at the newest block that a quorum has reached. Undefined: another
- * endpoint may still tell more. Pure.
+ * The balances on which a quorum agrees, at the newest block that a quorum has reached. Undefined: wait for
+ * more endpoints. Pure.
  */
 function agreedBalances(
   answers: readonly Answer<number, AddressBalances>[],

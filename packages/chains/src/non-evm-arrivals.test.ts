@@ -32,10 +32,10 @@ const larger = aDeposit(7, { amount: 100_000n });
 /** What an endpoint shows: deposits in blocks, of which the newest is 9. */
 interface Behavior {
   deposits?: readonly DepositFact[];
-  /** Of transactions that it is asked about; it lists them all the same. */
+  /** Answers about single transactions; it lists them nevertheless. */
   transaction?: NonEvmTransaction | Error;
   isDown?: boolean;
-  /** It lists deposits when this is resolved. */
+  /** It lists deposits once this is resolved. */
   after?: Promise<void>;
 }
 
@@ -87,7 +87,7 @@ function chainOf(behaviors: readonly Behavior[], quorum = Math.floor(behaviors.l
     forward: (ms: number) => void (nowMs += ms),
     /** How often each endpoint read deposits. */
     reads: () => reads,
-    /** The endpoints that were asked about transactions since the last call of this. */
+    /** The endpoints that were queried about transactions since the last call of this. */
     asked: () => asked.splice(0),
   };
 }
@@ -145,7 +145,7 @@ test("compares transfers that the hub maps to orders regardless of what the hub 
   expect((await together.arrivals("5")).deposits).toEqual([unmapped]);
 });
 
-test("a deposit that waits does not delay the others, and is reported once a second endpoint shows it", async () => {
+test("a waiting deposit does not delay the others, and is reported once a second endpoint shows it", async () => {
   const other = aDeposit(8);
   const second: Behavior = shows(other);
   const { together, forward } = chainOf([shows(deposit, other), second, silent]);
@@ -180,7 +180,7 @@ test("a process that was killed while a deposit waited reads it again, also afte
   expect((await chainOf(endpoints).together.arrivals(cursor)).deposits).toEqual([deposit]);
 });
 
-test("an endpoint that invents a deposit is named after half a minute, and another one leads", async () => {
+test("reports an endpoint that invents a deposit after half a minute, and another one leads", async () => {
   const liar = shows(deposit, aDeposit(8));
   const honest = shows(aDeposit(8));
   const { together, disagreements, forward } = chainOf([liar, honest, honest]);
@@ -214,7 +214,7 @@ test("queries the other endpoints once per deposit, and rarely while it waits", 
   const { together, forward, asked } = chainOf([shows(deposit, aDeposit(8)), shows(aDeposit(8)), third]);
   await together.arrivals("5");
   expect(asked().toSorted()).toEqual([1, 1, 2, 2]);
-  // Polled every second for two minutes: only the waiting deposit is asked about again.
+  // Polled every second for two minutes: only the waiting deposit is queried again.
   for (let polls = 0; polls < 120; polls++) {
     forward(1_000);
     await together.arrivals("5");
@@ -260,7 +260,7 @@ test("a deposit that the lead hides waits for a quorum", async () => {
     return found;
   };
   expect(await pollFor(300_000)).toEqual([]);
-  // Without a quorum, nothing shows which of the two is wrong.
+  // Without a quorum, it is unknown which of the two is wrong.
   expect(disagreements.length).toBeGreaterThan(0);
   for (const one of disagreements) expect(one).toEqual(["deposits", [0, 1]]);
   third.isDown = false;
@@ -290,7 +290,7 @@ test("a second endpoint reads what the lead has read once a minute", async () =>
   expect(reads()).toEqual([300, 2, 2]);
 });
 
-test("a single endpoint, or rpcQuorum 1, is believed without asking others", async () => {
+test("trusts a single endpoint, or the first with rpcQuorum 1, without querying others", async () => {
   for (const { together, asked } of [
     chainOf([shows(deposit)]),
     chainOf([shows(deposit), shows(), shows()], 1),
@@ -311,7 +311,7 @@ test.each<[string, readonly Behavior[], string, readonly DepositFact[]]>([
   expect(found.kind === "final" ? found.deposits : []).toEqual(deposits);
 });
 
-test("a reported transaction is neither absent nor there while too few endpoints answer", async () => {
+test("a reported transaction is neither absent nor present while too few endpoints answer", async () => {
   const { together } = chainOf([shows(deposit), silent]);
   await expect(together.arrivalsOf(deposit.txHash)).rejects.toBe(down);
 });

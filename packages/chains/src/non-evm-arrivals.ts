@@ -101,7 +101,7 @@ export function createSharedArrivals(
             throw inconsistent(QUESTION, `no quorum of endpoints is near block ${found.upTo.number}`);
         }
         order.noteRead(place, found.upTo.number);
-        // The transactions that were read count; the next reading asks another endpoint.
+        // The transactions that were read count; the next reading uses another endpoint.
         if (found.fault !== undefined) order.noteFault(place, found.fault);
         if (isTrusted) return found;
         return secondPass.complete(place, cursor, found.deposits, await confirmed(place, cursor, found));
@@ -114,15 +114,15 @@ export function createSharedArrivals(
 }
 
 /**
- * Nothing was read, because nothing shows whether the cursor is past the chain's newest block. It would then
- * skip deposits.
+ * Returns nothing as read, because it is unknown whether the cursor is past the chain's newest block. Such a
+ * cursor would skip deposits.
  */
 function unknownReach(cursor: string, { upTo }: NonEvmArrivals): NonEvmArrivals {
   const fault = inconsistent(QUESTION, "fewer endpoints than the quorum show how far the chain is");
   return { deposits: [], cursor, upTo, fault };
 }
 
-/** Nothing may count as read from the oldest waiting deposit on. */
+/** Limits what counts as read to the time before the oldest waiting deposit. */
 function beforeOldest(
   { upTo, unreadSince }: NonEvmArrivals,
   waiting: readonly DepositFact[],

@@ -22,7 +22,7 @@ export interface NonEvmConnection {
   readonly canCancel: boolean;
   /** Requests wait for a share of the endpoint's rate limit, for up to two minutes each. */
   readonly isRateLimited?: true;
-  /** The cost of a payment depends on its recipient. */
+  /** Whether the cost of a payment depends on its recipient. */
   readonly costDependsOnRecipient?: true;
   /** Addresses of the service, one per order, that users pay. Absent: they are not enabled. */
   readonly depositAddresses?: NonEvmDepositAddresses;
@@ -83,7 +83,7 @@ export interface NonEvmConnection {
    * @throws RpcFault if nothing is known
    */
   outcome(attempt: NonEvmAttempt): Promise<NonEvmOutcome>;
-  /** How far the node is. Absent: unknown. @throws RpcFault */
+  /** The newest state of the node. Absent: the chain cannot tell. @throws RpcFault */
   head?(): Promise<NonEvmHead>;
   /** Its endpoints in the order of the configuration. */
   endpoints?(): readonly EndpointStatus[];
@@ -95,7 +95,7 @@ export interface NonEvmConnection {
   close(): Promise<void>;
 }
 
-/** How far a node is. */
+/** The newest state that a node has. */
 export interface NonEvmHead {
   /** Grows with the chain: the number of the newest block, or the chain's clock. */
   readonly position: bigint;
@@ -112,7 +112,7 @@ export interface NonEvmDepositAddresses {
   readonly kind: "keys" | "program";
   /** The address of an order. With `keys`, only its id counts. */
   addressOf(key: AddressKey): Hex;
-  /** What one sweep costs, given what a payment of the native currency does, base units of it. */
+  /** The cost of one sweep, from the cost of a native payment; both in base units of the native currency. */
   sweepCost(paymentCost: bigint): bigint;
   /** Why this payment cannot arrive at an address or be swept. Absent: any can. @throws RpcFault */
   refusalOf?(payment: { readonly currency: Hex; readonly amount: bigint }): Promise<string | undefined>;
@@ -136,7 +136,7 @@ export interface NonEvmDepositAddresses {
   sweepable(key: AddressKey, currency: Hex, reserved: readonly Hex[]): Promise<bigint>;
 }
 
-/** What an address is derived from. */
+/** The data from which an address is derived. */
 export type AddressKey = Pick<DepositAddressKey, "id" | "depositor" | "strict">;
 
 /** An address to read. */
@@ -213,10 +213,10 @@ export interface OpenConnection extends NonEvmConnection {
 }
 
 export interface NonEvmArrivals {
-  /** All final; their blocks cannot be reorged out. */
+  /** All are final: their blocks cannot be reorged out. */
   readonly deposits: readonly DepositFact[];
   readonly cursor: string;
-  /** Where the reading started, if it was given no cursor. */
+  /** Where the reading started if it got no cursor. */
   readonly startedAt?: string;
   /** The block (slot, ledger) up to which it was read. */
   readonly upTo: Pick<BlockRef, "number" | "hash" | "timestamp">;
@@ -238,7 +238,7 @@ export type NonEvmTransaction =
   | { readonly kind: "notFinal" }
   | { readonly kind: "absent" };
 
-/** One payment, with the order id in the family's way. */
+/** One payment, which carries the order id in the family's format. */
 export interface NonEvmPayment {
   readonly recipient: Hex;
   readonly currency: Hex;
@@ -269,13 +269,13 @@ export interface SignedNonceMapping {
 /** Signed bytes of a payment. */
 export interface NonEvmAttempt {
   readonly raw: Hex;
-  /** Different for different bytes. If the chain assigns its own id later, `outcome` returns it. */
+  /** Unique for these bytes. If the chain assigns its own id later, `outcome` returns that id. */
   readonly txId: TxHash;
   /** Fee in the native token, in addition to the payment. */
   readonly fee: bigint;
   /** Time of creation, ms since epoch. */
   readonly madeAtMs: number;
-  /** Absent: its row is stored. */
+  /** Set only if the attempt has no stored row. */
   readonly lost?: LostAttempt;
 }
 
@@ -297,9 +297,9 @@ export type NonEvmOutcome =
   | { readonly kind: "pending" }
   /** In a block that may still be reorged out. */
   | { readonly kind: "mined"; readonly block: Pick<BlockRef, "number" | "hash">; readonly txId?: TxHash }
-  /** It paid and is final. `txId`: the chain's id, if the attempt could not know it. */
+  /** The payment was made and is final. `txId`: the chain's id, if the attempt could not know it. */
   | { readonly kind: "final"; readonly block: Pick<BlockRef, "number" | "hash">; readonly txId?: TxHash }
-  /** It can no longer count: it failed, expired, or its inputs were spent otherwise, all final. */
+  /** It can no longer count: it finally failed or expired, or another final transaction spent its inputs. */
   | { readonly kind: "dead"; readonly reason: string };
 
 /** The solver's balance of a currency is insufficient for a payment now. */

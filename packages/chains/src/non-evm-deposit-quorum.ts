@@ -26,7 +26,7 @@ export type TransactionDeposits = readonly [DepositFact, ...DepositFact[]];
 /** A transaction that one endpoint shows, and no quorum yet. */
 interface Claim {
   readonly sinceMs: number;
-  /** When the others are asked again. */
+  /** When the other endpoints are queried again. */
   dueMs: number;
   reportedAtMs: number;
   /** A quorum of other endpoints does not have these deposits. */
@@ -172,7 +172,7 @@ function finalText(transaction: NonEvmTransaction): string | undefined {
   return transaction.kind === "final" ? textOf(transaction.deposits) : undefined;
 }
 
-/** Equal for equal deposits. With a nonce, the id and the depositor come from the hub. */
+/** A key that is equal for equal deposits. With a nonce, the id and the depositor come from the hub. */
 export function textOf(deposits: readonly DepositFact[]): string {
   return deposits
     .map((one) => {

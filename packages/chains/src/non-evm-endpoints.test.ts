@@ -26,11 +26,11 @@ interface Behavior {
   head?: NonEvmHead;
   headFault?: Error;
   prepare?: NonEvmAttempt | Error;
-  /** What it prepares conflicts with every earlier attempt. */
+  /** Whether what it prepares conflicts with every earlier attempt. */
   conflicts?: true;
 }
 
-/** Endpoints that answer as the test says, together. More than half of them must agree. */
+/** Endpoints whose answers the test sets, as one connection. More than half of them must agree. */
 function chainOf(...behaviors: readonly Behavior[]) {
   return chainWith(Math.floor(behaviors.length / 2) + 1, behaviors);
 }
@@ -77,13 +77,13 @@ function chainWith(quorum: number, behaviors: readonly Behavior[]) {
     disagreements,
     closed,
     forward: (ms: number) => void (nowMs += ms),
-    /** The endpoints that were asked since the last call of this. */
+    /** The endpoints that were queried since the last call of this. */
     asked: () => asked.splice(0),
     states: () => together.endpoints?.().map(({ state, isLead }) => (isLead ? `${state}, lead` : state)),
   };
 }
 
-test("reads go to the first endpoint that works; one that failed is asked last for half a minute", async () => {
+test("reads use the first endpoint that works; one that failed is queried last for half a minute", async () => {
   const first: Behavior = { balance: down };
   const { together, forward, asked, states } = chainOf(first, { balance: 5n });
   expect(await together.balances([])).toEqual(new Map([["0x", 5n]]));
@@ -97,13 +97,13 @@ test("reads go to the first endpoint that works; one that failed is asked last f
   expect(states()).toEqual(["ok, lead", "ok"]);
 });
 
-test("when every endpoint fails, the fault of the first one is thrown", async () => {
+test("throws the fault of the first endpoint if every endpoint fails", async () => {
   const { together, asked } = chainOf({ balance: down }, { balance: contradicted });
   await expect(together.balances([])).rejects.toBe(down);
   expect(asked()).toEqual([0, 1]);
 });
 
-test("an endpoint that refuses a request is not passed over, and an error of our own ends the call", async () => {
+test("a refusal by an endpoint is not skipped, and an error of our own ends the call", async () => {
   const { together, asked, states } = chainOf({ balance: refusal }, { balance: 5n });
   await together.balances([]);
   expect(states()).toEqual(["ok, lead", "ok"]);
@@ -122,7 +122,7 @@ test.each<[string, readonly Behavior[], unknown]>([
   expect(asked()).toHaveLength(behaviors.length);
 });
 
-test("a payment that no endpoint takes is a fault", async () => {
+test("a payment that no endpoint accepts is a fault", async () => {
   await expect(chainOf({ send: down }, { send: down }).together.send(attempt)).rejects.toBe(down);
 });
 
@@ -308,7 +308,7 @@ test("an endpoint that hangs delays an answer by one second and is not queried a
   expect(await together.outcome(attempt)).toEqual(pending);
 });
 
-test("an endpoint that stands still is asked last until it catches up", async () => {
+test("an endpoint whose head does not advance is queried last until it catches up", async () => {
   vi.useFakeTimers();
   const first: Behavior = { balance: 1n, head: { position: 5n } };
   const second: Behavior = { balance: 2n, head: { position: 5n } };
@@ -378,7 +378,7 @@ test.each<[string, bigint]>([
   },
 );
 
-test("of two endpoints, one that is far behind is asked last while it stands still or catches up", async () => {
+test("of two endpoints, one that is far behind is queried last while it stands still or catches up", async () => {
   vi.useFakeTimers();
   const behind: Behavior = { balance: 1n, head: { position: 899_000n } };
   const honest: Behavior = { balance: 2n, head: { position: 900_000n } };

@@ -54,7 +54,7 @@ export function electorateOf(
   };
 }
 
-/** Endpoints that fail count as silent. */
+/** An endpoint that fails counts as one that does not answer. */
 export function createSharedOutcomes(
   connections: readonly NonEvmConnection[],
   order: EndpointOrder,
@@ -83,7 +83,7 @@ export function createSharedOutcomes(
     }
   };
 
-  /** An endpoint that has not answered yet is not asked again. */
+  /** An endpoint that has not answered yet is not queried again. */
   const ask = async (place: number, attempt: NonEvmAttempt): Promise<Report> => {
     const key = `${place} ${attempt.txId}`;
     const answer = running.get(key) ?? report(place, attempt).finally(() => running.delete(key));
@@ -136,7 +136,7 @@ export function createSharedOutcomes(
     blocks.set(txId, found.block.number);
   }
 
-  /** Reports an endpoint that holds a payment up because it alone shows it. */
+  /** Reports an endpoint that blocks a payment because it is the only one that shows an earlier attempt. */
   function reportClaims(
     { txId }: NonEvmAttempt,
     answers: readonly Answer<number, Report>[],
@@ -174,7 +174,7 @@ export function createSharedOutcomes(
       textOf: settledText,
     });
     if ("outcome" in verdict ? verdict.outcome.kind === "dead" : verdict.isLoneDead === true) {
-      // What is dead is paid again, so the slowest endpoint is waited for: it may show the payment.
+      // A dead payment is made again, so wait for the slowest endpoint too: it may show the payment.
       await Promise.allSettled(asked);
       verdict = judge(attempt, answers, true) ?? verdict;
     }

@@ -85,7 +85,7 @@ test("after a quorum did not show what a payment was made from, another endpoint
   expect(await prepared()).toEqual(genuine);
 });
 
-test("a payment that no endpoint can make is short", async () => {
+test("a payment that no endpoint can prepare fails for insufficient balance", async () => {
   await expect((await chainOf([hides, hides, silent])).prepared()).rejects.toBe(short);
 });
 

@@ -18,7 +18,7 @@ type Prepared = { readonly place: number } & (
 
 /**
  * Refusals that a quorum of endpoints confirms: what one of them refuses alone would be refunded. A payment
- * that one alone allows fails on the chain.
+ * that only one endpoint allows would fail on the chain.
  */
 export function createSharedRefusals(
   connections: readonly NonEvmConnection[],
@@ -45,7 +45,7 @@ export function createSharedRefusals(
   };
 }
 
-/** One endpoint prepares a payment, and a quorum confirms what it is made from. */
+/** One endpoint prepares a payment, and a quorum confirms the chain data that it is made from. */
 export function createSharedPreparing(
   connections: readonly PayingConnection[],
   order: EndpointOrder,
@@ -104,7 +104,7 @@ export function createSharedPreparing(
   };
 
   return async (payment, before, reserved) => {
-    // What one endpoint knows against a payment must not be passed over.
+    // A single endpoint's reason against a payment must not be ignored.
     let prepared = await order.ask(
       async (place) => await prepareAt(place, payment, before, reserved),
       ({ kind }) => kind !== "inconsistent",

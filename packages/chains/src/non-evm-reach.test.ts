@@ -65,13 +65,13 @@ test.each<[string, readonly Behavior[], string]>([
   ],
 ])("a cursor never moves past what a quorum has reached: %s", async (_, behaviors, cursor) => {
   const chain = chainOf(behaviors);
-  // Before and after the heads are known.
+  // Once before and once after the heads are known.
   expect((await chain.arrivals("5")).cursor).toBe(cursor);
   expect((await chain.arrivals("5")).cursor).toBe(cursor);
   await chain.close();
 });
 
-test("the cursor stays while too few endpoints show how far the chain is", async () => {
+test("the cursor stays while too few endpoints show the newest block", async () => {
   const others: Behavior[] = [
     { head: 2_000n, isDown: true },
     { head: 2_000n, isDown: true },

@@ -8,11 +8,11 @@ import type { NonEvmConnection } from "./non-evm-connection.ts";
  */
 const MAX_AHEAD = 150n;
 
-/** How far a quorum of endpoints is. */
+/** The newest state that a quorum of endpoints has reached. */
 export interface Reach {
   /** Whether a quorum has reached this block. True if the endpoints show no block numbers. */
   hasReached(number: bigint): boolean;
-  /** The same, with {@link MAX_AHEAD}. Undefined: fewer endpoints than the quorum answer. */
+  /** The same, with a tolerance of {@link MAX_AHEAD}. Undefined: fewer endpoints than the quorum answer. */
   isPlausible(number: bigint): Promise<boolean | undefined>;
 }
 

@@ -31,7 +31,7 @@ function readingTo(block: number, deposits: readonly DepositFact[] = []): NonEvm
   return { deposits, cursor: String(block), upTo };
 }
 
-/** A lead, endpoint 0, that hides everything, and other endpoints. */
+/** A lead (endpoint 0) that hides everything, and other endpoints. */
 function aPass(count = 3) {
   let nowMs = 0;
   const world = {
@@ -39,7 +39,7 @@ function aPass(count = 3) {
     again: (_place: number, _cursor: string): NonEvmArrivals => readingTo(1_000),
     confirm: async (_deposits: readonly DepositFact[]): Promise<boolean | "refuted"> =>
       await Promise.resolve(true),
-    /** What a quorum shows, given what one endpoint shows. */
+    /** What a quorum shows, depending on what one endpoint shows. */
     shown: (deposits: readonly DepositFact[]) => deposits,
     reached: 1_000_000n,
     /** The places and cursors of second readings. */
@@ -113,7 +113,7 @@ test("a deposit that the lead showed in a reading that was not stored, and then 
   expect(world.named).toEqual([0]);
 });
 
-test("the lead is not named for what it shows or has shown", async () => {
+test("the lead is not reported for what it shows or has shown", async () => {
   // It is shown again, or another endpoint shows another amount than a quorum.
   for (const again of [deposit, aDeposit(7, { amount: 1n })]) {
     const { world, read, forward } = aPass();
@@ -174,7 +174,7 @@ test("a deposit that a quorum of other endpoints does not have is dropped after 
   expect(tries).toBe(10);
 });
 
-test("an endpoint that invents deposits pushes out only its own, and each loss is a fault", async () => {
+test("an endpoint that invents deposits evicts only its own, and each loss is a fault", async () => {
   const { world, read, forward } = aPass();
   let invented = 100;
   const hidden = [deposit];
@@ -196,7 +196,7 @@ test("an endpoint that invents deposits pushes out only its own, and each loss i
   expect((await read(1, 100)).deposits).toEqual([deposit]);
 });
 
-test("confirming what another endpoint invents does not delay the lead, and asks for 8 at once", async () => {
+test("confirming what another endpoint invents does not delay the lead, and requests 8 at once", async () => {
   const { world, read, forward } = aPass();
   const never = Promise.withResolvers<boolean>();
   let asked = 0;

@@ -43,7 +43,7 @@ export interface SecondPassOptions {
   readonly order: Pick<EndpointOrder, "noteFault">;
   /** Monotonic ms. */
   readonly now: () => number;
-  /** Equal for equal deposits. */
+  /** A key that is equal for equal deposits. */
   readonly textOf: (deposits: readonly DepositFact[]) => string;
   /** Asks the others about a transaction that this endpoint shows. */
   readonly confirm: (
@@ -76,7 +76,7 @@ interface Hidden {
 
 /** One range of second readings. */
 interface Range {
-  /** What was stored meanwhile. */
+  /** The deposits that were stored in the meantime. */
   readonly texts: Set<string>;
   readonly leads: Set<number>;
 }
@@ -87,7 +87,7 @@ interface LeadReading {
   readonly found: NonEvmArrivals;
   readonly listed: ReadonlySet<string>;
   readonly confirmed: ReadonlyMap<string, TransactionDeposits>;
-  /** All that was returned. */
+  /** All deposits that were returned. */
   readonly returned: readonly string[];
 }
 
@@ -185,7 +185,7 @@ export function createSecondPass(
       }
     } catch (error) {
       if (!(error instanceof RpcFault)) throw error;
-      // An endpoint that is behind this range is not to blame.
+      // An endpoint that has not reached this range yet is not at fault.
       if (error.kind !== "inconsistent") order.noteFault(by, error);
     }
     await confirmOpen();

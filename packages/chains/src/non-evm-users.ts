@@ -50,7 +50,7 @@ export interface UserDeposit {
 export interface OriginSwap {
   /** What the user pays with. */
   readonly currency: Hex;
-  /** The most that the swap may take, base units. */
+  /** Maximum amount that the swap may take, in base units. */
   readonly maxInput: bigint;
   /** Programs that may make the swap, in base58. */
   readonly programs: readonly string[];
@@ -58,7 +58,7 @@ export interface OriginSwap {
   readonly proposed: ProposedSwap;
 }
 
-/** A swap that the user must not be asked to sign, or cannot sign. */
+/** A swap that must not be given to the user to sign, or that the user cannot sign. */
 export class SwapRefused extends Error {
   override readonly name = "SwapRefused";
   /** What is wrong: the aggregator's proposal, the size of the transaction, or the currency itself. */
@@ -103,7 +103,7 @@ export interface BitcoinDepositData {
 
 export type UsersOptions = Pick<NonEvmOptions, "chain" | "attestation" | "now">;
 
-/** Undefined if the chain's settings do not suffice: nothing is quoted from it. */
+/** Undefined if the chain's settings are insufficient; then it cannot be an origin. */
 export type ConnectUsers = (
   options: UsersOptions,
 ) => OpenNonEvmUsers | undefined | Promise<OpenNonEvmUsers | undefined>;

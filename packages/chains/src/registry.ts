@@ -11,7 +11,7 @@ export interface EvidenceOptions extends SourceOptions {
 
 type SourceOf = (chain: ConfiguredChain, options: EvidenceOptions) => EvidenceSource;
 
-/** The compiler compares the list of families with these. */
+/** The compiler checks that every family has an entry here. */
 const SOURCES: Readonly<Record<FamilyId, () => Promise<SourceOf>>> = evidence;
 
 /**

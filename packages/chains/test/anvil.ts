@@ -24,7 +24,7 @@ function anvilBinary(): string {
 }
 
 /**
- * An EVM node that mines each transaction at once, on a port of the system's choice.
+ * An EVM node that mines each transaction immediately, on a free port.
  *
  * @throws Error when it does not start
  */

@@ -36,7 +36,7 @@ export interface EvmWorld {
 }
 
 /**
- * A node with the contracts and two tokens on it; everything here goes through viem's own transport, not
+ * A node with the contracts and two tokens; everything here uses viem's own transport, not
  * ours.
  */
 export async function startEvmWorld(chainId: number): Promise<EvmWorld> {
@@ -51,7 +51,7 @@ export async function startEvmWorld(chainId: number): Promise<EvmWorld> {
   return { node, chain, wallet, token, feeToken };
 }
 
-/** The receipt, once there is one. @throws Error when there is none within five seconds */
+/** Waits for the receipt. @throws Error if there is none within five seconds */
 export async function mined(reader: Pick<ChainReader, "receipt">, hash: TxHash): Promise<ReceiptFact> {
   for (let tries = 0; tries < 500; tries++) {
     const receipt = await reader.receipt(hash);
@@ -61,7 +61,7 @@ export async function mined(reader: Pick<ChainReader, "receipt">, hash: TxHash):
   throw new Error(`${hash} was not mined`);
 }
 
-/** A configured chain with everything a test does not care about filled in. */
+/** A configured chain with defaults for everything that is irrelevant to a test. */
 export function aChain(
   id: number,
   rpcUrl: string,

@@ -12,7 +12,7 @@ import {
   type TransactionFact,
 } from "@causeway/families/evm";
 
-/** Facts written by hand, for judges that are pure. */
+/** Handwritten facts, for pure judges. */
 
 export const depository: Address = `0x${"d0".repeat(20)}`;
 export const usdc: Address = `0x${"c1".repeat(20)}`;
@@ -24,7 +24,7 @@ export const orderId: Hex = `0x${"1d".repeat(32)}`;
 export const txHash: Hex = `0x${"77".repeat(32)}`;
 export const blockHash: Hex = `0x${"bb".repeat(32)}`;
 
-/** What an event says, before it has its place in a block. */
+/** The content of an event, before it has a position in a block. */
 export type EmittedLog = Pick<LogFact, "address" | "topics" | "data">;
 
 export function transfer(token: Address, from: Address, to: Address, amount: bigint): EmittedLog {

@@ -9,7 +9,7 @@ export interface RpcCall {
 
 export interface LyingNode {
   readonly url: string;
-  /** Every HTTP request so far: the calls in it. */
+  /** The calls of every HTTP request so far. */
   readonly requests: RpcCall[][];
   readonly headers: IncomingMessage["headers"][];
   stop(): Promise<void>;
@@ -17,7 +17,7 @@ export interface LyingNode {
 
 export type Answer = { readonly result: unknown } | { readonly error: unknown };
 
-/** An HTTP server with arbitrary answers: `respond` may write anything at all. */
+/** An HTTP server with arbitrary answers: `respond` may write anything. */
 export async function startLyingNode(
   respond: (calls: RpcCall[], response: ServerResponse, isBatch: boolean) => void,
 ): Promise<LyingNode> {

@@ -4,7 +4,7 @@ import { json, startLyingNode, type Answer, type LyingNode, type RpcCall } from 
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** How one endpoint of a chain answers; a test may change it at any time. */
+/** The answers of one endpoint of a chain; a test may change them at any time. */
 export interface Script {
   /** Number of its newest block. */
   height: number;

@@ -13,8 +13,8 @@ import { placeholderName } from "./placeholder.ts";
 // The parts of the chain file and the hub file that an oracle reads. Unknown fields are ignored, because both
 // files contain settings for others; known ones are validated strictly.
 
-/** A year: longer than any order waits. */
-const LONGEST_LEAD_SECONDS = 31_536_000;
+/** One year, which is longer than any order waits. */
+const MAX_LEAD_SECONDS = 31_536_000;
 
 /** The year 2286. Times in milliseconds are above it. */
 const MAX_UNIX_SECONDS = 9_999_999_999;
@@ -123,7 +123,7 @@ export const hubEntry = z.object({
       CLOCK_SKEW_SECONDS,
       `must be at least ${CLOCK_SKEW_SECONDS}, the possible clock difference of two chains`,
     )
-    .max(LONGEST_LEAD_SECONDS, `must be at most ${LONGEST_LEAD_SECONDS}`)
+    .max(MAX_LEAD_SECONDS, `must be at most ${MAX_LEAD_SECONDS}`)
     .default(CLOCK_SKEW_SECONDS),
   // A string if it comes from a variable.
   depositPartsSince: z.preprocess(

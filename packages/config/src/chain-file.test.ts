@@ -62,7 +62,7 @@ test("the local file has two chains, with tokens and DEXs at the addresses that 
     if (v3?.kind !== "uniswap-v3" || v2?.kind !== "uniswap-v2")
       throw new TypeError("a v3 source and a v2 source");
     expect(liquidity?.wrappedNative).toBe(weth);
-    // Where these are is decided by a deployment plan, which the local system checks at its start.
+    // A deployment plan determines these addresses, and the local system checks them at its start.
     const { depository, router, approvalProxy, serviceReceiver, multicall3 } = contracts;
     expect(new Set([depository, router, approvalProxy, serviceReceiver, multicall3]).size).toBe(5);
     expect([usdc, tst, weth, odd, v3.factory, v3.router, v3.quoter, v2.factory, v2.router]).toEqual(created);
@@ -282,7 +282,7 @@ test("reports a missing file, invalid JSON and a document that is not an array a
   );
 });
 
-/** Loads a file for real networks with something in every variable that it names. */
+/** Loads a file for real networks with a value for every variable that it names. */
 function loadWithEveryVariable(environment: string) {
   const text = readFileSync(join(configsDir, `chains.${environment}.json`), "utf8");
   const variables = [...new Set([...text.matchAll(/"\$([A-Z0-9_]+)"/g)].map((m) => m[1] ?? ""))];
@@ -333,7 +333,7 @@ test.each([
 ])(
   "every currency of %s has a picture, and one request gets about %i USD of it at most",
   (environment, capUsd) => {
-    // Prices of the day on which the caps were written: one with a wrong number of zeros is far off.
+    // Prices on the day on which the caps were set; a cap with a wrong number of zeros differs by far.
     const thenUsd: Record<string, number> = {
       ethereum: 3_300,
       binancecoin: 830,
@@ -369,21 +369,21 @@ test("public nodes, symbols and block times of real networks equal the published
   for (const { name, native, tokens } of all)
     for (const { symbol } of [native, ...tokens])
       expect(symbol, `${name}: user interfaces filter by ASCII`).toMatch(/^[\x20-\x7e]+$/);
-  // Tiers are counts of blocks, meant as times: 0.45 s since the chain's Fermi upgrade.
+  // Tiers are numbers of blocks that stand for times: 0.45 s per block since the chain's Fermi upgrade.
   for (const { name, blockTimeSeconds } of all.filter(({ id }) => id === 56 || id === 97))
     expect(blockTimeSeconds, name).toBe(0.45);
 });
 
 test("every mainnet with pools swaps the native token and its listed tokens through the deployed router", () => {
   const { chains } = loadWithEveryVariable("mainnets.prod");
-  // HyperEVM is bridged to and from, but nothing is swapped on it.
+  // HyperEVM can be origin and destination, but nothing is swapped on it.
   const exchanging = chains.filter(({ id }) => id !== 999);
   expect(exchanging).toHaveLength(6);
   for (const { name, tokens, contracts, liquidity } of exchanging) {
     const pools = liquidity?.sources.filter((source) => source.kind === "uniswap-v3") ?? [];
     const old = "0xe592427a0aece92de3edee1f18e0157c05861564";
     expect(pools, name).toHaveLength(1);
-    // The old make was only ever deployed at this one address.
+    // The old version was deployed only at this address.
     for (const { router, routerKind } of pools)
       expect(routerKind, name).toBe(router === old ? "swap-router" : "swap-router-02");
     expect(liquidity?.connectors[0], name).toBe(liquidity?.wrappedNative);

@@ -45,7 +45,7 @@ export function toConfiguredChain(
     depository,
     additionalDepositories: additional.filter((one) => one !== undefined),
     hubChainId: entry.hubChainId ?? hubChainId ?? BigInt(keccak256(stringToBytes(entry.id))).toString(),
-    // Of its own family only.
+    // Facts only for the chain's own family.
     evm: undefined,
     [id]: facts,
   };

@@ -106,7 +106,7 @@ function textOf(setting: Setting<unknown>, env: Env, problems: string[]): string
   }
   try {
     const content = readFileSync(path, "utf8").trim();
-    // The operator meant to set it: an empty list of keys must not open the service to everyone.
+    // The operator intended to set it: an empty list of keys must not open the service to everyone.
     if (content === "") problems.push(`${fileName} names an empty file`);
     return content === "" ? undefined : content;
   } catch (error) {

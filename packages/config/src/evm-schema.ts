@@ -47,7 +47,7 @@ function usdOf(text: string | undefined): bigint | undefined {
 
 const sourceFields = { name: z.string().min(1), factory: serviceAddress };
 
-/** Hundredths of a bp, below 100 percent. */
+/** In hundredths of a bp, below 100 percent. */
 const feeTiers = z
   .array(z.int().min(1).max(999_999))
   .min(1)

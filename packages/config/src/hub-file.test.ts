@@ -75,7 +75,7 @@ test("reads the domain and the settlement key of another network", () => {
   });
 });
 
-test("reads by how much a fill may precede its deposit, and refuses less than the tolerance of clocks", () => {
+test("reads by how much a fill may precede its deposit, and refuses less than the tolerance for clocks", () => {
   expect(load({ ...hub, fillLeadSeconds: 604_800 }).hub.fillLeadSeconds).toBe(604_800);
   expect(load({ ...hub, additionalData: { fillLeadSeconds: 60 } }).hub.fillLeadSeconds).toBe(60);
   for (const wrong of [59, 60.5, "600", 31_536_001])

@@ -10,7 +10,7 @@ export interface ConfigLocation {
 
 /**
  * Reads one JSON file of the configuration.
- * @throws ConfigError when it is absent, unreadable or not JSON.
+ * @throws ConfigError if it is missing, unreadable or not JSON
  */
 export function readJsonFile(path: string, fileName: string): unknown {
   let text: string;

@@ -188,7 +188,7 @@ export const privateKey = kind<Secret>({
   fromFile: true,
 });
 
-/** The same for an ed25519 key. Also accepts a key file of Solana's tools: the seed, then the public key. */
+/** As `privateKey`, for an ed25519 key. Also accepts a key file of Solana's tools: seed and public key. */
 export const ed25519Key = kind<Secret>({
   form: "32-byte hex seed or a JSON array of 64 bytes, secret",
   parse: (raw) => {

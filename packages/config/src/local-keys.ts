@@ -43,7 +43,7 @@ function ownKeys(): readonly string[] {
 
 function developmentNodeKeys(): readonly string[] {
   const mnemonic = "test test test test test test test test test test test junk";
-  // The parent of all of them: stretching the mnemonic once instead of per key.
+  // The common parent of all keys, so that the mnemonic is stretched only once.
   const parent = mnemonicToAccount(mnemonic, { path: "m/44'/60'/0'/0" }).getHdKey();
   return Array.from({ length: 20 }, (_, index) => {
     const key = parent.deriveChild(index).privateKey;

@@ -22,7 +22,7 @@ import { currencyFields, feeFields, httpUrl, profileFields } from "./profile-fie
 /** Non-EVM families whose chains the API pays on. */
 export const paidFamilies = Object.values(NON_EVM_FAMILIES);
 
-/** Families that only oracles know: the API skips their entries. */
+/** Families that only oracles support: the API skips their entries. */
 export const attestedOnlyFamilies: readonly string[] = VM_TYPES.filter(
   (vm) => !(Object.values(API_FAMILIES) as readonly VmType[]).includes(vm),
 );
@@ -47,9 +47,9 @@ export const nonEvmEntry = z
     /** Solana: the depository program; Bitcoin and Hyperliquid: the receiving address. */
     depository: familyText,
     additionalDepositories: z.array(familyText).optional(),
-    /** Solana: the program of deposit addresses; absent: there are none. */
+    /** Solana: the program of deposit addresses; absent: they are not enabled. */
     depositAddressProgram: familyText.optional(),
-    /** Solana: who must have the roles of the depository, for `operator doctor`; `none`: no one. */
+    /** Solana: accounts that must have the roles of the depository, for `operator doctor`; `none`: nobody. */
     depositoryRoles: z
       .strictObject({ upgradeAuthority: familyText, owner: familyText, allocator: familyText })
       .optional(),
@@ -58,7 +58,7 @@ export const nonEvmEntry = z
      * counts: both must be the same number.
      */
     confirmations: z.int().min(1).max(1_000).default(DEFAULT_CONFIRMATIONS),
-    /** Templates of the explorer's pages, e.g. `/tx/{TX_HASH}`; absent: the usual ones. */
+    /** Templates of the explorer's paths, e.g. `/tx/{TX_HASH}`; absent: the usual paths. */
     explorerPaths: z
       .strictObject({
         transaction: z.string().startsWith("/").optional(),
@@ -85,7 +85,7 @@ export const nonEvmEntry = z
         programs: z.array(familyText).min(1).default([JUPITER_PROGRAM]),
       })
       .optional(),
-    /** Checked whole where it is read for attestation. */
+    /** Validated completely when it is read for attestations. */
     additionalData: z
       .looseObject({
         signingProfile: z.enum(["default", "hyperliquid"]).default("default"),

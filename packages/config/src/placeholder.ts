@@ -24,11 +24,11 @@ export function variableAt(document: unknown, path: readonly PropertyKey[]): str
 export interface Resolved {
   /** Properties whose variable is unset are left out. */
   readonly value: unknown;
-  /** Where something is missing and which variable would fill it. */
+  /** The path of a missing value, and the variable that would provide it. */
   readonly unset: readonly { readonly path: readonly (string | number)[]; readonly variable: string }[];
 }
 
-/** Whether a chain's endpoint is a placeholder and none of the variables that its entry names is set. */
+/** Whether a chain's endpoint is a placeholder and no variable in its entry is set. */
 export function isUnconfigured(document: unknown, env: Env): boolean {
   const { unset } = resolvePlaceholders(document, {});
   const hasEndpoint = !unset.some(({ path: [field] }) => field === "httpRpcUrl");

@@ -71,13 +71,13 @@ export const feeFields = {
 
 /** Fields of a chain of any family. */
 export const profileFields = {
-  /** Name used in order data and attestations. */
+  /** The chain's name in order data and attestations. */
   id: name,
   chainId,
   displayName: z.string().min(1),
-  /** false: the entry is checked, but not used. */
+  /** false: the entry is validated, but not used. */
   enabled: z.boolean().default(true),
-  /** true: an unset placeholder stops the start instead of disabling the chain. */
+  /** true: an unset placeholder prevents the start instead of disabling the chain. */
   required: z.boolean().default(false),
   /** EVM chains use every URL of a list; for other chains, the API uses the first and the oracle all. */
   httpRpcUrl: httpUrls,
@@ -98,6 +98,6 @@ export const profileFields = {
   surgeEnabled: z.boolean().default(false),
   native: z.strictObject(currencyFields),
   blockTimeSeconds: z.number().positive().max(3600),
-  /** For attestations: id of the chain on the hub, when it is not the chain id. */
+  /** For attestations: id of the chain on the hub, if it differs from the chain id. */
   hubChainId: integerText.optional(),
 };

@@ -3,7 +3,7 @@ import { factsOf, families, type ConfiguredChain, type FactsOf, type FamilyEntry
 
 /** Finds chains that are configured twice: each of their deposits would count as two. */
 
-/** A fact that identifies a chain, and the text that names it in a problem. */
+/** A fact that identifies a chain, and its name in problems. */
 interface Identity {
   readonly key: string;
   readonly fact: string;

@@ -1,6 +1,6 @@
 import type { Env } from "./env.ts";
 
-/** What Node.js, the C library and AWS's client read by themselves. */
+/** Variables that Node.js, the C library and AWS's client read directly. */
 const KEPT: readonly RegExp[] = [
   /^(PATH|HOME|USER|LOGNAME|SHELL|PWD|HOSTNAME|TERM|TZ|LANG|LANGUAGE|TMPDIR|NO_COLOR|FORCE_COLOR)$/,
   /^(LC|NODE|UV|LD|MALLOC|SSL|OPENSSL)_/,

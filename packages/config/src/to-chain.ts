@@ -108,7 +108,7 @@ function toLiquidity(written: NonNullable<ChainEntry["liquidity"]>): ChainLiquid
   };
 }
 
-/** Nothing when the chain lacks the contract. */
+/** Empty if the chain does not have the contract. */
 function optionalAddress<Name extends string>(
   name: Name,
   text: string | undefined,
@@ -135,7 +135,7 @@ function toCurrency(chainId: number, token: ChainEntry["tokens"][number]): Curre
   };
 }
 
-// The schema has checked both forms; these throws only guard against a schema that stopped doing so.
+// The schema validates both formats; the throws only guard against a change of the schema.
 
 function addressOf(text: string): Address {
   const address = parseAddress(text);

@@ -16,7 +16,7 @@ const kinds = Object.fromEntries(
   Object.entries(NON_EVM_FAMILIES).map(([kind, family]) => [family, kind]),
 ) as Readonly<Record<NonEvmEntry["vmType"], NonEvmVmType>>;
 
-/** Maps a checked entry of a non-EVM chain, without placeholders, to the domain's type. */
+/** Converts a valid entry of a non-EVM chain, without placeholders, to the domain's type. */
 export function toNonEvmChain(entry: NonEvmEntry): NonEvmChain {
   const vmType = kinds[entry.vmType];
   const family = NON_EVM_FAMILIES[vmType];

@@ -2,7 +2,7 @@ import { ConfigError } from "./config-error.ts";
 import type { SettingValues } from "./env.ts";
 import { secret } from "./kinds.ts";
 
-/** Where spans go. The names are those of OpenTelemetry. */
+/** The collector of spans. The names are those of OpenTelemetry. */
 export const traceSettings = {
   tracesEndpoint: secret({
     name: "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -50,7 +50,7 @@ function readHeader(entry: string): readonly [name: string, value: string] | und
     const value = decodeURIComponent(encoded);
     return name !== "" && /^[\x20-\x7e]+$/.test(value) ? [name.toLowerCase(), value] : undefined;
   } catch {
-    // A stray percent sign.
+    // The value contains an invalid percent sign.
     return undefined;
   }
 }

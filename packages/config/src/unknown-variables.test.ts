@@ -29,7 +29,7 @@ const groups = [
     },
   },
 ];
-// Similar to a setting, which must not turn it into a typo.
+// Similar to a setting, but must not count as a typo.
 const removed = { FEE_MANOR_BPS_: 5, TX_STUCK_AFTER_MS: 30_000 };
 const find = (...names: readonly string[]) =>
   unknownVariables(Object.fromEntries(names.map((name) => [name, "x"])), groups, dir, removed);
@@ -49,7 +49,7 @@ test.each([
   });
 });
 
-test("names both settings that a typo could mean", () => {
+test("suggests both settings that a typo could mean", () => {
   expect(find("FEE_MANOR_BPS").problems.join()).toContain("rename it to FEE_MAJOR_BPS or FEE_MINOR_BPS");
 });
 

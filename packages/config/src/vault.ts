@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError, gather } from "./config-error.ts";
 
-/** Where a secrets agent mounts its files unless `VAULT_SECRETS_DIR` says otherwise. */
+/** The folder where a secrets agent mounts its files, unless `VAULT_SECRETS_DIR` is set. */
 export const DEFAULT_VAULT_DIR = "/vault/secrets";
 
 const LINE = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$/;
@@ -11,7 +11,7 @@ const LINE = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$/;
  * Parses `KEY=VALUE` lines. Nothing is executed or expanded: `$(…)`, backticks and `$NAME` stay text.
  * Blank lines and lines starting with `#` are skipped, a leading `export` is allowed, and one pair of
  * matching quotes around the whole value is removed.
- * @throws ConfigError naming file and line number, never the line itself.
+ * @throws ConfigError with file and line number, never the line itself
  */
 export function parseVaultFile(text: string, file: string): Record<string, string> {
   const values: Record<string, string> = {};

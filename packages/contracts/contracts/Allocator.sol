@@ -18,7 +18,7 @@ struct SubmitWithdrawRequest {
     bytes32 nonce;
 }
 
-/// @title The public record of which one payload was made for a withdrawal.
+/// @title A public record: the only payload that was signed for each withdrawal.
 /// @notice Before it signs a payload, the allocator records the payload's id here. A record cannot be
 /// changed. An oracle attests that a withdrawal expired, and returns its amount on the hub, only when the
 /// recorded payload can never be executed. So no other payload may ever be signed for that withdrawal.
@@ -30,9 +30,9 @@ contract Allocator is EIP712, OwnableRoles {
     error AddressCannotBeZero();
     error WithdrawalIdCannotBeZero();
     error InvalidSignature();
-    /// The oracles signed for another withdrawal address.
+    /// The oracles signed this for another withdrawal address.
     error WrongSpender(address spender, address withdrawalAddress);
-    /// The address has its payload, or the payload its address.
+    /// The address already has a payload, or the payload already belongs to an address.
     error AlreadyRecorded(address withdrawalAddress, bytes32 withdrawalId);
 
     /// May record payloads.
@@ -43,13 +43,13 @@ contract Allocator is EIP712, OwnableRoles {
         "string receiver,bytes data,bytes32 nonce)"
     );
 
-    /// Whose signature proves that a withdrawal was initiated: the OracleMultisig, or an account.
+    /// The signer that proves that a withdrawal was initiated: the OracleMultisig, or an account.
     address public immutable oracle;
 
-    /// The payload of a withdrawal address; zero while there is none.
+    /// The id of the payload of a withdrawal address; zero if there is none.
     mapping(address withdrawalAddress => bytes32) public withdrawalIdOf;
 
-    /// The withdrawal address that a payload was made for; zero while there is none.
+    /// The withdrawal address to which a payload belongs; zero if there is none.
     mapping(bytes32 withdrawalId => address) public withdrawalAddressOf;
 
     constructor(address owner_, address oracle_) EIP712("AllocatorSpender", "1") {
@@ -97,7 +97,7 @@ contract Allocator is EIP712, OwnableRoles {
         );
     }
 
-    /// @dev A second initialisation of the owner must fail.
+    /// @dev Makes a second initialization of the owner fail.
     function _guardInitializeOwner() internal pure override returns (bool) {
         return true;
     }

@@ -10,12 +10,12 @@ import {IPermit2, PermitBatchTransferFrom, SignatureTransferDetails} from "./IPe
 import {hashRouteWitness, RouteWitness} from "./RouteWitness.sol";
 import {Router} from "./Router.sol";
 
-/// What a user signed for a token with EIP-3009, less the payee (the ApprovalProxy) and the nonce.
+/// What a user signed for a token with EIP-3009, without the payee (the ApprovalProxy) and the nonce.
 struct Authorization {
     address token;
     address from;
     uint256 value;
-    /// Unix seconds, like `validBefore`; both ends are outside.
+    /// Unix seconds, like `validBefore`; both ends are exclusive.
     uint256 validAfter;
     uint256 validBefore;
     uint8 v;
@@ -23,19 +23,19 @@ struct Authorization {
     bytes32 s;
 }
 
-/// @title The one contract that tokens are approved to before they are routed.
+/// @title The only contract to which users approve tokens for routing.
 /// @notice It can only move the caller's own tokens, or those of an owner who signed what happens to them,
-/// and only to the Router within the same call. So neither an approval to it nor a signature is of use to
-/// anyone else.
+/// and only to the Router within the same call. Therefore neither an approval to it nor a signature is
+/// useful to anyone else.
 contract ApprovalProxy is ReentrancyGuardTransient {
     error AddressCannotBeZero();
-    /// The user signed that another account submits it.
+    /// The user signed that only another account may submit this.
     error WrongRelayer(address relayer, address caller);
 
     IPermit2 public constant permit2 = IPermit2(0x000000000022D473030F116dDEE9F6B43aC78BA3);
 
-    /// As Permit2 wants it: the rest of its own type after the fields, with the types in the order of their
-    /// names.
+    /// In the format of Permit2: the rest of its own type after its fields, with the types in alphabetical
+    /// order.
     string private constant WITNESS_TYPE_STRING = "RouteWitness witness)"
         "Call(address to,bytes data,uint256 value,bool allowFailure)"
         "RouteWitness(address relayer,address refundTo,address[] refundTokens,Call[] calls)"
@@ -48,10 +48,9 @@ contract ApprovalProxy is ReentrancyGuardTransient {
         router = router_;
     }
 
-    /// @notice Pulls `amount` of `token` from the caller into the Router and makes `calls` there.
-    /// @dev What is left of native, of `token` and of `refundTokens` goes to `refundTo`; zero means the
-    /// caller. A token that calls back its receiver (ERC-777) must not be routed: the Router is not locked
-    /// during the pull.
+    /// @notice Pulls `amount` of `token` from the caller into the Router, which then makes `calls`.
+    /// @dev The remainders of native, `token` and `refundTokens` go to `refundTo`; zero means the caller. A
+    /// token that calls its receiver (ERC-777) must not be routed: the Router is not locked during the pull.
     function pullAndRoute(
         address token,
         uint256 amount,
@@ -61,19 +60,19 @@ contract ApprovalProxy is ReentrancyGuardTransient {
     ) external payable nonReentrant returns (CallResult[] memory) {
         SafeTransferLib.safeTransferFrom(token, msg.sender, address(router), amount);
         address[] memory leftovers = _with(refundTokens, token);
-        // The Router's caller is this contract, which must never be where the rest goes.
+        // The Router would refund its caller, this contract, which must never receive the remainder.
         return _route(calls, refundTo == address(0) ? msg.sender : refundTo, leftovers);
     }
 
-    /// @notice Moves to the Router all that `owner` permitted through Permit2, and makes there the calls that
-    /// `owner` signed with it (EIP-712 `PermitBatchWitnessTransferFrom` with a `RouteWitness`, spender: this
-    /// contract).
-    /// @dev What is left of native, of the permitted tokens and of `refundTokens` goes to `refundTo`; zero
-    /// means `owner`. The submitter controls only the gas and the value, and can so make a call with
-    /// `allowFailure` fail: never ask for a signature of one whose failure would cost money. The whole
-    /// amounts are moved; of a token that charges for transfers less arrives, and the calls must refuse that.
-    /// Do not permit a token that calls back its receiver, or that is hostile, together with another: the
-    /// Router is not locked while they come in.
+    /// @notice Moves everything that `owner` permitted through Permit2 to the Router, which then makes the
+    /// calls that `owner` signed with it (EIP-712 `PermitBatchWitnessTransferFrom` with a `RouteWitness`,
+    /// spender: this contract).
+    /// @dev The remainders of native, the permitted tokens and `refundTokens` go to `refundTo`; zero means
+    /// `owner`. The submitter controls only the gas and the value, but can thereby make a call with
+    /// `allowFailure` fail: never ask a user to sign such a call if its failure would cost money. The full
+    /// amounts are moved. Less arrives if a token charges for transfers, and the calls must refuse that. Do
+    /// not permit a token that calls its receiver, or that is hostile, together with another: the Router is
+    /// not locked while they arrive.
     function permit2Route(
         address owner,
         PermitBatchTransferFrom calldata permit,
@@ -94,10 +93,10 @@ contract ApprovalProxy is ReentrancyGuardTransient {
         return _route(witness.calls, witness.refundTo == address(0) ? owner : witness.refundTo, leftovers);
     }
 
-    /// @notice Moves to the Router what was authorised with EIP-3009 (`ReceiveWithAuthorization`, payee: this
-    /// contract), and makes there the calls that the authorisation is bound to by its nonce, see
+    /// @notice Moves what was authorized with EIP-3009 (`ReceiveWithAuthorization`, payee: this contract) to
+    /// the Router, which then makes the calls to which the nonce binds the authorization, see
     /// `authorizationNonce`.
-    /// @dev Leftovers and failing calls are as with `permit2Route`. The token must hand over the whole value.
+    /// @dev Remainders and failing calls: as in `permit2Route`. The token must transfer the full value.
     function authorizationRoute(Authorization calldata authorization, RouteWitness calldata witness)
         external
         payable
@@ -106,18 +105,19 @@ contract ApprovalProxy is ReentrancyGuardTransient {
     {
         _requireRelayer(witness.relayer);
         _receive(authorization, authorizationNonce(authorization, witness));
-        // Not what the token says it moved: one that answers any call moves nothing, and then this fails.
+        // Transfers the signed value, not what the token reports: if a token accepted the call but moved
+        // nothing, this fails.
         SafeTransferLib.safeTransfer(authorization.token, address(router), authorization.value);
         address[] memory leftovers = _with(witness.refundTokens, authorization.token);
         address refundTo = witness.refundTo == address(0) ? authorization.from : witness.refundTo;
         return _route(witness.calls, refundTo, leftovers);
     }
 
-    /// @notice The nonce with which an authorisation must be signed, so that it is valid only for this route:
+    /// @notice The nonce with which an authorization must be signed, so that it is valid only for this route:
     /// keccak256(abi.encode(EIP-712 struct hash of the witness, token, from, value, validAfter,
     /// validBefore)).
-    /// @dev Two identical routes have one nonce, and only one of them can be made; choose another second in
-    /// `validBefore` to make both. The signature itself is not part of the nonce.
+    /// @dev Two identical routes have the same nonce, so only one can be executed; change `validBefore` by a
+    /// second to execute both. The signature itself is not part of the nonce.
     function authorizationNonce(Authorization calldata authorization, RouteWitness calldata witness)
         public
         pure
@@ -165,7 +165,7 @@ contract ApprovalProxy is ReentrancyGuardTransient {
         all[tokens.length] = token;
     }
 
-    /// A copy with room for `more` at its end.
+    /// A copy with `more` free elements at its end.
     function _copyOf(address[] calldata tokens, uint256 more) private pure returns (address[] memory all) {
         all = new address[](tokens.length + more);
         for (uint256 i = 0; i < tokens.length; ++i) {

@@ -9,13 +9,13 @@ struct Call {
     bool allowFailure;
 }
 
-/// What a call answered; `returnData` is the revert data when `success` is false.
+/// The result of a call; `returnData` is the revert data if `success` is false.
 struct CallResult {
     bool success;
     bytes returnData;
 }
 
-// Of literals, here and where calls are part of another type: the compiler hashes those, and only those.
+// Composed of literals, here and in types that contain calls: the compiler hashes only literals.
 bytes32 constant CALL_TYPEHASH = keccak256("Call(address to,bytes data,uint256 value,bool allowFailure)");
 
 /// The EIP-712 hash of an array of calls.

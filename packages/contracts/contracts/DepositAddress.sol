@@ -6,20 +6,20 @@ import {SafeTransferLib} from "solady/src/utils/SafeTransferLib.sol";
 
 import {Depository} from "./Depository.sol";
 
-/// @title The code of a deposit address: it can only pass on what it receives, as its factory says.
-/// @notice From here money goes to the depository, or to the recovery address of the client that requested
-/// the address. The clone itself receives plain native, without a call to this code, so that the 2,300 gas of
-/// the smallest payment suffice.
+/// @title The code of a deposit address, which can only forward what it receives, as its factory requests.
+/// @notice Money goes from here to the depository, or to the recovery address of the client that requested
+/// the address. The clone itself receives plain native without a call to this code, so the 2,300 gas of the
+/// smallest payment suffice.
 contract DepositAddress {
     error OnlyFactory();
-    /// There is nothing to pass on.
+    /// The balance is zero.
     error NothingThere(address currency);
-    /// Of `currency` (zero: native) there is less than `amount`.
+    /// The balance of `currency` (zero: native) is less than `amount`.
     error BalanceTooLow(address currency, uint256 balance, uint256 amount);
 
     Depository public immutable depository;
-    /// The only caller. It checks who may do what, and that a clone is called with the key that its address
-    /// was made of.
+    /// The only permitted caller. It checks permissions, and that a clone is called with the key from which
+    /// its address is derived.
     address public immutable factory;
 
     modifier onlyFactory() {
@@ -33,8 +33,8 @@ contract DepositAddress {
     }
 
     /// @notice Deposits `amount` of `currency`, for `depositor`, under `orderId`.
-    /// @dev Of a token that charges for transfers less arrives than `amount`; the depository's event says
-    /// what did.
+    /// @dev If a token charges for transfers, less than `amount` arrives; the depository's event states how
+    /// much.
     /// @param depositor zero means this address
     /// @param currency zero is native
     function deposit(address depositor, address currency, uint256 amount, bytes32 orderId) public onlyFactory {
@@ -50,16 +50,16 @@ contract DepositAddress {
     }
 
     /// @notice Pulls `amount` of `token`, which `depositor` approved to this address, and deposits what
-    /// arrived.
+    /// arrives.
     function pull(address depositor, address token, uint256 amount, bytes32 orderId) external onlyFactory {
         uint256 balanceBefore = balanceOf(token);
         SafeTransferLib.safeTransferFrom(token, depositor, address(this), amount);
         uint256 arrived = balanceOf(token) - balanceBefore;
-        // A sender's hook may have sent more meanwhile, which is not what was signed.
+        // A sender's hook may have sent more in the meantime, which was not signed.
         deposit(depositor, token, arrived < amount ? arrived : amount, orderId);
     }
 
-    /// @notice Pays all that is here of `currency` to `to`.
+    /// @notice Pays the whole balance of `currency` to `to`.
     function withdraw(address currency, address to) external onlyFactory returns (uint256 amount) {
         amount = balanceOf(currency);
         if (amount == 0) revert NothingThere(currency);

@@ -10,20 +10,19 @@ import {LibCWIA} from "solady/src/utils/legacy/LibCWIA.sol";
 import {DepositAddress} from "./DepositAddress.sol";
 import {Depository} from "./Depository.sol";
 
-/// What an address is made of: another value anywhere is another address.
+/// The data from which an address is derived: every different value gives a different address.
 struct DepositAddressKey {
-    /// Of a strict address the id of its order; of an open one anything that tells it from others.
+    /// For a strict address, the id of its order; for an open one, any value that makes it unique.
     bytes32 id;
-    /// Who the deposits belong to; zero is the address itself.
+    /// The owner of the deposits; zero means the address itself.
     address depositor;
-    /// Who may withdraw everything; zero means that this is not possible.
+    /// The account that may withdraw everything; zero means that nobody may.
     address recovery;
-    /// Whether everything at the address is deposited under the order `id` and under no other. Anyone may
-    /// then deposit it.
+    /// Whether everything at the address is deposited only under the order `id`. Anyone may then deposit it.
     bool strict;
 }
 
-/// One deposit of what is at an address.
+/// One deposit of funds at an address.
 struct Sweep {
     DepositAddressKey key;
     /// Zero is native.
@@ -41,12 +40,12 @@ struct Permit {
     bytes32 s;
 }
 
-/// @title Addresses to which anyone can pay without calling anything, and what happens to these payments.
-/// @notice An address has no code until something is to be moved out of it. Then its clone is created and
-/// passes the money on, only to the depository or to the recovery address of its key.
-/// @dev At open addresses the operator decides under which order a sum is deposited, so it is trusted with
-/// what is there and not yet deposited. At strict ones it decides only how much is deposited when, never
-/// under which order. Under the lock, nothing that is called in between can move anything at any address.
+/// @title Addresses to which anyone can pay with a plain transfer, and the deposits of these payments.
+/// @notice An address has no code until something must be moved out of it. Then its clone is created, which
+/// sends the money only to the depository or to the recovery address of its key.
+/// @dev For open addresses, the operator decides under which order an amount is deposited, so it is trusted
+/// with what is not yet deposited. For strict ones, it decides only when and how much is deposited, never
+/// under which order. Because of the lock, no contract called in between can move anything at any address.
 contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
     event OperatorChanged(address previousOperator, address newOperator);
     event Recovered(address depositAddress, address currency, uint256 amount);
@@ -54,21 +53,22 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
     error AddressCannotBeZero();
     error OnlyOperator();
     error OnlyRecovery();
-    /// The address is open: only the operator can say which order a sum at it is for.
+    /// The address is open: only the operator can decide for which order an amount is.
     error NotStrict();
-    /// The address is strict: what is there is deposited under the order of its key alone.
+    /// The address is strict: its funds are deposited only under the order of its key.
     error NotOrderOfKey(bytes32 orderId, bytes32 keyId);
-    /// What the depositor allows the address is not `amount`: the permit was refused, or is for another
+    /// The depositor's allowance for the address is not `amount`: the permit was refused, or is for another
     /// amount.
     error AllowanceIsNotAmount(uint256 allowance, uint256 amount);
 
-    /// What all addresses are clones of.
+    /// The code that all clones use.
     DepositAddress public immutable implementation;
-    /// Of every clone: with this factory and the hash of a key (as salt) it makes the address, by CREATE2.
+    /// The same for every clone. With this factory and the hash of a key (the salt), it determines the
+    /// address by CREATE2.
     bytes32 public immutable initCodeHash;
 
-    /// Decides which order a sum is for. The owner may change it: addresses that were given out cannot be
-    /// revoked, and would be out of reach with a lost key.
+    /// Decides for which order an amount is. The owner may change it: published addresses cannot be revoked,
+    /// and a lost key would make them unusable.
     address public operator;
 
     constructor(Depository depository, address owner_, address operator_) {
@@ -83,14 +83,14 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
         _setOperator(newOperator);
     }
 
-    /// @notice Where to pay for `key`, whether anything was created there or not. The salt is
+    /// @notice The address of `key`, whether its clone exists or not. The salt is
     /// keccak256(abi.encode(key)).
     function addressOf(DepositAddressKey calldata key) public view returns (address) {
         return LibCWIA.predictDeterministicAddress(initCodeHash, keccak256(abi.encode(key)), address(this));
     }
 
-    /// @notice Deposits `amount` of what is at the address of `key` under `orderId`. Only the operator.
-    /// @param orderId of a strict key its own id
+    /// @notice Deposits `amount` from the address of `key` under `orderId`. Only the operator may.
+    /// @param orderId for a strict key, its own id
     /// @param currency zero is native
     function sweep(DepositAddressKey calldata key, address currency, uint256 amount, bytes32 orderId)
         external
@@ -100,8 +100,8 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
         _sweep(key, currency, amount, orderId);
     }
 
-    /// @notice Makes deposits in order, all or none. Only the operator.
-    /// @dev When more was paid than quoted, the quoted amount and the excess become two deposits in one
+    /// @notice Makes deposits in order, all or none. Only the operator may.
+    /// @dev If more was paid than quoted, the quoted amount and the excess become two deposits in one
     /// transaction.
     function sweepMany(Sweep[] calldata sweeps) external nonReentrant {
         _requireOperator();
@@ -111,8 +111,8 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
         }
     }
 
-    /// @notice Deposits all of `currency` that is at a strict address under the order of its key. Anyone may,
-    /// because nothing else can be done with it.
+    /// @notice Deposits the whole balance of `currency` at a strict address under the order of its key.
+    /// Anyone may, because it cannot be used for anything else.
     /// @param currency zero is native
     function sweepStrict(DepositAddressKey calldata key, address currency) external nonReentrant {
         if (!key.strict) revert NotStrict();
@@ -120,8 +120,8 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
         clone.deposit(key.depositor, currency, clone.balanceOf(currency), key.id);
     }
 
-    /// @notice Pays all of `currency` that is at the address of `key` to its recovery address. Only that
-    /// address may.
+    /// @notice Pays the whole balance of `currency` at the address of `key` to its recovery address. Only
+    /// that address may.
     /// @param currency zero is native
     function recover(DepositAddressKey calldata key, address currency) external nonReentrant {
         if (msg.sender != key.recovery) revert OnlyRecovery();
@@ -131,9 +131,9 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
     }
 
     /// @notice Pulls `amount` of `token` from the depositor with its signature and deposits it under the
-    /// order of a strict `key`. Anyone may: the address can do nothing else with it.
-    /// @dev A permit that another account submitted before is as good: only the allowance counts. It must be
-    /// exactly `amount`; otherwise the first caller could deposit a part of what was signed.
+    /// order of a strict `key`. Anyone may: the address cannot use it for anything else.
+    /// @dev A permit that another account has already submitted works too: only the allowance counts. It must
+    /// be exactly `amount`; otherwise the first caller could deposit a part of what was signed.
     function pull(DepositAddressKey calldata key, address token, uint256 amount, Permit calldata permit)
         external
         nonReentrant
@@ -153,7 +153,7 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
         _created(key).deposit(key.depositor, currency, amount, orderId);
     }
 
-    /// The clone of `key`, created unless it was before.
+    /// The clone of `key`, created if it does not exist.
     function _created(DepositAddressKey calldata key) private returns (DepositAddress) {
         address clone = addressOf(key);
         if (clone.code.length == 0) {
@@ -172,7 +172,7 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
         operator = newOperator;
     }
 
-    /// @dev A second initialisation of the owner must fail.
+    /// @dev Makes a second initialization of the owner fail.
     function _guardInitializeOwner() internal pure override returns (bool) {
         return true;
     }

@@ -16,13 +16,13 @@ struct CallRequest {
     uint256 expiration;
 }
 
-/// @title Holds what users deposit until the allocator signs where it goes.
+/// @title Holds users' deposits until the allocator signs their payout.
 /// @notice Money enters through the deposit functions (or a plain ERC-20 transfer that carries its id after
 /// the calldata) and leaves only through `execute`. There is no `receive`: native sent without an id is
 /// refused, because its owner would be unknown.
 contract Depository is Ownable, EIP712, ReentrancyGuardTransient {
     event NativeDeposit(address from, uint256 amount, bytes32 id);
-    /// `amount` is what arrived, which for a token that charges a fee is less than what was asked for.
+    /// `amount` is what arrived, which is less than requested if the token charges a fee.
     event Erc20Deposit(address from, address token, uint256 amount, bytes32 id);
     event CallExecuted(bytes32 id, Call call);
     event AllocatorChanged(address previousAllocator, address newAllocator);
@@ -38,12 +38,12 @@ contract Depository is Ownable, EIP712, ReentrancyGuardTransient {
         "Call(address to,bytes data,uint256 value,bool allowFailure)"
     );
 
-    /// Whose signature lets money out: an account, or a contract that answers EIP-1271.
+    /// The signer that can release money: an account, or a contract that supports EIP-1271.
     address public allocator;
 
-    /// Whether a request was executed, by its struct hash. The hash has no domain, so a request has one id on
-    /// every chain; the signature is over the domain-bound digest, so it is valid on one chain and one
-    /// depository only.
+    /// Whether a request was executed, by its struct hash. The hash has no domain, so a request has the same
+    /// id on every chain. The signature covers the digest with the domain, so it is valid only for one
+    /// depository on one chain.
     mapping(bytes32 id => bool) public callRequests;
 
     constructor(address owner_, address allocator_) {
@@ -56,7 +56,7 @@ contract Depository is Ownable, EIP712, ReentrancyGuardTransient {
         _setAllocator(newAllocator);
     }
 
-    /// @param depositor who the deposit belongs to; zero means the caller
+    /// @param depositor the owner of the deposit; zero means the caller
     function depositNative(address depositor, bytes32 id) external payable nonReentrant {
         emit NativeDeposit(_orCaller(depositor), msg.value, id);
     }
@@ -71,9 +71,9 @@ contract Depository is Ownable, EIP712, ReentrancyGuardTransient {
         _depositErc20(depositor, token, IERC20(token).allowance(msg.sender, address(this)), id);
     }
 
-    /// @notice Makes the calls the allocator signed, once, in order. Anyone may submit them.
-    /// @dev The submitter chooses the gas, so a call with `allowFailure` can be made to fail by giving too
-    /// little: never sign one whose failure would cost money.
+    /// @notice Makes the calls that the allocator signed, once, in order. Anyone may submit them.
+    /// @dev The submitter chooses the gas and can make a call with `allowFailure` fail with too little gas:
+    /// never sign such a call if its failure would cost money.
     function execute(CallRequest calldata request, bytes calldata signature)
         external
         nonReentrant
@@ -103,9 +103,9 @@ contract Depository is Ownable, EIP712, ReentrancyGuardTransient {
         }
     }
 
-    /// @dev Under the lock, the balance grows only by tokens sent here. A sender's hook may send more of the
-    /// same token meanwhile; that is a deposit of its own (its Transfer shows it), so at most `amount` is
-    /// credited here.
+    /// @dev Because of the lock, the balance grows only by tokens sent here. A sender's hook may send more of
+    /// the same token in the meantime; that is a separate deposit (shown by its Transfer event), so at most
+    /// `amount` is credited here.
     function _depositErc20(address depositor, address token, uint256 amount, bytes32 id) private {
         uint256 balanceBefore = IERC20(token).balanceOf(address(this));
         SafeTransferLib.safeTransferFrom(token, msg.sender, address(this), amount);
@@ -133,7 +133,7 @@ contract Depository is Ownable, EIP712, ReentrancyGuardTransient {
         return ("Depository", "1");
     }
 
-    /// @dev A second initialisation of the owner must fail.
+    /// @dev Makes a second initialization of the owner fail.
     function _guardInitializeOwner() internal pure override returns (bool) {
         return true;
     }

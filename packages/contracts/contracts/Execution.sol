@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// What oracles sign together. Field order is part of its EIP-712 type.
+/// Actions that oracles sign together. The order of fields is part of its EIP-712 type.
 struct Execution {
-    /// Names the fact that is settled; a fact takes effect once.
+    /// Identifies the fact that is settled. Each fact takes effect only once.
     bytes32 idempotencyKey;
-    /// Each a word that tells its kind, then its fields, ABI-encoded flat.
+    /// Each is a word with its kind, followed by its fields as ABI-encoded words.
     bytes[] actions;
 }

@@ -4,22 +4,22 @@ pragma solidity 0.8.37;
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 
-/// @title Statements of hub accounts that the oracles signed.
-/// @notice An entry is written once: the first statement of an account about an id cannot be changed, so that
-/// all oracles read the same. Anyone may submit an entry that the oracles signed, and no other can be set.
+/// @title Statements of hub accounts, signed by the oracles.
+/// @notice An entry is written once: the first statement of an account about an id cannot be changed, so all
+/// oracles read the same one. Anyone may submit an entry, but only with the oracles' signature.
 contract GenericMapping is EIP712 {
     event EntrySet(address indexed user, bytes32 indexed id, bytes data, bytes32 nonce, uint256 setAt);
 
-    /// In a batch: it is set already, or not signed.
+    /// An entry of a batch was skipped: it is already set, or not signed.
     event EntryLeftOut(address indexed user, bytes32 indexed id);
 
     error AddressCannotBeZero();
     error DataCannotBeEmpty();
     error InvalidSignature();
-    /// The account has an entry for that id.
+    /// The account already has an entry for that id.
     error EntryIsSet(address user, bytes32 id);
 
-    /// What the oracles signed, and their signature.
+    /// An entry with the oracles' signature.
     struct SignedEntry {
         address user;
         bytes32 id;
@@ -36,7 +36,7 @@ contract GenericMapping is EIP712 {
     bytes32 private constant SET_ENTRY_TYPEHASH =
         keccak256("SetEntry(address user,bytes32 id,bytes data,bytes32 nonce)");
 
-    /// Whose signature proves an entry: the OracleMultisig, or an account.
+    /// The signer of entries: the OracleMultisig, or an account.
     address public immutable oracle;
 
     mapping(address user => mapping(bytes32 id => Entry)) private _entries;
@@ -55,7 +55,7 @@ contract GenericMapping is EIP712 {
         _set(user, id, data, nonce);
     }
 
-    /// @notice Several at once. What cannot be set is left out: one entry must not hold up the others.
+    /// @notice Sets several entries. Those that cannot be set are skipped, so that one does not block others.
     function setEntries(SignedEntry[] calldata entries) external {
         for (uint256 i = 0; i < entries.length; ++i) {
             SignedEntry calldata entry = entries[i];
@@ -70,8 +70,8 @@ contract GenericMapping is EIP712 {
         }
     }
 
-    /// @return data empty while there is no entry
-    /// @return setAt time of the block in which it was set, Unix seconds; zero while there is none
+    /// @return data empty if there is no entry
+    /// @return setAt time of the block in which it was set, in Unix seconds; zero if there is none
     function getEntry(address user, bytes32 id) external view returns (bytes memory data, uint256 setAt) {
         Entry storage entry = _entries[user][id];
         return (entry.data, entry.setAt);

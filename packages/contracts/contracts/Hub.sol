@@ -4,15 +4,15 @@ pragma solidity 0.8.37;
 import {ERC6909TokenSupply} from "@openzeppelin/contracts/token/ERC6909/extensions/ERC6909TokenSupply.sol";
 import {OwnableRoles} from "solady/src/auth/OwnableRoles.sol";
 
-/// @title The ledger of what is owed to whom for what the depositories hold (ERC-6909).
-/// @notice A token id is one currency of one chain, an address one owner on one chain. Most addresses are
+/// @title The ledger of the claims on what the depositories hold (ERC-6909).
+/// @notice A token id identifies a currency of a chain, an address an owner on a chain. Most addresses are
 /// hashes (of an owner's name, an order, a withdrawal) without a known key: their balances move only by what
-/// the oracles attest. An account with a key moves its balance as with any ERC-6909 token.
-/// @dev Calls nothing, so nothing can enter it again.
+/// the oracles attest. An account with a key can move its balance like any ERC-6909 token.
+/// @dev Calls no other contract, so it cannot be reentered.
 contract Hub is ERC6909TokenSupply, OwnableRoles {
     error AddressCannotBeZero();
 
-    /// May create, destroy and move any balance: the Oracle contract, and nothing else.
+    /// May create, destroy and move any balance. Only the Oracle contract has it.
     uint256 public constant MINTER_ROLE = _ROLE_0;
 
     constructor(address owner_) {
@@ -28,12 +28,12 @@ contract Hub is ERC6909TokenSupply, OwnableRoles {
         _burn(from, id, amount);
     }
 
-    /// @notice Moves a balance without its holder's approval, as an attested execution does.
+    /// @notice Moves a balance without its holder's approval, for an attested execution.
     function move(address from, address to, uint256 id, uint256 amount) external onlyRoles(MINTER_ROLE) {
         _transfer(from, to, id, amount);
     }
 
-    /// @dev A second initialisation of the owner must fail.
+    /// @dev Makes a second initialization of the owner fail.
     function _guardInitializeOwner() internal pure override returns (bool) {
         return true;
     }

@@ -5,10 +5,10 @@ import {Allocator} from "./Allocator.sol";
 import {Hub} from "./Hub.sol";
 import {Oracle} from "./Oracle.sol";
 
-/// @title Creates the contracts of a hub that have roles, grants the roles, and hands the contracts over.
-/// @notice All of it happens in one transaction: no account but `owner_` can ever grant another role, and a
-/// hub exists either whole or not at all.
-/// @dev The sender of the creation gets no rights: addresses, owner and roles follow from the arguments.
+/// @title Creates the contracts of a hub that have roles, grants the roles, and transfers their ownership.
+/// @notice All in one transaction: only `owner_` can ever grant another role, and a hub is created
+/// completely or not at all.
+/// @dev The sender of the creation gets no rights: the arguments determine addresses, owner and roles.
 contract HubSetup {
     error AddressCannotBeZero();
     error RoleMissing(address contract_, address holder);
@@ -18,7 +18,7 @@ contract HubSetup {
     Oracle public immutable oracle;
     Allocator public immutable allocator;
 
-    /// @param owner_ of the three contracts afterwards
+    /// @param owner_ the final owner of the three contracts
     /// @param oracleMultisig the only account whose signatures the Oracle accepts
     /// @param allocatorAccount records the payloads of withdrawals
     /// @param name of the Oracle's EIP-712 domain
@@ -30,7 +30,7 @@ contract HubSetup {
         string memory name,
         string memory version
     ) {
-        // The contracts themselves refuse the other zero addresses.
+        // The contracts refuse the other zero addresses themselves.
         if (allocatorAccount == address(0)) revert AddressCannotBeZero();
         hub = new Hub{salt: 0}(address(this));
         oracle = new Oracle{salt: 0}(address(this), hub, name, version);
@@ -47,7 +47,7 @@ contract HubSetup {
             revert RoleMissing(address(allocator), allocatorAccount);
         }
 
-        // Last: nothing can be granted by this contract afterwards.
+        // Must be last: afterwards, this contract cannot grant anything.
         hub.transferOwnership(owner_);
         oracle.transferOwnership(owner_);
         allocator.transferOwnership(owner_);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title What is used here of EIP-3009.
+/// @title The part of EIP-3009 that is used here.
 interface IERC3009 {
-    /// Moves what `from` signed, for a caller that is the payee.
+    /// Transfers what `from` signed. The caller must be the payee.
     function receiveWithAuthorization(
         address from,
         address to,

@@ -9,7 +9,7 @@ struct TokenPermissions {
 struct PermitBatchTransferFrom {
     TokenPermissions[] permitted;
     uint256 nonce;
-    /// Unix seconds; the last at which it is valid.
+    /// The last second in which it is valid, in Unix time.
     uint256 deadline;
 }
 
@@ -18,9 +18,9 @@ struct SignatureTransferDetails {
     uint256 requestedAmount;
 }
 
-/// @title What is used here of Permit2, which is at the same address on every chain that has it.
+/// @title The part of Permit2 that is used here. It has the same address on every chain that has it.
 interface IPermit2 {
-    /// Moves what `owner` signed that the caller may move, given the witness it was signed with.
+    /// Transfers what `owner` signed for the caller, with the witness that was signed with it.
     function permitWitnessTransferFrom(
         PermitBatchTransferFrom calldata permit,
         SignatureTransferDetails[] calldata transferDetails,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title Native as a token, one for one, with the functions that every chain's has.
+/// @title The native currency as a token, one to one, with the functions that it has on every chain.
 interface IWrappedNative {
     function deposit() external payable;
     function withdraw(uint256 amount) external;

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @title Many calls in one, with the interface that clients of EVM chains expect at a multicall address.
-/// @dev Only for reads and for calls that need no identity: anyone may make this contract call anything.
+/// @dev Only for reads and calls that need no identity: anyone can make this contract call anything.
 contract Multicall3 {
     struct Call {
         address target;
@@ -73,8 +73,8 @@ contract Multicall3 {
         }
     }
 
-    /// @dev The values must add up to what was sent. The value of a call that failed and may fail stays here,
-    /// for anyone to take: allow failure only for calls without value.
+    /// @dev The sum of the values must be the value sent. The value of a call that is allowed to fail and
+    /// fails stays here, and anyone can take it: allow failure only for calls without value.
     function aggregate3Value(Call3Value[] calldata calls) external payable returns (Result[] memory returnData) {
         uint256 total = 0;
         returnData = new Result[](calls.length);

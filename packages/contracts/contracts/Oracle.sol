@@ -8,21 +8,21 @@ import {OwnableRoles} from "solady/src/auth/OwnableRoles.sol";
 import {Execution} from "./Execution.sol";
 import {Hub} from "./Hub.sol";
 
-/// What an earlier contract knows of facts; any version of this one has it.
+/// The function of earlier contracts that is used here; every version of the Oracle has it.
 interface IExecutedBefore {
     function isExecuted(bytes32 idempotencyKey) external view returns (bool);
 }
 
-/// @title Carries out on the hub what an oracle has signed, each fact once. Anyone may submit it.
-/// @notice An oracle is an account or a contract that answers EIP-1271 (the OracleMultisig) and holds
-/// ORACLE_ROLE.
-/// @dev Calls its own hub, which calls nothing, and asks a contract oracle and earlier contracts in static
-/// calls, so it cannot be reentered. The store is written before the hub is called all the same.
+/// @title Executes on the hub what an oracle has signed, each fact once. Anyone may submit it.
+/// @notice An oracle has ORACLE_ROLE and is an account, or a contract that supports EIP-1271 (the
+/// OracleMultisig).
+/// @dev Calls its own hub, which calls nothing, and makes static calls to a contract oracle and to earlier
+/// contracts, so it cannot be reentered. The storage is nevertheless written before the hub is called.
 contract Oracle is EIP712, OwnableRoles {
     event Executed(bytes32 indexed idempotencyKey, address indexed oracle);
-    /// `executeMultiple` passed over an execution that had been carried out before.
+    /// `executeMultiple` skipped an execution because its fact has already taken effect.
     event ExecutionSkipped(bytes32 indexed idempotencyKey);
-    /// `executeMultiple` left an execution undone; `reason` is its revert data. It may be submitted again.
+    /// An execution in `executeMultiple` failed; `reason` is its revert data. It may be submitted again.
     event ExecutionFailed(bytes32 indexed idempotencyKey, bytes reason);
     event EarlierAdded(address earlier);
 
@@ -31,19 +31,19 @@ contract Oracle is EIP712, OwnableRoles {
     error InvalidSignature();
     error AlreadyExecuted(bytes32 idempotencyKey);
     error NoActions();
-    /// The action's length or one of its addresses is not what its kind has.
+    /// The action's length, or one of its addresses, is invalid for its kind.
     error MalformedAction(uint256 index);
-    /// The action is of a kind that this contract does not carry out.
+    /// This contract does not support actions of this kind.
     error UnsupportedAction(uint256 index, uint256 kind);
     error LengthMismatch(uint256 executions, uint256 signatures);
-    /// An earlier contract must have code, and not be this one.
+    /// An earlier contract must have code and must not be this one.
     error NotAContract();
     error TooManyEarlier();
 
-    /// Whose signature counts.
+    /// The role of accounts that may sign executions.
     uint256 public constant ORACLE_ROLE = _ROLE_0;
 
-    /// Each is asked before every execution.
+    /// Limited because each is queried before every execution.
     uint256 private constant MAX_EARLIER = 5;
 
     uint256 private constant MINT = 0;
@@ -57,7 +57,7 @@ contract Oracle is EIP712, OwnableRoles {
 
     mapping(bytes32 idempotencyKey => bool) private _executed;
 
-    /// Contracts that this one has taken over from: what took effect there does not take effect here again.
+    /// The predecessors of this contract: what took effect there does not take effect here again.
     IExecutedBefore[] public earlier;
 
     /// @param name of the EIP-712 domain, "Oracle" unless an existing network says otherwise
@@ -68,8 +68,8 @@ contract Oracle is EIP712, OwnableRoles {
         HUB = hub;
     }
 
-    /// @notice Remembers a contract that carried executions out before this one. It can never be forgotten.
-    /// @dev Take the hub's minter role from it first: what it carried out later would take effect twice.
+    /// @notice Adds a contract that executed facts before this one. It can never be removed.
+    /// @dev Revoke its minter role on the hub first: what it executes later could take effect twice.
     function addEarlier(IExecutedBefore contract_) external onlyOwner {
         if (address(contract_).code.length == 0 || address(contract_) == address(this)) revert NotAContract();
         if (earlier.length == MAX_EARLIER) revert TooManyEarlier();
@@ -86,15 +86,15 @@ contract Oracle is EIP712, OwnableRoles {
         return false;
     }
 
-    /// @notice Carries out all actions of an execution, or none.
+    /// @notice Executes all actions of an execution, or none.
     function execute(Execution calldata execution, address oracle, bytes calldata signature) external {
         _execute(execution, oracle, signature);
     }
 
-    /// @notice Carries out each execution on its own: a failure is reported in an event and stops no other
-    /// execution.
-    /// @dev A submitter who sends too little gas makes executions fail that could succeed; they can be
-    /// submitted again.
+    /// @notice Executes each execution independently: a failure is reported in an event and does not stop
+    /// the others.
+    /// @dev With too little gas, a submitter can make executions fail that would otherwise succeed; they can
+    /// be submitted again.
     function executeMultiple(Execution[] calldata executions, address oracle, bytes[] calldata signatures) external {
         if (executions.length != signatures.length) revert LengthMismatch(executions.length, signatures.length);
         for (uint256 i = 0; i < executions.length; ++i) {
@@ -103,7 +103,7 @@ contract Oracle is EIP712, OwnableRoles {
                 emit ExecutionSkipped(key);
                 continue;
             }
-            // A call to itself, so that what a failing execution has done is undone without the others.
+            // Calls itself, so that a failing execution is reverted without reverting the others.
             try this.execute(executions[i], oracle, signatures[i]) {}
             catch (bytes memory reason) {
                 emit ExecutionFailed(key, reason);
@@ -120,7 +120,7 @@ contract Oracle is EIP712, OwnableRoles {
         if (isExecuted(key)) revert AlreadyExecuted(key);
         _executed[key] = true;
 
-        // Without an action the key would be spent and the fact never take effect.
+        // Without actions, the key would be used up although the fact had no effect.
         if (execution.actions.length == 0) revert NoActions();
         for (uint256 i = 0; i < execution.actions.length; ++i) {
             _apply(execution.actions[i], i);
@@ -168,7 +168,7 @@ contract Oracle is EIP712, OwnableRoles {
         );
     }
 
-    /// @dev A second initialisation of the owner must fail.
+    /// @dev Makes a second initialization of the owner fail.
     function _guardInitializeOwner() internal pure override returns (bool) {
         return true;
     }

@@ -6,10 +6,10 @@ import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {EnumerableSet} from "@openzeppelin/contracts/utils/structs/EnumerableSet.sol";
 import {Ownable} from "solady/src/auth/Ownable.sol";
 
-/// @title Speaks for a set of oracles: its signature is `threshold` of theirs (EIP-1271).
-/// @notice A signature is a chain of 65-byte entries r, s, v (27 or 28; s in the lower half), sorted strictly
-/// ascending by signer, so that no signer counts twice. Only the first `threshold` entries are read, and each
-/// must be of a signer of the set: leave out strangers before you join them.
+/// @title Represents a set of oracles: `threshold` of their signatures are its signature (EIP-1271).
+/// @notice A signature is a sequence of 65-byte entries r, s, v (27 or 28; s in the lower half) in strictly
+/// ascending order of signers, so that no signer counts twice. Only the first `threshold` entries are read,
+/// and each must be by a signer of the set: remove signatures by others before you concatenate them.
 contract OracleMultisig is IERC1271, Ownable {
     using EnumerableSet for EnumerableSet.AddressSet;
 
@@ -23,7 +23,7 @@ contract OracleMultisig is IERC1271, Ownable {
 
     EnumerableSet.AddressSet private _signers;
 
-    /// How many signers must have signed.
+    /// The number of signers that must sign.
     uint256 public threshold;
 
     constructor(address owner_, address[] memory signers_, uint256 threshold_) {
@@ -32,7 +32,7 @@ contract OracleMultisig is IERC1271, Ownable {
         _setSigners(signers_, threshold_);
     }
 
-    /// @notice Replaces the whole set at once: there is no moment in between at which a smaller quorum holds.
+    /// @notice Replaces the whole set atomically, so a smaller quorum never applies in between.
     function setSigners(address[] calldata signers_, uint256 threshold_) external onlyOwner {
         _setSigners(signers_, threshold_);
     }
@@ -45,8 +45,8 @@ contract OracleMultisig is IERC1271, Ownable {
         return _signers.contains(account);
     }
 
-    /// @return the selector of this function when valid, else 0xffffffff; it never reverts for what a
-    /// signature says
+    /// @return the selector of this function if valid, otherwise 0xffffffff. It never reverts because of the
+    /// content of a signature
     function isValidSignature(bytes32 hash, bytes calldata signature) external view returns (bytes4) {
         return _isValid(hash, signature) ? IERC1271.isValidSignature.selector : bytes4(0xffffffff);
     }
@@ -75,7 +75,7 @@ contract OracleMultisig is IERC1271, Ownable {
         emit SignersChanged(signers_, threshold_);
     }
 
-    /// @dev A second initialisation of the owner must fail.
+    /// @dev Makes a second initialization of the owner fail.
     function _guardInitializeOwner() internal pure override returns (bool) {
         return true;
     }

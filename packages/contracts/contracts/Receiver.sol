@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title Takes native for the solver, with the id as the whole calldata.
+/// @title Receives native payments for the solver. The whole calldata of a payment is its id.
 /// @notice A payment without a 32-byte id is refused, because its purpose would be unknown.
 contract Receiver {
     event NativeForwarded(address from, uint256 amount, bytes32 id);

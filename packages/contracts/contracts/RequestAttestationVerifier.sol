@@ -4,8 +4,8 @@ pragma solidity 0.8.37;
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {MessageHashUtils} from "@openzeppelin/contracts/utils/cryptography/MessageHashUtils.sol";
 
-/// What the solver attests about a request (`GET /requests/{requestId}/signature`). Field order is part of
-/// what is signed.
+/// What the solver attests about a request (`GET /requests/{requestId}/signature`). The signature depends on
+/// the order of the fields.
 struct RequestAttestation {
     bytes32 requestId;
     uint256 originChainId;
@@ -16,10 +16,10 @@ struct RequestAttestation {
     bytes32 destinationUser;
 }
 
-/// @title Recovers the signer of the attestation of a request.
-/// @notice The solver signs, as a personal message (EIP-191), the 32 bytes of the hash of the attestation's
-/// ABI encoding. The hash names no contract and no chain, so a signature is valid everywhere: do not treat it
-/// as a permission to act.
+/// @title Recovers the signer of a request's attestation.
+/// @notice The solver signs the 32-byte hash of the attestation's ABI encoding as a personal message
+/// (EIP-191). The hash includes neither a contract nor a chain, so a signature is valid everywhere: do not
+/// treat it as a permission to act.
 contract RequestAttestationVerifier {
     function hashOf(RequestAttestation calldata attestation) public pure returns (bytes32) {
         return keccak256(abi.encode(attestation));

@@ -3,13 +3,13 @@ pragma solidity 0.8.37;
 
 import {Call, hashCalls} from "./Call.sol";
 
-/// What a user signs besides the money: what is to become of it. Field order is part of the EIP-712 type.
+/// What a user signs in addition to the amounts: their use. Field order is part of the EIP-712 type.
 struct RouteWitness {
-    /// Who may submit it; zero is anyone.
+    /// The account that may submit it; zero means anyone.
     address relayer;
-    /// Who gets what is left; zero is the one who signed.
+    /// The recipient of remainders; zero means the signer.
     address refundTo;
-    /// Tokens of which what is left is given back, besides those that are paid with.
+    /// Tokens, in addition to the input tokens, whose remainders are refunded.
     address[] refundTokens;
     Call[] calls;
 }

@@ -9,44 +9,45 @@ import {Call, CallResult} from "./Call.sol";
 import {Depository} from "./Depository.sol";
 import {IWrappedNative} from "./IWrappedNative.sol";
 
-/// @title Makes payments and calls on a destination chain, and reports in events exactly what it made.
-/// @notice Holds nothing between transactions: what is left at the end goes to the refund address, and native
-/// that arrives outside a multicall is refused. Bytes after the calldata (the order id of a fill) are ignored
-/// here and read when the fill is checked.
-/// @dev Anyone may make this contract call anything. So: never approve a token to it (use ApprovalProxy),
-/// never leave a balance in it, never give it a role. Approvals *from* it may exist, left by anyone: tokens
-/// that arrive in it must be spent or refunded before a call hands control to an untrusted contract, or the
-/// calls must end with a minimum (`depositBalance`, `payBalance`) that fails when they are gone.
+/// @title Makes payments and calls on a destination chain, and reports exactly these in events.
+/// @notice Holds nothing between transactions: remainders go to the refund address, and native that arrives
+/// outside a multicall is refused. Bytes after the calldata (the order id of a fill) are ignored here and
+/// read when the fill is verified.
+/// @dev Anyone can make this contract call anything. Therefore never approve a token to it (use
+/// ApprovalProxy), never leave a balance in it, never give it a role. Anyone may have left approvals *from*
+/// it: tokens that arrive in it must be spent or refunded before a call gives control to an untrusted
+/// contract, or the calls must end with a minimum (`depositBalance`, `payBalance`) that fails if they are
+/// gone.
 contract Router is ReentrancyGuardTransient {
     event SolverNativeTransfer(address to, uint256 amount);
     event SolverCallExecuted(address to, bytes data, uint256 amount);
 
-    /// The value sent along is not the amount to pay.
+    /// The value of the call differs from the amount to pay.
     error ValueMismatch(uint256 value, uint256 amount);
-    /// Native came from outside, or while refunds were being paid, and would have been stranded.
+    /// Native arrived outside a multicall or while refunds were paid, and would have stayed here.
     error NativeNotExpected();
-    /// This is no call of a multicall to this contract itself.
+    /// Only a multicall of this contract may make this call.
     error OnlyFromMulticall();
-    /// The balance was noted before in this transaction; a second note could be taken of less.
+    /// The balance was already recorded in this transaction; a second record could be lower.
     error NotedBefore(address currency, address account);
-    /// The balance was not noted in this transaction.
+    /// The balance was not recorded in this transaction.
     error NotNoted(address currency, address account);
-    /// Since its note the balance has not grown by `amount`.
+    /// The balance has grown by less than `amount` since it was recorded.
     error NotReceived(address currency, address account, uint256 noted, uint256 balance, uint256 amount);
-    /// What this contract has of `currency` (zero: native) is less than the call asks for.
+    /// This contract's balance of `currency` (zero: native) is less than the call requires.
     error BalanceBelowMinimum(address currency, uint256 balance, uint256 minimum);
 
     /// Gas for the recipient of a payment: several times what wallet proxies need to record and report a
-    /// payment. A recipient that is modest in a simulation and wastes gas on chain costs its payer at most
-    /// this much.
+    /// payment. A recipient that wastes gas on chain, but not in a simulation, costs its payer at most this
+    /// much.
     uint256 private constant RECIPIENT_GAS = 60_000;
-    /// At most this much of a recipient's revert data is passed on; more would cost the payer as much again.
+    /// Maximum bytes of a recipient's revert data to forward; the payer pays for them.
     uint256 private constant REASON_BYTES = 1_024;
 
-    /// True while the calls of a multicall run: a swap or an unwrap may send native back then.
+    /// True while the calls of a multicall run, since a swap or an unwrap may send native to this contract.
     bool private transient _acceptsNative;
 
-    /// A call of a multicall to this contract itself. It takes no value, which would only return to this
+    /// Only a multicall of this contract may make the call, without value, which would only return to this
     /// contract.
     modifier onlyFromMulticall() {
         if (msg.sender != address(this)) revert OnlyFromMulticall();
@@ -57,19 +58,19 @@ contract Router is ReentrancyGuardTransient {
         if (!_acceptsNative) revert NativeNotExpected();
     }
 
-    /// @notice Pays `amount` of native, all of it from `msg.value`. Inside a multicall: a call to this
-    /// contract itself. The recipient gets 60,000 gas (and the 2,300 of every payment) to take it with.
-    /// @dev Needs no lock: it touches no state and passes on exactly what came with it.
+    /// @notice Pays `amount` of native, all of it from `msg.value`. A multicall can include it as a call to
+    /// this contract. The recipient gets 60,000 gas (and the 2,300 of every payment).
+    /// @dev Needs no lock: it does not use any state and forwards exactly the value of the call.
     function nativeTransfer(address to, uint256 amount) external payable {
         if (msg.value != amount) revert ValueMismatch(msg.value, amount);
         _payNative(to, amount);
     }
 
-    /// @notice Records the balance that `account` has of the token `currency`, for `requireReceived`. Only as
-    /// a call of a multicall to this contract itself, and once per transaction for each pair.
-    /// @dev A contract that is called between a record and its `requireReceived` may record other pairs, but
-    /// not this one again: a lower balance would count as received what was there before. A second record of
-    /// a pair fails.
+    /// @notice Records the balance of the token `currency` that `account` has, for `requireReceived`. Only
+    /// multicalls of this contract may call it, once per transaction for each pair.
+    /// @dev A contract that is called between a record and its `requireReceived` can record other pairs, but
+    /// not this one again: with a lower record, an amount that was there before would count as received. A
+    /// second record of a pair fails.
     function noteBalance(address currency, address account) external onlyFromMulticall {
         bytes32 slot = _slotOf(currency, account);
         if (_load(slot) != 0) revert NotedBefore(currency, account);
@@ -77,10 +78,10 @@ contract Router is ReentrancyGuardTransient {
         _store(slot, IERC20(currency).balanceOf(account) + 1);
     }
 
-    /// @notice Fails, and with it the whole multicall, unless `account` has at least `amount` more of the
-    /// token `currency` than when it was recorded. Only as a call of a multicall to this contract itself.
-    /// @dev As the last call it guarantees a payment: no call after the payment can have moved any of it away
-    /// again.
+    /// @notice Fails, together with the whole multicall, unless `account` has at least `amount` more of the
+    /// token `currency` than was recorded. Only multicalls of this contract may call it.
+    /// @dev As the last call, it guarantees a payment: no call after the payment can have taken any of it
+    /// back.
     function requireReceived(address currency, address account, uint256 amount) external view onlyFromMulticall {
         uint256 notedPlusOne = _load(_slotOf(currency, account));
         if (notedPlusOne == 0) revert NotNoted(currency, account);
@@ -91,12 +92,12 @@ contract Router is ReentrancyGuardTransient {
         }
     }
 
-    /// @notice Deposits all that this contract has of `currency` into `depository`, for `depositor`, under
-    /// `id`. Only as a call of a multicall to this contract itself. Fails when that is less than `minimum`.
-    /// @dev The author of the calls is responsible for `depository`. Also takes native that a later call was
-    /// to be sent: put such calls first. For a token that charges for transfers, `minimum` is before the
-    /// charge, and the depository's event shows what arrived. No allowance is left, whatever the depository
-    /// took of it.
+    /// @notice Deposits this contract's whole balance of `currency` into `depository`, for `depositor`, under
+    /// `id`. Fails if it is less than `minimum`. Only multicalls of this contract may call it.
+    /// @dev The author of the calls is responsible for `depository`. This also takes native that is the value
+    /// of a later call: put such calls first. If a token charges for transfers, `minimum` applies before the
+    /// charge, and the depository's event states what arrived. No allowance remains, whatever part of it the
+    /// depository used.
     /// @param currency zero is native
     function depositBalance(address depository, address depositor, address currency, uint256 minimum, bytes32 id)
         external
@@ -114,11 +115,10 @@ contract Router is ReentrancyGuardTransient {
         }
     }
 
-    /// @notice Pays all that this contract has of `currency` to `to`. Only as a call of a multicall to this
-    /// contract itself. Fails when that is less than `minimum`. Native is paid and reported as by
-    /// `nativeTransfer`.
-    /// @dev Also takes native that a later call was to be sent: put such calls first. `requireReceived`
-    /// checks that a token arrived.
+    /// @notice Pays this contract's whole balance of `currency` to `to`. Fails if it is less than `minimum`.
+    /// Only multicalls of this contract may call it. Native is paid and reported as by `nativeTransfer`.
+    /// @dev This also takes native that is the value of a later call: put such calls first. To check that a
+    /// token arrived, use `requireReceived`.
     /// @param currency zero is native
     function payBalance(address currency, address to, uint256 minimum) external onlyFromMulticall {
         uint256 balance = _balanceOfAtLeast(currency, minimum);
@@ -129,23 +129,23 @@ contract Router is ReentrancyGuardTransient {
         }
     }
 
-    /// @notice Turns all that this contract has of `wrapped` into native. Only as a call of a multicall to
-    /// this contract itself. Fails when that is less than `minimum`.
+    /// @notice Unwraps this contract's whole balance of `wrapped` to native. Fails if it is less than
+    /// `minimum`. Only multicalls of this contract may call it.
     function unwrapBalance(address wrapped, uint256 minimum) external onlyFromMulticall {
         IWrappedNative(wrapped).withdraw(_balanceOfAtLeast(wrapped, minimum));
     }
 
-    /// @notice Turns all native that this contract has into `wrapped`. Only as a call of a multicall to this
-    /// contract itself.
-    /// @dev Also takes native that a later call was to be sent: put such calls first.
+    /// @notice Wraps this contract's whole native balance to `wrapped`. Only multicalls of this contract may
+    /// call it.
+    /// @dev This also takes native that is the value of a later call: put such calls first.
     function wrapBalance(address wrapped) external onlyFromMulticall {
         IWrappedNative(wrapped).deposit{value: address(this).balance}();
     }
 
-    /// @notice Makes the calls in order, then sends what is left of native and of `refundTokens` to
+    /// @notice Makes the calls in order, then sends the remainders of native and `refundTokens` to
     /// `refundTo`.
-    /// @dev A call to this contract itself can be anything except another multicall, which the lock refuses.
-    /// It emits no SolverCallExecuted, so that one payment can never count both as a payment and as a call.
+    /// @dev Calls to this contract itself are allowed, except another multicall, which the lock refuses. They
+    /// emit no SolverCallExecuted, so that a payment never counts both as a payment and as a call.
     /// @param refundTo zero means the caller
     function multicall(Call[] calldata calls, address refundTo, address[] calldata refundTokens)
         external
@@ -167,12 +167,12 @@ contract Router is ReentrancyGuardTransient {
     }
 
     function _payNative(address to, uint256 amount) private {
-        // Copies nothing of what the recipient answers.
+        // Copies none of the recipient's return data.
         if (!SafeTransferLib.trySafeTransferETH(to, amount, RECIPIENT_GAS)) _bubbleBeginning();
         emit SolverNativeTransfer(to, amount);
     }
 
-    /// All that this contract has of `currency`; zero is native.
+    /// This contract's whole balance of `currency`; zero is native.
     function _balanceOfAtLeast(address currency, uint256 minimum) private view returns (uint256 balance) {
         balance = currency == address(0) ? address(this).balance : IERC20(currency).balanceOf(address(this));
         if (balance < minimum) revert BalanceBelowMinimum(currency, balance, minimum);
@@ -186,7 +186,7 @@ contract Router is ReentrancyGuardTransient {
         if (address(this).balance != 0) SafeTransferLib.safeTransferAllETH(refundTo);
     }
 
-    /// Where the note of a pair is; a hash, so that it is apart from all else that is transient.
+    /// The slot of a pair's record; a hash, so that it does not collide with other transient storage.
     function _slotOf(address currency, address account) private pure returns (bytes32) {
         return keccak256(abi.encode(currency, account));
     }
@@ -203,7 +203,7 @@ contract Router is ReentrancyGuardTransient {
         }
     }
 
-    /// Reverts with what the last call reverted with, cut to REASON_BYTES.
+    /// Reverts with the revert data of the last call, cut to REASON_BYTES.
     function _bubbleBeginning() private pure {
         assembly ("memory-safe") {
             let size := returndatasize()

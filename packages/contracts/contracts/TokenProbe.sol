@@ -3,35 +3,36 @@ pragma solidity 0.8.37;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 
-/// @title Finds out how a token behaves when it is moved and approved.
+/// @title Determines how a token behaves when it is transferred and approved.
 /// @notice Never deployed. An `eth_call` puts its code at an account that holds tokens (a pool) and at one
-/// without any. It moves tokens from the first through the second as their owner would, and leaves nothing
-/// behind.
+/// without any. It moves tokens from the first through the second as their owner would, without lasting
+/// effect.
 contract TokenProbe {
     struct Move {
-        /// The token reported that it moved.
+        /// Whether the token reported success.
         bool moved;
         uint256 asked;
-        /// What the owner has less afterwards.
+        /// Decrease of the owner's balance.
         uint256 taken;
-        /// What the recipient has more.
+        /// Increase of the recipient's balance.
         uint256 received;
     }
 
     struct Approvals {
         bool first;
-        /// Another amount while there is one already.
+        /// Whether an existing allowance could be changed to another amount.
         bool changed;
-        /// The same after the allowance was set to zero.
+        /// Whether it could be after it was set to zero.
         bool changedAfterZero;
     }
 
-    /// How much of the balance is moved: little enough for tokens that limit transfers, and enough for a
-    /// charge of a few parts in ten thousand to show.
+    /// The amount to move is the balance divided by this: small enough for tokens that limit transfers, and
+    /// large enough to reveal a charge of a few basis points.
     uint256 private constant PART = 10_000;
 
-    /// @notice Moves from the pool to a recipient and back; then approves as each holder in between.
-    /// @param other has this code as well
+    /// @notice Moves tokens from the pool to `other`, from there to `stranger` and back to the pool, then
+    /// approves as `other`.
+    /// @param other also has this code
     function behaviour(address token, TokenProbe other, address stranger)
         external
         returns (Move[3] memory moves, Approvals memory approvals)
@@ -75,7 +76,7 @@ contract TokenProbe {
             && IERC20(token).allowance(address(this), spender) == amount;
     }
 
-    /// Old tokens return nothing; a token that returns false has moved nothing.
+    /// Old tokens return nothing; false means that nothing moved.
     function _succeeds(address token, bytes memory data) private returns (bool) {
         (bool success, bytes memory answer) = token.call(data);
         return success && (answer.length == 0 || (answer.length >= 32 && abi.decode(answer, (uint256)) == 1));

@@ -99,7 +99,7 @@ function compile(compiler: Compiler, sources: Record<string, { content: string }
   });
   const output = JSON.parse(compiler.compile(input, { import: readImport })) as CompilerOutput;
 
-  // The libraries' own warnings are theirs to mend.
+  // Warnings in libraries are ignored.
   const problems = (output.errors ?? []).filter(
     (problem) => problem.severity === "error" || (problem.sourceLocation?.file ?? "") in sources,
   );
@@ -184,7 +184,7 @@ function moduleText(name: string, contract: CompiledContract): string {
   ].join("\n");
 }
 
-/** Whole or not at all: another process may be reading, or writing the same. */
+/** Replaces the file atomically, because another process may read or write it. */
 function replaceFile(file: string, text: string): void {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, text);

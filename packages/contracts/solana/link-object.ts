@@ -69,7 +69,7 @@ function readObject(object: Buffer): { code: Buffer; entry: number; calls: reado
       if ((info & 0xffff_ffffn) !== CALL_RELOCATION || code[offset] !== CALL || symbol === undefined)
         throw new Error(`relocation at ${offset} is not a call`);
       if (!RUNTIME.has(symbol.name)) throw new Error(`the runtime has no function ${symbol.name}`);
-      // What the loader looks up by name has no target of its own.
+      // Symbols that the loader resolves by name have no target here.
       code[offset + 1] = 0x10;
       code.writeInt32LE(-1, offset + 4);
       calls.push({ at: offset, name: symbol.name });
@@ -120,7 +120,7 @@ function writeProgram(code: Buffer, entry: number, calls: readonly RuntimeCall[]
   const symbols = Buffer.alloc(24 * (1 + names.length));
   names.forEach((name, index) => {
     symbols.writeUInt32LE(strings.at(name), 24 * (index + 1));
-    // Global, of no type.
+    // Binding: global; type: none.
     symbols[24 * (index + 1) + 4] = 0x10;
   });
 

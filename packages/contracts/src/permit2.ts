@@ -196,7 +196,7 @@ export const permit2CreationCode: Hex = `0x${[
   "0000000000000090386122d4565b3d9150612337565b6040513d84823e3d90fdfea164736f6c6343000811000a",
 ].join("")}`;
 
-/** Of the deterministic deployer, for the address on public chains. */
+/** Salt for the deterministic deployer, which gives the address on public chains. */
 export const permit2Salt: Hex = "0x0000000000000000000000000000000000000000d3af2663da51c10215000000";
 
 /** The address of Permit2 on every chain that has it, which the `ApprovalProxy` expects. */

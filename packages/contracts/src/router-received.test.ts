@@ -193,7 +193,7 @@ test("an amount that would overflow counts as not received", async () => {
 test("a later call cannot note the balance again once it is lower", async () => {
   const tx = payment(take(paid), call(router, noteBalance(token, recipient)));
   expect(await chain.revertOf(solver, tx)).toBe(failure("NotedBefore", [token, recipient]));
-  // Nor when its failure would be passed over.
+  // The payment fails even if the failure of the second record is ignored.
   const quiet = payment(take(paid), {
     ...call(router, noteBalance(token, recipient)),
     allowFailure: true,

@@ -14,7 +14,7 @@ export interface Anvil {
 const startWithinMs = 15_000;
 
 /**
- * The platform's executable itself, because the package's command is a wrapper that does not forward signals.
+ * The platform's executable, because the package's command is a wrapper that does not forward signals.
  */
 function anvilBinary(): string {
   const require = createRequire(import.meta.url);
@@ -27,7 +27,7 @@ function anvilBinary(): string {
 /**
  * Starts an EVM node on a port that the operating system chooses, mining each transaction immediately.
  *
- * @throws Error when it ended, or did not listen within 15 seconds
+ * @throws Error if it ended, or did not listen within 15 seconds
  */
 export async function startAnvil(chainId: number): Promise<Anvil> {
   // The node writes to its home folder; a temporary one leaves nothing behind.

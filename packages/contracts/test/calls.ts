@@ -22,7 +22,7 @@ export interface Call {
 
 export const zeroAddress: Address = `0x${"00".repeat(20)}`;
 export const id: Hex = `0x${"1d".repeat(32)}`;
-/** Raised by every contract that has a lock, when it is entered again. */
+/** The error of every contract with a lock when it is reentered. */
 export const reentered = encodeErrorResult({
   abi: [{ type: "error", name: "ReentrancyGuardReentrantCall", inputs: [] }],
 });
@@ -55,17 +55,17 @@ export function mint(to: Address, amount: bigint): Hex {
   return encodeFunctionData({ abi: testTokenAbi, functionName: "mint", args: [to, amount] });
 }
 
-/** The Router's own payment, as a call of its multicall or from outside. */
+/** The Router's own payment, as a call of its multicall or directly. */
 export function nativeTransfer(to: Address, amount: bigint): Hex {
   return encodeFunctionData({ abi: routerAbi, functionName: "nativeTransfer", args: [to, amount] });
 }
 
-/** The Router's note of a balance, as a call of its multicall. */
+/** The Router's record of a balance, as a call of its multicall. */
 export function noteBalance(currency: Address, account: Address): Hex {
   return encodeFunctionData({ abi: routerAbi, functionName: "noteBalance", args: [currency, account] });
 }
 
-/** The Router's check that a balance has grown since its note, as a call of its multicall. */
+/** The Router's check that a balance has grown since it was recorded, as a call of its multicall. */
 export function requireReceived(currency: Address, account: Address, amount: bigint): Hex {
   return encodeFunctionData({
     abi: routerAbi,
@@ -74,7 +74,7 @@ export function requireReceived(currency: Address, account: Address, amount: big
   });
 }
 
-/** The Router's deposit of all it has, as a call of its multicall. */
+/** The Router's deposit of its whole balance, as a call of its multicall. */
 export function depositBalance(
   depository: Address,
   depositor: Address,
@@ -89,7 +89,7 @@ export function depositBalance(
   });
 }
 
-/** The Router's payment of all it has, as a call of its multicall. */
+/** The Router's payment of its whole balance, as a call of its multicall. */
 export function payBalance(currency: Address, to: Address, minimum: bigint): Hex {
   return encodeFunctionData({ abi: routerAbi, functionName: "payBalance", args: [currency, to, minimum] });
 }
@@ -113,7 +113,7 @@ export function eventsOf(
   return parseEventLogs({ abi, logs, eventName: name }).map((event) => (event as { args?: unknown }).args);
 }
 
-/** A token of which the user has `amount`, all approved to `spender`. */
+/** A new token; the user has `amount` and has approved all of it to `spender`. */
 export async function heldToken(
   chain: TestChain,
   spender: Address,

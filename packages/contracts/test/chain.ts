@@ -19,7 +19,7 @@ import { startAnvil } from "./anvil.ts";
 
 export const chainId = 51_234;
 
-/** Enough for anything here; a fixed limit spares an estimate and does not change the gas used. */
+/** Enough for every test; a fixed limit avoids an estimate and does not change the gas used. */
 const gasLimit = 6_000_000n;
 
 export interface Tx {
@@ -34,7 +34,7 @@ function account(index: number): LocalAccount {
   });
 }
 
-/** Funded accounts, each with one part to play. */
+/** Funded accounts, each with one role. */
 export const people = {
   deployer: account(0),
   owner: account(1),
@@ -44,7 +44,7 @@ export const people = {
   stranger: account(5),
 } as const;
 
-/** An account that was never paid; another `index` is another account. */
+/** An account that was never paid; a different one for each `index`. */
 export function freshAddress(index: number): Address {
   return getAddress(numberToHex(BigInt(`0x${"ab".repeat(18)}0000`) + BigInt(index), { size: 20 }));
 }
@@ -58,7 +58,7 @@ export async function startTestChain() {
     .extend(publicActions)
     .extend(walletActions);
 
-  /** Mined, whether it succeeded or not. */
+  /** The receipt, whether the transaction succeeded or not. */
   async function mine(from: LocalAccount, tx: Tx): Promise<TransactionReceipt> {
     return await client.sendTransactionSync({
       account: from,
@@ -69,14 +69,14 @@ export async function startTestChain() {
     });
   }
 
-  /** Mined and successful. */
+  /** The receipt. @throws Error if the transaction reverted */
   async function send(from: LocalAccount, tx: Tx): Promise<TransactionReceipt> {
     const receipt = await mine(from, tx);
     if (receipt.status !== "success") throw new Error(`reverted with ${await revertOf(from, tx)}`);
     return receipt;
   }
 
-  /** What the call would answer now. */
+  /** The result of the call in the current state. */
   async function ask(from: LocalAccount, tx: Tx): Promise<Hex> {
     const { data } = await client.call({ account: from.address, gas: gasLimit, ...tx });
     return data ?? "0x";
@@ -146,7 +146,7 @@ function revertData(error: unknown): Hex {
   if (error instanceof BaseError) {
     const cause = error.walk((step) => typeof (step as { data?: unknown }).data === "string");
     if (cause !== null) return (cause as unknown as { data: Hex }).data;
-    // A revert without data comes back as an error without data.
+    // A revert without data is returned as an error without data.
     if (error.walk((step) => (step as { code?: unknown }).code === 3) !== null) return "0x";
   }
   throw error;

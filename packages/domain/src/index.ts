@@ -9,7 +9,7 @@ export * from "./chain/family.ts";
 export * from "./chain/deposit-parts.ts";
 export * from "./address/checksum.ts";
 export type * from "./maybe-promise.ts";
-export * from "./hashing/remembered.ts";
+export * from "./hashing/cache-hashes.ts";
 export * from "./hashing/sha256.ts";
 export * from "./hashing/struct-writer.ts";
 export * from "./order/order.ts";

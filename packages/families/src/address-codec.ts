@@ -7,9 +7,9 @@ import { ServiceError, type Hex, type VmType } from "@causeway/domain";
 export interface AddressCodec {
   /** The family, for errors. */
   readonly vmType: VmType;
-  /** Addresses and transaction ids are hex, so their letter case does not matter. Absent: it does. */
+  /** Addresses and transaction ids are hex, so their letter case is ignored. Absent: case matters. */
   readonly isHex?: true;
-  /** Bytes are their own text, and are formatted without a check. Absent: they are decoded. */
+  /** The canonical text of an address is its hex bytes, so no decoding is needed. Absent: decode. */
   readonly isPlain?: true;
   /** The native currency, which has no contract. */
   readonly nativeCurrency: string;

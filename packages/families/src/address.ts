@@ -30,7 +30,7 @@ export function canonicalAddress(vm: VmType, text: string, field?: string): stri
   return decodeAddress(vm, encodeAddress(vm, text, field), field);
 }
 
-/** An address or a transaction id, lower-cased where case does not matter. */
+/** An address or a transaction id, lower-cased if the family ignores letter case. */
 export function canonicalCase(vm: VmType, text: string): string {
   return familyOfVm(vm).codec.isHex === true ? text.toLowerCase() : text;
 }

@@ -7,9 +7,8 @@ export interface DepositoryReading {
 
 /**
  * The depository whose deposits of a transaction are attested: the first that received something for an order
- * or by its own call, otherwise the first that received anything. Only one depository counts, so that its
- * deposits are numbered and divided into parts by themselves: no change of `additionalDepositories` can move
- * a deposit into another part, where it would be minted again.
+ * or by its own call, otherwise the first that received anything. Only one depository counts: otherwise a
+ * change of `additionalDepositories` could move a deposit into another part, where it would be minted again.
  *
  * @param readings the current depository first
  */

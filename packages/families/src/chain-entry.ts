@@ -11,7 +11,7 @@ export interface EntrySource {
   readonly problems: string[];
 }
 
-/** The fields of an entry that families read. Their form was checked. */
+/** The fields of an entry that families read, after schema validation. */
 export interface WrittenChain {
   readonly depository?: string | undefined;
   readonly additionalDepositories: readonly string[];
@@ -44,34 +44,34 @@ export interface WrittenChain {
 
 /**
  * What every process knows of a family, regardless of the configured chains: its address format and its part
- * of the chain file. Reads no library of the family; `files` loads the rest.
+ * of the chain file. Imports no library of the family; `files` loads the rest.
  */
 export interface FamilyEntry<F extends FamilyId, Facts> {
   readonly id: F;
   readonly codec: AddressCodec;
   readonly files: FamilyFiles;
   /**
-   * Seconds by which a block's timestamp may be off, where more is allowed than CLOCK_SKEW_SECONDS.
+   * Seconds by which a block's timestamp may be off. Absent: CLOCK_SKEW_SECONDS.
    */
   readonly headerSkewSeconds?: number;
   /** The facts that only chains of this family have. */
   facts(source: EntrySource): Facts;
-  /** A fact that no two chains of the family share, by its name in messages; undefined: not configured. */
+  /** A fact that no two chains of the family share, and its name in messages; undefined: not configured. */
   network(facts: Facts): readonly [name: string, value: string | number | bigint] | undefined;
   /** Whether a depository identifies its chain. False if several chains can have the same address. */
   isIdentifiedByDepository(all: readonly Facts[]): boolean;
-  /** Absent: the family's canonical format. */
+  /** Parses a depository's address. Absent: it must be in the family's canonical format. */
   readonly depository?: (text: string, place: string, problems: string[]) => string;
   /** Absent: derived from the chain's name. */
   hubChainId?(facts: Facts): string;
-  /** What the entry of a chain that the API pays on must also satisfy. */
+  /** Additional rules for the entry of a chain on which the API makes payments. Absent: no such chains. */
   readonly paid?: {
     problems(entry: PaidEntry): readonly EntryProblem[];
-    /** Its entry has the field `exchange`. */
+    /** The entry has the field `exchange`. */
     readonly hasExchange?: true;
-    /** Its entry may have the field `depositAddressProgram`. */
+    /** The entry may have the field `depositAddressProgram`. */
     readonly hasAddressProgram?: true;
-    /** Its entry may have the field `swapAggregator`. */
+    /** The entry may have the field `swapAggregator`. */
     readonly hasSwapAggregator?: true;
     /** Absent: every address is an account. */
     readonly isAccount?: (text: string) => boolean;
@@ -80,7 +80,7 @@ export interface FamilyEntry<F extends FamilyId, Facts> {
 
 /** The files of a family that need its libraries. Each family has all of them, under these names. */
 export interface FamilyFiles {
-  /** Validates the form of answers. */
+  /** Parses and validates the responses of nodes. */
   answers(): Promise<object>;
   /** Which deposits a transaction made. */
   deposits(): Promise<object>;
@@ -88,13 +88,13 @@ export interface FamilyFiles {
   payments(): Promise<object>;
   /** What a withdrawal payload pays, and what became of it. */
   withdrawals(): Promise<{ readWithdrawal(...args: never): unknown }>;
-  /** What is final. */
+  /** When a block counts as final. */
   finality(): Promise<object>;
   /** The judge of the family, as the interface `Family`. */
   family(): Promise<object>;
 }
 
-/** The fields of such an entry that differ between families. */
+/** The fields of the entry of a payable chain that differ between families. */
 export interface PaidEntry {
   readonly tokens: readonly unknown[];
   readonly confirmations: number;

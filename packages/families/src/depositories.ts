@@ -2,7 +2,7 @@
 export interface Depositories {
   /** Undefined: deposits and withdrawals cannot be attested. */
   readonly depository: string | undefined;
-  /** Former ones, whose deposits still count. */
+  /** Former depositories, whose deposits still count. */
   readonly additionalDepositories: readonly string[];
 }
 

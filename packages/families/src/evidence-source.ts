@@ -10,10 +10,10 @@ import type {
 } from "./evidence.ts";
 
 /**
- * An oracle's questions to a chain, independent of its protocol. Every answer is based on blocks of one fork
- * that are final by the chain's policy. Missing or unsettled facts are values. Exceptions are RpcFaults: the
- * node's fault, retryable, and never a reason to sign anything. Equal facts give equal answers on every
- * honest oracle, independent of our clock and of the order in which a node lists things.
+ * An oracle's questions to a chain, independent of the chain's protocol. Every answer is based on blocks of
+ * one fork that are final by the chain's policy. Missing or unsettled facts are values. Exceptions are
+ * RpcFaults: the node's fault, retryable, and never a reason to sign. Equal facts give equal answers on
+ * every honest oracle, independent of its clock and of the order in which a node lists things.
  */
 export interface EvidenceSource {
   readonly chain: ConfiguredChain;
@@ -23,7 +23,7 @@ export interface EvidenceSource {
   payments(transactionId: string, question: PaymentQuestion): Promise<Evidence<PaymentAnswer>>;
   /**
    * Whether an encoded withdrawal payload was executed, or can never be. `transactionId` is a hint for
-   * families that cannot look it up.
+   * families that cannot look up the transaction.
    */
   withdrawal(payload: Hex, transactionId: string | undefined): Promise<Evidence<WithdrawalAnswer>>;
   /**

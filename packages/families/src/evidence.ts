@@ -10,11 +10,11 @@ export interface FinalHead {
 
 export type Evidence<T> =
   | { readonly kind: "final"; readonly value: T }
-  /** Seen, but it may still be reorged out. */
+  /** The transaction was seen, but may still be reorged out. */
   | { readonly kind: "notFinal"; readonly reason: string; readonly retryAfterSeconds: number }
   /** The chain does not know the transaction. */
   | { readonly kind: "absent" }
-  /** Final, but it contradicts the claim: the transaction failed, was too late, does not name the order, … */
+  /** Final, but contradicts the claim: the transaction failed, was too late, does not name the order, … */
   | {
       readonly kind: "refuted";
       readonly reason: string;
@@ -23,7 +23,7 @@ export type Evidence<T> =
     };
 
 export interface TransactionDeposits {
-  /** The depository that received, in the family's address format. */
+  /** The depository that received the deposits, in the family's address format. */
   readonly depository: string;
   readonly deposits: readonly DepositEvidence[];
   /** Unix seconds of the transaction's block. */
@@ -44,7 +44,7 @@ export interface DepositEvidence {
   readonly amount: bigint;
   /** 32 bytes; undefined if the deposit carries none. */
   readonly depositId: Hex32 | undefined;
-  /** Only a token's own Transfer proves it, without an order id. Any contract can emit such a log cheaply. */
+  /** Proven only by a Transfer event without an order id, which any contract can emit cheaply. */
   readonly isBare?: true;
 }
 
@@ -68,8 +68,8 @@ export interface PaymentQuestion {
 
 export interface PaymentAnswer {
   /**
-   * What the payer paid each recipient of the question, less what the recipient returned in the same
-   * transaction, base units; never negative. See ADR 22.
+   * What the payer paid each recipient of the question, in its order, less what the recipient returned in the
+   * same transaction, base units; never negative. See ADR 22.
    */
   readonly amounts: readonly bigint[];
   /** Unix seconds of the transaction's block. */

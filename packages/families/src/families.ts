@@ -7,7 +7,7 @@ export type FamilyFacts = { readonly [F in FamilyId]: ReturnType<(typeof list)[F
 
 export type FactsOf<F extends FamilyId> = FamilyFacts[F];
 
-/** Every family by its name. Their libraries are loaded when a chain is configured, and not before. */
+/** Every family by its name. A family's libraries are loaded only when a chain of it is configured. */
 export const families: { readonly [F in FamilyId]: FamilyEntry<F, FactsOf<F>> } = list;
 
 /** The family with this name on the wire. */
@@ -16,7 +16,7 @@ export function familyOfVm(vm: VmType): FamilyEntry<FamilyId, unknown> {
 }
 
 /**
- * Seconds by which a chain's block timestamps may be off beyond CLOCK_SKEW_SECONDS.
+ * Seconds by which a family's block timestamps may be off, if more than CLOCK_SKEW_SECONDS; otherwise 0.
  */
 export function headerSkewSeconds(vm: VmType): number {
   return familyOfVm(vm).headerSkewSeconds ?? 0;

@@ -9,13 +9,13 @@ type MaybePromise<T> = T | Promise<T>;
 
 export interface Family<F extends FamilyId, Facts, Rules, Transaction> {
   readonly id: F;
-  /** When to retry while endpoints lag behind each other. */
+  /** Seconds until a retry while endpoints lag behind each other. */
   readonly retryAfterSeconds: (facts: Facts) => number;
   /** The part of a chain's configuration that decisions depend on. */
   readonly rules: (depositories: Depositories, facts: Facts) => MaybePromise<Rules>;
   /** The deposits of a final, successful transaction. The chain must have a depository. */
   readonly deposits: (rules: Rules, transaction: Transaction) => MaybePromise<Evidence<TransactionDeposits>>;
-  /** The payments of such a transaction. */
+  /** The payments of a final, successful transaction. */
   readonly payments: (
     rules: Rules,
     transaction: Transaction,

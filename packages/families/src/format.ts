@@ -18,7 +18,7 @@ import { decodeAddress, encodeAddress, transactionIdBytes } from "./address.ts";
 // Inside the service, addresses, currencies and transaction ids of every chain are bytes in hex. This module
 // converts between them and the formats that clients use.
 
-/** What formatting needs to know about a chain. */
+/** The facts of a chain on which formatting depends. */
 export type ChainFormat = Pick<ChainProfile, "vmType"> & Pick<NonEvmChain, "bitcoin">;
 
 /** The oracle's name for the family of a configured chain. */
@@ -52,7 +52,7 @@ export function formatTransactionId({ vmType }: ChainFormat, id: TxHash): string
 
 /**
  * Parses an account on that chain.
- * @param field of the client's request, named by the error
+ * @param field name of the request's field, for the error
  * @throws ServiceError INVALID_ADDRESS
  */
 export function parseAccount(
@@ -79,7 +79,7 @@ export function currencyForm(chain: ChainFormat & Pick<ChainProfile, "displayNam
 /** Parses a transaction id on that chain; undefined if it is invalid. */
 export function parseTransaction(chain: ChainFormat, text: string): TxHash | undefined {
   if (chain.vmType === "evm" || chain.vmType === "hypevm") return parseHex32(text);
-  // Wallets and explorers of Bitcoin omit the prefix; with one the id is just as clear.
+  // Wallets and explorers of Bitcoin omit the prefix 0x; accept ids with it too.
   const id = chain.vmType === "bvm" ? text.toLowerCase().replace(/^0x/, "") : text;
   try {
     return transactionIdBytes(familyOf(chain), id);
@@ -92,7 +92,7 @@ function nonEvmAccount(chain: ChainFormat, text: string): Hex | undefined {
   // Currencies of Hyperliquid have other lengths than accounts.
   if (chain.vmType === "hypevm") return parseAddress(text);
   if (chain.vmType !== "bvm") return bytesIn(familyOf(chain), text);
-  // QR codes hold it in upper case.
+  // QR codes contain the address in upper case.
   const plain = /^(?:BC|TB|BCRT)1[0-9A-Z]+$/.test(text) ? text.toLowerCase() : text;
   return encodeBitcoinAddress(chain.bitcoin?.network ?? "mainnet", plain);
 }

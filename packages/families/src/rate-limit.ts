@@ -10,12 +10,13 @@ const wordings = [
   /\b(?:requests?|rps|usage|calls?|credits?|throughput|capacity) (?:limit|quota)|quota (?:is )?exceeded/i,
   /request rate (?:is )?(?:exceed|limit|too high)|request count exceed|capacity exceeded/i,
 ];
-/** A batch with too many calls is refused too, but smaller ones succeed. */
+/** Refusals of a batch with too many calls: not a rate limit, because smaller batches succeed. */
 const batchSize = /too many requests in|batch.{0,40}(?:limit|size|more than|too (?:large|big|many))/i;
 
 /**
- * Cloudflare ("cannot fulfill request") and Ankr: codes that mean nothing else. Plain -32005 also refuses
- * large ranges; -32016 (Base) is a timeout at Nethermind and a lagging node at Solana.
+ * Codes that only mean a rate limit, at Cloudflare ("cannot fulfill request") and Ankr. Ambiguous codes are
+ * excluded: -32005 also refuses large ranges; -32016 (Base) is a timeout at Nethermind and a lagging node at
+ * Solana.
  */
 const codes: ReadonlySet<number> = new Set([429, -32_046, -32_029]);
 

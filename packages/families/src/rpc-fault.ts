@@ -32,7 +32,8 @@ export interface RpcFaultFacts {
   /** Readable text without the node's URL or anything else that may contain credentials. */
   readonly reason: string;
   /**
-   * The endpoint's rate limit, our own, or a pause after it; unrelated to the requested data. Default: false.
+   * The call failed because of the endpoint's rate limit, our own limit, or the pause after either, not
+   * because of the requested data. Default: false.
    */
   readonly isPause?: boolean;
   readonly cause?: unknown;
@@ -50,7 +51,7 @@ export class RpcFault extends Error {
   readonly reason: string;
   /** False only if a retry cannot succeed until the configuration or the node changes. */
   readonly retryable: boolean;
-  /** Too many calls were made; unrelated to the requested data. */
+  /** See {@link RpcFaultFacts.isPause}. */
   readonly isPause: boolean;
 
   constructor(facts: RpcFaultFacts) {

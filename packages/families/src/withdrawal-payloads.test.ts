@@ -69,7 +69,7 @@ test("the Solana withdrawal of the contract's vectors has its payload and its id
   expect(solanaTransferRequestId(solanaRequest)).toBe(solana.output.withdrawalId);
 });
 
-test("any Solana request survives its payload, with a token or without", () => {
+test("decoding a Solana payload returns its request, with and without a token", () => {
   const key = hex(32).map((bytes) => decodeAddress("solana-vm", bytes));
   const aRequest = fc.record({
     domain: hex(32),
@@ -164,7 +164,7 @@ const aSendAsset = fc.record({
   nonce: uint64,
 });
 
-test("any Hyperliquid action survives its payload, and its id is viem's struct hash", () => {
+test("decoding a Hyperliquid payload returns its action, whose id is viem's struct hash", () => {
   const aUsdSend = fc.record({
     type: fc.constant("UsdSend" as const),
     chain: text,

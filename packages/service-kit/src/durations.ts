@@ -12,7 +12,7 @@ export type NoteDuration = (tookMs: number) => void;
 
 interface Series {
   readonly labels: Readonly<Record<string, string>>;
-  /** One count per bound, not cumulative, then the count above the last bound. */
+  /** The count for each bound, not cumulative, then the count above the last bound. */
   readonly counts: number[];
   sumMs: number;
 }

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { endConnectionsOnClose } from "./end-connections.ts";
 
-/** A server whose one route answers when the test says so. */
+/** A server whose only route answers when the test requests it. */
 async function aServer() {
   const app = fastify({ keepAliveTimeout: 60_000 });
   endConnectionsOnClose(app);

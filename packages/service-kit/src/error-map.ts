@@ -9,7 +9,7 @@ interface CodeAnswer {
   readonly message?: string;
   /** Seconds after which the same call may succeed. */
   readonly retryAfterSeconds?: number;
-  /** Further fields of the body. */
+  /** Additional fields of the body. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 

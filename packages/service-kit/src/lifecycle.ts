@@ -66,7 +66,7 @@ export async function runUntilSignal(options: {
       log.info({ event: "stopping", signal });
     } catch (err) {
       stopping = true;
-      // The cause is outside the code, so the message helps, and the stack does not.
+      // The cause is outside the code, so log the message without the stack.
       if (err instanceof StartProblem) log.fatal({ event: "startFailed", problem: err.message });
       else log.fatal({ event: "startFailed", err });
       host.exitCode = 1;

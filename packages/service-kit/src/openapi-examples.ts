@@ -2,9 +2,9 @@ import type { OpenapiDocument } from "./openapi-components.ts";
 
 /** Example values that readers and tools, such as the interactive page, can send unchanged. */
 export interface OpenapiExamples {
-  /** By the name of a schema in `components`. */
+  /** Examples by the name of a schema in `components`. */
   readonly schemas: Readonly<Record<string, unknown>>;
-  /** By the name of a required parameter: the interactive page would send optional ones, too. */
+  /** Examples by the name of a required parameter; the interactive page would also send optional ones. */
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 

@@ -47,7 +47,7 @@ function pretty(line: string, hasColors: boolean): string {
   return `${words.join(" ")}\n${stack ?? ""}`;
 }
 
-/** The stack with its line breaks, then what stays on the line itself. */
+/** The stack with its line breaks, then the rest of the line. */
 function errorLines(err: unknown): readonly string[] {
   if (err === undefined) return [];
   if (typeof err !== "object" || err === null) return ["", `err=${valueText(err)}`];

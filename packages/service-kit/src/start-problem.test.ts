@@ -21,7 +21,7 @@ test("names the setting of the port when the port is taken", async () => {
 
 test("names HTTP_HOST when the address belongs to another host", async () => {
   const server = fastify();
-  // TEST-NET-1, which no host has.
+  // In TEST-NET-1, which no host uses.
   await expect(listenOn(server, { host: "192.0.2.1", port: 0, portName: "HTTP_PORT" })).rejects.toThrow(
     "HTTP_HOST 192.0.2.1 is not an address of this host",
   );

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-/** The position of a span: its trace and its parent span. */
+/** Trace and parent span of a new span. */
 export interface TracePlace {
   /** 16 bytes in hex. */
   readonly traceId: string;

@@ -3,7 +3,7 @@ import { Counter, type Registry } from "prom-client";
 import { withoutUrlSecrets } from "./logging.ts";
 import type { TracePlace } from "./trace-ids.ts";
 
-/** Something that happened, with its duration. */
+/** An event with its duration. */
 export interface Span extends TracePlace {
   /** 8 bytes in hex; default: random. */
   readonly spanId?: string;
@@ -18,12 +18,12 @@ export interface Span extends TracePlace {
 /** Sends spans to a collector. Never throws, and never makes its caller wait. */
 export interface Traces {
   record(span: Span): void;
-  /** Sends what is queued, within the timeout of one request. */
+  /** Sends all queued spans, within the timeout of one request. */
   close(): Promise<void>;
 }
 
 export interface TraceTarget {
-  /** Where spans are posted, as OTLP JSON. */
+  /** The URL to which spans are posted, as OTLP JSON. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -135,7 +135,7 @@ function attribute(key: string, value: string | number | bigint | boolean): obje
   return { key, value: { stringValue: withoutUrlSecrets(String(value)).slice(0, MAX_TEXT) } };
 }
 
-/** OTLP writes 64-bit numbers as text. */
+/** OTLP represents 64-bit numbers as text. */
 function nanos(ms: number): string {
   return (BigInt(Math.round(ms * 1_000)) * 1_000n).toString();
 }

@@ -4,7 +4,7 @@
  */
 export type TrustedProxies = false | number | readonly string[];
 
-/** The same in the format of Fastify and `proxy-addr`; hop 0 is the peer of the connection. */
+/** Converts it to the format of Fastify and `proxy-addr`; hop 0 is the peer of the connection. */
 export function trustedHops(
   trust: TrustedProxies,
 ): false | string[] | ((address: string, hop: number) => boolean) {

@@ -6,7 +6,7 @@ export function message(text: string): { error: (issue: { readonly input?: unkno
   return { error: (issue) => (issue.input === undefined ? "is required" : text) };
 }
 
-/** Like {@link message} for an object that allows no other fields: lists the unknown ones. */
+/** Like {@link message}, for an object that allows no other fields: lists the unknown fields. */
 export function strictMessage(text: string): {
   error: (issue: {
     readonly code?: string;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { message } from "./message.ts";
 
 const UINT256_MAX = 2n ** 256n - 1n;
-const LONGEST_ADDRESS = 128;
+const MAX_ADDRESS_LENGTH = 128;
 const HASH_PATTERN = /^0x[0-9a-fA-F]{64}$/;
 
 /** Any text, up to `max` characters. Postgres accepts neither NUL nor unpaired surrogates. */
@@ -22,7 +22,7 @@ export const text = (max: number): z.ZodString =>
 export const address = z
   .string(message("must be a string"))
   .min(1, "must not be empty")
-  .max(LONGEST_ADDRESS, `must have at most ${LONGEST_ADDRESS} characters`);
+  .max(MAX_ADDRESS_LENGTH, `must have at most ${MAX_ADDRESS_LENGTH} characters`);
 
 /** Amount in base units: decimal digits in a string, below 2^256. */
 export const amount = z
@@ -55,8 +55,8 @@ export const hash32 = z
   .regex(HASH_PATTERN, "must be 0x followed by 64 hex digits");
 
 /**
- * Of any chain family: `0x` and 64 hex digits, 64 digits without prefix (Bitcoin), or base58 of 64 bytes
- * (Solana).
+ * A transaction id of any chain family: `0x` and 64 hex digits, 64 digits without prefix (Bitcoin), or base58
+ * of 64 bytes (Solana).
  */
 export const transactionId = z
   .string(message("must be 0x followed by 64 hex digits"))
@@ -88,21 +88,21 @@ export const numberOrDigits = (what: string, max = Number.MAX_SAFE_INTEGER): z.Z
     return whole !== undefined && whole <= max;
   }, `must be ${what}`);
 
-/** The non-negative safe integer of `value`; undefined if it has none. */
+/** `value` as a non-negative safe integer; undefined if it is not one. */
 export function wholeNumber(value: number | string): number | undefined {
   if (typeof value === "string" && !/^\d{1,16}$/.test(value)) return undefined;
   const whole = Number(value);
   return Number.isSafeInteger(whole) && whole >= 0 ? whole : undefined;
 }
 
-// Part of our own answers: no error texts needed, because a mismatch is our bug.
+// The following scalars occur only in our own answers, so they need no error texts: a mismatch is our bug.
 export const digits = z.string().regex(/^\d+$/);
 export const signedDigits = z.string().regex(/^-?\d+$/);
 export const decimal = z.string().regex(/^-?\d+(\.\d+)?$/);
 export const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
 /**
- * In the format of its chain: hex on EVM chains and Hyperliquid, base58 on Solana, bech32 or base58 on
- * Bitcoin.
+ * An account in the format of its chain: hex on EVM chains and Hyperliquid, base58 on Solana, bech32 or
+ * base58 on Bitcoin.
  */
 export const accountText = z
   .string()

@@ -13,9 +13,9 @@ export function creditEntries(book: WalletBook, asset: LedgerAsset, amount: bigi
 
 /** The entries that debit `amount` of an asset from a wallet; any shortfall is owed. */
 export function debitEntries(book: WalletBook, asset: LedgerAsset, amount: bigint): LedgerEntry[] {
-  const { taken, owed } = splitDebit(amount, lineOf(book, asset).balance);
+  const { debited, owed } = splitDebit(amount, lineOf(book, asset).balance);
   return [
-    { account: "balance", asset, amount: -taken },
+    { account: "balance", asset, amount: -debited },
     { account: "owed", asset, amount: -owed },
   ];
 }

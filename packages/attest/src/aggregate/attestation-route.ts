@@ -1,9 +1,9 @@
 import type { Hex32 } from "@causeway/domain";
 
 /**
- * What aggregation needs to know about one route's answers; the rest is opaque. All functions are pure and
- * total over parsed answers. An answer has one or more slots, each of which is signed (each message, the
- * execution). A signer counts if it signed every slot.
+ * How aggregation reads one route's answers, which are otherwise opaque. All functions are pure and total
+ * over parsed answers. An answer has slots that are signed: each message, and the execution. A signer counts
+ * if it signed every slot.
  */
 export interface AttestationRoute<Answer> {
   /** Path below a peer's base URL, e.g. `/attestations/solver-fills/v1`. */
@@ -18,8 +18,8 @@ export interface AttestationRoute<Answer> {
    */
   unsigned(answer: Answer): unknown;
   /**
-   * In a fixed order; empty if there is nothing to sign. Digests are computed here, from the answer's payload
-   * and our own domain.
+   * The answer's slots in a fixed order; empty if there is nothing to sign. Digests are computed here, from
+   * the answer's payload and our own domain.
    */
   slots(answer: Answer): readonly SignatureSlot[];
   /** The same answer with these signatures instead of its own, one list per slot. */

@@ -1,7 +1,7 @@
 /**
  * Canonical JSON of a plain value: keys in code-unit order, no whitespace, undefined fields omitted. Equal
  * values have equal texts.
- * @throws TypeError for what JSON cannot represent (bigint, function, a number that is not finite)
+ * @throws TypeError for values that JSON cannot represent (bigint, function, a number that is not finite)
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value === "boolean" || typeof value === "string") return JSON.stringify(value);

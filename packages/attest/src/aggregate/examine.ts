@@ -13,7 +13,7 @@ export interface Arrival<Answer> {
   readonly answer: Answer;
 }
 
-/** Which signers count, and how many allow an early answer. */
+/** Which signers count, and how many are enough to answer without waiting for the rest. */
 export interface QuorumPolicy {
   /** Lower case. Undefined: every signer of what this oracle signs counts, and there is no early answer. */
   readonly signers: ReadonlySet<Address> | undefined;
@@ -36,7 +36,7 @@ export interface Examined<Answer> extends Arrival<Answer> {
    * same order.
    */
   readonly key: Hex32;
-  /** For each slot, its recovered signers and their signatures; the first signature of each signer. */
+  /** For each slot, the first signature of each recovered signer. */
   readonly slots: readonly ReadonlyMap<Address, Hex>[];
   readonly refused: readonly RefusedSignature[];
 }
@@ -56,7 +56,8 @@ export interface RefusedSignature {
 /** Limits the recoveries that a peer can cause; no oracle needs to forward more signatures. */
 const MAX_SIGNATURES_PER_SLOT = 64;
 /**
- * Maximum per peer answer; more if it has more slots, because an honest answer has its own signature in each.
+ * Maximum recoveries per peer answer; as many as its slots if those are more, because an honest peer signs
+ * every slot.
  */
 const MAX_RECOVERIES_PER_ANSWER = 256;
 
@@ -76,7 +77,7 @@ export function examine<Answer>(
     (policy.signers?.has(signer) ?? true) && (source !== "local" || signer === policy.localSigner);
   const refused: RefusedSignature[] = [];
   let remaining = source === "local" ? Infinity : Math.max(MAX_RECOVERIES_PER_ANSWER, slots.length);
-  const counted: RecoverSigner = (digest, signature) => {
+  const recoverCounted: RecoverSigner = (digest, signature) => {
     remaining--;
     return recover(digest, signature);
   };
@@ -85,7 +86,7 @@ export function examine<Answer>(
     for (const [index, claim] of signatures.entries()) {
       const verdict =
         index < MAX_SIGNATURES_PER_SLOT && remaining > 0
-          ? judge(claim, digest, mayCount, counted)
+          ? judge(claim, digest, mayCount, recoverCounted)
           : ("tooMany" as const);
       if (typeof verdict === "string")
         refused.push({ slot, claimedSigner: claim.signer.slice(0, 42), reason: verdict });
@@ -104,7 +105,7 @@ function judge(
 ): { readonly signer: Address; readonly signature: Hex } | "wrongSigner" | "unknownSigner" {
   const claimed = parseAddress(claim.signer);
   if (claimed === undefined) return "wrongSigner";
-  // Before the expensive recovery: unknown signers must not cause work.
+  // Check before the expensive recovery: unknown signers must not cause work.
   if (!mayCount(claimed)) return "unknownSigner";
   const signer = recover(digest, claim.signature)?.toLowerCase();
   // A recoverable signature is canonical hex, so its text may be passed on.

@@ -228,7 +228,7 @@ test("recovers at most 256 signatures of a peer's answer, or one for each of its
   const answer: Lines = {
     lines: Array.from({ length: 10 }, () => ({
       text: "x",
-      // Not by the claimed signer, so that each must be recovered.
+      // Signed by another than the claimed signer, so that each must be recovered.
       signatures: Array.from({ length: 40 }, () => ({ signer: A, signature: sign(A, digestOf("other")) })),
     })),
     domain: "ours",

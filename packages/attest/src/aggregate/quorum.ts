@@ -6,7 +6,7 @@ import type { AnswerSource, Examined, QuorumPolicy } from "./examine.ts";
 export interface Standing<Answer> {
   /** The strongest group; undefined if nothing received so far may be returned. */
   readonly best: SignedGroup<Answer> | undefined;
-  /** There is a list of signers and `best` has enough of them: pending answers are not needed. */
+  /** Whether `best` has enough of the listed signers, so that pending answers are not needed. */
   readonly complete: boolean;
 }
 
@@ -29,8 +29,8 @@ export interface SignedGroup<Answer> {
 /**
  * Groups equal answers and selects the strongest group: most signers, then the local answer, then the
  * smallest key. A signer counts once, and only if it signed every slot. The order of arrival does not matter.
- * Without a list of signers only the local answer's group may be returned. An answer with nothing to sign is
- * ignored from a peer, and loses to any signed one from this oracle, so that no lagging node can hide what
+ * Without a list of signers only the local answer's group may be returned. A peer's answer with nothing to
+ * sign is ignored, and this oracle's own loses to any signed group, so that a lagging node cannot hide what
  * was signed.
  */
 export function standing<Answer>(
@@ -66,14 +66,14 @@ function toGroup<Answer>(members: readonly Examined<Answer>[]): SignedGroup<Answ
   const signers = [...(merged[0]?.keys() ?? [])]
     .filter((signer) => merged.every((slot) => slot.has(signer)))
     .sort();
-  const speaker =
+  const representative =
     first.source === "local"
       ? first
       : members.find(({ slots }) => signers.some((signer) => slots.every((slot) => slot.has(signer))));
   return {
     key: first.key,
     sources: members.map(({ source }) => source),
-    answer: (speaker ?? first).answer,
+    answer: (representative ?? first).answer,
     signers,
     slots: merged.map((slot) => signers.flatMap((signer) => slot.get(signer) ?? [])),
   };

@@ -39,7 +39,7 @@ export function readSignerPolicy({ signers, threshold, localSigner }: SignerSett
     if (isThresholdSet)
       warnings.push("ORACLE_SIGNERS_THRESHOLD is ignored because ORACLE_SIGNERS is not set");
   } else {
-    // Compare only if everything else is valid: otherwise the count would report the same mistake twice.
+    // Compare the count only if every entry is valid: otherwise one mistake would be reported twice.
     if (problems.length === 0 && needed !== undefined && needed > list.size)
       problems.push(
         `ORACLE_SIGNERS_THRESHOLD is ${needed}, but ORACLE_SIGNERS lists only ${list.size} signer(s)`,

@@ -1,10 +1,10 @@
-import { keccakHex, keccakText, remembered, structWriter, toHex, type Hex32 } from "@causeway/domain";
+import { keccakHex, keccakText, cacheHashes, structWriter, toHex, type Hex32 } from "@causeway/domain";
 import { encodeAddress, transactionIdBytes } from "@causeway/families";
 import type { FamilyOf } from "./chain-families.ts";
 import { messageTypes } from "./message-types.ts";
 import { typeHash } from "./struct-type.ts";
 
-/** "This deposit is final on its chain." Addresses and ids are strings in the chain's format. */
+/** States that a deposit is final on its chain. Addresses and ids are strings in the chain's format. */
 export interface DepositoryDepositMessage {
   readonly data: {
     /** Name of the chain. */
@@ -41,8 +41,8 @@ const MESSAGE = typeHash(types, "DepositoryDeposit");
 const DATA = typeHash(types, "Data");
 const RESULT = typeHash(types, "Result");
 
-const text = remembered(keccakText);
-const bytes = remembered(keccakHex);
+const text = cacheHashes(keccakText);
+const bytes = cacheHashes(keccakHex);
 
 const messageWriter = structWriter(3);
 const dataWriter = structWriter(3);

@@ -7,7 +7,7 @@ import { typeHash } from "./struct-type.ts";
 /** Numbers of the withdrawal states in messages. */
 export const WITHDRAWAL_STATUS = { pending: 0, executed: 1, expired: 2 } as const;
 
-/** "This withdrawal payload is in this final state on its chain." */
+/** States the final state of a withdrawal payload on its chain. */
 export interface DepositoryWithdrawalMessage {
   readonly data: {
     /** Name of the chain. */

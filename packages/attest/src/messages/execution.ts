@@ -10,7 +10,7 @@ export interface Execution {
   readonly actions: readonly Hex[];
 }
 
-/** The chain and contract that executions are signed for. */
+/** The chain, contract and EIP-712 domain for which executions are signed. */
 export type SignedHub = Pick<AttestationHub, "chainId" | "oracleAddress" | "domain">;
 
 const DOMAIN = keccakText(

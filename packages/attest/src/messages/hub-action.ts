@@ -111,7 +111,7 @@ function readFastMint(hex: Hex): HubAction | undefined {
       rateLimiterData,
     };
   } catch {
-    // The library throws for offsets out of range, which is an ordinary result here.
+    // The library throws for malformed data, which is an expected result here.
     return undefined;
   }
 }

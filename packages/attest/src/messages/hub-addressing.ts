@@ -21,24 +21,22 @@ function packedHash(...values: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * Currencies and solvers recur in every attestation. The cache is bounded, because depositors are untrusted.
+ * Limits of the cache of hashes: currencies and solvers recur in every attestation, but depositors are
+ * untrusted.
  */
-const MAX_REMEMBERED = 4_096;
-const LONGEST_REMEMBERED = 256;
-
-function rememberedOfChain<T>(
-  hash: (chain: HubChain, text: string) => T,
-): (chain: HubChain, text: string) => T {
-  let known = new Map<string, T>();
+const MAX_CACHED = 4_096;
+const MAX_CACHED_KEY_LENGTH = 256;
+function cacheByChain<T>(hash: (chain: HubChain, text: string) => T): (chain: HubChain, text: string) => T {
+  let cache = new Map<string, T>();
   return (chain, text) => {
     // Names and families contain no line breaks, so keys cannot collide.
     const key = `${chain.vmType}\n${chain.name}\n${text}`;
-    const before = known.get(key);
-    if (before !== undefined) return before;
+    const cached = cache.get(key);
+    if (cached !== undefined) return cached;
     const fresh = hash(chain, text);
-    if (key.length > LONGEST_REMEMBERED) return fresh;
-    if (known.size >= MAX_REMEMBERED) known = new Map();
-    known.set(key, fresh);
+    if (key.length > MAX_CACHED_KEY_LENGTH) return fresh;
+    if (cache.size >= MAX_CACHED) cache = new Map();
+    cache.set(key, fresh);
     return fresh;
   };
 }
@@ -51,7 +49,7 @@ const addressBytes = (chain: HubChain, text: string, field: string) =>
  * The hub's token of a chain's currency.
  * @throws ServiceError INVALID_REQUEST if `currency` belongs to another chain family
  */
-export const hubTokenId = rememberedOfChain((chain, currency) =>
+export const hubTokenId = cacheByChain((chain, currency) =>
   BigInt(toHex(packedHash(utf8.encode(chain.name), addressBytes(chain, currency, "currency")))),
 );
 
@@ -59,7 +57,7 @@ export const hubTokenId = rememberedOfChain((chain, currency) =>
  * The hub account of a chain's address.
  * @throws ServiceError INVALID_REQUEST if `address` belongs to another chain family
  */
-export const hubAlias = rememberedOfChain((chain, address) =>
+export const hubAlias = cacheByChain((chain, address) =>
   lastTwenty(packedHash(utf8.encode(chain.name), addressBytes(chain, address, "address"))),
 );
 
@@ -87,7 +85,7 @@ export function orderAddress(chain: HubChain, { depositor, timestamp, depositId 
   );
 }
 
-/** The components of a withdrawal address; neither the amount nor family-specific data. */
+/** The components of a withdrawal address. The amount and family-specific data are not part of it. */
 export interface WithdrawalTarget {
   readonly depository: string;
   readonly currency: string;

@@ -9,9 +9,9 @@ import { hubAlias, hubTokenId, orderAddress } from "./hub-addressing.ts";
 import type { HubChain, OrderDeposit } from "./hub-addressing.ts";
 import { depositKey, initiationKey, withdrawalKey } from "./settlement-keys.ts";
 
-// The settlement statement: who holds a deposit on the hub, and which actions settle it. Oracles apply it to
-// what they read from chains, and the service to its own records, which reveals differences between the
-// facts. Recorded vectors and the contracts' tests verify the statement itself.
+// The settlement rules: which hub account holds a deposit, and which actions settle it. Oracles apply the
+// rules to what they read from chains, the service to its own records, so differences between the two are
+// detected. Recorded vectors and the contracts' tests verify the rules themselves.
 
 /** The id of a deposit without an id. */
 export const NO_DEPOSIT_ID: Hex32 = `0x${"00".repeat(32)}`;
@@ -23,8 +23,8 @@ export interface HubDeposit extends OrderDeposit {
 }
 
 /**
- * The deposit of a message. Require the message's time first if the deposit has an id: the account of its
- * order depends on the time.
+ * The deposit of a message. If the deposit has an id, check first that the message contains the time: the
+ * hub account of the order depends on it.
  */
 export function depositIn(message: ReportedDeposit): HubDeposit {
   const timestamp = BigInt(message.extraData?.timestamp ?? 0);
@@ -115,7 +115,7 @@ export function fillActions(
 export interface WithdrawalAccounts {
   /** The owner's account. */
   readonly ownerAlias: Address;
-  /** Holds the amount in the meantime, see `withdrawalAddress`. */
+  /** The account that holds the amount until the withdrawal is settled; see `withdrawalAddress`. */
   readonly address: Address;
   readonly tokenId: bigint;
 }
@@ -132,7 +132,7 @@ export function initiationExecution(
   };
 }
 
-/** Burns what a withdrawal paid out, or returns to the owner what it can no longer pay. */
+/** Burns the amount of an executed withdrawal, or returns the amount of an expired one to its owner. */
 export function withdrawalExecution(
   withdrawalId: Hex32,
   outcome: "executed" | "expired",

@@ -31,7 +31,7 @@ export function nonceMappingSlot(
 }
 
 /**
- * The hub entry of a nonce mapping. The mapping determines all of it, so that every oracle signs the same
+ * The hub entry of a nonce mapping. It depends on the mapping alone, so that every oracle signs the same
  * bytes.
  * @throws as `nonceMappingSlot`
  */
@@ -44,7 +44,7 @@ export function nonceMappingEntry(
     user,
     id: entryId,
     data: `${id.toLowerCase() as Hex}${depositor.slice(2).toLowerCase()}`,
-    // Hashed as text, so the letter case matters: EIP-55, as in other implementations.
+    // The text is hashed, so the letter case matters: use EIP-55, as other implementations do.
     nonce: toHex(sha256Text(`${getAddress(user)}:${nonce}`)),
   };
 }

@@ -3,11 +3,11 @@ import type { AttestationHub, Hex32 } from "@causeway/domain";
 import { messageDigest } from "./message-digest.ts";
 
 /**
- * What an owner authorizes by a signature. All values are the texts of the request: they are signed as texts.
+ * What an owner authorizes by a signature. All values are signed as the texts of the request.
  */
 export interface OwnerAuthorization {
   readonly operation: "withdrawal" | "transfer";
-  /** Names of chains. */
+  /** Name of the chain; `ownerChainId` and `settlementChainId` are names too. */
   readonly chainId: string;
   readonly currency: string;
   /** Decimal digits. */
@@ -17,8 +17,8 @@ export interface OwnerAuthorization {
   readonly recipient: string;
   readonly nonce: string;
   /**
-   * The next four bind the authorization to one environment and depository: without them a signature for one
-   * would be valid in another.
+   * The next four fields bind the authorization to one environment and depository: without them, the
+   * signature would be valid in every environment.
    */
   readonly settlementChainId?: string;
   /** The hub's own chain id, decimal: hubs of two environments may share a name and contract addresses. */
@@ -72,7 +72,7 @@ const NONCE = /^0x[0-9a-f]{64}$/;
 export function ownerAuthorizationJson(authorization: OwnerAuthorization): string {
   if (!AMOUNT.test(authorization.amount)) throw invalid("amount", "a decimal number without leading zeros");
   if (!NONCE.test(authorization.nonce)) throw invalid("nonce", "32 bytes of lowercase hex");
-  // Written out: an unknown field of the caller's object is never signed.
+  // List the fields, so that an unknown field of the caller's object is never signed.
   return JSON.stringify({
     amount: authorization.amount,
     chainId: authorization.chainId,

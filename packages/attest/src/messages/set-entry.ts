@@ -3,7 +3,7 @@ import type { ContractDomain } from "@causeway/contracts";
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { hashTypedData } from "viem";
 
-/** What oracles sign for a hub's mapping contract: an entry of a hub account. */
+/** An entry of a hub account, which oracles sign for the hub's mapping contract. */
 export interface MappingEntry {
   /** Hub account, see `hubAlias`. */
   readonly user: Address;

@@ -2,12 +2,12 @@ import type { AttestationHub, Hex32 } from "@causeway/domain";
 import { deterministicId } from "./deterministic-id.ts";
 
 /**
- * Idempotency keys of settlements. The hub runs one execution per idempotency key, no matter who signs it or
- * how often.
+ * The facts that determine the idempotency key of a settlement. The hub runs one execution per idempotency
+ * key, no matter who signs it or how often.
  */
 export interface Settlement {
   readonly orderId: Hex32;
-  /** Of every deposit that it moves; distinct. */
+  /** On-chain ids of every deposit that the settlement moves; distinct. */
   readonly onchainIds: readonly Hex32[];
   /** The paying transaction, with its canonical id. */
   readonly payment: { readonly chain: string; readonly transactionId: string };
@@ -54,7 +54,7 @@ function depositsKey({ onchainIds, orderId }: Settlement): Hex32 {
   if (!ids.every((id) => /^0x[0-9a-f]{64}$/.test(id)))
     throw new RangeError("invariant violated: on-chain id is not 32 bytes");
   if (new Set(ids).size !== ids.length) throw new RangeError("invariant violated: duplicate on-chain id");
-  // Equal length and case make their order as texts equal their order as numbers.
+  // Texts of equal length and case sort like the numbers.
   return deterministicId([deterministicId(ids.toSorted()), orderId]);
 }
 

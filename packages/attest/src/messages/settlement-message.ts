@@ -27,7 +27,7 @@ export interface InputEntry {
 export interface RefundEntry {
   readonly transactionId: string;
   readonly inputIndex: number;
-  /** The input's refund option that was paid. */
+  /** Index of the input's refund option that was paid. */
   readonly refundIndex: number;
 }
 
@@ -41,21 +41,20 @@ export interface SettlementResult {
 interface SettlementData {
   readonly order: Order;
   /**
-   * The id of this very order if it was hashed before: hashing it is most of a message's cost. Absent: it is
-   * hashed here.
+   * Id of `order`, if already computed: hashing the order is most of a message's cost. Absent: computed here.
    */
   readonly orderId?: Hex32;
   readonly orderSignature: Hex;
   readonly inputs: readonly InputEntry[];
 }
 
-/** "The solver filled this order, whose deposits are final." */
+/** States that the solver filled an order whose deposits are final. */
 export interface SolverFillMessage {
   readonly data: SettlementData & { readonly fill: { readonly transactionId: string } };
   readonly result: SettlementResult;
 }
 
-/** "The solver refunded what this order's depositors paid." */
+/** States that the solver refunded the deposits of an order. */
 export interface SolverRefundMessage {
   readonly data: SettlementData & { readonly refunds: readonly RefundEntry[] };
   readonly result: SettlementResult;

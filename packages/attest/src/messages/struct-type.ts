@@ -8,8 +8,9 @@ export function declaration(name: string, fields: TypeFields): string {
 }
 
 /**
- * EIP-712's type hash of `primary`: its declaration, then those of all referenced types, sorted by name.
- * @throws RangeError if `types` lacks one of them
+ * EIP-712's type hash of `primary`: of its declaration, followed by the declarations of all referenced types,
+ * sorted by name.
+ * @throws RangeError if `types` lacks a referenced type
  */
 export function typeHash(types: Readonly<Record<string, TypeFields>>, primary: string): Uint8Array {
   const found = new Set<string>();

@@ -44,7 +44,7 @@ export function withdrawRequestOf(withdrawal: RequestedWithdrawal): SubmitWithdr
 }
 
 /**
- * EIP-712 digest of a request for the contract that it is submitted to.
+ * EIP-712 digest of a request, for the contract to which it is submitted.
  * @throws viem's error if a value does not fit its type
  */
 export function submitWithdrawRequestDigest(

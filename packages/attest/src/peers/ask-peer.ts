@@ -3,9 +3,9 @@ import { PeerFailure } from "./peer.ts";
 import type { AskOptions, Peer } from "./peer.ts";
 
 /**
- * The request to a peer: the caller's request, but only for the peer's own signature. If it also included the
- * peer's peers, two oracles that list each other would query each other forever. Options that affect
- * acceptance (`force`, `requireThreshold`) are not passed on.
+ * The request to a peer: the caller's request, but only for the peer's own signature. Otherwise two oracles
+ * that list each other as peers would query each other forever. Options that affect acceptance (`force`,
+ * `requireThreshold`) are not passed on.
  */
 export function peerRequest(body: Readonly<Record<string, unknown>>): string {
   const { force: _force, requireThreshold: _requireThreshold, ...rest } = body;
@@ -24,7 +24,7 @@ export async function askPeer<Answer>(
   options: AskOptions,
 ): Promise<Answer> {
   const json = await peer.ask(route.path, requestJson, options);
-  // Before the schema, which drops unknown fields.
+  // Check before parsing: the schema drops unknown fields.
   if (isOfShadow(json)) throw new PeerFailure("shadow", "runs in shadow mode and does not count");
   const answer = route.parse(json);
   if (answer === undefined)

@@ -6,8 +6,8 @@ export type Settled<Value> =
   | { readonly source: AnswerSource; readonly ok: false; readonly error: unknown; readonly tookMs: number };
 
 /**
- * Starts everything concurrently and yields results as they settle. Leaving the loop aborts what is pending
- * and ignores its results.
+ * Starts all tasks concurrently and yields results as they settle. Leaving the loop aborts pending tasks and
+ * ignores their results.
  * @throws `signal`'s reason as soon as it aborts, even if the tasks do not listen
  */
 export async function* fanOut<Value>(
@@ -16,17 +16,17 @@ export async function* fanOut<Value>(
 ): AsyncGenerator<Settled<Value>, void> {
   signal.throwIfAborted();
   const rest = new AbortController();
-  const gone = Promise.withResolvers<never>();
+  const aborted = Promise.withResolvers<never>();
   // Otherwise an abort between two answers would be an unhandled rejection.
-  gone.promise.catch(() => undefined);
-  const onAbort = (): void => gone.reject(signal.reason);
+  aborted.promise.catch(() => undefined);
+  const onAbort = (): void => aborted.reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   const inFlight = new Map(
     [...starts].map(([source, start]) => [source, settle(source, start, rest.signal)]),
   );
   try {
     while (inFlight.size > 0) {
-      const settled = await Promise.race([gone.promise, ...inFlight.values()]);
+      const settled = await Promise.race([aborted.promise, ...inFlight.values()]);
       inFlight.delete(settled.source);
       yield settled;
     }

@@ -16,7 +16,7 @@ privateAddresses.addSubnet("fc00::", 7, "ipv6");
 export interface PeerEndpoint {
   /** Without a trailing slash; may have a path. Holds no credential: safe to log. */
   readonly baseUrl: string;
-  /** The key that this peer issued to us. Undefined: the caller's own key is passed on. A secret. */
+  /** The API key that this peer issued to us; secret. Undefined: the caller's own key is passed on. */
   readonly credential: string | undefined;
 }
 
@@ -31,8 +31,8 @@ export const PASS_THROUGH = "pass-through";
 
 /**
  * Parses `PEERS`: `<base url>|<credential>` joined with `;`, optionally with a trailing `;`. The first `|` is
- * the separator, so a credential may contain one (in a URL, it is `%7C`). Refuses two entries with the same
- * base URL: one would be ignored, or one oracle queried twice.
+ * the separator, so a credential may contain `|` (a URL must encode it as `%7C`). Refuses two entries with
+ * the same base URL, which would query one oracle twice.
  */
 export function readPeerList(text: string): PeerList {
   const entries = text.split(";").map((entry) => entry.trim());
@@ -47,9 +47,9 @@ export function readPeerList(text: string): PeerList {
       problems.push(`${where} ${peer}`);
       continue;
     }
-    const twin = seen.get(peer.baseUrl);
-    if (twin === undefined) seen.set(peer.baseUrl, index + 1);
-    else problems.push(`${where} repeats the base URL of entry ${twin}`);
+    const duplicate = seen.get(peer.baseUrl);
+    if (duplicate === undefined) seen.set(peer.baseUrl, index + 1);
+    else problems.push(`${where} repeats the base URL of entry ${duplicate}`);
     peers.push(peer);
   }
   return { peers, problems };
@@ -85,8 +85,8 @@ export function sendsKeyInClear({ protocol, hostname }: Pick<URL, "protocol" | "
 }
 
 /**
- * Names are not resolved: their address can change after the start. Names without a dot (containers of one
- * network) and those below `internal` and `local` (Kubernetes services) are not public.
+ * Names are not resolved, because their address can change later. Names without a dot (containers of one
+ * network) and names below `internal` and `local` (Kubernetes services) are not public.
  */
 function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");

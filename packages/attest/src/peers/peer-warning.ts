@@ -1,5 +1,5 @@
 /**
- * A warning about one aggregation for the operator. Holds no credential, and no text of a peer except a
+ * A warning about one aggregation for the operator. Contains no credential, and no text from a peer except a
  * claimed address.
  */
 export interface PeerWarning {

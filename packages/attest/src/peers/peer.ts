@@ -38,7 +38,7 @@ export class PeerFailure extends Error {
 
 /** Even an answer with a thousand signatures is smaller. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
-/** Each pending call uses one; waiting for one counts toward the call's timeout. */
+/** Each pending call uses one connection; waiting for a free one counts toward the call's timeout. */
 const MAX_CONNECTIONS = 128;
 
 /**
@@ -154,7 +154,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The error code of an error answer, if any; nothing else of it is safe to log. */
+/** The error code of an error answer, if any; the rest of the answer is not safe to log. */
 function codeIn(text: string): string {
   try {
     const { code } = (JSON.parse(text) ?? {}) as { readonly code?: unknown };

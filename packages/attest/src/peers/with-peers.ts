@@ -46,7 +46,7 @@ export interface PeerAttested<Answer> {
 
 /** The agreement on an answer. */
 export interface Quorum {
-  /** How many signers signed all of it. Callers must check: an answer below `threshold` is a success too. */
+  /** How many signers signed every slot. May be below `threshold`: callers must compare. */
   readonly signers: number;
   /** 1 without a list of signers. */
   readonly threshold: number;
@@ -71,9 +71,9 @@ export class NoCountedSignature extends Error {
 
 /**
  * Attests locally and at the peers concurrently, and combines the signatures.
- * With a list of signers, the first group with enough of them is the answer, with or without this oracle, and
- * pending calls are aborted; if no group reaches the threshold, the strongest one is the answer, with a
- * warning. Without a list it waits for all peers, and uses only those that agree with this oracle.
+ * With a list of signers, the first group with enough of them is the answer, with or without this oracle,
+ * and pending calls are aborted; if no group reaches the threshold, the strongest group is the answer, with
+ * a warning. Without a list, waits for all peers and uses only the answers that agree with this oracle's.
  * @throws the error of `local` if no group may be returned (without a list: as soon as `local` fails), {@link
  * NoCountedSignature}, and `signal`'s reason when it aborts
  */
@@ -88,10 +88,10 @@ export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Pr
     const { source } = settled;
     try {
       if (!settled.ok) throw settled.error;
-      const one = examine({ source, answer: settled.value }, route, policy, recover);
-      examined.push(one);
+      const arrival = examine({ source, answer: settled.value }, route, policy, recover);
+      examined.push(arrival);
       if (source === "local") local = "attested";
-      warnOfRefused(call, one);
+      warnOfRefused(call, arrival);
       reportPeer(call, source, "answered", settled.tookMs);
     } catch (error) {
       if (source === "local") {
@@ -124,7 +124,7 @@ export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Pr
       matched: signers,
       required: threshold,
     });
-  return { answer: answerOf(route, best), quorum: { signers, threshold, local: localWord(local, best) } };
+  return { answer: answerOf(route, best), quorum: { signers, threshold, local: localResult(local, best) } };
 }
 
 const WHY: Readonly<Record<RefusedSignature["reason"], string>> = {
@@ -149,7 +149,7 @@ function startsOf<Answer>(call: PeerAttestation<Answer>): Starts<Answer> {
   return new Map<AnswerSource, (signal: AbortSignal) => Promise<Answer>>([["local", call.local], ...peers]);
 }
 
-function localWord<Answer>(
+function localResult<Answer>(
   local: "pending" | "attested" | { readonly error: unknown },
   best: SignedGroup<Answer>,
 ): Quorum["local"] {
@@ -158,7 +158,7 @@ function localWord<Answer>(
   return best.sources.includes("local") ? "ok" : "mismatch";
 }
 
-/** A different answer means that a node lags, a configuration differs, or a peer lies. */
+/** Warns of different answers: a node lags, a configuration differs, or a peer lies. */
 function warnOfOthers<Answer>(
   call: PeerAttestation<Answer>,
   examined: readonly Examined<Answer>[],

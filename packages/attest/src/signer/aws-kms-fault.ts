@@ -24,12 +24,12 @@ const faults: Readonly<Record<string, SignerFault>> = {
   SyntaxError: "bad-answer",
 };
 
-/** The SDK reports these as TimeoutError too, although nothing timed out. */
-const cutConnection: readonly unknown[] = ["ECONNRESET", "EPIPE"];
+/** The SDK reports a broken connection as TimeoutError too, although nothing timed out. */
+const brokenConnection: readonly unknown[] = ["ECONNRESET", "EPIPE"];
 
 /** Why a call failed, without the message of the error. */
 export function kmsFault(error: unknown): SignerFault {
   if (!(error instanceof Error)) return "unreachable";
-  if ("code" in error && cutConnection.includes(error.code)) return "unreachable";
+  if ("code" in error && brokenConnection.includes(error.code)) return "unreachable";
   return (Object.hasOwn(faults, error.name) ? faults[error.name] : undefined) ?? "unreachable";
 }

@@ -8,8 +8,9 @@ export function toHex(bytes: Uint8Array): Hex {
 const HEX32 = /^0x[0-9a-fA-F]{64}$/;
 
 /**
- * @throws RangeError if `digest` is not 32 bytes of hex: Node's decoder would stop at the error, and other
- * bytes would be signed
+ * The bytes of a digest.
+ * @throws RangeError if `digest` is not 32 bytes of hex: Node's decoder would silently stop at the first
+ * invalid character, and other bytes would be signed
  */
 export function digestBytes(digest: Hex32): Uint8Array {
   if (!HEX32.test(digest)) throw new RangeError("invariant violated: digest is not 32 bytes of hex");

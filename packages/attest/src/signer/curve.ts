@@ -2,7 +2,7 @@
 export interface CurveSignature {
   /** r then s, 32 bytes each, big-endian. */
   readonly rs: Uint8Array;
-  /** Parity of the point R, which identifies one of the two possible keys. */
+  /** Parity of the point R's y, which identifies one of the two possible public keys. */
   readonly yParity: 0 | 1;
 }
 
@@ -13,7 +13,7 @@ export interface CurveSignature {
 export interface Curve {
   /** `native` is libsecp256k1, about ten times faster; `portable` is plain JavaScript. */
   readonly backend: "native" | "portable";
-  /** Whether these are 32 bytes of 1 … n−1. */
+  /** Whether `key` is 32 bytes that encode a number from 1 to n−1. */
   isPrivateKey(key: Uint8Array): boolean;
   /** Uncompressed, 65 bytes starting with 04. @throws if the key is invalid; the text never shows it */
   publicKey(key: Uint8Array): Uint8Array;

@@ -13,8 +13,8 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
  * Converts a signature by a remote key to the format of this process: low s, and the parity that recovers
  * `address`.
  * @param der ECDSA signature in DER, s in either half
- * @returns undefined unless it recovers to `address` over `digest`: nothing unverified may leave as our
- * signature
+ * @returns undefined unless the signature recovers to `address` over `digest`: never return an unverified
+ * signature as our own
  */
 export function foreignSignature(
   der: Uint8Array,
@@ -37,7 +37,7 @@ export function signatureBy(
   { r, s }: SignatureIntegers,
   curve: Curve = chosen,
 ): Signature | undefined {
-  // Checked here, since s is negated modulo the order; an r out of range recovers to no one.
+  // Check the range here, because s is negated modulo the order, and an r out of range has no signer.
   if (s === 0n || s >= ORDER || r >= ORDER) return undefined;
   const rs = Buffer.from(word(r) + word(s > ORDER / 2n ? ORDER - s : s), "hex");
   const message = digestBytes(digest);

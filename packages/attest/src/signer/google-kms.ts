@@ -86,7 +86,7 @@ export async function googleKmsSigner(
 
 type Answer = Readonly<Record<string, unknown>>;
 
-/** 64-bit integers are strings in JSON. */
+/** Whether `checksum` is the CRC-32C of `bytes`. Google's JSON writes 64-bit integers as strings. */
 function isChecksumOf(bytes: Uint8Array, checksum: unknown): boolean {
   return String(checksum) === String(crc32c(bytes));
 }

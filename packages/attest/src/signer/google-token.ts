@@ -33,13 +33,13 @@ interface ServiceAccount {
 
 export function googleTokens({ credentialsFile, metadataHost }: GoogleTokenOptions): GoogleTokens {
   const opened = new Map<string, SignerHttp>();
-  let held: { readonly token: string; readonly expiresAtMs: number } | undefined;
-  let asking: Promise<string> | undefined;
+  let cached: { readonly token: string; readonly expiresAtMs: number } | undefined;
+  let renewal: Promise<string> | undefined;
 
   const http = (origin: string): SignerHttp => {
-    const one = opened.get(origin) ?? signerHttp({ origin });
-    opened.set(origin, one);
-    return one;
+    const client = opened.get(origin) ?? signerHttp({ origin });
+    opened.set(origin, client);
+    return client;
   };
 
   async function ask(): Promise<unknown> {
@@ -66,23 +66,23 @@ export function googleTokens({ credentialsFile, metadataHost }: GoogleTokenOptio
     const { access_token: token, expires_in: seconds } = fieldsOf(await ask());
     if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token) || typeof seconds !== "number")
       throw new SignerUnavailable("bad-answer");
-    held = { token, expiresAtMs: Date.now() + seconds * 1000 };
+    cached = { token, expiresAtMs: Date.now() + seconds * 1000 };
     return token;
   }
 
   return {
     async token() {
-      if (held !== undefined && Date.now() < held.expiresAtMs - RENEW_BEFORE_MS) return held.token;
-      asking ??= renew().finally(() => (asking = undefined));
-      return await asking;
+      if (cached !== undefined && Date.now() < cached.expiresAtMs - RENEW_BEFORE_MS) return cached.token;
+      renewal ??= renew().finally(() => (renewal = undefined));
+      return await renewal;
     },
     async close() {
-      await Promise.all([...opened.values()].map((one) => one.close()));
+      await Promise.all([...opened.values()].map((client) => client.close()));
     },
   };
 }
 
-/** Read for each token, so that a replaced file takes effect without a restart. */
+/** Reads the file for each token, so that a replaced file takes effect without a restart. */
 async function readAccount(file: string): Promise<ServiceAccount> {
   try {
     const account = fieldsOf(JSON.parse(await readFile(file, "utf8")));

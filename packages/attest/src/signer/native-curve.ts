@@ -5,7 +5,7 @@ import { yParityOf } from "./y-parity.ts";
 
 const require = createRequire(import.meta.url);
 
-/** The used part of the bindings; the package ships no types. */
+/** The part of the bindings that is used here; the package has no types. */
 interface Bindings {
   contextRandomize(seed: Uint8Array): void;
   privateKeyVerify(key: Uint8Array): boolean;
@@ -14,7 +14,7 @@ interface Bindings {
   ecdsaRecover(rs: Uint8Array, recid: number, digest: Uint8Array, compressed: boolean): Uint8Array;
 }
 
-/** Never the package's own entry: without a prebuild it silently falls back to an older JavaScript curve. */
+/** Do not import the package's own entry: without a prebuild it silently falls back to older JavaScript. */
 const prebuilt = (): unknown => require("secp256k1/bindings");
 
 /** libsecp256k1 through its prebuilt bindings; undefined if there are none for this machine. */

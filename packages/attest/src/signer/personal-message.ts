@@ -8,7 +8,7 @@ import type { Signer } from "./signer.ts";
 /**
  * Signs 32 bytes as a personal message (EIP-191 version 0x45 over the raw bytes): how a solver signs an order
  * id.
- * @param order whose id the bytes are: a signer with rules signs no other message
+ * @param order the order whose id the bytes are: a signer with its own policy signs only order ids
  * @returns 65 bytes, v 27 or 28
  * @throws RangeError if `bytes` is not 32 bytes of hex, and errors of the signer
  */

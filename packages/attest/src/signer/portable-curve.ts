@@ -10,12 +10,12 @@ export const portableCurve: Curve = {
   backend: "portable",
   isPrivateKey,
   publicKey(key) {
-    refuseNoKey(key);
+    requireKey(key);
     return secp256k1.getPublicKey(key, false);
   },
   sign(digest, key) {
     if (digest.length !== 32) throw new RangeError("invariant violated: digest must have 32 bytes");
-    refuseNoKey(key);
+    requireKey(key);
     const signature = secp256k1.sign(digest, key);
     return { rs: signature.toCompactRawBytes(), yParity: yParityOf(signature.recovery) };
   },
@@ -35,7 +35,7 @@ function isPrivateKey(key: Uint8Array): boolean {
   return key.length === 32 && secp256k1.utils.isValidPrivateKey(key);
 }
 
-/** Checked before the library does: its own error quotes the key. */
-function refuseNoKey(key: Uint8Array): void {
+/** Checks the key before the library does, because the library's error quotes the key. */
+function requireKey(key: Uint8Array): void {
   if (!isPrivateKey(key)) throw new RangeError("not a valid secp256k1 private key");
 }

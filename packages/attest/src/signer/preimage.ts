@@ -31,8 +31,8 @@ export interface TypedData {
 }
 
 /**
- * What a digest is the hash of. `message`: 32 bytes as a personal message (EIP-191), with the order whose id
- * they are, if they are one. `unsigned` is the serialized transaction without its signature.
+ * The content whose hash is a digest. `message`: 32 bytes as a personal message (EIP-191); `order` is set if
+ * the bytes are its id. `unsigned` is the serialized transaction without its signature.
  */
 export type Preimage =
   | { readonly kind: "transaction"; readonly transaction: TransactionFields; readonly unsigned: Hex }
@@ -42,8 +42,8 @@ export type Preimage =
 const MESSAGE_PREFIX: Hex = `0x${Buffer.from("\x19Ethereum Signed Message:\n32").toString("hex")}`;
 
 /**
- * The bytes whose keccak256 is `digest`.
- * @throws RangeError if they are not, because the signature would be for another message
+ * The bytes of the preimage, whose keccak256 is `digest`.
+ * @throws RangeError if their hash differs from `digest`: the signature would be for another message
  */
 export function preimageBytes(preimage: Preimage, digest: Hex32): Hex {
   const bytes = bytesOf(preimage);

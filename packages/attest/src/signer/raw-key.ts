@@ -13,7 +13,7 @@ const KEY = /^(?:0x)?([0-9a-fA-F]{64})$/;
  * @throws if `privateKey` is not a valid secp256k1 key; the text never shows the key
  */
 export function rawKeySigner(privateKey: string, curve: Curve = chosen): Signer {
-  // Held only by the closure, so that inspecting or serializing the signer cannot reveal it.
+  // Keep the key only in the closure, so that inspecting or serializing the signer cannot reveal it.
   const key = Buffer.from(KEY.exec(privateKey)?.[1] ?? "", "hex");
   if (!curve.isPrivateKey(key))
     throw new Error("not a valid secp256k1 private key (expected 32 bytes of hex)");

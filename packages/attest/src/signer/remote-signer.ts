@@ -12,7 +12,7 @@ export interface RemoteSignerOptions {
   /** User and password of the URL are sent as basic authentication. */
   readonly url: string;
   readonly address: Address;
-  /** For one call. Default 5000. */
+  /** Timeout of one call, ms. Default: 5000. */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -49,8 +49,8 @@ export function web3Signer(options: RemoteSignerOptions): Signer & { close(): Pr
 }
 
 /**
- * A key behind the JSON-RPC methods `eth_signTransaction`, `eth_sign` and `eth_signTypedData`: the vault sees
- * the fields of what it signs.
+ * A key behind the JSON-RPC methods `eth_signTransaction`, `eth_sign` and `eth_signTypedData`: the remote
+ * signer sees the fields of what it signs.
  */
 export function ethRpcSigner(options: RemoteSignerOptions): Signer & { close(): Promise<void> } {
   const { http, path, headers } = remoteAt(options);
@@ -66,7 +66,7 @@ export function ethRpcSigner(options: RemoteSignerOptions): Signer & { close(): 
   }
 
   return remoteSigner(options, http, async (preimage, digest) => {
-    // The digest must match what is sent, since only the digest is compared afterwards.
+    // Check that the digest matches what is sent: afterwards only the digest is compared.
     preimageBytes(preimage, digest);
     switch (preimage.kind) {
       case "transaction":
@@ -128,13 +128,13 @@ async function publicKeyOf({ http, path, headers }: Remote, address: Address): P
   return found;
 }
 
-/** Whatever v is: the parity is found by recovery. */
+/** r and s of a 65-byte signature. v is ignored: the parity is found by recovery. */
 function partsOf(signature: unknown): SignatureParts | undefined {
   if (typeof signature !== "string" || !/^0x[0-9a-fA-F]{130}$/.test(signature)) return undefined;
   return { r: BigInt(signature.slice(0, 66)), s: BigInt(`0x${signature.slice(66, 130)}`) };
 }
 
-/** Raw bytes, or Geth's object that contains them. */
+/** r and s of a signed transaction: raw bytes, or Geth's object that contains them. */
 function partsOfTransaction(answer: unknown): SignatureParts | undefined {
   const raw = typeof answer === "object" && answer !== null && "raw" in answer ? answer.raw : answer;
   if (typeof raw !== "string" || !/^0x0[24][0-9a-fA-F]+$/.test(raw)) return undefined;
@@ -156,7 +156,7 @@ function callOf(from: Address, transaction: TransactionFields): object {
     chainId: numberToHex(chainId),
     nonce: numberToHex(nonce),
     value: numberToHex(value),
-    // Clients read one or the other name.
+    // Some clients read `data`, others `input`.
     data,
     input: data,
     gas: numberToHex(gas),
@@ -165,13 +165,13 @@ function callOf(from: Address, transaction: TransactionFields): object {
     accessList: [],
     type: authorizationList === undefined ? "0x2" : "0x4",
     ...(authorizationList && {
-      authorizationList: authorizationList.map((one) => ({
-        chainId: numberToHex(one.chainId),
-        address: one.address,
-        nonce: numberToHex(one.nonce),
-        yParity: numberToHex(one.yParity),
-        r: one.r,
-        s: one.s,
+      authorizationList: authorizationList.map((authorization) => ({
+        chainId: numberToHex(authorization.chainId),
+        address: authorization.address,
+        nonce: numberToHex(authorization.nonce),
+        yParity: numberToHex(authorization.yParity),
+        r: authorization.r,
+        s: authorization.s,
       })),
     }),
   };

@@ -13,7 +13,7 @@ export interface SignerRequest {
 export interface SignerHttp {
   /**
    * The body of a 200 answer: parsed JSON, or the text if it is not JSON.
-   * @throws SignerUnavailable for every other outcome. Its text has nothing of the request or the answer.
+   * @throws SignerUnavailable for every other outcome; its text reveals nothing of the request or the answer
    */
   call(request: SignerRequest): Promise<unknown>;
   close(): Promise<void>;
@@ -23,7 +23,7 @@ export interface SignerHttpOptions {
   readonly origin: string;
   /** Unix socket to connect to instead of the origin's host. */
   readonly socketPath?: string | undefined;
-  /** Time for one call, with connecting and its body. Default 5000. */
+  /** Timeout of one call, including connecting and reading the body, ms. Default: 5000. */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -58,7 +58,7 @@ export function signerHttp({ origin, socketPath, deadlineMs = 5_000 }: SignerHtt
     });
     const answer = await boundedText(response.body);
     if (response.statusCode !== 200) throw new SignerUnavailable(faultOfStatus(response.statusCode));
-    return parsed(answer);
+    return parseJsonOrText(answer);
   }
 
   return {
@@ -68,7 +68,7 @@ export function signerHttp({ origin, socketPath, deadlineMs = 5_000 }: SignerHtt
         try {
           return await ask(request, signal);
         } catch (error) {
-          // A kept connection may have been closed in the meantime. Signing twice does no harm.
+          // A reused connection may have been closed. Signing twice does no harm.
           if (signal.aborted || !DEAD_CONNECTION.includes(codeOf(error))) throw error;
           return await ask(request, signal);
         }
@@ -100,7 +100,7 @@ async function boundedText(stream: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function parsed(text: string): unknown {
+function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

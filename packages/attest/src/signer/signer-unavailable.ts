@@ -1,7 +1,7 @@
 import { ServiceError } from "@causeway/domain";
 
 /**
- * Why a remote key did not sign. `timeout`: no answer within the deadline. `no-credentials`: none were found.
+ * Why a remote key did not sign. `timeout`: no answer in time. `no-credentials`: no credentials were found.
  * `refused`: missing permissions or wrong credentials. `disabled`: the key cannot be used now. `unreachable`:
  * no connection, or the service failed. `bad-answer`: the answer is not a signature by our key.
  */
@@ -16,8 +16,8 @@ export type SignerFault =
   | "bad-answer";
 
 /**
- * A remote key cannot be used now. Nothing was signed, so the call can be repeated. Has no cause: errors of
- * remote services name keys, accounts and hosts, and this one may reach a log or a caller.
+ * A remote key cannot be used now; the call can be repeated. Has no cause: errors of remote services name
+ * keys, accounts and hosts, and this error may reach a log or a caller.
  */
 export class SignerUnavailable extends ServiceError {
   readonly fault: SignerFault;

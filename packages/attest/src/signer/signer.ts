@@ -12,16 +12,16 @@ export interface Signature {
 }
 
 /**
- * Signs with one key. A raw key is in this process; other keys are not, so signing may wait for the network.
+ * Signs with one key. A raw key is in this process; signing with any other key may wait for the network.
  */
 export interface Signer {
   readonly address: Address;
-  /** Its key is in this process: signing takes less than a millisecond and waits for nothing. */
+  /** The key is in this process: signing takes less than a millisecond and never waits for the network. */
   readonly isLocal?: true;
   /**
    * Deterministic (RFC 6979) for raw keys; a KMS returns a different signature each time.
-   * @param preimage of the digest. A remote signer signs this and never a bare digest, so that its own policy
-   * can read it.
+   * @param preimage of the digest. A remote signer signs the preimage, never a bare digest, so that its own
+   * policy can check the content.
    * @throws RangeError if `digest` is not 32 bytes of hex, or a remote signer gets no preimage
    * @throws SignerUnavailable if a remote key is unreachable (retryable)
    */

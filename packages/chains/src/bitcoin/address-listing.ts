@@ -16,10 +16,11 @@ export interface AddressListing {
 }
 
 /**
- * Explorers refuse to list an address with more than a few hundred outputs, and anyone can send it that many.
- * Then the last list remains in use, and the node scans its unspent outputs: all such addresses in one scan,
- * at most every 10 minutes. Without a list, the explorer's fault is thrown until the scan ends.
- * @param onFault called with the faults of scans and with the refusals that a kept list covers
+ * Explorers refuse to list an address with more than a few hundred outputs, and anyone can send that many to
+ * an address. Then the last list remains in use, and the node scans its set of unspent outputs: for all such
+ * addresses in one scan, at most every 10 minutes. Without a list, the explorer's fault is thrown until the
+ * scan ends.
+ * @param onFault called with the faults of scans, and with refusals for which the last list is used
  */
 export function createAddressListing(
   network: BitcoinNetwork,

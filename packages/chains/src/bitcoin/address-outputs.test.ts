@@ -53,7 +53,7 @@ function unspentOf(all: readonly (Made & { depth: number; spentIn?: "mempool" | 
       outputsOf: async () =>
         all
           .filter(({ depth, spentIn }) => depth > 0 && spentIn === undefined)
-          // It lists more than the address has.
+          // The explorer lists more than the address has.
           .map(({ txid }) => ({ txid, vout: 0, amount: 10n ** 9n, isConfirmed: true })),
     },
   );
@@ -75,7 +75,7 @@ test("takes an address's confirmed balance from transaction bytes and the node, 
   expect((await found.spendable(SCRIPT)).map(({ amount }) => amount)).toEqual([5_000n]);
 });
 
-test("a sweep that is not mined has moved nothing, a mined one has left its change, and an unclear one makes the balance unknown", async () => {
+test("an unmined sweep has moved nothing, a mined one has left its change, and an unclear one makes the balance unknown", async () => {
   const source = { ...paid("a1", 5_000n, 9), spentIn: "mempool" as const };
   const outputs = [...paymentOutputs(OTHER, 3_000n, undefined), { script: SCRIPT, amount: 2_000n }];
   const sweep = made(source.txid, outputs);

@@ -32,8 +32,8 @@ type Place = Pick<UnspentOutput, "txid" | "vout">;
 /** Unspent outputs of deposit addresses. A listing provides candidates; the node decides. */
 export interface AddressOutputs {
   /**
-   * Confirmed satoshis of an address. A sweep that is not mined has moved nothing yet. Undefined: the chain
-   * has other sweeps than the caller.
+   * Confirmed satoshis of an address, including those that an unmined sweep spends. Undefined if the chain
+   * and the caller disagree on which sweeps were mined.
    * @throws RpcFault
    */
   held(script: string, sweeps: readonly SweepUnderWay[]): Promise<bigint | undefined>;
@@ -50,7 +50,7 @@ export function createAddressOutputs(
 ): AddressOutputs {
   const known = new Map<string, UnspentOutput>();
 
-  /** The bytes of a transaction never change. */
+  /** Reads an output, cached: the bytes of a transaction never change. */
   const read = async (script: string, { txid, vout }: Place): Promise<UnspentOutput | undefined> => {
     const key = keyOf({ txid, vout });
     const before = known.get(key);
@@ -112,8 +112,8 @@ export function createAddressOutputs(
 }
 
 /**
- * The outputs that a sweep spends: the one that equals the amount, or the largest ones until they cover it.
- * Undefined if all together do not. Pure.
+ * The outputs that a sweep spends: the output that equals the amount, or the largest outputs until they cover
+ * it. Undefined if all outputs together do not cover the amount. Pure.
  */
 export function outputsFor(
   found: readonly UnspentOutput[],
@@ -121,12 +121,12 @@ export function outputsFor(
 ): readonly UnspentOutput[] | undefined {
   const exact = found.find((output) => output.amount === amount);
   if (exact !== undefined) return [exact];
-  const taken: UnspentOutput[] = [];
+  const selected: UnspentOutput[] = [];
   let sum = 0n;
   for (const output of found.toSorted((a, b) => compare(b.amount, a.amount))) {
-    taken.push(output);
+    selected.push(output);
     sum += output.amount;
-    if (sum >= amount) return taken;
+    if (sum >= amount) return selected;
   }
   return undefined;
 }

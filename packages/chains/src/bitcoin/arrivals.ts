@@ -4,7 +4,7 @@ import { inconsistent } from "@causeway/families";
 import { bytesIn, readRawBlock, type BitcoinTransaction } from "@causeway/families/bitcoin";
 import type { BitcoinReads } from "./rpc.ts";
 
-/** The last block read, which was final then. */
+/** The last block that was read; it was final when it was read. */
 export interface BlockCursor {
   readonly height: number;
   readonly hash: string;

@@ -298,7 +298,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
       return {
         ...connection,
         prepare: prepareWith({ ofSolver: key, ofAddress }),
-        // What no other endpoint has could never be mined, and every replacement would spend it again.
+        // If the inputs of an attempt do not exist, it can never be mined, and neither can its replacements.
         isCurrent: async ({ raw }) => {
           const { inputs } = transactionOf(raw);
           const found = await Promise.all(inputs.map(async (input) => await reads.isUnspent(input, false)));
@@ -352,8 +352,8 @@ async function nothingNew(
 
 /** Responses of a node that already has the transaction. */
 const KNOWN = /already in (?:block chain|utxo set|mempool)|txn-already|outputs already/i;
-/** Temporary refusals: the mempool is full, or has an earlier attempt that this one does not outbid. */
-const PASSING =
+/** Temporary refusals: the mempool is full, or contains an earlier attempt with a higher fee. */
+const TEMPORARY =
   /insufficient fee|mempool-conflict|mempool full|mempool min fee|min relay fee|too-long-mempool|non-final|replacement/i;
 
 async function sendTo(transport: RpcTransport, raw: Hex): Promise<"sent" | { readonly refused: string }> {
@@ -361,9 +361,9 @@ async function sendTo(transport: RpcTransport, raw: Hex): Promise<"sent" | { rea
     await transport.request("sendrawtransaction", [raw.slice(2)]);
     return "sent";
   } catch (error) {
-    if (!(error instanceof NodeRefusal) || PASSING.test(error.nodeText)) throw error;
+    if (!(error instanceof NodeRefusal) || TEMPORARY.test(error.nodeText)) throw error;
     if (error.nodeCode === -27 || KNOWN.test(error.nodeText)) return "sent";
-    // Verification failed: an input is missing or spent, or a rule is violated.
+    // The node rejected the transaction: an input is missing or spent, or it violates a rule.
     if (error.nodeCode === -25 || error.nodeCode === -26 || error.nodeCode === -22)
       return { refused: error.nodeText };
     throw error;

@@ -13,7 +13,7 @@ export interface DepositTerms {
   readonly depositoryScript: string;
   /** Satoshis. */
   readonly amount: bigint;
-  /** The id of the order. Undefined: none, because the deposit pays an address of its order. */
+  /** The id of the order. Undefined if the deposit pays the order's own address, which needs no id. */
   readonly text: string | undefined;
   /** The user's spendable outputs. */
   readonly utxos: readonly UnspentOutput[];
@@ -22,7 +22,7 @@ export interface DepositTerms {
   /** Satoshis per 1000 virtual bytes. */
   readonly rate: bigint;
   /**
-   * The public key of the user's address, if given. Outputs of nested scripts cannot be signed without it.
+   * The public key of the user's address, if known. Outputs of nested scripts cannot be signed without it.
    */
   readonly publicKey: Uint8Array | undefined;
 }
@@ -34,7 +34,7 @@ export interface DepositTransaction {
   readonly fee: bigint;
 }
 
-/** Undefined if the outputs do not suffice, or it is unknown how to spend them. */
+/** The deposit transaction; undefined if the outputs do not suffice or the way to spend them is unknown. */
 export function depositTransaction(terms: DepositTerms): DepositTransaction | undefined {
   const kind = inputKindOf(terms.userScript);
   const way = kind === undefined ? undefined : spendingOf(kind, terms);
@@ -101,7 +101,7 @@ function spendingOf(
   }
   if (kind === "taprootKey" && publicKey !== undefined) {
     const internal = publicKey.length === 33 ? publicKey.subarray(1) : publicKey;
-    // Omit the key: a wallet finds it by itself, and refuses a wrong one.
+    // Omit a key that does not match: wallets find the key themselves, and refuse a wrong one.
     if (internal.length === 32 && hexOf(p2tr(internal).script) === userScript)
       return { tapInternalKey: internal };
   }

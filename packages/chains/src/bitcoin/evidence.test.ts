@@ -250,7 +250,7 @@ test("an explorer alone decides nothing", async () => {
   await expect(
     statusOf(aNode(held.map(sourceOf), 6), explorer({ txid: rival.txid, isConfirmed: true })),
   ).rejects.toThrow(RpcFault);
-  // It hides a spend: the withdrawal stays pending, or is executed if its own transaction is final.
+  // A node that hides a spend: the withdrawal stays pending, or is executed if its own transaction is final.
   expect(await statusOf(aNode(rival.all, 6), explorer(undefined))).toBe("pending");
   expect(await statusOf(aNode(own.all, 6), explorer({ txid: rival.txid, isConfirmed: true }))).toBe(
     "executed",

@@ -15,7 +15,7 @@ import { createExplorer, type SpendHints } from "./explorer.ts";
 import { createBitcoinReads, requireSpent } from "./rpc.ts";
 import { searchSpend } from "./withdrawal-search.ts";
 
-/** All nodes share one explorer, which only provides hints where to look. */
+/** Evidence of Bitcoin. All nodes share one explorer, which only suggests transactions to read. */
 export function bitcoinEvidence(chain: ConfiguredChain, options: SourceOptions = {}): EvidenceSource {
   const url = chain.bitcoin?.esploraUrl;
   const hints = url === undefined ? undefined : createExplorer(url, options.observeCalls?.(chain.name));
@@ -25,7 +25,7 @@ export function bitcoinEvidence(chain: ConfiguredChain, options: SourceOptions =
   return { ...nodes, close: async () => void (await Promise.all([nodes.close(), hints?.close()])) };
 }
 
-/** Without hints, a withdrawal that was replaced stays pending. */
+/** @param hints undefined: a withdrawal that was replaced stays pending */
 export function bitcoinEndpoint(
   transport: RpcTransport,
   facts: FactsOf<"bitcoin">,

@@ -109,7 +109,7 @@ test("spends required outputs, and others only if these do not suffice", () => {
 });
 
 test("estimated sizes are never below those of signed transactions", () => {
-  // One input and two outputs of P2WPKH: at most 141 virtual bytes.
+  // One P2WPKH input and two P2WPKH outputs are at most 141 virtual bytes.
   expect(vsizeOf(["witnessKey"], [recipient.script, depository.script])).toBeGreaterThanOrEqual(141n);
   expect(vsizeOf(["taprootKey"], [`5120${"11".repeat(32)}`])).toBeGreaterThanOrEqual(111n);
   expect(vsizeOf(["keyHash"], [recipient.script])).toBeGreaterThanOrEqual(189n);

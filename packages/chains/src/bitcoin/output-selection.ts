@@ -12,7 +12,7 @@ export interface UnspentOutput {
 export interface Selection<C extends UnspentOutput> {
   readonly inputs: readonly C[];
   readonly fee: bigint;
-  /** 0: no change output; the amount was added to the fee. */
+  /** Satoshis; 0 if there is no change output because the remainder was added to the fee. */
   readonly change: bigint;
 }
 
@@ -22,9 +22,9 @@ export interface SelectionTerms<C extends UnspentOutput> {
   /** Further outputs to choose from. */
   readonly available: readonly C[];
   readonly kind: InputKind;
-  /** Scripts of all outputs but the change. */
+  /** Scripts of all outputs except the change. */
   readonly outputs: readonly string[];
-  /** Satoshis of all outputs but the change. */
+  /** Sum of all outputs except the change, satoshis. */
   readonly amount: bigint;
   readonly changeScript: string;
   /** Fee in satoshis for a transaction of this many virtual bytes. */
@@ -32,9 +32,9 @@ export interface SelectionTerms<C extends UnspentOutput> {
 }
 
 /**
- * Selects the outputs to spend: all required ones, then the smallest one that suffices, otherwise the largest
- * ones. The selection does not depend on the order of the list. Undefined if all together do not suffice.
- * Pure.
+ * Selects the outputs to spend: the required ones plus, if needed, the smallest output that suffices,
+ * otherwise the largest outputs. Does not depend on the order of the list. Undefined if all outputs together
+ * do not suffice. Pure.
  */
 export function selectOutputs<C extends UnspentOutput>(terms: SelectionTerms<C>): Selection<C> | undefined {
   const rising = terms.available.toSorted(byAmount);
@@ -46,10 +46,10 @@ export function selectOutputs<C extends UnspentOutput>(terms: SelectionTerms<C>)
     const selection = completed(terms, [...terms.required, utxo]);
     if (selection !== undefined) return selection;
   }
-  const taken: C[] = [...terms.required];
+  const selected: C[] = [...terms.required];
   for (const utxo of rising.toReversed()) {
-    taken.push(utxo);
-    const selection = completed(terms, taken);
+    selected.push(utxo);
+    const selection = completed(terms, selected);
     if (selection !== undefined) return selection;
   }
   return undefined;

@@ -33,14 +33,14 @@ export function createOutcomes({ reads, explorer, ownScript, confirmations }: Ou
     for await (const rival of finalRivals(own.txid, inputs)) {
       if (lost !== undefined && makesPayment(rival.transaction, lost.payment)) return finalIn(rival);
       rivals.push(rival);
-      // An unlisted attempt shares an unknown one of the inputs, so each of them must be spent.
+      // A lost attempt shares one of the inputs, but it is unknown which: every input must be spent.
       if (lost === undefined || rivals.length === inputs.length)
         return { kind: "dead", reason: `${rival.transaction.txid} spends the same outputs` };
     }
     return { kind: found === undefined ? "unseen" : "pending" };
   };
 
-  /** Final transactions that spend these inputs of another one, which can therefore never be mined. */
+  /** Final transactions that spend `inputs` of the transaction `of`, which can therefore never be mined. */
   async function* finalRivals(
     of: string,
     inputs: BitcoinTransaction["inputs"],

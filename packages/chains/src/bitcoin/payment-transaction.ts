@@ -6,11 +6,12 @@ import type { UnspentOutput } from "./output-selection.ts";
 import { bytesIn, hexOf, type BitcoinOutput, type BitcoinUnlocking } from "@causeway/families/bitcoin";
 
 /**
- * Signals that a transaction can be replaced by one with a higher fee (BIP 125), and disables its lock time.
+ * Sequence number that allows replacing a transaction by one with a higher fee (BIP 125) and disables its
+ * lock time.
  */
 const REPLACEABLE = 0xfffffffd;
 
-/** The OP_RETURN script of a text. The 66 characters of an id are below the 80 that every node relays. */
+/** The OP_RETURN script of a text. Every node relays up to 80 characters; an id has 66. */
 export function textScript(text: string): string {
   return hexOf(Script.encode(["RETURN", new TextEncoder().encode(text)]));
 }
@@ -25,7 +26,7 @@ export function paymentOutputs(
   return orderId === undefined ? [paid] : [paid, { script: textScript(orderId), amount: 0n }];
 }
 
-/** Whether this unlocks an output of a P2WPKH script. @param script hex */
+/** Whether a witness unlocks an output of the P2WPKH script `script` (hex). */
 export function isUnlockedBy({ witness }: Pick<BitcoinUnlocking, "witness">, script: string): boolean {
   const [, publicKey] = witness;
   return publicKey !== undefined && witness.length === 2 && hexOf(p2wpkh(publicKey).script) === script;

@@ -138,13 +138,13 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
     return { ...status, hash, time };
   };
 
-  /** After everything else, so that the answers cannot come from two nodes on different forks. */
+  /** Call this after all other reads, so that the answers cannot come from two nodes on different forks. */
   const confirmAtHeight = async ({ height, hash }: BitcoinBlock): Promise<void> => {
     if (readBlockHash(await transport.request("getblockhash", [height])) !== hash)
       throw inconsistent("getblockhash", "transaction's block is not the block at its height");
   };
 
-  /** Undefined: the node does not have it. */
+  /** The raw answer for a transaction; undefined if the node does not have it. */
   const rawOf = async (txid: string): Promise<unknown> => {
     try {
       return await transport.request("getrawtransaction", [txid, false]);
@@ -257,8 +257,8 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
 }
 
 /**
- * The outputs that a final transaction spends. @throws RpcFault if one is missing, because a node that has
- * the transaction has them too
+ * The outputs that a final transaction spends.
+ * @throws RpcFault if one is missing, because a node that has the transaction must have its sources too
  */
 export async function requireSpent(
   reads: Pick<BitcoinReads, "spentBy">,

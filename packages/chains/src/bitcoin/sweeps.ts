@@ -23,7 +23,7 @@ import type { BitcoinReads } from "./rpc.ts";
 import { dustLimit } from "./sizes-and-dust.ts";
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
-/** Addresses whose outputs are read concurrently. */
+/** Maximum addresses whose outputs are read concurrently. */
 const AT_ONCE = 8;
 
 /** The keys of this chain. */
@@ -87,7 +87,7 @@ export function createSweeps(
       held.push(
         ...(await Promise.all(
           addresses.slice(at, at + AT_ONCE).map(async ({ address, sweeps }) => {
-            // An explorer may refuse a single address: it must not delay the others.
+            // If the explorer refuses one address, the others must still be read.
             const amount = await unspent.held(scriptOfAddress(address), sweeps).catch((error: unknown) => {
               if (error instanceof RpcFault) return undefined;
               throw error;

@@ -17,7 +17,7 @@ const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 
 /**
  * Maximum outputs of an address that are considered, the largest first: any client can ask about an address
- * with 100,000.
+ * with 100,000 outputs.
  */
 const MAX_OUTPUTS = 50;
 

@@ -22,11 +22,11 @@ const MAX_OUTPUTS = 200;
 
 /**
  * The explorer lists outputs. Their amounts are read from the bytes of their transactions, and the node
- * decides whether they are unspent. Explorers refuse to list an address with more than a few hundred outputs,
- * and anyone can send it that many. Then the outputs of the last list continue to pay.
+ * decides whether they are unspent. Explorers refuse to list an address with more than a few hundred
+ * outputs, and anyone can send that many to an address. Then the outputs of the last list remain in use.
  *
- * Pending outputs are excluded, even our own change: if its transaction is replaced, the one that spends it
- * is lost.
+ * Pending outputs are excluded, even our own change: if the transaction that created such an output is
+ * replaced, any transaction that spends the output becomes invalid.
  * @param onUnlisted called with the reason why the explorer listed nothing
  */
 export function createWallet(

@@ -40,7 +40,7 @@ export async function searchSpend(
       if (spend === undefined) continue;
       const kind = await look(spend.txid);
       if (settled()) return meaning;
-      // One of the two is wrong or lags far behind; it is unknown which.
+      // Either the explorer or the node is wrong or lags far behind.
       if (kind === "absent" && spend.isConfirmed)
         throw inconsistent(
           "outspend",

@@ -13,7 +13,7 @@ import { isUnknownBlock } from "./rpc-errors.ts";
 import { inconsistent, NodeRefusal } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/** The newest block: `freshHead` queries the node, `knownHead` returns immediately. */
+/** Access to the newest block: `freshHead` queries the node, `knownHead` returns the last known one. */
 export interface HeadKnowledge {
   readonly knownHead: () => { readonly number: bigint; readonly hash: string } | undefined;
   readonly freshHead: () => Promise<{ readonly number: bigint; readonly hash: string }>;
@@ -98,7 +98,7 @@ export function createAccountReader(
       if (waiting.length === 1) setImmediate(flush);
     });
 
-  /** A bad token affects only its own answers, so each answer is read by itself. */
+  /** The answer or error of each question: a bad token affects only its own answers. */
   const answerAll = async (
     questions: readonly Question[],
     head: { readonly number: bigint },

@@ -7,7 +7,7 @@ import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 
 const to = `0x${"c0".repeat(20)}` as const;
 
-/** A node with this answer or failure. */
+/** A node that returns this answer or failure. */
 function aNode(answer: unknown): { readonly transport: RpcTransport; readonly asked: unknown[] } {
   const asked: unknown[] = [];
   const request = async (method: string, params: readonly unknown[]): Promise<unknown> => {
@@ -47,7 +47,7 @@ test("throws a fault if the node fails for its own reasons", async () => {
     await expect(askContract(aNode(fault).transport, to, "0x")).rejects.toBeInstanceOf(RpcFault);
 });
 
-test("a contract that never answers does not delay other calls", async () => {
+test("a contract that never returns does not delay other calls", async () => {
   const server = createServer((request, response) => {
     request.setEncoding("utf8");
     let body = "";

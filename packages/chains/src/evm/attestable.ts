@@ -26,13 +26,14 @@ import type { RpcTransport } from "../nodes/transport.ts";
 export type AttestationRules = Pick<AttestationHub, "depositPartsSince">;
 
 /**
- * A log costs at least this much gas, so a transaction with a lower gas limit cannot have more deposits than
+ * A log costs at least 375 gas, so a transaction with a gas limit below this cannot have more deposits than
  * fit into one execution.
  */
 const SURELY_ONE_EXECUTION_GAS = 375n * BigInt(MAX_WHOLE_DEPOSITS + 1);
 
 /**
- * A receipt has about one byte per gas, so one of a transaction below this limit is read within any deadline.
+ * A receipt has about one byte per gas, so the receipt of a transaction with a gas limit below this is read
+ * within any deadline.
  */
 const SURELY_SMALL_GAS = 2_000_000n;
 
@@ -51,9 +52,9 @@ type Node = Pick<RpcTransport, "request" | "requestBatch">;
 type HeavyVerdict = Exclude<Attestability, "attestable">;
 
 /**
- * Judges transactions concurrently. Those with an answer that was too large or too late are judged again one
- * by one: together they share the limits of a batch and the bandwidth, so one large receipt must not decide
- * about another transaction.
+ * Judges transactions concurrently. Transactions whose answer was too large or too late are judged again one
+ * by one: concurrent answers share the limits of a batch and the bandwidth, and one large receipt must not
+ * decide about another transaction.
  *
  * @throws what `judge` throws for another reason, or if the small receipt of an ordinary transaction is late
  */
@@ -127,8 +128,7 @@ function unlessHeavy(error: unknown): void {
 /** @throws `error`, unless it means that an answer is too large, or that a large one is late */
 function heavyVerdict({ transaction: { gasLimit } }: Depositing, error: unknown): HeavyVerdict {
   if (isTooLarge(error)) return "unattestable";
-  // Retrying forever would block everything after it. The small receipt of an ordinary transaction is late
-  // only if the node has problems.
+  // Retrying forever would block all later blocks. But a small receipt is late only if the node has problems.
   const isSurelySmall = gasLimit !== undefined && gasLimit < SURELY_SMALL_GAS;
   if (isLate(error) && !isSurelySmall) return "unknown";
   throw error;
@@ -151,7 +151,7 @@ async function isAttestedWhole(
  */
 export interface BlockReads {
   /**
-   * Logs about the depository; undefined: they are too large, too late, or it is unknown which node answered.
+   * Logs about the depository; undefined if they are too large or too late, or the node refuses batches.
    */
   logs(block: Depositing["block"]): Promise<readonly LogFact[] | undefined>;
   /** Unix seconds. */
@@ -220,8 +220,7 @@ async function countDeposits(
     inBlock === undefined
       ? (await receiptIn(transport, hash, block.hash)).logs
       : inBlock.filter((log) => log.txHash === hash).toSorted((a, b) => a.logIndex - b.logIndex);
-  // There must be at least the log of the known deposit; otherwise the node has the block, but not its logs
-  // yet.
+  // The log of the known deposit must be there; otherwise the node has the block, but not its logs yet.
   if (logs.length === 0) throw inconsistent("eth_getLogs", "logs of a deposit are not available yet");
   const question = { depository, tokens: undefined };
   return depositsInLogs(question, logs, new Map([[hash, transaction]])).deposits.length;

@@ -14,14 +14,14 @@ export interface AuthorizationWays {
   of(question: TraceQuestion): Promise<Authorizing>;
 }
 
-/** How long a result is cached, ms: nodes are updated, and chains are upgraded. */
+/** How long a result is cached, ms: an update of the node or the chain may change it. */
 const KEPT_MS = 600_000;
 /** Gas for a transaction that does nothing, and its authorization. */
 const GAS = 100_000n;
 
 /**
- * Traces our own call in which a random account authorizes code, and checks whether that took effect. A
- * client's call could be crafted to show either.
+ * Finds out how a node applies authorizations: traces our own call in which a random account authorizes code,
+ * and checks whether that took effect. A client's call could be crafted to suggest either result.
  */
 export function authorizationWays(chainId: number): AuthorizationWays {
   let found: { readonly way: Authorizing; readonly atMs: number } | undefined;

@@ -10,7 +10,7 @@ const NO_CODE: Address = "0x0000000000000000000000000000000000000000";
 /** The state of an account before the transaction. */
 export interface AuthorityState {
   readonly nonce: bigint;
-  /** Including its pending transactions in the node's pool. */
+  /** The nonce including pending transactions in the node's pool. */
   readonly nextNonce: bigint;
   readonly code: Hex;
 }

@@ -55,10 +55,10 @@ const movements: ReadonlyMap<Hex, Movement> = new Map<Hex, Movement>([
 ]);
 
 /**
- * Whether a sponsored call takes more from us than was priced; undefined if it does not. Pure.
+ * What a sponsored call would cost us beyond what was priced; undefined if nothing. Pure.
  *
- * A Transfer from us counts whichever contract emits it, because a contract that pretends to take our tokens
- * is not worth sponsoring either.
+ * A Transfer from our accounts counts no matter which contract emits it: a contract that pretends to move
+ * our tokens must not be sponsored either.
  */
 export function judgeEffects(effects: CallEffects, rules: EffectRules): ForbiddenEffect | undefined {
   if (effects.kind === "unseen") {

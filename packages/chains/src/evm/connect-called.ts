@@ -15,13 +15,13 @@ export interface ChainToCall extends Pick<Chain, "id" | "name" | "rpcUrl" | "rpc
   readonly fees: FeePolicy;
 }
 
-/** The endpoints of such a chain. None passes a call on before it has confirmed its chain id. */
+/** The endpoints of such a chain. Each is used only after it has confirmed its chain id. */
 export interface CalledEndpoints {
   /** Ordinary reads: from the best endpoint, or from another one if it fails. */
   readonly transport: RpcTransport;
   /** Returns receipts, nonces and blocks on which a quorum agrees. */
   readonly reader: ChainReader;
-  /** Sends to all. */
+  /** Sends to all endpoints. */
   readonly writer: ChainWriter;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ const NO_CONTRACTS = {
   multicall3: NATIVE_CURRENCY,
 };
 
-/** Opens nothing until the first call. @param connections of each endpoint */
+/** Opens no connection until the first call. @param connections maximum per endpoint */
 export function connectCalledChain(
   { id, rpcUrl, rpcUrls = [rpcUrl], rpcQuorum, fees }: ChainToCall,
   options: Pick<ConnectOptions, "observe" | "onDisagreement" | "now"> & {

@@ -16,8 +16,8 @@ export interface EvmConnection extends ChainConnection {
    */
   readonly transport: RpcTransport;
   /**
-   * Asks every endpoint for its chain id. Every call waits until one succeeded, so await this only to fail at
-   * startup.
+   * Asks every endpoint for its chain id. All calls check the chain id anyway; await this only to fail early
+   * at startup.
    *
    * @throws RpcFault of kind `wrongChain` if every endpoint serves another chain; other kinds if none answers
    */
@@ -71,7 +71,7 @@ export function connectEvmChain(chain: Chain, options: ConnectOptions = {}): Evm
   };
 }
 
-/** @throws the fault of the first endpoint if none serves the chain; preferably a temporary one */
+/** @throws the first temporary fault, otherwise the first fault, if no endpoint serves the chain */
 async function verifyAny(endpoints: readonly EvmEndpoint[], { onFault }: ConnectOptions): Promise<void> {
   const outcomes = await Promise.allSettled(endpoints.map(async (endpoint) => await endpoint.verify()));
   const failed = outcomes.flatMap((outcome, at) =>

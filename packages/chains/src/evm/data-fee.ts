@@ -20,8 +20,8 @@ const abi = [
 const NUMBERS = { nonce: 2 ** 20, gas: 2n ** 24n, maxFeePerGas: 2n ** 36n, maxPriorityFeePerGas: 2n ** 30n };
 
 /**
- * The data fee of calls at the newest block, in wei, in addition to their gas. Zero on chains that charge
- * none, which is detected once.
+ * The data fee of calls at the newest block, in wei, in addition to their gas. Zero on chains without a data
+ * fee, which is detected once.
  * @throws RpcFault if the node does not answer
  */
 export function createDataFees(

@@ -30,8 +30,8 @@ const MAX_NATIVE_BLOCKS = 16n;
 
 /**
  * Payments of one currency to an account in the blocks from…to, oldest first: Transfers of the token, or
- * plain transactions with a value. Native tokens sent by a contract are not found here; the caller notices
- * that the sum is less than the balance.
+ * plain transactions with a value. Native tokens sent by a contract are not found: callers must compare the
+ * sum with the balance.
  * @returns undefined for native tokens in more blocks than are read
  * @throws RpcFault
  */

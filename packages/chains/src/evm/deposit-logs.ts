@@ -55,13 +55,13 @@ export async function fetchDeposits(
 }
 
 /**
- * Transactions of a block that are judged concurrently: anyone can fill a block with deposits, each of which
- * may cost a request. Memory does not depend on it: a connection reads two answers above 4 MiB at once, up to
- * 64 MiB each, and six smaller ones.
+ * Maximum transactions of a block that are judged concurrently: anyone can fill a block with deposits, each
+ * of which may cost a request. Memory is limited by the connection: it reads two answers of 4 to 64 MiB and
+ * six smaller answers at once.
  */
 const JUDGED_TOGETHER = 32;
 
-/** Marks the deposits that oracles cannot attest, and those for which that is unknown. */
+/** Marks the deposits that oracles cannot attest, and the deposits for which that is unknown. */
 async function withAttestability(
   transport: RpcTransport,
   rules: Parameters<typeof findAttestedDepository>[1],

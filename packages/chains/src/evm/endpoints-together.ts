@@ -23,7 +23,7 @@ export interface ConnectedEndpoints extends Omit<ChainConnection, "close"> {
   readonly statuses: () => readonly EndpointStatus[];
 }
 
-/** What is read of a chain, whether its heads are followed or not. */
+/** The facts of a chain that are needed even if its heads are not followed. */
 export interface ReadChain extends Pick<
   Chain,
   "id" | "contracts" | "tokens" | "blockTimeSeconds" | "rpcQuorum"
@@ -31,7 +31,7 @@ export interface ReadChain extends Pick<
   readonly fees: FeePolicy;
 }
 
-/** One endpoint that is read and sent to alone. */
+/** One endpoint with its own reader and writer. */
 type AskedEndpoint = PoolEndpoint & { readonly reader: ChainReader; readonly writer: ChainWriter };
 
 type TogetherOptions = Pick<ConnectOptions, "now" | "onDisagreement" | "onUnrequestedLogs"> & {
@@ -39,7 +39,7 @@ type TogetherOptions = Pick<ConnectOptions, "now" | "onDisagreement" | "onUnrequ
   readonly knownHead?: () => BlockRef | undefined;
 };
 
-/** Tolerated difference between an endpoint and the others; whichever is more blocks applies. */
+/** Tolerated lag of an endpoint, in blocks and in seconds; the larger of the two applies. */
 const MAX_LAG_BLOCKS = 2;
 const MAX_LAG_SECONDS = 2;
 
@@ -48,7 +48,7 @@ export function alone({ reader, writer, heads, transport, ...endpoint }: EvmEndp
   return { reader, writer, heads, transport, statuses };
 }
 
-/** Endpoints of one chain that are asked together: what decides about money is what a quorum says. */
+/** Combines the endpoints of one chain: reads that decide about money require a quorum. */
 export function askedTogether<E extends AskedEndpoint>(
   chain: ReadChain,
   endpoints: readonly E[],

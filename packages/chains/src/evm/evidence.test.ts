@@ -199,7 +199,7 @@ test("caches only as many large transactions as memory allows", async () => {
   expect(asked).toBe(120);
   await source.deposits(hashes.at(-1) ?? hint);
   expect(asked).toBe(120);
-  // 4 MiB hold about eighty of them.
+  // About eighty of them fit into 4 MiB.
   await source.deposits(hashes[20] ?? hint);
   expect(asked).toBe(121);
 });

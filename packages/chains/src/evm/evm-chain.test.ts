@@ -295,7 +295,7 @@ async function deployed(code: string): Promise<Address> {
 
 const feesOf = (maxFeePerGas: bigint) => ({ maxFeePerGas, maxPriorityFeePerGas: 10n ** 9n });
 
-test("a simulation with fees looks to the recipient like the payment itself", async () => {
+test("the recipient cannot distinguish a simulation with fees from the payment itself", async () => {
   const fees = feesOf(50n * 10n ** 9n);
   // Both read GASPRICE: one reverts if it is zero, the other burns all gas if it is not.
   const wary = { to: await deployed("3a6007575f5ffd5b00"), data: id, value: 1n };

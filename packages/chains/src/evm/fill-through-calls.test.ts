@@ -62,7 +62,7 @@ function describeCall({ to, data }: Made): string {
 const fromHeld = { paidFrom: held, limit: 120n, wrappedNative: wrapped, exchange: [swap] };
 const fromNative = { ...fromHeld, paidFrom: NATIVE_CURRENCY };
 
-test("for a token of the solver's, notes the recipient's balance, and requires the remainder on chain", () => {
+test("for a token of the solver, records the recipient's balance, and requires the remainder on chain", () => {
   expect(planned({})).toEqual({
     spends: [token, 100n],
     calls: [
@@ -85,7 +85,7 @@ test("for native tokens, the router pays the remainder with its event", () => {
   });
 });
 
-test("a swap without a planned remainder pays no one, and sends on any remainder", () => {
+test("a swap without a planned remainder pays no one, and forwards any remainder", () => {
   expect(planned({ minLeft: undefined })).toMatchObject({ calls: ["call"], refundTo: recipient });
   expect(planned({ minLeft: 0n }).calls).toEqual(["call", `payBalance ${token} ${recipient} 0`]);
 });
@@ -114,7 +114,7 @@ test("returns the remainder of a swap to the solver before any other call", () =
   ]);
 });
 
-test("wraps and unwraps one for one, without a remainder to return", () => {
+test("wraps and unwraps one to one, without a remainder to return", () => {
   const one = { minLeft: undefined, currency: NATIVE_CURRENCY };
   expect(planned({ ...one, exchanged: { ...fromHeld, paidFrom: wrapped, exchange: [] } }).calls).toEqual([
     `unwrapBalance ${wrapped} 0`,

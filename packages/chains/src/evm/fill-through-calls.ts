@@ -18,9 +18,9 @@ import {
 export interface FillThroughCalls {
   /** `amount` is available to the calls, and `recipient` gets the remainder. */
   readonly payment: Payment;
-  /** Made by the router, in order; all must succeed. */
+  /** The router makes these calls in order; all must succeed. */
   readonly calls: readonly CallPlan[];
-  /** The minimum remainder. Undefined: there is no separate payment, and any remainder is sent on. */
+  /** The minimum remainder. Undefined: no payment is required, and any remainder goes to the recipient. */
   readonly minLeft: bigint | undefined;
   /** The source of the output; undefined: the solver's own balance. */
   readonly exchanged?: {
@@ -32,17 +32,17 @@ export interface FillThroughCalls {
     /** Made by the router, which holds the input by then and must receive exactly the payment. */
     readonly exchange: readonly CallPlan[];
   };
-  /** Sends the transaction, and gets the remainder of a swap. */
+  /** The account that sends the transaction and gets the remainder of a swap. */
   readonly solver: Address;
   readonly router: Address;
-  /** Pulls the solver's approved tokens into the router. */
+  /** The contract that pulls the solver's approved tokens into the router. */
   readonly approvalProxy: Address;
 }
 
 /**
- * The transaction; its input ends with the order id. What remains of the swap is paid to the solver before
+ * The transaction; its input ends with the order id. The remainder of the swap is paid to the solver before
  * any other calls are made. The router pays the rest of the output: native tokens with its event, a token
- * between a note of the recipient's balance and the check that it has grown.
+ * between a note of the recipient's balance and the check that the balance has grown.
  * @throws RangeError if the native token is swapped on a chain without its wrapped token
  */
 export function fillThroughCalls(fill: FillThroughCalls): CallPlan {
@@ -59,7 +59,7 @@ export function fillThroughCalls(fill: FillThroughCalls): CallPlan {
   ];
   const spent = exchanged?.paidFrom ?? currency;
   const maxSpend = exchanged?.limit ?? amount;
-  // Any other remainder came out of the calls: it belongs to the recipient.
+  // Any other remainder was left by the calls, so it belongs to the recipient.
   const refundTokens = currency === NATIVE_CURRENCY ? [] : [currency];
   if (spent === NATIVE_CURRENCY)
     return routerCall(router, { calls: made, refundTo: recipient, refundTokens, value: maxSpend, orderId });
@@ -84,7 +84,7 @@ function exchangeOf(
   };
   if (paidFrom === NATIVE_CURRENCY) {
     const before = ofRouter(wrapBalance(wrapped()));
-    // One for one, without a remainder.
+    // Wrapping is one for one, without a remainder.
     if (currency === wrappedNative) return [before];
     return [
       before,
@@ -103,8 +103,7 @@ function exchangeOf(
 }
 
 /**
- * The remainder that such a fill paid its recipient, according to the router's last event; only with
- * `minLeft`.
+ * The remainder that a fill with `minLeft` paid its recipient, according to the router's last event.
  */
 export function leftInFill(
   logs: readonly FrameLog[],

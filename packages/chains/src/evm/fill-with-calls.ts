@@ -32,12 +32,12 @@ const REQUIRE_RECEIVED = toFunctionSelector(getAbiItem({ abi: routerAbi, name: "
 
 export interface FillWithCalls {
   readonly payment: Payment;
-  /** Made by the router, in order, after the payment; all must succeed. */
+  /** The router makes these calls in order, after the payment; all must succeed. */
   readonly calls: readonly CallPlan[];
-  /** Sends the transaction, and gets the remainder. */
+  /** The account that sends the transaction and gets the remainder. */
   readonly solver: Address;
   readonly router: Address;
-  /** Pulls the solver's approved tokens into the router. */
+  /** The contract that pulls the solver's approved tokens into the router. */
   readonly approvalProxy: Address;
 }
 
@@ -81,8 +81,8 @@ export function fillWithCalls({ payment, calls, solver, router, approvalProxy }:
 }
 
 /**
- * The logs of such a fill without its intended effects on the solver: the one transfer of the payment into
- * the router, and the allowance that it uses up.
+ * The logs of such a fill without its intended effects on the solver: the transfer of the payment into the
+ * router, and the allowance that this transfer uses up.
  */
 export function withoutOwnMovements(
   logs: readonly FrameLog[],
@@ -123,8 +123,8 @@ export function keepsPayment(
 }
 
 /**
- * The inner calls of such a fill's calls, without the payment, which the solver chose itself. If the two
- * cannot be separated, includes too much rather than too little.
+ * The inner calls that a fill's calls made, without those of the payment, which the solver chose itself. If
+ * they cannot be separated, includes too much rather than too little.
  */
 export function reachedAfterPayment(
   all: readonly InnerCall[],

@@ -20,24 +20,24 @@ export interface FillWithSwap {
   /** The wrapped native token, one for one; undefined: neither currency is native. */
   readonly wrappedNative: Address | undefined;
   /**
-   * Made by the router, which holds the input by then. Buys exactly the payment for the router. Empty if the
-   * two currencies differ only by wrapping.
+   * The router makes these calls once it holds the input. They buy exactly the payment for the router. Empty
+   * if the two currencies differ only by wrapping.
    */
   readonly exchange: readonly CallPlan[];
   /** Native tokens that the recipient of a token gets in addition, in wei; absent: none. */
   readonly topup?: bigint | undefined;
-  /** Sends the transaction, and gets the remainder. */
+  /** The account that sends the transaction and gets the remainder. */
   readonly solver: Address;
   readonly router: Address;
-  /** Pulls the solver's approved tokens into the router. */
+  /** The contract that pulls the solver's approved tokens into the router. */
   readonly approvalProxy: Address;
 }
 
 /**
  * The transaction; its input ends with the order id, and it never spends more than `limit`. The router buys
- * the payment and pays it itself: oracles do not count what a pool sends to the recipient. For a payment in a
- * token, the recipient's balance is noted before and checked afterwards. The remainder of the input is
- * returned to the solver before a recipient of native tokens is called, which could take it from the router.
+ * the payment and makes it itself: oracles do not count what a pool sends to the recipient. For a payment in
+ * a token, the recipient's balance is noted before and checked afterwards. The remainder of the input is
+ * returned to the solver before native tokens are paid: their recipient could take it from the router.
  * A gas top-up comes last, when the router holds nothing else.
  * @throws RangeError if the native token is swapped on a chain without its wrapped token, or topped up in
  * addition to a payment in or from itself

@@ -5,7 +5,7 @@ import { createSightings, readHead, type Sight } from "./sighting.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 export interface FinalBlockReads {
-  /** A final block, the newest by the chain's policy or one a little older. @throws RpcFault */
+  /** The newest final block by the chain's policy, or one that is slightly older. @throws RpcFault */
   block(): Promise<Evidence<BlockRef>>;
   /**
    * Checks that `block` is still canonical and final after something was read at it.
@@ -16,7 +16,7 @@ export interface FinalBlockReads {
 }
 
 export interface FinalBlockOptions {
-  /** Milliseconds for which a final block is reused. Default: 0, a new one for each read. */
+  /** Milliseconds for which a final block is reused. Default: 0, a new block for each read. */
   readonly reuseMs?: number;
   /** Shared with other readers of the same endpoint. */
   readonly sight?: Sight;

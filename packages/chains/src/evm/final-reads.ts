@@ -45,9 +45,9 @@ export interface FinalReadOptions {
 }
 
 /** Maximum bytes of a cached receipt or transaction, so that one does not displace all others. */
-const LARGEST_REMEMBERED = 64 * 1024;
+const MAX_CACHED_ENTRY_BYTES = 64 * 1024;
 /** Maximum bytes of cached receipts, and of cached transactions, per endpoint. */
-const MAX_REMEMBERED = 4 * 1024 * 1024;
+const MAX_CACHE_BYTES = 4 * 1024 * 1024;
 
 /**
  * Reads final facts from one endpoint.
@@ -63,7 +63,7 @@ export function createFinalReads(
   const { finality: policy, blockTimeSeconds } = facts;
   const sight = createSightings(transport, headTagOf(policy));
   const blocks = finalBlockReads(transport, facts, { reuseMs: options.finalBlockReuseMs, sight });
-  const memory = { entries: options.rememberedTransactions, bytes: MAX_REMEMBERED };
+  const memory = { entries: options.rememberedTransactions, bytes: MAX_CACHE_BYTES };
   const transactions = rememberedFacts<FinalTransaction>({
     ...memory,
     sizeOf: ({ receipt }) => sizeOf(receipt),
@@ -105,7 +105,7 @@ export function createFinalReads(
     const finality = finalityOf(policy, block, head, blockTimeSeconds);
     if (finality.kind === "notFinal") return finality;
     const value: FinalTransaction = { receipt, block };
-    if (sizeOf(receipt) <= LARGEST_REMEMBERED) transactions.set(hash, value);
+    if (sizeOf(receipt) <= MAX_CACHED_ENTRY_BYTES) transactions.set(hash, value);
     return { kind: "final", value };
   };
 
@@ -117,19 +117,19 @@ export function createFinalReads(
     },
     beginContent: async (hash) => {
       if (contents.get(hash) !== undefined) return undefined;
-      // A caller that needs it reads again and gets the fault; a fault about an absent transaction does not
-      // matter.
+      // Ignore the fault: `content` reads again and throws it. For an absent transaction, it does not matter.
       return await fetchContent(hash).catch(() => undefined);
     },
     content: async ({ receipt }, begun) => {
       const known = contents.get(receipt.txHash);
       if (known !== undefined) return known;
       const early = await begun;
-      // Read just before it was mined, it has no block.
+      // A transaction that was read just before it was mined has no block: read it again.
       const read = early?.blockHash === receipt.blockHash ? early : await fetchContent(receipt.txHash);
       if (read?.blockHash !== receipt.blockHash)
         throw inconsistent("eth_getTransactionByHash", "transaction is not in its receipt's block");
-      if (read.transaction.input.length <= LARGEST_REMEMBERED) contents.set(receipt.txHash, read.transaction);
+      if (read.transaction.input.length <= MAX_CACHED_ENTRY_BYTES)
+        contents.set(receipt.txHash, read.transaction);
       return read.transaction;
     },
     ...blocks,

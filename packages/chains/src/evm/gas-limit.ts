@@ -1,8 +1,8 @@
 import type { CallFrame } from "@causeway/domain";
 
 /**
- * The gas limits to try for a transaction, smallest first, judged by its trace with plenty of gas. Each is a
- * guess until a trace with it does the same. Pure.
+ * The gas limits to try for a transaction, smallest first, derived from its trace with plenty of gas. Each is
+ * a guess until a trace with this limit has the same effects. Pure.
  */
 export function gasLimitsToTry(plenty: CallFrame, ceiling: bigint): readonly bigint[] {
   // `gasUsed` is net of refunds, which are at most a fifth of the gas (EIP-3529).
@@ -14,16 +14,16 @@ export function gasLimitsToTry(plenty: CallFrame, ceiling: bigint): readonly big
   return [...limits, ceiling];
 }
 
-/** Gas that contracts which limit the gas of their calls keep for themselves; entry points keep 10,000. */
+/** Gas that a contract keeps for itself when it limits the gas of a call; entry points keep 10,000. */
 const RESERVED = 12_000n;
 
 /** Gas that a call with a value gets for free (call stipend). */
 const STIPEND = 2_300n;
 
 /**
- * Gas with which a call can repeat what it did: its own, and enough for each of its inner calls, of which a
- * caller keeps 1/64 (EIP-150). A call that got less than was available was limited on purpose and needs all
- * of its limit.
+ * Gas with which a call can repeat what it did: its own gas, and enough for each of its inner calls, although
+ * the caller keeps 1/64 of what it has (EIP-150). A call that got less than was available was limited on
+ * purpose and needs all of its limit.
  */
 function gasNeeded(
   frame: CallFrame,

@@ -24,9 +24,9 @@ export const FEE_HISTORY_PERCENTILE = 50;
  * Live gas prices, in wei per gas.
  *
  * Priority: the median over recent blocks, at least the configured minimum. Empty blocks count with that
- * minimum, which would have been included: without them, the tips of one block would set the price of a quiet
+ * minimum, which would have been enough: otherwise the tips of a single block would set the price of a quiet
  * chain and make firm quotes fail. Cap: twice the base fee (room for six full blocks, each raising it by an
- * eighth, EIP-1559) plus the priority, never above the configured cap.
+ * eighth, EIP-1559) plus the priority fee, never above the configured cap.
  */
 export function gasPricesFrom(head: BlockRef, history: FeeHistory | undefined, policy: FeePolicy): GasPrices {
   const baseFeePerGas = history?.nextBaseFeePerGas ?? head.baseFeePerGas;

@@ -7,7 +7,7 @@ export interface HeadSourceOptions {
   readonly transport: RpcTransport;
   readonly chainId: number;
   readonly blockTimeSeconds: number;
-  /** `eth_subscribe` is used when given; may carry credentials. */
+  /** WebSocket URL for `eth_subscribe`; may contain credentials. Undefined: the node is polled. */
   readonly wsUrl: string | undefined;
   /** Milliseconds since epoch. */
   readonly now: () => number;
@@ -105,7 +105,7 @@ export function createHeadSource(options: HeadSourceOptions): HeadSource {
       return latest;
     },
     onHead: (listener) => {
-      // A separate wrapper, so that one function can subscribe twice and unsubscribe once.
+      // Wrap the listener, so that the same function can subscribe twice and unsubscribe once.
       const own = (head: Head): void => listener(head);
       listeners.add(own);
       return () => void listeners.delete(own);

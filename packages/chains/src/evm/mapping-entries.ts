@@ -24,10 +24,10 @@ export interface MappingEntries {
   entry(user: Address, id: Hex32): Promise<MappingEntry>;
 }
 
-/** Only the start of the search for an old enough block, if the policy counts in seconds. */
+/** Where to start the search for an old enough block, if the policy counts in seconds. */
 const NOMINAL_BLOCK_SECONDS = 1;
 /** Above the length of any entry: two words, a length, and 52 bytes. */
-const LONGEST_ANSWER = 2 + 2 * 32 * 16;
+const MAX_ANSWER_LENGTH = 2 + 2 * 32 * 16;
 const METHOD = "eth_call";
 
 /** @param transport must block calls to a node of another chain */
@@ -62,7 +62,11 @@ export function mappingEntries(
  * `0x`, which must not mean "no entry"
  */
 function readEntry(answer: unknown): Pick<MappingEntry, "data" | "setAt"> {
-  if (typeof answer !== "string" || answer.length > LONGEST_ANSWER || !/^0x([0-9a-f]{64}){3,}$/i.test(answer))
+  if (
+    typeof answer !== "string" ||
+    answer.length > MAX_ANSWER_LENGTH ||
+    !/^0x([0-9a-f]{64}){3,}$/i.test(answer)
+  )
     throw garbage();
   try {
     const [data, setAt] = decodeFunctionResult({

@@ -4,7 +4,7 @@ import { garbage, RpcFault } from "@causeway/families";
 
 export interface NewHeadsOptions {
   readonly url: string;
-  /** Heads of a node that serves another chain are ignored. */
+  /** The expected chain id: heads of a node that serves another chain are ignored. */
   readonly chainId: number;
   readonly onHeader: (block: BlockRef) => void;
   readonly onFault: (fault: unknown) => void;

@@ -22,7 +22,7 @@ export async function findNonceUser(
     return quantityOf(await transport.request(method, [account, toQuantity(block)]), method) > BigInt(nonce);
   };
   if (!(await usedBy(to))) return undefined;
-  // From the newest block back, in growing steps, because many nodes have no old states.
+  // Search from the newest block back, in growing steps, because many nodes have no old states.
   let low = from;
   let high = to;
   for (let step = 1n; high > from; step *= 2n) {

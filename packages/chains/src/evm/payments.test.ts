@@ -123,7 +123,7 @@ const native = (recipient: string): Partial<PaymentQuestion> => ({
   receipts: [{ recipient, currency: NATIVE_CURRENCY }],
 });
 
-test("counts what the token's Transfers brought the recipient", () => {
+test("counts what the recipient received by the token's Transfers", () => {
   expect(judge([transfer(usdc, solver, alice, 7n)])).toEqual({ amounts: [7n] });
 });
 
@@ -175,13 +175,13 @@ test("counts each transfer for one recipient and currency, and refuses the same 
   expect(() => judge(emitted, { receipts: twice })).toThrow(RangeError);
 });
 
-test("counts funds that move in circles once, and funds that only pass through not at all", () => {
+test("counts funds that circulate once, and does not count funds that only pass through", () => {
   const there = transfer(usdc, solver, alice, 7n);
   const back = transfer(usdc, alice, solver, 7n);
   expect(judge([there, back, there], {}, transferring(alice, 14n))).toEqual({ amounts: [7n] });
   expect(judge([there, back])).toEqual({ amounts: [0n] });
   expect(judge([transfer(usdc, alice, alice, 7n)])).toEqual({ amounts: [0n] });
-  // More left than arrived: never negative.
+  // If more left than arrived, the amount is not negative.
   expect(judge([back])).toEqual({ amounts: [0n] });
 });
 
@@ -200,7 +200,7 @@ test("the recipient's own withdrawal is not a payment by the sender that submits
   expect(judge([transfer(usdc, otherDepository, alice, 7n)])).toEqual({ amounts: [0n] });
 });
 
-test("a recipient that spends its own withdrawal in the transaction that pays it has kept the payment", () => {
+test("a recipient that spends its own withdrawal in the transaction that pays it keeps the payment", () => {
   const paid = transfer(usdc, solver, alice, 7n);
   const withdrawn = transfer(usdc, depository, alice, 5n);
   expect(judge([paid, withdrawn, transfer(usdc, alice, bob, 5n)])).toEqual({ amounts: [7n] });
@@ -441,7 +441,7 @@ test.each([1n, 95n])("attests a payment after calls that move %s of it out and b
   const paying = pulled([note(alice), step(95n), anything, received(alice, 95n)]);
   const out = transfer(usdc, alice, fill, moved);
   const there = transfer(usdc, fill, alice, 95n);
-  // Back from the router itself, and through another account.
+  // Funds returned from the router itself, and through another account.
   expect(judge([there, out, transfer(usdc, fill, alice, moved)], asked, paying)).toEqual({ amounts: [95n] });
   expect(judge([there, out, transfer(usdc, strange, alice, moved)], asked, paying)).toEqual({
     amounts: [95n],
@@ -449,7 +449,7 @@ test.each([1n, 95n])("attests a payment after calls that move %s of it out and b
   // Out before the payment, from the recipient's own balance.
   const paidTwice = [out, transfer(usdc, fill, alice, moved), there];
   expect(judge(paidTwice, asked, paying)).toEqual({ amounts: [95n] });
-  // The same without the router's check: the balance grew by the same amount.
+  // As before, but without the router's check: the balance grew by the same amount.
   expect(
     judge([there, out, transfer(usdc, fill, alice, moved)], asked, pulled([step(95n), anything])),
   ).toEqual({ amounts: [95n] });

@@ -50,7 +50,7 @@ export function createPooledHeads(options: PooledHeadsOptions): HeadSource {
 
   const look = async (): Promise<void> => {
     const announced = counted().flatMap(({ heads }) => heads.latest ?? []);
-    // The first endpoint must not decide alone, even if one is enough.
+    // With a quorum of 1, the first endpoint to announce a head must not decide alone.
     if (quorum === 1 && announced.length < counted().length) {
       lookAgain();
       return;

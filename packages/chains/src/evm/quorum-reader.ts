@@ -34,8 +34,8 @@ interface AgreeOptions {
  * transactions, nonces and whether an account has code. Gas prices are the lower median of all endpoints.
  * Everything else uses `ordinary`.
  *
- * A transaction is not absent while any endpoint shows it, because it may be a payment that only this one has
- * seen.
+ * A transaction is not absent while any endpoint shows it, because it may be a payment that only that
+ * endpoint has seen.
  * @param now ms
  */
 export function quorumReader<E extends ReadingEndpoint>(
@@ -46,7 +46,7 @@ export function quorumReader<E extends ReadingEndpoint>(
   const { quorum } = electorate;
   const claims = createUnconfirmedClaims<E>(now);
 
-  /** Undefined values are absent ones. */
+  /** The value on which a quorum agrees. Undefined means that something is absent. */
   const agree = async <T>(
     question: string,
     read: (reader: ChainReader) => Promise<T>,
@@ -105,7 +105,7 @@ export function quorumReader<E extends ReadingEndpoint>(
       await agree("payments", async (reader) => await reader.paymentsTo(...asked)),
     receipt: async (hash): Promise<ReceiptFact | undefined> =>
       await agree("eth_getTransactionReceipt", async (reader) => await reader.receipt(hash), {
-        // Nothing follows from a missing receipt, but an invented one must not block a lane.
+        // A missing receipt has no consequence, but a receipt invented by one endpoint must not block a lane.
         isAbsentByQuorum: true,
       }),
     transactionByNonce: async (...asked) =>
@@ -134,7 +134,7 @@ export function quorumReader<E extends ReadingEndpoint>(
         },
       }),
     hasCode: async (account) => await agree("eth_getCode", async (reader) => await reader.hasCode(account)),
-    // One answer is enough, since no payment may depend on a price that a quorum lacks.
+    // One answer is enough: a payment must not wait because a quorum has no gas prices.
     gasPrices: async () =>
       await askAll<E, GasPrices, GasPrices>(
         { ...electorate, quorum: 1 },
@@ -149,7 +149,7 @@ export function quorumReader<E extends ReadingEndpoint>(
 }
 
 /**
- * Aggregates each field by itself. The priority fee stays at or below the maximum fee, as in every answer.
+ * The lower median of each field. The priority fee stays at or below the maximum fee, as in every answer.
  */
 function lowerMedian(prices: readonly GasPrices[]): GasPrices {
   const medianOf = (field: keyof GasPrices): bigint => {

@@ -7,7 +7,7 @@ export interface WritingEndpoint {
 }
 
 /** Outcomes that prove the endpoint has the bytes. */
-const TAKEN: readonly BroadcastOutcome["kind"][] = ["accepted", "alreadyKnown"];
+const ACCEPTED: readonly BroadcastOutcome["kind"][] = ["accepted", "alreadyKnown"];
 /** Other outcomes that do not reject the bytes, the most informative first. */
 const OTHERS: readonly BroadcastOutcome["kind"][] = ["nonceTooLow", "underpriced", "insufficientFunds"];
 /** Outcomes that mean that the endpoint does not have the bytes. */
@@ -15,9 +15,9 @@ const REFUSED: readonly BroadcastOutcome["kind"][] = ["rejected", "underpriced",
 const QUESTION = "eth_sendRawTransaction";
 
 /**
- * Sends signed bytes to all endpoints concurrently. Returns when the first endpoint has them; the others get
- * them too, and are reported if they contradict it. Only a quorum of refusals rejects the bytes permanently,
- * since that cancels a payment.
+ * Sends signed bytes to all endpoints concurrently. Returns when the first endpoint has them; the other
+ * endpoints get them too, and are reported if they contradict it. Only a quorum of refusals rejects the
+ * bytes permanently, since that cancels a payment.
  */
 export function quorumWriter<E extends WritingEndpoint>(electorate: Electorate<E>): ChainWriter {
   return {
@@ -44,7 +44,7 @@ export function quorumWriter<E extends WritingEndpoint>(electorate: Electorate<E
               kinds
                 .map((kind) => answers.find(({ value }) => value.kind === kind)?.value)
                 .find((value) => value !== undefined);
-            const taken = firstOf(TAKEN);
+            const taken = firstOf(ACCEPTED);
             if (taken !== undefined) return { value: taken };
             if (!isComplete) return undefined;
             const other = firstOf(OTHERS);
@@ -67,7 +67,7 @@ function reportLoneAcceptance<E>(
   { quorum, onDisagreement }: Electorate<E>,
   outcomes: readonly Answer<E, BroadcastOutcome>[],
 ): void {
-  const accepted = outcomes.filter(({ value }) => TAKEN.includes(value.kind));
+  const accepted = outcomes.filter(({ value }) => ACCEPTED.includes(value.kind));
   const refused = outcomes.filter(({ value }) => REFUSED.includes(value.kind));
   const [first] = refused;
   if (first === undefined || accepted.length === 0 || accepted.length >= quorum) return;

@@ -43,7 +43,7 @@ export interface HashFilters {
  * Consecutive refusals after which ranges are used. Fewer may be a temporary fault, and logs of a range prove
  * less about their block.
  */
-const REFUSALS_TO_BELIEVE = 3;
+const MIN_REFUSALS = 3;
 /** After this time, hashes are tried again. */
 const TRY_HASHES_AGAIN_MS = 600_000;
 
@@ -62,8 +62,8 @@ const MAX_BLOCKS_WITHOUT_BATCH = 32;
 /**
  * Logs of consecutive blocks and their transactions, all of the chain that the caller follows.
  *
- * Few blocks are requested by hash. More are requested as a range, in one HTTP request with two reads of the
- * last block, which reveal a lagging node. So are small ranges if the node refuses block hashes. A range that
+ * A few blocks are requested by hash. More blocks, or all if the node refuses block hashes, are requested as
+ * a range, in one HTTP request with two reads of the last block, which reveal a lagging node. A range that
  * the node refuses is requested in parts.
  *
  * @throws RpcFault if any answer is not about the requested blocks, or the node does not have all of them
@@ -112,7 +112,7 @@ async function fetchLogs(
 }
 
 function areRefused({ refusals, refusedAtMs }: HashFilters): boolean {
-  return refusals >= REFUSALS_TO_BELIEVE && performance.now() - refusedAtMs < TRY_HASHES_AGAIN_MS;
+  return refusals >= MIN_REFUSALS && performance.now() - refusedAtMs < TRY_HASHES_AGAIN_MS;
 }
 
 async function fetchInParts(
@@ -147,7 +147,7 @@ async function fetchInParts(
 
 type Part =
   | { readonly kind: "logs"; readonly logs: readonly LogFact[]; readonly isRange: boolean }
-  /** Request this many. */
+  /** Request this many blocks instead. */
   | { readonly kind: "tooManyBlocks"; readonly blocks: number; readonly isRefusal: boolean };
 
 /** @throws RpcFault if fewer blocks would not help either */

@@ -13,8 +13,8 @@ export const MAX_EVIDENCE_BYTES = 64 * 1024 * 1024;
 const SURELY_READABLE_GAS = 32_000_000n;
 
 /**
- * Checks whether oracles can read the receipt of a mined transaction, by reading it unless its gas limit is
- * modest.
+ * Checks that oracles can read the receipt of a mined transaction: reads it, unless the gas limit shows that
+ * it is small.
  * @throws RpcFault or NodeRefusal, too large if oracles cannot read it; RpcFault if the node does not answer,
  * or does not have the receipt
  */

@@ -39,12 +39,12 @@ const insufficientFunds =
  */
 const overGasCap =
   /gas limit .{0,24}greater than the cap|TxGasLimitCapExceeded|TxGasLimitGreaterThanCap|gas limit must be at most/i;
-/** Errors in the bytes that resending cannot fix. */
+/** Refusals of the transaction itself, which resending cannot fix. */
 const permanentlyRefused =
   /intrinsic gas|exceeds block gas limit|gas limit too high|exceeds (?:the )?(?:block|transaction) gas limit|gas limit is (?:too high|exceed)|invalid sender|invalid signature|invalid transaction v, r, s|chain ?id|\brlp\b|failed to decode|decode signed transaction|oversized data|max initcode size|initcode size|priority fee (?:per gas )?higher than max fee|max ?priority ?fee ?per ?gas higher|exceeds the configured cap|transaction type not supported|unsupported transaction type|sender not an EOA|sender is not an EOA|SenderIsContract|TxGasLimitExceeded|GasLimitExceeded|MalformedTransaction|floor data gas/i;
 /**
  * The signer of an included authorization has a pending transaction, or ours would exceed the limit for such
- * an account. The condition is temporary, but the signer controls when it ends, and everything behind it in
+ * an account. The condition is temporary, but the signer controls when it ends, and all later transactions of
  * the lane would wait.
  */
 const heldUpByAuthority = /authority (?:is )?already reserved|in-?flight transaction limit reached/i;

@@ -23,10 +23,9 @@ type Look = Map<bigint, PromiseWithResolvers<Sighting>>;
 /**
  * Reads blocks by number, each together with the head of the same node.
  *
- * One address often has several nodes behind it, one of which may lag on a branch that the others left: its
- * claim that a block is canonical, combined with another's claim that this height is final, would make an
- * orphan look final. Blocks and head are therefore read in one HTTP request, which one node answers, and a
- * head is never reused.
+ * One address often has several nodes behind it, and one may lag on a branch that the others left. If one
+ * node says that a block is canonical and another that its height is final, an orphan looks final. Blocks
+ * and head are therefore read in one HTTP request, which one node answers, and a head is never reused.
  *
  * All reads of one event-loop tick share one head. If a node refuses that many calls at once, each smaller
  * request has its own head; if it refuses even two calls, every read is a fault.

@@ -28,7 +28,7 @@ export interface DigestSignature {
   readonly yParity: 0 | 1;
 }
 
-/** The preimage of the digest, for signers that read what they sign. */
+/** The preimage of the digest, for signers that check what they sign. */
 export interface TransactionPreimage {
   readonly kind: "transaction";
   readonly transaction: UnsignedTransaction;

@@ -11,7 +11,7 @@ export interface TokenBehavior {
    * a buyer cannot transfer the tokens, or cannot sell them.
    */
   readonly transfers: "exact" | "charges" | "refuses" | undefined;
-  /** An allowance must be set to zero before it is set to another amount. */
+  /** Whether an allowance must be set to zero before it is set to another amount. */
   readonly resetsApproval: boolean | undefined;
 }
 
@@ -23,7 +23,7 @@ export const UNKNOWN_BEHAVIOR: TokenBehavior = { transfers: undefined, resetsApp
  */
 export type RecipientStanding = "open" | "blocked" | undefined;
 
-/** Accounts without a known key: one that holds the probe's code, and one that only receives. */
+/** Accounts without a known key: `PROBE_ACCOUNT` has the probe's code, `STRANGER` only receives. */
 export const PROBE_ACCOUNT: Address = "0xca05e7a900000000000000000000000000000b01";
 export const STRANGER: Address = "0xca05e7a900000000000000000000000000000b02";
 
@@ -43,7 +43,7 @@ export function behaviorQuestion(token: Address): Hex {
   });
 }
 
-/** The same, for one recipient. */
+/** The call that asks whether a recipient can receive the token. */
 export function recipientQuestion(token: Address, recipient: Address): Hex {
   return encodeFunctionData({
     abi: tokenProbeAbi,

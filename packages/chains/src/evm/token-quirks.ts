@@ -35,7 +35,7 @@ export interface TokenProbeOptions {
  */
 const PROBE_GAS = "0x989680";
 
-/** Maximum number of remembered holders; beyond it, all are searched for again. */
+/** Maximum number of cached holders; the cache is cleared when it is full. */
 const MAX_HOLDERS = 10_000;
 
 export function createTokenProbe(options: TokenProbeOptions): TokenProbe {
@@ -56,7 +56,7 @@ export function createTokenProbe(options: TokenProbeOptions): TokenProbe {
       const holder = holders.get(token) ?? (await found(token));
       const question = recipientQuestion(token, recipient);
       const standing = recipientStandingIn(holder && (await askHolder(transport, holder, question)));
-      // It may no longer hold the token; the next call searches for another one.
+      // The holder may no longer have the token; the next call searches for another holder.
       if (standing === undefined) holders.delete(token);
       return standing;
     },
@@ -113,7 +113,7 @@ async function askTogether(
   );
 }
 
-/** Undefined: it reverted, or the node does not support code overrides. */
+/** The answer of a holder; undefined if it reverted or the node does not support code overrides. */
 async function askHolder(
   transport: Pick<RpcTransport, "request">,
   holder: Address,

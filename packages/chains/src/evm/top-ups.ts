@@ -12,7 +12,7 @@ import {
 
 /** Reads transfers to the solver as top-ups of app balances. Pure: equal facts give equal top-ups. */
 
-/** Encloses the address to credit. */
+/** Hex digits before and after the address to credit. */
 export const TOP_UP_MARKER = "012345abcdef";
 const MARKED_LENGTH = 2 * TOP_UP_MARKER.length + 40;
 const TRANSFER_SELECTOR = "0xa9059cbb";
@@ -37,9 +37,9 @@ export function topUpMarker(wallet: Address): Hex {
 }
 
 /**
- * Reads the hex digits after a call (of a native transfer: all of them). Only a marked address without
- * anything else is a credit. A marker with anything around it, or with other than 20 bytes inside, was meant
- * as a top-up but credits no one.
+ * Reads the hex digits after a call, or all digits of a native transfer. Only a marked address and nothing
+ * else is a credit. With anything around the markers, or with other than 20 bytes between them, the transfer
+ * was meant as a top-up but credits nobody.
  */
 export function readMarked(tail: string, sender: Address): Marked {
   const inner = tail.slice(TOP_UP_MARKER.length, -TOP_UP_MARKER.length);
@@ -108,7 +108,7 @@ function topUpsOfTransaction(
   const paid = arrivals.filter(
     ({ log, from }) => log.address === transaction.to && from === transaction.from,
   );
-  // Two Transfers by the sender with one marker: either could be meant.
+  // With two Transfers by the sender and one marker, it is unclear which one is the top-up.
   const credited = marked.kind === "credit" && paid.length === 1 ? paid[0] : undefined;
   const alike = new Map<string, number>();
   return arrivals

@@ -141,7 +141,7 @@ export function transactionOf({
   };
 }
 
-/** The list in the format of nodes; no field without a list, since an empty list is invalid. */
+/** The authorization list in the format of nodes; no field if it is empty, since nodes refuse that. */
 export function authorizationListOf({ call }: Pick<TraceQuestion, "call">): {
   readonly authorizationList?: unknown;
 } {

@@ -26,7 +26,7 @@ export interface RunOptions {
   readonly rich?: boolean;
 }
 
-/** Without a block, the newest one is used. */
+/** The parts of a question that a run needs. Without a block, the newest block is used. */
 export type RunQuestion = Pick<TraceQuestion, "ask" | "call" | "fees" | "from" | "delegations"> &
   Partial<Pick<TraceQuestion, "block">>;
 

@@ -26,9 +26,9 @@ const ASK_AGAIN_MS = 600_000;
 /**
  * Traces calls on one connection and caches what its node supports. Takes three rounds of requests: the
  * newest block and what the sender can pay; the call with plenty of gas, which shows why it fails or how much
- * gas it needs; the call and its state diff with that gas, which must have the same effects. A call with a
- * given limit takes two. A call similar to an earlier one, by a sender with a known native balance, takes
- * one: if it succeeds with the earlier limit, the limit is proven.
+ * gas it needs; the call and its state diff with that gas, which must have the same effects. A call whose gas
+ * limit is set takes two rounds. A call similar to an earlier one, by a sender with a known native balance,
+ * takes one round: if it succeeds with the earlier limit, the limit is proven.
  */
 export function createTracer(transport: RpcTransport, chainId: number, known: KnownAbis): Trace {
   let refusedAtMs: number | undefined;
@@ -69,7 +69,7 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
     throw inconsistent("debug_traceCall", "repeated trace of the same call returned a different result");
   };
 
-  /** Undefined if this is not enough and the call must be traced fully. */
+  /** Traces with the limit of a similar call; undefined if that is inconclusive: a full trace is needed. */
   const traceAsUsual = async (
     question: RunQuestion,
     { senderHasWei, maxGas }: TraceOptions,
@@ -161,7 +161,7 @@ async function readChanges(
   return accounts;
 }
 
-/** Keeps the outcome for later callers, because the work may fail while no one awaits it. */
+/** Stores the outcome of `work`, so that a failure before anyone awaits it is not an unhandled rejection. */
 async function settled<T>(work: Promise<T>): Promise<() => T> {
   try {
     const value = await work;

@@ -74,8 +74,8 @@ export function readHandleOps(data: Hex): HandleOps | undefined {
 }
 
 /**
- * Why the operations of a call must not be sponsored: we would, or might, pay their own fees in addition to
- * ours.
+ * Why the operations of a call must not be sponsored: we might pay the operations' own fees in addition to
+ * the transaction's.
  */
 export interface UserOperationRefusal {
   readonly kind: "hasFees" | "unsupported" | "malformed" | "none";
@@ -112,7 +112,7 @@ export function findUserOperationRefusal(handleOps: HandleOps): UserOperationRef
  */
 const MAX_NESTED = 2 * 131_072;
 
-/** The same for operations that a call passes to entry points in its inner calls. */
+/** {@link findUserOperationRefusal} for operations that a call passes to entry points in inner calls. */
 export function findInnerOperationRefusal(
   calls: readonly { readonly userOperations: Hex | undefined }[],
 ): UserOperationRefusal | undefined {

@@ -3,8 +3,8 @@ import { NodeRefusal } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
- * The same transport for a viem client, for calls that are not performance-critical. As everywhere here, the
- * caller retries.
+ * Adapts a transport for a viem client, for calls that are not performance-critical. Never retries: the
+ * caller does.
  */
 export function viemTransport(transport: RpcTransport): CustomTransport {
   return custom(

@@ -57,8 +57,8 @@ export function watchedDepositsIn(
 }
 
 /**
- * The depository whose deposits of a transaction oracles attest, and those deposits. They attest no others of
- * that transaction.
+ * The depository whose deposits of a transaction oracles attest, and those deposits. Oracles attest no other
+ * deposits of that transaction.
  */
 export function attestedIn(
   [present, ...former]: Depositories,
@@ -74,8 +74,8 @@ export function attestedIn(
 }
 
 /**
- * Deposits of one successful transaction. Those in a depository that oracles do not attest for it are marked
- * as unattestable.
+ * Deposits of one successful transaction. Deposits in a depository other than the attested one are marked as
+ * unattestable.
  */
 export function watchedDepositsOf(
   question: WatchedQuestion,

@@ -63,7 +63,7 @@ export async function finalRequestStates(
 const FALSE = `0x${"0".repeat(64)}`;
 const TRUE = `0x${"0".repeat(63)}1`;
 
-/** Describes the limits of the endpoint's log search, not the chain. */
+/** The reason if the endpoint's log search did not find the execution; says nothing about the chain. */
 export const EXECUTION_NOT_FOUND =
   "request was executed; provide transactionId, so that the token transfer can be verified";
 

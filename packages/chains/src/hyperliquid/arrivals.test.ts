@@ -109,7 +109,7 @@ test("a long burst does not make the cursor longer than the entries of its overl
     let cursor = writeCursor({ time: START, block: 0n, seen: [] });
     for (let readings = 0; readings < 60 && judged.length < all.length; readings++) {
       ({ cursor } = await reading.arrivals(cursor));
-      // A minute of them, and what one reading adds.
+      // Those of one minute, and what one reading adds.
       expect(readCursor(cursor).seen.length).toBeLessThanOrEqual(600 + 2 * 100);
     }
     expect(judged).toEqual(all.map(({ hash }) => hash));

@@ -28,7 +28,7 @@ export interface NonEvmReadingOptions {
   judge(
     transaction: ExchangeTransaction,
   ): Promise<ExchangeDeposit | { readonly refusal: string } | undefined>;
-  /** Its purpose, if already known; undefined: not known (yet). */
+  /** The purpose of a transfer; undefined if it is not known (yet). */
   meaning(
     deposit: ExchangeDeposit,
     time: bigint,
@@ -66,19 +66,19 @@ interface PartialLedger extends Pick<LedgerReading, "transfers" | "upTo" | "faul
 }
 
 /** Without a cursor, reading starts this many ms before Hyperliquid's clock. */
-const BEGINS_BEFORE_MS = 600_000n;
+const INITIAL_LOOKBACK_MS = 600_000n;
 /** Distance of the cursor behind the clock without new entries, ms. */
 const IDLE_MS = 1_800_000n;
 /** Maximum time range of one reading, ms. */
-const WIDEST_MS = 86_400_000n;
+const MAX_RANGE_MS = 86_400_000n;
 /**
  * Maximum number of transactions requested per reading, and concurrently: anyone can send dust to the
  * depository.
  */
 const MAX_READ = 100;
 const AT_ONCE = 8;
-/** Milliseconds after which an unreadable transaction is skipped: it must not delay the others forever. */
-const SKIPPED_MS = 43_200_000n;
+/** Age in ms at which an unreadable transaction is skipped, so that it does not block the others forever. */
+const MAX_UNREADABLE_MS = 43_200_000n;
 /**
  * Maximum number of ledger requests in one reading, divided among the depositories: for what follows the
  * cursor, and for the overlap before it. At a weight of 20 each, most of a public endpoint's 1,200 per minute
@@ -134,9 +134,8 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
   }
 
   /**
-   * Reads the first of these transfers from the explorer. A fault ends the reading; what was read before it
-   * counts, so that an endpoint's rate limit delays a crowd of transfers instead of starting it over each
-   * time.
+   * Reads the first of these transfers from the explorer. A fault ends the reading, but what was read before
+   * it counts: an endpoint's rate limit only delays a large number of transfers, and does not restart them.
    * @throws RpcFault if not even the first transactions could be read
    */
   async function read(fresh: readonly LedgerTransfer[]): Promise<{
@@ -246,7 +245,7 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
    */
   async function transfersFrom({ time: cursor, seen }: LedgerCursor, clock: bigint): Promise<PartialLedger> {
     const to = clock > cursor ? clock : cursor;
-    const last = to - cursor > WIDEST_MS ? cursor + WIDEST_MS : to;
+    const last = to - cursor > MAX_RANGE_MS ? cursor + MAX_RANGE_MS : to;
     const isRead = new Set(seen);
     const isReceived = ({ destination }: LedgerTransfer): boolean => depositories.includes(destination);
     const isEnough = (transfers: readonly LedgerTransfer[]): boolean =>
@@ -272,7 +271,7 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
       const clock = await rpc.clock(depositories[0]);
       const cursor: LedgerCursor =
         text === undefined
-          ? { time: clock > BEGINS_BEFORE_MS ? clock - BEGINS_BEFORE_MS : 0n, block: 0n, seen: [] }
+          ? { time: clock > INITIAL_LOOKBACK_MS ? clock - INITIAL_LOOKBACK_MS : 0n, block: 0n, seen: [] }
           : readCursor(text);
       const seen = new Set(cursor.seen);
       awaited = awaited?.filter(({ hash, time }) => !seen.has(hash) && time >= cursor.time - OVERLAP_MS);
@@ -285,7 +284,7 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
       const fault = reading.fault ?? ledger.fault;
       // The explorer may be behind the ledger: transfers that it does not know yet stay after the cursor,
       // like those beyond this reading.
-      const isOver = ({ time }: LedgerTransfer): boolean => time < clock - SKIPPED_MS;
+      const isOver = ({ time }: LedgerTransfer): boolean => time < clock - MAX_UNREADABLE_MS;
       const untold = found.filter(({ block }) => block === undefined).map(({ transfer }) => transfer);
       const left = untold.filter(isOver);
       for (const { hash } of left) options.onSkipped(hash);

@@ -115,7 +115,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
     const { action, nonce: number } = decodeSignedAction(raw);
     const nonce = BigInt(number);
     const id = actionIdOf(action, profile);
-    // Before the ledger, which is then at least as new.
+    // Read the clock before the ledger, so that the ledger is at least as new.
     const clock = await rpc.clock(solver);
     const isOver = isNonceOver(nonce, clock);
     const window = exchangeNonceWindow(nonce);
@@ -160,8 +160,8 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
         ? finalIn(transaction)
         : { kind: "dead", reason: "nonce was used by another action" };
     }
-    // Anything that the solver may have sent under another name, or without its nonce, may be this payment.
-    // If it were declared dead, it would be made twice.
+    // An entry of an unknown kind, or without a nonce, may be this payment. Declaring the payment dead would
+    // pay it twice.
     const { destination } = action;
     const unclear = isOver
       ? [
@@ -368,7 +368,7 @@ function nonceOfAction(action: HyperliquidAction | undefined): bigint | undefine
   return action?.type === "UsdSend" ? action.time : action?.nonce;
 }
 
-/** Entries that Hyperliquid creates by itself have no transaction. */
+/** The hash of entries that Hyperliquid itself creates, without a transaction. */
 const NO_TRANSACTION: Hex32 = `0x${"00".repeat(32)}`;
 
 /**
@@ -390,7 +390,7 @@ function unreadableTransaction(hash: Hex32): RpcFault {
   return garbage("txDetails", `cannot determine whether ${hash} made the payment`);
 }
 
-/** The signing chain has no effect, so another number gives other bytes for the same action. */
+/** Another chain id for the signature: it has no effect, but gives different bytes for the same action. */
 function chainIdAfter(before: number): number {
   return 1 + before;
 }

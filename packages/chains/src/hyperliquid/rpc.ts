@@ -23,13 +23,13 @@ import {
 } from "@causeway/families/hyperliquid";
 
 /**
- * One endpoint of Hyperliquid with its explorer. Validates every answer, but judges nothing. All methods
+ * One endpoint of Hyperliquid with its explorer. Validates every answer, but judges nothing.
  *
- * @throws RpcFault
+ * @throws RpcFault from every method
  */
 export interface ExchangeRpc {
   readonly profile: ExchangeSigningProfile;
-  /** Undefined: the explorer does not know it (yet). */
+  /** A transaction; undefined if the explorer does not know it (yet). */
   transaction(hash: Hex32): Promise<ExchangeTransaction | undefined>;
   /** Some of the newest transactions that an account signed. */
   transactionsOf(user: Address): Promise<readonly ExchangeTransaction[]>;

@@ -77,12 +77,12 @@ function remember<T>(set: Set<T>, value: T): void {
 }
 
 /** How long answers may be cached, ms. */
-const KEPT_MS = 5_000;
+const CACHE_MS = 5_000;
 const MAX_KEPT = 1_000;
 
 /**
  * Caches for some seconds that a transaction is absent, and whether and at what cost an account can be paid.
- * Only for answers to clients: for anything else, absence must not be cached.
+ * Use only for answers to clients: everything else must see a transaction as soon as it exists.
  */
 export function withRecentAnswers(rpc: ExchangeRpc): ExchangeRpc {
   const absent = recent<undefined>();
@@ -116,7 +116,7 @@ export function withRecentChecks(rpc: ExchangeRpc): ExchangeRpc {
       inFlight.set(key, asked);
       try {
         const answer = await asked;
-        // Cached from now on: the request may have waited long for its share.
+        // Start the cache time now: the request may have waited long for its share.
         checks.set(key, answer);
         return answer;
       } finally {
@@ -137,7 +137,7 @@ function recent<T>() {
       kept.delete(key);
       const [oldest] = kept.keys();
       if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-      kept.set(key, { answer, untilMs: performance.now() + KEPT_MS });
+      kept.set(key, { answer, untilMs: performance.now() + CACHE_MS });
     },
   };
 }

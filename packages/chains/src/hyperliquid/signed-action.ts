@@ -59,7 +59,7 @@ export function decodeSignedAction(raw: Hex): SignedAction {
   return signed;
 }
 
-/** Different for different bytes. */
+/** The id of signed bytes: their hash. */
 export function idOfSigned(raw: Hex): Hex32 {
   return keccakOf(raw);
 }

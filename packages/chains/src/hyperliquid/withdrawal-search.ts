@@ -15,7 +15,7 @@ import { readWholeLedger, type KnownPage } from "./whole-ledger.ts";
 /** The outcome of a withdrawal. */
 export type WithdrawalOutcome =
   | { readonly kind: "executed"; readonly depository: Address; readonly transactionId: Hex32 }
-  /** It can no longer be executed. */
+  /** The withdrawal can no longer be executed. */
   | { readonly kind: "over" }
   | { readonly kind: "pending" };
 
@@ -44,7 +44,7 @@ export async function searchExecution(
   }
   const [primary] = rules.depositories;
   if (primary === undefined) return { kind: "pending" };
-  // Before the ledgers, which are then at least as new.
+  // Read the clock before the ledgers, so that the ledgers are at least as new.
   const clock = await rpc.clock(primary);
   const window = exchangeNonceWindow(withdrawal.nonce);
   if (clock < window.opensAt) return { kind: "pending" };

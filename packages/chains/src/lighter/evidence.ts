@@ -18,7 +18,7 @@ export interface LighterEvidenceOptions extends SourceOptions {
   readonly search?: SearchBounds;
 }
 
-/** All endpoints share one explorer, which only provides hints where to look. */
+/** Evidence of Lighter. All endpoints share one explorer, which only suggests transactions to read. */
 export function lighterEvidence(
   chain: ConfiguredChain,
   options: LighterEvidenceOptions = {},

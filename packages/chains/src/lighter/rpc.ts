@@ -26,7 +26,7 @@ export interface ExchangeRpcOptions {
 
 /** Validated but not judged answers of one Lighter endpoint. */
 export interface ExchangeRpc {
-  /** Undefined if Lighter does not know it. @param hash 80 lowercase hex digits @throws RpcFault */
+  /** A transaction; undefined if unknown. @param hash 80 lowercase hex digits @throws RpcFault */
   transaction(hash: string): Promise<ExchangeTransaction | undefined>;
   readonly hasHistory: boolean;
   /**
@@ -41,7 +41,7 @@ export interface ExchangeRpc {
 
 export interface HistoryPage {
   readonly entries: readonly LoggedTransfer[];
-  /** There is nothing older after it. */
+  /** Whether there are no older transfers. */
   readonly isLast: boolean;
 }
 
@@ -68,7 +68,7 @@ export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
     const reason = "the endpoint serves a different Lighter network";
     throw new RpcFault({ kind: "wrongChain", method: "info", reason });
   };
-  /** Once, or again after a failure. */
+  /** Checks the network once, and again after a failure. */
   const checkNetwork = async (): Promise<void> => {
     checked ??= check();
     try {

@@ -6,11 +6,11 @@ export interface Electorate<E> {
   readonly endpoints: readonly E[];
   /** How many endpoints must agree. */
   readonly quorum: number;
-  /** False: the endpoint is unlikely to answer, so nothing that others can decide waits for it. */
+  /** False if the endpoint is unlikely to answer: then the others decide without waiting for it. */
   readonly isExpected: (endpoint: E) => boolean;
-  /** The endpoint has not answered for this long, ms, while the others did. */
+  /** Called if an endpoint has not answered for `waitedMs` while the others did. */
   readonly onLate: (endpoint: E, waitedMs: number) => void;
-  /** These endpoints contradict the quorum or, without a quorum, each other. */
+  /** Called with endpoints that contradict the quorum or, without a quorum, each other. */
   readonly onDisagreement: (question: string, endpoints: readonly E[]) => void;
 }
 
@@ -26,7 +26,7 @@ export interface Poll<E, T, R> {
   readonly question: string;
   readonly read: (endpoint: E) => Promise<T>;
   /**
-   * What the answers prove so far; undefined: not enough yet.
+   * The result that the answers prove so far; undefined if they are not enough yet.
    *
    * @param isComplete every endpoint that is expected to answer has answered
    */
@@ -99,7 +99,7 @@ export async function askAll<E, T, R>(
   });
 }
 
-/** Endpoints whose answers differ from those of a quorum; without a quorum, from any other. */
+/** Endpoints whose answers differ from a quorum's answer or, without a quorum, from any other answer. */
 function differingIn<E, T>(
   answers: readonly Answer<E, T>[],
   quorum: number,

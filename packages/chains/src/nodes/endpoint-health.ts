@@ -11,7 +11,7 @@ export interface EndpointHealth {
   readonly isSlow: boolean;
   /** Share of recent calls without a usable answer, 0 to 1, weighted toward newer ones. */
   readonly faultRate: number;
-  /** Whether it served another chain than configured at the last check. */
+  /** Whether the endpoint served another chain than configured at the last check. */
   readonly isWrongChain: boolean;
   noteAnswer(tookMs: number): void;
   noteFault(fault: unknown, tookMs: number): void;

@@ -3,9 +3,9 @@ import { createEndpointHealth } from "./endpoint-health.ts";
 import type { EndpointState, EndpointStatus } from "./endpoint-pool.ts";
 import { RateLimitShareExceeded } from "./rate-limit-share-exceeded.ts";
 
-/** How long an endpoint that failed is asked last, ms. */
-const PASSED_OVER_MS = 30_000;
-/** An endpoint lags if another one was where it is not yet this long ago, ms. */
+/** How long a failed endpoint is queried last, ms. */
+const DEMOTED_MS = 30_000;
+/** An endpoint lags if another endpoint reached a later position at least this long ago, ms. */
 const LAG_MS = 30_000;
 /**
  * Of two endpoints, a head is implausible if the other one, at its pace, would take longer to reach it, ms.
@@ -15,7 +15,7 @@ const MAX_CATCH_UP_MS = 86_400_000;
 const STANDSTILL_MS = 7_200_000;
 
 /**
- * Endpoints that are asked in the order of the configuration, each for whole operations: what one operation
+ * Endpoints that are queried in the order of the configuration, each for whole operations: what one operation
  * reads, such as whether a payment can still count, must come from one node.
  */
 export interface EndpointOrder {
@@ -26,15 +26,15 @@ export interface EndpointOrder {
    * @throws the first fault if all endpoints failed; any other error immediately
    */
   ask<T>(asking: (at: number) => Promise<T>, mayPass?: (fault: RpcFault) => boolean): Promise<T>;
-  /** The endpoint that is asked first now. */
+  /** The endpoint that is queried first now. */
   lead(): number;
-  /** It reported an operation as failed without throwing. */
+  /** Call this if an endpoint reported an operation as failed without throwing. */
   noteFault(at: number, fault: unknown): void;
-  /** How far it is. One that lags behind the others is asked after them. */
+  /** Records an endpoint's head. An endpoint that lags behind is queried after the others. */
   noteHead(at: number, head: { readonly position: bigint; readonly number?: bigint }): void;
-  /** The block up to which it was read. */
+  /** Records the block up to which an endpoint was read. */
   noteRead(at: number, number: bigint): void;
-  /** The newest block that it showed; undefined if unknown. */
+  /** The newest block that an endpoint showed; undefined if unknown. */
   headOf(at: number): bigint | undefined;
   statuses(): readonly EndpointStatus[];
 }
@@ -51,7 +51,7 @@ export function createEndpointOrder(
     passedOverUntilMs: 0,
     lastFault: undefined as RpcFault | undefined,
     position: undefined as bigint | undefined,
-    /** Its pace since it was connected or failed. */
+    /** The endpoint's pace since it was connected or failed. */
     pace: undefined as
       | { readonly from: bigint; readonly sinceMs: number; readonly advancedAtMs: number }
       | undefined,
@@ -92,8 +92,8 @@ export function createEndpointOrder(
   };
 
   /**
-   * Of three endpoints or more, one alone does not show how far the chain is. Of two it does, but only while
-   * it does not take it back, and if the other one can reach it.
+   * With three or more endpoints, one endpoint alone does not prove the height of the chain. With two it
+   * does, as long as its head does not decrease and the other endpoint can plausibly reach it.
    */
   const noteReached = (): void => {
     const [first, second, third] = endpoints
@@ -109,19 +109,19 @@ export function createEndpointOrder(
     reached = reached.filter(({ position }) => believed !== undefined && position <= believed);
     const best = reached.at(-1);
     if (believed === undefined || (best !== undefined && believed <= best.position)) return;
-    // The newest one that is due outdates those before it.
+    // The newest position that was reached LAG_MS ago replaces all earlier ones.
     const due = reached.findLastIndex(({ atMs }) => now() - atMs >= LAG_MS);
     reached = [...reached.slice(Math.max(0, due)), { position: believed, atMs: now() }];
   };
 
   const note = (endpoint: Endpoint, fault: RpcFault, tookMs: number): void => {
-    // A node that refuses a request or lacks old data works; so does one whose share of requests is used up.
+    // Not a fault of the node: it refused a request, lacks old data, or our own share of requests is used up.
     if ((fault instanceof NodeRefusal && !fault.isPause) || fault instanceof RateLimitShareExceeded) return;
     if (fault.kind === "pruned") return;
     endpoint.health.noteFault(fault, tookMs);
     endpoint.lastFault = fault;
-    endpoint.passedOverUntilMs = now() + PASSED_OVER_MS;
-    // What it reported before the fault is outdated.
+    endpoint.passedOverUntilMs = now() + DEMOTED_MS;
+    // The head that the endpoint reported before the fault is outdated.
     endpoint.position = undefined;
     endpoint.pace = undefined;
     noteReached();

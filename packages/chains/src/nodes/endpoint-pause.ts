@@ -12,12 +12,12 @@ export const MAX_WAIT_MS = 2_500;
 
 /** Tracks when a rate-limited endpoint may be called again. */
 export interface EndpointPause {
-  /** Milliseconds left; 0 if it may be called. */
+  /** Milliseconds left of the pause; 0 if the endpoint may be called. */
   leftMs(): number;
   /**
    * The endpoint refused a request that was sent at this time.
    *
-   * @param askedMs how long it asked to wait
+   * @param askedMs the wait that it requested
    * @param isOverload it named no limit: other requests of the same time may have been served
    */
   refused(sentAtMs: number, askedMs: number | undefined, isOverload?: boolean): void;

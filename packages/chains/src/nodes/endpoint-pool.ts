@@ -9,7 +9,7 @@ export interface PoolEndpoint {
   /** Checks the chain id, and records every call in `health`. */
   readonly transport: RpcTransport;
   readonly health: EndpointHealth;
-  /** The newest block that it announced; undefined before the first. */
+  /** The newest block that the endpoint announced; undefined before the first. */
   readonly headNumber: () => bigint | undefined;
 }
 
@@ -41,8 +41,8 @@ export interface PoolOptions {
 
 export interface EndpointPool {
   /**
-   * Sends each request to the best endpoint. If that one fails or is late, the same request continues with
-   * the next one.
+   * Sends each request to the best endpoint. If that endpoint fails or is late, the request is also sent to
+   * the next endpoint.
    */
   readonly transport: RpcTransport;
   readonly stateOf: (endpoint: PoolEndpoint) => EndpointState;

@@ -1,4 +1,4 @@
-/** Host and port of each URL, which holds no credentials; numbered where several are alike. */
+/** Host and port of each URL, without credentials; equal hosts are numbered (`host#2`). */
 export function hostsOf(urls: readonly string[]): readonly string[] {
   const hosts = urls.map((url) => (URL.canParse(url) ? new URL(url).host : ""));
   return hosts.map((host, at) => {

@@ -28,7 +28,7 @@ export type HttpAnswer =
 
 export interface ReceivedAnswer {
   readonly status: number;
-  /** Undefined: it exceeded the size limit. */
+  /** The body; undefined if it exceeded the size limit. */
   readonly text: string | undefined;
   /** Returns the header with this name. */
   readonly retryAfter?: string | undefined;

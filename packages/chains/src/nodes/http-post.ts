@@ -84,7 +84,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   private chunks: Buffer[] = [];
   private bytes = 0;
   private hasEnded = false;
-  /** Frees its place among large responses; undefined: it is not large so far. */
+  /** Frees the response's place among large responses; undefined while the response is not large. */
   private leave: (() => void) | undefined;
 
   constructor(
@@ -165,7 +165,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const isWhole = "status" in how && how.text !== undefined;
     // The rest of the response has no reader, so the connection is closed.
     if (!isWhole) this.controller?.abort(GIVEN_UP);
-    // It is parsed before the next large one is read.
+    // Parse this response before the next large one is read.
     this.done(how);
     this.release();
   }

@@ -1,4 +1,4 @@
-/** Limits concurrent reads of large responses. Others wait, and are requested again after a timeout. */
+/** Limits concurrent reads of large responses. Further responses wait for their turn. */
 export interface LargeAnswers {
   /**
    * Calls `begin` once there is room, or immediately. The returned function frees the room or the place in

@@ -75,7 +75,7 @@ test.each([
   },
 );
 
-test("reports the time of the oldest unread transaction while a crowd is read", async () => {
+test("reports the time of the oldest unread transaction while many are read", async () => {
   const { reader } = clusterOf(300, 1_000);
   const first = await reader.arrivals(writeCursor({ slot: START, known: [] }));
   expect(first.unreadSince).toBe((START + 199n) * 2n);

@@ -134,7 +134,7 @@ test("omitted or added data is the node's fault, never a verdict", () => {
   fault(() => read(facts("directTokensWithFee", meta({ preTokenBalances: [], postTokenBalances: [] }))));
 });
 
-test("concludes nothing when the node truncated the logs", () => {
+test("decides nothing if the node truncated the logs", () => {
   const cut = facts("tokenWithFee", (answer) => ({
     ...answer,
     meta: {

@@ -10,7 +10,7 @@ const data = new Uint8Array(82);
 data[45] = 1;
 const aMint: AccountFact = { owner: TOKEN_PROGRAM, lamports: 1_461_600n, data };
 
-test("remembers at most 10,000 mints, because anyone may name one", async () => {
+test("caches at most 10,000 mints, because anyone can request one", async () => {
   const asked: string[] = [];
   const reads = {
     accounts: async (addresses: readonly string[]) => {

@@ -44,17 +44,17 @@ const SIGNATURE_FEE = 5_000n;
  */
 const UNITS = { lamports: 20_000, tokens: 80_000, spread: 16_384 } as const;
 /** Maximum price per compute unit, in millionths of a lamport. */
-const HIGHEST_PRICE = 1_000_000n;
+const MAX_PRICE = 1_000_000n;
 /** Bytes of a token account; for Token-2022, including the extensions that its mints may require. */
 const TOKEN_ACCOUNT_BYTES = { classic: 165, newer: 220 } as const;
 /** Maximum difference between the last heights that two endpoints give to new bytes. They lag up to 30 s. */
 const MAX_APART_BLOCKS = 100n;
-/** How often an endpoint is asked for a blockhash that another one gave, and the pause in between, ms. */
-const BLOCKHASH_LOOKS = 4;
+/** Number of requests to an endpoint for a blockhash from another one, and the pause in between, ms. */
+const BLOCKHASH_ATTEMPTS = 4;
 const BLOCKHASH_PAUSE_MS = 500;
 
 /** Owners of accounts that no transaction can write to: program loaders, and the owner of sysvars. */
-const KEEPS_LAMPORTS_OUT = /^(?:NativeLoader|BPFLoader|LoaderV4|Sysvar)1*/;
+const UNWRITABLE_OWNER = /^(?:NativeLoader|BPFLoader|LoaderV4|Sysvar)1*/;
 const NATIVE = nativeCurrency("solana-vm");
 /** The memo of a payment that is for no order. */
 const NO_ORDER = "refund";
@@ -100,7 +100,7 @@ function payingInstructions(
   ];
 }
 
-/** What the bytes of a payment do, and what they take from the solver. */
+/** The instructions of a payment, and what they take from the solver. */
 interface PlannedBytes {
   readonly pays: readonly PlainInstruction[];
   readonly units: number;
@@ -158,7 +158,7 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
 
   async function computePrice(): Promise<bigint> {
     const price = await reads.computePrice([payer]);
-    return price < HIGHEST_PRICE ? price : HIGHEST_PRICE;
+    return price < MAX_PRICE ? price : MAX_PRICE;
   }
 
   /** The accounts of a payment. Undefined: its currency is not a token of this chain. */
@@ -201,7 +201,7 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
       depositoryRefusal(wallet) ??
       // Tokens owned by a token account, a mint or a program could not be moved, because these accounts
       // cannot sign.
-      (own !== undefined && (TOKEN_PROGRAMS.has(own.owner) || KEEPS_LAMPORTS_OUT.test(own.owner))
+      (own !== undefined && (TOKEN_PROGRAMS.has(own.owner) || UNWRITABLE_OWNER.test(own.owner))
         ? "recipient is not a wallet"
         : undefined) ??
       (amount === 0n ? "amount must be greater than 0" : undefined) ??
@@ -224,7 +224,7 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
     const refusal = depositoryRefusal(wallet);
     if (refusal !== undefined) return refusal;
     if (amount === 0n) return "amount must be greater than 0";
-    if (account !== undefined && KEEPS_LAMPORTS_OUT.test(account.owner))
+    if (account !== undefined && UNWRITABLE_OWNER.test(account.owner))
       return "recipient must not be a program";
     const minLamports = await reads.minBalance(account?.data.length ?? 0);
     if ((account?.lamports ?? 0n) + amount < minLamports)
@@ -361,7 +361,7 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
       if (apart > MAX_APART_BLOCKS || apart < -MAX_APART_BLOCKS) return false;
       // No block could contain bytes with an invented blockhash. A new one may reach this endpoint late.
       for (let looks = 1; !(await reads.isBlockhashValid(blockhashOf(raw), "processed")); looks++) {
-        if (looks === BLOCKHASH_LOOKS) return false;
+        if (looks === BLOCKHASH_ATTEMPTS) return false;
         await sleep(BLOCKHASH_PAUSE_MS);
       }
       return true;
@@ -384,7 +384,7 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
     const [own, ownTokens] = await reads.accounts(places, "finalized");
     const waiting = reserved.map(takenBy);
     const lamports = waiting.reduce((sum, one) => sum + one.lamports + SIGNATURE_FEE, 0n);
-    // The payer's account must stay what it is.
+    // The payer's account must keep the minimum balance.
     const needed = fee + lamports + (await reads.minBalance(0)) + paid;
     const held = own?.lamports ?? 0n;
     if (held < needed)

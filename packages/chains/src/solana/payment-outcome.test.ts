@@ -6,7 +6,7 @@ import { createOutcomes } from "./payment-outcome.ts";
 import { lamportTransferInstruction } from "./payment-instructions.ts";
 import { signPayment } from "./sign-payment.ts";
 
-// An honest node whose chain advances while it is asked.
+// An honest node whose chain advances between requests.
 
 /** Height of the block whose hash the bytes use. Slots and heights are equal here. */
 const HASH_HEIGHT = 1_000;
@@ -99,12 +99,12 @@ test("new bytes are not dead before their blockhash is in a final block, however
   expect(await (await anOutcome(world, 1))()).toBe("unseen");
 });
 
-test("bytes are dead only if the node still does not show them after it has listed none", async () => {
+test("bytes are dead only if the node still does not show them after it listed no transaction with them", async () => {
   const world: World = { tip: LAST + 1, listsLate: true };
   const outcome = await anOutcome(world, LAST);
   world.tip = LAST + 200;
   expect(await outcome()).toBe("dead");
-  // The status appears after the first look.
+  // The status appears after the first request.
   const late: World = { tip: LAST + 200, listsLate: true };
   late.onCall = (call) => void (call === 5 && (late.includedIn = LAST));
   expect(await (await anOutcome(late, LAST))()).toBe("final");
@@ -116,7 +116,7 @@ test("lost bytes that the node may have pruned are not dead, whatever first slot
   expect(await outcome(), "bytes of a stored row").toBe("dead");
   const lost = { payment: undefined as never, notBeforeMs: LAST * 1_000 };
   await expect(outcome(lost)).rejects.toMatchObject({ kind: "pruned" });
-  // Its history reaches back further than clocks may differ.
+  // Its history is longer than the possible clock difference.
   expect(await outcome({ ...lost, notBeforeMs: 3_700_000 })).toBe("dead");
   expect(await (await anOutcome({ ...pruned, first: 0 }, LAST, 4_000))(lost)).toBe("final");
 });

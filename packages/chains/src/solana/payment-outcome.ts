@@ -48,7 +48,7 @@ export function createOutcomes({ rpc, reads, payer }: OutcomeOptions) {
     const final = await reads.finalHeight();
     if (final.height <= lastHeight + LISTING_BLOCKS) return { kind: "unseen" };
     const firstSlot = await reads.firstSlot();
-    // A node cannot prove the absence of what it has already pruned.
+    // A node cannot prove the absence of transactions that it may have pruned.
     if (lost === undefined ? firstSlot > slot : await isPrunedSince(lost.notBeforeMs, firstSlot))
       throw new RpcFault({
         kind: "pruned",

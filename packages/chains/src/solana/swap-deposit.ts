@@ -65,8 +65,8 @@ export interface SwapDeposit {
 }
 
 /**
- * The instructions of one transaction: it swaps, then deposits exactly the agreed amount. What the swap
- * brings above it stays with the user. All but the swap itself is made here; the swap is judged first.
+ * The instructions of one transaction: it swaps, then deposits exactly the agreed amount. Any surplus from
+ * the swap stays with the user. The swap's own instructions come from the proposal and are validated first.
  * @throws SwapRefused; RpcFault
  */
 export async function swapAndDeposit(

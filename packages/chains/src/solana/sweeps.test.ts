@@ -17,7 +17,7 @@ const lamports = (amount: bigint): AccountFact => ({
   data: new Uint8Array(),
 });
 
-/** A node that answers each part of a question at another slot. */
+/** A node that answers each part of a request at another slot. */
 async function sweepsAt(slots: readonly bigint[]) {
   let calls = 0;
   const asked: number[] = [];
@@ -59,7 +59,7 @@ test("does not report an address with a sweep that was read at a later slot than
   expect(held.flatMap(({ amount }, at) => (amount === undefined ? [at] : []))).toEqual([0]);
 });
 
-test("cannot read a currency that is not a token, and reads nothing for no address", async () => {
+test("cannot read a currency that is not a token, and sends no request without addresses", async () => {
   const { addresses, asked } = await sweepsAt([5n]);
   expect(await addresses.held([], [NATIVE])).toEqual({ atBlock: 5n, held: [] });
   const { held } = await addresses.held([{ address: anAddress(), sweeps: [] }], [anAddress()]);

@@ -31,10 +31,10 @@ const UNITS = { lamports: 60_000, tokens: 160_000 } as const;
  * signature.
  */
 const SWEEP_PER_PAYMENT = 5n;
-/** Accounts of one question. */
+/** Maximum accounts per request. */
 const MAX_ACCOUNTS = 100;
-/** Token accounts that are remembered. */
-const MAX_REMEMBERED = 50_000;
+/** Maximum token accounts in the cache. */
+const MAX_CACHED_ACCOUNTS = 50_000;
 
 export interface SweepOptions {
   readonly rpc: Pick<SolanaRpc, "accounts" | "finalSlot">;
@@ -44,15 +44,15 @@ export interface SweepOptions {
   readonly program: string;
   /** The solver: operator of all its addresses. */
   readonly operator: string;
-  /** Undefined: not a mint. @throws RpcFault */
+  /** Undefined: the account is not a mint. @throws RpcFault */
   readonly mintOf: (mint: string) => Promise<MintFact | undefined>;
-  /** The same with what can change, such as transfer fees. @throws RpcFault */
+  /** The same, including what can change, such as transfer fees; not cached. @throws RpcFault */
   readonly currentMint: (mint: string) => Promise<MintFact | undefined>;
   /** What a new token account of a mint costs, lamports. @throws RpcFault */
   readonly tokenRent: (mint: MintFact) => Promise<bigint>;
 }
 
-/** What a sweep does, and what it needs. */
+/** The instructions of a sweep, and what they require. */
 export interface PlannedSweep {
   readonly instructions: readonly PlainInstruction[];
   readonly units: number;
@@ -64,11 +64,11 @@ export interface PlannedSweep {
 export interface SolanaSweeps {
   readonly addresses: NonEvmDepositAddresses;
   /**
-   * What a sweep does after it limited its computing. Undefined: it pays another account than the depository,
-   * or its currency is not a token of this chain.
+   * A sweep's instructions after the one that limits its compute units. Undefined: it pays another account
+   * than the depository, or its currency is not a token of this chain.
    */
   instructions(payment: NonEvmPayment): Promise<PlannedSweep["instructions"] | undefined>;
-  /** The same, with what it costs. @throws RpcFault */
+  /** The same instructions, with their cost. @throws RpcFault */
   plan(payment: NonEvmPayment): Promise<PlannedSweep | undefined>;
   /** Why the depository would not get the amount. @throws RpcFault */
   refusalOf(payment: Pick<NonEvmPayment, "currency" | "recipient">): Promise<string | undefined>;
@@ -95,7 +95,7 @@ export function createSweeps(options: SweepOptions): SolanaSweeps {
     const fact = await mintOf(currency);
     if (fact === undefined) return undefined;
     const place = await associatedTokenAddress(wallet, currency, fact.tokenProgram);
-    if (tokenAccounts.size >= MAX_REMEMBERED) tokenAccounts.clear();
+    if (tokenAccounts.size >= MAX_CACHED_ACCOUNTS) tokenAccounts.clear();
     tokenAccounts.set(`${wallet} ${currency}`, place);
     return place;
   }

@@ -28,7 +28,7 @@ interface UserPayment {
 
 const NATIVE = nativeCurrency("solana-vm");
 const TOKEN_ACCOUNT_BYTES = 165;
-/** Lamports for the one signature that a wallet adds; what it offers on top is its own choice. */
+/** Lamports for the only signature, which the wallet adds; a priority fee is the wallet's choice. */
 const SIGNATURE_FEE = 5_000n;
 
 /**

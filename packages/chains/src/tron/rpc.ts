@@ -37,7 +37,7 @@ const ZERO_ADDRESS = `41${"0".repeat(40)}`;
 /** Maximum number of cached transactions, and of their bytes. */
 const REMEMBERED = { entries: 2_000, bytes: 4 * 1024 * 1024 };
 /** Maximum size of a cached transaction, so that it does not displace all others. */
-const LARGEST_REMEMBERED = 64 * 1024;
+const MAX_CACHED_ENTRY_BYTES = 64 * 1024;
 
 /**
  * Queries one node through Tron's own API (`/wallet`, `/walletsolidity`) and its JSON-RPC (`/jsonrpc`), which
@@ -57,7 +57,7 @@ export function createTronRpc(
   const request = async (method: string, params: readonly unknown[]): Promise<unknown> =>
     rpcResult(method, jsonOf(method, await rest.post(method, "/jsonrpc", rpcCall(method, params))));
 
-  /** Refuse a node of another chain. */
+  /** Refuses a node of another chain. */
   const verify = async (): Promise<void> => {
     if (isVerified) return;
     await verifying("", async () => {
@@ -118,7 +118,7 @@ export function createTronRpc(
     if (finalityOf(block.number, head.number, facts.blockTimeSeconds).kind !== "final")
       throw inconsistent("getblock", "/walletsolidity returned a block above the newest solid block");
     const value = solidTransaction(hash, { info, content, receipt, block });
-    if (sizeOf(value) <= LARGEST_REMEMBERED) solidTransactions.set(hash, value);
+    if (sizeOf(value) <= MAX_CACHED_ENTRY_BYTES) solidTransactions.set(hash, value);
     return { kind: "final", value };
   };
 

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {TestToken} from "./TestToken.sol";
 
-/// @title A token that takes any call it does not know for done, as some wrapped natives do.
+/// @title A token that accepts any unknown call without effect, as some wrapped natives do.
 contract AnswersAnything is TestToken {
     constructor() TestToken("Answers Anything", "ANY") {}
 

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {CallbackToken} from "./CallbackToken.sol";
 
-/// @title A token that calls back, and takes every EIP-3009 authorisation for good.
+/// @title A token with callbacks that accepts every EIP-3009 authorization.
 contract CallbackAuthorization is CallbackToken {
     function receiveWithAuthorization(
         address from,

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {TestToken} from "./TestToken.sol";
 
-/// @title Calls a chosen target once in the middle of the next transfer and remembers what came of it.
+/// @title Calls a chosen target once during the next transfer and records the result.
 contract CallbackToken is TestToken {
     address public target;
     bytes public data;

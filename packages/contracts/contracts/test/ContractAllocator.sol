@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {IERC1271} from "@openzeppelin/contracts/interfaces/IERC1271.sol";
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 
-/// @title A contract wallet that answers EIP-1271 for one key.
+/// @title A contract wallet that supports EIP-1271 for one key.
 contract ContractAllocator is IERC1271 {
     address public immutable key;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title Fails in every way that a call can fail, by itself or through others.
+/// @title Fails in every way in which a call can fail, directly or through other contracts.
 contract Failures {
     enum Choice {
         First
@@ -84,7 +84,7 @@ contract Failures {
         delete list;
     }
 
-    /// Passes the failure on as it is.
+    /// Forwards a failure unchanged.
     function forward(address target, bytes calldata data) public payable returns (bytes memory) {
         (bool success, bytes memory answer) = target.call{value: msg.value}(data);
         if (!success) _bubble(answer);
@@ -103,7 +103,7 @@ contract Failures {
         return answer;
     }
 
-    /// Fails without a word when the call fails; gives it `gasLimit` at most.
+    /// Fails without revert data if the call fails; limits its gas to `gasLimit`.
     function forwardSilently(address target, bytes calldata data, uint256 gasLimit) external {
         (bool success,) = target.call{gas: gasLimit}(data);
         if (!success) {
@@ -113,26 +113,26 @@ contract Failures {
         }
     }
 
-    /// Does not mind the failure, and fails for a reason of its own.
+    /// Ignores a failure of the call and fails with its own reason.
     function forwardThenSay(address target, bytes calldata data, string calldata text) external {
         (bool success,) = target.call(data);
         emit Swallowed(success);
         revert(text);
     }
 
-    /// Does not mind the failure.
+    /// Ignores a failure of the call.
     function swallow(address target, bytes calldata data) external {
         (bool success,) = target.call(data);
         emit Swallowed(success);
     }
 
-    /// Wants to see gas that it does not use.
+    /// Requires more gas than it uses.
     function wantGas(uint256 least) external {
         require(gasleft() > least, "too little gas");
         emit Swallowed(false);
     }
 
-    /// The selector of ERC-7710, so that a failure in it is one of redeeming.
+    /// Has the selector of ERC-7710, so that its failure is one of redeeming.
     function redeemDelegations(bytes[] calldata contexts, bytes32[] calldata, bytes[] calldata) external {
         (address target, bytes memory data) = abi.decode(contexts[0], (address, bytes));
         (bool success, bytes memory answer) = target.call(data);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title Pays on with the 2,300 gas that come with every payment, and no more.
+/// @title Forwards payments with only the 2,300 gas of every payment.
 contract FrugalPayer {
     error Refused();
 

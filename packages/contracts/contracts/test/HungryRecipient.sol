@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title Takes native at little cost until it is set to waste its payer's gas.
+/// @title Accepts native with little gas until it is set to waste its payer's gas.
 contract HungryRecipient {
     enum Appetite {
         Modest,
-        /// Burns all gas it gets, and so fails.
+        /// Uses all its gas and therefore fails.
         BurnsAll,
-        /// Burns nearly all gas it gets, and takes the native.
+        /// Uses nearly all its gas and accepts the native.
         BurnsMost,
-        /// Answers with as many bytes as its gas buys, and takes the native.
+        /// Returns as many bytes as its gas allows and accepts the native.
         AnswersMuch,
-        /// Fails with as many bytes as its gas buys.
+        /// Reverts with as many bytes as its gas allows.
         RefusesMuch
     }
 

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {RefusesApprovalChange} from "./RefusesApprovalChange.sol";
 
-/// @title What was allowed once stays allowed, and must be set to zero before it is set to another amount.
+/// @title A transfer does not reduce the allowance, which must be set to zero before it can be changed.
 contract KeepsAllowance is RefusesApprovalChange {
     function transferFrom(address from, address to, uint256 value) public override returns (bool) {
         require(allowance(from, msg.sender) >= value);

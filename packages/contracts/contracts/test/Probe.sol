@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title A call target that does, or refuses to do, what a test asks.
+/// @title A call target that succeeds or fails as a test requires.
 contract Probe {
     event Poked(address caller, uint256 number, uint256 value);
 
     error Refused(uint256 code, string reason);
 
-    /// Numbers in the order in which they came.
+    /// The numbers in the order of the calls.
     uint256[] public numbers;
 
     function poke(uint256 number) external payable returns (uint256) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title Calls a chosen target once when it is sent native, and remembers what came of it.
+/// @title Calls a chosen target once when it receives native, and records the result.
 contract Reenterer {
     address public target;
     bytes public data;

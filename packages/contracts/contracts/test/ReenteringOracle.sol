@@ -7,14 +7,14 @@ import {IERC1271} from "@openzeppelin/contracts/interfaces/IERC1271.sol";
 /// valid.
 contract ReenteringOracle {
     bytes public data;
-    /// Whether a failed call back is passed over.
+    /// Whether a failure of the reentering call is ignored.
     bool public tolerant;
 
     function arm(bytes calldata data_, bool tolerant_) external {
         (data, tolerant) = (data_, tolerant_);
     }
 
-    /// @dev Not a view in its own eyes; the caller's static call makes it one.
+    /// @dev Not declared as a view, but the caller makes a static call.
     function isValidSignature(bytes32, bytes calldata) external returns (bytes4) {
         (bool success,) = msg.sender.call(data);
         require(success || tolerant, "not entered");

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {TestToken} from "./TestToken.sol";
 
-/// @title Answers false to every transfer instead of reverting, and moves nothing.
+/// @title Returns false for every transfer instead of reverting, and moves nothing.
 contract ReturnsFalse is TestToken {
     constructor() TestToken("Returns False", "FALSE") {}
 

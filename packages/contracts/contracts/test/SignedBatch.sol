@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 
-/// @title Code of an account (EIP-7702) that makes the calls that its own key signed, from any submitter.
+/// @title Code of an account (EIP-7702) that executes calls signed by its own key, from any submitter.
 contract SignedBatch {
     bytes32 public constant SALT = keccak256("causeway.test.SignedBatch");
     bytes32 private constant DOMAIN_TYPE =
@@ -23,7 +23,7 @@ contract SignedBatch {
     error WrongSigner(address signer);
     error CallFailed(uint256 index);
 
-    /// @param wrappedSignature abi.encode(signature, hookData), as batch executors are called
+    /// @param wrappedSignature abi.encode(signature, hookData), as batch executors expect it
     function execute(BatchedCall[] calldata calls, bytes calldata wrappedSignature) external {
         (bytes memory signature, ) = abi.decode(wrappedSignature, (bytes, bytes));
         address signer = ECDSA.recover(digestOf(calls, nextNonce++), signature);

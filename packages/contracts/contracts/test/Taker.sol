@@ -7,7 +7,7 @@ import {IERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/IERC2
 import {IERC721} from "@openzeppelin/contracts/token/ERC721/IERC721.sol";
 import {IERC1155} from "@openzeppelin/contracts/token/ERC1155/IERC1155.sol";
 
-/// @title Takes from others what it can, while it does what it was called for.
+/// @title Steals from others while it does its task.
 contract Taker {
     event Served(address caller);
 
@@ -44,7 +44,7 @@ contract Taker {
     }
 }
 
-/// @title A token that lets the called contract move what the signer of the transaction holds.
+/// @title A token that lets a called contract move the balance of the transaction's signer.
 contract OriginToken is ERC20 {
     constructor() ERC20("Origin", "ORG") {}
 
@@ -57,7 +57,7 @@ contract OriginToken is ERC20 {
     }
 }
 
-/// @title Makes an origin token move.
+/// @title Takes an OriginToken during a call.
 contract OriginTaker {
     function serveAndTake(OriginToken token, uint256 amount) external payable {
         token.take(amount);

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {ERC721} from "@openzeppelin/contracts/token/ERC721/ERC721.sol";
 import {ERC1155} from "@openzeppelin/contracts/token/ERC1155/ERC1155.sol";
 
-/// @title Single pieces that anyone may mint.
+/// @title An ERC-721 collection that anyone may mint.
 contract TestPiece is ERC721 {
     constructor() ERC721("Piece", "PCE") {}
 
@@ -13,7 +13,7 @@ contract TestPiece is ERC721 {
     }
 }
 
-/// @title Pieces of several kinds that anyone may mint.
+/// @title An ERC-1155 collection that anyone may mint.
 contract TestKinds is ERC1155 {
     constructor() ERC1155("") {}
 

@@ -5,7 +5,7 @@ import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 import {ERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20Permit.sol";
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 
-/// @title A dollar of 6 decimals with EIP-2612 permits and EIP-3009 authorisations, that anyone may mint.
+/// @title A dollar token with 6 decimals, EIP-2612 permits and EIP-3009 authorizations that anyone may mint.
 /// For tests and the local system only. The EIP-712 domain is (name, "1", chain id, this contract).
 contract TestUsd is ERC20, ERC20Permit {
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
@@ -26,7 +26,7 @@ contract TestUsd is ERC20, ERC20Permit {
     bytes32 public constant CANCEL_AUTHORIZATION_TYPEHASH =
         keccak256("CancelAuthorization(address authorizer,bytes32 nonce)");
 
-    /// Whether an authorisation was used or cancelled.
+    /// Whether an authorization was used or cancelled.
     mapping(address authorizer => mapping(bytes32 nonce => bool)) public authorizationState;
 
     constructor(string memory name_, string memory symbol_) ERC20(name_, symbol_) ERC20Permit(name_) {}

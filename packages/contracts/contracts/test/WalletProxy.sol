@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title A common contract wallet: a proxy that delegates even a plain payment to the code it shares.
+/// @title A common contract wallet: a proxy that delegates even plain payments to shared code.
 contract WalletProxy {
     address private immutable code;
 
@@ -15,7 +15,7 @@ contract WalletProxy {
     }
 }
 
-/// @title The shared code: reports the payment and keeps a sum of what came.
+/// @title The shared code: reports each payment and sums them.
 contract WalletCode {
     event Received(address indexed sender, uint256 value);
 

@@ -3,5 +3,5 @@ pragma solidity 0.8.37;
 
 import {WETH} from "solady/src/tokens/WETH.sol";
 
-/// @title Native as a token, for tests.
+/// @title The native currency as a token, for tests.
 contract WrappedEther is WETH {}

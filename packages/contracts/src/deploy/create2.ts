@@ -12,11 +12,11 @@ export const deterministicDeployerCreator: { readonly address: Address; readonly
   wei: 10n ** 16n,
 };
 
-/** Signed without a chain id and by no known key. */
+/** Signed without a chain id; the key is unknown. */
 export const deterministicDeployerCreation: Hex =
   "0xf8a58085174876e800830186a08080b853604580600e600039806000f350fe7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf31ba02222222222222222222222222222222222222222222222222222222222222222a02222222222222222222222222222222222222222222222222222222222222222";
 
-/** The code that the deterministic deployer has; any other code at its address is not it. */
+/** The code of the deterministic deployer; it must not be used if its address has other code. */
 export const deterministicDeployerCode: Hex =
   "0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3";
 

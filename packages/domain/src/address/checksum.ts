@@ -13,6 +13,6 @@ export function hasWrongChecksum(text: string): boolean {
   return !hasOneCase && getAddress(address).slice(2) !== digits;
 }
 
-/** It does not suggest the right checksum: that would confirm a mistyped address. */
+/** Does not state the correct checksum: that would confirm a mistyped address. */
 export const WRONG_CHECKSUM =
   "has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case";

@@ -5,8 +5,8 @@ export type EvmFinality =
   /** At or below the block that the node tags `finalized`. */
   | { readonly kind: "tag" }
   /**
-   * This many blocks are on top of it (0 = the newest block itself), and the newest block is this many
-   * seconds younger.
+   * At least `blocks` blocks are on top of the block (0 = the newest block counts), and the newest block is
+   * at least `seconds` younger.
    */
   | { readonly kind: "depth"; readonly blocks: bigint; readonly seconds: bigint };
 
@@ -54,8 +54,8 @@ export interface AttestationHub {
   readonly fillLeadSeconds: number;
   /**
    * Unix seconds: deposits in blocks from this time on are attested in parts, earlier ones as one execution
-   * per transaction. Absent: all as one. Every oracle of the network needs the same value, or a deposit is
-   * minted under two keys.
+   * per transaction. Absent: always one execution per transaction. Every oracle of the network needs the
+   * same value, or a deposit is minted under two keys.
    */
   readonly depositPartsSince?: number;
   readonly finality: EvmFinality;

@@ -1,9 +1,8 @@
 import type { Address } from "../ids/hex.ts";
 
 /**
- * The two versions of Uniswap's v3 router take different structs: `exactInput` and `exactOutput` of
- * `SwapRouter` ("swap-router") have a deadline after the recipient, those of `SwapRouter02`
- * ("swap-router-02") have none, so that the selectors differ too.
+ * The version of Uniswap's v3 router. In `SwapRouter` ("swap-router"), `exactInput` and `exactOutput` take a
+ * deadline after the recipient; in `SwapRouter02` ("swap-router-02") they do not, so the selectors differ.
  */
 export type UniswapV3RouterKind = "swap-router" | "swap-router-02";
 
@@ -28,8 +27,8 @@ export interface UniswapV2Source {
   readonly name: string;
   readonly factory: Address;
   /**
-   * `UniswapV2Router02`, which reads the pairs' reserves when it trades. Absent: the pairs provide prices,
-   * but are not traded in.
+   * `UniswapV2Router02`, which reads the pairs' reserves when it trades. Absent: the pairs are only a price
+   * source.
    */
   readonly router?: Address;
   /** Fee in bps of the input, e.g. 30. */

@@ -18,7 +18,7 @@ export interface Currency {
   readonly class: CurrencyClass;
   /** The asset's key at price sources, e.g. a CoinGecko id. */
   readonly priceId: string;
-  /** The solver holds it, so deposits and fills may be in it. Any other currency is swapped. */
+  /** The solver holds this currency: deposits and fills can use it. Other currencies are swapped. */
   readonly supportsBridging: boolean;
   readonly supportsPermit: boolean;
   /** The token reverts when a non-zero allowance is changed to another non-zero one. */
@@ -62,9 +62,9 @@ export interface ChainProfile {
   readonly vmType: "evm" | NonEvmVmType;
   /** URL that the service itself reads from. May contain credentials: never shown or logged. */
   readonly rpcUrl: string;
-  /** All endpoints that the service reads from, `rpcUrl` first. Absent: that one alone. */
+  /** All endpoints that the service reads from, `rpcUrl` first. Absent: only `rpcUrl`. */
   readonly rpcUrls?: readonly string[];
-  /** URL shown to clients in `GET /chains`; they wait for receipts on it. */
+  /** URL shown in `GET /chains`: clients use it to wait for receipts. */
   readonly publicRpcUrl: string;
   readonly publicWsRpcUrl: string | undefined;
   readonly explorerUrl: string;
@@ -99,7 +99,7 @@ export interface ChainProfile {
   readonly contracts?: ChainContracts;
   /** Absent: nothing is swapped in pools on this chain. */
   readonly liquidity?: ChainLiquidity | undefined;
-  /** Makes the user's swap before a deposit (Solana). Absent: there are none. */
+  /** Makes the user's swap before a deposit (Solana). Absent: no swaps before deposits. */
   readonly swapAggregator?: SwapAggregatorFacts | undefined;
   /**
    * Any address of a wallet may pay (Bitcoin): it spends from whichever of its addresses hold funds. The id
@@ -109,17 +109,17 @@ export interface ChainProfile {
   readonly paysFromAnyAddress?: true;
   /** Deposits of unknown orders are not refunded automatically. */
   readonly keepsUnattributed?: true;
-  /** Transfers carry a nonce but no order id: oracles learn on the hub which order one pays (Hyperliquid). */
+  /** Transfers carry a nonce, not an order id: the hub tells oracles which order each pays (Hyperliquid). */
   readonly needsNonceMappings?: true;
 }
 
 /** A swap aggregator with Jupiter's swap API. */
 export interface SwapAggregatorFacts {
-  /** Without `/quote` and `/swap-instructions`. */
+  /** Base URL, without `/quote` and `/swap-instructions`. */
   readonly url: string;
-  /** Sent as `x-api-key`. Absent: none. */
+  /** Sent as `x-api-key`. Absent: the header is omitted. */
   readonly apiKey?: { reveal(): string } | undefined;
-  /** Programs that may make its swaps, in the chain's format. */
+  /** Programs that its swap instructions may call, in the chain's address format. */
   readonly programs: readonly string[];
 }
 

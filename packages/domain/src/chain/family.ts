@@ -12,17 +12,17 @@ export const FAMILY_VM_TYPES = {
   tron: "tron-vm",
 } as const;
 
-/** The API's names of the families that it pays on, next to EVM chains. */
+/** API names of the non-EVM families on which the API makes payments. */
 export const NON_EVM_FAMILIES = {
   svm: FAMILY_VM_TYPES.solana,
   bvm: FAMILY_VM_TYPES.bitcoin,
   hypevm: FAMILY_VM_TYPES.hyperliquid,
 } as const;
 
-/** The API's names of all families whose chains it knows. */
+/** API names of all families on which the API makes payments. */
 export const API_FAMILIES = { evm: FAMILY_VM_TYPES.evm, ...NON_EVM_FAMILIES } as const;
 
-/** Kinds of chains that have neither our contracts nor account nonces, as the API names them. */
+/** A non-EVM family, by its API name. */
 export type NonEvmVmType = keyof typeof NON_EVM_FAMILIES;
 
 export type FamilyId = keyof typeof FAMILY_VM_TYPES;

@@ -14,9 +14,9 @@ export interface NonEvmChain extends ChainProfile {
   readonly family: VmType;
   /** Solana: the depository program; Bitcoin and Hyperliquid: the receiving address. Canonical bytes. */
   readonly depository: Hex;
-  /** Solana: the program of deposit addresses. Absent: there are none. Canonical bytes. */
+  /** Solana: the program of deposit addresses. Absent: no deposit addresses. Canonical bytes. */
   readonly depositAddressProgram?: Hex;
-  /** Solana: who must have the roles of the depository. Absent: not configured. Canonical bytes. */
+  /** Solana: the accounts expected in the depository's roles. Absent: not checked. Canonical bytes. */
   readonly depositoryRoles?: {
     /** Undefined: no one. */
     readonly upgradeAuthority: Hex | undefined;
@@ -25,11 +25,10 @@ export interface NonEvmChain extends ChainProfile {
     readonly allocator: Hex;
   };
   /**
-   * Confirmations for deposits and payments (Bitcoin); on chains with their own finality, that counts
-   * instead.
+   * Confirmations that deposits and payments need (Bitcoin). Ignored on chains with their own finality.
    */
   readonly confirmations: number;
-  /** Templates of the explorer's pages, e.g. `/tx/{TX_HASH}`. Absent: the defaults. */
+  /** Path templates of the explorer's pages, e.g. `/tx/{TX_HASH}`. Absent: the defaults. */
   readonly explorerPaths?: {
     readonly transaction?: string | undefined;
     readonly address?: string | undefined;
@@ -47,12 +46,12 @@ export interface NonEvmChain extends ChainProfile {
 /** How to reach Hyperliquid and sign for it. */
 export interface ExchangeFacts {
   /**
-   * Names in its signing types: those of this project's documents, or those that the real Hyperliquid
-   * verifies.
+   * Names in the signing types: `default` as in this project's documents, `hyperliquid` as the real
+   * Hyperliquid verifies them.
    */
   readonly profile: "default" | "hyperliquid";
   readonly isTestnet: boolean;
-  /** The token that is USDC on the first dex, 16 bytes. */
+  /** Token id of USDC on the first dex, 16 bytes. */
   readonly usdcTokenId: Hex;
   /** Base URL that clients post signed actions to. */
   readonly publicApiUrl: string;

@@ -53,7 +53,7 @@ const codeHashes = new Map<Address, Hex32>();
 
 /** keccak256(abi.encode(key)). */
 function saltOf({ id, depositor, recovery, strict }: DepositAddressKey): Uint8Array {
-  // Four words of a static tuple; the writer starts each value with a word of its own.
+  // Four words of a static tuple; the writer starts each value with a separate word.
   const encoded = words
     .start(bytesOf(id))
     .address(depositor)

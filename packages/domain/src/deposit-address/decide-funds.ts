@@ -11,12 +11,12 @@ export interface FoundFunds {
   readonly amount: bigint;
 }
 
-/** Who gets refunds: no one was named, the sender, or this address. */
+/** The refund recipient: none was named, the sender of the funds, or an address. */
 export type RefundTarget = "nobody" | "sender" | Address;
 
 /**
- * Whether the contract can bind an address to the one order of its quote. Not if refunds go to the sender,
- * who is known only once the funds arrive: an order that names them is another order. Such a strict address
+ * Whether the contract can bind an address to the one order of its quote. Not if refunds go to the sender:
+ * the sender is unknown until the funds arrive, and naming them changes the order. Such a strict address
  * keeps its rules, but only the operator moves its funds.
  */
 export function isBoundToOrder({ strict, refundTo }: Pick<AddressFacts, "strict" | "refundTo">): boolean {
@@ -44,7 +44,7 @@ export interface AddressFacts {
 
 /** What a refund requires. */
 export interface ReturnFacts {
-  /** The solver can refund this currency: it holds it, and it has a price. */
+  /** The solver holds this currency and has a price for it, so it can refund it. */
   readonly canReturn: boolean;
   /** Whether an amount is worth the gas of the sweep and the refund. */
   readonly isWorthMoving: (amount: bigint) => boolean;
@@ -67,8 +67,8 @@ export type HoldReason =
 export type FundsDecision =
   /**
    * Deposited under the order of the address: the quoted amount, and the excess as a second deposit (0:
-   * none), which is refunded. Any other amount, currency or chain is refunded whole. `refundTo`: the same
-   * terms with this refund recipient; undefined: as agreed.
+   * none), which is refunded. Any other amount, currency or chain is refunded whole. `refundTo` replaces
+   * the refund recipient; undefined: as agreed.
    */
   | {
       readonly kind: "own";
@@ -106,25 +106,24 @@ export function decideFunds(
   const isFronted = isUnused && address.isFronted;
   const isQuotedMoney = found.chainId === quoted.chainId && found.currency === quoted.currency;
   const isEnough = isUnused && isQuotedMoney && found.amount >= quoted.amount;
-  const over = found.amount - quoted.amount;
-  // Anyone can add dust: an excess that is not worth moving does not make it another payment.
-  const isExact = isEnough && (over === 0n || (canReturn && !isWorthMoving(over)));
+  const surplus = found.amount - quoted.amount;
+  // Anyone can add dust: a payment with a surplus that is not worth moving still counts as exact.
+  const isExact = isEnough && (surplus === 0n || (canReturn && !isWorthMoving(surplus)));
   if (isEnough && (strict || isFronted || (isExact && address.isFirm))) {
-    // Only the order that was filled covers the fill, and its refunds go to the user: the excess is decided
-    // separately.
-    const renamed = refundTo === "sender" && !isFronted ? sender : undefined;
-    const isReturnable = strict && !(refundTo === "sender" && renamed === undefined);
+    // A fast fill is covered only by a deposit under the filled order, so its refund recipient stays.
+    const newRefundTo = refundTo === "sender" && !isFronted ? sender : undefined;
+    const isReturnable = strict && !(refundTo === "sender" && newRefundTo === undefined);
     return {
       kind: "own",
       amount: quoted.amount,
-      excess: isReturnable && over > 0n && isWorthMoving(over) ? over : 0n,
-      refundTo: renamed,
+      excess: isReturnable && surplus > 0n && isWorthMoving(surplus) ? surplus : 0n,
+      refundTo: newRefundTo,
     };
   }
   const back = returnFunds(address, found, { canReturn, isWorthMoving });
   if (isFronted) return back.kind === "hold" ? back : { kind: "hold", reason: "FAST_FILL_NOT_COVERED" };
   if (!strict) return { kind: "requote", amount: found.amount, otherwise: back };
-  // Under its own order, so that its request shows the outcome.
+  // Deposit under the address's own order, so that its request shows the outcome.
   return back.kind === "refund" && refundTo !== "sender"
     ? { kind: "own", amount: found.amount, excess: 0n, refundTo: undefined }
     : back;
@@ -154,7 +153,10 @@ export function concernsRequest(
   return isQuoted || (isListed && !isDust);
 }
 
-/** Whether a confirmed part waits for the rest, which has arrived and completes the quoted amount. */
+/**
+ * Whether confirmed funds below the quoted amount should wait: all funds that arrived (`whole`, base units)
+ * reach it.
+ */
 export function awaitsRest(
   { quoted, isUnused }: Pick<AddressFacts, "quoted" | "isUnused">,
   { chainId, currency, amount }: FoundFunds,

@@ -22,13 +22,13 @@ export type BalanceReading = FundsLayer;
 export const MAX_FUNDS_LAYERS = 8;
 
 /**
- * The layers of a balance after a new read, oldest first; they add up to the balance. Growth is a new layer,
- * so that it does not delay older ones; decreases remove the youngest.
+ * The layers of a balance after a new reading, oldest first; they add up to the balance. An increase becomes
+ * a new layer, so that it does not delay older layers; a decrease removes the youngest ones.
  */
 export function readBalance(layers: readonly FundsLayer[], reading: BalanceReading): readonly FundsLayer[] {
   const known = totalOf(layers);
   if (reading.amount <= known) return oldestLayers(layers, reading.amount);
-  return merged([...layers, { ...reading, amount: reading.amount - known }]);
+  return limitLayers([...layers, { ...reading, amount: reading.amount - known }]);
 }
 
 /** The oldest layers that add up to an amount; the last one may be partial. */
@@ -86,7 +86,7 @@ export function confirmedPart(
  * Merges the smallest layer with the next one when there are too many: dust never restarts a payment's
  * confirmations.
  */
-function merged(layers: readonly FundsLayer[]): readonly FundsLayer[] {
+function limitLayers(layers: readonly FundsLayer[]): readonly FundsLayer[] {
   if (layers.length <= MAX_FUNDS_LAYERS) return layers;
   const older = layers.slice(0, -1);
   const smallest = older.reduce((at, { amount }, n) => (amount < (older[at]?.amount ?? 0n) ? n : at), 0);

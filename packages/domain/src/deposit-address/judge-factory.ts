@@ -6,7 +6,7 @@ export interface FactoryFacts {
   readonly initCodeHash: Hex | undefined;
   readonly operator: Hex | undefined;
   readonly owner: Hex | undefined;
-  /** Of the implementation of its clones: the destination of everything paid to its addresses. */
+  /** Depository of the clones' implementation: it receives everything paid to the factory's addresses. */
   readonly depository: Hex | undefined;
 }
 
@@ -16,7 +16,7 @@ export interface ExpectedFactory {
   readonly depository: Address;
   /** Undefined: this instance has no key for deposit addresses. */
   readonly operator: Address | undefined;
-  /** The other keys of this instance, which send calls of users or receive payments. */
+  /** Accounts of this instance's other keys, which send users' calls or receive payments. */
   readonly otherKeys: readonly Address[];
 }
 

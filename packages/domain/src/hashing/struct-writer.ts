@@ -51,8 +51,8 @@ const HEX_CODES = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeA
 const hashCodes = Array.from("0x".padEnd(66, "0"), (character) => character.charCodeAt(0));
 
 /**
- * Raw bytes as lower-case `0x` hex. A hash is written as one flat string: one concatenated from 33 parts
- * takes eight times as long, and must be flattened again wherever it is used.
+ * Raw bytes as lower-case `0x` hex. A 32-byte hash is built as one flat string: concatenating 33 parts takes
+ * eight times as long, and the engine flattens the result again at every use.
  */
 export function toHex(bytes: Uint8Array): `0x${string}` {
   if (bytes.length === 32) {
@@ -81,7 +81,7 @@ export function keccakHex(hex: string): Uint8Array {
 }
 
 /**
- * The same as hex, for example a transaction hash.
+ * keccak256 of the bytes of a hex text, as hex: for example a transaction hash.
  * @throws RangeError if `hex` is not `0x` and whole bytes of hex
  */
 export function keccakOf(hex: string): `0x${string}` {
@@ -91,10 +91,10 @@ export function keccakOf(hex: string): `0x${string}` {
 /**
  * Concatenates 32-byte words as EIP-712's `encodeData` does, and hashes them. One writer per struct type is
  * reused for every value, because allocation costs more than hashing here. A recursive struct type would need
- * two; no order type is.
+ * two writers; no order type is recursive.
  */
 export interface StructWriter {
-  /** Starts a value with the hash of its type, and discards what an earlier failed value left behind. */
+  /** Starts a value with the hash of its type; discards an earlier value that failed halfway. */
   start(typeHash: Uint8Array): StructWriter;
   word(bytes: Uint8Array): StructWriter;
   /** @throws RangeError unless `hex` is exactly 32 bytes of hex, in any case */

@@ -59,7 +59,7 @@ test("the first dex holds only USDC", () => {
   expect(exchangePlaceAt("", MAINNET_USDC_TOKEN_ID, MAINNET_USDC_TOKEN_ID)).toEqual({ kind: "perps" });
 });
 
-test("no token passes for the USDC of the first dex, and no dex for spot", () => {
+test("no token is mistaken for the USDC of the first dex, and no dex for spot", () => {
   expect(exchangePlaceAt("spot", PERPS_CURRENCY, MAINNET_USDC_TOKEN_ID)).toBeUndefined();
   expect(() => exchangeCurrency({ kind: "spot", tokenId: PERPS_CURRENCY })).toThrow(RangeError);
   expect(() => exchangeCurrency({ kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "spot" })).toThrow();

@@ -5,7 +5,7 @@ import type { Hex } from "../ids/hex.ts";
  * unless it is spot or the first dex; USDC on the first dex is sixteen zero bytes.
  */
 export type ExchangePlace =
-  /** The first dex: USDC that is margin there. */
+  /** USDC margin on the first dex. */
   | { readonly kind: "perps" }
   | { readonly kind: "spot"; readonly tokenId: Hex }
   /** Another dex. */
@@ -24,7 +24,7 @@ const TOKEN_ID = /^0x[0-9a-f]{32}$/;
 /** Dex names that Hyperliquid allows and that fit into a currency: visible ASCII of limited length. */
 const DEX_NAME = /^[\x21-\x7e]{1,32}$/;
 
-/** The place of a currency (lower-case hex); undefined if there is none. */
+/** The place that a currency (lower-case hex) encodes; undefined if it is malformed. */
 export function exchangePlaceOf(currency: string): ExchangePlace | undefined {
   if (currency === PERPS_CURRENCY) return { kind: "perps" };
   const tokenId = currency.slice(0, 34);

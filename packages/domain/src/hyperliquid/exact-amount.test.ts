@@ -5,7 +5,7 @@ import { exactAmountText, parseExactAmount } from "./exact-amount.ts";
 const decimals = fc.integer({ min: 0, max: 18 });
 const units = fc.bigInt({ min: 0n, max: 10n ** 40n });
 
-test("every amount survives formatting and parsing, at any number of decimals", () => {
+test("formatting and parsing returns the same amount, at any number of decimals", () => {
   fc.assert(
     fc.property(units, decimals, (amount, digits) => {
       expect(parseExactAmount(exactAmountText(amount, digits), digits)).toBe(amount);

@@ -2,8 +2,8 @@ import { formatAmount } from "../money/decimal-text.ts";
 import { pow10 } from "../money/pow10.ts";
 
 /**
- * Digits, optionally with a point and more digits. No sign, exponent or grouping: the amounts that
- * Hyperliquid itself accepts.
+ * Digits, optionally with a decimal point and more digits; no sign, exponent or grouping. Hyperliquid accepts
+ * no other form.
  */
 const PLAIN = /^(\d{1,60})(?:\.(\d{1,60}))?$/;
 

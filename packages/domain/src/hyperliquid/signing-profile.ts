@@ -11,7 +11,7 @@ export interface ExchangeSigningProfile extends ExchangeSigningNames {
 }
 
 /**
- * Profiles by their configured name. `default`: the names of the public contract; `hyperliquid`: those that
+ * Profiles by their configured name. `default` has the names of the public contract, `hyperliquid` those that
  * the real Hyperliquid verifies.
  */
 export const exchangeSigningProfiles = {

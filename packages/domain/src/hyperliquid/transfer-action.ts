@@ -8,8 +8,8 @@ import type { ExchangeNetwork, ExchangeSigningProfile } from "./signing-profile.
 export type ExchangeTransferType = "usdSend" | "sendAsset" | "spotSend";
 
 /**
- * How each transfer is signed: the name of its type and its fields, in order, after the one that names the
- * network.
+ * How each transfer is signed: its type name, and its fields in order. In the signed struct, the network
+ * field precedes them.
  */
 export const exchangeTransferFields = {
   usdSend: {
@@ -153,12 +153,12 @@ export function usdSendAction(profile: ExchangeSigningProfile, terms: UsdSendTer
   };
 }
 
-/** The nonce of an action, regardless of its type's name for it. */
+/** The nonce of an action: its field is `time` or `nonce`, depending on the type. */
 export function exchangeNonceOf(action: ExchangeAction): number {
   return Number(action[exchangeTransferFields[action.type].nonceField]);
 }
 
-/** A nonce must survive JSON and both clocks: a positive safe integer. @throws RangeError */
+/** Returns `nonce` if it is a positive safe integer, as JSON requires. @throws RangeError otherwise */
 export function checkedExchangeNonce(nonce: number): number {
   if (!Number.isSafeInteger(nonce) || nonce <= 0)
     throw new RangeError(`nonce must be a positive safe integer, got ${nonce}`);

@@ -40,7 +40,7 @@ test("both halves of a withdrawal have the same nonce", () => {
   );
 });
 
-test("the first half is the contract's typed data for nonces", () => {
+test("the first half is the typed data for nonces in the contract", () => {
   expect(built.authorize.sign).toEqual({
     signatureKind: "eip712",
     domain: {
@@ -78,7 +78,7 @@ test("the first half is the contract's typed data for nonces", () => {
   });
 });
 
-test("the second half is the contract's action with its eight fields and their types", () => {
+test("the second half is the action in the contract, with its eight fields and their types", () => {
   expect(built.deposit).toEqual({
     action: {
       type: "sendAsset",
@@ -156,7 +156,7 @@ test("the wallet's chain changes the signature, but not the transfer", () => {
   expect(digest(elsewhere.authorize.sign)).not.toBe(digest(built.authorize.sign));
 });
 
-test("refuses to build terms that must not be signed", () => {
+test("refuses to build steps for terms that must not be signed", () => {
   const wrong: Partial<ExchangeWithdrawalTerms>[] = [
     { amount: 0n },
     { amount: -1n },

@@ -20,7 +20,7 @@ export interface ExchangeWithdrawalTerms extends Omit<SendAssetTerms, "destinati
   readonly depository: Address;
 }
 
-/** Both halves of a withdrawal, built together so that they cannot have different nonces. */
+/** Both halves of a withdrawal, built together so that their nonces cannot differ. */
 export interface ExchangeWithdrawal {
   readonly nonce: number;
   /** Maps the nonce to the order. */
@@ -41,7 +41,7 @@ export interface ExchangeWithdrawal {
   readonly deposit: {
     readonly action: {
       readonly type: ExchangeAction["type"];
-      /** Without `signatureChainId`: the signer adds the chain of their wallet. */
+      /** Without `signatureChainId`: the signer adds the chain id of their wallet. */
       readonly parameters: Readonly<Record<string, string | number>>;
     };
     readonly nonce: number;

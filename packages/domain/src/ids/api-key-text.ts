@@ -8,7 +8,7 @@ export interface ApiKeyText {
 
 const FORM = /^cwk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
 
-/** Undefined when the text cannot be a key. */
+/** Undefined if the text is not in the format of a key. */
 export function readApiKey(text: string): ApiKeyText | undefined {
   const [, id, secret] = FORM.exec(text) ?? [];
   return id === undefined || secret === undefined ? undefined : { id, secret };

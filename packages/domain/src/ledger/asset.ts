@@ -21,6 +21,6 @@ export function assetKey({ chainId, currency }: LedgerAsset): string {
 export function inChargeOrder(currencies: readonly Currency[], preferred: string): Currency[] {
   const wanted = preferred.toLowerCase();
   const rank = ({ symbol, id, priceId }: Currency): number =>
-    [symbol, id, priceId].some((word) => word.toLowerCase() === wanted) ? 0 : 1;
+    [symbol, id, priceId].some((name) => name.toLowerCase() === wanted) ? 0 : 1;
   return currencies.toSorted((a, b) => rank(a) - rank(b) || (a.address < b.address ? -1 : 1));
 }

@@ -25,9 +25,9 @@ export interface Standing {
 }
 
 /**
- * What `purpose` may use of the balance, USD with 18 decimals, never negative. Fast fills are backed by the
- * balance less its haircut; while there are holds, claims must leave as much, or stablecoins could be claimed
- * and only volatile balances would back a hold.
+ * What `purpose` may use of the balance, USD with 18 decimals, never negative. The balance less its haircut
+ * backs fast fills. While there are holds, claims must leave that too: otherwise an app could claim its
+ * stablecoins and leave only volatile balances behind a hold.
  */
 export function availableFor(
   purpose: BalancePurpose,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { haircutUsd } from "./haircut.ts";
 
-test("the haircut of an asset is on its balance or on its holds, whichever is larger", () => {
+test("the haircut of an asset applies to its balance or its holds, whichever is larger", () => {
   const position = (balanceUsd: bigint, heldUsd: bigint, priceId = "ethereum") =>
     ({ priceId, class: "major", balanceUsd, heldUsd }) as const;
   expect(haircutUsd([position(1_000n, 0n)])).toBe(500n);

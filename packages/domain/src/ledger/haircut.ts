@@ -3,8 +3,8 @@ import { bpsOfUp } from "../money/bps.ts";
 
 /**
  * Part of a balance's value that does not count as collateral of fast fills, in bps by class. A hold may last
- * for days: at full value it would be a free put option, because no one pays for what a fallen balance no
- * longer covers.
+ * for days. At full value the hold would be a free put option: if the price falls, nobody pays for the part
+ * that the balance no longer covers.
  */
 const HAIRCUT_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 0, major: 5_000, minor: 7_000 };
 
@@ -14,9 +14,9 @@ export function haircutOf(currencyClass: CurrencyClass, usd: bigint): bigint {
 }
 
 /**
- * Without a price, a hold counts this many times its highest known value, before its haircut. Fast fills from
- * it are refused meanwhile, but a claim of the rest cannot be undone, so the margin must last until there is
- * a price again. Listed assets have not tripled during an outage.
+ * Without a price, a hold counts this many times its highest known value, before its haircut. A claim of the
+ * remaining balance cannot be undone, so the margin must suffice until there is a price again. Listed assets
+ * have not tripled during an outage.
  */
 const UNPRICED_HOLD_FACTOR = 3n;
 
@@ -43,10 +43,10 @@ export interface Position {
  */
 export function haircutUsd(positions: readonly Position[]): bigint {
   const assets = new Map<string, Position>();
-  for (const one of positions) {
-    const { balanceUsd, heldUsd } = assets.get(one.priceId) ?? { balanceUsd: 0n, heldUsd: 0n };
-    const sum = { balanceUsd: balanceUsd + one.balanceUsd, heldUsd: heldUsd + one.heldUsd };
-    assets.set(one.priceId, { ...one, ...sum });
+  for (const position of positions) {
+    const { balanceUsd, heldUsd } = assets.get(position.priceId) ?? { balanceUsd: 0n, heldUsd: 0n };
+    const sum = { balanceUsd: balanceUsd + position.balanceUsd, heldUsd: heldUsd + position.heldUsd };
+    assets.set(position.priceId, { ...position, ...sum });
   }
   let usd = 0n;
   for (const { class: currencyClass, balanceUsd, heldUsd } of assets.values())

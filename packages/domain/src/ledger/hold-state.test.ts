@@ -20,7 +20,7 @@ test("a hold moves money only into and out of permanent, alternately", () => {
   );
 });
 
-test("the life cycle of a hold", () => {
+test("applies the transitions of a hold's life cycle", () => {
   const words = holdStates.map((state) =>
     holdActs.map((act) => {
       const decision = decideHold(state, act);
@@ -35,7 +35,7 @@ test("the life cycle of a hold", () => {
   });
 });
 
-test("repeating an applied act changes nothing", () => {
+test("repeating an applied action changes nothing", () => {
   for (const state of holdStates)
     for (const act of holdActs) {
       const decision = decideHold(state, act);

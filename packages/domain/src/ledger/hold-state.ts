@@ -1,13 +1,13 @@
 /**
- * `active`: the app guarantees the deposit. `released`: the deposit came, or nothing was paid. `permanent`:
- * the deposit never came and the app paid.
+ * `active`: the app guarantees the deposit. `released`: the deposit arrived, or nothing was paid.
+ * `permanent`: the deposit did not arrive and the app paid.
  */
 export const holdStates = ["active", "released", "permanent"] as const;
 export type HoldState = (typeof holdStates)[number];
 
 /**
- * `reinstate`: the deposit that released the hold was reorged out. `return`: a deposit came after the app had
- * paid.
+ * `reinstate`: the deposit that released the hold was reorged out. `return`: a deposit arrived after the app
+ * had paid.
  */
 export const holdActs = ["release", "reinstate", "makePermanent", "return"] as const;
 export type HoldAct = (typeof holdActs)[number];

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { assetKey } from "./asset.ts";
 import { mergeEntries } from "./movement.ts";
 
-test("merging keeps sums, with one line per account and asset and no zero lines", () => {
+test("merging preserves sums, with one line per account and asset and no zero lines", () => {
   const [one, two] = [1, 2].map((chainId) => ({ chainId, currency: "0x0" as const }));
   if (one === undefined || two === undefined) throw new Error("two assets");
   expect(assetKey(one)).not.toBe(assetKey(two));

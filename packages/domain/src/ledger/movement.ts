@@ -9,7 +9,7 @@ export const walletAccounts = ["balance", "pending", "owed"] as const;
 export type WalletAccount = (typeof walletAccounts)[number];
 
 /**
- * Accounts of the service, opposite the wallets'. `custody`: negative by what the solver holds on chain for
+ * Accounts of the service, opposite the wallets'. `custody`: minus what the solver holds on chain for
  * wallets. `fees`: earned. `fronted`: received for fast fills whose deposit never arrived.
  */
 export const serviceAccounts = ["custody", "fees", "fronted"] as const;

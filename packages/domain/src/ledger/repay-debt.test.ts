@@ -11,8 +11,8 @@ test("credits repay debts first, forced debits empty the balance first, and noth
       expect(credit.repaid + credit.credited).toBe(moved);
       expect(credit.repaid).toBe(moved < there ? moved : there);
       const debit = splitDebit(moved, there);
-      expect(debit.taken + debit.owed).toBe(moved);
-      expect(debit.taken).toBe(moved < there ? moved : there);
+      expect(debit.debited + debit.owed).toBe(moved);
+      expect(debit.debited).toBe(moved < there ? moved : there);
     }),
   );
 });

@@ -11,7 +11,7 @@ export function splitCredit(
 export function splitDebit(
   amount: bigint,
   balance: bigint,
-): { readonly taken: bigint; readonly owed: bigint } {
-  const taken = amount < balance ? amount : balance;
-  return { taken, owed: amount - taken };
+): { readonly debited: bigint; readonly owed: bigint } {
+  const debited = amount < balance ? amount : balance;
+  return { debited, owed: amount - debited };
 }

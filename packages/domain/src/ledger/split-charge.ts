@@ -18,7 +18,7 @@ export interface ChargePart {
   readonly usd: bigint;
 }
 
-/** Whether {@link splitCharge} can have created the part from a balance with this price. */
+/** Whether {@link splitCharge} could have made this part from a balance with this price. */
 export function isConvertedAt(
   { amount, usd }: Pick<ChargePart, "amount" | "usd">,
   unit: PricedUnit,
@@ -33,10 +33,10 @@ export interface SplitCharge {
 }
 
 /**
- * Takes `usd` from the balances in order, each emptied before the next is used. The amount from an asset is
+ * Charges `usd` to the balances in order, emptying each before using the next. The amount from an asset is
  * rounded up, but never exceeds its balance; the parts' `usd` and the uncovered rest add up exactly to the
  * charge.
- * @param cap balances that together may pay at most `usd` of the charge
+ * @param cap the balances to which it `applies` may together pay at most `cap.usd`
  */
 export function splitCharge<Balance extends ChargeableBalance>(
   usd: bigint,
@@ -62,7 +62,7 @@ export function splitCharge<Balance extends ChargeableBalance>(
 
 /**
  * The amounts that pay `usd` out of reserved parts, in their order and at the rate of the reservation,
- * regardless of price moves since. Rounded up, within each part; a larger `usd` takes all of the parts.
+ * regardless of price moves since. Rounded up, at most each part; a `usd` above their sum uses all parts.
  */
 export function shareOfParts(
   usd: bigint,

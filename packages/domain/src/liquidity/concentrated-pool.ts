@@ -1,11 +1,11 @@
-import { MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, rememberedSqrtRatio } from "./sqrt-ratio.ts";
+import { MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, cachedSqrtRatio } from "./sqrt-ratio.ts";
 import { FEE_UNITS, swapStep } from "./swap-step.ts";
 
 /** A pool of concentrated liquidity at one block; tokens ordered by address, prices in token1 per token0. */
 export interface ConcentratedPool {
   /** sqrt of the price, Q64.96. */
   readonly sqrtPrice: bigint;
-  /** As the pool reports it: at a boundary it shows the side that the price came from. */
+  /** The current tick as the pool reports it: on a boundary, the side from which the price reached it. */
   readonly tick: number;
   /** Active liquidity at the current price. */
   readonly liquidity: bigint;
@@ -18,18 +18,18 @@ export interface ConcentratedPool {
 /** A pool's initialized ticks within a range. */
 export interface KnownTicks {
   /**
-   * All initialized ticks from here to `to`, both inclusive, are in `at`; outside the range nothing is known.
+   * `at` contains all initialized ticks from `from` to `to`, both inclusive. Ticks outside are unknown.
    */
   readonly from: number;
   readonly to: number;
   /** Ascending. */
   readonly at: readonly number[];
-  /** Liquidity gained when the price rises through the tick, lost when it falls; by the index of `at`. */
+  /** Liquidity gained when the price rises through `at[i]`, lost when the price falls through it. */
   readonly net: readonly bigint[];
 }
 
 export interface SwapOutcome {
-  /** With the fee. */
+  /** Including the fee. */
   readonly amountIn: bigint;
   readonly amountOut: bigint;
   /** Whether the whole amount was swapped; otherwise the pool or its known ticks ended first. */
@@ -47,10 +47,10 @@ export interface SwapOutcome {
 const TICKS_PER_WORD = 256;
 
 /**
- * Swaps along the known ticks, exact to the unit like the deployed pools, and stops where they end instead of
- * guessing. Source: Uniswap v3 whitepaper 6.2 and 6.3; `UniswapV3Pool.swap` for where steps end.
- * @param zeroForOne token0 goes in, the price falls
- * @param amount input with its fee, or output
+ * Simulates a swap along the known ticks, exact to the base unit like the deployed pools, and stops where
+ * they end. Source: Uniswap v3 whitepaper 6.2 and 6.3; `UniswapV3Pool.swap` for where steps end.
+ * @param zeroForOne token0 is the input, so the price falls
+ * @param amount input including the fee (`exactIn`), or output (`exactOut`)
  */
 export function swapConcentrated(
   pool: ConcentratedPool,
@@ -77,7 +77,7 @@ export function swapConcentrated(
     const next = crosses ? candidate : Math.max(MIN_TICK, Math.min(MAX_TICK, edge));
     // The edge itself must be known: liquidity may change there.
     if (next < ticks.from || next > ticks.to) break;
-    const ratio = rememberedSqrtRatio(next);
+    const ratio = cachedSqrtRatio(next);
     const target = (zeroForOne ? ratio < limit : ratio > limit) ? limit : ratio;
     const step = swapStep(price, target, liquidity, remaining, exactIn, fee);
     amountIn += step.amountIn + step.fee;

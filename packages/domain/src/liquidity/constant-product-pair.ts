@@ -11,7 +11,7 @@ export interface ConstantProductPair {
 /**
  * A pair's output for an input, rounded down. Source: Uniswap v2 whitepaper 3.2.1 and 3.1; the periphery's
  * `getAmountOut` for the rounding.
- * @returns 0n if the pair has nothing to give
+ * @returns 0n if a reserve is empty
  */
 export function pairOutput(pair: ConstantProductPair, zeroForOne: boolean, amountIn: bigint): bigint {
   const reserveIn = zeroForOne ? pair.reserve0 : pair.reserve1;
@@ -24,7 +24,7 @@ export function pairOutput(pair: ConstantProductPair, zeroForOne: boolean, amoun
 /**
  * A pair's input for an output: the periphery's `getAmountIn`, which adds one unit to the rounded-down
  * quotient.
- * @returns undefined if its reserve is not above the output
+ * @returns undefined if the pair's reserve does not exceed the output
  */
 export function pairInput(
   pair: ConstantProductPair,

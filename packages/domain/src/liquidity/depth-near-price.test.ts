@@ -34,7 +34,7 @@ test("liquidity over all prices has the depth of a pair with the same reserves",
     expect(share(depthNearPrice(pool, token), L)).toBeCloseTo(1, 1);
 });
 
-test("a position one step wide has the depth of its funds, not of its liquidity", () => {
+test("a position that is one step wide has the depth of its funds, not of its liquidity", () => {
   const pool = aPool([-10, 10, L]);
   for (const token of ["token0", "token1"] as const)
     expect(share(depthNearPrice(pool, token), L)).toBeCloseTo(0.05, 2);

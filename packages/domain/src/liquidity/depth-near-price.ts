@@ -1,38 +1,40 @@
 import type { ConcentratedPool } from "./concentrated-pool.ts";
 import { amount0Between, amount1Between } from "./price-moves.ts";
-import { MAX_TICK, MIN_TICK, rememberedSqrtRatio } from "./sqrt-ratio.ts";
+import { MAX_TICK, MIN_TICK, cachedSqrtRatio } from "./sqrt-ratio.ts";
 
 /** About 2 % of the price to either side. */
 const NEAR_TICKS = 200;
-/** A constant-product pair gives 1 - 1.0001^(-100) of a reserve while its price moves this far. */
+/** A constant-product pair pays out 1 - 1.0001^(-100) of a reserve (1/100) while its price moves by 2 %. */
 const PARTS_OF_RESERVE = 100n;
 
 /**
- * The reserve of an equivalent constant-product pair, which gives as much of a token as this pool before its
- * price has moved by 2 %, in base units. Liquidity at the price is misleading: a one-tick position shows
- * thousands of times its funds. Only known ticks count.
+ * The reserve, in base units, of a constant-product pair that would pay out as much of `token` as this pool
+ * before the price moves by 2 %. Liquidity at the current price alone is misleading: a one-tick position
+ * shows thousands of times its funds. Only known ticks count.
  */
 export function depthNearPrice(pool: ConcentratedPool, token: "token0" | "token1"): bigint {
   const { sqrtPrice, tick, ticks } = pool;
-  const rises = token === "token0";
-  const end = rises
+  const isRising = token === "token0";
+  const end = isRising
     ? Math.min(tick + NEAR_TICKS, ticks.to, MAX_TICK)
     : Math.max(tick - NEAR_TICKS, ticks.from, MIN_TICK);
   let { liquidity } = pool;
   let price = sqrtPrice;
-  let held = 0n;
+  let depth = 0n;
   const moveTo = (next: bigint): void => {
-    if (rises && next > price) held += amount0Between(price, next, liquidity, false);
-    if (!rises && next < price) held += amount1Between(next, price, liquidity, false);
+    if (isRising && next > price) depth += amount0Between(price, next, liquidity, false);
+    if (!isRising && next < price) depth += amount1Between(next, price, liquidity, false);
     price = next;
   };
-  const met = ticks.at.flatMap((at, index) =>
-    (rises ? at > tick && at <= end : at <= tick && at >= end) ? [{ at, net: ticks.net[index] ?? 0n }] : [],
+  const crossed = ticks.at.flatMap((at, index) =>
+    (isRising ? at > tick && at <= end : at <= tick && at >= end)
+      ? [{ at, net: ticks.net[index] ?? 0n }]
+      : [],
   );
-  for (const { at, net } of rises ? met : met.toReversed()) {
-    moveTo(rememberedSqrtRatio(at));
-    liquidity += rises ? net : -net;
+  for (const { at, net } of isRising ? crossed : crossed.toReversed()) {
+    moveTo(cachedSqrtRatio(at));
+    liquidity += isRising ? net : -net;
   }
-  moveTo(rememberedSqrtRatio(end));
-  return held * PARTS_OF_RESERVE;
+  moveTo(cachedSqrtRatio(end));
+  return depth * PARTS_OF_RESERVE;
 }

@@ -25,7 +25,7 @@ export function amount1Between(lower: bigint, upper: bigint, liquidity: bigint, 
   return up ? mulDivUp(liquidity, upper - lower, Q96) : mulDivDown(liquidity, upper - lower, Q96);
 }
 
-/** Price after an input (without fee) at positive liquidity: never past the exact one. */
+/** Price after an input (without fee) at positive liquidity, rounded so as not to pass the exact price. */
 export function priceAfterInput(
   price: bigint,
   liquidity: bigint,
@@ -36,14 +36,14 @@ export function priceAfterInput(
   if (amountIn === 0n) return price;
   const scaled = liquidity << 96n;
   const product = amountIn * price;
-  // Where 256 bits overflow, the pools use a coarser form of the formula, and so must this prediction.
+  // On 256-bit overflow the pools use a coarser formula, so this prediction must too.
   return scaled + product <= MAX_UINT256
     ? mulDivUp(scaled, price, scaled + product)
     : divUp(scaled, scaled / price + amountIn);
 }
 
 /**
- * Price after an output at positive liquidity: never short of the exact one.
+ * Price after an output at positive liquidity, rounded so as not to fall short of the exact price.
  * @param amountOut at most what the liquidity holds up to the end of its range
  */
 export function priceAfterOutput(

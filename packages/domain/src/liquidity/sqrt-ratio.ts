@@ -36,24 +36,24 @@ const POWERS = [
 ] as const;
 
 /**
- * Maximum number of cached ratios: swaps return to the same ticks, and computing them takes most of the time.
+ * Maximum number of cached ratios. Swaps reuse the same ticks, and their ratios dominate a swap's cost.
  */
-const MAX_KEPT = 16_384;
-const kept = new Map<number, bigint>();
+const MAX_CACHED = 16_384;
+const cache = new Map<number, bigint>();
 
 /** {@link sqrtRatioAtTick}, cached. */
-export function rememberedSqrtRatio(tick: number): bigint {
-  const before = kept.get(tick);
-  if (before !== undefined) return before;
+export function cachedSqrtRatio(tick: number): bigint {
+  const cached = cache.get(tick);
+  if (cached !== undefined) return cached;
   const ratio = sqrtRatioAtTick(tick);
-  if (kept.size >= MAX_KEPT) kept.clear();
-  kept.set(tick, ratio);
+  if (cache.size >= MAX_CACHED) cache.clear();
+  cache.set(tick, ratio);
   return ratio;
 }
 
 const ONE_Q128 = 1n << 128n;
 const MAX_UINT256 = (1n << 256n) - 1n;
-/** 2^32 - 1: the lower half of a Q128.128 fraction, which Q64.96 cannot hold. */
+/** 2^32 - 1: the low 32 bits of a Q128.128 fraction, which Q64.96 cannot represent. */
 const LOST_BITS = 0xffffffffn;
 
 /**
@@ -68,7 +68,7 @@ export function sqrtRatioAtTick(tick: number): bigint {
   for (let bit = 0; distance >> bit !== 0; bit++) {
     if (((distance >> bit) & 1) === 1) ratio = (ratio * (POWERS[bit] as bigint)) >> 128n;
   }
-  // The product is of negative powers: a positive tick needs the inverse.
+  // The powers are negative, so a positive tick needs the inverse of their product.
   if (tick > 0) ratio = MAX_UINT256 / ratio;
   return (ratio >> 32n) + ((ratio & LOST_BITS) === 0n ? 0n : 1n);
 }

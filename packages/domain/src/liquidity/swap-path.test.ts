@@ -62,7 +62,7 @@ const aPool: fc.Arbitrary<ConcentratedPool> = fc
 
 const anAmount = fc.oneof(fc.bigInt({ min: 1n, max: 1n << 40n }), fc.bigInt({ min: 1n, max: 1n << 90n }));
 
-test("the input for an output buys at least that output, and nothing much cheaper does", () => {
+test("the input for an output buys at least that output, and no much smaller input does", () => {
   let reached = 0;
   fc.assert(
     fc.property(aPool, fc.boolean(), anAmount, (pool, zeroForOne, amount) => {
@@ -81,7 +81,7 @@ test("the input for an output buys at least that output, and nothing much cheape
   expect(reached).toBeGreaterThan(50);
 });
 
-test("spends an input to the unit, and a larger one never buys less", () => {
+test("spends the whole input, and a larger one never buys less", () => {
   fc.assert(
     fc.property(aPool, fc.boolean(), anAmount, anAmount, (pool, zeroForOne, amount, more) => {
       const smaller = swapConcentrated(pool, zeroForOne, "exactIn", amount);
@@ -113,7 +113,7 @@ test("a sale in two parts equals the sale in one, except for rounding", () => {
   );
 });
 
-test("gives no answer beyond the known ticks, and the same answer as with all ticks within them", () => {
+test("returns nothing beyond the known ticks, and within them the same result as with all ticks", () => {
   const positions = [
     { from: -6_000, to: 6_000, liquidity: 10n ** 18n },
     { from: -600, to: 600, liquidity: 10n ** 19n },
@@ -133,7 +133,7 @@ test("gives no answer beyond the known ticks, and the same answer as with all ti
   expect(pathInput([{ kind: "concentrated", pool: whole, zeroForOne: true }], huge)).toBeUndefined();
 });
 
-test("a price on a boundary belongs to the side that the pool reports", () => {
+test("a price on a tick boundary belongs to the side that the pool reports", () => {
   const positions = [
     { from: -600, to: 0, liquidity: 10n ** 20n },
     { from: 0, to: 600, liquidity: 10n ** 18n },
@@ -166,7 +166,7 @@ const aPair = fc.record({
   feeBps: fc.constantFrom(0n, 25n, 30n, 100n),
 });
 
-test("the input that a pair asks for buys the output, and the product never shrinks", () => {
+test("the input that a pair requires buys the output, and the product never decreases", () => {
   fc.assert(
     fc.property(aPair, fc.boolean(), anAmount, (pair, zeroForOne, amount) => {
       const [reserveIn, reserveOut] = zeroForOne
@@ -190,7 +190,7 @@ test("a pair's amounts match its periphery contract", () => {
   expect(pairOutput({ ...pair, reserve0: 0n, reserve1: 0n }, true, 1_000n)).toBe(0n);
 });
 
-test("a path of several pools grows with its amount and never beats the pools' spot price", () => {
+test("a larger amount never buys less along several pools, and never beats their spot price", () => {
   const aHop: fc.Arbitrary<Hop> = fc.oneof(
     fc.record({ kind: fc.constant("concentrated" as const), pool: aPool, zeroForOne: fc.boolean() }),
     fc.record({ kind: fc.constant("pair" as const), pool: aPair, zeroForOne: fc.boolean() }),

@@ -15,7 +15,7 @@ export interface PathOutput {
   readonly crossedTicks: number;
 }
 
-/** The output of an input through consecutive pools, no pool twice. Grows with the input. */
+/** The output of an input through consecutive, distinct pools. Grows with the input. */
 export function pathOutput(hops: readonly Hop[], amountIn: bigint): PathOutput {
   let amountOut = amountIn;
   let complete = true;
@@ -41,7 +41,7 @@ export interface PathInput {
 /**
  * The input for an output through consecutive pools, computed from the last to the first as the routers do.
  * Grows with the output.
- * @returns undefined if a pool, or its known ticks, ends first
+ * @returns undefined if a pool, or its known ticks, cannot supply the output
  */
 export function pathInput(hops: readonly Hop[], amountOut: bigint): PathInput | undefined {
   let amountIn = amountOut;
@@ -62,7 +62,7 @@ export function pathInput(hops: readonly Hop[], amountOut: bigint): PathInput | 
   return { amountIn, crossedTicks };
 }
 
-/** What the input would buy at each pool's price for the smallest trade, after fees. */
+/** What the input would buy at each pool's current price, after fees: an upper bound of any swap. */
 export function pathSpot(hops: readonly Hop[], amountIn: bigint): bigint {
   let amount = amountIn;
   for (const hop of hops)

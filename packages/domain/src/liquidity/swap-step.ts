@@ -7,7 +7,7 @@ export const FEE_UNITS = 1_000_000n;
 export interface SwapStep {
   /** Price at the end of the step, Q64.96. */
   readonly price: bigint;
-  /** Without the fee. */
+  /** Excluding the fee. */
   readonly amountIn: bigint;
   readonly amountOut: bigint;
   /** Fee on the input, in addition to `amountIn`. */
@@ -15,9 +15,10 @@ export interface SwapStep {
 }
 
 /**
- * The part of a swap at one liquidity, from `price` at most to `target`. Prices fall when token0 goes in.
+ * The part of a swap at constant liquidity, from `price` at most to `target`. Prices fall when token0 is the
+ * input.
  * Source: Uniswap v3 whitepaper 6.2.3 and 6.3, with the rounding of the deployed pools.
- * @param remaining input with its fee that is not spent yet, or output that is still missing
+ * @param remaining input including the fee that is not spent yet, or output that is still missing
  */
 export function swapStep(
   price: bigint,
@@ -39,8 +40,8 @@ export function swapStep(
     const amountIn = inputBetween(price, reached, liquidity, zeroForOne);
     const amountOut = outputBetween(price, reached, liquidity, zeroForOne);
     // Input that does not move the price is fee, unless rounding reached the target.
-    const taken = reached === target ? mulDivUp(toTarget, fee, FEE_UNITS - fee) : remaining - amountIn;
-    return { price: reached, amountIn: reached === target ? toTarget : amountIn, amountOut, fee: taken };
+    const paidFee = reached === target ? mulDivUp(toTarget, fee, FEE_UNITS - fee) : remaining - amountIn;
+    return { price: reached, amountIn: reached === target ? toTarget : amountIn, amountOut, fee: paidFee };
   }
   const toTarget = outputBetween(price, target, liquidity, zeroForOne);
   const reached = remaining >= toTarget ? target : priceAfterOutput(price, liquidity, remaining, zeroForOne);

@@ -31,7 +31,7 @@ test("the two roundings enclose the exact quotient and differ by at most one", (
   expect(divUp(0n, 7n)).toBe(0n);
 });
 
-test("basis points of an amount round in the named direction", () => {
+test("basis points of an amount round in the requested direction", () => {
   expect(bpsOfUp(1n, 1)).toBe(1n);
   expect(bpsOfDown(9_999n, 1)).toBe(0n);
   expect(bpsOfUp(10_000n, 6)).toBe(6n);

@@ -12,7 +12,7 @@ export function fitsMessage(difference: bigint): boolean {
   return difference < INT256_LIMIT && difference >= -INT256_LIMIT;
 }
 
-/** The payment that must return one input. Addresses are bytes. */
+/** The payment that a refund of one input requires. Addresses are bytes. */
 export interface RefundDemand {
   /** Name of the chain. */
   readonly chainId: string;

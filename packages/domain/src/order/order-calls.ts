@@ -24,8 +24,8 @@ export function encodeOrderCall(call: OrderCall): Hex {
   if (!/^(?:[0-9a-f]{2})*$/.test(data)) throw new RangeError("call data must be hex bytes");
   const length = data.length / 2;
   const padded = data.padEnd(Math.ceil(length / 32) * 64, "0");
-  // Heads: the address, the offset of the second tuple, the value. That tuple: the offset of its bytes, their
-  // length, the bytes.
+  // Heads: the address, the offset of the second tuple, the value. The second tuple: the offset of its bytes,
+  // their length, the bytes.
   const heads = word(call.to.slice(2).toLowerCase()) + word("60") + word(call.value.toString(16));
   return `0x${heads}${word("20")}${word(length.toString(16))}${padded}`;
 }

@@ -85,7 +85,7 @@ test("the id of any order equals viem's struct hash", () => {
   );
 });
 
-test("an order survives JSON", () => {
+test("converting an order to JSON and back returns the same order", () => {
   fc.assert(
     fc.property(anOrder, (order) => {
       expect(orderFromJson(JSON.parse(JSON.stringify(orderToJson(order))) as OrderJson)).toEqual(order);

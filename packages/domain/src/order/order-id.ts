@@ -1,4 +1,4 @@
-import { remembered } from "../hashing/remembered.ts";
+import { cacheHashes } from "../hashing/cache-hashes.ts";
 import { arrayHash, keccakHex, keccakText, structWriter, toHex } from "../hashing/struct-writer.ts";
 import type { OrderId } from "../ids/hex.ts";
 import type { Order, OrderFee, OrderInput, OrderOutput, OrderPayment, OrderRefund } from "./order.ts";
@@ -74,8 +74,8 @@ const OUTPUT = typeHash("Output", "OutputPayment");
 const OUTPUT_PAYMENT = typeHash("OutputPayment");
 const FEE = typeHash("Fee");
 
-const text = remembered(keccakText);
-const bytes = remembered(keccakHex);
+const text = cacheHashes(keccakText);
+const bytes = cacheHashes(keccakHex);
 
 const orderWriter = structWriter(8);
 const inputWriter = structWriter(3);
@@ -86,8 +86,8 @@ const paymentWriter = structWriter(5);
 const feeWriter = structWriter(6);
 
 /**
- * Id of an order: its EIP-712 struct hash without a domain. Hand-written because a quote must take only
- * microseconds; byte-identical to viem's `hashStruct`.
+ * Id of an order: its EIP-712 struct hash without a domain. Hand-written because hashing may take only
+ * microseconds of a quote; byte-identical to viem's `hashStruct`.
  * @throws RangeError if a value does not fit its type (a deadline beyond uint32, hex of odd length, …)
  */
 export function orderIdOf(order: Order): OrderId {

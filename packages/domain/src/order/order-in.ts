@@ -1,4 +1,4 @@
-/** An order with amounts of either type: bigint in the code, decimal text in JSON. */
+/** The shape of an order, generic over its amounts: bigint in the code, decimal text in JSON. */
 export interface OrderIn<Amount> {
   readonly version: string;
   readonly solverChainId: string;

@@ -2,8 +2,8 @@ import { keccak, keccakText, toHex, writeHex } from "../hashing/struct-writer.ts
 import type { Hex32, OrderId } from "../ids/hex.ts";
 
 /**
- * The EIP-712 domain under which a solver signs orders. It has no chain and no contract: an order names its
- * chains and its solver itself, and settlement goes by the order's id.
+ * The EIP-712 domain under which a solver signs orders. It has no chain and no contract: an order itself
+ * names its chains and its solver, and settlement uses the order's id.
  */
 export const orderDomain = { name: "Causeway", version: "1" } as const;
 

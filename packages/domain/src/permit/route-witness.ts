@@ -11,15 +11,15 @@ import type { Address, Hex32 } from "../ids/hex.ts";
 import type { RouterCall } from "../quote/router-calldata.ts";
 
 /**
- * The route of funds that are paid by signature, covered by the same signature. `RouteWitness` of the
+ * The route of funds that are paid by signature; the same signature covers the route. `RouteWitness` of the
  * contracts.
  */
 export interface RouteWitness {
-  /** Who may submit it. */
+  /** The only account that may submit the signature. */
   readonly relayer: Address;
-  /** Who gets the remainder. */
+  /** Who gets what the calls leave over. */
   readonly refundTo: Address;
-  /** Tokens whose remainder goes there, in addition to the paid token. */
+  /** Tokens whose remainder goes to `refundTo`, in addition to the paid token. */
   readonly refundTokens: readonly Address[];
   /** None of them may fail: the submitter could make an optional call fail by supplying too little gas. */
   readonly calls: readonly RouterCall[];

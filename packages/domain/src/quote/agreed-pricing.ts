@@ -14,8 +14,8 @@ interface Priced {
 type FeeTerms = Pick<RequestTerms, "appFees" | "sponsorship" | "gasTopup">;
 
 /**
- * The prices of a route under its terms: deducts app fees and adds the sponsor's agreed amount, or what its
- * fixed rate requires now.
+ * The prices of a route under its terms, with app fees deducted and the sponsor's part added: the agreed
+ * amount, or what the fixed rate requires now.
  */
 export function agreedPricing<P extends Priced>(pricing: P, { appFees, sponsorship, gasTopup }: FeeTerms): P {
   if (appFees === undefined && sponsorship === undefined && gasTopup === undefined) return pricing;
@@ -39,8 +39,8 @@ export function agreedPricing<P extends Priced>(pricing: P, { appFees, sponsorsh
 
 /**
  * What the sponsor pays of a fill now, USD with 18 decimals: the agreed amount, or what the fixed rate
- * requires. Undefined: the rate costs more than the sponsor's limit or is too far from the prices. 0 without
- * a sponsor.
+ * requires. Undefined if the rate costs more than the sponsor's limit or is too far from the prices. 0
+ * without a sponsor.
  */
 export function sponsoredUsd(
   { sponsorship }: FeeTerms,
@@ -54,17 +54,17 @@ export function sponsoredUsd(
 }
 
 /**
- * The part that the sponsor is not charged because the origin transaction, of which it was to pay a share,
- * cost nothing. USD with 18 decimals.
+ * The part of the agreed amount that the sponsor is not charged: the agreed amount included a share of the
+ * origin transaction's gas, which the service did not spend. USD with 18 decimals.
  */
 export function unusedSponsorUsd({ sponsorship }: FeeTerms, sponsored: bigint, unspentUsd: bigint): bigint {
   if (sponsorship === undefined) return 0n;
-  // The gas of the origin transaction is part of whichever of the two the payment costs.
+  // The gas of the origin transaction is part of `execution` or `rent`.
   const { execution, rent } = sponsorship.components;
   const paid = sponsorship.fixedRate === undefined ? execution.sponsoredUsd + rent.sponsoredUsd : sponsored;
   const limitUsd = paid < sponsored ? paid : sponsored;
   return unspentUsd < limitUsd ? unspentUsd : limitUsd;
 }
 
-/** A rate that is further from the prices, in bps, must be a mistake. */
+/** A fixed rate that differs from the prices by more than this, in bps, must be a mistake. */
 export const MAX_RATE_OFF_BPS = 500n;

@@ -15,7 +15,7 @@ const [one, two]: Address[] = [
   "0x2222222222222222222222222222222222222222",
 ];
 
-test("drops zero app fees, and sums those of one recipient", () => {
+test("drops zero app fees, and adds up those of one recipient", () => {
   const fees = [
     { recipient: one!, bps: 10 },
     { recipient: two!, bps: 0 },

@@ -28,7 +28,7 @@ export interface AgreedAppFees {
 /** Maximum of all app fees together, bps of the input: a higher total is more likely an error or fraud. */
 export const MAX_APP_FEE_BPS = 5_000;
 
-/** Zero fees are dropped; those of one recipient are summed, in the order of first appearance. */
+/** Drops zero fees and sums the fees of each recipient, in the order of first appearance. */
 export function mergeAppFees(fees: readonly AppFee[]): AppFee[] {
   const byRecipient = new Map<Address, number>();
   for (const { recipient, bps } of fees)
@@ -67,10 +67,10 @@ export interface FeePrices {
 }
 
 /**
- * What the balances are credited for this deposit instead of `agreed`: in proportion, rounded down, and never
- * more than it is worth by then. Otherwise an app could wait days for prices to fall and be credited at the
- * old ones.
- * @param now undefined: both currencies are the same, whose price does not matter
+ * What the balances are credited for a deposit of `deposited` instead of `agreed`: in proportion, rounded
+ * down, and at most the fee's value at current prices. Otherwise an app could wait days for prices to fall
+ * and be credited at the old prices.
+ * @param now undefined if both currencies are the same, so that prices do not matter
  */
 export function dueAppFees(
   { fees }: AgreedAppFees,

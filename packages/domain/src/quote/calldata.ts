@@ -21,8 +21,8 @@ export function approveCalldata(spender: Address, amount: bigint): Hex {
 }
 
 /**
- * `transfer(address to, uint256 amount)` of an ERC-20 token, followed by the id: tokens ignore trailing
- * bytes, and the transfer names what it pays.
+ * `transfer(address to, uint256 amount)` of an ERC-20 token, followed by the id of what the transfer pays:
+ * tokens ignore trailing bytes.
  */
 export function transferWithIdCalldata(to: Address, amount: bigint, id: Hex32): Hex {
   return `0xa9059cbb${address(to)}${uint(amount)}${id.slice(2)}`;

@@ -6,8 +6,8 @@ import { splitSlippage } from "./swap-guarantee.ts";
 import type { SlippageBps } from "./swap-guarantee.ts";
 
 /**
- * How much adverse price movement the service covers for a pair, in bps. A firm price between two assets is
- * an option against the solver, worth no more than the fee.
+ * How much adverse price movement the service covers for a pair, in bps. A firm price between two different
+ * assets is an option against the solver, so the coverage does not exceed the service fee.
  */
 export function coveredBps(
   { honorBps, serviceBps }: Pick<FeePolicy, "honorBps" | "serviceBps">,
@@ -27,7 +27,7 @@ export function coveredOnRoute(
   );
 }
 
-/** The slippage that pools need, bps; 0 without a swap. */
+/** The slippage that pool swaps need on each side, bps; 0 without a swap. */
 export interface PoolSlippage {
   readonly origin: number;
   readonly destination: number;

@@ -22,20 +22,20 @@ export interface FeePolicy {
   /** How long after the quote its output is guaranteed even if prices move. */
   readonly firmSeconds: number;
   /**
-   * A quote whose swaps cost more than this, bps of the input's value, is only given to clients that
-   * explicitly allow it.
+   * A quote whose swaps cost more than this, bps of the input's value, is refused unless the client
+   * explicitly allows it.
    */
   readonly maxSwapImpactBps: number;
   /**
-   * How far the repriced output may be below the quoted one that is still paid while firm, bps: bounds the
-   * solver's loss from a price jump.
+   * While a quote is firm, the quoted output is paid if the repriced output is at most this far below it,
+   * bps. Bounds the solver's loss from a price jump.
    */
   readonly honorBps: number;
   /** Seconds after the quote at which an unfilled order expires, if the client sets no ttl. */
   readonly orderLifetimeSeconds: number;
   /**
-   * Seconds between the last moment at which a fill is started and the order's deadline: such a fill must
-   * still be mined in time to be attested.
+   * Seconds between the last moment at which a fill may start and the order's deadline: the fill must be
+   * mined by then to be attested.
    */
   readonly fillGraceSeconds: number;
   /** Seconds between the deadline of the output and the deadline of a refund. */
@@ -75,7 +75,7 @@ export function pairClassOf(
   return RANK[origin.class] >= RANK[destination.class] ? origin.class : destination.class;
 }
 
-/** Both currencies are one asset: its price cancels out. */
+/** Whether both currencies are the same asset, whose price cancels out. */
 export function isOneAsset(pairClass: PairClass): boolean {
   return pairClass === "sameAsset" || pairClass === "wrap";
 }

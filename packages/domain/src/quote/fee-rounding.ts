@@ -3,8 +3,8 @@ import { bpsOfDown, bpsOfUp } from "../money/bps.ts";
 /** How fees round: in the service's favor, by at most one base unit in total. */
 
 /**
- * The fees of an input that are proportional to it, in its base units. Their sum is rounded up and the app's
- * part down; the rest is the service's. If both were rounded up, one more unit of input could raise both fees
+ * The proportional fees of an input, in its base units. Their sum is rounded up, the app's part is rounded
+ * down, and the rest is the service's. If both were rounded up, one more unit of input could raise both fees
  * and yield less output.
  */
 export function proportionalFees(

@@ -6,7 +6,7 @@ import { feeComponents, feeSponsorshipOf, feeSponsorshipText, transferredUsd } f
 const USD = 10n ** 18n;
 const wallet: Address = "0x1111111111111111111111111111111111111111";
 
-test("the written shares of a sponsorship add up to the written sum, and none exceeds its fee", () => {
+test("the displayed shares of a sponsorship add up to the displayed sum, and none exceeds its fee", () => {
   const usdc = { decimals: 6, priceUsd: (USD * 99_991n) / 100_000n };
   const part = fc.bigInt({ min: 0n, max: 10n ** 12n });
   const components = fc.uniqueArray(fc.constantFrom(...feeComponents));
@@ -46,7 +46,7 @@ test("the written shares of a sponsorship add up to the written sum, and none ex
   );
 });
 
-test("rent leaves the service, so that held and volatile balances do not pay it; plain gas does not", () => {
+test("held and volatile balances pay plain gas, but not rent, which leaves the service", () => {
   const usdc = { decimals: 6, priceUsd: USD };
   const leaving = (isRent: boolean): bigint => {
     const request = { wallet, selected: new Set(feeComponents), maxUsd: undefined, cap: undefined };
@@ -57,7 +57,7 @@ test("rent leaves the service, so that held and volatile balances do not pay it;
   expect([leaving(true), leaving(false)]).toEqual([(USD * 3n) / 10n, 0n]);
 });
 
-test("what a rate needs beyond all fees counts as swap", () => {
+test("what a rate requires beyond all fees counts as swap cost", () => {
   const usdc = { decimals: 6, priceUsd: USD };
   const rate = { input: 1n, output: 1n };
   const agreed = feeSponsorshipOf(
@@ -83,7 +83,7 @@ test("what a rate needs beyond all fees counts as swap", () => {
     components: { swap: { sponsored: { usd: "0.110000" } } },
     sponsoredTotal: { usd: "0.160000" },
   });
-  // Or less: then the fees share what is left.
+  // If less is left, the fees share it.
   expect(feeSponsorshipText(agreed, agreed.usd - (USD * 11n) / 100n)).toMatchObject({
     components: { swap: { sponsored: { usd: "0.000000" } }, execution: { sponsored: { usd: "0.030000" } } },
     sponsoredTotal: { usd: "0.040000" },

@@ -5,16 +5,16 @@ import type { PricedUnit } from "../money/usd.ts";
 import type { FixedRate } from "./fixed-rate.ts";
 
 /**
- * The fees of the destination side that a sponsor can pay. `relay` is the service's own. `rent` takes the
- * place of `execution` where the recipient can collect most of what the payment costs.
+ * The fees of the destination side that a sponsor can pay. `relay` is the service's own fee. `rent` replaces
+ * `execution` where the recipient can collect most of the payment's cost.
  */
 export const feeComponents = ["execution", "swap", "relay", "app", "rent"] as const;
 export type FeeComponent = (typeof feeComponents)[number];
 
-/** What is sponsored by default: nothing that a recipient could collect again and again. */
+/** Fees that are sponsored by default. Excludes `rent`, which a recipient could collect repeatedly. */
 export const DEFAULT_SPONSORED: readonly FeeComponent[] = ["execution", "swap", "relay", "app"];
 
-/** One fee and its payers; USD with 18 decimals, as written. */
+/** One fee and the sponsor's part of it: USD with 18 decimals, truncated to the written micro-dollars. */
 export interface ComponentShare {
   readonly selected: boolean;
   readonly totalUsd: bigint;
@@ -25,10 +25,10 @@ export interface ComponentShare {
 export interface FeeSponsorship {
   /** The wallet whose app balance pays. */
   readonly wallet: Address;
-  /** The maximum that it pays, USD with 18 decimals. Absent: what the key's rules allow. */
+  /** The maximum that the app pays, USD with 18 decimals. Absent: what the key's rules allow. */
   readonly maxUsd?: bigint;
   readonly capHit: boolean;
-  /** What it pays, in base units of the deposit, and in USD with 18 decimals at the quote's prices. */
+  /** What the app pays, in base units of the deposit; `usd` at the quote's prices, 18 decimals. */
   readonly amount: bigint;
   readonly usd: bigint;
   /** If set, the sponsor pays as much as this rate requires at the fill instead. */
@@ -45,7 +45,7 @@ export interface SponsoredTrade {
   readonly app: bigint;
   /** The cost of the swap in the fill. */
   readonly swap: bigint;
-  /** The sponsor's part of all that. */
+  /** The part of the above that the sponsor pays. */
   readonly sponsored: bigint;
 }
 
@@ -54,14 +54,14 @@ export interface SponsorshipRequest {
   readonly wallet: Address;
   readonly selected: ReadonlySet<FeeComponent>;
   readonly maxUsd: bigint | undefined;
-  /** The same in base units of the deposit. */
+  /** `maxUsd` in base units of the deposit. */
   readonly cap: bigint | undefined;
   readonly fixedRate: FixedRate | undefined;
 }
 
 /**
- * Divides the sponsor's payment among the fees, in their order, none above its amount; what a fixed rate
- * needs beyond all fees counts as swap. The written shares add up to the written sum.
+ * Divides the sponsor's payment among the fees in order, each up to its amount. What a fixed rate needs
+ * beyond all fees counts as swap. The written shares add up to the written sum.
  */
 export function feeSponsorshipOf(
   request: SponsorshipRequest,
@@ -70,39 +70,40 @@ export function feeSponsorshipOf(
 ): FeeSponsorship {
   const { wallet, maxUsd, cap, fixedRate } = request;
   // A fixed rate is paid regardless of the selected fees.
-  const selected = (one: FeeComponent): boolean => fixedRate !== undefined || request.selected.has(one);
+  const selected = (component: FeeComponent): boolean =>
+    fixedRate !== undefined || request.selected.has(component);
   const [execution, rent] = isRent ? [0n, cost] : [cost, 0n];
   const totals: Record<FeeComponent, bigint> = { execution, relay: service, app, swap, rent };
   const order: readonly FeeComponent[] = ["execution", "relay", "app", "swap", "rent"];
   const paid: Record<FeeComponent, bigint> = { execution: 0n, relay: 0n, app: 0n, swap: 0n, rent: 0n };
   let rest = sponsored;
-  for (const one of order) {
-    if (!selected(one)) continue;
-    paid[one] = rest < totals[one] ? rest : totals[one];
-    rest -= paid[one];
+  for (const component of order) {
+    if (!selected(component)) continue;
+    paid[component] = rest < totals[component] ? rest : totals[component];
+    rest -= paid[component];
   }
   if (rest > 0n) {
-    // A rounding unit, or what the rate needs beyond all fees.
+    // A rounding unit, or what the fixed rate needs beyond all fees.
     const last = selected("swap")
       ? "swap"
-      : (order.findLast((one) => one !== "rent" && selected(one)) ?? "swap");
+      : (order.findLast((component) => component !== "rent" && selected(component)) ?? "swap");
     paid[last] += rest;
     if (paid[last] > totals[last]) totals[last] = paid[last];
   }
   let sum = 0n;
   const written = (amount: bigint): bigint => toWrittenUsd(amountToUsdDown(amount, unit));
-  const shareOf = (one: FeeComponent): ComponentShare => {
+  const shareOf = (component: FeeComponent): ComponentShare => {
     const before = written(sum);
-    sum += paid[one];
+    sum += paid[component];
     const sponsoredUsd = written(sum) - before;
-    const totalUsd = written(totals[one]);
+    const totalUsd = written(totals[component]);
     return {
-      selected: selected(one),
+      selected: selected(component),
       sponsoredUsd,
       totalUsd: totalUsd > sponsoredUsd ? totalUsd : sponsoredUsd,
     };
   };
-  const asked = order.reduce((all, one) => (selected(one) ? all + totals[one] : all), 0n);
+  const asked = order.reduce((all, component) => (selected(component) ? all + totals[component] : all), 0n);
   return {
     wallet,
     ...(maxUsd !== undefined && { maxUsd }),
@@ -155,28 +156,28 @@ export interface FeeSponsorshipText {
 
 /**
  * `feeSponsorship.quoted` and, with the final charge, the fees part of `feeSponsorship.actual`.
- * @param chargedUsd USD with 18 decimals that the sponsor's balance paid; undefined: as quoted
+ * @param chargedUsd what the sponsor's balance paid, USD with 18 decimals; default: as quoted
  */
 export function feeSponsorshipText(agreed: FeeSponsorship, chargedUsd = agreed.usd): FeeSponsorshipText {
   const { components, maxUsd, capHit } = agreed;
   const changes = changesBy(agreed, toWrittenUsd(chargedUsd) - toWrittenUsd(agreed.usd));
-  const written = (one: FeeComponent): { readonly totalUsd: bigint; readonly sponsoredUsd: bigint } => {
-    const { totalUsd, sponsoredUsd } = components[one];
-    return { totalUsd: totalUsd + changes[one], sponsoredUsd: sponsoredUsd + changes[one] };
+  const written = (component: FeeComponent): { readonly totalUsd: bigint; readonly sponsoredUsd: bigint } => {
+    const { totalUsd, sponsoredUsd } = components[component];
+    return { totalUsd: totalUsd + changes[component], sponsoredUsd: sponsoredUsd + changes[component] };
   };
-  const share = (one: FeeComponent): FeeSponsorshipText["components"][FeeComponent] => {
-    const { totalUsd, sponsoredUsd } = written(one);
+  const share = (component: FeeComponent): FeeSponsorshipText["components"][FeeComponent] => {
+    const { totalUsd, sponsoredUsd } = written(component);
     return {
-      selected: components[one].selected,
+      selected: components[component].selected,
       total: { usd: formatUsd(totalUsd) },
       sponsored: { usd: formatUsd(sponsoredUsd) },
       userPays: { usd: formatUsd(totalUsd - sponsoredUsd) },
     };
   };
   const sum = (part: "totalUsd" | "sponsoredUsd"): bigint =>
-    feeComponents.reduce((usd, one) => usd + written(one)[part], 0n);
+    feeComponents.reduce((usd, component) => usd + written(component)[part], 0n);
   return {
-    selectedComponents: feeComponents.filter((one) => components[one].selected),
+    selectedComponents: feeComponents.filter((component) => components[component].selected),
     ...(maxUsd !== undefined && { maxSubsidizationAmount: (maxUsd / MICRO_USD).toString() }),
     capHit,
     components: {
@@ -198,16 +199,19 @@ export const MICRO_USD = 10n ** 12n;
  * Divides the difference between charge and quote: an increase counts as swap; a decrease first reduces the
  * execution or rent (the service may not have sent the origin transaction) or, for a fixed rate, the swap.
  */
-function changesBy({ components, fixedRate }: FeeSponsorship, off: bigint): Record<FeeComponent, bigint> {
+function changesBy(
+  { components, fixedRate }: FeeSponsorship,
+  differenceUsd: bigint,
+): Record<FeeComponent, bigint> {
   const changes: Record<FeeComponent, bigint> = { execution: 0n, swap: 0n, relay: 0n, app: 0n, rent: 0n };
-  if (off > 0n) return { ...changes, swap: off };
-  let rest = -off;
+  if (differenceUsd > 0n) return { ...changes, swap: differenceUsd };
+  let rest = -differenceUsd;
   const first: readonly FeeComponent[] =
     fixedRate === undefined ? ["execution", "rent", "swap"] : ["swap", "execution", "rent"];
-  for (const one of [...first, "relay", "app"] as const) {
-    const { sponsoredUsd } = components[one];
+  for (const component of [...first, "relay", "app"] as const) {
+    const { sponsoredUsd } = components[component];
     const less = rest < sponsoredUsd ? rest : sponsoredUsd;
-    changes[one] = -less;
+    changes[component] = -less;
     rest -= less;
   }
   return changes;

@@ -50,7 +50,7 @@ test("with or without a sponsor, the input for an output is the smallest that yi
     fc.property(someFacts, anAmount, (facts, output) => {
       const input = inputFor(output, facts);
       expect(forward(input, facts).output >= output).toBe(true);
-      // A zero input buys nothing, regardless of how much a sponsor pays.
+      // A zero input buys nothing, however much a sponsor pays.
       if (input > 1n) expect(forward(input - 1n, facts).output < output).toBe(true);
     }),
     { numRuns: 3_000 },
@@ -66,7 +66,7 @@ test("with or without a sponsor, more input never buys less", () => {
   );
 });
 
-test("splits the input plus the sponsor's part into fees, gas top-up and net output", () => {
+test("divides the input plus the sponsor's part into fees, gas top-up and net output", () => {
   fc.assert(
     fc.property(someFacts, anAmount, (facts, input) => {
       const { execution, service, app, net, topup, sponsored: paid } = forward(input, facts);
@@ -94,7 +94,7 @@ test("a sponsor pays the selected fees and never more than the cap", () => {
   );
 });
 
-test("with every fee sponsored the output is worth the input, to the unit", () => {
+test("if every fee is sponsored, the output is worth exactly the input", () => {
   const usdc = { decimals: 6, priceUsd: USD };
   const facts: PricingFacts = {
     origin: usdc,

@@ -32,7 +32,7 @@ export interface ChargedInput {
   readonly rest: bigint;
 }
 
-/** The facts of a route that sponsoring needs. */
+/** The facts of a route that determine the sponsor's part. */
 export interface SponsoredFacts {
   readonly origin: PricedUnit;
   readonly destination: PricedUnit;
@@ -41,8 +41,8 @@ export interface SponsoredFacts {
 }
 
 /**
- * What the sponsor pays for an input. The user's fees are rounded up as usual, and the sponsor pays the
- * difference to all fees: the parts add up, and more input never leaves less.
+ * What the sponsor pays for an input. The user's fees are rounded up as usual, and the sponsor pays the rest
+ * of all fees. So the parts add up, and a larger input never leaves less output.
  */
 export function sponsoredPart(
   sponsored: FeesSponsored,

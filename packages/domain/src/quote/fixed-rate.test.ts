@@ -27,7 +27,7 @@ const plainFacts = fc.record({
   appBps: fc.integer({ min: 0, max: 4_000 }),
 });
 
-test("a fixed rate holds to the unit in both directions, and the sponsor pays the difference", () => {
+test("a fixed rate applies exactly in both directions, and the sponsor pays the difference", () => {
   fc.assert(
     fc.property(plainFacts, someRate, anAmount, (facts, rate, input) => {
       const quote = forward(input, { ...facts, sponsored: { kind: "fixedRate", rate } });

@@ -4,8 +4,8 @@ import { pow10 } from "../money/pow10.ts";
 import type { PricedUnit } from "../money/usd.ts";
 
 /**
- * A guaranteed rate, at any cost to the sponsor: whole tokens of input for whole tokens of output. Both
- * positive, with the same number of decimals.
+ * A rate that is guaranteed at any cost to the sponsor: `input` whole tokens buy `output` whole tokens. Both
+ * are positive and have the same number of decimals.
  */
 export interface FixedRate {
   readonly input: bigint;
@@ -26,19 +26,24 @@ export function parseFixedRate(text: string): FixedRate | undefined {
 type Sides = { readonly origin: PricedUnit; readonly destination: PricedUnit };
 
 /** What an input buys at the rate, in base units, rounded down. */
-export function outputAt({ input: per, output: gives }: FixedRate, input: bigint, sides: Sides): bigint {
-  return (input * gives * pow10(sides.destination.decimals)) / (per * pow10(sides.origin.decimals));
+export function outputAt(rate: FixedRate, input: bigint, sides: Sides): bigint {
+  return (
+    (input * rate.output * pow10(sides.destination.decimals)) / (rate.input * pow10(sides.origin.decimals))
+  );
 }
 
 /** The smallest input that buys an output at the rate. */
-export function inputAt({ input: per, output: gives }: FixedRate, output: bigint, sides: Sides): bigint {
-  return divUp(output * per * pow10(sides.origin.decimals), gives * pow10(sides.destination.decimals));
+export function inputAt(rate: FixedRate, output: bigint, sides: Sides): bigint {
+  return divUp(
+    output * rate.input * pow10(sides.origin.decimals),
+    rate.output * pow10(sides.destination.decimals),
+  );
 }
 
 /** How far the rate deviates from prices, bps, rounded up; never negative. */
 export function rateOffBps({ input, output }: FixedRate, { origin, destination }: Sides): bigint {
-  const given = output * destination.priceUsd;
-  const taken = input * origin.priceUsd;
-  const off = given > taken ? given - taken : taken - given;
-  return divUp(off * 10_000n, taken);
+  const outputUsd = output * destination.priceUsd;
+  const inputUsd = input * origin.priceUsd;
+  const differenceUsd = outputUsd > inputUsd ? outputUsd - inputUsd : inputUsd - outputUsd;
+  return divUp(differenceUsd * 10_000n, inputUsd);
 }

@@ -7,8 +7,8 @@ export interface GasTopup {
   /** Wei of the destination chain. */
   readonly amount: bigint;
   /**
-   * What the quote charged for it, including its fee, in base units of the deposit. Absent: terms stored
-   * before this field existed.
+   * What the quote charged for the top-up, including its fee, in base units of the deposit. Absent in terms
+   * stored before this field existed.
    */
   readonly charged?: bigint;
 }
@@ -21,7 +21,7 @@ export interface TopupFacts {
   readonly topupBps?: number;
 }
 
-/** What a client that names no amount gets, USD with 6 decimals. */
+/** The top-up of a client that sets no amount, USD with 6 decimals. */
 export const DEFAULT_TOPUP_USD = 2_000_000n;
 
 /** What a top-up is worth in the currency of the deposit, rounded up. */

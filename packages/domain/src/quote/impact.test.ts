@@ -30,7 +30,7 @@ test("impacts are negative six-decimal USD and divide the loss into its causes",
   });
 });
 
-test("the written parts of the impact add up to the total, and the total to the values of output and input", () => {
+test("the displayed parts of the impact add up to the total, and the total to the values of output and input", () => {
   const amount = fc.bigInt({ min: 0n, max: 10n ** 15n });
   fc.assert(
     fc.property(amount, amount, amount, amount, amount, (input, execution, service, app, expected) => {
@@ -75,7 +75,7 @@ test("the rate is output per input in whole tokens", () => {
   expect(tradeRate(0n, 6, 0n, 6)).toBe("0");
 });
 
-test("fees are valued in the currency they are taken in, and an unknown price is not a loss", () => {
+test("fees are valued in the currency in which they are charged, and an unknown price is not a loss", () => {
   const trade = { input: 10n ** 18n, execution: 40_000n, service: 60_000n, app: 0n, expected: 10n ** 18n };
   const impact = tradeImpact(trade, eth, eth, usdc);
   expect(impact.expandedPriceImpact).toMatchObject({

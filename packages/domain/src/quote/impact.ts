@@ -20,7 +20,7 @@ export interface TradeImpact {
     readonly swap: { readonly usd: string };
     readonly execution: { readonly usd: string };
     readonly service: { readonly usd: string };
-    /** Same as `service`, under the name that clients of the API family read. */
+    /** Same as `service`, under the name that existing clients read. */
     readonly relay: { readonly usd: string };
     readonly app: { readonly usd: string };
     readonly sponsored: { readonly usd: string };
@@ -36,16 +36,16 @@ export interface TradeAmounts {
   /** The sponsor's payment, and the cost of the gas top-up. Absent: none. */
   readonly sponsored?: bigint | undefined;
   readonly topup?: bigint | undefined;
-  /** Something is swapped, or converted at the price. Absent: true. */
+  /** Whether something is swapped, or converted at the price. Absent: true. */
   readonly hasSwap?: boolean;
   readonly expected: bigint;
 }
 
 /**
- * Values the parts of a trade, each truncated to the written text first: the total is the written output less
- * the written input, and the swap part is what the written fees do not explain, so that the texts add up. If
- * a side has no price (0), only the fees are known.
- * @param deposited the currency of the fees; the input's own without a swap before the deposit
+ * Values the parts of a trade, each truncated as written, so that the texts add up: the total is the written
+ * output less the written input, and the swap part is the total less the written fees. If a side has no
+ * price (0), only the fees are known.
+ * @param deposited the currency of the fees: the input's own unless a swap precedes the deposit
  */
 export function tradeImpact(
   trade: TradeAmounts,
@@ -64,7 +64,7 @@ export function tradeImpact(
   const isKnown = origin.priceUsd !== 0n && destination.priceUsd !== 0n;
   const totalUsd = isKnown ? written(trade.expected, destination) + topupUsd - inputUsd : feesUsd;
   const restUsd = totalUsd - feesUsd;
-  // Without a swap the rest is rounding, which clients must not mistake for the cost of a swap.
+  // Without a swap the rest is rounding: count it as execution, not as a swap cost.
   const [swapUsd, executionUsd] = trade.hasSwap === false ? [0n, gasUsd + restUsd] : [restUsd, gasUsd];
   return {
     totalImpact: { usd: formatUsd(totalUsd), percent: formatPercent(totalUsd, inputUsd) },

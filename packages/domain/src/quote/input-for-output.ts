@@ -29,7 +29,7 @@ export function inputFor(output: bigint, facts: PricingFacts): bigint {
   return minOne(uncappedInput > cappedInput ? uncappedInput : cappedInput);
 }
 
-/** The smallest x that leaves `needed` after bps that are rounded up. */
+/** The smallest input that leaves `needed` after a fee of `bps` that is rounded up. */
 function minFor(needed: bigint, bps: number): bigint {
   return needed > 0n ? divUp(needed * BPS, BPS - BigInt(bps)) : 0n;
 }

@@ -7,7 +7,7 @@ import { proportionalFees } from "./fee-rounding.ts";
 import { outputAt } from "./fixed-rate.ts";
 import { topupCost, topupFee } from "./gas-topup.ts";
 
-/** All inputs of the price of a trade. Both directions of a quote must use the same facts. */
+/** Everything that the price of a trade depends on. Both directions of a quote must use the same facts. */
 export interface PricingFacts {
   readonly origin: PricedUnit;
   readonly destination: PricedUnit;
@@ -23,7 +23,7 @@ export interface PricingFacts {
   readonly appBps: number;
   /** Gas top-up of the recipient in wei, paid by the input. Absent: none. */
   readonly topupWei?: bigint;
-  /** Service fee and spread for selling that native token, bps of its value. Absent: none. */
+  /** Service fee and spread for selling the top-up, bps of its value. Absent: none. */
   readonly topupBps?: number;
   /** What a sponsor pays of the fees. Absent: nothing. */
   readonly sponsored?: FeesSponsored;
@@ -75,11 +75,11 @@ export function forward(input: bigint, facts: PricingFacts): ForwardQuote {
   }
   const fees = { input, execution, service, app };
   const topup = facts.topupWei === undefined ? 0n : topupCost(facts.topupWei, facts);
-  return { ...fees, ...forwardWithOthers({ input, execution, topup, rest: rest - topup }, facts) };
+  return { ...fees, ...forwardWithExtras({ input, execution, topup, rest: rest - topup }, facts) };
 }
 
-/** The same with a gas top-up or a sponsor. */
-function forwardWithOthers(
+/** {@link forward} with a gas top-up or a sponsor. */
+function forwardWithExtras(
   charged: ChargedInput,
   facts: PricingFacts,
 ): Required<Pick<ForwardQuote, "topup" | "sponsored" | "net" | "output">> {

@@ -9,7 +9,7 @@ const terms = {
   fillDeadlineMs: 5_000,
 };
 const HONOR_BPS = 200;
-/** A deposit that was seen and is priced at the same moment. */
+/** A deposit that is seen and priced at the same time. */
 const at = (nowMs: number) => ({ nowMs, depositSeenAtMs: nowMs });
 
 test("a small price move does not change the output while the quote is firm", () => {
@@ -19,7 +19,7 @@ test("a small price move does not change the output while the quote is firm", ()
   });
 });
 
-test("a deposit seen in the firm time stays firm, regardless of how long its confirmations take", () => {
+test("a deposit seen while the quote is firm stays firm, regardless of how long its confirmations take", () => {
   const times = { nowMs: 4_000, depositSeenAtMs: 1_000 };
   expect(payout(terms, { deposited: 1_000n, repriced: 9_800n }, HONOR_BPS, times)).toEqual({
     kind: "pay",
@@ -98,7 +98,7 @@ test("after the fill deadline everything is refunded, regardless of the price", 
   });
 });
 
-test("a deposit that buys nothing is refunded even if the client allowed any slippage", () => {
+test("refunds a deposit that buys nothing, even if the client allowed any slippage", () => {
   const destination = { ...terms.destination, minimumAmount: 0n };
   expect(
     payout({ ...terms, destination }, { deposited: 1_000n, repriced: 0n }, HONOR_BPS, at(1_001)),
@@ -137,7 +137,7 @@ test("the expected output follows the swap's result, and never falls below the m
   expect(expectedFor({ ...swapped, origin: { ...swapped.origin, amount: 1_003n } }, 1_004n)).toBe(10_009n);
 });
 
-test("what a swap yields beyond the expected amount is the recipient's, or the solver's with surplusToSolver", () => {
+test("a swap's surplus over the expected amount goes to the recipient, or to the solver with surplusToSolver", () => {
   const pays = (exact: typeof swapped & { surplusToSolver?: true }, repriced: bigint) =>
     payout(exact, { deposited: 1_100n, repriced }, HONOR_BPS, at(1_000));
   expect(pays(swapped, 11_000n)).toEqual({ kind: "pay", amount: 11_000n });
@@ -185,7 +185,7 @@ test("for any swap result, the output keeps the minimum and costs no more than t
         const [less, all] = [decided(one), decided(one + more)];
         for (const { repriced, due } of [less, all]) {
           if (due.kind !== "pay") continue;
-          // Nothing below it could be attested as a fill.
+          // A smaller amount could not be attested as a fill.
           expect(due.amount >= minimumAmount).toBe(true);
           expect(due.amount * (10_000n - BigInt(honorBps)) <= repriced * 10_000n).toBe(true);
         }

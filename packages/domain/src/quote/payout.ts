@@ -8,17 +8,16 @@ export type Payout =
   | { readonly kind: "pay"; readonly amount: bigint }
   | { readonly kind: "refund"; readonly reason: "SLIPPAGE" | "TTL_EXPIRED" };
 
-/** The two times that matter, ms since epoch. */
+/** The two times that decide a payout, ms since epoch. */
 export interface PayoutTimes {
   readonly nowMs: number;
   /**
-   * When the deposit was first seen in a block: a deposit in time stays in time, regardless of how many
-   * confirmations it then waits for.
+   * When the deposit was first seen in a block. Waiting for confirmations does not make a deposit late.
    */
   readonly depositSeenAtMs: number;
 }
 
-/** The deposit and what it buys. */
+/** The deposit and its output at current prices. */
 export interface PricedDeposit {
   /** Base units of the deposit's currency. */
   readonly deposited: bigint;
@@ -33,12 +32,11 @@ export type GuaranteeTerms = Pick<
 >;
 
 /**
- * What to pay now. A deposit that came while the quote was firm gets the expected amount if that costs the
- * solver at most `honorBps`; the excess over the quoted deposit has no guaranteed price, so that a small
- * quote is not firm for any size. Otherwise it gets what it buys now, at most the expected amount.
- * A quote whose minimum is the expected amount is kept within `honorBps` even after the firm time. Below the
- * minimum, or if it buys nothing, the deposit is refunded. The expected amount follows the deposit: see
- * {@link expectedFor}.
+ * What to pay now. A deposit that arrived while the quote was firm gets the expected amount if that costs the
+ * solver at most `honorBps`. Only the quoted deposit has that guarantee, not the excess over it. Otherwise
+ * the deposit gets what it buys now, at most the expected amount ({@link expectedFor}).
+ * A quote whose minimum is the expected amount is honored within `honorBps` even after the firm time. A
+ * deposit that buys less than the minimum, or nothing, is refunded.
  */
 export function payout(
   terms: GuaranteeTerms,
@@ -49,13 +47,13 @@ export function payout(
   if (nowMs > terms.fillDeadlineMs) return { kind: "refund", reason: "TTL_EXPIRED" };
   const { expectedAmount, minimumAmount } = terms.destination;
   const expected = expectedFor(terms, deposited);
-  const isBearable = (amount: bigint) => repriced * BPS >= amount * (BPS - BigInt(honorBps));
+  const isHonored = (amount: bigint) => repriced * BPS >= amount * (BPS - BigInt(honorBps));
   const isFirm = isFirmAt(terms, depositSeenAtMs);
   if (repriced >= expected) return { kind: "pay", amount: expected };
   const firm = deposited > terms.origin.amount ? expectedFor(terms, terms.origin.amount) : expected;
-  if (isFirm && isBearable(firm)) return { kind: "pay", amount: firm > repriced ? firm : repriced };
+  if (isFirm && isHonored(firm)) return { kind: "pay", amount: firm > repriced ? firm : repriced };
   if (repriced >= minimumAmount && repriced > 0n) return { kind: "pay", amount: repriced };
-  if (minimumAmount === expectedAmount && isBearable(minimumAmount))
+  if (minimumAmount === expectedAmount && isHonored(minimumAmount))
     return { kind: "pay", amount: minimumAmount };
   return { kind: "refund", reason: "SLIPPAGE" };
 }

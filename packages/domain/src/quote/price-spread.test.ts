@@ -22,7 +22,7 @@ test("one asset on two chains, or wrapped, needs no spread regardless of the age
     ).toEqual({ kind: "spread", bps: 0 });
 });
 
-test("charges two standard deviations for the age of a volatile price", () => {
+test("charges two standard deviations over the age of a volatile price", () => {
   const spread = (ageMs: number, volatilityBps = 0) =>
     pairSpread(
       [

@@ -1,7 +1,7 @@
 import type { Currency, CurrencyClass } from "../chain/chain.ts";
 import { isOneAsset, pairClassOf } from "./fee-policy.ts";
 
-/** How far a price can be trusted at this moment. */
+/** The facts that decide how far a price can be trusted now. */
 export interface PriceReading {
   /** How old the price is by its source's timestamp. */
   readonly ageMs: number;
@@ -17,23 +17,23 @@ export type PriceDoubt =
   | { readonly kind: "tooOld"; readonly priceId: string; readonly ageMs: number }
   | { readonly kind: "tooVolatile"; readonly priceId: string; readonly spreadBps: number };
 
-/** What a pair of different assets pays for the age of its prices, or why it cannot be priced now. */
+/** The spread that a pair pays for the age of its prices, or why the pair cannot be priced now. */
 export type PairSpread = { readonly kind: "spread"; readonly bps: number } | PriceDoubt;
 
 /**
- * Minimum assumed standard deviation over one minute, bps: a calm minute says little about the next. 60 % per
- * year is 8 bps per minute.
+ * Minimum assumed standard deviation over one minute, bps: a calm minute does not predict the next one. 60 %
+ * per year is 8 bps per minute.
  */
 const MIN_VOLATILITY_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 0, major: 8, minor: 15 };
 
 /** A pair with a wider spread cannot be priced. */
 const MAX_SPREAD_BPS = 1_000;
 
-/** Standard deviations of the price move that the spread covers. */
+/** How many standard deviations of the price move the spread covers. */
 const DEVIATIONS = 2;
 
 /**
- * Undefined if the price can be trusted.
+ * Why a price cannot be trusted; undefined if it can.
  * @param maxVolatileAgeMs maximum price age of a currency that is not a stablecoin
  */
 export function priceDoubt(

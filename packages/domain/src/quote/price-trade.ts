@@ -11,9 +11,9 @@ export interface PricedTrade extends ForwardQuote {
 }
 
 /**
- * Prices `amount`: the input of an EXACT_INPUT, or the output of the two other trade types, for which it
- * finds the smallest input. The output types expect exactly the requested amount, although the input may
- * yield a few units more (an input has coarser steps than its output).
+ * Prices `amount`: the input of an EXACT_INPUT, or the output of the two other trade types, which get the
+ * smallest sufficient input. That input may yield a few units more than requested, because one unit of input
+ * can buy several of output; `expected` stays the requested amount.
  * @throws ServiceError AMOUNT_TOO_LOW if the input does not cover the fees and one unit of output
  */
 export function priceTrade(
@@ -31,7 +31,7 @@ export function priceTrade(
   throw amountBelowFees(amount, inputFor(1n, facts), { decimals: facts.origin.decimals, symbol });
 }
 
-/** @param minimum the input that would cover them; undefined if no swap can compute it */
+/** @param minimum the input that would cover the fees; undefined if no swap can compute it */
 export function amountBelowFees(
   amount: bigint,
   minimum: bigint | undefined,

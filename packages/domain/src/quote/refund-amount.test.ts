@@ -141,7 +141,7 @@ test("a refund in another currency, to another recipient or after the order's de
   expect(why({ rest: 0n, minimumRefund: 5n })).toBe(undefined);
 });
 
-test("a refund that may be mined after the deadline counts as unrepaid, but pays what oracles require if mined in time", () => {
+test("a refund that may be mined after the deadline counts as not repaid, but pays what oracles require if mined in time", () => {
   const near = { ...facts, rest: 1n, now: 1_000, paidBy: 1_600 };
   expect(planRefund(near)).toEqual({ kind: "pay", amount: 900_000n, unattestable: REFUND_MAY_BE_LATE });
   expect(planRefund({ ...near, now: 400, paidBy: 1_001 })).toMatchObject({

@@ -11,7 +11,7 @@ import type { Order } from "../order/order.ts";
  */
 export type RefundAmount =
   | { readonly kind: "refund"; readonly amount: bigint; readonly gasFee: bigint }
-  /** The gas costs at least as much as the deposit: nothing can be refunded. */
+  /** The gas costs at least the deposit's value, so nothing is refunded. */
   | { readonly kind: "tooLow"; readonly gasFee: bigint };
 
 /** The deposit minus the gas of its refund, the gas converted into the deposit's currency and rounded up. */
@@ -54,21 +54,21 @@ export interface RefundFacts {
  */
 export const FORMER_ROUTER = "the order names a router that the chain no longer uses";
 
-/** Why a refund cannot be attested while the key of its order's solver is not configured. */
+/** Why a refund cannot be attested: the key of its order's solver is not configured. */
 export const MISSING_SOLVER_KEY = "the order names a solver whose key is not configured";
 
 /** Reason recorded for a refund close to the order's deadline. Oracles still attest it if mined in time. */
 export const REFUND_MAY_BE_LATE = "the order's time for refunds may end before the refund is mined";
 
-/** Reasons that may no longer apply when the oracles are asked. */
+/** Reasons that may no longer apply when the oracles are queried. */
 export const TEMPORARY_REASONS: ReadonlySet<string> = new Set([MISSING_SOLVER_KEY, REFUND_MAY_BE_LATE]);
 
-/** Why neither a fill nor a refund of such a deposit can be attested. */
+/** Why neither a fill nor a refund of a deposit can be attested. */
 export const UNATTESTABLE_DEPOSIT =
   "oracles cannot attest the transaction of the deposit: its receipt is too large, or it has too many deposits";
 
 export type RefundPlan =
-  /** `unattestable`: why settlement may never repay it; only {@link TEMPORARY_REASONS} can change. */
+  /** `unattestable`: why settlement may never repay the refund; only {@link TEMPORARY_REASONS} can change. */
   | { readonly kind: "pay"; readonly amount: bigint; readonly unattestable: string | undefined }
   | { readonly kind: "tooLow" };
 

@@ -77,7 +77,7 @@ test("the output never falls when the input grows", () => {
   );
 });
 
-test("an error of a swap is thrown by the work that asked it", () => {
+test("the caller of a swap gets the swap's error", () => {
   const failing: Exchange = {
     exactIn: () => {
       throw new Error("gone");
@@ -89,13 +89,13 @@ test("an error of a swap is thrown by the work that asked it", () => {
   expect(routeInput(1n, parts)).toBeUndefined();
 });
 
-test("pools that cannot fill an amount give no route", () => {
+test("returns no route if the pools cannot fill an amount", () => {
   const parts = { origin: undefined, destination: pair(10n ** 18n, 1_000n), facts: facts() };
   expect(routeInput(1_000n, parts)).toBeUndefined();
   expect(routeOutput(1n, parts)).toBeUndefined();
 });
 
-test("finds the smallest amount from any guess, with two calls from the right one", () => {
+test("finds the smallest amount from any guess, and with two calls from a correct one", () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: 1n, max: 10n ** 12n }),

@@ -12,7 +12,7 @@ export interface Exchanged {
 
 /** A market for one currency pair. Both functions are monotonic; undefined: not possible at this size. */
 export interface Exchange<T extends Exchanged = Exchanged> {
-  /** `exactOut` names the smallest input already: it is not searched for. */
+  /** Whether `exactOut` already returns the smallest input, so that no search is needed. */
   readonly isInverse?: boolean | undefined;
   exactIn(amountIn: bigint): T | undefined;
   exactOut(amountOut: bigint): T | undefined;
@@ -23,9 +23,9 @@ export interface Exchange<T extends Exchanged = Exchanged> {
  * service's own pricing, a swap in the fill.
  */
 export interface RouteParts<T extends Exchanged> {
-  /** Undefined: the user pays what is deposited. */
+  /** Undefined: the user pays in the deposited currency. */
   readonly origin: Exchange<T> | undefined;
-  /** Undefined: the solver pays what the recipient gets. */
+  /** Undefined: the solver pays in the recipient's currency. */
   readonly destination: Exchange<T> | undefined;
   readonly facts: PricingFacts;
 }
@@ -36,8 +36,8 @@ export interface RouteTrade<T extends Exchanged> {
   readonly input: bigint;
   readonly origin: T | undefined;
   /**
-   * From the deposit to what the solver pays with; `expected` is the amount of the fill itself, or the input
-   * of its swap.
+   * The service's own pricing. `expected` is the amount of the fill or, if the fill swaps, the input of the
+   * swap.
    */
   readonly priced: PricedTrade;
   readonly destination: T | undefined;
@@ -84,8 +84,7 @@ export function routeInput<T extends Exchanged>(
   return {
     input: exchanged?.amountIn ?? deposit,
     origin: exchanged,
-    // The smallest input may yield some units more than requested: an input has coarser steps than its
-    // output.
+    // The smallest input may yield a few units more than requested; the request stays the expectation.
     priced: { ...priced, expected: paid },
     destination: filled,
     expected: output,
@@ -94,7 +93,7 @@ export function routeInput<T extends Exchanged>(
 
 /**
  * The swap with the smallest input that yields at least `amountOut`. The pool's own inverse may be off by a
- * unit, so it is only where the search starts.
+ * unit, so it is only the start of a search.
  */
 export function minExchange<T extends Exchanged>(exchange: Exchange<T>, amountOut: bigint): T | undefined {
   const guess = exchange.exactOut(amountOut);

@@ -8,11 +8,11 @@ export interface RouterCall {
   readonly value: bigint;
 }
 
-/** What the router does with the funds it was given, and who gets the rest. */
+/** What the router does with the funds sent to it, and who gets the rest. */
 export interface RouterJob {
   readonly calls: readonly RouterCall[];
   readonly refundTo: Address;
-  /** Tokens whose rest goes to `refundTo`; native tokens and a pulled token always do. */
+  /** Tokens whose remainder goes to `refundTo`; that of native and pulled tokens always does. */
   readonly refundTokens: readonly Address[];
 }
 

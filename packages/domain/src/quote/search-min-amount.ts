@@ -1,10 +1,10 @@
-/** How far from the guess the search goes: pools that cannot fill an amount never reach it. */
+/** Limits of the search above the guess: a pool that cannot fill the amount never reaches it. */
 const FARTHEST_FACTOR = 4n;
 const FARTHEST_UNITS = 1_000_000n;
 
 /**
- * The smallest positive amount for which `reaches` holds, found exactly. `reaches` must be monotonic. A good
- * `guess` costs two calls. Undefined if it does not hold up to about four times the guess.
+ * The smallest positive amount for which `reaches`, which must be monotonic, returns true. An exact `guess`
+ * costs two calls. Undefined if no amount up to about four times the guess is enough.
  */
 export function minAmount(guess: bigint, reaches: (amount: bigint) => boolean): bigint | undefined {
   let above = guess > 0n ? guess : 1n;

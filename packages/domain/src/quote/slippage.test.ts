@@ -5,7 +5,7 @@ import { slippageDetails } from "./slippage.ts";
 const usdc = { decimals: 6, priceUsd: pow10(18) };
 const eth = { decimals: 18, priceUsd: 2_000n * pow10(18) };
 
-test("slippage shows how far the output may fall short on the destination", () => {
+test("slippage states by how much the output may be smaller on the destination", () => {
   const short = { missing: 5n * 10n ** 15n, of: 10n ** 18n, unit: eth };
   expect(slippageDetails(50, short, undefined)).toEqual({
     origin: { usd: "0.000000", value: "0", percent: "0.00" },

@@ -26,7 +26,7 @@ export interface Shortfall {
 
 const NONE: SlippageSide = { usd: "0.000000", value: "0", percent: "0.00" };
 
-/** The slippage of a trade. Undefined on the origin without a swap there, where nothing can fall short. */
+/** @param origin undefined without a swap before the deposit: then nothing can fall short on the origin */
 export function slippageDetails(
   totalBps: number,
   destination: Shortfall,

@@ -171,7 +171,7 @@ test("the gas of a deposit counts every transaction it takes", () => {
   expect(depositGas({ ...facts, currency: NATIVE_CURRENCY })).toBe(30_000n);
 });
 
-test("steps name no gas where it cannot be estimated beforehand", () => {
+test("steps contain no gas if it cannot be estimated in advance", () => {
   for (const currency of [NATIVE_CURRENCY, token] as const)
     for (const step of depositSteps({ ...facts, currency, includesGas: false }))
       for (const { data } of step.items) expect(data).not.toHaveProperty("gas");

@@ -34,7 +34,7 @@ export interface StepPayment {
   readonly amountFormatted: string;
   readonly amount: bigint;
   readonly gas: StepGas;
-  /** False: gas on this chain cannot be estimated beforehand, and steps name none. */
+  /** False if gas on this chain cannot be estimated beforehand: then steps set no gas limit. */
   readonly includesGas: boolean;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
@@ -44,11 +44,11 @@ export interface StepPayment {
 export interface DepositFacts extends StepPayment {
   readonly orderId: OrderId;
   readonly depository: Address;
-  /** False: an ERC-20 is paid by one plain transfer that carries the order id, without an approval. */
+  /** False if an ERC-20 is paid by a plain transfer with the order id, which needs no approval. */
   readonly explicitDeposit: boolean;
   /** The current allowance of the depository. */
   readonly allowance: bigint;
-  /** The token refuses to change one non-zero allowance into another. */
+  /** The token reverts when a non-zero allowance is changed to another non-zero one. */
   readonly resetsApproval: boolean;
 }
 
@@ -80,7 +80,7 @@ export interface SendFacts extends StepPayment {
 
 /**
  * Wallets use a step's gas as the limit, and real tokens (proxies, hooks) and contract recipients use more
- * than measured: a limit that is too high costs nothing, one that is too low wastes the whole fee.
+ * than measured. A limit that is too high costs nothing; a limit that is too low wastes the whole fee.
  */
 const LIMIT_FACTOR = 2n;
 
@@ -106,8 +106,7 @@ export interface TransactionItem {
   readonly status: "incomplete";
   readonly data: StepTransaction;
   /**
-   * Absent for an approval: a client that finds a check would wait for the fill there, before it ever
-   * deposited.
+   * Absent for an approval: with a check, a client would wait for the fill before making the deposit.
    */
   readonly check?: StepCheck;
 }
@@ -126,9 +125,9 @@ export interface TransactionStep extends StepWords {
   readonly items: TransactionItem[];
 }
 
-/** Something that the user signs and posts, and the service submits. */
+/** Data that the user signs and posts; the service submits the transaction. */
 export interface SignatureStep extends StepWords {
-  /** Across chains, and on one chain. */
+  /** `authorize1` across chains, `authorize2` on one chain. */
   readonly id: "authorize1" | "authorize2";
   readonly kind: "signature";
   readonly items: SignatureItem[];
@@ -217,9 +216,9 @@ export function routedSteps(facts: RoutedFacts): TransactionStep[] {
 }
 
 /**
- * The only step of a payment directly to the recipient. It always carries the request id, so that a payment
- * counts for one request only: after a token's calldata, as the calldata of a native transfer, or after that
- * of the router, which pays contracts without calldata.
+ * The only step of a payment directly to the recipient. It carries the request id, so that the payment counts
+ * for one request only: after a token's calldata, as the calldata of a native transfer or, for contract
+ * recipients, after the calldata of the router, which pays them without calldata.
  */
 export function sendSteps(facts: SendFacts): TransactionStep[] {
   const { recipient, currency, amount, requestId, toContract, router } = facts;
@@ -253,7 +252,7 @@ export function sendGas({
   return toContract ? gas.sendNativeToContract : gas.sendNative;
 }
 
-/** What is signed, and who may take the funds. */
+/** What is signed, and which approval it needs. */
 export interface SignatureFacts extends StepPayment {
   readonly id: SignatureStep["id"];
   readonly kind: string;
@@ -303,7 +302,7 @@ export function signatureGas(facts: Pick<SignatureFacts, "amount" | "approved" |
 
 function oneTimeApprovals({ amount, approved }: Pick<SignatureFacts, "amount" | "approved">): bigint[] {
   if (approved === undefined) return [];
-  return approvalsOf({ ...approved, amount }).map((one) => (one === 0n ? 0n : UNBOUNDED));
+  return approvalsOf({ ...approved, amount }).map((approval) => (approval === 0n ? 0n : UNBOUNDED));
 }
 
 function deposit(

@@ -32,7 +32,7 @@ test("more output never has more impact", () => {
   );
 });
 
-test("without a price only the pools' price counts", () => {
+test("without a market price, only the pools' price counts", () => {
   const one = { amountIn: 100n, amountOut: 90n, spotOut: 100n };
   const known = { decimals: 0, priceUsd: USD };
   expect(swapImpactBps(one, { decimals: 0, priceUsd: 0n }, known)).toBe(1_000n);
@@ -40,7 +40,7 @@ test("without a price only the pools' price counts", () => {
   expect(swapImpactBps({ ...one, spotOut: 90n }, known, known)).toBe(1_000n);
 });
 
-test("a loss is worth no more than the swap's input, and none where the pools gave their price", () => {
+test("a loss is at most the swap's input, and zero if the pools gave their own price", () => {
   fc.assert(
     fc.property(swap, unit, unit, (one, paid, deposited) => {
       const loss = swapLoss(one, paid, deposited);

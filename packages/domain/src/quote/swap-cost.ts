@@ -3,14 +3,14 @@ import { amountToUsdDown, convertDown } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
 import type { Exchanged } from "./route-parts.ts";
 
-/** A swap, and what its input would buy at the pools' price for the smallest amounts, after their fees. */
+/** A swap, and what its input would buy at the pools' current price after fees (`spotOut`). */
 export interface SpotSwap extends Exchanged {
   readonly spotOut: bigint;
 }
 
 /**
- * The larger of a swap's losses against its pools' price and against known prices; bps of the input, rounded
- * down; negative when it yields more. Without a price on one side, only the pools' price counts.
+ * A swap's loss in bps of the input, rounded down; negative for a gain. The larger of the losses against the
+ * pools' price and against USD prices. Without a USD price on one side, only the pools' price counts.
  */
 export function swapImpactBps(
   { amountIn, amountOut, spotOut }: SpotSwap,
@@ -25,8 +25,8 @@ export function swapImpactBps(
 }
 
 /**
- * What a swap in the fill loses against its pools' price, in base units of the deposit, rounded down: the
- * most that a sponsor pays of it.
+ * What a swap in the fill loses against its pools' price, in base units of the deposit, rounded down. A
+ * sponsor pays at most this part of the swap.
  * @param paid the currency that is swapped
  */
 export function swapLoss(

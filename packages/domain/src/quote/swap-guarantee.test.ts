@@ -115,7 +115,7 @@ test("an exact output is guaranteed in full, from the smallest deposit that the 
   expect(guarantee(5, 100).minDeposit).toBe(bpsOfUp(needed, 9_995));
 });
 
-test("with unlimited slippage everything may slip, but a zero deposit buys nothing", () => {
+test("with unlimited slippage there is no minimum, but a zero deposit buys nothing", () => {
   const paid = forward(5_000_000n, facts).output;
   const { minimumAmount, minDeposit } = swapGuarantee(
     {

@@ -13,8 +13,8 @@ export interface SlippageBps {
 
 /**
  * Divides the client's slippage between the two sides in proportion to their automatic slippage, rounded
- * toward the destination. Without a swap before the deposit the origin gets none. Undefined: the automatic
- * slippage, at most 100 %.
+ * toward the destination. Without a swap before the deposit the origin gets none.
+ * @param askedBps undefined: the automatic slippage, at most 100 % in total
  */
 export function splitSlippage(askedBps: number | undefined, automatic: SlippageBps): SlippageBps {
   const sum = automatic.origin + automatic.destination;
@@ -34,11 +34,11 @@ export interface GuaranteeFacts {
   readonly tradeType: TradeType;
   /** The recipient's expected output. */
   readonly expected: bigint;
-  /** The expected deposit, and what the solver pays with for it. */
+  /** The expected deposit, and what the solver pays for it: the fill, or the input of the fill's swap. */
   readonly deposit: bigint;
   readonly paid: bigint;
   readonly slippage: SlippageBps;
-  /** How far the value of a deposit may be below an exact output that is still paid, bps. */
+  /** An exact output is still paid if the deposit's value is at most this far below it, bps. */
   readonly honorBps: number;
 }
 
@@ -47,17 +47,17 @@ export interface SwapGuarantee {
   readonly minimumAmount: bigint;
   /** What the minimum deposit must still buy, before the slippage of the fill. */
   readonly neededOutput: bigint;
-  /** The smallest deposit that buys it according to pricing alone, at most the expected one. */
+  /** The smallest deposit that buys `neededOutput` at quoted prices, at most the expected deposit. */
   readonly minDeposit: bigint;
 }
 
 /**
  * The guarantee of a route with a swap before its deposit. The output may fall short by both sides' slippage
- * together; the minimum deposit is the smallest that, at unchanged prices, still keeps the guarantee after
- * the slippage of the fill, flat fees included.
- * An exact output may not fall short: its minimum deposit is the smallest that the solver still accepts or
- * that the slippage allows, whichever is larger. Scaling the deposit with the output is safe, because pools
- * get more expensive with size.
+ * together; the minimum deposit is the smallest that, at unchanged prices, still meets the guarantee after
+ * flat fees and the slippage of the fill.
+ * An exact output may not fall short: its minimum deposit is what the solver still accepts or what the
+ * slippage allows, whichever is larger. Scaling the deposit with the output is safe, because pools get more
+ * expensive with size.
  */
 export function swapGuarantee(
   { tradeType, expected, deposit, paid, slippage, honorBps }: GuaranteeFacts,
@@ -71,9 +71,9 @@ export function swapGuarantee(
       ? 1n
       : divUp(minimumAmount * BPS, BPS - BigInt(slippage.destination));
   const neededOutput = wanted < 1n ? 1n : wanted < expected ? wanted : expected;
-  const borne = minDepositFor(neededOutput, { expected, deposit, paid }, facts);
+  const accepted = minDepositFor(neededOutput, { expected, deposit, paid }, facts);
   const allowed = isExact ? bpsOfUp(deposit, Number(BPS) - slippage.origin) : 0n;
-  return { minimumAmount, neededOutput, minDeposit: borne > allowed ? borne : allowed };
+  return { minimumAmount, neededOutput, minDeposit: accepted > allowed ? accepted : allowed };
 }
 
 /**

@@ -14,7 +14,7 @@ test("waits for the blocks of a stalled chain", () => {
   );
 });
 
-test("expires nothing on a configured chain without a block read", () => {
+test("expires nothing on a configured chain before a block was read", () => {
   expect(expiresBefore({ isConfigured: true, newestBlockMs: undefined }, clock)).toBeUndefined();
 });
 

@@ -1,6 +1,6 @@
 /**
- * Requests from a chain that is not configured expire this long after their deadline by the clock: no worker
- * reads its blocks.
+ * Requests from a chain that is not configured expire this long after their deadline, by the clock alone,
+ * because no worker reads the chain's blocks.
  */
 export const UNCONFIGURED_CHAIN_GRACE_MS = 24 * 3_600 * 1000;
 
@@ -12,9 +12,9 @@ export interface OriginFacts {
 }
 
 /**
- * Requests with a deadline before this time may expire. A deposit in time may be in a block that no worker
- * has read yet, so both the read blocks and the clock must have passed the deadline. Undefined: none may
- * expire.
+ * Requests with a deadline before this time (ms since epoch) may expire; undefined if none may. A deposit in
+ * time may be in a block that no worker has read yet, so both the read blocks and the clock must have passed
+ * the deadline.
  */
 export function expiresBefore(
   { isConfigured, newestBlockMs }: OriginFacts,

@@ -54,7 +54,7 @@ test.each<[string, Partial<JudgedDeposit>, string]>([
   },
 );
 
-test("a request that must be refunded accepts nothing, and still names what is wrong with a deposit", () => {
+test("a request that must be refunded accepts nothing, but still reports what is wrong with a deposit", () => {
   const forced = { ...agreed, forceRefund: true };
   expect(judgeDeposit(forced, asAgreed)).toEqual({
     kind: "mismatch",

@@ -3,7 +3,7 @@ import type { Address } from "../ids/hex.ts";
 import type { DepositVerdict } from "./state.ts";
 import type { RequestTerms } from "./terms.ts";
 
-/** The facts of a deposit that its check needs. */
+/** The facts of a deposit that {@link judgeDeposit} compares with the terms. */
 export interface JudgedDeposit {
   readonly chainId: number;
   readonly currency: Address;
@@ -16,9 +16,9 @@ export interface JudgedDeposit {
    * not the paying address.
    */
   readonly isFromAnyAddress?: boolean;
-  /** Its transaction is the one that the service sent for this very request. */
+  /** The service itself sent the deposit's transaction, for this request. */
   readonly byExecution?: boolean;
-  /** Oracles cannot attest it, so a fill of it would not be repaid. */
+  /** Oracles cannot attest the deposit, so a fill would not be repaid. */
   readonly isUnattestable?: boolean;
 }
 
@@ -45,7 +45,7 @@ export function judgeDeposit(
     return { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser };
   if (terms.forceRefund)
     return { kind: "mismatch", reason: terms.refundReason ?? "MANUAL_ADMIN_REFUND", byUser };
-  // All else matches, so it is the request's deposit, no matter who signed it.
+  // Everything else matches, so this is the request's deposit, no matter who signed it.
   if (deposit.isUnattestable === true)
     return { kind: "mismatch", reason: "DEPOSIT_UNATTESTABLE", byUser: true };
   return { kind: "match" };
@@ -57,8 +57,8 @@ export function minDeposit({ origin }: Pick<RequestTerms, "origin">): bigint {
 }
 
 /**
- * Values a deposit at the prices of the quote, USD with 18 decimals. Undefined for another currency, and for
- * more than agreed: these are refunded and may be worth anything.
+ * Values a deposit at the prices of the quote, USD with 18 decimals. Undefined for another currency and for
+ * more than the agreed amount: such deposits are refunded, and the quote does not limit their value.
  */
 export function agreedUsd(
   { origin, inputUsd }: Pick<RequestTerms, "origin" | "inputUsd">,

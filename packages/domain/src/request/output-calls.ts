@@ -2,15 +2,15 @@ import type { Address, Hex32 } from "../ids/hex.ts";
 import type { OrderCall } from "../order/order-calls.ts";
 
 /**
- * What a fill does with the output instead of paying it: the router gets all of it, makes the calls, and the
- * rest goes to the recipient.
+ * What a fill does with the output instead of paying it: the router gets the output, makes the calls, and
+ * pays the rest to the recipient.
  */
 export interface OutputCalls {
-  /** In order; all must succeed. None targets the router itself, which would emit no event. */
+  /** In order; all must succeed. No call targets the router itself, because that would emit no event. */
   readonly calls: readonly OrderCall[];
-  /** Gas units of the calls that the output pays for; also their limit. */
+  /** Gas limit of the calls, paid by the output. */
   readonly gas: bigint;
-  /** In base units of the output's currency; the order's first payment. */
+  /** What the calls leave for the recipient, base units of the output; the order's first payment. */
   readonly left: { readonly expected: bigint; readonly minimum: bigint };
   /** EIP-7702 authorizations sent with the fill. Absent: none. */
   readonly authorizationList?: readonly SignedConsent[];
@@ -32,9 +32,10 @@ export function valueOfCalls(calls: readonly Pick<OrderCall, "value">[]): bigint
 }
 
 /**
- * The minimum that must be left for the recipient, given what was left in the dry run: the calls' costs may
- * depend on prices, and move by as much as the slippage allows.
- * @param given what the calls had
+ * The minimum that the calls must leave for the recipient: their costs may depend on prices, and may exceed
+ * those of the dry run by the slippage.
+ * @param given what the calls received in the dry run, base units
+ * @param left what the calls left in the dry run, base units
  * @param slippageBps 0 to 10000
  */
 export function minLeft(given: bigint, left: bigint, slippageBps: number): bigint {

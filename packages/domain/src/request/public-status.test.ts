@@ -75,7 +75,7 @@ test.each(["fillable", "filling", "submitted"] as const)(
   },
 );
 
-test("a call holds no money, and a failed one leaves nothing to refund", () => {
+test("a call holds no money, so a failed call has nothing to refund", () => {
   for (const { kind, at, next } of views)
     if (kind === "call") expect([at, next === "contact_operator"]).toEqual(["user", false]);
 });

@@ -40,8 +40,8 @@ export const nextActions = [
 export type NextAction = (typeof nextActions)[number];
 
 /**
- * Funds at a request's deposit address: `seen` funds are confirmed and swept automatically, `held` funds wait
- * for someone.
+ * Funds at a request's deposit address: `seen` funds will be confirmed and swept automatically, `held` funds
+ * wait for an operator.
  */
 export const addressFunds = ["none", "seen", "held"] as const;
 export type AddressFunds = (typeof addressFunds)[number];
@@ -76,7 +76,7 @@ export function publicStatus(
   }
 }
 
-/** Where the money is now, as far as this instance has seen on chain. A call has none. */
+/** Where the money is now, as far as this instance has seen on chain. A call moves no money: `user`. */
 export function fundsAt(
   state: Pick<RequestState, "name" | "kind" | "depositId">,
   atAddress: AddressFunds = "none",
@@ -132,7 +132,7 @@ export function nextAction(
     case "refunding":
       return "wait_for_refund";
     case "failed":
-      // A failed call left nothing that could be refunded.
+      // A failed call has no deposit to refund.
       return state.kind === "call" ? "none" : "contact_operator";
     case "expired":
       return atAddress === "none" ? "quote_again" : actionAtAddress[atAddress];

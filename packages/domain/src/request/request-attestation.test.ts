@@ -79,7 +79,7 @@ test("refuses a fact that does not fit its type instead of truncating it", () =>
   expect(() => requestAttestationHash({ ...facts, originChainId: -1 })).toThrow(RangeError);
 });
 
-test("an account of 32 bytes fills its word, and a longer one is replaced by its keccak256", () => {
+test("an account of 32 bytes is used unchanged, and a longer one is replaced by its keccak256", () => {
   const taproot: Hex = `0x01${"44".repeat(32)}`;
   const key: Hex = `0x${"55".repeat(32)}`;
   const requestId: Hex = `0x${"11".repeat(32)}`;

@@ -2,7 +2,7 @@ import type { Address, Hex, Hex32, RequestId } from "../ids/hex.ts";
 import { bytesOf, keccak, toHex, writeHex } from "../hashing/struct-writer.ts";
 import type { RequestTerms } from "./terms.ts";
 
-/** What the solver attests to contracts: who pays what where, and who is paid. */
+/** The facts of a request that the solver attests to contracts. */
 export interface RequestAttestationFacts {
   readonly requestId: RequestId;
   readonly originChainId: number;
@@ -17,7 +17,7 @@ export interface RequestAttestationFacts {
   readonly destinationCurrency: Address;
 }
 
-/** The facts of the terms: they never change, so neither does what is signed. */
+/** The attested facts. Terms never change, so the signed hash never changes either. */
 export function requestAttestationFacts(terms: RequestTerms): RequestAttestationFacts {
   return {
     requestId: terms.requestId,

@@ -182,7 +182,7 @@ function live({ kind, turns }: Life): Step[] {
   });
 }
 
-/** Every step from every reachable state, each once. */
+/** Every transition from every reachable state, each once. */
 function everyStep(): Step[] {
   const steps: Step[] = [];
   const seen = new Set<string>();
@@ -205,7 +205,7 @@ test("every state can be reached", () => {
   expect([...reached].toSorted()).toEqual([...requestStates].toSorted());
 });
 
-test("every event has an answer in every state, and an event that is not applied changes nothing", () => {
+test("every event is handled in every state, and one that is not applied changes nothing", () => {
   fc.assert(
     fc.property(aState, anEvent, (state, event) => {
       const decision = decide(state, event);
@@ -275,7 +275,7 @@ function outcomeOf({ name, final, failReason, refundFailReason }: RequestState):
   return { name, final, failReason, refundFailReason };
 }
 
-test("rejects what would undo a final outcome, or end a paid request otherwise", () => {
+test("rejects events that would undo a final outcome, or end a paid request differently", () => {
   const filled = { ...quotedState("bridge"), name: "filled", depositId: "1" } as const;
   const refunded = { ...filled, name: "refunded", final: true } as const;
   expect(decide(filled, { kind: "fillDead", reason: "UNKNOWN", depositGone: false }).kind).toBe("rejected");
@@ -328,7 +328,7 @@ test("duplicates of past events are already done", () => {
   expect(state).toMatchObject({ name: "filled", final: true });
 });
 
-test("after a deposit was seen, no visible failure comes before a refund", () => {
+test("after a deposit was seen, no failure is visible before a refund", () => {
   fc.assert(
     fc.property(aLife, (life) => {
       let visible: string[] = [];
@@ -410,7 +410,7 @@ test.each(["send", "swap"] as const)(
   },
 );
 
-test("plans a fill again after a price move while its deposit exists, and otherwise gives up", () => {
+test("plans a fill again after prices moved while its deposit exists, and otherwise gives up", () => {
   const submitted = { ...quotedState("bridge"), name: "submitted", depositId: "1" } as const;
   const dead = { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false, again: true } as const;
   expect(decide(submitted, dead)).toMatchObject({
@@ -481,7 +481,7 @@ test("a fast fill starts immediately, and its hold is released when both deposit
   ]);
 });
 
-test("a guaranteed deposit may still be sent by the service without affecting the fill, but not once it arrived", () => {
+test("the service may still send a guaranteed deposit without affecting the fill, but not once it arrived", () => {
   const course: RequestEvent[] = [
     { kind: "fastFillAccepted" },
     { kind: "fillPlanned" },
@@ -583,7 +583,7 @@ test("holds are placed, released, reinstated, debited and returned in alternatio
   );
 });
 
-test("a call ends with its transaction, and an orphaned block reverts that", () => {
+test("a call ends with its transaction, and an orphaned block reopens it", () => {
   const accepted = after("call", { kind: "executionAccepted" });
   expect(accepted.name).toBe("accepted");
   const done = stateAfter(accepted, { kind: "executionMined" });
@@ -695,7 +695,7 @@ test("a released refund is in progress again, and only that of the request's own
     expect(decide({ ...failed, name }, released).kind).toBe("already");
 });
 
-test("a request is untouched only in the initial state of its quote", () => {
+test("a request is untouched only in its initial state", () => {
   const changes: readonly Partial<RequestState>[] = [
     ...requestStates.filter((name) => name !== "quoted").map((name) => ({ name })),
     ...frontStates.filter((front) => front !== "none").map((front) => ({ front })),

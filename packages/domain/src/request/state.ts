@@ -31,9 +31,9 @@ export type StateName = (typeof requestStates)[number];
 export type DepositId = string;
 
 /**
- * How an app guarantees a fill that does not wait for the deposit. `held`: a hold reduces its balance.
- * `covered`: the deposit is confirmed, and the hold is released once the fill is final, too. `debited`: the
- * deposit never came and the app paid.
+ * How an app guarantees a fill that does not wait for the deposit. `held`: a hold reduces the app's balance.
+ * `covered`: the deposit is confirmed, and the hold is released once the fill is final too. `debited`: the
+ * deposit did not arrive and the app paid.
  */
 export const frontStates = ["none", "held", "covered", "debited"] as const;
 export type FrontState = (typeof frontStates)[number];
@@ -65,15 +65,15 @@ export type RequestEvent =
       readonly depositId: DepositId;
       readonly verdict: DepositVerdict;
       readonly confirmed: boolean;
-      /** It came after the fill deadline. */
+      /** The deposit arrived after the fill deadline. */
       readonly late: boolean;
-      /** The guaranteed fill is too much older than the deposit to be settled against it. */
+      /** The guaranteed fill is too old to be settled against the deposit. */
       readonly beyondLead?: boolean;
       /** The request's deposit was orphaned, and no refund of it was sent. */
       readonly replaces?: boolean;
     }
   | { readonly kind: "depositConfirmed"; readonly depositId: DepositId }
-  /** A reorg moved it into a newer block, so it needs more confirmations again. */
+  /** A reorg moved the deposit into a newer block, so it needs more confirmations again. */
   | { readonly kind: "depositUnconfirmed"; readonly depositId: DepositId }
   | { readonly kind: "depositRemoved"; readonly depositId: DepositId }
   | { readonly kind: "fillPlanned" }
@@ -86,20 +86,20 @@ export type RequestEvent =
       readonly reason: FailReason;
       /** The deposit was orphaned, so there is nothing to refund. */
       readonly depositGone: boolean;
-      /** Prices moved too far before its block: plan it again. */
+      /** Prices moved too far before the fill was mined: plan it again. */
       readonly again?: boolean;
     }
   | { readonly kind: "fillImpossible"; readonly reason: FailReason }
   /** The service will send the origin transaction for the user. */
   | { readonly kind: "executionAccepted" }
   | { readonly kind: "executionMined" }
-  /** It was mined and had no effect: it reverted, or the user operation inside did. */
+  /** The execution was mined without effect: it reverted, or the user operation inside did. */
   | { readonly kind: "executionReverted"; readonly reason: FailReason }
   | { readonly kind: "executionUnmined" }
   | { readonly kind: "executionFinal" }
-  /** It will never be mined, or was never sent. */
+  /** The execution will never be mined, or was never sent. */
   | { readonly kind: "executionDead"; readonly reason: FailReason }
-  /** An app guarantees the deposit: its hold is in the same commit. */
+  /** An app guarantees the deposit: its hold is placed in the same commit. */
   | { readonly kind: "fastFillAccepted" }
   /** The deposit of a fast fill can no longer arrive in time. */
   | { readonly kind: "frontOverdue" }
@@ -121,9 +121,9 @@ export type Effect =
   | { readonly kind: "releaseHold" }
   /** The deposit was orphaned: the hold is active again. */
   | { readonly kind: "reinstateHold" }
-  /** The deposit never came: the app pays. */
+  /** The deposit did not arrive: the app pays. */
   | { readonly kind: "debitHold" }
-  /** It came later after all: the app gets its payment back. */
+  /** The deposit arrived after the app had paid: the app gets its payment back. */
   | { readonly kind: "returnHold" }
   | { readonly kind: "acceptDeposit"; readonly depositId: DepositId }
   | { readonly kind: "refundDeposit"; readonly depositId: DepositId; readonly reason: FailReason };
@@ -158,8 +158,8 @@ export function quotedState(kind: RequestKind): RequestState {
 }
 
 /**
- * Whether nothing has happened since the quote. Untouched requests of one kind differ in their terms alone,
- * so an event does the same to all of them.
+ * Whether nothing has happened since the quote. Untouched requests of one kind have the same state, so an
+ * event has the same effect on all of them.
  */
 export function isUntouched(state: RequestState): boolean {
   const { name, front, depositId, failReason, refundFailReason, final } = quotedState(state.kind);
@@ -222,7 +222,7 @@ export function decide(state: RequestState, event: RequestEvent): Decision {
     case "executionAccepted":
       if (isWatchedOnly(state.kind)) return rejected(state, event);
       if (state.name === "quoted") return to(state, { name: "accepted" });
-      // The fill is already in progress; the accepted deposit is the one that it was guaranteed for.
+      // The fill is already in progress: record the acceptance without changing the state.
       return isFronted(state) && state.depositId === undefined ? to(state, {}) : already(state);
     case "executionMined":
       if (state.name !== "accepted") return already(state);
@@ -304,7 +304,7 @@ function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind:
     const accepted = { ...state, depositId };
     const accept: Effect = { kind: "acceptDeposit", depositId };
     const covered = event.confirmed ? cover(accepted) : already(accepted);
-    // However late: the recipient was already paid, and this is the guaranteed deposit.
+    // Accept the guaranteed deposit however late it is: the recipient was already paid.
     return covered.kind === "applied"
       ? { ...covered, effects: [accept, ...covered.effects] }
       : to(accepted, {}, accept);
@@ -326,10 +326,10 @@ function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind:
     if (event.confirmed) return to(state, { ...paid, name: "fillable" }, accept, { kind: "fill" });
     return to(state, { ...paid, name: "deposited" }, accept);
   }
-  // The recipient is or will be paid: this is what the user owes, however late.
+  // The recipient is or will be paid, so accept this deposit as the user's payment, however late.
   if (event.replaces === true && verdict.kind === "match" && !beyondLead && isFillUnderWay(state))
     return to(state, { depositId }, { kind: "acceptDeposit", depositId });
-  // The request has its deposit, or has ended: any further one is refunded.
+  // The request has its deposit, or has ended: refund any further deposit.
   const defaultReason: FailReason = beyondLead ? "TTL_EXPIRED" : "DOUBLE_SPEND";
   const reason: FailReason = verdict.kind === "mismatch" ? verdict.reason : defaultReason;
   return to(state, {}, { kind: "refundDeposit", depositId, reason });
@@ -337,13 +337,13 @@ function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind:
 
 function onDepositRemoved(state: RequestState, depositId: DepositId): Decision {
   if (state.depositId !== depositId) return already(state);
-  // The fill does not depend on it: the app guarantees it again.
+  // The fill does not depend on the deposit: the app's guarantee applies again.
   if (isFronted(state)) {
     if (state.front !== "covered") return to(state, { depositId: undefined });
     return uncover({ ...state, depositId: undefined });
   }
-  // Nothing was sent for it yet: the request waits as if the deposit had never been. (The watcher does not
-  // raise this event for a deposit whose refund was already sent.)
+  // Nothing was sent for the deposit yet, so the request waits again as if it had never existed. (The watcher
+  // does not raise this event for a deposit whose refund was already sent.)
   const { name } = state;
   if (name === "deposited" || name === "fillable" || name === "refunding" || name === "failed")
     return to(state, {
@@ -358,7 +358,7 @@ function onDepositRemoved(state: RequestState, depositId: DepositId): Decision {
   return already(state);
 }
 
-/** It waits for its confirmations again, unless the fill was planned. */
+/** The deposit waits for its confirmations again, unless the fill was planned. */
 function onDepositUnconfirmed(state: RequestState, depositId: DepositId): Decision {
   if (state.depositId !== depositId) return already(state);
   if (isFronted(state)) return state.front === "covered" ? uncover(state) : already(state);
@@ -369,7 +369,7 @@ function isFillUnderWay({ name }: Pick<RequestState, "name">): boolean {
   return name === "filling" || name === "submitted" || name === "filled";
 }
 
-/** A guaranteed fill, in progress or done. */
+/** Whether the request has a guaranteed fill, in progress or done. */
 export function isFronted(state: Pick<RequestState, "name" | "front">): boolean {
   return state.front !== "none" && (state.name === "fillable" || isFillUnderWay(state));
 }
@@ -423,7 +423,7 @@ function uncover(state: RequestState): Decision {
   return to(state, { front: "held" }, ...(isFillFinal(state) ? [{ kind: "reinstateHold" } as const] : []));
 }
 
-/** Nothing was or will be paid by this fill: any deposit is refunded, and the guarantee ends. */
+/** This fill has paid nothing and never will: any deposit is refunded, and the guarantee ends. */
 function giveUp(state: RequestState, reason: FailReason): Decision {
   if (state.front === "none" || state.depositId !== undefined) {
     const unheld: Effect[] = isHoldActive(state) ? [{ kind: "releaseHold" }] : [];
@@ -442,14 +442,14 @@ function waitAgain(state: RequestState, change: Partial<RequestState>): Decision
 }
 
 /**
- * A call ends. A bridge whose transaction failed stops waiting, but still takes a deposit that arrives in
- * time.
+ * The state after a failed execution: a call ends. A bridge stops waiting, but still accepts a deposit that
+ * arrives in time.
  */
 function failedExecution({ kind }: RequestState): "failed" | "expired" {
   return kind === "call" ? "failed" : "expired";
 }
 
-/** Failed because its own transaction reverted, in a block that may still be orphaned. */
+/** Whether the request failed because its own transaction reverted in a block that may still be orphaned. */
 function isRevertedExecution(state: RequestState): boolean {
   if (state.kind === "call") return state.name === "failed" && !state.final;
   return (

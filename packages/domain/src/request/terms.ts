@@ -12,9 +12,9 @@ export type TradeType = "EXACT_INPUT" | "EXPECTED_OUTPUT" | "EXACT_OUTPUT";
 
 /**
  * `bridge`: deposit and fill (also for two assets on one chain). `send`: the user pays the recipient directly
- * on one chain, and `swap`: the user's own transaction swaps on one chain through the router and pays the
- * recipient; the service only tracks both. `call`: the service sends a call for the user and an app pays for
- * it; it has no quote, and its order is empty.
+ * on one chain. `swap`: the user's transaction swaps through the router on one chain and pays the recipient.
+ * The service only tracks `send` and `swap`. `call`: the service sends a call for the user and an app pays
+ * for it; there is no quote, and the order is empty.
  */
 export type RequestKind = "bridge" | "send" | "swap" | "call";
 
@@ -35,8 +35,8 @@ export interface RequestTerms {
     readonly amount: bigint;
     /**
      * The smallest deposit that is filled. Absent: exactly `amount`. If set, deposits above `amount` are
-     * filled too, and pay out more, and the order's input requests this amount: settlement requires what the
-     * order requests.
+     * filled too, with a larger output. The order's input then requests this amount, because settlement
+     * requires what the order requests.
      */
     readonly minimumAmount?: bigint;
   };
@@ -52,13 +52,13 @@ export interface RequestTerms {
     readonly paidFrom?: Address;
   };
   /**
-   * The solver keeps what a deposit above `origin.amount` buys beyond the expected output. Absent: the
-   * recipient gets it.
+   * If a deposit exceeds `origin.amount`, the solver keeps the output beyond the expected amount. Absent: the
+   * recipient gets the additional output.
    */
   readonly surplusToSolver?: true;
   /**
-   * The class of the user's and the recipient's currencies, by which the quote was priced. Absent: that of
-   * the deposited and the paid currency.
+   * The class of the user's and the recipient's currencies, by which the quote was priced. Absent: the class
+   * of the deposited and the paid currency.
    */
   readonly pairClass?: PairClass;
   /** USD value of the input at quote time, 18 decimals; selects the confirmation tier. */
@@ -69,7 +69,7 @@ export interface RequestTerms {
   readonly createdAtMs: number;
   /** App fees on the input, credited to the apps' balances once the fill is final. Absent: none. */
   readonly appFees?: AgreedAppFees;
-  /** The same in USD with 18 decimals at the quote's prices. */
+  /** Value of the app fees at the quote's prices, USD with 18 decimals. */
   readonly appFeesUsd?: bigint;
   /** What an app pays of the fees. Absent: nothing. */
   readonly sponsorship?: FeeSponsorship;
@@ -77,37 +77,37 @@ export interface RequestTerms {
    * Native tokens that the recipient gets in addition to the output, in the same transaction. Absent: none.
    */
   readonly gasTopup?: GasTopup;
-  /** Until then the quoted output is guaranteed although prices move. */
+  /** Until this time the quoted output is guaranteed although prices move. */
   readonly firmUntilMs: number;
-  /** A deposit that is not filled by then is refunded. Never later than the order's deadline. */
+  /** A deposit that is not filled by this time is refunded. Never later than the order's deadline. */
   readonly fillDeadlineMs: number;
   /**
-   * Later payments to the deposit address are refunded. Earlier than `fillDeadlineMs`, because the sweep
-   * takes time. Absent: `fillDeadlineMs`.
+   * Payments to the deposit address after this time are refunded. Earlier than `fillDeadlineMs`, because the
+   * sweep takes time. Absent: `fillDeadlineMs`.
    */
   readonly payByMs?: number;
   readonly referrer: string | undefined;
   /** `debug-force-refund` of the public contract: never filled, always refunded. */
   readonly forceRefund: boolean;
-  /** Why it is never filled, if not because of a client's `forceRefund`. */
+  /** Why the request is never filled. Absent: a client set `forceRefund`, or `forceRefund` is false. */
   readonly refundReason?: FailReason;
-  /** The payment goes to this address, and the service deposits it from there. */
+  /** The user pays to this address, and the service deposits the funds from there. Absent: none. */
   readonly depositAddress?: {
     readonly address: Address;
     readonly strict: boolean;
     /** Zero address: no one. */
     readonly recovery: Address;
   };
-  /** What the user signs instead of sending a transaction. Absent: the user sends one. */
+  /** What the user signs instead of sending a transaction. Absent: the user sends a transaction. */
   readonly permit?: PermitTerms;
   /**
-   * Nonce (ms) of the user's transfer, on a chain whose transfers carry no id: the user signs what it is for.
-   * Absent: the deposit itself names its order.
+   * Nonce (ms) of the user's transfer on a chain whose transfers carry no id: the user signs which order the
+   * transfer pays. Absent: the deposit itself names its order.
    */
   readonly walletNonce?: number;
   /**
-   * Calls that the fill makes with the output. Absent: the output is paid. The amounts of `destination` are
-   * what the calls get.
+   * Calls that the fill makes with the output, which receive the amounts of `destination`. Absent: the
+   * output is paid.
    */
   readonly outputCalls?: OutputCalls;
   /** Id of the API key that requested the quote, if any. */
@@ -119,11 +119,11 @@ export interface RequestTerms {
   readonly quoted?: {
     /** From the deposit to the fill. */
     readonly timeEstimateSeconds: number;
-    /** From the expected output down to the minimum. */
+    /** The minimum output below the expected output, bps. */
     readonly slippageBps?: number;
-    /** Value of the expected output. Absent before it was stored, and without a price. */
+    /** Value of the expected output, USD. Absent in older requests and without a price. */
     readonly outputUsd?: string;
-    /** Absent before they were stored. */
+    /** Absent in older requests. */
     readonly fees?: QuotedFees;
   };
   readonly order: Order;

@@ -31,6 +31,6 @@ export interface FrameLog {
 }
 
 export interface PlacedLog extends FrameLog {
-  /** How many calls its frame made before it. */
+  /** How many calls the log's frame had made before emitting it. */
   readonly position: number;
 }

@@ -3,8 +3,8 @@ export const MAX_TEXT = 256;
 
 /**
  * Makes a contract's text safe to show and log: one line, printable, at most `max` UTF-16 units. Control
- * characters could forge log lines, and formatting characters (right-to-left marks, zero-width ones) could
- * disguise the text.
+ * characters could forge log lines, and formatting characters (right-to-left marks, zero-width characters)
+ * could disguise the text.
  */
 export function cleanText(text: string, max = MAX_TEXT): string {
   // Truncate first: a contract may answer with megabytes.

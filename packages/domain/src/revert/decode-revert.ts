@@ -66,7 +66,7 @@ function errorString(data: Hex): FailureRevert | undefined {
 }
 
 function panic(data: Hex): FailureRevert | undefined {
-  // Exactly one word: the compiler writes nothing else.
+  // The compiler always writes exactly one word.
   if (data.length !== 10 + 64) return undefined;
   const code = BigInt(`0x${data.slice(10)}`);
   if (code > 0xffn) return undefined;
@@ -98,8 +98,8 @@ function customError(error: KnownError, selector: Hex, data: Hex): FailureRevert
 }
 
 /**
- * Errors that only wrap a text: the entry point's reason (`AA24 signature error`) says more than that the
- * operation failed.
+ * The text of an error that only wraps one: the entry point's reason (`AA24 signature error`) says more than
+ * its name `FailedOp`.
  */
 function reasonOf(name: string, args: Readonly<Record<string, string>>): string | undefined {
   const reason = name === "FailedOp" || name === "FailedOpWithRevert" ? args["reason"] : undefined;
@@ -117,7 +117,7 @@ function textOf(value: unknown): string {
   return cleanText(json, 1_024);
 }
 
-/** Decoders throw for malformed bytes. */
+/** The result of `decode`; undefined if it throws, as decoders do for malformed bytes. */
 function attempt<T>(decode: () => T): T | undefined {
   try {
     return decode();

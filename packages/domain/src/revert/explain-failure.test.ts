@@ -120,7 +120,7 @@ test("a path through callers that all revert with large data is read only in par
   expect(performance.now() - startedAt).toBeLessThan(500);
 });
 
-test("of two calls that failed alike the later one counts", () => {
+test("of two calls that failed in the same way, the later one counts", () => {
   const alike = [3, 4].map((n) => reverted({ to: address(n), output: invalidSignature }));
   expect(pathOf(reverted({ output: invalidSignature, calls: alike }))).toEqual([address(2), address(4)]);
 });
@@ -138,12 +138,12 @@ test.each([
   const inner = reverted({ to: address(3), output: invalidSignature });
   const frame = reverted({ output: errorString(text), calls: [aFrame(), inner] });
   expect(explained(frame).label).toBe("INVALID_SIGNATURE");
-  // Another call followed, so it was not that one.
+  // Another call followed, so it did not cause the failure.
   const later = reverted({ output: errorString(text), calls: [inner, aFrame()] });
   expect(pathOf(later)).toEqual([address(2)]);
 });
 
-test("blames a caller that reverts with its own reason after a caught failure", () => {
+test("reports the caller if it reverts with its own reason after a caught failure", () => {
   const inner = reverted({ to: address(3), output: invalidSignature });
   const frame = reverted({ output: errorString("not enough"), calls: [inner] });
   expect(explained(frame)).toMatchObject({ label: "NOT_ENOUGH" });
@@ -157,7 +157,7 @@ test("an invalid opcode after a failed call is not a failure of that call", () =
   expect(pathOf(frame)).toEqual([address(2)]);
 });
 
-test("the entry point's reason counts if the account gave none", () => {
+test("uses the entry point's reason if the account gave none", () => {
   const output = encodeErrorResult({
     abi: entryPoint07Abi,
     errorName: "FailedOpWithRevert",
@@ -198,7 +198,7 @@ test("an operation whose failure the trace does not show still counts as failed"
   expect(explained(aFrame({ calls: [aFrame(), later] })).details.path).toHaveLength(2);
 });
 
-test("an operation does not fail by another contract's event, a reverted one, or a caught call", () => {
+test("an event of another contract, a reverted event, or a caught call does not mean that an operation failed", () => {
   const foreign = handleOps({ logs: [userOperationEvent(false, { address: sender })] });
   expect(explainFailure(foreign, known)).toBeUndefined();
   const undone = aFrame({
@@ -211,7 +211,7 @@ test("an operation does not fail by another contract's event, a reverted one, or
   expect(explainFailure(outside, known)).toBeUndefined();
 });
 
-test("an operation undone after it ran leads into the entry point's inner call", () => {
+test("the path of an operation that was reverted after it ran leads into the entry point's inner call", () => {
   const inner = reverted({
     to: entryPoint,
     input: concat(["0x0042dc53", pad(sender)]),
@@ -281,7 +281,7 @@ test("every selector matches its text: functions and errors are those of the pub
       }
     }
   }
-  // As block explorers show them.
+  // In the format of block explorers.
   for (const [selector, name] of [
     ["0xa9059cbb", "transfer"],
     ["0x23b872dd", "transferFrom"],

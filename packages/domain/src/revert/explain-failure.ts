@@ -9,12 +9,12 @@ import { machineFailureOf } from "./machine-failure.ts";
 import type { FailureFrame, FailureRevert, SimulationFailure } from "./simulation-failure.ts";
 
 const REDEEM_DELEGATIONS = "0xcef6d209";
-/** Maximum number of frames shown of a path; of a longer one, both ends. */
+/** Maximum number of frames shown of a path; a longer path is shown by its two ends. */
 const MAX_PATH = 64;
 
 /**
- * Why a traced call fails; undefined if it does not. A user operation that failed inside it counts, even if
- * the entry point continued.
+ * Why a traced call fails; undefined if it does not. A user operation that failed inside the call counts as a
+ * failure, even if the entry point continued.
  */
 export function explainFailure(root: CallFrame, known: KnownAbis): SimulationFailure | undefined {
   if (root.error !== undefined) return failureOn(failingPath(root, known), known);
@@ -30,7 +30,7 @@ export function explainFailure(root: CallFrame, known: KnownAbis): SimulationFai
   return { label, message, details: { ...failure.details, revert: { type: "empty", label, message } } };
 }
 
-/** For a node that only reports a failure and its data: a single frame is known. */
+/** Explains a failure for which the node reports only the revert data, not a trace. */
 export function explainRevertData(
   call: Pick<CallFrame, "from" | "to" | "input" | "value">,
   revert: { readonly data: Hex; readonly reason: string },
@@ -52,7 +52,7 @@ export function explainRevertData(
   return failureOn([frame], known);
 }
 
-/** A failure without a reason from a contract, for the call as a whole. */
+/** A failure of the call as a whole, without a reason from a contract. */
 export function plainFailure(
   call: Pick<CallFrame, "to" | "input">,
   label: string,
@@ -79,8 +79,8 @@ function failureOn(path: readonly CallFrame[], known: KnownAbis): SimulationFail
 }
 
 /**
- * The reason of the innermost call; without one, that of the nearest caller with one, the EVM's error, or the
- * location.
+ * Why the path failed: the EVM's error of the innermost call, else the reason of the innermost call that has
+ * one. Without any reason, an empty revert.
  */
 function revertOn(path: readonly CallFrame[], known: KnownAbis): FailureRevert {
   const innermost = path.at(-1);

@@ -38,7 +38,7 @@ export function readUserOperationEvent(log: FrameLog): UserOperationResult | und
 /** A user operation that failed although `handleOps` did not. */
 export interface FailedUserOperation {
   readonly sender: Address;
-  /** From the whole transaction to the call of the entry point. */
+  /** The frames from the top-level call down to the call of the entry point. */
   readonly above: readonly CallFrame[];
   /** From the entry point down to the failed call; empty if the trace does not show it. */
   readonly failed: readonly CallFrame[];
@@ -82,7 +82,7 @@ function failedIn(handler: CallFrame): Omit<FailedUserOperation, "above"> | unde
   return { sender, failed: [] };
 }
 
-/** The sender is among the first words of the data; the rest may have any length. */
+/** Searches only the first words of the data, which contain the sender: the rest may have any length. */
 function mentions(call: CallFrame, sender: Address): boolean {
   return call.input.slice(0, 2 + 1_024 * 2).includes(sender.slice(2));
 }

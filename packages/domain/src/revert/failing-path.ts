@@ -7,8 +7,8 @@ import { machineFailureOf } from "./machine-failure.ts";
 import type { FailureRevert } from "./simulation-failure.ts";
 
 /**
- * The path from a failed call to the one that failed by itself: each step is the call whose failure its
- * caller passed on. Caught failures are not part of it.
+ * The path from a failed call down to the call where the failure began: each step is the call whose failure
+ * its caller passed on. Caught failures are not part of it.
  */
 export function failingPath(failed: CallFrame, known: KnownAbis): readonly CallFrame[] {
   const path = [failed];
@@ -19,8 +19,8 @@ export function failingPath(failed: CallFrame, known: KnownAbis): readonly CallF
 }
 
 /**
- * Maximum number of failed calls of one caller, the latest ones, and of bytes of its revert data, that are
- * compared: gas alone would allow very many.
+ * Limits of the comparison: the latest failed calls of one caller, and the first bytes of its revert data.
+ * Gas alone would allow very many.
  */
 const MAX_COMPARED = 64;
 const MAX_SEARCHED_BYTES = 32_768;
@@ -30,7 +30,7 @@ const MAX_SEARCHED_BYTES = 32_768;
  */
 const MAX_READ_BYTES = 2 ** 21;
 
-/** What may still be read. */
+/** Bytes that may still be read. */
 interface Budget {
   bytes: number;
 }
@@ -39,13 +39,13 @@ interface Budget {
 function causeOf(frame: CallFrame, known: KnownAbis, budget: Budget): CallFrame | undefined {
   const last = frame.calls.at(-1);
   const failed = frame.calls.filter(({ error }) => error !== undefined).slice(-MAX_COMPARED);
-  // Passed on unchanged or wrapped into the caller's own error; the last one of several equal ones.
+  // Passed on unchanged or wrapped in the caller's own error; the last of several equal failures.
   const passedOn = passedOnBy(frame, failed, budget);
   if (passedOn !== undefined) return passedOn;
-  // Nothing was called after it, and the caller gave no other reason, or only that a call failed.
+  // Otherwise the last call is the cause if it failed and the caller gave no reason, or a generic one.
   if (last === undefined || last.error === undefined) return undefined;
   if (machineFailureOf(frame.error) !== undefined) {
-    // A caller that has no gas left because its call used all of it.
+    // The caller ran out of gas because its call used all of it.
     return machineFailureOf(last.error)?.label === machineFailureOf(frame.error)?.label ? last : undefined;
   }
   if (frame.output === "0x") return last;
@@ -55,29 +55,29 @@ function causeOf(frame: CallFrame, known: KnownAbis, budget: Budget): CallFrame 
 }
 
 /**
- * The last of `failed` whose data occur in `frame`'s revert data; data shorter than a selector could match by
- * chance.
+ * The last of `failed` whose revert data occurs in `frame`'s revert data. Data shorter than a selector is
+ * ignored, because it could match by chance.
  */
 function passedOnBy(frame: CallFrame, failed: readonly CallFrame[], budget: Budget): CallFrame | undefined {
   const output = frame.output.slice(0, 2 + MAX_SEARCHED_BYTES * 2);
-  const strangers = new Set<Hex>();
+  const mismatches = new Set<Hex>();
   let searched: Uint8Array | undefined;
   for (const call of failed.toReversed()) {
     const inner = call.output;
-    if (inner === "0x" || strangers.has(inner)) continue;
+    if (inner === "0x" || mismatches.has(inner)) continue;
     if (inner === frame.output) return call;
     if (inner.length >= 10 && inner.length <= output.length) {
       if (!spend(budget, lengthOf(output) + lengthOf(inner))) return undefined;
-      // As bytes: a match at half a byte would be wrong.
+      // Compare bytes, not hex digits: a match at half a byte would be wrong.
       searched ??= bytesOf(output);
       if (holdsBytes(searched, bytesOf(inner))) return call;
     }
-    strangers.add(inner);
+    mismatches.add(inner);
   }
   return undefined;
 }
 
-/** False if the budget is exceeded: then nothing more is read. */
+/** Deducts `bytes` from the budget; returns false if it is exceeded and reading must stop. */
 function spend(budget: Budget, bytes: number): boolean {
   budget.bytes -= bytes;
   return budget.bytes >= 0;
@@ -104,7 +104,7 @@ const replacingErrors: ReadonlySet<string> = new Set([
 const replacingTexts =
   /^(?:ST|SA|STF|STE|GS013|TF)$|(?:call|transfer|transfer_from|execution|transaction|operation|approve|multicall|delegation)\w*[\s_:-]*(?:has\s+)?(?:failed|reverted|error)|failed to (?:call|send|transfer|execute)/i;
 
-/** Whether a caller uses this reason to replace that of the call that it made. */
+/** Whether this reason only says that an inner call failed, and so hides that call's own reason. */
 export function isGenericCallFailure(revert: FailureRevert): boolean {
   if (revert.type === "customError") return replacingErrors.has(revert.name ?? "");
   return revert.type === "errorString" && replacingTexts.test(revert.message);

@@ -13,7 +13,7 @@ export interface KnownAbis {
 }
 
 /**
- * Combines the standard contracts with `further` ones. A function that several named contracts have is
+ * Combines the standard contracts with `further` contracts. A function that several named contracts have is
  * attributed to none of them.
  */
 export function createKnownAbis(further: readonly KnownContract[] = []): KnownAbis {

@@ -20,6 +20,6 @@ export interface KnownContract {
 
 export interface KnownFunction {
   readonly name: string;
-  /** The only known contract that has it. */
+  /** The only known contract that has the function. Undefined if several do. */
   readonly contract: string | undefined;
 }

@@ -33,8 +33,8 @@ export interface ExecutionCost {
 }
 
 /**
- * What an execution costs its sponsor, both as a maximum and as the final cost: with less gas, a lower price
- * and the same value, flat fee and USD price, the final cost never exceeds the maximum.
+ * What an execution costs its sponsor; used for the maximum and for the final cost. The final cost never
+ * exceeds the maximum if gas and gas price do not, and value, flat fee and USD price are the same.
  */
 export function executionCost(
   { gas, weiPerGas, dataFeeWei = 0n, valueWei, flatUsd }: ExecutionSpending,

@@ -3,8 +3,8 @@ import type { SponsorshipRefusal, SponsorshipSpending } from "./judge-sponsorshi
 import type { SponsorshipRules } from "./rules.ts";
 
 /**
- * Checks whether a key's rules let it pay this much of a request's fees; undefined if they do. Rules about
- * calls and their value do not apply, budgets per day and per user do.
+ * Why a key's rules do not let it pay `costUsd` of a request's fees; undefined if they do. Only the budgets
+ * per day and per user apply, not the rules about calls and their value.
  * @param costUsd USD with 18 decimals
  */
 export function judgeFees(
@@ -25,7 +25,7 @@ export function judgeFees(
   return undefined;
 }
 
-/** Whether such a key has budgets at all. */
+/** Whether the rules limit the payment of fees at all. */
 export function bindsFees({ dailyUsd, perUserDailyUsd }: SponsorshipRules): boolean {
   return dailyUsd !== undefined || perUserDailyUsd !== undefined;
 }

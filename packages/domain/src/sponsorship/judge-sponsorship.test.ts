@@ -49,7 +49,7 @@ test("denied targets are denied at every depth, and allowed ones are those of th
   expect(refusal({ allowTargets: [wallet], denyTargets: [wallet] })).toBe("denyTargets");
 });
 
-test("functions are named everywhere or on one contract", () => {
+test("rules name functions on all contracts or on one", () => {
   expect(refusal({ denySelectors: [{ selector: transfer }] })).toBe("denySelectors");
   expect(refusal({ denySelectors: [{ selector: transfer, target: other }] })).toBeUndefined();
   expect(refusal({ denySelectors: [{ selector: transfer, target: token }] })).toBe("denySelectors");

@@ -5,7 +5,7 @@ import type { SelectorRule, SponsorshipRules } from "./rules.ts";
 /** One call made by a sponsored transaction. */
 export interface SponsoredCall {
   readonly target: Address;
-  /** First four bytes of its data. Undefined if there are fewer. */
+  /** First four bytes of the call data. Undefined if there are fewer. */
   readonly selector: Hex | undefined;
 }
 
@@ -13,13 +13,13 @@ export interface SponsoredCall {
 export interface SponsorshipQuestion {
   /** The transaction itself. */
   readonly call: SponsoredCall;
-  /** Every call that it makes, at any depth, as far as the simulation showed. */
+  /** Every call that the transaction makes, at any depth, as far as the simulation showed. */
   readonly innerCalls: readonly SponsoredCall[];
-  /** The user that it is made for, if known. */
+  /** The user for whom the call is made, if known. */
   readonly user: Address | undefined;
-  /** Its maximum cost, USD with 18 decimals. */
+  /** Maximum cost of the execution, USD with 18 decimals. */
   readonly costUsd: bigint;
-  /** Native tokens that it sends, USD with 18 decimals. */
+  /** Native tokens that the call sends, USD with 18 decimals. */
   readonly valueUsd: bigint;
 }
 
@@ -37,9 +37,9 @@ export interface SponsorshipRefusal {
 }
 
 /**
- * Checks whether a key's rules let it pay for a call; undefined if they do. Allow lists apply to the
- * transaction itself: allowing a wallet or an entry point allows what users do through it. Deny lists apply
- * at every depth.
+ * Why a key's rules do not let it pay for a call; undefined if they do. Allow lists apply to the transaction
+ * itself: allowing a wallet or an entry point allows what users do through it. Deny lists apply at every
+ * depth.
  */
 export function judgeSponsorship(
   rules: SponsorshipRules,
@@ -53,13 +53,13 @@ function judgeCalls(
   rules: SponsorshipRules,
   { call, innerCalls }: SponsorshipQuestion,
 ): SponsorshipRefusal | undefined {
-  for (const one of [call, ...innerCalls]) {
-    if (rules.denyTargets?.includes(one.target))
-      return { rule: "denyTargets", message: `the API key does not sponsor calls to ${one.target}` };
-    if (rules.denySelectors?.some((rule) => names(rule, one)))
+  for (const { target, selector } of [call, ...innerCalls]) {
+    if (rules.denyTargets?.includes(target))
+      return { rule: "denyTargets", message: `the API key does not sponsor calls to ${target}` };
+    if (rules.denySelectors?.some((rule) => matches(rule, { target, selector })))
       return {
         rule: "denySelectors",
-        message: `the API key does not sponsor calls of ${one.selector} on ${one.target}`,
+        message: `the API key does not sponsor calls of ${selector} on ${target}`,
       };
   }
   if (rules.allowTargets !== undefined && !rules.allowTargets.includes(call.target))
@@ -67,7 +67,7 @@ function judgeCalls(
       rule: "allowTargets",
       message: `${call.target} is not among the contracts that the API key sponsors`,
     };
-  if (rules.allowSelectors !== undefined && !rules.allowSelectors.some((rule) => names(rule, call)))
+  if (rules.allowSelectors !== undefined && !rules.allowSelectors.some((rule) => matches(rule, call)))
     return {
       rule: "allowSelectors",
       message: `${call.selector ?? "a call without a function"} on ${call.target} is not among the functions that the API key sponsors`,
@@ -75,7 +75,7 @@ function judgeCalls(
   return undefined;
 }
 
-function names(rule: SelectorRule, { target, selector }: SponsoredCall): boolean {
+function matches(rule: SelectorRule, { target, selector }: SponsoredCall): boolean {
   return rule.selector === selector && (rule.target === undefined || rule.target === target);
 }
 

@@ -14,11 +14,11 @@ export interface SelectorRule {
 export interface SponsorshipRules {
   /** Maximum cost per day of all sponsored executions of the key. */
   readonly dailyUsd?: bigint;
-  /** The same per user (the account that the call is made for). */
+  /** Maximum cost per day and user (the account for which the call is made). */
   readonly perUserDailyUsd?: bigint;
   /**
-   * The same per target contract: one limit for every contract, or limits by contract (contracts without one
-   * are not limited).
+   * Maximum cost per day and target contract: one limit for every contract, or limits by contract (contracts
+   * not listed are not limited).
    */
   readonly perTargetDailyUsd?: bigint | ReadonlyMap<Address, bigint>;
   /** Only these contracts may be called. */
@@ -31,18 +31,18 @@ export interface SponsorshipRules {
   readonly denySelectors?: readonly SelectorRule[];
   /** Maximum value of native tokens, in USD, that one call may send from the sponsor. */
   readonly maxCallValueUsd: bigint;
-  /** Maximum of fast fills at risk at the same time: the sum of the key's active holds. */
+  /** Maximum sum of the key's active holds: the value of fast fills at risk at the same time. */
   readonly maxHoldsUsd?: bigint;
   /** Maximum value of one fast fill. */
   readonly maxFastFillUsd?: bigint;
   /**
-   * Fast fills are allowed even if no transaction is known that could become the user's deposit. Absent: they
-   * are not.
+   * Fast fills are allowed even if no transaction is known that could become the user's deposit. Absent:
+   * false.
    */
   readonly allowUnsubmitted?: boolean;
-  /** Below this available balance the owner is warned. */
+  /** The owner is warned when the available balance falls below this. */
   readonly lowBalanceWarningUsd?: bigint;
 }
 
-/** The rules of a key without any: the only limit is that calls may send no native tokens. */
+/** The rules of a key whose owner set none: the only limit is that calls may send no native tokens. */
 export const defaultSponsorshipRules: SponsorshipRules = { maxCallValueUsd: 0n };

@@ -21,19 +21,19 @@ test("a sale within the tolerance pays today's price, including its fee", () => 
       const soldUsd = reservedUsd * salePriceUsd * BPS;
       const paidUsd = agreed * worthUsd * (BPS + BigInt(honorBps));
       expect(isBeyond).toBe(soldUsd > paidUsd);
-      // At the agreed prices a sale is always kept.
+      // At the agreed prices, a sale is always within the tolerance.
       const same = { reservedUsd, worthUsd: reservedUsd, salePriceUsd: agreed, honorBps };
       expect(isSaleBeyondHonor(agreed, same)).toBe(false);
     }),
   );
 });
 
-test("a payment that lost value counts like a native token that rose", () => {
+test("a paying token that lost value counts like a native token that gained value", () => {
   const at = (worthUsd: bigint, salePriceUsd: bigint) =>
     isSaleBeyondHonor(1_000n, { reservedUsd: 10_000n, worthUsd, salePriceUsd, honorBps: 10 });
   expect(at(10_000n, 1_001n)).toBe(false);
   expect(at(10_000n, 1_002n)).toBe(true);
   expect(at(9_989n, 1_000n)).toBe(true);
-  // Both moved alike.
+  // Both changed by the same factor.
   expect(at(20_000n, 2_000n)).toBe(false);
 });

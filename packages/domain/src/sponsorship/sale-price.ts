@@ -8,7 +8,7 @@ export function salePrice(priceUsd: bigint, feeBps: number): bigint {
   return priceUsd + bpsOfUp(priceUsd, feeBps);
 }
 
-/** A part of what was reserved for a sale, at today's prices. All USD with 18 decimals. */
+/** A part of the amount reserved for a sale, at current prices. All USD with 18 decimals. */
 export interface SalePartNow {
   /** The part's value when it was reserved. */
   readonly reservedUsd: bigint;

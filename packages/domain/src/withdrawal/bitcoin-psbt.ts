@@ -7,7 +7,7 @@ const PSBT = /^70736274ff(?:[0-9a-f]{2})+$/;
 
 /**
  * The payload of a partially signed transaction, given as hex without prefix.
- * @throws RangeError if it does not start like one
+ * @throws RangeError if it lacks the prefix of a PSBT
  */
 export function encodeBitcoinPsbt(psbt: string): Hex {
   const hex = psbt.toLowerCase();
@@ -16,8 +16,8 @@ export function encodeBitcoinPsbt(psbt: string): Hex {
 }
 
 /**
- * The partially signed transaction of a payload, as lower-case hex without prefix; undefined if it does not
- * start like one. Its contents are not parsed.
+ * The partially signed transaction of a payload, as lower-case hex without prefix; undefined if it lacks the
+ * prefix of a PSBT. Its contents are not parsed.
  */
 export function decodeBitcoinPsbt(payload: Hex): string | undefined {
   const hex = payload.slice(2).toLowerCase();

@@ -13,10 +13,10 @@ export function decodeCanonicalAbi<const P extends readonly AbiParameter[]>(
 ): ReturnType<typeof decodeAbiParameters<P>> | undefined {
   try {
     const values = decodeAbiParameters(parameters, encoded);
-    const again = encodeAbiParameters<readonly AbiParameter[]>(parameters, values as readonly unknown[]);
-    return again === encoded.toLowerCase() ? values : undefined;
+    const canonical = encodeAbiParameters<readonly AbiParameter[]>(parameters, values as readonly unknown[]);
+    return canonical === encoded.toLowerCase() ? values : undefined;
   } catch {
-    // The library throws for offsets out of range, which is an ordinary result here.
+    // The library throws for malformed data, which is an expected result here.
     return undefined;
   }
 }

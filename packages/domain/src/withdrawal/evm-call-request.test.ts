@@ -57,7 +57,7 @@ const types = {
   ],
 } as const;
 
-test("any request survives its payload, and its id is viem's struct hash", () => {
+test("decoding a payload returns its request, whose id is viem's struct hash", () => {
   fc.assert(
     fc.property(aRequest, (any) => {
       expect(decodeEvmCallRequest(encodeEvmCallRequest(any))).toEqual(any);
@@ -90,7 +90,7 @@ test("a payload has one format: no other bytes decode to the request", () => {
     expect(decodeEvmCallRequest(bad as Hex), bad.slice(0, 8)).toBeUndefined();
 });
 
-test("any changed byte makes another request or none", () => {
+test("any changed byte gives another request or an error", () => {
   fc.assert(
     fc.property(fc.nat({ max: payload.length - 3 }), fc.integer({ min: 1, max: 15 }), (at, change) => {
       const digit = (Number.parseInt(payload[at + 2]!, 16) ^ change).toString(16);
@@ -124,7 +124,7 @@ const paid = (...calls: Partial<EvmCall>[]) =>
     calls: calls.map((call) => ({ to: token, data: transfer, value: 0n, allowFailure: false, ...call })),
   });
 
-test("a request pays the native value of its one call or its one token transfer", () => {
+test("a request pays the native value of its only call, or its only token transfer", () => {
   expect(evmWithdrawalPayment(request)).toEqual({
     recipient,
     currency: "0x0000000000000000000000000000000000000000",

@@ -90,7 +90,7 @@ export function evmCallRequestId({ calls, nonce, expiration }: EvmCallRequest): 
   return toHex(requestWriter.start(REQUEST).word(callsHash).uint256(nonce).uint256(expiration).hash());
 }
 
-/** What a request pays, once and in full. */
+/** The one payment that a request makes. */
 export interface EvmWithdrawalPayment {
   readonly recipient: Address;
   /** Zero address = native token. */
@@ -102,9 +102,9 @@ export interface EvmWithdrawalPayment {
 const TRANSFER_CALL = /^0xa9059cbb0{24}([0-9a-f]{40})([0-9a-f]{64})$/;
 
 /**
- * The payment of a request, or why it has none: exactly one call that must not fail and only sends native
- * tokens or calls `transfer` on a token. Any other request could be executed without paying what its
- * attestation would state.
+ * The payment of a request, or why it has none. A payment is exactly one call that must not fail and either
+ * sends native tokens or calls `transfer` on a token. Any other request could be executed without paying
+ * what its attestation states.
  */
 export function evmWithdrawalPayment({
   calls,

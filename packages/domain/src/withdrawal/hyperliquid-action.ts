@@ -30,8 +30,8 @@ export type HyperliquidAction =
     };
 
 /**
- * Names inside Hyperliquid's signing types; they are hashed, so an id is only valid with the names of its
- * network.
+ * Names inside Hyperliquid's signing types. They are hashed, so an id is valid only for the network that uses
+ * these names.
  */
 export interface ExchangeSigningNames {
   /** The part of a type's name before the colon. */

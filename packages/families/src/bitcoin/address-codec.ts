@@ -28,8 +28,8 @@ const ADDRESS_FORMATS: Readonly<Record<BitcoinNetwork, AddressFormat>> = {
 const LEGACY_MARK = 0xff;
 
 /**
- * A marker, not an address: version 0 with 19 zero bytes is invalid on every network, so that no one can be
- * paid there.
+ * A marker, not an address: version 0 with 19 zero bytes is invalid on every network, so nobody can be paid
+ * there.
  */
 const NATIVE = "bc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqmql8k8";
 export const NATIVE_BYTES: Hex = `0x${"00".repeat(20)}`;
@@ -75,7 +75,7 @@ function witnessBytes(text: string, prefix: string): Uint8Array | undefined {
   const decoded = plain ?? bech32m.decodeUnsafe(text);
   const [version, ...words] = decoded?.words ?? [];
   if (decoded?.prefix !== prefix || version === undefined || version > 16) return undefined;
-  // Version 0 has the old checksum, later ones the new one: otherwise an address would have two formats.
+  // Version 0 requires the bech32 checksum, later versions bech32m: otherwise an address had two formats.
   if ((version === 0) !== (plain !== undefined)) return undefined;
   const program = bech32.fromWordsUnsafe(words);
   if (!program || program.length < 2 || program.length > 40) return undefined;
@@ -92,10 +92,10 @@ function witnessText(bytes: Uint8Array, prefix: string): string | undefined {
 
 function legacyBytes(text: string, { legacy }: AddressFormat): Uint8Array | undefined {
   if (text.length > 35) return undefined;
-  const payload = decoded(text);
+  const payload = decodeBase58(text);
   if (payload?.length !== 21) return undefined;
   const kind = legacy.indexOf(payload[0] ?? -1);
-  // The mainnet version byte, on every network.
+  // Canonical bytes use the mainnet version byte on every network.
   const version = ADDRESS_FORMATS.mainnet.legacy[kind];
   return version === undefined ? undefined : Uint8Array.of(LEGACY_MARK, version, ...payload.subarray(1));
 }
@@ -105,8 +105,8 @@ function legacyText(bytes: Uint8Array, { legacy }: AddressFormat): string | unde
   return version === undefined ? undefined : base58check.encode(Uint8Array.of(version, ...bytes.subarray(2)));
 }
 
-/** The library throws for a bad character or checksum, which is an ordinary result here. */
-function decoded(text: string): Uint8Array | undefined {
+/** The library throws for a bad character or checksum, which is an expected result here. */
+function decodeBase58(text: string): Uint8Array | undefined {
   try {
     return base58check.decode(text);
   } catch {

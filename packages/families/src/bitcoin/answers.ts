@@ -7,7 +7,7 @@ import { bytesIn, idOf, readRawTransaction, type BitcoinTransaction } from "./an
 /** A transaction, and its block according to the node. */
 export interface PlacedTransaction {
   readonly transaction: BitcoinTransaction;
-  /** Undefined: it is unconfirmed. */
+  /** Undefined: the transaction is unconfirmed. */
   readonly blockHash: string | undefined;
 }
 
@@ -93,8 +93,8 @@ export interface ReportedOutput {
 /** @throws RpcFault */
 export function readUnspentOutputs(answer: unknown): readonly ReportedOutput[] {
   if (!Array.isArray(answer)) throw garbage("utxo", "response is not a list");
-  return (answer as unknown[]).map((one) => {
-    const { txid, vout, value, status } = fieldsOf("utxo", one);
+  return (answer as unknown[]).map((entry) => {
+    const { txid, vout, value, status } = fieldsOf("utxo", entry);
     const confirmed = fieldsOf("utxo", status)["confirmed"];
     if (!isHash(txid) || !isInteger(vout) || !isInteger(value) || value < 0 || typeof confirmed !== "boolean")
       throw garbage("utxo", "entry is not an output");
@@ -113,8 +113,8 @@ export function readScannedOutputs(answer: unknown): readonly ScannedOutput[] {
   const method = "scantxoutset";
   const { success, unspents } = fieldsOf(method, answer);
   if (success !== true || !Array.isArray(unspents)) throw garbage(method, "scan is not complete");
-  return (unspents as unknown[]).map((one) => {
-    const { txid, vout, amount, scriptPubKey } = fieldsOf(method, one);
+  return (unspents as unknown[]).map((entry) => {
+    const { txid, vout, amount, scriptPubKey } = fieldsOf(method, entry);
     const satoshis = typeof amount === "number" ? Math.round(amount * 1e8) : -1;
     if (!isHash(txid) || !isInteger(vout) || !isInteger(satoshis) || satoshis < 0)
       throw garbage(method, "entry is not an output");

@@ -2,9 +2,9 @@ import type { EntryProblem, FamilyEntry, PaidEntry } from "../chain-entry.ts";
 import { bitcoinCodec } from "./address-codec.ts";
 import { HEADER_SKEW_SECONDS, type BitcoinFacts } from "./facts.ts";
 
-/** The number that auditors recommend, which makes a double spend cost more than it gains. */
+/** The usual recommendation: reverting six blocks costs more than a double spend gains. */
 export const DEFAULT_CONFIRMATIONS = 6;
-/** The network aims at ten minutes. */
+/** Bitcoin targets ten minutes per block. */
 const BLOCK_TIME_SECONDS = 600;
 
 export const bitcoin: FamilyEntry<"bitcoin", BitcoinFacts> = {
@@ -38,14 +38,14 @@ export const bitcoin: FamilyEntry<"bitcoin", BitcoinFacts> = {
 function paidProblems({ tokens, confirmations, additionalData }: PaidEntry): readonly EntryProblem[] {
   const problems: EntryProblem[] = [];
   if (tokens.length > 0) problems.push({ path: ["tokens"], message: "must be empty on this chain family" });
-  // Otherwise, an operator who requests more would get less.
+  // Reject a difference: an operator who raises only one of them would get fewer confirmations than expected.
   const { finalizationBlocks = DEFAULT_CONFIRMATIONS } = additionalData;
   if (confirmations !== finalizationBlocks)
     problems.push({
       path: ["confirmations"],
       message: `must equal additionalData.finalizationBlocks (default ${DEFAULT_CONFIRMATIONS})`,
     });
-  // Only an explorer knows the outputs of an address: without one nothing can be paid.
+  // Only an explorer lists the outputs of an address: without an explorer nothing can be paid.
   if (additionalData.esploraCompatibleApiUrl === undefined)
     problems.push({
       path: ["additionalData", "esploraCompatibleApiUrl"],

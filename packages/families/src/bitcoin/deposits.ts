@@ -26,7 +26,7 @@ export type DepositJudgment =
   | { readonly deposit: undefined }
   | { readonly refusal: string };
 
-/** Whether a depository receives anything. */
+/** Whether the transaction pays anything to a depository. */
 export function pays(
   depositories: ReadonlySet<string>,
   { outputs }: Pick<BitcoinTransaction, "outputs">,
@@ -35,16 +35,16 @@ export function pays(
 }
 
 /**
- * One deposit per transaction: the sum of its outputs to the single depository that receives.
+ * Judges the one possible deposit of a transaction: the sum of its outputs to a single depository.
  *
- * - A transaction that spends from a depository is a withdrawal with its change, and a coinbase has no
+ * - A transaction that spends from a depository is a withdrawal and its change, and a coinbase has no
  *   sender: neither is a deposit.
  *
- * - The id is that of the only output that carries one. With two such outputs, even equal ones, the deposit
+ * - The id comes from the only output that carries an id. With two such outputs, even equal ones, the deposit
  *   has no id and belongs to its depositor.
  *
  * - The depositor is the owner of the first input, or the account that the transaction names
- *   (`|depositor=…|`), if that is an address and the only one named. All signers of inputs have signed that
+ *   (`|depositor=…|`), if it names exactly one address. All signers of inputs have signed that
  *   text, and it only gives away their own funds. A signer who does not sign the whole transaction lets
  *   others choose its outputs, including the id.
  */

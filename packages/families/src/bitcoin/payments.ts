@@ -27,8 +27,8 @@ export interface PaymentFacts {
 export type PaymentJudgment = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
 
 /**
- * What each recipient was paid. The transaction must be in time according to block times, and for this order
- * alone: exactly one of its outputs carries an id, and that output's whole text is the order id.
+ * What each recipient was paid. The transaction's block must be in time, and the transaction must be for this
+ * order alone: exactly one of its outputs carries an id, and that output's whole text is the order id.
  *
  * One payer must have signed all of it: all inputs spend the same script, which is not a recipient's, and
  * every signature covers all outputs. Anything else could be a recipient's own sale
@@ -60,7 +60,7 @@ export function judgePayments(
   const [payer] = spent;
   if (payer === undefined || spent.some(({ script }) => script !== payer.script))
     return { refusal: "transaction spends outputs of several addresses, so the payer is ambiguous" };
-  if (!transaction.unlocking.every((one) => signsAllOutputs(one, payer.script)))
+  if (!transaction.unlocking.every((unlocking) => signsAllOutputs(unlocking, payer.script)))
     return { refusal: "a signature does not cover all outputs, so others could have added the order id" };
 
   const amounts: bigint[] = [];

@@ -18,13 +18,13 @@ export interface WithdrawalPlan {
 }
 
 /**
- * Maximum inputs of a transaction that nodes relay: 400,000 weight units, and at least 230 per signed input.
+ * Maximum inputs of a transaction that nodes relay: 400,000 weight units at 230 or more per signed input.
  */
 const MAX_INPUTS = 1_739;
 
 /**
- * The transaction of a payload. Its signatures must cover all of it. If one covered only a part, others could
- * extend the transaction, which would then pay but no longer match the payload.
+ * The transaction of a payload. Its signatures must cover the whole transaction: otherwise somebody could
+ * extend it, and the extended transaction would pay but no longer match the payload.
  */
 export function readWithdrawal(payload: Hex): WithdrawalPlan | { readonly refusal: string } {
   const psbt = decodeBitcoinPsbt(payload);
@@ -45,14 +45,14 @@ export interface WithdrawalEffect {
   /** Script of the depository that pays. */
   readonly depository: string;
   readonly recipient: string;
-  /** Satoshis that the depository spends: what the recipient gets, and the depository's share of the fee. */
+  /** Satoshis that the depository spends: the recipient's payment and the depository's share of the fee. */
   readonly amount: bigint;
 }
 
 /**
  * The effect of the transaction: one depository pays one recipient, the owner of the first output that is not
- * a depository's and carries no text. Other outputs may only return what others contributed to the fee.
- * @param spent the outputs that its inputs spend, in order, according to the chain; the payload's own data is
+ * a depository's and carries no text. Other outputs may at most return what other inputs contributed.
+ * @param spent the outputs that its inputs spend, in order, read from the chain; the payload's own data is
  * not trusted
  */
 export function effectOf(
@@ -61,7 +61,7 @@ export function effectOf(
   spent: readonly BitcoinOutput[],
 ): WithdrawalEffect | { readonly refusal: string } {
   const [depository, ...more] = new Set(
-    spent.map(({ script }) => script).filter((one) => depositories.has(one)),
+    spent.map(({ script }) => script).filter((script) => depositories.has(script)),
   );
   if (depository === undefined) return { refusal: "withdrawal spends no outputs of a depository" };
   if (more.length > 0) return { refusal: "withdrawal spends from several depositories" };
@@ -81,7 +81,7 @@ export function effectOf(
     : { refusal: "withdrawal takes nothing from the depository" };
 }
 
-/** The id of the signed transaction, if signatures do not change it. */
+/** The id of the signed transaction; undefined if signatures may change it. */
 export function certainId(
   { txid }: Pick<BitcoinTransaction, "txid">,
   spent: readonly BitcoinOutput[],
@@ -95,8 +95,8 @@ export function meaningOf(
   final: BitcoinTransaction,
 ): "executed" | "expired" | undefined {
   if (final.body === unsigned.body) return "executed";
-  const taken = new Set(final.inputs.map(({ txid, vout }) => `${txid}:${vout}`));
-  return unsigned.inputs.some(({ txid, vout }) => taken.has(`${txid}:${vout}`)) ? "expired" : undefined;
+  const spent = new Set(final.inputs.map(({ txid, vout }) => `${txid}:${vout}`));
+  return unsigned.inputs.some(({ txid, vout }) => spent.has(`${txid}:${vout}`)) ? "expired" : undefined;
 }
 
 interface ReadPsbt {
@@ -107,14 +107,14 @@ interface ReadPsbt {
 
 function transactionIn(psbt: string): ReadPsbt | undefined {
   const bytes = bytesIn(psbt);
-  const read = bytes === undefined ? undefined : parsed(bytes);
+  const read = bytes === undefined ? undefined : parsePsbt(bytes);
   if (bytes === undefined || read === undefined) return undefined;
   const { inputs, outputs } = read.unsigned;
   // One global map, and one for each input and output.
   return countPsbtMaps(bytes) === 1 + inputs.length + outputs.length ? read : undefined;
 }
 
-function parsed(psbt: Uint8Array): ReadPsbt | undefined {
+function parsePsbt(psbt: Uint8Array): ReadPsbt | undefined {
   try {
     const options = {
       allowUnknownInputs: true,
@@ -146,7 +146,7 @@ function isForWhole({
     sighashType,
     ...partialSig.map(([, signature]) => signature.at(-1) ?? DEFAULT),
     ...taproot.map((signature) => (signature?.length === 65 ? signature[64] : DEFAULT)),
-  ].every((of) => of === ALL || of === DEFAULT);
+  ].every((type) => type === ALL || type === DEFAULT);
 }
 
 function carriesText(script: string): boolean {

@@ -124,7 +124,7 @@ export function readReceipt(value: unknown, asked: TxHash): ReceiptFact | undefi
 /** The gas used, and the total cost per unit of gas. */
 function readPrice(fields: Fields, method: string): Pick<ReceiptFact, "gasUsed" | "effectiveGasPrice"> {
   const gasUsed = readQuantity(fields, "gasUsed", method);
-  // Absent only on nodes from before EIP-1559.
+  // Only nodes older than EIP-1559 omit this field.
   const price = readQuantity(fields, "effectiveGasPrice", method);
   // Rollups charge the sender for the transaction's bytes as well, and report it separately from the gas
   // price.

@@ -13,8 +13,8 @@ export const TRANSFER_TOPIC: Hex = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163
 export interface DepositQuestion {
   readonly depository: Address;
   /**
-   * Tokens whose Transfer events are requested and trusted; undefined = every token (each credits only
-   * itself). For other tokens only the depository's own events count.
+   * Tokens whose Transfer events are requested and trusted; undefined = every token. For other tokens only
+   * the depository's own events count.
    */
   readonly tokens: ReadonlySet<Address> | undefined;
 }
@@ -25,18 +25,18 @@ export interface IgnoredLog {
   readonly why:
     /** The depository reports a token deposit without a matching Transfer. */
     | "eventWithoutTransfer"
-    /** Moves nothing. */
+    /** The amount is zero. */
     | "zeroAmount"
     /** The depository sent tokens to itself. */
     | "selfTransfer"
-    /** Not a valid encoding of its event. */
+    /** The log does not encode its event validly. */
     | "malformed";
 }
 
 export interface DepositReading {
   /** In chain order. */
   readonly deposits: readonly DepositFact[];
-  /** The deposits that only a token's Transfer proves, not an event of the depository. */
+  /** Deposits proven by a token's Transfer alone, without an event of the depository. */
   readonly direct: ReadonlySet<DepositFact>;
   readonly ignored: readonly IgnoredLog[];
 }
@@ -45,9 +45,9 @@ export interface DepositReading {
  * Deposits among the logs of successful transactions.
  *
  * `logs` may contain anything; only the depository's own events and Transfers to it count. Pass all logs of a
- * transaction together. A log of a transaction missing from `transactions` is a programming error.
+ * transaction together.
  *
- * @throws RangeError when a transaction is missing.
+ * @throws RangeError if the transaction of a candidate log is missing in `transactions`
  */
 export function depositsInLogs(
   question: DepositQuestion,
@@ -123,9 +123,8 @@ function depositsOfTransaction(
     if (credit !== undefined) credits.push(credit);
   }
   const direct = transfers.filter((transfer) => !transfer.taken);
-  // Two direct transfers cannot share one id, because it could belong to either. Transfers of tokens other
-  // than the called one do not count: which of them are seen depends on the configuration, and what counts as
-  // a deposit must not.
+  // Two direct transfers cannot share the calldata's id, because it could belong to either. Only transfers of
+  // the called token count: which others are seen depends on the configuration, and deposits must not.
   const isAlone = direct.filter(({ log }) => log.address === transaction.to).length === 1;
   for (const { log, from, amount } of direct) {
     const id = isAlone
@@ -135,7 +134,7 @@ function depositsOfTransaction(
   }
   const numbers = new Map<string, number>();
   const directDeposits = new Set<DepositFact>();
-  // Numbered before sorting, so that events, which every configuration sees, precede the direct transfers of
+  // Number deposits before sorting: events, which every configuration sees, precede the direct transfers of
   // listed tokens.
   const deposits = credits.map(({ log, isDirect, ...credit }): DepositFact => {
     const { depositor, currency, amount, id } = credit;
@@ -192,8 +191,8 @@ function creditOf(
   if (amount === 0n) return ignore("zeroAmount");
   const event = { log, isDirect: false, depositor, currency, amount, id };
   if (isNative) return event;
-  // This token's Transfers were not requested. The depository's event is reported regardless, so that no
-  // funds are missed; a service that fills it must know the token.
+  // This token's Transfers were not requested. Report the depository's event anyway, so that no funds are
+  // missed; a service that fills the deposit must know the token.
   if (question.tokens !== undefined && !question.tokens.has(currency)) return event;
 
   const transfer = transferBehind(currency, amount, transfers);
@@ -206,8 +205,8 @@ function creditOf(
  * The Transfer of a depository event: the nearest one before it with the same token and amount, otherwise the
  * nearest of the same token that moved more (the token kept a fee).
  *
- * Nearest, because the event immediately follows its transfer, and earlier ones may be direct transfers. One
- * that moved less proves less than the event claims, so it never matches.
+ * Nearest, because the event immediately follows its Transfer, and earlier Transfers may be direct ones. A
+ * Transfer that moved less proves less than the event claims, so it never matches.
  */
 function transferBehind(
   token: Address,

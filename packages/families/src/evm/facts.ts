@@ -1,6 +1,6 @@
 import type { Address, EvmFinality } from "@causeway/domain";
 
-/** What is configured for EVM chains only. */
+/** Configuration of EVM chains only. */
 export interface EvmFacts {
   /** The expected answer to `eth_chainId`. */
   readonly chainId: number;

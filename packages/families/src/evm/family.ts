@@ -15,7 +15,7 @@ export interface EvmRules extends Pick<EvmFacts, "fillContracts" | "isZksyncStac
 export interface EvmTransaction {
   readonly receipt: ReceiptFact;
   readonly block: Pick<BlockRef, "timestamp">;
-  /** Undefined: its deposits can be judged without it, see {@link needsTransaction}. */
+  /** Undefined if the deposits can be judged without it; see {@link needsTransaction}. */
   readonly transaction: TransactionFact | undefined;
 }
 

@@ -2,8 +2,7 @@ import type { EvmFinality } from "@causeway/domain";
 import type { BlockRef } from "./port.ts";
 
 /**
- * When a block counts as irreversible. Pure: it depends on the chain's own numbers and times, not on our
- * clock.
+ * When a block counts as irreversible. Depends on the chain's own numbers and times, not on our clock.
  */
 
 export type Finality =

@@ -41,9 +41,9 @@ export type PaymentJudgment = { readonly amounts: readonly bigint[] } | { readon
  *   returned before the router checked the balance. Anything else that the recipient gets (from a trade, a
  *   claim or a withdrawal) is its own money: anyone can trigger it and append an order id.
  *
- * No log shows native tokens that leave a recipient. Native payments are therefore refused if the payer
- * itself controls the recipient: to the account that sent the transaction, to the fill contract, to a
- * depository. Any other recipient was chosen by the order's owner.
+ * No log shows native tokens that leave a recipient. Native payments are therefore refused if the payer may
+ * control the recipient: the account that sent the transaction, the fill contract, or a depository. Any
+ * other recipient was chosen by the order's owner.
  *
  * @throws RangeError if the question contains a recipient and currency twice: their transfers would be
  * indistinguishable.
@@ -70,8 +70,8 @@ export function judgePayments(
     isTrusted ? fillContract : undefined,
     rules.fillContracts,
   );
-  // Only the order's solver deposits in its own fills. Deposits of other contracts do not count: a recipient
-  // could make one just to have its payment refused.
+  // Only the order's solver may deposit in its own fills. Deposits by called contracts do not count: a
+  // recipient could make one just to have its payment refused.
   const isDeposit = named.isDeposit ?? facts.logs.some((log) => paysInto(rules.depositories, log));
   if (transaction.from !== question.solver && isDeposit)
     return { refusal: "transaction pays a depository, so it is a deposit" };
@@ -89,7 +89,7 @@ export function judgePayments(
   const amounts: bigint[] = [];
   for (const { recipient, currency } of question.receipts) {
     if (rules.depositories.includes(recipient as Address)) {
-      // It would count as a deposit too.
+      // The payment would count as a deposit too.
       return { refusal: "recipient of a payment must not be a depository" };
     }
     if (recipient === transaction.from || (recipient === fillContract && currency === NATIVE_CURRENCY))
@@ -116,7 +116,7 @@ export function judgePayments(
   return { amounts };
 }
 
-/** Both are whole bytes, so the comparison is aligned. */
+/** Requires whole bytes, so that the comparison is aligned. */
 function endsWith(input: Hex, orderId: Hex): boolean {
   return input.length % 2 === 0 && input.length >= 66 && input.endsWith(orderId.slice(2));
 }
@@ -150,7 +150,7 @@ function amountNamed(
   );
 }
 
-/** One balance satisfies every check of it, so checks do not add up. */
+/** The largest guaranteed amount: one balance satisfies several checks, so they do not add up. */
 function amountGuaranteed(
   guaranteed: NamedPayments["guaranteed"],
   recipient: string,
@@ -175,8 +175,8 @@ function paysInto(depositories: readonly Address[], { address, topics }: LogFact
 }
 
 /**
- * Index of the first call without a report in its order. Each report proves one call, and each call needs its
- * own report.
+ * Index of the first call without a report, in the calls' order; undefined if none. Each report proves one
+ * call.
  */
 function firstMissingCall(calls: readonly Hex[], reports: readonly LogFact[]): number | undefined {
   let made = 0;

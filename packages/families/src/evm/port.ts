@@ -1,9 +1,8 @@
 import type { Address, FrameLog, Hex, Hex32, SimulationFailure, TxHash } from "@causeway/domain";
 
 /**
- * What every chain family provides, independent of its protocol. A family fetches raw facts (I/O files) and
- * judges them (pure files). Missing or unsettled facts are values, never exceptions. Exceptions are {@link
- * RpcFault}s: the node's or the network's fault, retryable.
+ * Reads and writes of one EVM chain. Missing or unsettled facts are values, never exceptions. Exceptions are
+ * {@link RpcFault}s: the node's or the network's fault, retryable.
  */
 
 /** One block of the trail. */
@@ -52,22 +51,22 @@ export interface DepositFact {
   readonly currency: Address;
   /** The amount that the depository actually received, in base units. */
   readonly amount: bigint;
-  /** The depository that received it, as bytes; absent: the configured one. */
+  /** The depository that received the funds, as bytes; absent: the configured depository. */
   readonly depository?: Hex;
   /** The deposit's id; undefined if it has none. */
   readonly id: Hex | undefined;
   /**
-   * The nonce of the sender's signature, on chains whose transfers cannot carry an id and wallets map the
-   * nonce to an order instead (Hyperliquid).
+   * The nonce of the sender's signature, on chains whose transfers cannot carry an id: there, wallets map the
+   * nonce to an order (Hyperliquid).
    */
   readonly nonce?: bigint;
   /**
-   * Unix seconds at which it happened, according to the chain. Absent where only a transaction was read.
+   * Unix seconds of the deposit, according to the chain. Absent if only a transaction was read.
    */
   readonly timestamp?: bigint;
   /**
-   * Oracles cannot attest its transaction (see `evm/attestable.ts`), so a payment for it would never be
-   * repaid.
+   * Oracles cannot attest the transaction (see `evm/attestable.ts`), so a payment for this deposit would
+   * never be repaid.
    */
   readonly isUnattestable?: true;
   /**
@@ -77,7 +76,7 @@ export interface DepositFact {
   readonly isAttestabilityUnknown?: true;
 }
 
-/** A transfer to the solver that credits an app balance, or was meant to; read from one canonical block. */
+/** A transfer to the solver that is marked as a top-up of an app balance; read from one canonical block. */
 export interface TopUpFact {
   readonly txHash: TxHash;
   /**
@@ -110,7 +109,7 @@ export interface TransactionFact {
   readonly input: Hex;
   readonly value: bigint;
   readonly nonce: number;
-  /** Maximum fee per gas that it offers, in wei; absent if the node does not return it. */
+  /** Maximum fee per gas that the transaction offers, in wei; absent if the node does not return it. */
   readonly maxFeePerGas?: bigint;
   /** Absent if the node does not return it. */
   readonly gasLimit?: bigint;
@@ -149,8 +148,7 @@ export interface GasPrices {
 export type FeeCaps = Pick<GasPrices, "maxFeePerGas" | "maxPriorityFeePerGas">;
 
 /**
- * The state of an account, all read at one block. Keys of the maps are lower-case currency addresses (zero =
- * native).
+ * The balance and allowance of an account in one currency, base units, read at one block.
  */
 export interface AccountState {
   readonly blockNumber: bigint;
@@ -188,7 +186,7 @@ export interface Authorization {
 /** A call that may change the code of accounts before it runs. */
 export interface TracedCall extends CallPlan {
   readonly authorizationList?: readonly Authorization[];
-  /** The gas limit it will be sent with; without one, the required limit is searched for. */
+  /** The gas limit of the transaction. Absent: the required limit is determined. */
   readonly gas?: bigint;
 }
 
@@ -201,9 +199,9 @@ export interface TraceOptions {
   /** Margin that the caller will add to the limit, bps; the sum must fit into a block. Default: none. */
   readonly roomBps?: bigint;
   /**
-   * Known native balance of the sender, in wei. With it, a call similar to an earlier one may be traced only
-   * once, with the gas limit found then, and its effects are read from its calls instead of the whole state:
-   * enough for a quote, but not for signing.
+   * Known native balance of the sender, in wei. If set, a call similar to an earlier one may be traced only
+   * once, with the gas limit found earlier, and its effects are read from its calls instead of the whole
+   * state: enough for a quote, but not for signing.
    */
   readonly senderHasWei?: bigint;
 }
@@ -236,11 +234,11 @@ export interface InnerCall {
   readonly from: Address;
   /** Lower case. */
   readonly to: Address;
-  /** First four bytes of its data, lower case; undefined if it has fewer. */
+  /** First four bytes of the call data, lower case; undefined if there are fewer. */
   readonly selector: Hex | undefined;
-  /** Native value that it transfers to the called account, in wei; 0 if it or an enclosing call failed. */
+  /** Native value transferred to the called account, wei; 0 if the call or an enclosing call failed. */
   readonly value: bigint;
-  /** Its data, if it looks like user operations for an entry point. */
+  /** The call data, if it looks like user operations for an entry point. */
   readonly userOperations: Hex | undefined;
 }
 
@@ -276,7 +274,7 @@ export type BroadcastOutcome =
   | { readonly kind: "accepted" }
   /** The node already has these bytes, or they are mined. */
   | { readonly kind: "alreadyKnown" }
-  /** The nonce is used, by these bytes or by others; only receipts show which. */
+  /** The nonce is used, by this transaction or by another; only receipts show which. */
   | { readonly kind: "nonceTooLow" }
   /** Another transaction with this nonce is pending, and ours does not raise its fees enough. */
   | { readonly kind: "underpriced" }
@@ -311,7 +309,7 @@ export interface ChainReader {
    */
   topUpsIn(solver: Address, blocks: readonly BlockRef[]): Promise<TopUpFact[]>;
   /**
-   * Only the top-ups that are token transfers, without reading whole blocks.
+   * Top-ups that are token transfers, found without reading whole blocks.
    *
    * @throws RpcFault as `depositsIn`
    */
@@ -371,7 +369,7 @@ export interface ChainReader {
   ask(to: Address, data: Hex): Promise<Hex | undefined>;
   /**
    * Simulates a call on the latest state. With `fees`, the call sees its real gas price, and the sender must
-   * be able to pay for the gas at `maxFeePerGas`. Without, the gas price is zero, so a recipient can
+   * be able to pay for the gas at `maxFeePerGas`. Without `fees`, the gas price is zero, so a recipient can
    * distinguish the simulation from a payment.
    */
   simulate(from: Address, call: CallPlan, fees?: FeeCaps): Promise<SimulationOutcome>;

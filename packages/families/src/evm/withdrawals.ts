@@ -22,7 +22,7 @@ export const CALL_EXECUTED_TOPIC: Hex = "0xd94218ad7d40b15a52ff1e4483e04ea438f68
 export interface WithdrawalPayment extends EvmWithdrawalPayment {
   /** The depository's key for the request. */
   readonly id: Hex32;
-  /** Unix seconds; it can be executed in blocks until this time, inclusive. */
+  /** Unix seconds: the last block time, inclusive, at which the payload can be executed. */
   readonly expiration: bigint;
 }
 
@@ -68,11 +68,11 @@ function lowerCase(address: Address): Address {
  * Whether the logs of a successful transaction show that the depository executed `payment`, and that its
  * token really moved.
  *
- * For a depository, a call that did not revert succeeded. A token that returns `false` instead of reverting
- * would use up the request without paying the recipient, so between the depository's previous report and this
- * one there must be a Transfer of that token from it to the recipient. The amount may be less, because a fee
- * that a token keeps has left the depository too. Tokens that arrived in between are a deposit and do not
- * undo the payment.
+ * A depository treats a call that did not revert as successful. A token that returns `false` instead of
+ * reverting would use up the request without paying the recipient. So between the depository's previous
+ * report and this one there must be a Transfer of the token from the depository to the recipient. Its amount
+ * may be less, because a fee that a token keeps has left the depository too. Tokens that arrived in between
+ * are a deposit and do not undo the payment.
  */
 export function executionIn(
   logs: readonly LogFact[],

@@ -22,9 +22,9 @@ export interface ExchangeTransaction {
   readonly block: bigint;
   /** The signer. */
   readonly user: Address;
-  /** Why it failed; undefined: it succeeded. */
+  /** Why the transaction failed; undefined if it succeeded. */
   readonly error: string | undefined;
-  /** Undefined: not a transfer that can be a deposit, payment or withdrawal, or an unreadable one. */
+  /** Undefined if the action is not a `usdSend` or `sendAsset`. */
   readonly action: HyperliquidAction | undefined;
   /** The effect of this kind of action is unknown: it may contain any transfer (`multiSig` does). */
   readonly isOpaque: boolean;
@@ -174,7 +174,7 @@ function readAction(
   method: string,
   { chainField }: ExchangeSigningProfile,
 ): Pick<ExchangeTransaction, "action" | "isOpaque"> {
-  const of = (name: string): string => {
+  const text = (name: string): string => {
     const value = fields[name];
     if (typeof value !== "string") throw garbage(method, `action has no ${name}`);
     return value;
@@ -183,21 +183,21 @@ function readAction(
     case "usdSend":
       return readable({
         type: "UsdSend",
-        chain: of(chainField),
-        destination: of("destination"),
-        amount: of("amount"),
+        chain: text(chainField),
+        destination: text("destination"),
+        amount: text("amount"),
         time: natural(method, fields, "time"),
       });
     case "sendAsset":
       return readable({
         type: "SendAsset",
-        chain: of(chainField),
-        destination: of("destination"),
-        sourceDex: of("sourceDex"),
-        destinationDex: of("destinationDex"),
-        token: of("token"),
-        amount: of("amount"),
-        fromSubAccount: of("fromSubAccount"),
+        chain: text(chainField),
+        destination: text("destination"),
+        sourceDex: text("sourceDex"),
+        destinationDex: text("destinationDex"),
+        token: text("token"),
+        amount: text("amount"),
+        fromSubAccount: text("fromSubAccount"),
         nonce: natural(method, fields, "nonce"),
       });
     default:

@@ -9,7 +9,7 @@ export interface DepositRules extends TransferRules {
   readonly depositories: readonly Address[];
 }
 
-/** A transfer into a depository. It does not state its purpose. */
+/** A transfer into a depository. The transfer itself does not name an order. */
 export interface ExchangeDeposit extends ExchangeTransfer {
   readonly sender: Address;
 }
@@ -25,8 +25,8 @@ export function depositIn(
   const { action, user, error } = transaction;
   if (error !== undefined) return { refusal: "transaction failed" };
   if (action === undefined) return undefined;
-  // The recipient is checked first: a transfer between others is not a deposit, regardless of its format.
-  const depository = rules.depositories.find((one) => one === action.destination.toLowerCase());
+  // Check the recipient first: a transfer to another account is not a deposit, even if it is malformed.
+  const depository = rules.depositories.find((account) => account === action.destination.toLowerCase());
   if (depository === undefined) return undefined;
   // A depository's transfer is not a user's deposit, even to another depository.
   if (rules.depositories.includes(user)) return undefined;

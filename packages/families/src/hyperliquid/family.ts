@@ -21,7 +21,7 @@ export interface ListedTransaction {
 }
 
 export interface MappedTransaction extends ListedTransaction {
-  /** The hub's entry for its nonce, if {@link nonceToMap} returns one. */
+  /** The transfer's purpose by the hub's entry for the nonce that {@link nonceToMap} returns. */
   readonly meaning: TransferPurpose;
 }
 

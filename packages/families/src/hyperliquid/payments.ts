@@ -16,9 +16,8 @@ export type PaymentJudgment =
 
 /**
  * What each recipient received. A transaction on Hyperliquid is one transfer, so at most one recipient
- * received anything. Whether it was in time depends on its block, not on the nonce that its signer chose. Its
- * sender must be neither a depository, which pays withdrawals, nor the recipient, whose payment to themselves
- * proves nothing.
+ * received anything. Its block decides whether it was in time, not the nonce that its signer chose. The
+ * sender must be neither a depository, which pays withdrawals, nor the recipient.
  *
  * @throws RangeError if the question contains a recipient and currency twice: their transfers would be
  * indistinguishable

@@ -1,8 +1,8 @@
 import type { AddressCodec } from "../address-codec.ts";
 
 /**
- * Accounts and assets are numbers of 16 bytes, in decimal digits without leading zeros. Transaction ids are
- * 80 lower-case hex digits without prefix.
+ * Accounts and assets are 16-byte numbers, written in decimal digits without leading zeros. Transaction ids
+ * are 80 lower-case hex digits without prefix.
  */
 export const lighterCodec: AddressCodec = {
   vmType: "lighter-vm",

@@ -4,8 +4,7 @@ import { parseExactJson } from "./answers/exact-json.ts";
 import { transactionStateOf, type TransactionState } from "./finality.ts";
 
 /**
- * Parses the answers of Lighter and its explorer. Pure; an answer to another request is garbage, never a
- * fact.
+ * Parses the answers of Lighter and its explorer. Pure; an answer to another request is an RpcFault.
  */
 
 /** One transaction as Lighter records it. */
@@ -52,7 +51,7 @@ export interface LoggedTransfer {
 /** The kind of transaction that moves assets between accounts. */
 const TRANSFER_TYPE = 12n;
 
-/** Bounds of plausible times in milliseconds, 2017 to 2286. Times in seconds would be off by decades. */
+/** Bounds of plausible times in milliseconds, 2017 to 2286; a time in seconds is outside of them. */
 const TIMES_MS = { from: 1_500_000_000_000n, to: 9_999_999_999_999n };
 
 /**

@@ -3,7 +3,7 @@ import type { FamilyEntry } from "../chain-entry.ts";
 import { lighterCodec } from "./address-codec.ts";
 import type { LighterFacts } from "./facts.ts";
 
-/** Lighter's chain id in signatures for its main network. */
+/** Lighter's chain id in signatures on mainnet. */
 const MAIN_NETWORK = 304;
 
 export const lighter: FamilyEntry<"lighter", LighterFacts> = {

@@ -11,7 +11,7 @@ export type TransactionState = "final" | "notFinal" | "failed";
 
 /**
  * @param status as returned by Lighter; undocumented numbers are not final
- * @param blockHeight 0: it is not in a block
+ * @param blockHeight 0 if the transaction is not in a block
  */
 export function transactionStateOf(status: bigint, blockHeight: bigint): TransactionState {
   if (status === 3n) return "final";
@@ -19,7 +19,7 @@ export function transactionStateOf(status: bigint, blockHeight: bigint): Transac
   return status === 0n && blockHeight > 0n ? "failed" : "notFinal";
 }
 
-/** When to retry for an unsettled transaction; Lighter produces several blocks per second. */
+/** Seconds until a retry for an unsettled transaction; Lighter produces several blocks per second. */
 export const RETRY_AFTER_SECONDS = 2;
 
 /** Evidence of a settled transaction. @param transaction undefined if Lighter does not know it */

@@ -12,8 +12,7 @@ export type PaymentJudgment = PaymentAnswer | { readonly refusal: string };
  * from a depository is a withdrawal, regardless of its memo, and a transfer from an account to itself is not
  * a payment.
  *
- * The later of Lighter's two times decides whether it was in time: a transfer that was submitted early but
- * executed late is late.
+ * The later of Lighter's two times decides: a transfer that was submitted in time but executed late is late.
  * @param depositories all depositories on Lighter
  * @throws RangeError if the question contains a recipient and currency twice
  */

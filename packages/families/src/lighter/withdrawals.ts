@@ -13,16 +13,16 @@ import { arrivesIn, isPaidFromOneBalance, isSpendable } from "./answers/currency
  * Reads withdrawal payloads and judges their outcome. Pure.
  *
  * A payload is the text that the owner of a depository signs for one transfer. It names the account, the key
- * and the nonce, but no time: the holder of the key may submit the signed text in any number of transactions,
- * of any lifetime, until that nonce of that key is used. The nonce of a key never decreases, not even when
- * the key itself is replaced, and each nonce is used once. So a payload is executed when a settled
- * transaction with its nonce has exactly its content, and can never be when a settled transaction used the
- * nonce for something else. The end of a transaction's lifetime proves nothing.
+ * and the nonce, but no time: the holder of the key may submit the signed text in any number of
+ * transactions, of any lifetime, until that nonce of that key is used. The nonce of a key never decreases,
+ * not even when the key itself is replaced, and each nonce is used once. So a payload is executed when a
+ * settled transaction with its nonce has exactly its content. It can never be executed once a settled
+ * transaction used the nonce for something else. The end of a transaction's lifetime proves nothing.
  */
 
 /** A complete transfer out of a depository. */
 export interface WithdrawalPayment {
-  /** The id of the text that its owner signs. */
+  /** The id of the text that the depository's owner signs. */
   readonly id: Hex32;
   readonly transfer: LighterTransfer;
   readonly depository: string;
@@ -67,7 +67,7 @@ export function readWithdrawal(
   if (!depositories.includes(depository))
     return { refusal: `account ${depository} is not a depository of this chain` };
   if (depositories.includes(recipient)) return { refusal: "withdrawal recipient must not be a depository" };
-  if (!canBeTaken(transfer)) return { refusal: "transfer values are out of Lighter's range" };
+  if (!isInRange(transfer)) return { refusal: "transfer values are out of Lighter's range" };
   if (!isSpendable(transfer))
     return {
       refusal:
@@ -89,7 +89,7 @@ export function readWithdrawal(
   };
 }
 
-function canBeTaken(transfer: LighterTransfer): boolean {
+function isInRange(transfer: LighterTransfer): boolean {
   return (
     transfer.toAccountIndex <= MAX.account &&
     transfer.apiKeyIndex <= MAX.key &&
@@ -106,7 +106,7 @@ function canBeTaken(transfer: LighterTransfer): boolean {
 
 /** Transfers out of a depository that were found on Lighter. */
 export interface FoundTransfers {
-  /** In no particular order; one may be repeated. */
+  /** In no particular order, possibly with duplicates. */
   readonly transactions: readonly ExchangeTransaction[];
   /** Whether it contains every transfer of the depository since the payload's nonce became usable. */
   readonly isComplete: boolean;
@@ -115,9 +115,9 @@ export interface FoundTransfers {
 /**
  * Whether a payload was executed, can never be, or is still pending.
  *
- * It can never be when a settled transaction used the nonce for something else. The only other proof: a
- * transaction with the nonce failed inside a block, which uses the nonce too; a later one of the same key is
- * settled, so that block is; and no transfer since matches the payload.
+ * It is `expired` if a settled transaction used the nonce for something else. The only other proof: a
+ * transaction with the nonce failed inside a block, which uses the nonce too; a later transaction of the
+ * same key is settled, and so is that block; and no transfer since then matches the payload.
  * @throws RpcFault inconsistent if two settled transactions used the same nonce, which means that the
  * endpoint lies
  */
@@ -131,10 +131,10 @@ export function outcomeOf(
   const settled = ofNonce.filter(({ standing }) => standing === "final");
   if (new Set(settled.map(({ hash }) => hash)).size > 1)
     throw inconsistent("tx", "two settled transactions have the same nonce and key");
-  const [user] = settled;
-  if (user !== undefined) return says(user, payment, exchangeChainId) ? "executed" : "expired";
+  const [used] = settled;
+  if (used !== undefined) return makesPayment(used, payment, exchangeChainId) ? "executed" : "expired";
   if (!isComplete || ofNonce.some(({ standing }) => standing === "notFinal")) return "pending";
-  const isUsedInVain = ofNonce.some(
+  const isNonceWasted = ofNonce.some(
     (failed) =>
       failed.standing === "failed" &&
       failed.blockHeight > 0n &&
@@ -145,7 +145,7 @@ export function outcomeOf(
           later.blockHeight >= failed.blockHeight,
       ),
   );
-  return isUsedInVain ? "expired" : "pending";
+  return isNonceWasted ? "expired" : "pending";
 }
 
 /** Whether a transaction is by the account and key that the payload names. */
@@ -153,7 +153,7 @@ export function isOfKey({ transfer }: WithdrawalPayment, other: ExchangeTransfer
   return other.fromAccountIndex === transfer.fromAccountIndex && other.apiKeyIndex === transfer.apiKeyIndex;
 }
 
-function says(
+function makesPayment(
   { transfer }: ExchangeTransaction,
   payment: WithdrawalPayment,
   lighterChainId: bigint,

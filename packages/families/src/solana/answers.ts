@@ -51,7 +51,7 @@ export function readTransaction(value: unknown, asked: string): ReportedTransact
   const lookups = ("addressTableLookups" in message ? message.addressTableLookups : undefined) ?? [];
   const wanted = (which: "writableIndexes" | "readonlyIndexes"): number =>
     lookups.reduce((sum, lookup) => sum + lookup[which].length, 0);
-  // Without every address of its lookup tables, an index in the message may have any meaning.
+  // If addresses of lookup tables were missing, indexes in the message would refer to wrong accounts.
   if (writable.length !== wanted("writableIndexes") || readonly.length !== wanted("readonlyIndexes"))
     throw garbage(METHOD, "addresses of its lookup tables are missing");
   const keys: readonly string[] = [...message.staticAccounts, ...writable, ...readonly];
@@ -115,14 +115,14 @@ export function readContextSlot(answer: Fields, method: string): bigint {
   return wholeNumber(fieldsOf(answer["context"], method)["slot"], method, "context.slot");
 }
 
-/** The commitment level of a transaction; undefined if the node does not know it. */
+/** The commitment level of a transaction. */
 export interface SignatureStatus {
   readonly slot: bigint;
   readonly isFinal: boolean;
   readonly failed: boolean;
 }
 
-/** The one entry of a `getSignatureStatuses`. @throws RpcFault */
+/** The only entry of `getSignatureStatuses`; undefined if the node does not know it. @throws RpcFault */
 export function readSignatureStatus(value: unknown): SignatureStatus | undefined {
   const method = "getSignatureStatuses";
   const list = listOf(fieldsOf(value, method)["value"], method, "value");
@@ -215,13 +215,13 @@ function inOrder(
     last = index;
     groups.set(
       index,
-      listOf(instructions, METHOD, "instructions").map((one) => innerInstruction(one, keys)),
+      listOf(instructions, METHOD, "instructions").map((inner) => innerInstruction(inner, keys)),
     );
   }
   let number = own.length;
   return own.flatMap((instruction, index) => [
     { ...instruction, index, isTopLevel: true },
-    ...(groups.get(index) ?? []).map((one) => ({ ...one, index: number++, isTopLevel: false })),
+    ...(groups.get(index) ?? []).map((nested) => ({ ...nested, index: number++, isTopLevel: false })),
   ]);
 }
 
@@ -250,7 +250,7 @@ function lamportsOf(keys: readonly string[], meta: Fields): ReadonlyMap<string, 
   return new Map(
     keys.map((key, index) => {
       const [had, has] = [before[index], after[index]];
-      // An account with an enormous balance may be part of any transaction, and must not make it unreadable.
+      // Anyone can include an account with an enormous balance: it must not make the transaction unreadable.
       if (isBeyondExact(had) || isBeyondExact(has)) return [key, undefined];
       const balances = {
         before: wholeNumber(had, METHOD, "a balance"),

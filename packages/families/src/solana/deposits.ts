@@ -12,13 +12,13 @@ import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_PROGRAMS }
 /** The deposits of one successful transaction. Pure. */
 
 /** The content of a deposit instruction. */
-interface Asked {
+interface RequestedDeposit {
   readonly index: number;
   readonly depositor: string;
   readonly mint: string | undefined;
   readonly amount: bigint;
   readonly id: Hex32;
-  /** Whether it uses this depository's own accounts. */
+  /** Whether the instruction uses this depository's own accounts. */
   readonly isOurs: boolean;
   /**
    * Whether the whole amount arrives: lamports and tokens of the original token program have no transfer fee.
@@ -69,8 +69,8 @@ export function vaultKey(mint: string, tokenProgram: string): string {
  *
  * A call of the depository program, by the transaction itself or by another program, is a deposit of the
  * amount that the program's event reports. Each call has one event, and both must agree; otherwise the node
- * omitted something. Nodes truncate long logs; a deposit without a possible transfer fee is then read from
- * the call alone. Without any such call a transaction may be a plain transfer to the vault: exactly one
+ * omitted something. If a node truncated the logs, a deposit without a possible transfer fee is read from
+ * the call alone. Without any such call, a transaction may be a plain transfer to the vault: exactly one
  * instruction without inner instructions, apart from those that set the compute budget.
  *
  * @param vaultAccounts the vault's token accounts, by {@link vaultKey}, for all of {@link
@@ -82,45 +82,50 @@ export function depositsIn(
   vaultAccounts: ReadonlyMap<string, string>,
   facts: TransactionFacts,
 ): DepositReading {
-  const asked = facts.instructions.flatMap((one) => askedBy(pdas, vaultAccounts, one));
-  if (asked.length === 0) {
+  const requested = facts.instructions.flatMap((instruction) =>
+    requestedBy(pdas, vaultAccounts, instruction),
+  );
+  if (requested.length === 0) {
     const direct = directTransfer(pdas, vaultAccounts, facts);
     return { kind: "read", deposits: direct === undefined || direct.amount === 0n ? [] : [direct] };
   }
   const events = eventsOf(pdas.program, facts.logs);
   if (events === "cut") {
-    const ours = asked.filter(({ isOurs }) => isOurs);
+    const ours = requested.filter(({ isOurs }) => isOurs);
     return ours.every(({ isExact }) => isExact)
-      ? { kind: "read", deposits: ours.flatMap((one) => depositOf(one, one.amount)) }
+      ? { kind: "read", deposits: ours.flatMap((deposit) => depositOf(deposit, deposit.amount)) }
       : { kind: "logsCut" };
   }
   const logged = events.flatMap((event) => readEvent(event));
-  if (logged.length !== asked.length)
+  if (logged.length !== requested.length)
     throw garbage("getTransaction", "number of deposits in the logs differs from the instructions");
-  const deposits = asked.flatMap((one, place) => {
+  const deposits = requested.flatMap((deposit, place) => {
     const event = logged[place];
     const agrees =
-      event?.depositor === one.depositor &&
-      event.mint === one.mint &&
-      event.id === one.id &&
-      (one.isExact ? event.amount === one.amount : event.amount <= one.amount);
+      event?.depositor === deposit.depositor &&
+      event.mint === deposit.mint &&
+      event.id === deposit.id &&
+      (deposit.isExact ? event.amount === deposit.amount : event.amount <= deposit.amount);
     if (!agrees) throw garbage("getTransaction", "deposits in the logs differ from the instructions");
-    return one.isOurs ? depositOf(one, event.amount) : [];
+    return deposit.isOurs ? depositOf(deposit, event.amount) : [];
   });
   return { kind: "read", deposits };
 }
 
-function depositOf({ index, depositor, mint, id }: Asked, amount: bigint): readonly DepositEvidence[] {
+function depositOf(
+  { index, depositor, mint, id }: RequestedDeposit,
+  amount: bigint,
+): readonly DepositEvidence[] {
   if (amount === 0n) return [];
   const depositId = id === ZERO_ID ? undefined : id;
   return [{ index: index.toString(), depositor, currency: mint ?? NATIVE, amount, depositId }];
 }
 
-function askedBy(
+function requestedBy(
   pdas: DepositoryAccounts,
   vaultAccounts: ReadonlyMap<string, string>,
   { index, program, accounts, data }: InstructionFact,
-): readonly Asked[] {
+): readonly RequestedDeposit[] {
   if (program !== pdas.program) return [];
   const name = nameOf(data);
   if (name !== DEPOSIT_NATIVE && name !== DEPOSIT_TOKEN) return [];
@@ -128,8 +133,8 @@ function askedBy(
   if (data.length < 48 || depositor === undefined) return [];
   const isToken = name === DEPOSIT_TOKEN;
   const into = accounts[6];
-  // The program refuses accounts that are not its own. If another program has this address, nothing it
-  // reports is trusted.
+  // The depository program refuses accounts that are not its own. Check them anyway: a different program may
+  // be deployed at the configured address.
   const isOurs =
     depository === pdas.depository &&
     vault === pdas.vault &&
@@ -209,7 +214,7 @@ function increaseOf({ before, after }: TokenHolding): {
   readonly state: NonNullable<TokenHolding["after"]>;
   readonly amount: bigint;
 } {
-  // A transfer alone makes and closes no account.
+  // A transfer alone neither creates nor closes an account.
   if (before === undefined || after === undefined)
     throw garbage("getTransaction", "balances of a token account are missing");
   if (before.mint !== after.mint || before.owner !== after.owner || before.program !== after.program)

@@ -1,5 +1,5 @@
 /**
- * What is configured for Solana clusters only. The cluster's own finality applies and is not configurable.
+ * Configuration of Solana clusters only. The cluster's own finality applies and is not configurable.
  */
 export interface SolanaFacts {
   /**

@@ -8,8 +8,8 @@ const SLOT_SECONDS = 0.4;
 export const RETRY_AFTER_SECONDS: number = Math.ceil(Number(SLOTS_TO_FINALITY) * SLOT_SECONDS);
 
 /**
- * When to retry for a transaction in a block that is not final yet. Pure. @param finalSlot the newest final
- * slot
+ * Seconds until a retry for a transaction in a slot that is not final yet. Pure.
+ * @param finalSlot the newest final slot
  */
 export function retryAfterSeconds({ slot }: Pick<SignatureStatus, "slot">, finalSlot: bigint): number {
   const missing = slot - finalSlot;

@@ -25,8 +25,8 @@ const NATIVE = solanaCodec.nativeCurrency;
  * nothing but pay.
  *
  * A payment counts if one of the transaction's own transfers names it and balances show it. The recipient's
- * own funds do not count: what programs pay (a trade, a claim, a distribution), or anything in a transaction
- * that the recipient signed.
+ * own funds do not count: what programs pay out (a trade, a claim, a distribution), and all payments in a
+ * transaction that the recipient signed.
  *
  * Balances before and after are compared, so that circular transfers do not count: lamports of the
  * recipient's account, or the total of a token over all of the recipient's token accounts. A token account
@@ -51,10 +51,10 @@ export function judgePayments(
   if (!namesOrder(facts, question.orderId))
     return { refusal: "memos of the transaction must contain the order id and no other" };
   // Anyone may execute the recipient's own withdrawal and add an order id to the transaction.
-  if (facts.instructions.some((one) => pdas.some((own) => paysOut(own, one))))
+  if (facts.instructions.some((instruction) => pdas.some((depository) => paysOut(depository, instruction))))
     return { refusal: "a transfer out of a depository is not a solver payment" };
-  // Its depositor may have added the order id, and get something back in the same transaction.
-  if (pdas.some((own) => paysIn(own, facts)))
+  // The depositor may have added the order id, and may get something back in the same transaction.
+  if (pdas.some((depository) => paysIn(depository, facts)))
     return { refusal: "transaction pays a depository, so it is a deposit" };
   const other = otherProgramIn(facts);
   if (other !== undefined)
@@ -104,10 +104,10 @@ function tokensGained(facts: TransactionFacts, recipient: string, mint: string):
   let net = 0n;
   for (const holding of facts.tokens) {
     const { before, after } = holding;
-    const isIts = (state: TokenState | undefined): boolean =>
+    const isRecipients = (state: TokenState | undefined): boolean =>
       state?.owner === recipient && state.mint === mint;
-    if (!isIts(before) && !isIts(after)) continue;
-    checkLife(facts, holding);
+    if (!isRecipients(before) && !isRecipients(after)) continue;
+    requireBalances(facts, holding);
     if (
       before !== undefined &&
       after !== undefined &&
@@ -127,7 +127,7 @@ const CLOSE_ACCOUNT = 9;
  * A missing balance is 0 only if the transaction itself created or closed the account. Otherwise the node
  * omitted it, and the earlier balance would look like a payment.
  */
-function checkLife({ instructions }: TransactionFacts, { account, before, after }: TokenHolding): void {
+function requireBalances({ instructions }: TransactionFacts, { account, before, after }: TokenHolding): void {
   const does = (which: (name: number | undefined) => boolean): boolean =>
     instructions.some(
       ({ program, accounts, data }) =>

@@ -10,12 +10,12 @@ import { SYSTEM_PROGRAM } from "./answers/programs.ts";
 /** Reads withdrawal payloads and their outcome. Pure. */
 
 export interface WithdrawalPayment {
-  /** The id under which the depository records it. */
+  /** The id under which the depository records the withdrawal. */
   readonly id: Hex32;
   readonly recipient: string;
   readonly currency: string;
   readonly amount: bigint;
-  /** Unix seconds; it can be executed in blocks before this time. */
+  /** Unix seconds: the payload can be executed in blocks before this time. */
   readonly expiration: bigint;
 }
 
@@ -44,9 +44,9 @@ export interface WithdrawalState {
 }
 
 /**
- * The outcome of a request in one final state. If it is recorded, it was paid. If not, and that state's clock
- * is past its expiration, it never will be, because the clock never decreases and the program checks it.
- * Lamports sent to the address of the record prove nothing.
+ * The outcome of a request in one final state. A recorded request was paid. If there is no record, and the
+ * state's clock is past the expiration, the request can never be paid, because the clock never decreases and
+ * the program checks it. Lamports sent to the address of the record prove nothing.
  *
  * @throws RpcFault for a state that is impossible for the depository: a node of another cluster has a clock
  * too, but no requests

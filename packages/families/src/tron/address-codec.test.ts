@@ -36,7 +36,7 @@ test("accepts exactly the base58 addresses that the library accepts", () => {
   );
   fc.assert(
     fc.property(fc.oneof(nearly, made, otherPrefix, fc.string()), (text) => {
-      // The library also accepts hex.
+      // The library also accepts hex addresses.
       const theirs = /^[1-9A-HJ-NP-Za-km-z]{34}$/.test(text) && TronWeb.isAddress(text);
       expect(tronCodec.encode(text) !== undefined).toBe(theirs);
     }),

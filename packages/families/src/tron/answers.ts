@@ -25,7 +25,7 @@ export interface TransactionInfo {
   readonly blockNumber: bigint;
   /** Milliseconds since epoch. */
   readonly blockTimeMs: bigint;
-  /** Why it failed; undefined if it did not. */
+  /** Why the transaction failed; undefined if it succeeded. */
   readonly failure: string | undefined;
   readonly logs: readonly { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex }[];
 }
@@ -100,7 +100,7 @@ function readLog(value: unknown, method: string): TransactionInfo["logs"][number
 }
 
 /**
- * A transaction, read from the bytes that its id is the hash of, not from the JSON next to them.
+ * A transaction, read from the bytes whose hash is its id, not from the JSON next to them.
  *
  * @throws RpcFault if the bytes are another transaction's
  */

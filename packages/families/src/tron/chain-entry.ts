@@ -6,9 +6,9 @@ import type { TronFacts } from "./facts.ts";
 
 /** Result of `eth_chainId` on mainnet. */
 const MAIN_NETWORK = 728_126_428;
-/** The network's own block time; the one in the file is ignored. */
+/** The network's own block time; `blockTimeSeconds` of the chain file is ignored. */
 const BLOCK_TIME_SECONDS = 3;
-/** The endpoint's native interface is at the same URL without this. */
+/** The end of a JSON-RPC URL; the node's native API is at the URL without it. */
 const JSON_RPC = /\/jsonrpc\/?$/;
 
 export const tron: FamilyEntry<"tron", TronFacts> = {

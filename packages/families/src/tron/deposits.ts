@@ -31,8 +31,8 @@ const ADDRESSES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Some wallets encode addresses in calldata with the chain's prefix before the 20 bytes. Tokens ignore it,
- * and this function removes it.
+ * Removes the chain's prefix before the 20 bytes of addresses in calldata: some wallets add it, and tokens
+ * ignore it.
  */
 function withoutPrefixes(input: Hex): Hex {
   let clean: string = input;

@@ -17,9 +17,9 @@ export const tron: Family<"tron", TronFacts, PaymentRules, SolidTransaction> = {
     fillContracts,
   }),
   deposits: ({ depositories }, transaction) => {
-    const read = (of: Address): DepositoryReading => ({
-      depository: tronAddress(of),
-      deposits: depositsIn(of, transaction),
+    const read = (depository: Address): DepositoryReading => ({
+      depository: tronAddress(depository),
+      deposits: depositsIn(depository, transaction),
     });
     const [present, ...former] = currentFirst(depositories);
     const attested = attestedDepository([read(present), ...former.map(read)]);

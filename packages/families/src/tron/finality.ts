@@ -4,7 +4,7 @@ import type { Finality } from "../evm/finality.ts";
  * Whether a block is solid: confirmed by more than two thirds of the network's witnesses. Pure.
  *
  * @param block number of the block
- * @param solid number of the newest solid one
+ * @param solid number of the newest solid block
  */
 export function finalityOf(block: bigint, solid: bigint, blockTimeSeconds: number): Finality {
   const missing = block - solid;

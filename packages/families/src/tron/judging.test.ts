@@ -122,7 +122,7 @@ test("a direct transfer has its id after its calldata, even if the wallet encode
   const prefixed = `${"0".repeat(22)}41${depository.slice(2)}`;
   for (const recipient of [word(depository), prefixed])
     expect(depositsIn(depository, direct(recipient))).toEqual([{ ...deposit, depositId: orderId }]);
-  // Another byte there is not a prefix, so the calldata does not match the Transfer.
+  // Any other byte there is not the prefix, so the calldata does not match the Transfer.
   const dirty = `${"0".repeat(22)}42${depository.slice(2)}`;
   expect(depositsIn(depository, direct(dirty))).toEqual([{ ...deposit, depositId: undefined, isBare: true }]);
   const from = `${"0".repeat(22)}41${solver.slice(2)}`;

@@ -13,9 +13,9 @@ export interface PaymentRules {
 /**
  * What each recipient received, judged as on EVM chains, see `judgePayments`.
  *
- * A transaction names one order: by its memo when that is 32 bytes, by the end of its input otherwise. A
- * plain payment has no input, so its memo is treated as one. A memo of any other size, such as a wallet's
- * text, names no order. Pure.
+ * A transaction names its order in a memo of 32 bytes, otherwise at the end of its input. A plain payment has
+ * no input, so such a memo is appended as input. A memo of another size, such as a wallet's text, names no
+ * order. Pure.
  *
  * @throws RangeError like `judgePayments`; ServiceError INVALID_REQUEST if a recipient or currency is not an
  * address of the chain
@@ -40,7 +40,7 @@ export function paymentsIn(
   );
 }
 
-/** The input with the order id at its end. */
+/** The input, with a memo of 32 bytes appended. */
 function withMemo(input: Hex, memo: Hex): Hex {
   return memo.length === 66 ? `0x${input.slice(2)}${memo.slice(2)}` : input;
 }

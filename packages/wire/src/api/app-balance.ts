@@ -25,7 +25,7 @@ export const walletParams = z.object({
   wallet: address.describe("The funding wallet."),
 });
 
-/** Query of the lists with older pages. */
+/** Query of the lists that have several pages. */
 export const pageQuery = z.object({
   limit: numberOrDigits(`a number up to ${MAX_BALANCE_ROWS}`, MAX_BALANCE_ROWS)
     .optional()
@@ -209,7 +209,7 @@ export const permitRequest = z
   )
   .meta({ id: "PermitRequest" });
 
-/** A permit answer names its request; a claim is known from the posted body. */
+/** For a permit, the answer contains its `requestId`; for a claim, only the message. */
 export const permitAnswer = z
   .object({ message: z.string(), requestId: answerHash32.optional() })
   .meta({ id: "PermitAnswer" });

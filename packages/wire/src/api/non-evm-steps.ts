@@ -63,7 +63,7 @@ export const exchangeData = z
   })
   .meta({ id: "ExchangeData" });
 
-const stepWords = {
+const stepTexts = {
   action: z.string(),
   description: z.string(),
   requestId: answerHash32,
@@ -75,20 +75,20 @@ export const nonEvmStep = z
   .object({
     id: z.literal("deposit"),
     kind: z.literal("transaction"),
-    ...stepWords,
+    ...stepTexts,
     items: z.array(z.object({ status, data: z.union([solanaData, bitcoinData, exchangeData]), check })),
   })
   .meta({ id: "NonEvmStep" });
 
 /**
- * What the wallet signs about the nonce of a withdrawal from Hyperliquid. It is complete once posted: a
- * client need not wait before the next step.
+ * The mapping that the wallet signs for the nonce of a withdrawal from Hyperliquid. The step is complete once
+ * posted: a client need not wait before the next step.
  */
 export const authorizeStep = z
   .object({
     id: z.literal("authorize"),
     kind: z.literal("signature"),
-    ...stepWords,
+    ...stepTexts,
     items: z.array(
       z.object({
         status,

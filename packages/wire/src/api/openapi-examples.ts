@@ -1,5 +1,5 @@
-// Example values of the OpenAPI document. Requests work on the local system (`npm start`), whose chains and
-// currencies they name; answers are its answers, shortened.
+// Example values of the OpenAPI document. The requests work on the local system (`npm start`): they use its
+// chains and currencies. The answers are shortened answers of the local system.
 const ORIGIN = 72100117;
 const DESTINATION = 72100228;
 const NATIVE = "0x0000000000000000000000000000000000000000";
@@ -120,7 +120,7 @@ const issuedKey = {
   previousSecretUntil: null,
 };
 
-/** By the names of schemas and of required parameters. */
+/** Examples by the names of schemas and of required parameters. */
 export const openapiExamples = {
   schemas: {
     QuoteRequest: quoteRequest,

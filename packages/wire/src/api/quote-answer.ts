@@ -33,7 +33,7 @@ export const stepItem = z
   })
   .meta({ id: "StepItem" });
 
-/** What a wallet signs, and where the signature is posted. */
+/** The data that a wallet signs, and where to post the signature. */
 export const signatureData = z
   .object({
     sign: z.object({
@@ -64,7 +64,7 @@ export const signatureData = z
 
 export const signatureItem = z.object({ status, data: signatureData, check }).meta({ id: "SignatureItem" });
 
-const stepWords = {
+const stepTexts = {
   action: z.string(),
   description: z.string(),
   requestId: answerHash32,
@@ -75,17 +75,17 @@ export const transactionStep = z
   .object({
     id: z.enum(["approve", "deposit", "swap", "send"]),
     kind: z.literal("transaction"),
-    ...stepWords,
+    ...stepTexts,
     items: z.array(stepItem),
   })
   .meta({ id: "TransactionStep" });
 
-/** What the user signs instead of sending a transaction: the service sends it. */
+/** Data that the user signs instead of sending a transaction; the service sends the transaction. */
 export const signatureStep = z
   .object({
     id: z.enum(["authorize1", "authorize2"]),
     kind: z.literal("signature"),
-    ...stepWords,
+    ...stepTexts,
     items: z.array(signatureItem),
   })
   .meta({ id: "SignatureStep" });
@@ -227,10 +227,10 @@ export type TransactionData = z.infer<typeof transactionData>;
 
 /** The transactions that steps request from an EVM wallet, in order, without signatures. */
 export function transactionsOf(steps: readonly QuoteStep[]): TransactionData[] {
-  return steps.flatMap((one) => (isEvmStep(one) ? one.items.map(({ data }) => data) : []));
+  return steps.flatMap((each) => (isEvmStep(each) ? each.items.map(({ data }) => data) : []));
 }
 
 /** Whether a step is a transaction on an EVM chain. */
-export function isEvmStep(one: QuoteStep): one is TransactionStep {
-  return one.kind === "transaction" && one.items.every(({ data }) => "to" in data);
+export function isEvmStep(candidate: QuoteStep): candidate is TransactionStep {
+  return candidate.kind === "transaction" && candidate.items.every(({ data }) => "to" in data);
 }

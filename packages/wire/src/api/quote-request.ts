@@ -203,7 +203,7 @@ export const quoteRequest = z
       additionalData: z
         .unknown()
         .refine(
-          (given) => given === undefined || JSON.stringify(given).length <= 4_096,
+          (value) => value === undefined || JSON.stringify(value).length <= 4_096,
           "must have at most 4096 characters of JSON; only userPublicKey is read",
         )
         .optional()

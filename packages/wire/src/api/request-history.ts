@@ -16,10 +16,10 @@ export const MAX_LISTED_REQUESTS = 50;
 /** Requests are counted up to this number: beyond it, `total` is this number and `totalIsCapped` is true. */
 export const MAX_COUNTED_REQUESTS = 10_000;
 
-/** One value, several separated by commas, or several texts: any of them matches. */
 const HIDDEN =
   "Null until funds were moved from the deposit address, except for the API key that requested the quote. The quote response contains it.";
 
+/** One value, several values separated by commas, or an array of values: any of them matches. */
 const anyOf = z.union([text(4_000), z.array(text(4_000)).max(50)], message("must be a string")).optional();
 const chains = z
   .union(

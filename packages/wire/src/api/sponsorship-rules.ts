@@ -29,7 +29,7 @@ const selectors = z
 const usdByTarget = z
   .record(evmAddress, usd)
   .refine(
-    (figures) => new Set(Object.keys(figures).map(lower)).size === Object.keys(figures).length,
+    (limits) => new Set(Object.keys(limits).map(lower)).size === Object.keys(limits).length,
     "must list each target only once",
   );
 
@@ -79,7 +79,7 @@ export const sponsorshipRules = z
 
 export type SponsorshipRulesJson = z.infer<typeof sponsorshipRules>;
 
-const figures = [
+const usdRules = [
   "dailyUsd",
   "perUserDailyUsd",
   "maxHoldsUsd",
@@ -94,7 +94,7 @@ export function rulesFromJson(json: SponsorshipRulesJson): SponsorshipRules {
   const perTarget = json.perTargetDailyUsd;
   return {
     maxCallValueUsd: usdOf(json.maxCallValueUsd ?? "0"),
-    ...present(figures, (name) => json[name], usdOf),
+    ...present(usdRules, (name) => json[name], usdOf),
     ...(json.allowUnsubmitted !== undefined && { allowUnsubmitted: json.allowUnsubmitted }),
     ...present(
       targetLists,
@@ -122,7 +122,7 @@ export function rulesToJson(rules: SponsorshipRules): SponsorshipRulesJson {
   const perTarget = rules.perTargetDailyUsd;
   return {
     maxCallValueUsd: usdText(rules.maxCallValueUsd),
-    ...present(figures, (name) => rules[name], usdText),
+    ...present(usdRules, (name) => rules[name], usdText),
     ...(rules.allowUnsubmitted !== undefined && { allowUnsubmitted: rules.allowUnsubmitted }),
     ...present(
       targetLists,
@@ -133,9 +133,7 @@ export function rulesToJson(rules: SponsorshipRules): SponsorshipRulesJson {
       selectorLists,
       (name) => rules[name],
       (list) =>
-        list.map((one) =>
-          one.target === undefined ? one.selector : { selector: one.selector, target: one.target },
-        ),
+        list.map(({ selector: hex, target }) => (target === undefined ? hex : { selector: hex, target })),
     ),
     ...(perTarget === undefined
       ? {}
@@ -148,7 +146,7 @@ export function rulesToJson(rules: SponsorshipRules): SponsorshipRulesJson {
   };
 }
 
-/** The named values that are present, converted. */
+/** The values with these names that are present, converted. */
 function present<Name extends string, In, Out>(
   names: readonly Name[],
   valueOf: (name: Name) => In | undefined,

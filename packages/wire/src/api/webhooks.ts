@@ -2,9 +2,9 @@ import { z } from "zod";
 import { message, strictMessage } from "../message.ts";
 import { count, hash32, milliseconds, text } from "../scalars.ts";
 
-const LONGEST_URL = 2_048;
+const MAX_URL_LENGTH = 2_048;
 const MAX_HEADERS = 10;
-/** Postgres text cannot hold NUL, and other control characters are not displayed. */
+/** Postgres text cannot contain NUL, and other control characters are not displayed. */
 const NO_CONTROLS = /^[^\p{Cc}]*$/u;
 /** Header names that every delivery or its connection already uses. */
 const OWN_HEADERS =
@@ -14,7 +14,7 @@ const OWN_HEADERS =
 export const createWebhookRequest = z
   .strictObject(
     {
-      url: text(LONGEST_URL)
+      url: text(MAX_URL_LENGTH)
         .min(1, "must not be empty")
         .regex(NO_CONTROLS, "must not contain control characters")
         .describe("URL that receives the events: https, on a public host."),

@@ -4,7 +4,7 @@ import { address, flag, hash32, hexData } from "../scalars.ts";
 
 const UINT32_MAX = 0xffff_ffff;
 const UINT256_MAX = 2n ** 256n - 1n;
-const WORDS_OF_AMOUNT = "must be a string of decimal digits without leading zeros (base units)";
+const AMOUNT_FORMAT = "must be a string of decimal digits without leading zeros (base units)";
 
 /** Name of a chain of the oracle's configuration, e.g. `base`; never a number. */
 export const chainName = z
@@ -13,10 +13,10 @@ export const chainName = z
   .max(64, "must have at most 64 characters")
   .describe("Name of a chain, such as `base`; see `GET /chains/v1`.");
 
-/** Amounts have one format: signed data must not depend on how a caller wrote them. */
+/** An amount in its only accepted format: signed data must not depend on how a caller wrote it. */
 export const canonicalAmount = z
-  .string(message(WORDS_OF_AMOUNT))
-  .regex(/^(0|[1-9]\d{0,77})$/, { error: WORDS_OF_AMOUNT, abort: true })
+  .string(message(AMOUNT_FORMAT))
+  .regex(/^(0|[1-9]\d{0,77})$/, { error: AMOUNT_FORMAT, abort: true })
   .refine((digits) => digits.length < 78 || BigInt(digits) <= UINT256_MAX, "must be below 2^256");
 
 /** A transaction id in its family's format, which the use case checks. */

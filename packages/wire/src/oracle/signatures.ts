@@ -16,7 +16,7 @@ export const executionSignature = z
   })
   .meta({ id: "ExecutionSignature" });
 
-/** What the hub does once enough oracles have signed it. */
+/** A change of the hub, which the hub executes once enough oracles have signed it. */
 export const execution = z
   .object({
     idempotencyKey: answerHash32.describe("The hub runs one execution per key."),
@@ -65,7 +65,7 @@ export const quorum = z
   })
   .meta({ id: "Quorum" });
 
-/** Fields of any attestation in addition to its payload. */
+/** Fields that every attestation answer has in addition to its payload. */
 export const answerExtras = {
   quorum: quorum.optional(),
   shadow: z.literal(true).optional().describe("This oracle runs in shadow mode: do not count its signature."),

@@ -20,7 +20,7 @@ const finalBlock = z
   .optional()
   .describe("Absent if no node answered or if the chain family has no final block to query.");
 
-/** Answer of `GET /status/v1`: this oracle's identity on the hub, and what it can reach. */
+/** Answer of `GET /status/v1`: this oracle's identity on the hub, and whether it reaches hub and chains. */
 export const oracleStatus = z
   .object({
     signer: z.string().describe("Address with which this oracle signs."),

@@ -4,7 +4,7 @@ import { answerHash32, digits, evmAddress } from "../scalars.ts";
 import { address, canonicalAmount, chainName, hash32, hexData, peerOptions } from "./scalars.ts";
 import { answerExtras, execution } from "./signatures.ts";
 
-/** Everything that describes a withdrawal from the hub. */
+/** The fields that identify a withdrawal from the hub. */
 export const hubWithdrawal = {
   settlementChainId: chainName.describe("Chain name of the hub."),
   expectedAmount: canonicalAmount,

@@ -45,8 +45,8 @@ export const withdrawalAttestationRequest = z
 export const withdrawalStatus = z.union([z.literal(0), z.literal(1), z.literal(2)]);
 
 /**
- * `execution` burns what was paid out, or returns what can no longer be paid; nothing is signed while the
- * withdrawal is pending.
+ * `execution` burns the amount that was paid out, or returns the amount that can no longer be paid. Absent
+ * while the withdrawal is pending.
  */
 export const withdrawalAttestationAnswer = z
   .object({

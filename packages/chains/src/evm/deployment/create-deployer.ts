@@ -17,7 +17,7 @@ export interface CreateDeployerOptions {
 
 const WHAT = "deterministic deployer";
 
-/** The node rejected the transaction, which has no chain id. */
+/** The node rejected the deployer's creation transaction, which is signed without a chain id. */
 export class DeployerRefused extends Error {
   override readonly name = "DeployerRefused";
 }

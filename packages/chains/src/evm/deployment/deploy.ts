@@ -15,7 +15,7 @@ import { createSender, DeploymentUnfinished, readNonces, type BroadcastStep } fr
 export interface DeployOptions {
   readonly account: LocalAccount;
   readonly maxFeeWei: bigint;
-  /** Blocks from that of the contract to the newest one, both inclusive. */
+  /** Number of blocks from the contract's block to the newest block, both inclusive. */
   readonly confirmations: number;
   /** Timeout for everything, in milliseconds. */
   readonly waitMs: number;
@@ -33,8 +33,8 @@ const LAG_MS = 30_000;
 const MAX_ROUNDS = 3;
 
 /**
- * Deploys the missing contracts of a plan, and returns once all of them are confirmed. It reads from the
- * chain which exist, so it can be killed and run again at any time.
+ * Deploys the missing contracts of a plan, and returns once all contracts are confirmed. Reads from the chain
+ * which contracts exist, so it can be killed and run again at any time.
  *
  * @throws DeploymentUnfinished if the time is up, GasPriceAboveCap, CreationFails, or the error of the node
  */
@@ -59,7 +59,7 @@ export async function deployPlan(
     if (unconfirmed.length === 0) return;
     const missing = await missingCreations(chain.client, plan);
     const { mined, pending } = await readNonces(chain.client, account.address);
-    // Once seen in a block, a transaction that is neither there nor pending was dropped by a reorg.
+    // Forget sent nonces once they are mined, or once lag cannot explain their absence: a reorg dropped them.
     if (mined >= sent.nextNonce || nowMs() >= sent.lagEndMs) sent = { nextNonce: 0, lagEndMs: 0 };
     const waitsFor = Math.max(pending, sent.nextNonce);
     if (missing.length > 0 && waitsFor <= mined) {

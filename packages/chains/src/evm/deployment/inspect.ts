@@ -46,7 +46,7 @@ async function inspect(
   if (code === undefined || code === "0x")
     return { planned, state: "missing", differences: [], notChecked: [] };
   const mismatch = matchBytecode(buildOf(planned.contract), expectedImmutables(planned, chainId), code);
-  // Other code may return anything for these calls.
+  // If the code differs, the answers of the contract prove nothing.
   const findings =
     mismatch === undefined
       ? await findingsOf(client, planned)
@@ -102,7 +102,7 @@ function combined(a: InspectedContract, b: InspectedContract): InspectedContract
   };
 }
 
-/** Why a contract at another address is not the planned one, according to its answers. */
+/** How a contract at another address differs from the planned contract, according to its own answers. */
 export async function readDifferences(
   client: PublicClient,
   planned: PlannedContract,

@@ -10,7 +10,7 @@ export interface BroadcastStep {
   readonly nonce: number;
 }
 
-/** The time was up before everything was deployed and confirmed. Run it again to continue. */
+/** The time limit passed before everything was deployed and confirmed. Run the command again to continue. */
 export class DeploymentUnfinished extends Error {
   override readonly name = "DeploymentUnfinished";
 

@@ -63,10 +63,9 @@ export interface PoolTick {
 }
 
 /**
- * Reads DEX pools. Everything is read at the block with the given hash, so that results are consistent. Every
- * method
+ * Reads DEX pools. Everything is read at the block with the given hash, so that results are consistent.
  *
- * @throws RpcFault
+ * @throws RpcFault from every method
  */
 export interface PoolReader {
   /** Addresses of the pools; undefined for pools that do not exist. */

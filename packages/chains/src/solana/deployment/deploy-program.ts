@@ -20,7 +20,7 @@ export interface DeployProgramOptions {
   readonly onBroadcast: (step: ProgramStep, signature: string) => void;
 }
 
-/** The time was up before everything was deployed and final. Run it again to continue. */
+/** The time limit was reached before everything was deployed and final. Run it again to continue. */
 export class ProgramUnfinished extends Error {
   override readonly name = "ProgramUnfinished";
 }
@@ -44,8 +44,8 @@ const POLL_MS = { min: 300, max: 2_000 } as const;
 const MAX_REFUSALS = 10;
 
 /**
- * Sends what is missing of a plan, and returns once all of it is final on every endpoint. It reads from the
- * chain what exists, so it can be killed and run again at any time. Faults of endpoints are retried.
+ * Sends the missing transactions of a plan, and returns once all are final on every endpoint. It reads from
+  * the chain what exists, so it can be killed and run again at any time. Faults of endpoints are retried.
  *
  * @throws ProgramUnfinished if the time is up; ProgramRefused; RpcFault if a retry cannot succeed
  */

@@ -42,7 +42,7 @@ test("every input changes the program's address", async () => {
   expect(new Set(programs).size).toBe(programs.length);
 });
 
-test("the address does not follow from what others know", async () => {
+test("others cannot derive the address from what they know", async () => {
   // The same account and inputs, signed by another key.
   expect(await programOf({ place: { kind: "new", key: second } })).not.toBe(await programOf());
   const text = ["Causeway program", toHex(sha256(elf)), "solana", "none", second.address].join("\n");

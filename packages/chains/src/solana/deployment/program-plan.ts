@@ -82,7 +82,7 @@ export interface ProgramPlan extends ProgramBuild, Pick<ProgramInputs, "deployer
 /**
  * The addresses of a deployment. They follow from the inputs, so that a run that was killed is continued
  * without a record of it. Only the deployer can create accounts at them, and only the deployer can compute
- * the program's address. Endpoints that are asked about it learn it.
+ * the program's address. Endpoints that get requests about it learn it.
  */
 export async function planProgram(inputs: ProgramInputs): Promise<ProgramPlan> {
   const { elf, deployer, owner, place, depository } = inputs;

@@ -15,7 +15,7 @@ export interface ProgramState {
   readonly isDeployed: boolean;
   /** Indexes of chunks that the buffer lacks; undefined: there is no buffer. */
   readonly missingChunks: readonly number[] | undefined;
-  /** Undefined: there is none, or no program. */
+  /** Undefined: there is none, or the program is not deployed. */
   readonly upgradeAuthority: string | undefined;
   /** Undefined: not initialized, or the program has no state. */
   readonly record: DepositoryRecord | undefined;
@@ -59,7 +59,7 @@ export async function readProgramState(
   return judgeProgram(plan, { deployer, program, programData, buffer, owner, depository, vault });
 }
 
-/** Whether nothing is left to do, and nothing differs from the plan. */
+/** Whether everything is deployed, without any difference from the plan. */
 export function isComplete(plan: ProgramPlan, state: ProgramState): boolean {
   const { isDeployed, needsInitialization, upgradeAuthority, missingChunks, problems } = state;
   const isDone = isDeployed && !needsInitialization && upgradeAuthority === plan.owner;
@@ -105,7 +105,7 @@ export function judgeProgram(plan: ProgramPlan, accounts: Accounts): ProgramStat
       `${plan.program} is not initialized, and only its upgrade authority ${upgradeAuthority ?? "(none)"} can initialize it; deploy another program`,
     );
   const bufferProblem = problemOfBuffer(plan, buffer);
-  // Once the program is deployed, no one needs the buffer.
+  // Once the program is deployed, the buffer is not needed.
   if (!isDeployed && bufferProblem !== undefined) problems.push(bufferProblem);
   const missingChunks = bufferProblem === undefined ? chunksMissing(plan, buffer) : undefined;
   const lamports = Object.fromEntries(

@@ -44,7 +44,7 @@ export interface Rents {
   readonly program: bigint;
   readonly programData: bigint;
   readonly depository: bigint;
-  /** Of an account without data. */
+  /** Rent of an account without data, in lamports. */
   readonly empty: bigint;
 }
 
@@ -127,12 +127,12 @@ export function remainingSteps(
   return groups.filter((group) => group.length > 0);
 }
 
-/** What is left to pay, in lamports. */
+/** The remaining cost, in lamports. */
 export interface ProgramCost {
   /** For accounts that stay, minus the lamports that the buffer returns. */
   readonly rent: bigint;
   readonly fees: bigint;
-  /** What the deployer needs: both, and the minimum balance of its own account. */
+  /** The required balance of the deployer: both, and the minimum balance of its own account. */
   readonly needed: bigint;
 }
 
@@ -157,7 +157,7 @@ export function costOf(
   return { rent, fees, needed: steps.length === 0 ? 0n : advanced + fees + rents.empty };
 }
 
-/** The most that a transaction can cost, in lamports. */
+/** Maximum cost of a transaction, in lamports. */
 export function feeOf({ units }: ProgramStep, price: bigint): bigint {
   return SIGNATURE_FEE + (price * BigInt(units) + 999_999n) / 1_000_000n;
 }

@@ -18,7 +18,7 @@ export type DepositoryFacts =
       readonly kind: "deployed";
       /** How the program differs from this version's and from former ones that work in the same way. */
       readonly difference: string | undefined;
-      /** Undefined: none. */
+      /** Undefined: the program cannot be upgraded. */
       readonly upgradeAuthority: string | undefined;
       /** Undefined: not initialized. */
       readonly record: DepositoryRecord | undefined;

@@ -23,8 +23,8 @@ export function scriptOfAddress(address: Hex): string {
 }
 
 /**
- * The canonical bytes of a script's address; undefined if it has none (a bare key, several keys, text,
- * anything nonstandard).
+ * The canonical bytes of a script's address; undefined if the script has no address (a bare key, several
+ * keys, text, anything nonstandard).
  */
 export function addressBytesOfScript(script: string): Hex | undefined {
   const parts = decodedScript(script);

@@ -13,8 +13,8 @@ export interface CarriedText {
 const NO_ID = /^0x0{32}/;
 
 /**
- * Fatal: bytes that are not UTF-8 are not text. Keeps a byte-order mark, so that a text has only one
- * encoding.
+ * `fatal`: throws for bytes that are not UTF-8. `ignoreBOM` keeps a byte-order mark in the text, so that a
+ * text has only one encoding.
  */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

@@ -14,14 +14,14 @@ export interface DepositRules {
 }
 
 /**
- * Whether judging the deposits requires the transaction itself: a direct transfer has its id in the calldata,
- * whereas events contain theirs.
+ * Whether judging the deposits requires the transaction itself: the id of a direct transfer is in the
+ * calldata, whereas events contain their ids.
  */
 export function needsCalldata(rules: DepositRules, receipt: ReceiptFact): boolean {
   return read(rules, receipt, undefined).direct.size > 0;
 }
 
-/** In chain order. `transaction` may be omitted if {@link needsCalldata} is false. */
+/** Deposits in chain order. `transaction` may be undefined if {@link needsCalldata} is false. */
 export function depositEvidenceIn(
   rules: DepositRules,
   receipt: ReceiptFact,
@@ -42,10 +42,11 @@ export function depositEvidenceIn(
  * The credited amount of each deposit, by log index. For each token, the total is at most its net inflow: a
  * token may charge its fee to the receiver in a separate Transfer, and any credit above the net inflow would
  * be paid from other people's deposits. The loss reduces direct transfers, which the depository did not
- * measure, before its own events, and later ones before earlier ones.
+ * measure, before the depository's own events, and later deposits before earlier ones.
  *
- * Withdrawals that the depository reports do not count as a loss: one that is executed in the transaction of
- * another user's deposit must not reduce that deposit. They are debited when their payload is attested.
+ * Withdrawals that the depository reports do not count as a loss: a withdrawal that is executed in the
+ * transaction of another user's deposit must not reduce that deposit. It is debited when its payload is
+ * attested.
  *
  * Only attestations are reduced. The engine sees only the depository's inflows, but its fills are repaid by
  * attestations.
@@ -82,10 +83,10 @@ function netInflow(depository: Address, token: Address, logs: readonly LogFact[]
     if (log.address === depository && topic === CALL_EXECUTED_TOPIC) {
       const paid = tokenPaymentIn(log.data);
       const at = sent.findLastIndex(
-        (one) => token === paid?.token && one.to === paid.recipient && one.amount <= paid.amount,
+        (outflow) => token === paid?.token && outflow.to === paid.recipient && outflow.amount <= paid.amount,
       );
       net += sent[at]?.amount ?? 0n;
-      // An outflow before one report is not explained by the next.
+      // A later report does not explain an outflow before this one.
       sent = [];
     } else if (log.address === token && topic === TRANSFER_TOPIC && log.topics.length === 3 && from !== to) {
       const words = splitWords(log.data);

@@ -52,9 +52,8 @@ const DEPOSITS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether a call deposits for an order. Only its calldata counts, not its target, so that a fill cannot
- * become a deposit after it was signed. No call of an order can name its own order, whose id is the hash of
- * its calls.
+ * Whether a call deposits for an order. Only the calldata counts, not the target, so that a fill cannot
+ * become a deposit after it was signed. An order's calls cannot name that order, whose id hashes its calls.
  */
 export function depositsForOrder(data: Hex, orderId: Hex): boolean {
   return DEPOSITS.has(selectorOf(data)) && data.toLowerCase().includes(orderId.slice(2).toLowerCase());
@@ -70,7 +69,7 @@ const SIGNED_ROUTES: ReadonlySet<string> = new Set(
 const TRANSFER = toFunctionSelector(getAbiItem({ abi: erc20Abi, name: "transfer" }));
 
 /**
- * The payments of its sender that a transaction names.
+ * The payments by its sender that a transaction's calldata names.
  *
  * A direct call names its own `transfer`. A call of a trusted fill contract (the router, or its approval
  * proxy) names the transfers of the router itself; other transfers in its calls may be the recipient's own
@@ -109,9 +108,9 @@ interface Call {
   readonly allowFailure: boolean;
 }
 
-/** Undefined: not one of the router's functions that the sender of a transaction may call. */
+/** The calls of a router function that accounts call directly; undefined for any other function. */
 function callsOfRouter(router: Address, input: Hex, value: bigint): readonly Call[] | undefined {
-  const call = decoded(() => decodeFunctionData({ abi: routerAbi, data: input }));
+  const call = tryDecode(() => decodeFunctionData({ abi: routerAbi, data: input }));
   if (call?.functionName === "multicall") return call.args[0];
   if (call?.functionName === "nativeTransfer" && call.args[1] === value)
     return [{ to: router, data: input, allowFailure: false }];
@@ -119,7 +118,7 @@ function callsOfRouter(router: Address, input: Hex, value: bigint): readonly Cal
 }
 
 function callsOfProxy(input: Hex): readonly Call[] | undefined {
-  const call = decoded(() => decodeFunctionData({ abi: approvalProxyAbi, data: input }));
+  const call = tryDecode(() => decodeFunctionData({ abi: approvalProxyAbi, data: input }));
   return call?.functionName === "pullAndRoute" ? call.args[2] : undefined;
 }
 
@@ -128,7 +127,7 @@ function paymentsOf(router: Address, { to, data, allowFailure }: Call): readonly
   const target = lower(to);
   if (allowFailure) return [];
   if (target !== router) return transferIn(target, data);
-  const call = decoded(() => decodeFunctionData({ abi: routerAbi, data }));
+  const call = tryDecode(() => decodeFunctionData({ abi: routerAbi, data }));
   if (call?.functionName === "nativeTransfer")
     return [{ currency: NATIVE_CURRENCY, recipient: lower(call.args[0]), amount: call.args[1] }];
   if (call?.functionName === "payBalance")
@@ -138,7 +137,7 @@ function paymentsOf(router: Address, { to, data, allowFailure }: Call): readonly
 
 /**
  * Payments between a `noteBalance` and the `requireReceived` of the same recipient and token, up to the
- * required amount. Only the router's own calls may follow. Whatever recipients do when those calls pay them
+ * required amount. Only calls to the router itself may follow. What recipients do when those calls pay them
  * counts as a later transaction and does not undo the payment.
  */
 function guaranteedPayments(router: Address, calls: readonly Call[]): readonly NamedPayment[] {
@@ -162,7 +161,7 @@ function guaranteedPayments(router: Address, calls: readonly Call[]): readonly N
     if (noted === -1) return [];
     const paid = calls
       .slice(noted, at)
-      .flatMap((one) => paymentsOf(router, one))
+      .flatMap((earlier) => paymentsOf(router, earlier))
       .filter((payment) => payment.currency === currency && payment.recipient === recipient)
       .reduce((sum, payment) => sum + payment.amount, 0n);
     return [{ currency, recipient, amount: paid < minimum ? paid : minimum }];
@@ -172,12 +171,12 @@ function guaranteedPayments(router: Address, calls: readonly Call[]): readonly N
 /** A call of the router to itself; undefined if it is allowed to fail. */
 function ownCall(router: Address, { to, data, allowFailure }: Call) {
   if (allowFailure || lower(to) !== router) return undefined;
-  return decoded(() => decodeFunctionData({ abi: routerAbi, data }));
+  return tryDecode(() => decodeFunctionData({ abi: routerAbi, data }));
 }
 
 /**
- * Only the low 20 bytes of the recipient's word count, because Tron wallets put the chain's prefix before
- * them.
+ * The payment of a `transfer`. Only the low 20 bytes of the recipient's word count, because Tron wallets put
+ * the chain's prefix before them.
  */
 function transferIn(token: Address, data: Hex): readonly NamedPayment[] {
   if (selectorOf(data) !== TRANSFER || data.length < 2 + 2 * 68) return [];
@@ -194,7 +193,7 @@ function lower(address: string): Address {
 }
 
 /** Undefined when the calldata does not match this contract's ABI. */
-function decoded<T>(decode: () => T): T | undefined {
+function tryDecode<T>(decode: () => T): T | undefined {
   try {
     return decode();
   } catch {

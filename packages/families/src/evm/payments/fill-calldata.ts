@@ -15,11 +15,9 @@ export interface Payment {
 }
 
 /**
- * One payment.
- *
- * The native token is sent directly to an account without code, with the id as the whole input. A contract
- * would interpret the id as a function call, so it is paid through the router, whose event reports the
- * amount.
+ * The call that makes one payment. The native token is sent directly to an account without code, with the id
+ * as the whole input. A contract would interpret the id as a function call, so the router pays contracts,
+ * and its event reports the amount.
  */
 export function paymentCall(payment: Payment, recipientHasCode: boolean, router: Address): CallPlan {
   const { currency, recipient, amount, orderId } = payment;
@@ -36,7 +34,7 @@ export function paymentCall(payment: Payment, recipientHasCode: boolean, router:
   return { to: router, data: withOrderId(data, orderId), value: amount };
 }
 
-/** A payment without an id: of the native token to the recipient's address, of a token by its `transfer`. */
+/** The call that makes a payment without an id: a native transfer, or the token's `transfer`. */
 export function transferCall(currency: Address, recipient: Address, amount: bigint): CallPlan {
   if (currency === NATIVE_CURRENCY) return { to: recipient, data: "0x", value: amount };
   const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [recipient, amount] });
@@ -45,7 +43,7 @@ export function transferCall(currency: Address, recipient: Address, amount: bigi
 
 export interface RouterCalls {
   readonly calls: readonly (CallPlan & { readonly allowFailure?: boolean })[];
-  /** Receives what is left of the native token and of `refundTokens`. */
+  /** Receives the remaining native tokens and `refundTokens`. */
   readonly refundTo: Address;
   readonly refundTokens: readonly Address[];
   /** Native value of the transaction; at least the sum of the calls' values. */

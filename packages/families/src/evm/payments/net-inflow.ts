@@ -14,8 +14,8 @@ export interface TokenFlows {
 }
 
 /**
- * Undefined if the token emitted an unreadable Transfer, which may be the one that moved the tokens out
- * again.
+ * Transfers of `token` to and from `account`. Undefined if the token emitted an unreadable Transfer, which
+ * may have moved the tokens out again.
  */
 export function tokenFlows(
   account: string,
@@ -39,12 +39,12 @@ export function tokenFlows(
 }
 
 /**
- * The part of a payment that counts: what the payer transferred, minus what left the recipient beyond what
- * others sent, capped at the named amount. If the recipient's balance grew by the named amount, all of it
- * counts.
+ * The part of a payment that counts: what the payer transferred, minus what the recipient sent beyond what
+ * others sent to them, capped at the named amount. If the recipient's balance grew by the named amount, all
+ * of it counts. Undefined if the transfers cannot be read.
  *
- * @param payment.guaranteed the amount that the router itself checked the recipient to have received; later
- * transfers do not reduce it. Default: 0
+ * @param payment.guaranteed the amount whose receipt the router itself checked; later transfers do not
+ * reduce it. Default: 0
  */
 export function keptPayment(
   recipient: string,
@@ -84,10 +84,10 @@ export function nativeReported(recipient: string, reports: readonly FrameLog[]):
 }
 
 /**
- * What an account received in a currency in a successful transaction, as far as its logs prove it. A
- * depository's payment belongs to the account itself: it counts neither as received nor, up to its amount, as
- * returned. For native payments, reports of former routers count too, because users may pay for quotes from
- * before the replacement.
+ * What an account received in a currency in a successful transaction, as far as its logs prove. A withdrawal
+ * from the depository is the account's own money: it does not count as received, and sending up to its
+ * amount does not count as returned. Reports of former routers count for native payments too, because users
+ * may pay for quotes from before the replacement.
  */
 export function receivedIn(
   logs: readonly FrameLog[],
@@ -105,7 +105,9 @@ export function receivedIn(
   if (currency === NATIVE_CURRENCY)
     return nativeReported(
       recipient,
-      logs.filter(({ address }) => address === router || formerContracts.some((one) => one === address)),
+      logs.filter(
+        ({ address }) => address === router || formerContracts.some((former) => former === address),
+      ),
     );
   const flows = tokenFlows(recipient, currency, logs);
   if (flows === undefined) return 0n;

@@ -26,8 +26,9 @@ export interface TransferRules {
 /** A transfer from the signing account to another account. */
 export interface ExchangeTransfer {
   readonly destination: Address;
-  /** The currency that is sent, and the one that arrives. */
+  /** The currency that is sent. */
   readonly from: Hex;
+  /** The currency that arrives. */
   readonly currency: Hex;
   /** Base units of `currency`. */
   readonly amount: bigint;

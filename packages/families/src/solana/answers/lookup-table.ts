@@ -8,8 +8,8 @@ const HEADER_BYTES = 56;
 const NEVER = 0xffff_ffff_ffff_ffffn;
 
 /**
- * The addresses of a lookup table, in base58. Undefined: the account is no lookup table, or one that is being
- * closed. Pure.
+ * The addresses of a lookup table, in base58. Undefined if the account is not a lookup table, or the table is
+ * being closed. Pure.
  */
 export function readLookupTable(account: AccountFact | undefined): readonly string[] | undefined {
   if (account === undefined || account.owner !== LOOKUP_TABLE_PROGRAM) return undefined;

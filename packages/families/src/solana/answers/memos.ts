@@ -3,20 +3,20 @@ import type { TransactionFacts } from "./transaction-facts.ts";
 import { MEMO_PROGRAM, MEMO_PROGRAM_V1 } from "./programs.ts";
 
 /** Anything that may be an order id. */
-const LIKE_AN_ID = /(?:0x)?[0-9a-f]{64}/i;
+const POSSIBLE_ID = /(?:0x)?[0-9a-f]{64}/i;
 
 /**
  * Whether a transaction is for this order only: exactly one of its memos contains an id, and that memo is the
  * order id and nothing else. Pure.
  */
 export function namesOrder(facts: TransactionFacts, orderId: Hex32): boolean {
-  const named = memosOf(facts).filter((memo) => LIKE_AN_ID.test(memo));
+  const named = memosOf(facts).filter((memo) => POSSIBLE_ID.test(memo));
   return named.length === 1 && named[0] === orderId;
 }
 
 /**
- * Texts of all memos, including those by other programs. Bytes that are not text can be ignored: such a memo
- * makes its transaction fail.
+ * Texts of all memos, including memos of inner instructions. Bytes that are not text can be ignored: such a
+ * memo makes its transaction fail.
  */
 function memosOf({ instructions }: TransactionFacts): readonly string[] {
   return instructions

@@ -32,7 +32,7 @@ export function eventsOf(program: string, logs: readonly string[]): readonly Uin
       continue;
     }
     if (callers.at(-1) === program && line.startsWith(DATA)) {
-      // Log lines contain one base64 text per field; this kind of program logs its event as a single field.
+      // A log line contains one base64 text per field, and programs log an event as a single field.
       const [only, ...others] = line.slice(DATA.length).split(" ");
       if (only !== undefined && others.length === 0)
         events.push(Uint8Array.from(Buffer.from(only, "base64")));

@@ -24,7 +24,7 @@ export interface TransactionFacts {
 }
 
 export interface InstructionFact {
-  /** Its index: first the transaction's own instructions, then the inner ones. */
+  /** Position of the instruction: the transaction's own instructions come first, then the inner ones. */
   readonly index: number;
   /** Whether it is one of the transaction's own instructions, not an inner one. */
   readonly isTopLevel: boolean;
@@ -41,7 +41,7 @@ export interface BeforeAndAfter {
 /** A token account of a transaction. */
 export interface TokenHolding {
   readonly account: string;
-  /** Undefined: it was not a token account before, or is not one after. */
+  /** Undefined if the account is not a token account before the transaction; `after` likewise. */
   readonly before: TokenState | undefined;
   readonly after: TokenState | undefined;
 }
@@ -49,7 +49,7 @@ export interface TokenHolding {
 export interface TokenState {
   readonly mint: string;
   readonly owner: string;
-  /** Its token program. */
+  /** The token program that owns the account. */
   readonly program: string;
   readonly amount: bigint;
 }

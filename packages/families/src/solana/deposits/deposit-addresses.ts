@@ -30,7 +30,7 @@ export interface DepositAddressSeeds {
   readonly depositor: string;
   /** The order that the address was issued for. */
   readonly id: Hex32;
-  /** Only deposits for `id` are possible. */
+  /** Whether only deposits for `id` are possible. */
   readonly strict: boolean;
 }
 
@@ -42,7 +42,7 @@ const MARKER = utf8.encode("ProgramDerivedAddress");
 /**
  * The deposit address of an order: a program derived address. Synchronous, unlike the library's function, so
  * that terms can be computed within one decision.
- * @param program of deposit addresses
+ * @param program the deposit address program, base58
  */
 export function deriveDepositAddress(program: string, seeds: DepositAddressSeeds): Address {
   const { depository, operator, depositor, id, strict } = seeds;
@@ -156,7 +156,7 @@ function keyBytes(key: string): Uint8Array {
 const LOADER = address("BPFLoaderUpgradeab1e11111111111111111111111");
 /** Bytes before the program: a tag, the slot, and the upgrade authority. */
 const PROGRAM_DATA_HEADER = 45;
-/** Of the committed program, `packages/contracts/solana/deposit-address.so`. */
+/** Size and hash of the committed program, `packages/contracts/solana/deposit-address.so`. */
 const PROGRAM = {
   bytes: 10_104,
   sha256: "0x978c74acc5da6758a3128a09cc2e5d4e404aed9445b219e3e206b0ebf770860e",

@@ -5,7 +5,7 @@ import { ASSOCIATED_TOKEN_PROGRAM } from "../answers/programs.ts";
 export interface DepositoryAccounts {
   readonly program: Address;
   readonly depository: Address;
-  /** Holds the lamports, and owns the token accounts. */
+  /** Contains the deposited lamports, and owns the token accounts of deposits. */
   readonly vault: Address;
 }
 

@@ -19,7 +19,7 @@ export const USED_REQUEST_ACCOUNT: Hex = "0x87866e4d9662b46b";
 
 export interface DepositTerms {
   readonly pdas: DepositoryAccounts;
-  /** Signs and pays. In base58, like all keys here. */
+  /** The account that signs and pays. Base58, like all keys here. */
   readonly sender: string;
   /** The depositor. Default: the sender. */
   readonly depositor?: string;

@@ -45,7 +45,7 @@ interface Numbers {
 }
 
 const ROUTE = "e517cb977ae3ad2a";
-/** All of the input through one pool of Raydium. */
+/** A route of the whole input through one pool of Raydium. */
 const STEP = "07640001";
 
 function swapData({

@@ -15,20 +15,20 @@ import {
 } from "../answers/programs.ts";
 import { readSwap } from "./swap-instruction.ts";
 
-/** Judges a swap that an aggregator proposes, before a user is asked to sign it. Pure. */
+/** Judges a swap that an aggregator proposes, before the user gets it to sign. Pure. */
 
 /** A swap proposed by an aggregator. None of it is trusted. */
 export interface ProposedSwap {
   readonly computeBudget: readonly PlainInstruction[];
   readonly setup: readonly PlainInstruction[];
   readonly swap: PlainInstruction;
-  /** All other requested instructions. */
+  /** All other instructions that the aggregator requests. */
   readonly others: readonly PlainInstruction[];
   /** Addresses of lookup tables that shorten the transaction. base58. */
   readonly lookupTables: readonly string[];
 }
 
-/** Tokens of one mint, and the user's associated account of them. base58. */
+/** A mint and the user's associated token account for it. base58. */
 export interface HeldToken {
   readonly mint: string;
   readonly tokenProgram: string;
@@ -42,9 +42,9 @@ export interface SwapTerms {
   readonly programs: readonly string[];
   readonly input: HeldToken;
   readonly output: HeldToken;
-  /** Base units of the input. */
+  /** Maximum input, base units. */
   readonly maxInput: bigint;
-  /** Base units of the output, which is deposited. */
+  /** Minimum output, which is deposited, base units. */
   readonly minOutput: bigint;
 }
 
@@ -55,10 +55,10 @@ const MAX_COMPUTE_UNITS = 1_400_000;
 const MAX_LOOKUP_TABLES = 8;
 
 /**
- * Programs that could use the user's signature to move other funds. A program can only call programs that its
- * instruction names.
+ * Programs that could use the user's signature to move other funds. A program can only call programs among
+ * its instruction's accounts, so a swap that names none of these cannot call them.
  */
-const OBEDIENT_PROGRAMS: ReadonlySet<string> = new Set([
+const FORBIDDEN_PROGRAMS: ReadonlySet<string> = new Set([
   SYSTEM_PROGRAM,
   STAKE_PROGRAM,
   VOTE_PROGRAM,
@@ -109,7 +109,10 @@ function setupRefusal({ user, input, output }: SwapTerms, instruction: PlainInst
     : `a setup instruction creates ${account ?? "no account"}, which the swap does not need`;
 }
 
-/** Undefined if an instruction sets neither limit nor price. The price is ignored: wallets set their own. */
+/**
+ * The compute unit limit; undefined if an instruction sets neither limit nor price. The price is ignored,
+ * because wallets set their own.
+ */
 function unitsOf(instructions: readonly PlainInstruction[]): number | undefined {
   let units = MAX_COMPUTE_UNITS;
   for (const { programId, data } of instructions) {
@@ -147,7 +150,8 @@ function writesRefusal(
 ): string | undefined {
   for (const { pubkey, isSigner, isWritable } of swap.keys) {
     if (isSigner && pubkey !== user) return `a swap that requires the signature of ${pubkey}`;
-    if (OBEDIENT_PROGRAMS.has(pubkey)) return `a call of ${pubkey}, which could move other funds of the user`;
+    if (FORBIDDEN_PROGRAMS.has(pubkey))
+      return `a call of ${pubkey}, which could move other funds of the user`;
     if (!isWritable || pubkey === input.account || pubkey === output.account) continue;
     if (pubkey === user) return "a swap that writes to the user's account";
     if (isHeldBy(held.get(pubkey), user))
@@ -156,7 +160,7 @@ function writesRefusal(
   return undefined;
 }
 
-/** Whether it is a token account that the user owns, spends from by delegation, or may close. */
+/** Whether `account` is a token account that the user owns, may spend from as delegate, or may close. */
 function isHeldBy(account: AccountFact | undefined, user: string): boolean {
   if (account === undefined || !TOKEN_PROGRAMS.has(account.owner) || account.data.length < 165) return false;
   const { data } = account;

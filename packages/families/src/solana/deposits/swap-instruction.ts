@@ -6,16 +6,16 @@ import { readPlan } from "./route-plan.ts";
 
 /** Maximum input and minimum output of a swap instruction, and its accounts. Keys in base58. */
 export interface SwapCall {
-  /** Signs for the input. */
+  /** The signer that spends the input. */
   readonly user: string | undefined;
   readonly source: string | undefined;
   readonly destination: string | undefined;
   readonly destinationMint: string | undefined;
-  /** Receives the output instead of `destination`, if set. */
+  /** The account that receives the output instead of `destination`, if set. */
   readonly diverted: string | undefined;
-  /** Receives a fee of the output, if set. */
+  /** The account that receives a fee out of the output, if set. */
   readonly feeAccount: string | undefined;
-  /** Base units. The program takes no more. */
+  /** Base units: the program spends at most this. */
   readonly maxInput: bigint;
   /** Base units. The program fails if the swap yields less. */
   readonly minOutput: bigint;
@@ -38,7 +38,7 @@ const OWN = { plan: 8, user: 1, source: 2, destination: 3, diverted: 4 };
 /** An id precedes the plan. */
 const SHARED = { plan: 9, user: 2, source: 3, destination: 6, destinationMint: 8, feeAccount: 9 };
 
-/** By the first 8 bytes of the data. */
+/** Layouts by the first 8 bytes of the data. */
 const LAYOUTS: Readonly<Record<Hex, Layout>> = {
   // route
   "0xe517cb977ae3ad2a": { kind: "exactIn", ...OWN, destinationMint: 5, feeAccount: 6 },
@@ -55,7 +55,7 @@ const NUMBER_BYTES = 8 + 8 + 2 + 1;
 const BPS = 10_000n;
 const UNKNOWN = { refusal: "an instruction that is not a swap with known amounts" };
 
-/** `refusal`: the instruction is of another kind, or its amounts are not certain. */
+/** Reads a swap instruction. `refusal`: it is of another kind, or its amounts are uncertain. */
 export function readSwap(instruction: PlainInstruction): SwapCall | { readonly refusal: string } {
   const { programId, keys, data } = instruction;
   const layout = LAYOUTS[data.slice(0, 18) as Hex];

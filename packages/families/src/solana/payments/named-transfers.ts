@@ -23,8 +23,8 @@ const PAYING_PROGRAMS: ReadonlySet<string> = new Set([
 const NATIVE = solanaCodec.nativeCurrency;
 
 /**
- * A called program that no payment needs. It could trade, claim or withdraw for the recipient, and check that
- * the recipient was paid in the same transaction.
+ * A called program that no payment needs; undefined if there is none. Such a program could trade, claim or
+ * withdraw for the recipient, so that the transfers only pay for that.
  */
 export function otherProgramIn({ instructions }: TransactionFacts): string | undefined {
   return instructions.find(({ isTopLevel, program }) => isTopLevel && !PAYING_PROGRAMS.has(program))?.program;
@@ -37,9 +37,11 @@ export function otherProgramIn({ instructions }: TransactionFacts): string | und
 export function namedTransfers(facts: TransactionFacts, recipient: string, currency: string): bigint {
   return facts.instructions
     .filter(({ isTopLevel }) => isTopLevel)
-    .reduce((sum, one) => {
+    .reduce((sum, instruction) => {
       const amount =
-        currency === NATIVE ? lamportsTo(recipient, one) : tokensTo(facts, recipient, currency, one);
+        currency === NATIVE
+          ? lamportsTo(recipient, instruction)
+          : tokensTo(facts, recipient, currency, instruction);
       return sum + amount;
     }, 0n);
 }

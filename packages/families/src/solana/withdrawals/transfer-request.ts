@@ -4,7 +4,7 @@ import { bytesOf, sha256, toHex, writeHex, type Hex, type Hex32 } from "@causewa
 
 /** What the allocator signs for a Solana depository. Keys in base58. */
 export interface SolanaTransferRequest {
-  /** Separates deployments. */
+  /** Distinguishes deployments, so that a request is valid in only one. */
   readonly domain: Hex32;
   readonly recipient: string;
   /** Mint; the family's native currency for lamports. */
@@ -13,7 +13,7 @@ export interface SolanaTransferRequest {
   readonly amount: bigint;
   /** uint64. */
   readonly nonce: bigint;
-  /** Unix seconds, int64; it can be executed before this time. */
+  /** Unix seconds, int64: the request can be executed before this time. */
   readonly expiration: bigint;
   readonly vaultAddress: string;
 }

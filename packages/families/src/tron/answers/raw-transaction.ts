@@ -4,7 +4,7 @@ import { amountIn, bytesIn, hexIn, messageIn, InvalidMessage, wireFields } from 
 
 /** The content of a transaction, read from the bytes whose hash is its id. Pure. */
 export interface RawTransaction {
-  /** The account that sends the transaction; undefined for kinds that call no contract and pay no one. */
+  /** The account that sends the transaction; undefined for kinds that neither pay nor call a contract. */
   readonly owner: Address | undefined;
   /** The paid or called account; undefined for transactions that do neither. */
   readonly to: Address | undefined;

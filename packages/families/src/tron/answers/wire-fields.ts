@@ -26,7 +26,7 @@ export function wireFields(bytes: Uint8Array): WireFields {
     }
     throw new InvalidMessage("number has too many bytes");
   };
-  const take = (length: number): Uint8Array => {
+  const readBytes = (length: number): Uint8Array => {
     if (length > bytes.length - at) throw new InvalidMessage("field is truncated");
     at += length;
     return bytes.subarray(at - length, at);
@@ -38,11 +38,11 @@ export function wireFields(bytes: Uint8Array): WireFields {
     if (number === 0 || number >= 2 ** 29) throw new InvalidMessage("field has no number");
     let value: bigint | Uint8Array;
     if (type === 0) value = varint();
-    else if (type === 1) value = take(8);
+    else if (type === 1) value = readBytes(8);
     else if (type === 2) {
       const length = varint();
-      value = take(length > BigInt(bytes.length) ? bytes.length + 1 : Number(length));
-    } else if (type === 5) value = take(4);
+      value = readBytes(length > BigInt(bytes.length) ? bytes.length + 1 : Number(length));
+    } else if (type === 5) value = readBytes(4);
     else throw new InvalidMessage("field has an unknown wire type");
     const known = fields.get(number);
     if (known === undefined) fields.set(number, [value]);

@@ -9,14 +9,14 @@ import type { TransactionContent, TransactionInfo, TronBlock } from "../answers.
 export interface SolidTransaction {
   readonly receipt: ReceiptFact;
   readonly block: BlockRef;
-  /** Why it failed; undefined if it did not. */
+  /** Why the transaction failed; undefined if it succeeded. */
   readonly failure: string | undefined;
   readonly transaction: TransactionFact;
-  /** `0x` if it has none. */
+  /** `0x` if the transaction has no memo. */
   readonly memo: Hex;
 }
 
-/** The two views of a transaction: the solid one of Tron's own API, and the JSON-RPC receipt. */
+/** Both views of a transaction: the solid view of Tron's own API, and the JSON-RPC receipt. */
 export interface Reported {
   readonly info: TransactionInfo;
   readonly content: TransactionContent;
@@ -50,8 +50,8 @@ function checkSameBlock(info: TransactionInfo, receipt: ReceiptFact, block: Tron
 }
 
 /**
- * Both views contain the same logs, and the receipt also their positions in the block. These identify
- * deposits permanently, so they must be unique.
+ * Requires the same logs in both views. Only the receipt contains their positions in the block, which
+ * identify deposits permanently and must be unique.
  */
 function checkSameLogs(info: TransactionInfo, receipt: ReceiptFact): void {
   const method = "eth_getTransactionReceipt";
@@ -88,7 +88,7 @@ function sameFailure(
 }
 
 function factOf(hash: Hex, { owner, to, input, value }: TransactionContent): TransactionFact {
-  // A transaction without an owner calls no contract and pays no one, so its sender is never needed.
+  // A transaction without an owner neither pays nor calls a contract, so its sender is never needed.
   return { hash, from: owner ?? "0x0000000000000000000000000000000000000000", to, input, value, nonce: 0 };
 }
 
