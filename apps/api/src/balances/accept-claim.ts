@@ -8,7 +8,7 @@ import type { Signatures } from "../chains/signatures.port.ts";
 import type { OutboxEntry, Tx } from "../db/unit-of-work.port.ts";
 import { warmPrices } from "./appraise.ts";
 import { lineOf } from "./credit-entries.ts";
-import { freeAmount, insufficient, isBound } from "./offer-claim.ts";
+import { freeAmount, insufficient, hasHoldsOrDebts } from "./offer-claim.ts";
 
 export type AcceptServices = Pick<
   Services,
@@ -25,10 +25,11 @@ export interface AnswerToKeep {
 }
 
 /**
- * Accepts the wallet's signature: reserves amount and fee and orders the payout in one commit. Repeating the
- * same signature changes nothing.
- * @throws ServiceError INVALID_REQUEST for an unknown or ended claim, UNAUTHORIZED for a signature that is
- * not the wallet's, INSUFFICIENT_FUNDS. @throws RpcFault when the chain could not verify a contract signature
+ * Accepts the wallet's signature: reserves the amount and the fee, and queues the payout, in one commit.
+ * Repeating the same signature changes nothing.
+ * @throws ServiceError INVALID_REQUEST for an unknown or expired claim, or a signature that is not the
+ * wallet's; INSUFFICIENT_FUNDS
+ * @throws RpcFault when the chain could not verify a contract signature
  */
 export async function acceptClaim(
   services: AcceptServices,
@@ -46,16 +47,16 @@ export async function acceptClaim(
     });
   await warmPrices(services);
   const accepted = await services.uow.run(async (tx) => {
-    const done = await reserve(services, tx, offered);
+    const isReserved = await reserve(services, tx, offered);
     if (keep !== undefined) await tx.idempotency.finish(keep.lease, keep.answer);
-    return done;
+    return isReserved;
   });
   if (!accepted) return;
   const { wallet, currency, amount } = offered;
   services.events.happened("claim_accepted", { claimId, wallet, currency, amount });
 }
 
-/** Returns false if it was done before. */
+/** Returns false if the claim was accepted before. */
 async function reserve(services: AcceptServices, tx: Tx, { claimId, wallet }: ClaimRecord): Promise<boolean> {
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
@@ -74,7 +75,7 @@ async function reserve(services: AcceptServices, tx: Tx, { claimId, wallet }: Cl
   const total = amount + feeAmount;
   const isCovered =
     lineOf(book, asset).balance >= total &&
-    (!isBound(book) || freeAmount(services, book, currency, total) >= total);
+    (!hasHoldsOrDebts(book) || freeAmount(services, book, currency, total) >= total);
   if (!isCovered) throw insufficient(amount, feeAmount, claim);
   await tx.ledger.post(
     {

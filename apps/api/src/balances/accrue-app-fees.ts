@@ -11,9 +11,9 @@ type FeeTerms = Pick<RequestTerms, "requestId" | "appFees" | "origin">;
 
 /**
  * Credits app fees of a deposit to the apps' balances, after repaying their debts in that currency. Movement
- * keys make a retry safe. The caller has locked the wallets. `unpriced`: no fresh price; nothing was
- * credited.
- * @param deposited base units that arrived
+ * keys make a retry safe. The caller must have locked the wallets. `unpriced`: a fresh price is missing, and
+ * nothing was credited.
+ * @param deposited the deposited amount, base units of the origin currency
  */
 export async function accrueAppFees(
   services: AccrualServices,
@@ -49,8 +49,9 @@ export async function accrueAppFees(
 }
 
 /**
- * Undefined where prices do not matter: both currencies are one asset, or one is no longer configured. The
- * deposit is reduced by the spread for price age: a fee to one's own wallet is a trade between the two.
+ * Undefined if prices do not matter: both currencies are one asset, or one of them is no longer configured.
+ * The price of the deposit is reduced by the spread for price age: otherwise, a fee to one's own wallet would
+ * be a trade between the two assets without a spread.
  */
 function pricesOf(
   services: AccrualServices,

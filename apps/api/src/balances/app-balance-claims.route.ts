@@ -8,8 +8,8 @@ import { evmAddress, walletOf } from "../http/wallet-access.route.ts";
 import { withIdempotency, type IdempotencyServices } from "../http/with-idempotency.route.ts";
 
 /**
- * `POST /app-fees/{wallet}/claim` offers a payout; `POST /execute/permits` takes the wallet's signature for
- * it.
+ * `POST /app-fees/{wallet}/claim` offers a payout. The wallet's signature is posted to `POST
+ * /execute/permits`.
  */
 export function appBalanceClaimRoutes(
   app: TypedServer,

@@ -130,7 +130,7 @@ function amountOf(currency: Currency, amount: bigint, usd: bigint): AmountObject
   };
 }
 
-/** A number holds six decimals exactly up to nine billion dollars. */
+/** USD with six decimals, which a JavaScript number represents exactly up to nine billion dollars. */
 function usdNumber(usd: bigint): number {
   return Number(formatFixed(usd, USD_DECIMALS, 6));
 }

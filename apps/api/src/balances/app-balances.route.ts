@@ -22,7 +22,7 @@ interface AppBalanceRouteNeeds extends Calls<
   readonly clock: Clock;
 }
 
-/** App balances: the balances of a wallet are public, its movements, holds and claims are not. */
+/** Routes of app balances. The balances of a wallet are public; its movements, holds and claims are not. */
 export function appBalanceRoutes(app: TypedServer, { call, clock }: AppBalanceRouteNeeds): void {
   const tags = ["app balance"];
   const failures = errors(400, 401, 403, 429, 500, 503);

@@ -17,8 +17,8 @@ export type HoldEffect = Extract<
 >;
 
 /**
- * Moves the hold of a request as its transition requires, in the same commit.
- * @param next the state that the request has now
+ * Applies the effect of a request's transition to its hold, in the same commit.
+ * @param next the state of the request after the transition
  * @throws ServiceError PRICE_FETCH_FAILED when a debit cannot be priced now
  */
 export async function applyHold(
@@ -44,15 +44,15 @@ export async function applyHold(
         await reinstateHold(services, tx, requestId);
       return;
     case "debitHold":
-      return await debitFront(services, tx, terms);
+      return await chargeFastFill(services, tx, terms);
     default:
       return unreachable(effect);
   }
 }
 
 /**
- * The recipient was not paid: the gas of reverted fills is charged first, and the hold stays until that
- * succeeds. Idempotent.
+ * Releases the hold of a request whose recipient was not paid. The gas of reverted fills is charged first,
+ * and the hold stays until that succeeds. Idempotent.
  */
 export async function releaseUnpaid(services: HoldServices, tx: Tx, requestId: RequestId): Promise<void> {
   if ((await chargeRevertedFill(services, tx, requestId)) === "due") return;
@@ -60,7 +60,7 @@ export async function releaseUnpaid(services: HoldServices, tx: Tx, requestId: R
 }
 
 /** Charges the app for the fill and its gas. */
-async function debitFront(services: HoldServices, tx: Tx, terms: RequestTerms): Promise<void> {
+async function chargeFastFill(services: HoldServices, tx: Tx, terms: RequestTerms): Promise<void> {
   const { requestId } = terms;
   const fastFill = await tx.fastFills.find(requestId);
   const usd = fastFill && dueUsd(services, terms, fastFill);
@@ -69,11 +69,14 @@ async function debitFront(services: HoldServices, tx: Tx, terms: RequestTerms): 
   const hold = await tx.ledger.hold(requestId);
   if (hold === undefined) return;
   const entries = await tx.ledger.entriesOf(debitKey(requestId, hold.debits));
-  const taken = entries.filter(({ account }) => account === "fronted");
-  await tx.fastFills.setDebited(requestId, worthOf(services, taken));
+  const charged = entries.filter(({ account }) => account === "fronted");
+  await tx.fastFills.setDebited(requestId, worthOf(services, charged));
 }
 
-/** USD with 18 decimals. Undefined means the amount held, when the accepted prices are unknown. */
+/**
+ * What the app owes for the fill, USD with 18 decimals. Undefined if the prices at acceptance are unknown:
+ * the held amount is then due.
+ */
 function dueUsd(
   services: HoldServices,
   { destination }: RequestTerms,

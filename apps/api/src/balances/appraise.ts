@@ -32,7 +32,7 @@ export interface AppraisedBalance extends ChargeableBalance {
 
 /**
  * The value that holds guarantee in one asset: the greater of its value at the time of the hold and its
- * current value, which is what a debit charges. Includes a margin while the asset has no price.
+ * current value, because a debit charges the current value. Includes a margin if the asset has no price.
  */
 export type HeldWorth = Pick<Position, "priceId" | "class" | "heldUsd">;
 
@@ -49,13 +49,13 @@ export function worthOf(
   }));
   return {
     balanceUsd: positions.reduce((sum, { balanceUsd }) => sum + balanceUsd, 0n),
-    haircutUsd: haircutUsd([...positions, ...held.map((one): Position => ({ ...one, balanceUsd: 0n }))]),
+    haircutUsd: haircutUsd([...positions, ...held.map((worth): Position => ({ ...worth, balanceUsd: 0n }))]),
   };
 }
 
 /** The current value of a wallet's book. */
 export interface Appraisal {
-  /** Balances with a price, in the order in which charges take them. */
+  /** Balances with a price, in the order in which they are charged. */
   readonly balances: readonly AppraisedBalance[];
   readonly held: readonly HeldWorth[];
   readonly standing: Standing;
@@ -91,15 +91,15 @@ export function appraise(services: AppraisalServices, book: WalletBook): Apprais
     balances.push({ asset: line.asset, amount: line.balance, unit, ...kindOf(currency) });
     owedUsd += amountToUsdUp(line.owed, unit);
   }
-  const priced = book.held.map((one) => priceHeld(services, one));
+  const priced = book.held.map((asset) => priceHeld(services, asset));
   const held = priced.map(({ worth }) => worth);
-  const heldUsd = held.reduce((sum, one) => sum + one.heldUsd, 0n);
+  const heldUsd = held.reduce((sum, worth) => sum + worth.heldUsd, 0n);
   return {
     balances,
     held,
     standing: { ...worthOf(balances, held), owedUsd, heldUsd },
     unpriced,
-    unpricedHold: priced.find((one) => one.unpriced !== undefined)?.unpriced,
+    unpricedHold: priced.find((hold) => hold.unpriced !== undefined)?.unpriced,
   };
 }
 
@@ -109,8 +109,8 @@ const kindOf = ({ priceId, class: currencyClass }: Currency): Pick<Position, "pr
 });
 
 /**
- * The class and asset of a hold's payout. A currency that is no longer configured counts as the most
- * volatile.
+ * The class and asset of a held currency. A currency that is no longer configured counts as the most volatile
+ * class.
  */
 export function heldKind(
   { chains }: Pick<AppraisalServices, "chains">,
@@ -149,8 +149,8 @@ function unlistedHold({ chainId, currency }: LedgerAsset): ServiceError {
 }
 
 /**
- * A debt reduces what is available for every purpose, even in a currency that is no longer listed: while it
- * cannot be valued, the balance must not be charged.
+ * A debt reduces what is available for every purpose. If its currency is no longer listed, the debt cannot be
+ * valued, so the balance must not be charged.
  */
 function refuseUnlistedDebts(
   { appBalance: { chainId, currencies } }: AppraisalServices,
@@ -167,8 +167,8 @@ function refuseUnlistedDebts(
 }
 
 /**
- * The cached price, or the error to throw; a missing price is fetched for the next try. A price that quotes
- * would not trade at counts as missing: any guess would favor one side.
+ * The cached price, or the error to throw. A missing price is fetched for the next try. A price that quotes
+ * would refuse counts as missing, because any guess would favor one side.
  */
 export function unitInMemory(services: PriceServices, currency: Currency): PricedUnit | ServiceError {
   const unit = gasUnitInMemory(services, currency);
@@ -176,7 +176,8 @@ export function unitInMemory(services: PriceServices, currency: Currency): Price
 }
 
 /**
- * Like {@link unitInMemory}, but accepts a stale price: gas is small, and the transaction was already sent.
+ * Like {@link unitInMemory}, but accepts a price that quotes would refuse: gas is a small amount, and the
+ * transaction was already sent.
  */
 export function gasUnitInMemory(
   { prices }: Pick<PriceServices, "prices">,
@@ -187,7 +188,7 @@ export function gasUnitInMemory(
   try {
     const priceUsd = prices.usd(currency);
     if (typeof priceUsd === "bigint") return { decimals: currency.decimals, priceUsd };
-    // The next caller gets the outcome.
+    // The next caller gets the result of this fetch.
     priceUsd.catch(() => {});
     return unpriced();
   } catch (error) {
@@ -195,7 +196,7 @@ export function gasUnitInMemory(
   }
 }
 
-/** Loads the prices that {@link appraise} needs, as far as available. Call it before the transaction. */
+/** Caches the prices that {@link appraise} needs; ignores failures. Call it before the transaction. */
 export async function warmPrices({
   prices,
   appBalance,

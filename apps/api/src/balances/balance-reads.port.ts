@@ -12,7 +12,7 @@ export interface BalanceEvent {
   readonly currency: Address;
   /** Base units; negative for a charge. */
   readonly delta: bigint;
-  /** The account's balance after this entry; negative by the amount owed for a debt. */
+  /** The account's balance after this entry, base units. For a debt, the negative of the amount owed. */
   readonly balanceAfter: bigint;
   readonly context: MovementContext;
   readonly reason: string;
@@ -30,20 +30,20 @@ export interface BalanceTotals {
   readonly topUpsSeen: number;
   readonly topUpsUnattributed: number;
   readonly claimsPaying: number;
-  /** When the oldest of them was offered. */
+  /** When the oldest claim in state `paying` was offered. */
   readonly oldestClaimMs: number | undefined;
 }
 
 /** Reads of app balances outside a transaction. */
 export interface BalanceReads {
   book(wallet: Address): Promise<WalletBook>;
-  /** @param page after = the id of an event */
+  /** @param page `after` is the id of an event */
   events(wallet: Address, page: Page<string>): Promise<BalanceEvent[]>;
   holds(wallet: Address, page: Page<PlaceInTime>): Promise<HoldRecord[]>;
   /** Signed claims only. */
   claims(wallet: Address, page: Page<PlaceInTime>): Promise<ClaimRecord[]>;
   claim(claimId: Hex32): Promise<ClaimRecord | undefined>;
-  /** Claims in state `paying` without a nonce or a job. */
+  /** Claims in state `paying` that have neither a nonce nor a job. */
   overdueClaims(overdue: Overdue, limit: number): Promise<Hex32[]>;
   totals(): Promise<BalanceTotals>;
 }

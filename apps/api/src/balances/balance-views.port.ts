@@ -1,10 +1,10 @@
 import type { Currency } from "@causeway/domain";
 import type { ClaimRecord } from "./claims.port.ts";
 
-/** One currency of a wallet. */
+/** A wallet's balance in one currency. */
 export interface BalanceView {
   readonly currency: Currency;
-  /** Smallest units. */
+  /** Base units. */
   readonly amount: bigint;
   readonly pending: bigint;
   readonly owed: bigint;

@@ -5,7 +5,7 @@ import type { Services } from "../db/services.port.ts";
 
 /**
  * The chain on which app balances are topped up and paid out.
- * @throws Error when it is not connected
+ * @throws Error when the chain is not connected
  */
 export function homeChain({ chains, appBalance }: Pick<Services, "chains" | "appBalance">): ConnectedChain {
   const home = chains.get(appBalance.chainId);

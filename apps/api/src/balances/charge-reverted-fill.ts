@@ -7,7 +7,7 @@ import { forcedCharge } from "./forced-charge.ts";
 type ChargeServices = Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">;
 
 /**
- * Charges the app once for the gas of its reverted fast fill. Without a fresh price the charge stays `due`.
+ * Charges the app once for the gas of its reverted fast fill. Without a fresh price, the charge remains due.
  * @throws any error of the database
  */
 export async function chargeRevertedFill(

@@ -16,14 +16,14 @@ export interface ClaimRecord {
   readonly recipient: Address;
   /** The amount that the recipient gets, base units. */
   readonly amount: bigint;
-  /** Cost of the payout, charged on top of the amount and in the same currency. */
+  /** Cost of the payout, base units of the same currency. Charged on top of the amount. */
   readonly feeAmount: bigint;
-  /** Unix seconds; an unsigned offer expires then. */
+  /** When an unsigned offer expires, Unix seconds. */
   readonly expiresAt: number;
   readonly state: ClaimState;
   /** Payout attempts; each has its own job. */
   readonly tries: number;
-  /** Transaction hash of the payout, while it is mined. */
+  /** Transaction hash of the payout. Undefined while no block contains it. */
   readonly txHash: TxHash | undefined;
   readonly failReason: string | undefined;
   readonly createdAtMs: number;
@@ -33,9 +33,9 @@ export type NewClaim = Omit<ClaimRecord, "state" | "tries" | "txHash" | "failRea
 
 export interface ClaimWrites {
   offer(claim: NewClaim): Promise<void>;
-  /** Its wallet never changes, so it can be read before the wallet is locked. */
+  /** The wallet of a claim. It never changes, so it can be read before the wallet is locked. */
   walletOf(claimId: Hex32): Promise<Address | undefined>;
-  /** Locks the row; lock the wallet first. */
+  /** Locks the claim. Lock its wallet first. */
   lock(claimId: Hex32): Promise<ClaimRecord | undefined>;
   setState(
     claimId: Hex32,
@@ -43,6 +43,6 @@ export interface ClaimWrites {
     atMs: number,
   ): Promise<void>;
   setTxHash(claimId: Hex32, txHash: TxHash | undefined, atMs: number): Promise<void>;
-  /** Deletes offers that expired before `beforeSeconds` (unix); returns how many. */
+  /** Deletes offers that expired before `beforeSeconds` (Unix time); returns how many. */
   prune(beforeSeconds: number, limit: number): Promise<number>;
 }

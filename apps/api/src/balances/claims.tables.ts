@@ -9,8 +9,8 @@ export const claims = pgTable(
   "claims",
   {
     /**
-     * keccak256(abi.encode(salt, wallet, chain id, currency, recipient, amount, expiry)); the wallet signs
-     * it.
+     * keccak256(abi.encode(salt, wallet, chain id, currency, recipient, amount, expiry)). The wallet signs
+     * this hash.
      */
     claimId: text("claim_id").$type<Hex>().primaryKey(),
     wallet: text("wallet").$type<Address>().notNull(),
@@ -21,10 +21,10 @@ export const claims = pgTable(
     amount: uint("amount").notNull(),
     /** The cost of the payment, base units of the same currency. */
     feeAmount: uint("fee_amount").notNull(),
-    /** Unix seconds; an unsigned offer ends then. */
+    /** When an unsigned offer expires, Unix seconds. */
     expiresAt: int8("expires_at").notNull(),
     state: text("state").$type<ClaimState>().notNull().default("offered"),
-    /** Payments tried; each has its own job. */
+    /** Payout attempts; each has its own job. */
     tries: integer("tries").notNull().default(0),
     txHash: text("tx_hash").$type<TxHash>(),
     failReason: text("fail_reason"),

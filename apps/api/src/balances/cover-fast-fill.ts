@@ -28,19 +28,25 @@ export type CoverServices = Pick<
   "clock" | "prices" | "quotePolicy" | "enginePolicy" | "appBalance" | "chains"
 >;
 
-/** The effect of a deposit on the balance of the app that backed the fast fill, apart from its hold. */
+/**
+ * The effect of a deposit on the balance of the app that backed the fast fill, in addition to the effect on
+ * the hold.
+ */
 interface Cover {
   /** Credit for a deposit above the amount that the fill was priced on. */
   readonly surplus: readonly LedgerEntry[];
-  /** Base units of the origin currency above the limit of automatic credits. */
+  /**
+   * Part of the surplus above the limit of automatic credits, base units of the origin currency. Not
+   * credited.
+   */
   readonly beyond: bigint;
   /** Charge for a deposit that is worth less than when the app guaranteed it. */
   readonly shortfall: (book: WalletBook) => readonly LedgerEntry[];
 }
 
 /**
- * Deposit and fast fill are final: releases the hold or returns what was debited, credits a surplus and
- * charges a shortfall. Without a fresh price nothing is booked and the hold stays until `bookDueCovers`
+ * Settles a fast fill whose deposit is final too: releases the hold or returns the debit, credits a surplus
+ * and charges a shortfall. Without a fresh price, nothing is booked, and the hold stays until `bookDueCovers`
  * retries. Idempotent.
  */
 export async function coverFastFill(
@@ -62,7 +68,7 @@ export async function coverFastFill(
   if (hold === undefined) throw new Error(`invariant violated: cover of ${requestId} without a hold`);
   const cover = await tryPricing(async () => {
     const found = await coverOf(services, tx, { terms, fastFill, deposit, hold });
-    // Also checks that the balance itself can be priced, before anything is counted or moved.
+    // Call only to check that the balance can be priced, before anything is counted or moved.
     found.shortfall(book);
     await countExposure(services, tx, terms, found.surplus);
     return found;
@@ -114,8 +120,8 @@ export async function coverFastFill(
 }
 
 /**
- * A reorg removed the deposit that covered a final fast fill: undoes its changes; what was spent since
- * becomes a debt. `waited`: nothing had been booked, and the hold is still active.
+ * Undoes the changes of a deposit that was reorged out after it covered a final fast fill. Funds that were
+ * spent since then become a debt. `waited`: nothing had been booked, and the hold is still active.
  */
 export async function uncoverFastFill(
   services: CoverServices,
@@ -130,8 +136,8 @@ export async function uncoverFastFill(
   const atMs = services.clock.nowMs();
   for (const part of ["surplus", "shortfall"] as const) {
     const key = coverKey(requestId, part, coverMoves);
-    const given = (await tx.ledger.entriesOf(key)).filter(({ account }) => account === "fronted");
-    if (given.length === 0) continue;
+    const booked = (await tx.ledger.entriesOf(key)).filter(({ account }) => account === "fronted");
+    if (booked.length === 0) continue;
     const book = await tx.ledger.lockWallet(wallet, atMs);
     await tx.ledger.post(
       {
@@ -141,7 +147,7 @@ export async function uncoverFastFill(
         wallet,
         requestId,
         entries: mergeEntries(
-          given.flatMap(({ asset, amount }) => [
+          booked.flatMap(({ asset, amount }) => [
             { account: "fronted" as const, asset, amount: -amount },
             ...(amount < 0n ? debitEntries(book, asset, -amount) : creditEntries(book, asset, amount)),
           ]),
@@ -153,11 +159,11 @@ export async function uncoverFastFill(
   return "undone";
 }
 
-function coverKey(requestId: RequestId, part: "surplus" | "shortfall", n: number): string {
-  return `fast-fill:${requestId}:${part}:${n}`;
+function coverKey(requestId: RequestId, part: "surplus" | "shortfall", move: number): string {
+  return `fast-fill:${requestId}:${part}:${move}`;
 }
 
-interface Covering {
+interface CoveredFill {
   readonly terms: RequestTerms;
   readonly fastFill: FastFillRecord;
   readonly deposit: DepositRecord;
@@ -165,7 +171,7 @@ interface Covering {
 }
 
 /** @throws ServiceError PRICE_FETCH_FAILED when a required price is missing or stale */
-async function coverOf(services: CoverServices, tx: Tx, covering: Covering): Promise<Cover> {
+async function coverOf(services: CoverServices, tx: Tx, covering: CoveredFill): Promise<Cover> {
   const { credited, beyond } = unitsOf(covering);
   const surplus = surplusOf(services, covering, credited);
   if (covering.hold.state === "permanent") {
@@ -186,10 +192,10 @@ async function coverOf(services: CoverServices, tx: Tx, covering: Covering): Pro
 }
 
 /**
- * Value that a deposit lacks for its fill, USD with 18 decimals. While the quote is firm the solver accepts
- * the same price move as for other quotes.
+ * How much less the deposit is worth than its fill, USD with 18 decimals. While the quote is firm, the solver
+ * accepts the same price move as for other quotes.
  */
-function missingUsd(services: CoverServices, { terms, fastFill, deposit }: Covering): bigint {
+function missingUsd(services: CoverServices, { terms, fastFill, deposit }: CoveredFill): bigint {
   const { amount, prices, toleranceBps } = fastFill;
   if (prices.originUsd === 0n || isOneAsset(services, terms)) return 0n;
   const now = pricesNow(services, terms);
@@ -201,30 +207,29 @@ function missingUsd(services: CoverServices, { terms, fastFill, deposit }: Cover
 }
 
 /**
- * The part of a debit that is kept: the deposit arrived after the app had paid, and returns at most its
- * current value and at most the units that were taken.
+ * The part of a debit that is not returned when the deposit arrives after the app was debited. The return is
+ * limited to the deposit's current value and to the debited units.
  */
 async function keptOfDebit(
   services: CoverServices,
   tx: Pick<Tx, "ledger">,
-  { terms, fastFill, hold }: Covering,
+  { terms, fastFill, hold }: CoveredFill,
 ): Promise<LedgerEntry[]> {
-  const taken = (await tx.ledger.entriesOf(debitKey(hold.requestId, hold.debits))).filter(
+  const debited = (await tx.ledger.entriesOf(debitKey(hold.requestId, hold.debits))).filter(
     ({ account }) => account === "fronted",
   );
   if (fastFill.debitedUsd === 0n) return [];
   const depositUsd = amountToUsdDown(fastFill.inputAmount, priceOf(services, terms.origin));
-  // The debit may have taken other currencies than the deposit's: returning them is a trade at current
-  // prices.
+  // The debit may be in other currencies than the deposit: returning them is a trade at current prices.
   const spreadBps = Math.max(
     0,
-    ...taken.map(({ asset }) => spreadOf(services, ...pairOf(services, terms.origin, asset))),
+    ...debited.map(({ asset }) => spreadOf(services, ...pairOf(services, terms.origin, asset))),
   );
   const coveredUsd = lessBps(depositUsd, spreadBps);
   const returnedUsd = coveredUsd < fastFill.debitedUsd ? coveredUsd : fastFill.debitedUsd;
-  const worthUsd = worthOf(services, taken);
+  const worthUsd = worthOf(services, debited);
   if (worthUsd <= returnedUsd) return [];
-  return taken
+  return debited
     .map((entry) => ({ ...entry, amount: entry.amount - mulDivDown(entry.amount, returnedUsd, worthUsd) }))
     .filter(({ amount }) => amount > 0n);
 }
@@ -240,8 +245,11 @@ export function worthOf(
   );
 }
 
-/** The counter entry of the credit, at the lower of the two prices; empty without a surplus. */
-function surplusOf(services: CoverServices, covering: Covering, units: bigint): LedgerEntry[] {
+/**
+ * The counter entry of the surplus credit; empty without a surplus. Values the deposit at the lower of its
+ * two prices: at acceptance and now.
+ */
+function surplusOf(services: CoverServices, covering: CoveredFill, units: bigint): LedgerEntry[] {
   const { terms, fastFill } = covering;
   const { asset } = fastFill.surplus;
   if (units === 0n) return [];
@@ -253,7 +261,7 @@ function unitsOf({
   terms: { origin, surplusToSolver },
   fastFill,
   deposit,
-}: Covering): ReturnType<typeof surplusUnits> {
+}: CoveredFill): ReturnType<typeof surplusUnits> {
   const isCapped = surplusToSolver === true && deposit.amount > origin.amount;
   return surplusUnits(isCapped ? origin.amount : deposit.amount, origin.amount, fastFill.inputAmount);
 }
@@ -264,12 +272,12 @@ const isInKind = ({ origin }: RequestTerms, { chainId, currency }: Asset): boole
   chainId === origin.chainId && currency === origin.currency;
 
 /**
- * The surplus in the credited asset, minus what a quote between the two assets would charge now; otherwise, a
- * low input would avoid fee and spread.
+ * The surplus in the credited asset, minus what a quote between the two assets would charge now. Without the
+ * charge, apps could avoid fee and spread by requesting the fill for a low input.
  */
 function convertedSurplus(
   services: CoverServices,
-  { terms: { origin }, fastFill: { prices, surplus } }: Covering,
+  { terms: { origin }, fastFill: { prices, surplus } }: CoveredFill,
   units: bigint,
 ): bigint {
   const now = priceOf(services, origin);
@@ -284,7 +292,7 @@ const lessBps = (usd: bigint, bps: number): bigint => mulDivDown(usd, BPS - BigI
 /**
  * Counts a credit in another asset against the exposure limit of the deposited asset, like the fill of a
  * quote.
- * @throws ServiceError PRICE_FETCH_FAILED when this minute's limit is used up
+ * @throws ServiceError PRICE_FETCH_FAILED when the limit of this minute is used up
  */
 async function countExposure(
   services: CoverServices,
@@ -304,7 +312,7 @@ async function countExposure(
   );
 }
 
-/** @throws ServiceError PRICE_FETCH_FAILED when one is no longer configured */
+/** @throws ServiceError PRICE_FETCH_FAILED when a currency is no longer configured */
 function pairOf(
   { chains }: Pick<CoverServices, "chains">,
   from: Asset,
@@ -323,7 +331,7 @@ function pricesNow(services: CoverServices, { origin, destination }: RequestTerm
   return { origin: priceOf(services, origin), destination: priceOf(services, destination) };
 }
 
-/** Whether both ends are one asset, so that its price does not matter. */
+/** Whether both currencies are one asset, so that its price does not matter. */
 function isOneAsset(
   { chains }: Pick<CoverServices, "chains">,
   { origin, destination }: RequestTerms,
@@ -342,7 +350,9 @@ export function priceOf(
   return unit;
 }
 
-/** A missing price is a regular outcome here: the chain watcher must not wait for one. */
+/**
+ * Returns the error of a missing price instead of throwing it: the chain watcher must not wait for prices.
+ */
 async function tryPricing<T>(work: () => Promise<T>): Promise<T | ServiceError> {
   try {
     return await work();

@@ -2,7 +2,7 @@ import type { LedgerAsset, LedgerEntry } from "@causeway/domain";
 import { assetKey, splitCredit, splitDebit } from "@causeway/domain";
 import type { BookLine, WalletBook } from "./ledger.port.ts";
 
-/** The entries that credit `amount` of an asset to a wallet: first to its debt, then to its balance. */
+/** The entries that credit `amount` of an asset to a wallet: first against its debt, then to its balance. */
 export function creditEntries(book: WalletBook, asset: LedgerAsset, amount: bigint): LedgerEntry[] {
   const { repaid, credited } = splitCredit(amount, lineOf(book, asset).owed);
   return [

@@ -4,16 +4,16 @@ import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { creditEntries, debitEntries } from "./credit-entries.ts";
 
-/** Money that arrived at the solver for a wallet. */
+/** A transfer to the solver for a wallet. */
 export interface TopUpMovement {
   readonly wallet: Address;
   readonly asset: LedgerAsset;
-  /** Base units that arrived, positive. */
+  /** Base units, positive. */
   readonly amount: bigint;
   readonly movementKey: string;
 }
 
-/** Credits a top-up: debts in that currency first, then the balance. */
+/** Credits a top-up: repays debts in that currency first, then increases the balance. */
 export async function creditTopUp(
   services: Pick<Services, "clock">,
   tx: Pick<Tx, "ledger">,

@@ -9,7 +9,7 @@ type EndServices = Pick<Services, "clock">;
 type EndTx = Pick<Tx, "events" | "ledger" | "claims">;
 type NamedClaim = Pick<ClaimRecord, "claimId" | "wallet">;
 
-/** The payout is final: debits the reserved amount and earns the fee. */
+/** Closes a claim whose payout is final: debits the reserved amount, and books the fee as earned. */
 export async function closePaidClaim(
   services: EndServices,
   tx: EndTx,
@@ -39,10 +39,10 @@ export async function closePaidClaim(
   tx.events.happened("claim_paid", { claimId, wallet, currency: claim.currency, amount: claim.amount });
 }
 
-/** The cost of a claim without a payout: nothing, or the fee if gas was used regardless. */
+/** The cost of a claim that was not paid out: nothing, or the fee if the failed payout used gas. */
 type Cost = "nothing" | "fee";
 
-/** The payout failed: returns the amount minus its cost to the wallet, debts first. */
+/** Returns the amount of a failed payout, minus its cost, to the wallet: repays debts first. */
 export async function returnClaim(
   services: EndServices,
   tx: EndTx,

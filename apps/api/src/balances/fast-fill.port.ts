@@ -2,14 +2,17 @@ import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
 import type { IdempotencyLease, StoredAnswer } from "../http/idempotency.port.ts";
 import type { Address, LedgerAsset, RequestId, TxHash } from "@causeway/domain";
 
-/** USD per whole unit, 18 decimals, when a fast fill was accepted; 0: unknown. */
+/** Prices when a fast fill was accepted, USD per whole unit with 18 decimals. 0: unknown. */
 export interface AcceptedPrices {
   readonly originUsd: bigint;
   readonly destinationUsd: bigint;
   readonly nativeUsd: bigint;
 }
 
-/** The deposit's effect on the app's balance. `due`: the deposit arrived, but a price is missing. */
+/**
+ * Whether the deposit's effect on the app's balance is booked. `due`: the deposit arrived, but a price is
+ * missing.
+ */
 export type CoverState = "none" | "due" | "booked";
 
 /** The terms of an accepted fast fill, and its outcome. */
@@ -17,31 +20,34 @@ export interface FastFillRecord {
   readonly requestId: RequestId;
   readonly keyId: string;
   readonly wallet: Address;
-  /** What the recipient gets: base units of the destination currency. */
+  /** The amount that the recipient gets, base units of the destination currency. */
   readonly amount: bigint;
-  /** The input that the fill was priced on: base units of the origin currency, at most what was quoted. */
+  /** The input that the fill was priced on, base units of the origin currency. At most the quoted input. */
   readonly inputAmount: bigint;
-  /** The expected part of the deposit above `inputAmount`, and the asset in which the balance is credited. */
+  /**
+   * The part of the expected deposit above `inputAmount`, and the asset in which it is credited to the
+   * balance.
+   */
   readonly surplus: { readonly asset: LedgerAsset; readonly amount: bigint };
   readonly prices: AcceptedPrices;
-  /** How far prices may move against a deposit that arrives while the quote is firm, bps. */
+  /** How much value a deposit that arrives while the quote is firm may lose by price moves, bps. */
   readonly toleranceBps: number;
   /**
-   * Deposits first seen later are refunded, because the network would not settle the fill against them.
-   * Undefined: no limit.
+   * Deposits first seen after this time are refunded, because the network would not settle the fill against
+   * them. Undefined: no limit.
    */
   readonly depositUntilMs: number | undefined;
   readonly acceptedAtMs: number;
   /** Gas of the final fill, USD with 18 decimals. */
   readonly spentUsd: bigint;
-  /** Value taken from the balance because the deposit had not arrived. */
+  /** Value debited from the balance because the deposit had not arrived, USD with 18 decimals. */
   readonly debitedUsd: bigint;
-  /** Gas of a fill that reverted in a block. */
+  /** Gas of a fill that reverted in a block. Undefined: no fill reverted. */
   readonly revertedGas:
     | { readonly slotId: string; readonly usd: bigint; readonly isCharged: boolean }
     | undefined;
   readonly coverState: CoverState;
-  /** How often a deposit was booked. */
+  /** How many times a deposit was booked. */
   readonly coverMoves: number;
 }
 
@@ -59,19 +65,21 @@ export interface FastFillWrites {
   setDebited(requestId: RequestId, usd: bigint): Promise<void>;
   setRevertedGas(requestId: RequestId, slotId: string, usd: bigint, atMs: number): Promise<void>;
   setRevertedGasCharged(requestId: RequestId): Promise<void>;
-  /** Moves these to the end of the queue for booking or debiting. */
+  /** Moves these requests to the end of the queue for booking or debiting. */
   noteTried(requestIds: readonly RequestId[], atMs: number): Promise<void>;
-  /** USD with 18 decimals that reverted fast fills of a wallet have used since, final or not. */
+  /**
+   * Gas that reverted fast fills of a wallet have used since `sinceMs`, final or not; USD with 18 decimals.
+   */
   revertedGasUsd(wallet: Address, sinceMs: number): Promise<bigint>;
   /** Stores a transaction that was reported for a request before it was mined. */
   rememberOrigin(requestId: RequestId, txHash: TxHash, atMs: number): Promise<void>;
 }
 
-/** An app asks to fill a request before its deposit arrives, and guarantees the deposit. */
+/** An app's request to fill before the deposit arrives. The app guarantees the deposit. */
 export interface FastFillRequest {
   readonly key: ApiKeyIdentity;
   readonly requestId: RequestId;
-  /** Base units of the input that the fill is priced on; undefined: as quoted. */
+  /** The input that the fill is priced on, base units. Undefined: the quoted input. */
   readonly inputAmount?: bigint | undefined;
   /** Maximum value of the fill, USD with 18 decimals. */
   readonly maxUsd?: bigint | undefined;
@@ -81,5 +89,5 @@ export interface FastFillRequest {
   readonly finish?: { readonly lease: IdempotencyLease; readonly answer: StoredAnswer } | undefined;
 }
 
-/** `filled`: the recipient was already paid; nothing was done. */
+/** `filled`: the recipient was already paid, and nothing was changed. */
 export type FastFillOutcome = "queued" | "filled";

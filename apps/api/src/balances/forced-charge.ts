@@ -4,22 +4,22 @@ import type { WalletBook } from "./ledger.port.ts";
 import { appraise, unitInMemory } from "./appraise.ts";
 import type { AppraisalServices } from "./appraise.ts";
 
-/** Charges `usd` even if the wallet cannot cover it. `owedUsd`: what no balance covers. */
+/** The entries of a mandatory charge. `owedUsd` is the part that no balance covers, USD with 18 decimals. */
 export interface ForcedCharge {
   readonly entries: readonly LedgerEntry[];
   readonly owedUsd: bigint;
 }
 
 /**
- * The entries of a mandatory charge: from the balances in their order; the rest is owed in the first
- * currency.
+ * Charges `usd` (18 decimals) even if the wallet cannot cover it: first from the balances, in their order.
+ * The rest is owed in the first currency.
  * @throws ServiceError PRICE_FETCH_FAILED when a balance has no fresh price
  */
 export function forcedCharge(
   services: AppraisalServices,
   book: WalletBook,
   usd: bigint,
-  to: "fronted" | "fees",
+  account: "fronted" | "fees",
 ): ForcedCharge {
   const { balances, unpriced } = appraise(services, book);
   const { parts, uncoveredUsd } = splitCharge(usd, balances);
@@ -27,15 +27,15 @@ export function forcedCharge(
   const entries = mergeEntries([
     ...parts.flatMap(({ asset, amount }): LedgerEntry[] => [
       { account: "balance", asset, amount: -amount },
-      { account: to, asset, amount },
+      { account, asset, amount },
     ]),
-    ...owedEntries(services, uncoveredUsd, to),
+    ...owedEntries(services, uncoveredUsd, account),
   ]);
   return { entries, owedUsd: uncoveredUsd };
 }
 
-/** A debt in dollars is kept in the first currency. */
-function owedEntries(services: AppraisalServices, usd: bigint, to: "fronted" | "fees"): LedgerEntry[] {
+/** Records a debt in USD in the first currency. */
+function owedEntries(services: AppraisalServices, usd: bigint, account: "fronted" | "fees"): LedgerEntry[] {
   const { chainId, currencies } = services.appBalance;
   const [first] = currencies;
   if (usd === 0n || first === undefined) return [];
@@ -45,6 +45,6 @@ function owedEntries(services: AppraisalServices, usd: bigint, to: "fronted" | "
   const amount = usdToAmountUp(usd, unit);
   return [
     { account: "owed", asset, amount: -amount },
-    { account: to, asset, amount },
+    { account, asset, amount },
   ];
 }

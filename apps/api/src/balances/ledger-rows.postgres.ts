@@ -28,7 +28,7 @@ export const readBook = defineSql(
     from ${ledgerAccounts} cross join lateral (${newestEntry}) e
     where ${ledgerAccounts.wallet} = ${wallet} order by ${ledgerAccounts.chainId}, ${ledgerAccounts.currency}`,
 );
-/** Amounts that the active holds of a wallet guarantee, by asset. */
+/** The amounts that a wallet's active holds guarantee, by asset. */
 const HELD = { chainId: holds.chainId, currency: holds.currency, amount: BigInt, usd: BigInt };
 export const readHeld = defineSql(
   "ledger_held",
@@ -39,7 +39,8 @@ export const readHeld = defineSql(
 );
 
 /**
- * One line per asset. The ledger stores debts as negative balances; a line shows them as positive amounts.
+ * Groups accounts into one line per asset. The ledger stores debts as negative balances; a line has them as
+ * positive amounts.
  */
 export function bookOf(
   wallet: Address,

@@ -35,7 +35,7 @@ interface Reserved extends Record<string, unknown> {
   readonly wallet: Address;
   readonly atMs: number;
 }
-// The trigger on entries sees the movements that this statement writes.
+// One statement can write movements and entries: the trigger on entries sees both.
 const reserve = defineSqlWrite("ledger_reserve_many", (p: Params<Reserved>) => {
   const { movementKey, context, reason, wallet, requestId, createdAtMs, id } = ledgerMovements;
   const [part, entry] = [namesOf(...Object.values(PART)), namesOf(...Object.values(ENTRY))];
@@ -63,7 +63,7 @@ const reserve = defineSqlWrite("ledger_reserve_many", (p: Params<Reserved>) => {
 
 /**
  * Reserves the fees of several requests, each with its own movement.
- * @throws if one of them already has a reservation, or the wallet would be overdrawn
+ * @throws if a request already has a reservation, or the wallet would be overdrawn
  */
 export async function reserveTogether(
   sql: Sql,

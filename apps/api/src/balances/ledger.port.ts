@@ -12,7 +12,7 @@ import type {
 export interface BookLine {
   readonly asset: LedgerAsset;
   readonly balance: bigint;
-  /** Reserved for open executions and claims. */
+  /** Reserved for pending fees and claims. */
   readonly pending: bigint;
   readonly owed: bigint;
 }
@@ -22,7 +22,7 @@ export interface HeldAsset {
   readonly asset: LedgerAsset;
   /** Base units. */
   readonly amount: bigint;
-  /** USD with 18 decimals when the holds were placed, including the gas of their fills. */
+  /** Value when the holds were placed, including the gas of their fills; USD with 18 decimals. */
   readonly usd: bigint;
 }
 
@@ -30,12 +30,12 @@ export interface HeldAsset {
 export interface WalletBook {
   readonly wallet: Address;
   readonly lines: readonly BookLine[];
-  /** USD with 18 decimals: sum of the active holds. */
+  /** Sum of the active holds, USD with 18 decimals. */
   readonly heldUsd: bigint;
   readonly held: readonly HeldAsset[];
 }
 
-/** Entries that sum to zero per asset; entries of wallet accounts belong to this wallet. */
+/** A movement of funds: entries that sum to zero per asset. Entries of wallet accounts belong to `wallet`. */
 export interface NewMovement {
   /** Identifies the movement, so that a retry posts it only once. */
   readonly key: string;
@@ -47,7 +47,8 @@ export interface NewMovement {
 }
 
 /**
- * `execution`: for what the service sends for a user. `fees`: the part of a quote's fees that an app pays.
+ * `execution`: for a transaction that the service sends for a user. `fees`: for the part of a quote's fees
+ * that an app pays.
  */
 export type FeePurpose = "execution" | "fees";
 
@@ -61,12 +62,12 @@ export interface FeeBudget {
 
 export type ReservationState = "open" | "paid" | "released";
 
-/** Money reserved for the fees of a request. */
+/** Funds reserved for the fees of a request. */
 export interface Reservation {
   readonly id: string;
   readonly requestId: RequestId;
   readonly wallet: Address;
-  /** In the order in which they are charged. */
+  /** The reserved amounts, in the order in which they are charged. */
   readonly parts: readonly ChargePart[];
   /** USD with 18 decimals. */
   readonly usd: bigint;
@@ -78,18 +79,18 @@ export interface FeesToReserve extends Omit<Reservation, "id" | "wallet"> {
 
 export interface ReservationRecord extends Reservation {
   readonly state: ReservationState;
-  /** Counts the reservations of its request and purpose, from 1. */
+  /** Counts the reservations of the same request and purpose, from 1. */
   readonly round: number;
 }
 
-/** A reservation to write; by default the first for an execution. */
+/** A reservation to write. By default, the first for an execution. */
 export interface NewReservation extends Omit<Reservation, "id"> {
   readonly purpose?: FeePurpose;
   readonly round?: number;
   readonly budget?: FeeBudget;
 }
 
-/** The deposit that an app guarantees with its balance. */
+/** The part of an app's balance that guarantees a deposit. */
 export interface HoldRecord {
   readonly requestId: RequestId;
   readonly wallet: Address;
@@ -97,7 +98,7 @@ export interface HoldRecord {
   readonly state: HoldState;
   /** USD with 18 decimals. */
   readonly usd: bigint;
-  /** What is paid out before the deposit: currency and base units on the chain of the fill. */
+  /** The fill that is paid before the deposit: chain, currency and base units. */
   readonly chainId: number;
   readonly currency: Address;
   readonly amount: bigint;
@@ -109,49 +110,50 @@ export interface HoldRecord {
 
 export type NewHold = Omit<HoldRecord, "state" | "debits" | "resolvedAtMs"> & {
   /**
-   * Expected value of the deposit above the fill, USD with 18 decimals. Counts as exposure of the key but is
-   * not held. Absent: none.
+   * Expected value of the deposit in excess of the fill, USD with 18 decimals. Counts toward the key's
+   * exposure but is not held. Absent: none.
    */
   readonly surplusUsd?: bigint;
 };
 
-/** The ledger inside one transaction. Lock the wallet first: earlier reads may be outdated. */
+/** Ledger operations inside one transaction. Lock the wallet first: earlier reads may be outdated. */
 export interface LedgerWrites {
   /** Locks the wallet and creates it if needed. Lock several wallets in ascending order of address. */
   lockWallet(wallet: Address, atMs: number): Promise<WalletBook>;
   /**
-   * Writes a movement, unless it was written before.
-   * @throws when an account of the wallet would be overdrawn; at commit, when the movement does not balance
+   * Writes a movement, unless a movement with its key was already written.
+   * @throws when an account of the wallet would be overdrawn. The commit fails if the movement does not
+   * balance.
    */
   post(movement: NewMovement, atMs: number): Promise<"posted" | "already">;
   /** The entries of an earlier movement; empty if there is none. */
   entriesOf(movementKey: string): Promise<readonly LedgerEntry[]>;
 
-  /** The newest of its purpose, by default `execution`. */
+  /** The newest reservation of this purpose, by default `execution`. */
   reservation(requestId: RequestId, purpose?: FeePurpose): Promise<ReservationRecord | undefined>;
   addReservation(reservation: NewReservation, atMs: number): Promise<Reservation>;
   /**
-   * Reserves fees for several new requests of a locked wallet: for each, a movement from balance to pending
-   * and a reservation.
-   * @throws when one of them was written before
+   * Reserves fees for several new requests of a locked wallet: writes a reservation and a movement from
+   * balance to pending for each.
+   * @throws when one of the movements or reservations already exists
    */
   reserveTogether(wallet: Address, fees: readonly FeesToReserve[], atMs: number): Promise<void>;
   /**
-   * @param paidUsd what was paid of it, USD with 18 decimals, which budgets count; undefined: all of it, or
-   * nothing when released
+   * @param paidUsd the paid part, USD with 18 decimals, which budgets count. Undefined: the whole reservation
+   * if `paid`, nothing if `released`
    */
   closeReservation(id: string, state: "paid" | "released", atMs: number, paidUsd?: bigint): Promise<void>;
 
-  /** Records that apps are not yet credited for a final fill. */
+  /** Records that the app fees of a final fill are not credited yet. */
   noteFeesDue(requestId: RequestId, atMs: number): Promise<void>;
-  /** Deletes that record. */
+  /** Deletes the record of {@link noteFeesDue}. */
   feesCredited(requestId: RequestId): Promise<void>;
 
-  /** Its wallet never changes, so it can be read before the wallet is locked. */
+  /** The wallet of a request's hold. It never changes, so it can be read before the wallet is locked. */
   holdWallet(requestId: RequestId): Promise<Address | undefined>;
   hold(requestId: RequestId): Promise<HoldRecord | undefined>;
   addHold(hold: NewHold): Promise<void>;
   setHold(requestId: RequestId, state: HoldState, debits: number, atMs: number): Promise<void>;
-  /** USD with 18 decimals: the key's active holds plus the expected surplus of their deposits. */
+  /** The key's active holds plus the expected surplus of their deposits, USD with 18 decimals. */
   exposureUsd(keyId: string): Promise<bigint>;
 }

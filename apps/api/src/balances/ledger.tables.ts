@@ -3,13 +3,17 @@ import { sql } from "drizzle-orm";
 import { check, index, pgTable, primaryKey, text, unique, uniqueIndex } from "drizzle-orm/pg-core";
 import { int8, uint, xid8 } from "../db/columns.tables.ts";
 
-/** Wallets with an app balance. Lock this row before you move its money or check what is available. */
+/**
+ * Wallets with an app balance. Lock the wallet's row before you move its funds or check what is available.
+ */
 export const appWallets = pgTable("app_wallets", {
   wallet: text("wallet").$type<Address>().primaryKey(),
   createdAtMs: int8("created_at_ms").notNull(),
 });
 
-/** One movement of money: entries that sum to zero in every asset. Written once and never changed. */
+/**
+ * Movements of funds: the entries of a movement sum to zero in every asset. Written once and never changed.
+ */
 export const ledgerMovements = pgTable(
   "ledger_movements",
   {
@@ -23,10 +27,10 @@ export const ledgerMovements = pgTable(
       .$type<Address>()
       .notNull()
       .references(() => appWallets.wallet),
-    /** The request or claim that it belongs to. */
+    /** The request or claim that the movement belongs to. */
     requestId: text("request_id").$type<Hex>(),
     createdAtMs: int8("created_at_ms").notNull(),
-    /** The transaction that wrote it; only that one may add entries. */
+    /** The database transaction that wrote the movement; no other transaction may add entries. */
     writtenBy: xid8("written_by")
       .notNull()
       .default(sql`pg_current_xact_id()`),
@@ -50,7 +54,10 @@ export const ledgerEntries = pgTable(
       .notNull()
       .references(() => ledgerMovements.id),
     account: text("account").$type<"custody" | "fees" | "fronted" | WalletAccount>().notNull(),
-    /** Null for the service's accounts, which have no running balance so that no one waits for their lock. */
+    /**
+     * Null for the service's own accounts. They have no running balance, so that transactions do not wait for
+     * their lock.
+     */
     wallet: text("wallet")
       .$type<Address>()
       .references(() => appWallets.wallet),

@@ -15,7 +15,7 @@ type HoldTx = Pick<Tx, "events" | "ledger">;
  */
 export type MovedHold = "applied" | "already" | "rejected" | "none";
 
-/** Releases the hold: the deposit arrived, or nothing was paid. */
+/** Releases the hold, because the deposit arrived or nothing was paid. */
 export async function releaseHold(
   services: HoldServices,
   tx: HoldTx,
@@ -26,7 +26,7 @@ export async function releaseHold(
 
 /**
  * Reactivates a hold after the deposit that released it was reorged out, even if the balance no longer covers
- * it.
+ * the hold.
  */
 export async function reinstateHold(
   services: HoldServices,
@@ -38,7 +38,7 @@ export async function reinstateHold(
 
 /**
  * Debits a hold whose deposit never arrived; any shortfall is owed.
- * @param usd what is due, USD with 18 decimals; by default what was held
+ * @param usd the amount due, USD with 18 decimals; by default the held amount
  * @throws ServiceError PRICE_FETCH_FAILED when a balance has no fresh price; retry later
  */
 export async function makeHoldPermanent(
@@ -50,7 +50,7 @@ export async function makeHoldPermanent(
   return await moveHold(services, tx, requestId, "makePermanent", usd);
 }
 
-/** Returns the exact debited amount: the deposit arrived after the app had paid. */
+/** Returns the exact debited amount, because the deposit arrived after the app was debited. */
 export async function returnPermanent(
   services: HoldServices,
   tx: HoldTx,
@@ -113,10 +113,10 @@ async function debit(
 
 async function returnDebit(tx: HoldTx, book: WalletBook, hold: HoldRecord, atMs: number): Promise<void> {
   const { wallet, requestId, debits } = hold;
-  const taken = (await tx.ledger.entriesOf(debitKey(requestId, debits))).filter(
+  const debited = (await tx.ledger.entriesOf(debitKey(requestId, debits))).filter(
     ({ account }) => account === "fronted",
   );
-  if (taken.length === 0) return;
+  if (debited.length === 0) return;
   await tx.ledger.post(
     {
       key: `hold:${requestId}:return:${debits}`,
@@ -125,7 +125,7 @@ async function returnDebit(tx: HoldTx, book: WalletBook, hold: HoldRecord, atMs:
       wallet,
       requestId,
       entries: mergeEntries(
-        taken.flatMap(({ asset, amount }) => [
+        debited.flatMap(({ asset, amount }) => [
           { account: "fronted", asset, amount: -amount },
           ...creditEntries(book, asset, amount),
         ]),
@@ -136,6 +136,6 @@ async function returnDebit(tx: HoldTx, book: WalletBook, hold: HoldRecord, atMs:
 }
 
 /** The movement key of the nth debit of a hold. */
-export function debitKey(requestId: RequestId, n: number): string {
-  return `hold:${requestId}:debit:${n}`;
+export function debitKey(requestId: RequestId, debit: number): string {
+  return `hold:${requestId}:debit:${debit}`;
 }

@@ -24,13 +24,16 @@ export type OfferServices = Pick<
   "clock" | "chains" | "prices" | "signer" | "uow" | "quotePolicy" | "appBalance"
 > & { readonly balances: Pick<BalanceReads, "book">; readonly random: Random };
 
-/** An unverified request to claim from a wallet's balance; only the wallet's signature authorizes it. */
+/**
+ * A request to claim from a wallet's balance. It is not authorized yet: only the wallet's signature
+ * authorizes the claim.
+ */
 export interface ClaimQuestion {
   readonly wallet: Address;
   readonly chainId: number;
   readonly currency: Address;
   readonly recipient: Address;
-  /** Base units; undefined: everything available. */
+  /** Base units; undefined: the whole available balance. */
   readonly amount: bigint | undefined;
 }
 
@@ -43,12 +46,12 @@ export async function offerClaim(services: OfferServices, question: ClaimQuestio
   const { wallet, recipient } = question;
   const { connected, currency } = homeCurrency(services, question);
   const { chain } = connected;
-  const noRecipients: readonly Address[] = [
+  const forbiddenRecipients: readonly Address[] = [
     NATIVE_CURRENCY,
     services.signer.address,
     ...chain.tokens.map(({ address }) => address),
   ];
-  if (noRecipients.includes(recipient))
+  if (forbiddenRecipients.includes(recipient))
     throw new ServiceError(
       "INVALID_RECIPIENT",
       "recipient must be a wallet, not the zero address, the solver or a token contract",
@@ -97,11 +100,11 @@ function homeCurrency(
         field: "chainId",
       },
     );
-  const currency = appBalance.currencies.find((one) => one.address === address);
+  const currency = appBalance.currencies.find((currency) => currency.address === address);
   if (currency === undefined)
     throw new ServiceError(
       "UNSUPPORTED_CURRENCY",
-      `currency must be one of the app balance currencies: ${appBalance.currencies.map((one) => `${one.symbol} (${one.address})`).join(", ")}`,
+      `currency must be one of the app balance currencies: ${appBalance.currencies.map(({ symbol, address }) => `${symbol} (${address})`).join(", ")}`,
       {
         field: "currency",
       },
@@ -109,7 +112,7 @@ function homeCurrency(
   return { connected, currency };
 }
 
-/** The live price of the payout's gas, in its currency, rounded up. */
+/** The cost of the payout's gas at current prices, base units of `currency`, rounded up. */
 async function payoutFee(
   services: Pick<Services, "prices" | "quotePolicy">,
   { chain, pulse }: ConnectedChain,
@@ -144,15 +147,16 @@ async function claimable(
   const asset = { chainId: currency.chainId, currency: currency.address };
   const { balance } = lineOf(book, asset);
   const wanted = (amount ?? 1n) + feeAmount;
-  const free = isBound(book) && balance >= wanted ? freeAmount(services, book, currency, wanted) : balance;
+  const free =
+    hasHoldsOrDebts(book) && balance >= wanted ? freeAmount(services, book, currency, wanted) : balance;
   const maxAmount = (free < balance ? free : balance) - feeAmount;
   return maxAmount > 0n ? maxAmount : 0n;
 }
 
 type Book = Awaited<ReturnType<BalanceReads["book"]>>;
 
-/** Holds and debts are in dollars or other currencies: prices only matter if there are any. */
-export function isBound(book: Book): boolean {
+/** Whether holds or debts limit what is available. Without them, no prices are needed. */
+export function hasHoldsOrDebts(book: Book): boolean {
   return book.heldUsd > 0n || book.lines.some(({ owed }) => owed > 0n);
 }
 
@@ -168,8 +172,8 @@ export function freeAmount(
   wanted: bigint,
 ): bigint {
   const { standing, balances, unpriced, unpricedHold } = appraise(services, book);
-  const own = balances.find(({ asset }) => asset.currency === currency.address);
-  const free = own === undefined ? 0n : usdToAmountDown(availableFor("claim", standing), own.unit);
+  const line = balances.find(({ asset }) => asset.currency === currency.address);
+  const free = line === undefined ? 0n : usdToAmountDown(availableFor("claim", standing), line.unit);
   const missingPrice = unpriced ?? unpricedHold;
   if (missingPrice !== undefined && free < wanted) throw missingPrice;
   return free;

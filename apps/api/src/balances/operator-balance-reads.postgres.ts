@@ -7,7 +7,7 @@ import { ledgerAccounts as accounts, ledgerEntries as entries } from "./ledger.t
 import { holds } from "./reservations.tables.ts";
 import { appTopUps as topUps } from "./top-ups.tables.ts";
 
-/** USD with 18 decimals, as text with 6. */
+/** Formats USD with 18 decimals as text with 6 decimals. */
 const usdText = (usd: Column | SQL): SQL => text`trunc(${usd} / 1e18, 6)::text`;
 const timeOf = (ms: Column): SQL => text`to_timestamp(${ms} / 1000)`;
 
@@ -118,12 +118,12 @@ export async function balanceReport(sql: Sql, wallet?: string): Promise<object[]
   return wallet === undefined ? [...rows, ...(await serviceBalances(sql, {}))] : rows;
 }
 
-/** Active holds and those that apps had to pay; oldest first. */
+/** Active holds, and holds that were debited; oldest first in each state. */
 export function holdReport(sql: Sql): Promise<object[]> {
   return reportHolds(sql, {});
 }
 
-/** Open claims, then the newest others. */
+/** Claims in progress first, then all others; newest first, at most 100. */
 export function claimReport(sql: Sql): Promise<object[]> {
   return reportClaims(sql, {});
 }

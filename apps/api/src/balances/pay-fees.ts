@@ -6,7 +6,7 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import { creditEntries } from "./credit-entries.ts";
 
 /**
- * The amount due: USD with 18 decimals, converted at the rates of the reservation, or exact amounts per
+ * The amount due: USD with 18 decimals, converted at the rates of the reservation; or exact amounts per
  * asset.
  */
 export type FeesDue =
@@ -45,8 +45,8 @@ export async function payFees(
     ]),
   );
   const shares = reservation.parts.map(({ asset, amount }) => {
-    const asked = wanted.get(assetKey(asset)) ?? 0n;
-    const paid = asked < amount ? asked : amount;
+    const amountDue = wanted.get(assetKey(asset)) ?? 0n;
+    const paid = amountDue < amount ? amountDue : amount;
     return { asset, paid, rest: amount - paid };
   });
   const paying = mergeEntries(

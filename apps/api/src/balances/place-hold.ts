@@ -10,8 +10,8 @@ export type HoldInput = Omit<NewHold, "placedAtMs"> & {
 };
 
 /**
- * `insufficient`: `requiredUsd` is the amount held plus the margin for price moves. `taken`: the request
- * already had a hold that is resolved, belongs to another wallet or has another amount.
+ * `insufficient`: `requiredUsd` is the new hold plus the margin for price moves. `taken`: the request already
+ * has a hold that is resolved, belongs to another wallet or has another amount.
  */
 export type PlacedHold =
   | { readonly kind: "placed" }
@@ -20,9 +20,10 @@ export type PlacedHold =
   | { readonly kind: "taken"; readonly hold: HoldRecord };
 
 /**
- * Holds a part of the app's balance; moves no funds. Repeating the call for the same active hold returns
- * `placed`.
- * @throws ServiceError PRICE_FETCH_FAILED when it might suffice if a balance or a hold had a fresh price
+ * Holds a part of the app's balance; moves no funds. Returns `placed` again if the same hold is already
+ * active.
+ * @throws ServiceError PRICE_FETCH_FAILED when the balance might suffice, but a balance or a hold has no
+ * fresh price
  */
 export async function placeHold(
   services: Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">,

@@ -10,7 +10,7 @@ import { lineOf } from "./credit-entries.ts";
 type ReadServices = Pick<Services, "balances" | "prices" | "appBalance">;
 
 /**
- * The balances of a wallet, at live prices. An unknown wallet has none.
+ * The balances of a wallet, at current prices. An unknown wallet has zero balances.
  * @throws ServiceError PRICE_FETCH_FAILED when a balance or debt has no fresh price
  */
 export async function readBalances(services: ReadServices, wallet: Address): Promise<BalancesView> {
@@ -50,8 +50,8 @@ function zeroBalance({ currencies: [currency] }: { readonly currencies: readonly
 const notBelowZero = (usd: bigint): bigint => (usd > 0n ? usd : 0n);
 
 /**
- * Signed claims of a wallet, newest first, at live prices. Omits claims in currencies that are no longer
- * configured.
+ * Signed claims of a wallet, newest first, at current prices.
+ * @throws Error for a claim in a currency that is no longer configured
  * @throws ServiceError PRICE_FETCH_FAILED
  */
 export async function readClaims(

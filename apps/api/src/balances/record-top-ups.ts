@@ -13,8 +13,8 @@ type StoreServices = TopUpServices & Pick<Services, "prices" | "quotePolicy">;
 type TopUpTx = Pick<Tx, "events" | "ledger" | "topUps">;
 
 /**
- * Stores top-ups from canonical blocks of the home chain without crediting them; known ones in the same block
- * stay unchanged.
+ * Stores top-ups from canonical blocks of the home chain without crediting them. Top-ups that are already
+ * stored in the same block stay unchanged.
  */
 export async function storeTopUps(
   services: StoreServices,
@@ -33,7 +33,7 @@ export async function storeTopUps(
       seenAtMs,
     });
     if (stored === undefined) continue;
-    // No alarm for dust: anyone could send it at will.
+    // No alarm for dust, because anyone can send it.
     if (isTooSmall) tx.events.happened("top_up_too_small", factsOf(stored));
     else if (stored.state === "unattributed") tx.events.alarm("top_up_unattributed", factsOf(stored));
     else tx.events.happened("top_up_seen", factsOf(stored));
@@ -41,31 +41,31 @@ export async function storeTopUps(
 }
 
 /**
- * Whether its value is below the minimum credit. Without a cached price it counts as sufficient: a missing
- * price must not withhold a credit.
+ * Whether the top-up is worth less than the minimum. False without a cached price: a missing price must not
+ * prevent a credit.
  */
 function isDust(services: StoreServices, { currency: address, amount }: TopUpFact): boolean {
   const { currencies, minTopUpUsd } = services.appBalance;
-  const currency = currencies.find((one) => one.address === address);
+  const currency = currencies.find((candidate) => candidate.address === address);
   if (currency === undefined || minTopUpUsd === 0n) return false;
   const unit = unitInMemory(services, currency);
   return !(unit instanceof ServiceError) && amountToUsdDown(amount, unit) < minTopUpUsd;
 }
 
-/** The heights above and up to which blocks may have been replaced, and the canonical hashes between them. */
+/** The range of blocks that may have been replaced, and the canonical hashes in that range. */
 type Replaced = readonly [aboveBlock: bigint, upToBlock: bigint, canonicalHashes: readonly Hex[]];
 
-/** What {@link actOnTopUps} acts on; the rows are locked. */
+/** The top-ups that {@link actOnTopUps} reverses or credits. Their rows are locked. */
 export interface FoundTopUps {
-  /** No longer on the chain. */
+  /** Reorged out. */
   readonly removed: readonly TopUpRecord[];
-  /** Confirmed, and not credited. */
+  /** Confirmed but not credited yet. */
   readonly due: readonly TopUpRecord[];
 }
 
 /**
- * Marks top-ups that were reorged out, and finds those that are confirmed at this height. Call when those
- * that were mined again are stored.
+ * Marks top-ups that were reorged out, and finds top-ups that are confirmed at this height. Call after {@link
+ * storeTopUps}, which stores those that were mined again.
  */
 export async function findTopUps(
   { appBalance: { chainId } }: Pick<TopUpServices, "appBalance">,
@@ -73,7 +73,7 @@ export async function findTopUps(
   headNumber: bigint,
   replaced: Replaced,
 ): Promise<FoundTopUps> {
-  // Sent together: what is removed is no longer due.
+  // Sent together: the second statement ignores the top-ups that the first removed.
   const [removed, due] = await sentTogether([
     tx.topUps.removeOrphaned(chainId, ...replaced),
     tx.topUps.lockDue(chainId, headNumber),
@@ -82,8 +82,8 @@ export async function findTopUps(
 }
 
 /**
- * Reverses top-ups that were reorged out, an uncredited one silently, a credited one by its own movement;
- * then credits those that are confirmed.
+ * Reverses credited top-ups that were reorged out, each by a movement of its own, and then credits those that
+ * are confirmed.
  */
 export async function actOnTopUps(
   services: TopUpServices,
@@ -96,18 +96,21 @@ export async function actOnTopUps(
 
 async function reverse(services: TopUpServices, tx: TopUpTx, removed: readonly TopUpRecord[]): Promise<void> {
   const { chainId } = services.appBalance;
-  for (const gone of removed) {
-    tx.events.alarm("top_up_removed", { ...factsOf(gone), state: gone.state });
-    if (gone.state !== "credited" || gone.wallet === undefined) continue;
-    const { wallet, amount, currency } = gone;
-    const movementKey = `top-up:${gone.id}:reverse:${gone.credits}`;
+  for (const removedTopUp of removed) {
+    tx.events.alarm("top_up_removed", { ...factsOf(removedTopUp), state: removedTopUp.state });
+    if (removedTopUp.state !== "credited" || removedTopUp.wallet === undefined) continue;
+    const { wallet, amount, currency } = removedTopUp;
+    const movementKey = `top-up:${removedTopUp.id}:reverse:${removedTopUp.credits}`;
     await reverseTopUp(services, tx, { wallet, amount, asset: { chainId, currency }, movementKey });
-    await tx.topUps.setState(gone.id, "seen", gone.credits);
-    tx.events.alarm("top_up_reversed", factsOf(gone));
+    await tx.topUps.setState(removedTopUp.id, "seen", removedTopUp.credits);
+    tx.events.alarm("top_up_reversed", factsOf(removedTopUp));
   }
 }
 
-/** Credits every top-up that is confirmed at this height, once per inclusion in a block. */
+/**
+ * Credits every top-up that is confirmed at this height. A top-up that was reorged out and mined again is
+ * credited again.
+ */
 export async function creditDueTopUps(
   services: TopUpServices,
   tx: TopUpTx,

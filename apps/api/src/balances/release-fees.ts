@@ -5,8 +5,8 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import { creditEntries } from "./credit-entries.ts";
 
 /**
- * Releases the fees reserved for a request that cost nothing in the end: pending → balance. `already`: the
- * reservation was closed before.
+ * Releases the fees that were reserved for a request, because none became due: pending → balance. `already`:
+ * the reservation was closed before.
  */
 export async function releaseFees(
   services: Pick<Services, "clock">,

@@ -5,7 +5,7 @@ import { int8, uint } from "../db/columns.tables.ts";
 import type { ReservationState } from "./ledger.port.ts";
 import { appWallets } from "./ledger.tables.ts";
 
-/** Money reserved for the fees of a request; it is in account `pending` while open. */
+/** Funds reserved for the fees of a request; in account `pending` while the reservation is open. */
 export const feeReservations = pgTable(
   "fee_reservations",
   {
@@ -30,7 +30,10 @@ export const feeReservations = pgTable(
     /** UTC days since 1970. */
     day: integer("day"),
     userAddress: text("user_address").$type<Address>(),
-    /** What a paid reservation cost, 18 decimals; budgets count it. Null if all of it, or not paid yet. */
+    /**
+     * The paid part of a reservation, USD with 18 decimals; budgets count it. Null: the whole reservation, or
+     * not paid yet.
+     */
     paidUsd: uint("paid_usd"),
   },
   (t) => [
@@ -46,7 +49,7 @@ export const feeReservations = pgTable(
   ],
 );
 
-/** What was reserved of each asset, in order, and its USD value. */
+/** The reserved amounts by asset, in the order in which they are charged, and their USD values. */
 export const feeReservationParts = pgTable(
   "fee_reservation_parts",
   {
@@ -62,7 +65,7 @@ export const feeReservationParts = pgTable(
   (t) => [primaryKey({ columns: [t.reservationId, t.n] })],
 );
 
-/** What an app guarantees with its balance: one per request. */
+/** Deposits that an app guarantees with its balance; one hold per request. */
 export const holds = pgTable(
   "holds",
   {
@@ -75,16 +78,19 @@ export const holds = pgTable(
     state: text("state").$type<HoldState>().notNull().default("active"),
     /** 18 decimals. */
     usd: uint("usd").notNull(),
-    /** What is paid out before the deposit: chain, currency and amount. */
+    /** The fill that is paid before the deposit: chain, currency and base units. */
     chainId: int8("chain_id").notNull(),
     currency: text("currency").$type<Address>().notNull(),
     amount: uint("amount").notNull(),
-    /** How often it became permanent; each time is its own movement. */
+    /** How many times the hold was debited; each debit is a movement of its own. */
     debits: integer("debits").notNull().default(0),
     placedAtMs: int8("placed_at_ms").notNull(),
-    /** When it last stopped being active. Null while active. */
+    /** When the hold last stopped being active. Null while active. */
     resolvedAtMs: int8("resolved_at_ms"),
-    /** Value of the deposit above the fill, 18 decimals. Counts as exposure of the key but is not held. */
+    /**
+     * Value of the deposit in excess of the fill, USD with 18 decimals. Counts toward the key's exposure but
+     * is not held.
+     */
     surplusUsd: uint("surplus_usd")
       .notNull()
       .default(sql`0`),

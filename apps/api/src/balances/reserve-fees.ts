@@ -10,18 +10,20 @@ export interface FeeCharge {
   readonly wallet: Address;
   /** USD with 18 decimals. */
   readonly usd: bigint;
-  /** The part that leaves the service. As for a claim, it must not come out of funds under holds. */
+  /** The part that is transferred to others. As for a claim, it must not come out of funds under holds. */
   readonly transferredUsd: bigint;
   /**
-   * Only stablecoins may pay the transferred part, because it is charged without a spread and other assets
-   * would be sold at that price. Default: every balance pays it.
+   * Only stablecoins may pay the transferred part: it is charged without a spread, so other assets would be
+   * sold without one. Default: any balance may pay it.
    */
   readonly isTransferStable?: boolean;
   readonly requestId: RequestId;
   readonly movementKey: string;
   /** Default: `execution`. */
   readonly purpose?: FeePurpose;
-  /** A later round is added to earlier, released reservations; default: the first. */
+  /**
+   * Number of this reservation among those of the request, which must be closed before the next. Default: 1.
+   */
   readonly round?: number;
   readonly budget?: FeeBudget;
 }
@@ -32,24 +34,21 @@ export interface Shortfall {
   readonly availableUsd: bigint;
   readonly requiredUsd: bigint;
   /**
-   * `unheld`: the balance suffices but is held for fast fills, and the charge would leave the service.
-   * `stablecoins`: it suffices, but only stablecoins may pay the transferred part.
+   * `unheld`: the balance suffices, but it is held for fast fills and must not be transferred to others.
+   * `stablecoins`: the balance suffices, but only stablecoins may pay the transferred part.
    */
   readonly missing: "balance" | "unheld" | "stablecoins";
 }
 
-/**
- * `closed`: fees of this request were already paid, released, or reserved by another wallet; a request
- * reserves once per round.
- */
+/** `closed`: fees of this request and round were already paid, released, or reserved by another wallet. */
 export type ReservedFees =
   | { readonly kind: "reserved"; readonly reservation: Reservation }
   | Shortfall
   | { readonly kind: "closed" };
 
 /**
- * Reserves the fees of a request, all or nothing: balance → pending. Holds limit what is transferred to
- * others, not fees. Repeating the call while the reservation is open returns the same result.
+ * Reserves all fees of a request or nothing: balance → pending. Holds limit the transferred part only.
+ * Repeating the call while the reservation is open returns the same result.
  * @throws ServiceError PRICE_FETCH_FAILED if it might suffice with a fresh price of a balance or a hold
  */
 export async function reserveFees(
@@ -112,13 +111,13 @@ export type PlannedCharge =
   | {
       readonly kind: "planned";
       readonly parts: readonly ChargePart[];
-      /** What remains at the time of the charge. */
+      /** What remains after the charge. */
       readonly left: Appraisal;
     }
   | Shortfall;
 
 /**
- * The debits of a charge on an appraised wallet, all or nothing. Pure.
+ * Splits a charge among the balances of an appraised wallet, in full or not at all. Pure.
  * @throws ServiceError PRICE_FETCH_FAILED if it might suffice with a fresh price of a balance or a hold
  */
 export function planCharge(
@@ -147,7 +146,7 @@ export function planCharge(
     if (transferableUsd < transferredUsd)
       return { kind: "insufficient", availableUsd: transferableUsd, requiredUsd, missing: "unheld" };
     const stableUsd = balances
-      .filter((one) => !isVolatile(one))
+      .filter((balance) => !isVolatile(balance))
       .reduce((sum, { amount, unit }) => sum + amountToUsdDown(amount, unit), 0n);
     return { kind: "insufficient", availableUsd: stableUsd, requiredUsd, missing: "stablecoins" };
   }

@@ -8,7 +8,7 @@ import { shortfallText } from "./sponsorship-shortfall.ts";
 import { releaseFees } from "./release-fees.ts";
 import { reserveFees } from "./reserve-fees.ts";
 
-/** `refused`: why the sponsor cannot pay its share. */
+/** `refused`: the sponsor cannot pay its share; `why` is the reason. */
 export type SponsoredFees =
   | { readonly kind: "reserved" }
   | { readonly kind: "refused"; readonly why: string };
@@ -16,10 +16,10 @@ export type SponsoredFees =
 type SponsoredTerms = Pick<RequestTerms, "requestId" | "user" | "keyId" | "sponsorship">;
 
 /**
- * Reserves the sponsor's share of a fill in the commit that plans it: all of it, under the key's current
- * rules, or nothing. Planning again replaces an open reservation of another amount.
+ * Reserves the sponsor's share of a fill in the commit that plans the fill: the whole share, under the key's
+ * current rules, or nothing. Planning again replaces an open reservation of a different amount.
  * @param usd USD with 18 decimals
- * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
+ * @throws ServiceError PRICE_FETCH_FAILED when a balance that might suffice has no fresh price
  */
 export async function reserveSponsorship(
   services: Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">,
@@ -67,7 +67,7 @@ export async function reserveSponsorship(
   return { kind: "reserved" };
 }
 
-/** Charges the sponsor what was reserved once the fill is final. Idempotent. */
+/** Charges the sponsor the reserved amount. Call once the fill is final. Idempotent. */
 export async function chargeSponsorship(
   services: Pick<Services, "clock">,
   tx: Pick<Tx, "ledger">,
@@ -82,8 +82,8 @@ export async function chargeSponsorship(
 }
 
 /**
- * Releases the sponsor's reservation once the request is no longer being filled, less the gas of fills that
- * reverted in a block: the sponsor promised to pay it, and calls can use far more gas than a deposit is
+ * Releases the sponsor's reservation when the request is no longer being filled. Charges the gas of fills
+ * that reverted in a block first: the sponsor agreed to pay it, and it may cost more than the deposit is
  * worth.
  */
 export async function followSponsorship(

@@ -2,19 +2,22 @@ import type { Address, SponsorshipSpending } from "@causeway/domain";
 import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
 import type { WalletBook } from "./ledger.port.ts";
 
-/** The parts of an API key that matter for paying for others. */
+/** The parts of an API key that sponsoring depends on. */
 export type SponsorKey = Pick<ApiKeyIdentity, "id" | "fundingAddress" | "rules">;
 
-/** A key that asks for a quote. A key with browser origins is publishable and sponsors no one. */
+/** The key of a quote request. A key with browser origins is publishable and must not sponsor. */
 export type AskingKey = SponsorKey & Pick<ApiKeyIdentity, "origins">;
 
-/** Keys inside one transaction. */
+/** Reads keys inside one transaction. */
 export interface SponsorKeys {
   /** The current key; undefined if it does not exist or was revoked. */
   key(keyId: string): Promise<SponsorKey | undefined>;
 }
 
-/** The balance a sponsor has now, read outside a transaction: it may be spent by the time it is needed. */
+/**
+ * Reads a sponsor's balance and spending outside a transaction. The balance may be spent before it is
+ * charged.
+ */
 export interface SponsorReads {
   book(wallet: Address): Promise<WalletBook>;
   spending(budget: Budget): Promise<SponsorshipSpending>;

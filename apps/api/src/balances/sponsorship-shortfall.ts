@@ -14,7 +14,7 @@ export function shortfallText(
   if (missing === "balance")
     return `${balance} available, but the fees are $${formatUsd(requiredUsd)}, which must be covered in full`;
   if (missing === "unheld") return `${balance} that is not held for fast fills, but ${transferred}`;
-  const stablecoins = appBalance.currencies.filter((one) => one.class === "stable");
+  const stablecoins = appBalance.currencies.filter((currency) => currency.class === "stable");
   const symbols = stablecoins.map(({ symbol }) => symbol).join(", ");
   return `${balance} in stablecoins (${symbols || "none configured"}), but ${transferred} in stablecoins`;
 }

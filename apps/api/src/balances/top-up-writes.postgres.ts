@@ -51,7 +51,7 @@ interface Range extends Record<string, unknown> {
   readonly upToBlock: bigint;
   readonly canonicalHashes: readonly Hex[];
 }
-// Sorted, because the callers lock the wallets next and must always do so in the same order.
+// Sorted by wallet: the callers lock the wallets next, and must always lock them in the same order.
 const removeOrphaned = defineSql(
   "top_up_remove_orphaned",
   getTableColumns(topUps),
@@ -93,8 +93,8 @@ export function topUpWrites(sql: Sql): TopUpWrites {
       return stored && topUpOf(stored);
     },
     async removeOrphaned(chainId, aboveBlock, upToBlock, canonicalHashes) {
-      const gone = await removeOrphaned(sql, { chainId, aboveBlock, upToBlock, canonicalHashes });
-      return gone.map(topUpOf);
+      const orphaned = await removeOrphaned(sql, { chainId, aboveBlock, upToBlock, canonicalHashes });
+      return orphaned.map(topUpOf);
     },
     async lockDue(chainId, headNumber) {
       return (await lockDue(sql, { chainId, headNumber })).map(topUpOf);

@@ -1,8 +1,8 @@
 import type { Address, Hex, TxHash } from "@causeway/domain";
 
 /**
- * `seen`: credited once confirmed. `unattributed`: its marker names no valid wallet and an operator should
- * look, or it is too small to be credited.
+ * `seen`: not confirmed yet; credited then. `unattributed`: never credited, because the marker names no valid
+ * wallet (an operator should look) or the amount is too small.
  */
 export type TopUpState = "seen" | "credited" | "unattributed";
 
@@ -17,12 +17,12 @@ export interface TopUpRecord {
   readonly canonical: boolean;
   readonly confirmAtBlock: bigint;
   readonly sender: Address;
-  /** The wallet that its marker names; undefined if the marker is malformed. */
+  /** The wallet that the transfer's marker names; undefined if the marker is malformed. */
   readonly wallet: Address | undefined;
   readonly currency: Address;
   readonly amount: bigint;
   readonly state: TopUpState;
-  /** How often it was credited: a reorg can remove it and include it again. */
+  /** How many times the top-up was credited: after a reorg, it may be mined and credited again. */
   readonly credits: number;
   readonly seenAtMs: number;
 }
@@ -33,12 +33,13 @@ export type NewTopUp = Omit<TopUpRecord, "id" | "canonical" | "state" | "credits
 
 export interface TopUpWrites {
   /**
-   * Inserts a top-up, or moves a known one to its new block with its state; undefined if it is already
-   * canonical there.
+   * Inserts a top-up, or moves a stored one to its new block, keeping its state. Undefined if it is already
+   * canonical in that block.
    */
   upsert(topUp: NewTopUp): Promise<TopUpRecord | undefined>;
   /**
-   * Marks top-ups above `aboveBlock` as orphaned if their block is not among `canonicalHashes`; returns them.
+   * Marks top-ups in blocks after `aboveBlock`, up to `upToBlock`, as orphaned if their block is not among
+   * `canonicalHashes`. Returns them.
    */
   removeOrphaned(
     chainId: number,
@@ -46,7 +47,7 @@ export interface TopUpWrites {
     upToBlock: bigint,
     canonicalHashes: readonly Hex[],
   ): Promise<TopUpRecord[]>;
-  /** Locks the confirmed, canonical top-ups that are not credited yet, by wallet. */
+  /** Locks the confirmed, canonical top-ups that are not credited yet; sorted by wallet. */
   lockDue(chainId: number, headNumber: bigint): Promise<TopUpRecord[]>;
   setState(id: string, state: TopUpState, credits: number): Promise<void>;
 }

@@ -15,16 +15,16 @@ export const appTopUps = pgTable(
     ordinal: integer("ordinal").notNull(),
     blockNumber: int8("block_number").notNull(),
     blockHash: text("block_hash").$type<Hex>().notNull(),
-    /** False while no canonical block contains it. */
+    /** False while no canonical block contains the transfer. */
     canonical: boolean("canonical").notNull(),
     confirmAtBlock: int8("confirm_at_block").notNull(),
     sender: text("sender").$type<Address>().notNull(),
-    /** Null if the marker was malformed; then no one is credited. */
+    /** Null if the marker is malformed; the top-up is then not credited. */
     wallet: text("wallet").$type<Address>(),
     currency: text("currency").$type<Address>().notNull(),
     amount: uint("amount").notNull(),
     state: text("state").$type<TopUpState>().notNull(),
-    /** How often it was credited; each time is its own movement. */
+    /** How many times the top-up was credited; each credit is a movement of its own. */
     credits: integer("credits").notNull().default(0),
     seenAtMs: int8("seen_at_ms").notNull(),
   },

@@ -15,7 +15,7 @@ interface SettingsJson {
     | undefined;
 }
 
-/** Includes only the given fields. */
+/** The changes of a key: only the fields that are set. */
 export function keyChanges({
   label,
   scopes,

@@ -6,7 +6,7 @@ export interface ApiKeyRecord extends ApiKeyIdentity {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly revokedAtMs: number | undefined;
-  /** The secret before the last rotation is valid until then. */
+  /** Until when the secret before the last rotation is valid. Undefined: there is none. */
   readonly previousUntilMs: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface ApiKeyRegister {
   issue(settings: ApiKeySettings, atMs: number): Promise<IssuedApiKey>;
   /** All keys, including revoked ones, oldest first. */
   list(): Promise<ApiKeyRecord[]>;
-  /** Revoked or not. */
+  /** A key, even if it is revoked. */
   get(id: string): Promise<ApiKeyRecord | undefined>;
   change(id: string, change: Partial<ApiKeySettings>, atMs: number): Promise<ApiKeyRecord | undefined>;
   /** Sets a new secret; the previous one is valid until `previousUntilMs`, older ones no longer. */
@@ -41,8 +41,8 @@ export interface ApiKeyRegister {
   openChallenge(id: string, address: Address, challenge: FundingChallenge): Promise<void>;
   challenge(id: string, address: Address): Promise<FundingChallenge | undefined>;
   /**
-   * Consumes the challenge and links the wallet atomically. Undefined if the challenge was replaced or has
-   * expired, too.
+   * Consumes the challenge and links the wallet atomically. Also undefined if the challenge was replaced or
+   * has expired.
    */
   link(id: string, address: Address, nonce: string, atMs: number): Promise<ApiKeyRecord | undefined>;
 }

@@ -64,7 +64,7 @@ export async function revokeKey({ register, clock }: KeyServices, id: string): P
 function validate<Settings extends Pick<ApiKeySettings, "scopes" | "origins">>(settings: Settings): Settings {
   const scopes = [...new Set(settings.scopes)];
   const origins = [...new Set(settings.origins)];
-  // Every visitor of the page has the key: it must not be able to spend.
+  // Every visitor of the page has the key, so it must not be able to spend.
   if (isPublishable({ origins }) && scopes.some((scope) => !publishableScopes.has(scope)))
     throw new ServiceError(
       "INVALID_REQUEST",

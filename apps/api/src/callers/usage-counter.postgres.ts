@@ -23,9 +23,9 @@ const HOURS_KEPT_MS = 60 * DAY_MS;
 const KEPT_MS = 400 * DAY_MS;
 const MAX_BATCH = 10_000;
 const BATCH = text.raw(String(MAX_BATCH));
-/** Limit per kind and run; the rest follows an hour later. */
+/** Maximum batches per kind and run; the remaining rows follow an hour later. */
 const MAX_BATCHES = 100;
-/** Maximum number of different counts that wait while the database is unavailable. */
+/** Maximum number of distinct counts that are kept in memory while the database is unavailable. */
 const MAX_WAITING = 20_000;
 
 const { keyId: key, minuteMs: minute, endpoint: path, status, errorCode, count } = apiUsage;
@@ -69,15 +69,15 @@ interface Aged extends Record<string, unknown> {
   readonly beforeMs: number;
   readonly sinceMs: number;
 }
-// One process at a time: daily sums of one process delete rows to which hourly sums of another add, so the
-// two could deadlock.
+// Lets only one process sum up at a time: the daily sums of one process delete rows that the hourly sums of
+// another add to, so the two could deadlock.
 const isAlone = text`(select pg_advisory_xact_lock(hashtextextended('causeway:usage', 0))) is not null`;
 
 type Removal = (sql: Sql, bounds: Aged) => Promise<{ readonly done: number }[]>;
 
 /**
- * Adds counts between `sinceMs` and `beforeMs` to those of their hour or day. Leaves older ones to deletion,
- * which may run in another process.
+ * Merges counts between `sinceMs` and `beforeMs` into the count of their hour or day. Skips older counts:
+ * they are deleted, possibly by another process at the same time.
  */
 const sumUp = (name: string, widthMs: number): Removal => {
   const width = text.raw(String(widthMs));
@@ -118,7 +118,7 @@ interface Waiting extends UsageNote {
 export interface UsageCounter extends Usage {
   /** Writes the counts since the last flush; failed writes are retried. */
   flush(): Promise<void>;
-  /** Stops the timer and writes the rest. */
+  /** Stops the timer and writes the remaining counts. */
   close(): Promise<void>;
 }
 
@@ -131,7 +131,7 @@ export function usageCounter(
     mayDeleteByAge,
     onFault,
   }: {
-    /** For reading counts. */
+    /** The connections and slots for reading counts. */
     readonly searches: { readonly sql: Sql; readonly turns: SearchTurns };
     readonly clock: Clock;
     /** Whether the clock is reliable enough to delete or sum up by age. */

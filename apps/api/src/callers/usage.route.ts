@@ -10,9 +10,9 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const bucketMs = { minutely: MINUTE_MS, hourly: HOUR_MS, daily: DAY_MS } as const;
-/** Buckets of one answer. */
+/** Maximum number of buckets of one answer. */
 const MAX_BUCKETS = 1_500;
-/** Counts of one answer: of each endpoint, status and error code apart. */
+/** Maximum number of counts of one answer: each endpoint, status and error code has a count of its own. */
 const MAX_COUNTS = 20_000;
 
 interface UsageRouteNeeds {
@@ -80,7 +80,7 @@ export function usageRoute(app: TypedServer, services: UsageRouteNeeds): void {
   );
 }
 
-/** Found to be a whole number by the schema. */
+/** Converts seconds to milliseconds. The schema has validated that the value is a whole number. */
 function secondsToMs(field: string, value: number | string): number {
   const seconds = wholeNumber(value);
   if (seconds === undefined || seconds > 1e11)

@@ -2,7 +2,7 @@ import { quantityOf, type CalledEndpoints, type FinalBlockReads } from "@causewa
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { CalledChain } from "./chains.port.ts";
 
-/** None of the service's contracts is on a chain that it only calls. */
+/** A chain on which the service only calls contracts has none of its own contracts. */
 const NO_CONTRACTS = {
   depository: NATIVE_CURRENCY,
   router: NATIVE_CURRENCY,

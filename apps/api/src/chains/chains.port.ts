@@ -26,8 +26,8 @@ export interface Pulse {
   /** True when the chain was silent for much longer than its block time. */
   lagging(): boolean;
   /**
-   * Time since the newest head arrived, or since the start before that, ms. Non-EVM chains: since the state
-   * was last read, or since the newest head once it is late.
+   * Time since the newest head arrived, ms; since the start of the process if there was no head. On non-EVM
+   * chains: time since the state was last read, or since the newest head once it is late.
    */
   headAgeMs(): number;
   /** Newest head; undefined before the first one arrived. Absent: blocks are not tracked. */
@@ -58,13 +58,13 @@ export interface ChainPulse extends Pulse {
   gasBalance(account: Address): { readonly amount: bigint; readonly blockNumber: bigint };
 }
 
-/** What chains of any family may have. */
+/** Optional members of chains of any family. */
 interface Connected {
   /** Requests wait for a share of the endpoint's rate limit. */
   readonly isRateLimited?: true;
   /**
-   * The cost of paying this account, at least the usual one, which may rise later. Absent: always the usual
-   * cost.
+   * The cost of paying this account, base units of the native currency; at least the usual cost, and it may
+   * rise later. Absent: always the usual cost.
    * @throws RpcFault if the chain does not answer; ServiceError RPC_HTTP_ERROR if its state is stale
    */
   costOfPaying?(currency: Hex, account: Hex): Promise<bigint>;

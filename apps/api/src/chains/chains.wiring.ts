@@ -16,7 +16,10 @@ import { reportUnrequestedLogs } from "./unrequested-logs.adapter.ts";
 const PULSE_MAX_AGE_BLOCKS = 5;
 const PULSE_MIN_MAX_AGE_MS = 30_000;
 const PULSE_QUIET_REFRESH_MS = 5_000;
-/** The deposits of a block are read, and most fills sent, before prices and balances are. */
+/**
+ * Pause between a head and reading prices and balances, so that the block's deposits are read and most fills
+ * are sent first.
+ */
 const PULSE_AFTER_HEAD_MS = 50;
 
 /** An EVM chain with its full connection, which adapters may read pools and probe tokens with. */

@@ -3,7 +3,7 @@ import type { ChainDirectory } from "./chains.port.ts";
 import type { RecipientCodes } from "./recipient-codes.port.ts";
 
 /**
- * An account rarely becomes a contract; a quote that was priced by an outdated answer is priced again at its
+ * How long an answer is cached. An account rarely becomes a contract, and quotes are priced again at their
  * fill.
  */
 const KEPT_MS = 5 * 60_000;

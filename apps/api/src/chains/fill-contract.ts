@@ -2,7 +2,10 @@ import { encodeFillContract } from "@causeway/domain";
 import type { ChainContracts, Hex } from "@causeway/domain";
 import type { RequestEnd } from "./chains.port.ts";
 
-/** All orders name the same few contracts: one string per chain lets order hashing reuse its result. */
+/**
+ * Cached, because all orders contain the same few contracts: one string per chain lets order hashing reuse
+ * its result.
+ */
 const known = new WeakMap<ChainContracts, Hex>();
 
 /**

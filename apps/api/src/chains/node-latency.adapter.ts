@@ -4,7 +4,10 @@ import type { ObserveCall } from "@causeway/chains";
 const KEPT_CALLS = 31;
 /** Fewer calls are not representative. */
 const MIN_CALLS = 10;
-/** A bridge takes about twenty sequential calls, so with such an endpoint it takes half a minute. */
+/**
+ * Median latency above which a node counts as slow. A bridge takes about twenty sequential calls, so it would
+ * take half a minute.
+ */
 const SLOW_MS = 1_000;
 
 /** How long the node of one chain takes to answer. */
@@ -31,7 +34,7 @@ export function createNodeLatency(
       // Sorting on every call would cost more than the rest of the bookkeeping.
       if (calls % MIN_CALLS !== 0) return;
       const median = medianMs();
-      // Hysteresis: it must become clearly faster, or it would be reported repeatedly.
+      // Hysteresis: the node must become clearly faster, or it would be reported repeatedly.
       if (median === undefined || (isSlow ? median > SLOW_MS / 2 : median <= SLOW_MS)) return;
       isSlow = !isSlow;
       onChange(isSlow, Math.round(median));

@@ -23,7 +23,7 @@ interface NonEvmNeeds extends Pick<Services, "clock" | "events"> {
   readonly config: Pick<ApiConfig, "nonEvmChains" | "accounts">;
   readonly lifecycle: Lifecycle;
   readonly observeEndpoint: ObserveEndpoint;
-  /** Whether this process responds to clients. */
+  /** Whether this process serves clients (the API). */
   readonly answersClients: boolean;
 }
 

@@ -36,8 +36,9 @@ const LATE_BLOCK_TIMES = 10;
 const MIN_LATE_MS = 60_000;
 
 /**
- * Keeps the newest facts of a non-EVM chain: on news, and on a timer without them, reads the solver's balance
- * and the payment cost of every configured currency. A read counts only if complete; at most one runs.
+ * Keeps the newest facts of a non-EVM chain: when the chain changes, and otherwise on a timer, reads the
+ * solver's balance and the payment cost of every configured currency. A read counts only if complete; at most
+ * one runs.
  */
 export function createNonEvmPulse(options: NonEvmPulseOptions): OwnedNonEvmPulse {
   const { chain, connection, monotonic, maxAgeMs, refreshMs, minPauseMs, onFault } = options;

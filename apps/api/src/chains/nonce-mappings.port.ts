@@ -11,14 +11,14 @@ export interface NonceMappingReads {
    * @throws RpcFault when the hub's node does not answer
    */
   of(chainId: number, wallet: Address, nonce: bigint): Promise<MappedNonce | undefined>;
-  /** The same with the time of the read. @throws RpcFault */
+  /** Like `of`, with the time of the read. @throws RpcFault */
   read(
     chainId: number,
     wallet: Address,
     nonce: bigint,
   ): Promise<{
     readonly mapped: MappedNonce | undefined;
-    /** Unix seconds of the hub's block: mappings absent from it were not made by then. */
+    /** Time of the hub's block, Unix seconds: mappings that are missing did not exist at that time. */
     readonly asOf: bigint;
   }>;
 }
@@ -51,7 +51,7 @@ export interface NewNonceMapping {
   readonly depositor: Address;
   readonly signature: Hex;
   readonly signatureChainId: number;
-  /** The request that the transfer pays or pays out; undefined: none of this instance. */
+  /** The request that the transfer pays. Undefined: no request of this instance. */
   readonly requestId: RequestId | undefined;
 }
 
@@ -73,7 +73,7 @@ export interface NonceMappingRecord extends NewNonceMapping {
 
 /** A mapping that the oracles have signed. */
 export interface SignedNonceMapping extends NonceMappingRecord {
-  /** As many signatures as the multisig reads, ascending by signer, concatenated. */
+  /** The signatures that the multisig requires, concatenated in ascending order of signer. */
   readonly hubSignature: Hex;
 }
 
@@ -122,14 +122,17 @@ export interface NonceMappingWrites {
   lockUncarried(keys: readonly string[]): Promise<boolean>;
   /** The transaction with this slot carries the locked mappings. */
   carry(keys: readonly string[], slotId: string): Promise<void>;
-  /** The hub has this or a different mapping, finally. */
+  /** Records the hub's final mapping, which may be different. */
   settle(
     key: string,
     state: "published" | "contradicted",
     mapped: MappedNonce | undefined,
     atMs: number,
   ): Promise<void>;
-  /** The transaction did not publish it: it must be signed again. False if it no longer carries it. */
+  /**
+   * Releases a mapping that its transaction did not publish: it must be signed again. False if the
+   * transaction no longer carries it.
+   */
   release(
     carried: { readonly key: string; readonly slotId: string },
     reason: string,

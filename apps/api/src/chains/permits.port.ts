@@ -50,12 +50,15 @@ export interface PermitSignatures {
  * Limits of the gas that the service risks on permits, whose fees come from outputs that may never arrive.
  */
 export interface PermitPolicy {
-  /** Daily gas that no output has paid for (yet), USD with 18 decimals. */
+  /** Maximum daily cost of gas that no output has paid for (yet), USD with 18 decimals. */
   readonly dailyUsd: bigint;
-  /** Unpaid submissions of one user within the window. */
+  /** Maximum number of unpaid submissions of one user within the window. */
   readonly perUser: number;
   readonly windowMs: number;
 }
 
-/** Replaces the API key id for users' own submissions. No key has this id: key ids are hex. */
+/**
+ * Used instead of an API key id when users submit signatures without a key. No key has this id, because key
+ * ids are hex.
+ */
 export const PERMIT_KEY_ID = "permits";

@@ -50,8 +50,8 @@ interface Facts {
 const LATE_BLOCK_TIMES = 10;
 const MIN_LATE_MS = 30_000;
 /**
- * How often tracing support is probed. Until then, fills that need traces are still quoted, and refunded if
- * tracing does not return.
+ * How often tracing support is probed. If tracing fails in between, fills that need traces are still quoted,
+ * and refunded if tracing does not recover.
  */
 const EFFECTS_EVERY_MS = 60_000;
 

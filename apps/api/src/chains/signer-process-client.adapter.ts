@@ -3,8 +3,8 @@ import { orderToJson, type Address } from "@causeway/domain";
 import { signOrderAnswer, signTransactionAnswer } from "@causeway/wire";
 
 /**
- * A key in a signer process with signing rules: it signs transactions that its rules allow, and orders. It is
- * sent their fields, never a digest.
+ * A key in a signer process with signing rules: it signs transactions that its rules allow, and orders. It
+ * receives their fields, never a digest.
  * @param url `unix:///<path>`, or http with the token as its password
  */
 export function signerProcessClient(
@@ -33,7 +33,7 @@ export function signerProcessClient(
         signature = signOrderAnswer.safeParse(answer).data?.personal;
       } else throw new SignerUnavailable("refused");
       const parsed = signature === undefined ? undefined : parseSignature(signature);
-      // A signature over anything else than the digest recovers to another account.
+      // A signature over any other digest recovers to another account.
       if (parsed === undefined || recoverSigner(digest, signature ?? "") !== address)
         throw new SignerUnavailable("bad-answer");
       return parsed;

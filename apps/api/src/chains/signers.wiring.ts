@@ -64,7 +64,7 @@ export async function workerSigners(
 }
 
 /**
- * Opens a key. A key service that is unavailable now is tried again with each signature.
+ * Opens a key. If a key service is unavailable now, it is retried with each signature.
  * @throws StartProblem when the service holds the key of another account
  */
 export async function openSigner(needs: SignerNeeds, key: SigningKey): Promise<Signer> {

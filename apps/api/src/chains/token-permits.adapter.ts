@@ -12,7 +12,7 @@ import type { ChainDirectory } from "./chains.port.ts";
 import type { Clock } from "../db/clock.port.ts";
 import type { PermitTokens, TokenPermits } from "./permits.port.ts";
 
-/** A token behind a proxy may change. */
+/** How long permit support is cached. A token behind a proxy may change. */
 const KEPT_MS = 60 * 60_000;
 const MAX_ENTRIES = 10_000;
 
@@ -38,7 +38,7 @@ const ANY_OWNER: Address = "0x0000000000000000000000000000000000000001";
 const SOME_NONCE: Hex = `0x${"01".repeat(32)}`;
 /** Name, version, chain and contract, and neither salt nor extensions (EIP-5267). */
 const STANDARD_FIELDS = "0x0f";
-/** The usual versions of tokens that do not report theirs. */
+/** The versions to try for tokens that do not report their version. */
 const COMMON_VERSIONS = ["1", "2"] as const;
 
 interface Entry {
@@ -80,7 +80,7 @@ export function createTokenPermits(chains: Pick<ChainDirectory, "get">, monotoni
     },
     async nonceOf(currency, owner) {
       const nonce = await tokenCalls(readerOf(currency.chainId), currency.address).nonces(owner);
-      // It existed when the token was probed.
+      // The token had nonces when it was probed.
       if (nonce === undefined)
         throw new RangeError(`token ${currency.address} no longer returns permit nonces`);
       return nonce;

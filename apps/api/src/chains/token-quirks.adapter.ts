@@ -8,12 +8,12 @@ import type { TokenQuirks } from "./token-quirks.port.ts";
 const BEHAVIOR_MS = 6 * 3_600_000;
 /** Blocklists change slowly, but a recipient may be added at any time. */
 const RECIPIENT_MS = 10 * 60_000;
-/** The next pool, or a working node, may allow an answer. */
+/** How long an unknown result is cached: another pool or a working node may allow an answer later. */
 const UNKNOWN_MS = 60_000;
 const MAX_KEPT = 20_000;
 
 export interface TokenQuirksOptions {
-  /** By chain id; a chain without pools has none, and nothing is known about its tokens. */
+  /** Probes by chain id. A chain without pools has no probe, and its tokens remain unknown. */
   readonly probes: ReadonlyMap<number, TokenProbe>;
   readonly clock: Clock;
   /** Receives failures of nodes. */

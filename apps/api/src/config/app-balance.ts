@@ -40,7 +40,7 @@ export const appBalanceSettings = {
 
 /** How long a claim can be signed after it was offered. */
 export const APP_BALANCE_CLAIM_SECONDS = 600;
-/** Charged first, unless another currency is configured or the chain does not have it. */
+/** The first currency, unless another one is configured or the chain lacks it. */
 const DEFAULT_CURRENCY = "usdc";
 
 /**
@@ -52,7 +52,7 @@ export function appBalanceProblems(
   settings: Partial<SettingValues<typeof appBalanceSettings>>,
   { chains, invalidChains }: Pick<ReadChains, "chains" | "invalidChains">,
 ): readonly string[] {
-  // That no chain is enabled is reported separately.
+  // Having no enabled chain is reported elsewhere.
   if (chains.length + invalidChains.length === 0) return [];
   const { appBalanceChainId: id, appBalanceCurrency: wanted } = settings;
   // The first chain is only known if no chain is invalid.

@@ -51,12 +51,18 @@ export function hubProblems(
   ];
 }
 
-/** Their transfers carry no order id, so oracles learn only from the hub which order one belongs to. */
+/**
+ * Chains whose transfers carry no order id: oracles learn only from the hub which order a transfer belongs
+ * to.
+ */
 function chainsWithoutDepositIds(chains: readonly NonEvmChain[]): readonly string[] {
   return chains.flatMap(({ needsNonceMappings, name }) => (needsNonceMappings === true ? [name] : []));
 }
 
-/** Other chains can be settled later. The hub must learn the orders of these transfers within an hour. */
+/**
+ * Warns about chains whose payments could never be settled: the hub must learn the orders of their transfers
+ * within an hour. Payments on other chains can be settled later.
+ */
 export function neverSettledWarnings(chains: readonly NonEvmChain[]): readonly string[] {
   return chainsWithoutDepositIds(chains).map(
     (name) => `chain ${name}: deposits are never settled because ORACLE_URLS is not set`,

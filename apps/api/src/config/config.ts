@@ -81,7 +81,7 @@ export interface ApiConfig extends StorageConfig {
   /** Undefined: no traces. */
   readonly traces: TraceTarget | undefined;
   readonly healthPort: number;
-  /** Names of the chains that a ready process needs. */
+  /** Names of the chains that must be followed for a process to be ready. */
   readonly requiredChains: readonly string[];
   readonly logFormat: "json" | "pretty";
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
@@ -103,7 +103,7 @@ export interface ApiConfig extends StorageConfig {
   readonly engine: EnginePolicy;
   readonly appBalance: AppBalancePolicy;
   readonly permits: PermitConfig;
-  /** Undefined: nothing is settled. */
+  /** Undefined: payments are not settled. */
   readonly settlement: SettlementConfig | undefined;
   /** Enabled EVM chains, at least one. */
   readonly chains: readonly Chain[];
@@ -115,14 +115,17 @@ export interface ApiConfig extends StorageConfig {
   readonly warnings: readonly string[];
 }
 
-/** The configuration of the worker: that of the API, and the keys that pay. Frozen. */
+/** The configuration of the worker: the API's configuration and the keys that pay. Frozen. */
 export interface WorkerConfig extends ApiConfig {
   readonly keys: WorkerKeys;
-  /** Limits of what the keys sign; empty: none. */
+  /** Limits on what the keys sign. Empty: no limits. */
   readonly spendingLimits: readonly SpendingLimit[];
 }
 
-/** The configuration of the operator's commands: that of the API, and the solver's key if given. Frozen. */
+/**
+ * The configuration of the operator's commands: the API's configuration and, if set, the solver's key.
+ * Frozen.
+ */
 export interface OperatorConfig extends ApiConfig {
   readonly solverKey: SigningKey | undefined;
 }
@@ -135,7 +138,9 @@ export function readApiConfig(processEnv: Env): ApiConfig {
   return deepFreeze(readConfig(processEnv, "api").config);
 }
 
-/** The same for the worker, which does not need the operator's token. @throws ConfigError */
+/**
+ * Like {@link readApiConfig}, for the worker, which does not need the operator's token. @throws ConfigError
+ */
 export function readWorkerConfig(processEnv: Env): WorkerConfig {
   const { config, keys, spendingLimits } = readConfig(processEnv, "worker");
   const { solver } = keys;
@@ -144,7 +149,10 @@ export function readWorkerConfig(processEnv: Env): WorkerConfig {
   return deepFreeze({ ...config, access, keys: { ...keys, solver }, spendingLimits });
 }
 
-/** The same for the operator's commands, which need no key but to withdraw. @throws ConfigError */
+/**
+ * Like {@link readApiConfig}, for the operator's commands, which need a key only to withdraw. @throws
+ * ConfigError
+ */
 export function readOperatorConfig(processEnv: Env): OperatorConfig {
   const { config, keys } = readConfig(processEnv, "operator");
   return deepFreeze({ ...config, solverKey: keys.solver });
@@ -213,8 +221,8 @@ function readConfig(
 }
 
 /**
- * Reads everything that can be wrong. Checks between settings use the valid ones, so that one invalid setting
- * hides no other problem.
+ * Reads and checks all settings. Checks across settings use only the valid ones, so that an invalid setting
+ * does not hide other problems.
  * @throws ConfigError with all problems
  */
 function readParts(env: Env, role: ProcessRole) {
@@ -286,7 +294,7 @@ function readParts(env: Env, role: ProcessRole) {
   };
 }
 
-/** A key service signs every digest that it is handed, also that of a payment. */
+/** A key service signs any digest that it receives, including the digest of a payment. */
 function keyServiceWarnings({ solver }: GivenKeys): readonly string[] {
   if (solver === undefined || solver.source.kind === "raw") return [];
   return [

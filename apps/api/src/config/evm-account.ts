@@ -55,7 +55,7 @@ export function resolveEvmAccount(role: ProcessRole, settings: EvmAccountSetting
 }
 
 /**
- * The solver's key, which also the API may have.
+ * The solver's key, which the API may have too.
  * @throws ConfigError without a key in it
  */
 export function resolveSolver(

@@ -28,7 +28,7 @@ export const keyServiceSettings = {
 export interface KeyServices {
   readonly aws: {
     readonly endpoint: string | undefined;
-    /** Undefined: AWS's client finds them, for example by the role of the machine. */
+    /** Undefined: the AWS client finds credentials itself, for example from the role of the machine. */
     readonly credentials:
       | {
           readonly accessKeyId: string;
@@ -45,7 +45,8 @@ export interface KeyServices {
 }
 
 /**
- * AWS's client reads the process environment, which lacks the values of the secrets directory.
+ * Reads the credentials explicitly, because the AWS client reads only the process environment, not the
+ * secrets directory.
  * @throws ConfigError for half a key pair
  */
 export function readKeyServices(settings: SettingValues<typeof keyServiceSettings>, env: Env): KeyServices {

@@ -45,7 +45,7 @@ export function readKeySource(name: string, text: string): KeySource {
   return { kind: kind === "eth-rpc" ? "eth-rpc" : "web3signer", url: new Secret(url) };
 }
 
-/** The place of a signer process of this host, with its token as the password of an http URL. */
+/** The URL of a signer process on this host. An http URL has the token as its password. */
 function readSignerProcess(name: string, text: string): Secret {
   const url = URL.parse(text);
   const isSocket = url?.protocol === "unix:" && url.host === "" && url.pathname.length > 1;

@@ -51,8 +51,8 @@ export function readSignerPlace({
 }
 
 /**
- * Keys that can spend and sources of them, by their setting. A source may contain the password of a remote
- * signer, and the API signs with none of these. SOLVER_SIGNER is left out: it can sign the API's orders.
+ * Settings of keys that can spend, and of their sources. The API signs with none of them, and a source may
+ * contain the password of a remote signer. Excludes SOLVER_SIGNER, which can sign the API's orders.
  */
 const SPENDING_KEYS = {
   SOLVER_PRIVATE_KEY: "solverPrivateKey",
@@ -67,7 +67,10 @@ const SPENDING_KEYS = {
   DEPOSIT_ADDRESS_BITCOIN_XPRV: "depositAddressBitcoinXprv",
 } as const satisfies Readonly<Record<string, keyof Settings>>;
 
-/** A process that is exposed to the internet must not have a key that can spend. */
+/**
+ * Problems with keys in the API: a process that is exposed to the internet must not have a key that can
+ * spend.
+ */
 export function spendingKeyProblems(settings: Settings, environment: string): readonly string[] {
   if (settings.allowSpendingKeyInApi === true) return [];
   return Object.entries(SPENDING_KEYS).flatMap(([name, field]) => {

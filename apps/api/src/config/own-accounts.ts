@@ -31,7 +31,7 @@ export interface WorkerKeys {
   readonly solver: SigningKey;
   readonly executor: SigningKey | undefined;
   readonly depositAddressOperator: SigningKey | undefined;
-  /** They sign for former orders, and finish the payments they began. */
+  /** Former keys of the solver, which sign for former orders and complete the payments that they began. */
   readonly formerSolvers: readonly SigningKey[];
   readonly solana: Secret | undefined;
   readonly bitcoin: Secret | undefined;
@@ -106,7 +106,7 @@ export function readOwnAccounts(
     resolved(["solverBitcoinKey", "solverBitcoinAddress"], () =>
       resolveNonEvm(role, byVm.get("bvm"), {
         ofKey: bitcoinAccount,
-        // The solver's key spends from no other kind of address.
+        // The solver's key can spend only from this kind of address.
         onlyForm: { name: "P2WPKH", pattern: /^0x00[0-9a-f]{40}$/ },
         keyName: "SOLVER_BITCOIN_KEY",
         key: settings.solverBitcoinKey,
@@ -175,8 +175,8 @@ export function readOwnAccounts(
 }
 
 /**
- * The extended public key of deposit addresses on Bitcoin. That the two keys belong together and to the
- * network is checked when the chain is connected.
+ * The extended public key of deposit addresses on Bitcoin. Whether it matches the private key and the network
+ * is checked when the chain is connected.
  * @throws ConfigError without a key in it
  */
 function readBitcoinDepositKey(
@@ -258,7 +258,7 @@ function resolveNonEvm(
   });
 }
 
-/** The one kind of address, by its bytes, that an account may have on a chain with several. */
+/** The kind of address that an account must have, on a chain with several kinds. */
 interface AddressForm {
   readonly name: string;
   readonly pattern: RegExp;
@@ -277,8 +277,8 @@ function nonEvmAddress(chain: NonEvmChain, name: string, text: string, form: Add
 }
 
 /**
- * A user's call must never run as the account that holds the inventory, or that moves money from deposit
- * addresses.
+ * Problems with shared accounts: a user's call must never run as the account that holds the inventory or that
+ * sweeps deposit addresses.
  */
 function sharedAccountProblems(named: readonly (readonly [string, Hex | undefined])[]): readonly string[] {
   const used = named.flatMap(([name, account]) => (account === undefined ? [] : [{ name, account }]));

@@ -31,11 +31,11 @@ export const pushSettings = {
 };
 
 export const fixedPushPolicy = {
-  /** Of one WebSocket. */
+  /** Maximum number of subscriptions of one WebSocket. */
   maxSubscriptions: 100,
   /** A WebSocket that has not answered a heartbeat when the next one is due is closed. */
   heartbeatMs: 20_000,
-  /** Of one webhook delivery, including its response. */
+  /** Timeout of one webhook delivery, including its response. */
   webhookTimeoutMs: 10_000,
 };
 

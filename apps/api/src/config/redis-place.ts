@@ -100,7 +100,7 @@ export function readRedisPlace(settings: RedisSettings, env: Env): RedisPlace {
       isTls,
     };
   if (settings.redisUrl !== undefined) return { kind: "url", url: settings.redisUrl, login };
-  // Given, but invalid.
+  // Set but invalid, which is reported elsewhere.
   throw new ConfigError([]);
 }
 

@@ -3,8 +3,8 @@ import { ConfigError } from "@causeway/config";
 import type { Hex } from "@causeway/domain";
 
 /**
- * The worker signs with every account of the service, the API and the operator's commands at most with that
- * of the solver.
+ * The worker signs with all accounts of the service; the API and the operator's commands sign at most with
+ * the solver's account.
  */
 export type ProcessRole = "api" | "worker" | "operator";
 
@@ -16,7 +16,7 @@ export interface AccountSettings {
   readonly addresses: readonly Hex[];
   /** @throws Error when the key is not valid */
   ofKey(privateKey: string): Hex;
-  /** In the form that the address setting accepts. */
+  /** Formats an account as the address setting accepts it. */
   format(account: Hex): string;
 }
 
@@ -45,7 +45,7 @@ export function resolveAccounts(role: ProcessRole, settings: AccountSettings): R
   return { accounts: own, warnings: warningsOf(role, settings, formatted) };
 }
 
-/** Names the value of the setting that is missing. */
+/** Warnings that name the value of the missing address setting. */
 function warningsOf(
   role: ProcessRole,
   { keyName, addressName, addresses }: AccountSettings,

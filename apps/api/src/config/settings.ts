@@ -40,7 +40,7 @@ export const locationSettings = {
   }),
 };
 
-/** Read by `operator withdraw` alone, never by the service. */
+/** Read only by `operator withdraw`, never by the service. */
 export const withdrawSettings = {
   allocatorPrivateKey: privateKey({
     name: "ALLOCATOR_PRIVATE_KEY",
@@ -63,7 +63,7 @@ export const withdrawSettings = {
   }),
 };
 
-/** Read by `operator deploy` alone, never by the service. */
+/** Read only by `operator deploy`, never by the service. */
 export const deploySettings = {
   deployerPrivateKey: privateKey({
     name: "DEPLOYER_PRIVATE_KEY",

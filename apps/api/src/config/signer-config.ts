@@ -33,7 +33,7 @@ export interface SignerConfig
     Pick<Extract<OrderSigning, { kind: "process" }>, "place" | "token"> {
   readonly key: SigningKey;
   readonly keyServices: KeyServices;
-  /** Undefined: it signs orders alone. */
+  /** Undefined: the process signs only orders. */
   readonly signing: { readonly rules: SigningRules; readonly recordPath: string } | undefined;
 }
 

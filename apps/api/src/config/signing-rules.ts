@@ -26,7 +26,7 @@ const chain = z.strictObject({
       z.strictObject({
         address,
         decimals: z.int("must be an integer from 0 to 36").min(0).max(36),
-        // Counted at zero, a currency would have no limit.
+        // At a price of zero, a currency would have no limit.
         maxPriceUsd: usd.refine((price) => price > 0n, "must be above 0"),
       }),
     )

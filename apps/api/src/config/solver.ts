@@ -15,8 +15,8 @@ const evmAddress = (name: string, describe: string) =>
 const signer = (name: string, describe: string) => secret({ name, optional: true, describe });
 
 /**
- * The worker needs the keys. The API needs the addresses of all keys. If both are set, the worker does not
- * start with a key of another address.
+ * The worker needs the keys. The API needs the addresses of all keys. If both are set, the worker starts only
+ * if the key belongs to the address.
  */
 export const solverSettings = {
   solverPrivateKey: privateKey({

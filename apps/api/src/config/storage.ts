@@ -31,7 +31,7 @@ export const storageSettings = {
 };
 
 export const fixedStoragePolicy = {
-  /** Postgres cancels a statement that takes longer. */
+  /** Postgres cancels statements that take longer. */
   statementTimeoutMs: 15_000,
 };
 

@@ -13,7 +13,7 @@ export const tokenSettings = {
 export const fixedTokenListPolicy = {
   /** How often the lists are reloaded. A list that cannot be read keeps its previous content. */
   refreshMs: 3_600_000,
-  /** For loading one list, and the longest time that a start waits for the lists. */
+  /** Timeout of loading one list, and the longest time that the start of a process waits for the lists. */
   timeoutMs: 5_000,
 };
 

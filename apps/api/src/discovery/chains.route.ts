@@ -9,7 +9,7 @@ interface ChainsRouteNeeds {
   readonly listChains: ReturnType<typeof createChainList>;
 }
 
-/** `GET /chains`: the bytes and their ETag are made once for each object that `listChains` returns. */
+/** `GET /chains`. The body and its ETag are computed once for each object that `listChains` returns. */
 export function chainsRoute(app: TypedServer, { listChains }: ChainsRouteNeeds): void {
   let made: { readonly answer: ChainsAnswer; readonly bytes: Buffer; readonly etag: string } | undefined;
 

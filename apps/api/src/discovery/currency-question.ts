@@ -12,7 +12,7 @@ import { invalidAddress } from "../http/refusals.ts";
 /** A parsed search. */
 export interface CurrencyQuestion {
   readonly chains: readonly RequestEnd[];
-  /** The EVM address that the search names; undefined: not by address. */
+  /** The EVM address that the search names. Undefined: the search is not by address. */
   readonly address: Address | undefined;
   /** The currency address that the search names on a chain of any family. */
   addressOn(chain: RequestEnd["chain"]): Address | undefined;
@@ -48,7 +48,7 @@ export function readCurrencyQuestion(
     addressOn: (chain) => parseCurrency(chain, sought),
     exact,
     limit: wholeNumber(input.limit) ?? 0,
-    // These only match configured or listed tokens.
+    // These filters match only configured or listed tokens.
     external:
       input.useExternalSearch === true &&
       input.defaultList !== true &&

@@ -12,7 +12,9 @@ export function findChain(
   return connected;
 }
 
-/** The same for chains of any family. @throws ServiceError UNSUPPORTED_CHAIN naming the field */
+/**
+ * Like {@link findChain}, for chains of any family. @throws ServiceError UNSUPPORTED_CHAIN naming the field
+ */
 export function findEnd(
   chains: Pick<ChainDirectory, "get" | "nonEvm">,
   chainId: number,

@@ -4,7 +4,7 @@ import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { TokenBook } from "../markets/tokens/token-book.port.ts";
 import type { CurrencyQuestion } from "./currency-question.ts";
 
-/** Each costs a call to a chain. */
+/** Maximum number of look-ups; each costs a call to a chain. */
 const MAX_ASKED = 20;
 
 interface Wanted {

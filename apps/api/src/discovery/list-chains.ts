@@ -3,7 +3,7 @@ import { formatAddress } from "@causeway/families";
 import type { ChainCurrency, ChainsAnswer, Erc20Currency, SolverCurrency, WireChain } from "@causeway/wire";
 import type { ChainDirectory, ConnectedChain, ConnectedNonEvmChain } from "../chains/chains.port.ts";
 
-/** Placeholder for a contract that this system does not have. */
+/** Placeholder for contracts that this system does not have but clients expect. */
 const NO_CONTRACT: Address = "0x0000000000000000000000000000000000000000";
 
 interface Services {
@@ -59,7 +59,7 @@ function toWireChain(chain: Chain, lagging: boolean, solverAddress: Address): Wi
   const router = { erc20Router: contracts.router, approvalProxy: contracts.approvalProxy };
   return {
     ...profileOf(chain, lagging),
-    // null: every configured explorer uses the default paths of clients.
+    // null: all configured explorers use the clients' default paths.
     explorerPaths: null,
     // With swaps any token can be routed, otherwise only configured ones.
     tokenSupport: chain.liquidity === undefined || chain.liquidity.sources.length === 0 ? "Limited" : "All",

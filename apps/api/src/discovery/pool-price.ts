@@ -20,7 +20,7 @@ export async function poolPrice(
   const connector = chain.liquidity?.connectors.find((address) => address !== token.address);
   if (known !== undefined || connector === undefined) return known;
   try {
-    // Pools that were never requested are not cached yet. Asking for a swap waits for them.
+    // Pools that were never requested are not cached yet. Requesting a swap waits until they are read.
     await liquidity.exactIn(
       {
         chainId: chain.id,

@@ -102,7 +102,7 @@ async function balanceOf({ chain, users }: RequestEnd, currency: Currency, text:
   }
 }
 
-/** The maximum of one fill: a native one pays its own gas from the same balance. */
+/** The maximum of one fill. A native fill pays its gas from the same balance. */
 function capacityOf(
   { gas }: Pick<QuotePolicy, "gas">,
   end: RequestEnd,

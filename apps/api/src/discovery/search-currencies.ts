@@ -45,7 +45,7 @@ export function createCurrencySearch(
       return candidates.flatMap((token) => {
         const relevance = question.fits(token, connected);
         if (relevance === undefined) return [];
-        // The first of equally good matches suffice: a list of thousands need not be sorted.
+        // Keep only the first of equally good matches, so that a list of thousands need not be sorted.
         const alike = `${token.configured}:${relevance}`;
         const taken = best.get(alike) ?? 0;
         if (taken >= question.limit) return [];

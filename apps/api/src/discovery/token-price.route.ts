@@ -53,7 +53,7 @@ function priceText(usd: bigint): string {
   return formatAmount(usd, USD_DECIMALS);
 }
 
-/** Clients of this endpoint read the words in `error`. */
+/** Adds the message as `error`, where clients of this endpoint read it. */
 function inErrorForm(standard: ErrorAnswer): OwnErrorAnswer {
   return { ...standard, body: { ...standard.body, error: standard.body.message } };
 }

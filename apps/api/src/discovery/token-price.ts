@@ -30,7 +30,7 @@ export async function tokenPrice(
     });
   const configured = services.chains.currency(chainId, address);
   if (configured !== undefined) return await services.prices.usd(configured);
-  // Other tokens are contracts.
+  // Chains without contracts have no other tokens.
   if (chain.contracts === undefined)
     throw unsupported(`address is not a supported currency of ${chain.displayName}`);
   const token = await services.tokens.token(chainId, address, true);

@@ -43,29 +43,34 @@ export interface Acceptable {
   readonly caller: ApiKeyIdentity;
   readonly question: ExecutionQuestion;
   readonly requestId: RequestId;
-  /** The request whose deposit it makes; undefined: a call of its own. */
+  /** The request whose deposit the call makes. Undefined: a call without a quote. */
   readonly quoted: RequestRecord | undefined;
-  /** The wallet whose balance the maximum cost is reserved from, even if another pays in the end. */
+  /**
+   * The wallet from whose balance the maximum cost is reserved, even if the quoted output pays in the end.
+   */
   readonly payer: Address;
-  /** The wallet, if it pays; undefined: the quoted output pays, if there is one. */
+  /** The wallet that pays. Undefined: the quoted output pays. */
   readonly wallet: Address | undefined;
   readonly referrer: string;
   readonly sponsorship: SponsorshipQuestion;
   readonly gasLimit: bigint;
   readonly maxFeePerGas: bigint;
-  /** All USD with 18 decimals. */
+  /** USD per whole native token, 18 decimals. */
   readonly nativePriceUsd: bigint;
   readonly flatUsd: bigint;
-  /** The price per whole native token that the call carries, including fees; undefined: it carries none. */
+  /**
+   * The price, including fees, of the native tokens that the call carries: USD per whole token, 18 decimals.
+   * Undefined: the call carries none.
+   */
   readonly salePriceUsd: bigint | undefined;
-  /** Native tokens that this call and those made with the fill carry; undefined: none. */
+  /** The native tokens that this call and the calls of the fill carry. Undefined: none. */
   readonly sale: ValueSale | undefined;
   readonly destination: DestinationExecution | undefined;
   readonly lease: IdempotencyLease | undefined;
 }
 
 /** The quote was executed, paid or closed concurrently. */
-class QuoteTaken extends Error {
+class QuoteNotOpen extends Error {
   constructor(requestId: RequestId) {
     super(`quote ${requestId} was executed, paid or closed meanwhile`);
     this.name = "QuoteTaken";
@@ -74,10 +79,10 @@ class QuoteTaken extends Error {
 
 /**
  * Commits the request, the execution, its job, the budgets, the reserved balance and the answer for repeated
- * calls together. The balance is reserved late, because all of an app's calls share its lock; the exposure of
- * a sale, shared by all apps, comes last.
- * @throws ServiceError INSUFFICIENT_FUNDS, INVALID_REQUEST (a budget, or the quote is gone),
- * PRICE_FETCH_FAILED; LeaseLost
+ * calls together. Reserves the balance late, because all calls of an app share its lock, and counts the
+ * exposure of a sale last, because all apps share it.
+ * @throws ServiceError INSUFFICIENT_FUNDS, INVALID_REQUEST (a budget is exceeded, or the quote is no longer
+ * open), PRICE_FETCH_FAILED; LeaseLost
  */
 export async function acceptExecution(
   services: AcceptServices,
@@ -87,15 +92,16 @@ export async function acceptExecution(
   const answer = acceptedAnswer(requestId);
   try {
     await services.uow.run(async (tx) => {
-      await begin(services, tx, acceptable);
-      await keepToBudgets(services, tx, acceptable);
+      await storeExecution(services, tx, acceptable);
+      await enforceBudgets(services, tx, acceptable);
       if (acceptable.lease !== undefined)
         await tx.idempotency.finish(acceptable.lease, { status: 200, body: JSON.stringify(answer) });
       await reserve(services, tx, acceptable);
     });
   } catch (error) {
-    if (!(error instanceof QuoteTaken)) throw error;
-    // The same call may have arrived twice at once: then the other one was answered for both.
+    if (!(error instanceof QuoteNotOpen)) throw error;
+    // The same call may have arrived twice concurrently: if the other one was accepted, both get the same
+    // answer.
     const quoted = await findQuoted(services, caller, requestId, question);
     if (quoted.kind === "already") return answer;
     throw refusal(`Request ${requestId} is already being executed by another call`);
@@ -116,7 +122,7 @@ export function reportAccepted(
   });
 }
 
-async function begin(services: AcceptServices, tx: Tx, acceptable: Acceptable): Promise<void> {
+async function storeExecution(services: AcceptServices, tx: Tx, acceptable: Acceptable): Promise<void> {
   const { caller, requestId, quoted, sponsorship } = acceptable;
   const nowMs = services.clock.nowMs();
   const facts = { keyId: caller.id, costUsd: formatUsd(sponsorship.costUsd) };
@@ -129,11 +135,11 @@ async function begin(services: AcceptServices, tx: Tx, acceptable: Acceptable): 
       current.supersededBy !== undefined ||
       !acceptsExecution(current.state, hasDestinationCalls)
     )
-      throw new QuoteTaken(requestId);
+      throw new QuoteNotOpen(requestId);
     await transition(services, tx, current, { kind: "executionAccepted" }, {}, facts);
   }
   const added = await tx.executions.add(newExecution(acceptable, nowMs));
-  if (!added) throw new QuoteTaken(requestId);
+  if (!added) throw new QuoteNotOpen(requestId);
   await tx.outbox.add([executeJob(requestId, nowMs)], nowMs);
 }
 
@@ -143,13 +149,13 @@ async function insertCall(
   acceptable: Acceptable,
   nowMs: number,
 ): Promise<void> {
-  const { terms, state, event, detail } = freshCall(services, acceptable, nowMs);
+  const { terms, state, event, detail } = newCall(services, acceptable, nowMs);
   await tx.requests.insert(terms, state);
   await tx.requests.note(acceptable.requestId, nowMs, event, detail);
 }
 
 /** The first stored state of a call without a quote. */
-export function freshCall(
+export function newCall(
   services: Pick<AcceptServices, "quotePolicy" | "random" | "signer">,
   { question, requestId, referrer, caller, sponsorship }: Acceptable,
   nowMs: number,
@@ -206,7 +212,7 @@ export function hasBudgets({ rules }: ApiKeyIdentity): boolean {
 }
 
 /** Daily budgets are counted under the key's lock, so that concurrent calls cannot exceed them together. */
-async function keepToBudgets(
+async function enforceBudgets(
   services: Pick<Services, "clock">,
   tx: Pick<Tx, "executions">,
   { caller, question, requestId, sponsorship }: Acceptable,
@@ -242,7 +248,7 @@ async function reserve(
     movementKey: `execution:${requestId}:reserve`,
   });
   if (reserved.kind === "insufficient") throw insufficient(payer, reserved);
-  if (reserved.kind === "closed") throw new QuoteTaken(requestId);
+  if (reserved.kind === "closed") throw new QuoteNotOpen(requestId);
   // Last, so that a refused call is not counted.
   if (sale !== undefined) await countSale(services, tx, sale, reserved.reservation.parts);
 }

@@ -3,12 +3,12 @@ import type { AcceptedCall } from "../payments/executions.port.ts";
 import type { FeesToReserve } from "../balances/ledger.port.ts";
 import { appraise, planCharge, type Shortfall } from "../balances/index.ts";
 import { executeJob } from "../requests/index.ts";
-import { freshCall, hasBudgets, newExecution, reserveKey, reportAccepted } from "./accept-execution.ts";
+import { newCall, hasBudgets, newExecution, reserveKey, reportAccepted } from "./accept-execution.ts";
 import type { Acceptable, AcceptServices } from "./accept-execution.ts";
 
 /**
- * A new call that an app pays for, without value, budget, quote or idempotency key: it shares only its
- * wallet's balance with others.
+ * A new call that an app pays for, without value, budget, quote or idempotency key. It shares only its
+ * wallet's balance with other calls.
  */
 export interface PlainAcceptable extends Acceptable {
   readonly wallet: Address;
@@ -28,9 +28,10 @@ export function isPlain(acceptable: Acceptable): acceptable is PlainAcceptable {
 export type AcceptedTogether = { readonly kind: "accepted" } | Shortfall;
 
 /**
- * Accepts plain calls of one wallet in one commit, in order, as far as the balance covers each; others are
- * refused. The wallet is locked for two statements; all other rows are new, so nothing waits for them.
- * @throws what prevents all of them from being accepted: then none is
+ * Accepts plain calls of one wallet in one commit. In their order, each call that the remaining balance
+ * covers is accepted; the others are refused. Only the wallet's row is locked, for two statements: all other
+ * rows are new.
+ * @throws an error that prevents all calls from being accepted; nothing is stored then
  */
 export async function acceptTogether(
   services: AcceptServices,
@@ -50,7 +51,7 @@ export async function acceptTogether(
       appraisal = planned.left;
       fees.push({ requestId, usd, parts: planned.parts, movementKey: reserveKey(requestId) });
       calls.push({
-        ...freshCall(services, acceptable, nowMs),
+        ...newCall(services, acceptable, nowMs),
         job: executeJob(requestId, nowMs),
         execution: newExecution(acceptable, nowMs),
       });

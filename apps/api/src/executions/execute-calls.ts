@@ -55,16 +55,15 @@ export interface ExecuteServices
       | "uow"
     > {
   readonly random: Random;
-  /** Accepts a call that passed its simulation; absent: in its own commit. */
+  /** Accepts a call that passed its simulation. Absent: each call is accepted in a commit of its own. */
   readonly accept?: (acceptable: Acceptable) => Promise<ExecuteAnswer>;
 }
 
 /** Deadline for the simulation (ms). */
 const SIMULATION_DEADLINE_MS = 5_000;
 /**
- * A third of a 30-million-gas block, enough for sponsored calls: a trace takes a node disproportionately
- * longer than its gas. A call that needs more runs out of gas. With headroom it stays below the cap per
- * transaction.
+ * Maximum gas of a call: a third of a 30-million-gas block, which is enough for sponsored calls. Limited,
+ * because tracing is expensive for nodes. With headroom, it stays below the gas limit per transaction.
  */
 const MAX_GAS = 10_000_000n;
 /** Minimum gas of any transaction. */
@@ -73,8 +72,8 @@ const NOTHING_SPENT = { todayUsd: 0n, userTodayUsd: 0n, targetTodayUsd: 0n };
 
 /**
  * Accepts a call for a user: simulates it, applies the key's rules, and reserves its maximum cost in the
- * commit that accepts it; a job sends it later. With a quote's id it makes the quote's deposit, and a repeat
- * gets the same answer.
+ * commit that accepts it. A job sends it later. If the call has a quote's id, it makes the deposit of the
+ * quote, and a repeated call gets the same answer.
  * @throws ServiceError INVALID_REQUEST and others caused by the caller; PRICE_FETCH_FAILED, RPC_HTTP_ERROR,
  * SERVICE_UNAVAILABLE caused by the service; RpcFault; LeaseLost
  */
@@ -101,9 +100,9 @@ export async function executeCalls(
 
   const { chain, pulse } = question.origin;
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
-  const asked = sponsorshipOf(question, native);
-  // Refuse without a simulation what can be refused without reading the chain.
-  refuseBy(caller, asked);
+  const baseSponsorship = sponsorshipOf(question, native);
+  // Apply the rules that need no simulation first.
+  refuseBy(caller, baseSponsorship);
   const { value: valueWei } = question.call;
   const hasValue = valueWei > 0n || valueOf(question.destination?.calls ?? []) > 0n;
   const paidIn = hasValue ? await payingCurrencies(services, payer) : [];
@@ -131,7 +130,7 @@ export async function executeCalls(
   if (simulated.kind === "reverts") return { kind: "reverts", requestId, failure: simulated.failure };
   if (destinationPrice?.kind === "reverts")
     return { kind: "reverts", requestId, failure: destinationPrice.failure };
-  // After the simulation, so that a balance in the same asset is rarely converted at another price.
+  // Read after the simulation, just before the balance is charged: the price then rarely changes in between.
   const salePrice = valueWei > 0n ? await salePriceOf(services, chain.native, paidIn) : undefined;
   const salePriceUsd = salePrice?.salePriceUsd;
   const maxFeePerGas = priceCap(prices, chain, services.enginePolicy.bumpBps);
@@ -142,25 +141,25 @@ export async function executeCalls(
       { ...native, salePriceUsd },
     ).totalUsd;
   if (simulated.kind === "insufficientFunds") await refuseUncovered(services, payer, costOf(MIN_GAS));
-  const outcome = possible(services, question, simulated);
+  const outcome = requireSendable(services, question, simulated);
   refuseOwnContracts(services, question.origin, question.call, caller.id, outcome.calls);
   refuseHidden(question.call, executor.address, outcome);
-  if (terms !== undefined) refuseIdle(question, terms, outcome);
+  if (terms !== undefined) requireQuotedDeposit(question, terms, outcome);
 
   const gasLimit = withHeadroom(outcome.gas);
   const sponsorship = {
-    ...asked,
-    innerCalls: reachedBy(outcome, caller),
+    ...baseSponsorship,
+    innerCalls: innerCallsOf(outcome, caller),
     costUsd: costOf(gasLimit) + (destinationPrice?.costUsd ?? 0n),
-    valueUsd: asked.valueUsd + (destinationPrice?.sold.usd ?? 0n),
+    valueUsd: baseSponsorship.valueUsd + (destinationPrice?.sold.usd ?? 0n),
   };
   refuseBy(caller, sponsorship);
-  // The same app pays for each call with the fill, under the same rules.
+  // The same app pays for each call of the fill, under the same rules.
   for (const call of question.destination?.calls ?? [])
     refuseBy(caller, {
       ...sponsorship,
       call: sponsoredCall(call),
-      innerCalls: reachedBy({ calls: destinationPrice?.calls }, caller),
+      innerCalls: innerCallsOf({ calls: destinationPrice?.calls }, caller),
     });
   if (wallet === undefined && terms !== undefined) refuseUnpaid(terms, outcome, prices, native, dataFeeWei);
   const accept = services.accept ?? ((acceptable) => acceptExecution(services, acceptable));
@@ -184,7 +183,7 @@ export async function executeCalls(
           sold: [
             ...(salePrice === undefined
               ? []
-              : [{ native: chain.native, priceUsd: salePrice.priceUsd, usd: asked.valueUsd }]),
+              : [{ native: chain.native, priceUsd: salePrice.priceUsd, usd: baseSponsorship.valueUsd }]),
             ...(destinationPrice === undefined ? [] : [destinationPrice.sold]),
           ],
         }
@@ -227,20 +226,23 @@ function sponsorshipOf({ call, user }: ExecutionQuestion, native: PricedUnit): S
   return { call: sponsoredCall(call), innerCalls: [], user, costUsd: 0n, valueUsd };
 }
 
-/** Budgets are counted later, under a lock. @throws ServiceError naming the rule that forbids it */
+/**
+ * Applies the key's rules without its budgets, which are counted later under a lock.
+ * @throws ServiceError naming the rule that forbids the call
+ */
 function refuseBy({ rules }: ApiKeyIdentity, question: SponsorshipQuestion): void {
   const refused = judgeSponsorship(rules, question, NOTHING_SPENT);
   if (refused !== undefined) throw refusal(`Not sponsored (${refused.rule}): ${refused.message}`);
 }
 
-type Seen = Extract<TraceOutcome, { kind: "ok" }>;
+type SeenOutcome = Extract<TraceOutcome, { kind: "ok" }>;
 
-/** @throws ServiceError if it must not be sent, or this instance cannot send it now */
-function possible(
+/** @throws ServiceError if the call must not be sent, or this instance cannot send it now */
+function requireSendable(
   { events }: Pick<Services, "events">,
   { origin }: ExecutionQuestion,
   simulated: Exclude<SimulatedExecution, { kind: "reverts" }>,
-): Seen {
+): SeenOutcome {
   const facts = { chain: origin.chain.name };
   switch (simulated.kind) {
     case "ok":
@@ -262,8 +264,8 @@ function possible(
 }
 
 /** @throws ServiceError if a rule depends on a missing trace */
-function reachedBy(
-  { calls }: Pick<Seen, "calls">,
+function innerCallsOf(
+  { calls }: Pick<SeenOutcome, "calls">,
   { rules }: ApiKeyIdentity,
 ): SponsorshipQuestion["innerCalls"] {
   if (calls !== undefined) return calls.map(({ to, selector }) => ({ target: to, selector }));
@@ -276,20 +278,25 @@ function reachedBy(
 }
 
 /**
- * With a quote's id only the quote's deposit is sent: any other call would close the quote for its user.
+ * Requires that a call with a quote's id makes the quote's deposit: any other call would close the quote for
+ * its user.
  * @throws ServiceError
  */
-function refuseIdle({ origin }: ExecutionQuestion, terms: RequestTerms, { effects }: Seen): void {
+function requireQuotedDeposit(
+  { origin }: ExecutionQuestion,
+  terms: RequestTerms,
+  { effects }: SeenOutcome,
+): void {
   const expected = effects.kind === "seen" ? expectDeposit(effects.logs, origin.chain, terms) : undefined;
   if (expected?.kind === "mismatch")
     throw refusal(`The call does not make the deposit of the quote: ${expected.message}`);
   if (expected?.kind !== "made") throw refusal("The call does not make the deposit of the quote");
 }
 
-/** The output pays for gas only as much as the quote included. @throws ServiceError */
+/** Refuses a call that costs more than the quote's output pays for gas. @throws ServiceError */
 function refuseUnpaid(
   terms: RequestTerms,
-  { gasUsed }: Seen,
+  { gasUsed }: SeenOutcome,
   { baseFeePerGas, maxPriorityFeePerGas }: GasPrices,
   native: PricedUnit,
   dataFeeWei: bigint,

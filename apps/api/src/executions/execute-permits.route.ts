@@ -39,9 +39,9 @@ export function executePermitsRoute(
         const { kind } = request.body;
         const requestId = hash(request.body.requestId);
         const signature = request.query.signature.toLowerCase() as Hex;
-        const keeping = (answer: StoredAnswer) => lease && { lease, answer };
+        const answerToKeep = (answer: StoredAnswer) => lease && { lease, answer };
         if (CLAIM_KINDS.has(kind)) {
-          await needs.call(acceptClaim, requestId, signature, keeping(CLAIMED));
+          await needs.call(acceptClaim, requestId, signature, answerToKeep(CLAIMED));
           return CLAIMED;
         }
         if (!PERMIT_KINDS.has(kind))
@@ -53,7 +53,7 @@ export function executePermitsRoute(
             },
           );
         const answer = { status: 200, body: JSON.stringify({ message: "Signature accepted", requestId }) };
-        await needs.call(executePermit, { kind, requestId, signature }, keeping(answer));
+        await needs.call(executePermit, { kind, requestId, signature }, answerToKeep(answer));
         return answer;
       }),
   );

@@ -76,15 +76,15 @@ function stored({ status, body }: { readonly status: number; readonly body: obje
   return { status, body: JSON.stringify(body) };
 }
 
-/** The statuses that this endpoint returns besides 400 and 500. 503: the same call may succeed later. */
-const KNOWN: ReadonlySet<number> = new Set([401, 409, 413, 415, 422, 429, 503]);
+/** The error statuses that this endpoint returns in addition to 400 and 500. */
+const ERROR_STATUSES: ReadonlySet<number> = new Set([401, 409, 413, 415, 422, 429, 503]);
 
 /**
- * Errors of this endpoint have exactly one field. A field of `data` or of the options is named without
- * its object: `to is required`.
+ * Maps an error to the form of this endpoint, whose errors have exactly one field. Removes the prefix of
+ * nested fields: `data.to is required` becomes `to is required`.
  */
 function inErrorForm(standard: ErrorAnswer): OwnErrorAnswer {
-  const status = KNOWN.has(standard.status)
+  const status = ERROR_STATUSES.has(standard.status)
     ? standard.status
     : standard.status >= 500
       ? 500

@@ -3,7 +3,7 @@ import type { DepositFact } from "@causeway/chains";
 import { judgeDeposit } from "@causeway/domain";
 import type { Chain, FrameLog, Hex, RequestTerms } from "@causeway/domain";
 
-/** Placeholder for a transaction that has not been sent yet. */
+/** Placeholder for the hash of a transaction that has not been sent yet. */
 const UNSENT: Hex = `0x${"0".repeat(64)}`;
 
 /** The simulated deposit of a call; `mismatch` says how it differs from the quote. */
@@ -13,8 +13,8 @@ export type ExpectedDeposit =
   | { readonly kind: "mismatch"; readonly message: string };
 
 /**
- * Compares the simulated deposits for a quote's order with the quote, as they will be judged once mined: a
- * deposit that would be refunded is not worth sending. Ignores `forceRefund`. Pure.
+ * Compares the simulated deposits for a quote's order with the quote, in the way that mined deposits are
+ * judged: a deposit that would be refunded should not be sent. Ignores `forceRefund`. Pure.
  */
 export function expectDeposit(
   logs: readonly FrameLog[],

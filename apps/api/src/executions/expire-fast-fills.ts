@@ -5,8 +5,9 @@ import { coverFastFill, releaseUnpaid, warmPrices } from "../balances/index.ts";
 import { transition, type TransitionServices } from "../requests/index.ts";
 
 /**
- * Charges apps for fast fills whose deposit can no longer be in time: the order's deadline is past, and
- * blocks beyond it are read. Each in its own commit, so that one without a price does not delay others.
+ * Charges apps for fast fills whose deposit can no longer arrive in time: the order's deadline has passed,
+ * and later blocks were read. Each fast fill has a commit of its own, so that a missing price does not delay
+ * the others.
  */
 export async function expireFastFills(
   services: Pick<Services, "events" | "reads" | "uow" | "enginePolicy" | "quotePolicy"> & TransitionServices,
@@ -16,7 +17,7 @@ export async function expireFastFills(
   await bookDue(services, limit);
   const overdue = await services.reads.overdueFronts(services.clock.nowMs() - graceMs, graceMs, limit);
   if (overdue.length === 0) return;
-  await takeTurns(services, overdue);
+  await noteTried(services, overdue);
   await warmPrices(services);
   for (const requestId of overdue)
     try {
@@ -29,22 +30,25 @@ export async function expireFastFills(
     }
 }
 
-/** Recorded before the attempt: a fast fill whose price is missing for days must not delay others. */
-async function takeTurns(
+/**
+ * Moves these fast fills to the end of the queue. Call before the attempt: a fast fill whose price is missing
+ * for days must not delay others.
+ */
+async function noteTried(
   { uow, clock }: Pick<Services, "uow" | "clock">,
   requestIds: readonly RequestId[],
 ): Promise<void> {
   await uow.run((tx) => tx.fastFills.noteTried(requestIds, clock.nowMs()));
 }
 
-/** Books deposits and charges gas of reverted fills that had no price before, and releases their holds. */
+/** Books deposits and charges the gas of reverted fills that waited for a price, and releases their holds. */
 async function bookDue(
   services: Pick<Services, "events" | "reads" | "uow"> & TransitionServices,
   limit: number,
 ): Promise<void> {
   const due = await services.reads.fastFillsDue(limit);
   if (due.length === 0) return;
-  await takeTurns(services, due);
+  await noteTried(services, due);
   await warmPrices(services);
   for (const requestId of due)
     try {

@@ -75,13 +75,13 @@ const answers: Readonly<Record<FastFillOutcome, StoredAnswer>> = {
 };
 
 function usd(value: number | string): bigint {
-  const read = usdOfInput(value);
-  if (read === undefined)
+  const amount = usdOfInput(value);
+  if (amount === undefined)
     throw new ServiceError("INVALID_REQUEST", "maxFillAmountUsd must be an amount in USD");
-  return read;
+  return amount;
 }
 
-/** Some clients read the code under this name. */
+/** Adds `code`, because some clients read the error code under this name. */
 function withCode(standard: ErrorAnswer): OwnErrorAnswer {
   return { ...standard, body: { ...standard.body, code: standard.body.errorCode } };
 }

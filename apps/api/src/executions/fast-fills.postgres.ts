@@ -79,7 +79,8 @@ const setReverted = defineWrite("fast_fill_set_reverted", (db, p: Params<Reverte
 const setRevertedCharged = defineWrite("fast_fill_set_reverted_charged", (db, { requestId }: Params<Id>) =>
   db.update(fastFills).set({ revertedGasCharged: true }).where(eq(fastFills.requestId, requestId)),
 );
-// Reverted fills count from their block on; otherwise an app could request many before the first is final.
+// Reverted fills count as soon as they are mined; otherwise, an app could request many before the first is
+// final.
 const revertedUsd = defineSql(
   "fast_fill_reverted_usd",
   { usd: BigInt },
@@ -163,7 +164,7 @@ export function fastFillWrites(sql: Sql): FastFillWrites {
   };
 }
 
-/** Undefined if the request was never fast filled. */
+/** The fast fill of a request. Undefined if the request was never fast filled. */
 export async function findFastFill(sql: Sql, requestId: RequestId): Promise<FastFillRecord | undefined> {
   const [row] = await find(sql, { requestId });
   return row && fastFillOf(row);

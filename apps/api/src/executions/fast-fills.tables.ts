@@ -13,13 +13,15 @@ export const fastFills = pgTable(
     wallet: text("wallet").$type<Address>().notNull(),
     /** The amount that the recipient gets, base units of the destination currency. */
     amount: uint("amount").notNull(),
-    /** The input on which it was priced, base units of the origin currency. */
+    /** The input that the fill was priced on, base units of the origin currency. */
     inputAmount: uint("input_amount").notNull(),
     /** The asset credited to the app if the deposit exceeds `input_amount`; chain 0 means none. */
     surplusChainId: int8("surplus_chain_id").notNull(),
     surplusCurrency: text("surplus_currency").$type<Address>().notNull(),
     surplusAmount: uint("surplus_amount").notNull(),
-    /** True while credited; a reorg undoes it. Each credit is its own movement. */
+    /**
+     * True while the surplus is credited; a reorg undoes the credit. Each credit is a movement of its own.
+     */
     surplusCredited: boolean("surplus_credited").notNull().default(false),
     surplusMoves: integer("surplus_moves").notNull().default(0),
     acceptedAtMs: int8("accepted_at_ms").notNull(),
@@ -32,7 +34,7 @@ export const fastFills = pgTable(
     nativePriceUsd: uint("native_price_usd")
       .notNull()
       .default(sql`0`),
-    /** How far prices may move against a deposit while the quote is firm. */
+    /** How much value a deposit may lose by price moves while the quote is firm, bps. */
     toleranceBps: integer("tolerance_bps").notNull().default(0),
     /** A deposit seen later is refunded. Null means no limit. */
     depositUntilMs: int8("deposit_until_ms"),

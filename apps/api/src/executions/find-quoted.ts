@@ -30,7 +30,7 @@ export async function findQuoted(
     services.reads.execution(requestId),
   ]);
   if (record === undefined) throw refusal(requestNotFound(requestId).message);
-  // Accepted between the two reads: the same call must get the same answer.
+  // If the call was accepted between the two reads, the same call must get the same answer.
   const isOvertaken = known === undefined && record.state.name === "accepted";
   const execution = isOvertaken ? await services.reads.execution(requestId) : known;
   if (execution !== undefined) {
@@ -38,7 +38,7 @@ export async function findQuoted(
     throw refusal(`Request ${requestId} was already executed by another call`);
   }
   const { terms, supersededBy } = record;
-  // The funds at its deposit address went to the successor.
+  // The funds at the request's deposit address belong to its successor.
   if (supersededBy !== undefined)
     throw refusal(`Request ${requestId} is superseded by request ${supersededBy}; execute that one instead`);
   if (terms.kind !== "bridge")
@@ -50,7 +50,7 @@ export async function findQuoted(
       `data.chainId must be ${terms.origin.chainId}, the origin chain of the quote, got ${origin.chain.id}`,
     );
   await refuseOtherApp(services, caller, record);
-  refuseLate(record, destination !== undefined, services.clock.nowMs());
+  requireOpen(record, destination !== undefined, services.clock.nowMs());
   return { kind: "open", record };
 }
 
@@ -75,8 +75,8 @@ async function refuseOtherApp(
     );
 }
 
-/** @throws ServiceError that says what has happened to the quote since */
-function refuseLate({ terms, state }: RequestRecord, hasDestinationCalls: boolean, nowMs: number): void {
+/** @throws ServiceError that says why the quote is no longer open */
+function requireOpen({ terms, state }: RequestRecord, hasDestinationCalls: boolean, nowMs: number): void {
   const { requestId } = terms;
   if (!acceptsExecution(state, hasDestinationCalls))
     throw refusal(`Request ${requestId} ${describeState(state)}`);

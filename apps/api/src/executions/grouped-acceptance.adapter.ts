@@ -7,13 +7,16 @@ import { acceptTogether, isPlain } from "./accept-together.ts";
 import type { AcceptedTogether, PlainAcceptable } from "./accept-together.ts";
 import { acceptedAnswer } from "./accepted-answer.ts";
 
-/** One commit per wallet at a time, because each locks the wallet's row. Later calls join the next one. */
+/**
+ * One commit per wallet at a time, because each commit locks the wallet's row. Later calls join the next
+ * commit.
+ */
 const BATCHES = { inFlight: 1, maxBatch: 50 };
 
 /**
- * Accepts executions: simultaneous plain calls of one wallet in one commit, every other call in its own. A
- * single call does not wait. If a shared commit fails, each of its calls is tried alone, so that one call
- * cannot fail another.
+ * Accepts executions. Simultaneous plain calls of one wallet share a commit; every other call has a commit of
+ * its own. A single call does not wait for others. If a shared commit fails, each of its calls is retried
+ * alone, so that one call cannot fail another.
  */
 export function groupedAcceptance(
   services: AcceptServices,
@@ -36,7 +39,8 @@ export function groupedAcceptance(
     try {
       outcome = await groupOf(wallet)(acceptable);
     } catch {
-      // The commit stored none of its calls, or all. If all, the request id exists and this attempt fails.
+      // The failed commit stored either none of its calls or all. If it stored them, this attempt fails,
+      // because the request id exists.
       return await acceptExecution(services, acceptable);
     }
     if (outcome.kind === "insufficient") throw insufficient(wallet, outcome);

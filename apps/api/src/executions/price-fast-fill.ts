@@ -24,7 +24,7 @@ type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "eng
 export interface PricedFastFill {
   /** Base units of the destination's currency; never below the promised minimum. */
   readonly amount: bigint;
-  /** The input it was priced for, in base units of the origin's currency. */
+  /** The input that the fill was priced for, base units of the origin currency. */
   readonly inputAmount: bigint;
   /** Value of the payout, in USD with 18 decimals, rounded up. */
   readonly fillUsd: bigint;
@@ -39,9 +39,9 @@ export interface PricedFastFill {
 
 /**
  * Prices a fast fill like the fill of a deposit that arrives now. A lower input buys less, but at least the
- * minimum; the surplus of the deposit belongs to the app.
- * @throws ServiceError FAST_FILL_REFUSED if that is not possible; PRICE_FETCH_FAILED, RPC_HTTP_ERROR if it is
- * unknown now
+ * quoted minimum; the surplus of the deposit then belongs to the app.
+ * @throws ServiceError FAST_FILL_REFUSED if the request cannot be fast filled; PRICE_FETCH_FAILED,
+ * RPC_HTTP_ERROR if a price or the chain is unavailable
  */
 export async function priceFastFill(
   services: Needs,
@@ -50,14 +50,14 @@ export async function priceFastFill(
 ): Promise<PricedFastFill> {
   const { requestId } = terms;
   // A swap before the deposit may yield more, but only its minimum is guaranteed.
-  const lendable = minDeposit(terms);
-  const inputAmount = input ?? lendable;
-  if (inputAmount > lendable || inputAmount === 0n)
+  const guaranteedDeposit = minDeposit(terms);
+  const inputAmount = input ?? guaranteedDeposit;
+  if (inputAmount > guaranteedDeposit || inputAmount === 0n)
     throw refusal(
       "inputAboveQuote",
       requestId,
-      `solverInputCurrencyAmount must be from 1 to ${lendable}, the guaranteed deposit, got ${inputAmount}`,
-      { quotedAmount: lendable.toString() },
+      `solverInputCurrencyAmount must be from 1 to ${guaranteedDeposit}, the guaranteed deposit, got ${inputAmount}`,
+      { quotedAmount: guaranteedDeposit.toString() },
     );
   const from = endOf(services.chains, terms.origin.chainId);
   const to = endOf(services.chains, terms.destination.chainId);
@@ -81,7 +81,7 @@ export async function priceFastFill(
     terms.originGasUsd,
     { pairClass: terms.pairClass, callsGas: terms.outputCalls?.gas },
   );
-  // Within one asset its price does not affect the quote, but it sizes the hold.
+  // Between currencies of one asset, the price does not affect the quote, but it determines the hold.
   const doubt = doubtOf(services, destinationCurrency);
   if (doubt !== undefined) throw doubt;
   const amount = amountFor(services, terms, inputAmount, pricing);
@@ -105,12 +105,12 @@ export async function priceFastFill(
 
 /** Bytes of a fill's transaction without its calls. */
 const FILL_BYTES = 600;
-/** A transaction is sent with this much more gas than its simulation needed. */
+/** Transactions are sent with this much more gas than their simulation used. */
 const GAS_HEADROOM_BPS = 3_000n;
 
 /**
- * Maximum cost of the fill in addition to what it pays: no fill is sent with more gas, see `gasAllowance` and
- * `maxGasOfCalls`.
+ * Maximum cost of the fill in addition to its amount, USD with 18 decimals. No fill is sent with more gas:
+ * see `gasAllowance` and `maxGasOfCalls`.
  * @throws RpcFault
  */
 async function costOf(
@@ -132,7 +132,7 @@ async function costOf(
   const gas = maxGas + (maxGas * GAS_HEADROOM_BPS) / 10_000n;
   const calls = outputCalls?.calls ?? [];
   const bytes = calls.reduce((sum, { data }) => sum + data.length / 2, FILL_BYTES);
-  // Incompressible bytes cost the most.
+  // Not zeros: incompressible bytes cost the most.
   const data: Hex = `0x${"a7".repeat(Math.ceil(bytes))}`;
   const dataWei = await connection.reader.dataFee({ to: chain.contracts.router, data, value: 0n });
   const cap = priceCap(pulse.gasPrices(), chain, services.enginePolicy.bumpBps);
@@ -157,14 +157,14 @@ function amountFor(services: Needs, terms: RequestTerms, inputAmount: bigint, pr
     if (due.kind === "refund") throw belowMinimum(forward(inputAmount, pricing.facts).output);
     return due.amount;
   }
-  // The promise applies to the quoted input: a lower one buys at current prices.
+  // The quoted output applies to the quoted input; a lower input buys at current prices.
   const { output } = forward(inputAmount, pricing.facts);
   const amount = output < expectedAmount ? output : expectedAmount;
   if (amount < minimumAmount || amount === 0n) throw belowMinimum(amount);
   return amount;
 }
 
-/** In the input's currency if app balances are kept in it, else in their first currency. */
+/** The surplus in the input currency if app balances accept it, otherwise in their first currency. */
 function surplusOf(
   services: Needs,
   { origin }: RequestTerms,

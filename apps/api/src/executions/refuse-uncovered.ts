@@ -5,8 +5,8 @@ import { appraise } from "../balances/index.ts";
 import { insufficient } from "./accept-execution.ts";
 
 /**
- * Refuses a call that the app's balance cannot cover, instead of reporting the executor's lack of funds.
- * Without a fresh price for the balance nothing is refused.
+ * Refuses a call that the app's balance cannot cover. Otherwise, the caller would get the error about the
+ * executor's lack of funds. Does not refuse without a fresh price of the balance.
  * @param minUsd minimum cost of the call, in USD with 18 decimals
  * @throws ServiceError INSUFFICIENT_FUNDS, PRICE_FETCH_FAILED
  */

@@ -27,9 +27,9 @@ type Needs = KnownPauses &
   >;
 
 /**
- * Fills a request before its deposit arrives, against a hold on the calling app's balance. Hold, state,
- * promised amount, job and answer are one commit, so a crash leaves all or nothing, and of concurrent calls
- * one succeeds.
+ * Fills a request before its deposit arrives, against a hold on the calling app's balance. Stores the hold,
+ * state, promised amount, job and answer in one commit: a crash leaves all or nothing, and only one of
+ * several concurrent calls succeeds.
  * @throws ServiceError REQUEST_NOT_FOUND, REQUEST_IN_PROGRESS, FAST_FILL_REFUSED, INSUFFICIENT_APP_BALANCE,
  * FORBIDDEN; PRICE_FETCH_FAILED, RPC_HTTP_ERROR
  * @throws LeaseLost, RpcFault
@@ -70,7 +70,7 @@ async function accept(services: Needs, fastFill: FastFillRequest): Promise<FastF
   if (standingOf(request, services.clock.nowMs()) === "filled") return "filled";
 
   refusePaused(services, terms.origin.chainId, terms.destination.chainId);
-  refuseOthersInput(terms, fastFill);
+  refuseForeignInput(terms, fastFill);
   const leadMs = frontLeadMs(services, terms);
   refuseUnsettled(services, request);
   const [priced] = await Promise.all([
@@ -103,11 +103,11 @@ async function accept(services: Needs, fastFill: FastFillRequest): Promise<FastF
 }
 
 /**
- * The surplus of a lower input belongs to the app, not the recipient: only the key that requested the quote
- * may choose it.
+ * Only the key that requested the quote may choose a lower input, because the surplus then belongs to the app
+ * instead of the recipient.
  */
-function refuseOthersInput(terms: RequestTerms, { key, inputAmount }: FastFillRequest): void {
-  // It would be filled at its minimum, and the user would lose the rest.
+function refuseForeignInput(terms: RequestTerms, { key, inputAmount }: FastFillRequest): void {
+  // The fill would pay only the minimum of the variable deposit, and the user would lose the rest.
   if (terms.origin.minimumAmount !== undefined && terms.keyId !== key.id)
     throw refusal(
       "variableDeposit",
@@ -123,8 +123,8 @@ function refuseOthersInput(terms: RequestTerms, { key, inputAmount }: FastFillRe
 }
 
 /**
- * While the deposit may still arrive, the network must be able to settle the fill against it; otherwise the
- * solver would pay for nothing.
+ * The network must be able to settle the fill against a deposit that arrives as late as allowed; otherwise,
+ * the solver would not be repaid.
  */
 function refuseUnsettled(services: Needs, request: RequestRecord): void {
   const beyond = waitBeyondLead(services, request);
@@ -153,7 +153,7 @@ async function holdAndAccept(
   }: { readonly wallet: Address; readonly priced: PricedFastFill; readonly leadMs: number | undefined },
 ): Promise<void> {
   const { requestId, destination } = current.terms;
-  // Its job finds a request that awaits it, or sends nothing: the deposit would never arrive.
+  // The job of an execution sends nothing once the request is fast filled, so the deposit would never arrive.
   if (
     current.state.name === "accepted" &&
     !(await tx.lanes.hasLiveSlot({ kind: "execution", id: requestId, requestId }))
@@ -203,8 +203,8 @@ async function holdAndAccept(
 }
 
 /**
- * Until its own sweep has a nonce, funds at a deposit address may become another request's, and filling this
- * one early would pay its recipient twice.
+ * Until the sweep of a request has a nonce, the funds at its deposit address may become the deposit of
+ * another request. Filling this request early would then pay its recipient twice.
  */
 async function refuseUnswept(
   tx: Pick<Tx, "depositAddresses">,
@@ -213,11 +213,11 @@ async function refuseUnswept(
   const { requestId, depositAddress, origin } = terms;
   if (depositAddress === undefined || state.depositId !== undefined) return;
   const sweeps = await tx.depositAddresses.sweepsWithNonce(requestId);
-  const isAgreed = sweeps.some(
+  const hasAgreedSweep = sweeps.some(
     ({ chainId, currency, amount }) =>
       chainId === origin.chainId && currency === origin.currency && amount === origin.amount,
   );
-  if (isAgreed) return;
+  if (hasAgreedSweep) return;
   throw refusal(
     "depositAddressNotSwept",
     requestId,
@@ -228,9 +228,7 @@ async function refuseUnswept(
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/**
- * Reverted fast fills are charged to the app; what its balance does not cover is owed, so a limit applies.
- */
+/** Limits the gas of reverted fast fills: it is charged to the app, but the app may be unable to pay. */
 async function refuseBeyondGasLimit(
   { clock, enginePolicy }: Pick<Needs, "clock" | "enginePolicy">,
   tx: Pick<Tx, "fastFills">,

@@ -10,14 +10,14 @@ import type { WrongKeys } from "./rate-limit.route.ts";
 
 /** Who may call a route. If a key is sent, it must be valid, even if the route needs none. */
 export type Access =
-  /** Everyone; a key that is sent must have the scope, if one is named. */
+  /** Everyone. If `scope` is set, a key that is sent must have it. */
   | { readonly kind: "anybody"; readonly scope?: ApiScope }
   /**
-   * Only with a key that has the scope. `strict`: every refusal is 401, as the contract of the endpoint
-   * requires.
+   * Only callers with a key that has the scope. `strict`: every refusal has status 401, as the contract of
+   * the endpoint requires.
    */
   | { readonly kind: "key"; readonly scope: ApiScope; readonly strict?: boolean }
-  /** Keys do not apply: health, or another kind of token. */
+  /** API keys are not checked: the route is public, such as health, or has another kind of token. */
   | { readonly kind: "unkeyed" };
 
 declare module "fastify" {
@@ -41,8 +41,9 @@ export interface AccessServices {
 const DEFAULT_ACCESS: Access = { kind: "anybody" };
 
 /**
- * Checks the key of each request to the routes added later, before the rest of the request is read. Without a
- * key it costs two header look-ups. Both headers are accepted everywhere, because clients send either.
+ * Checks the key of each request to the routes added later, before the rest of the request is read. A request
+ * without a key costs two header look-ups. Both headers are accepted everywhere, because clients send either
+ * one.
  */
 export function checkKeys(app: FastifyInstance, services: AccessServices): void {
   app.decorateRequest("apiKey", undefined);
@@ -52,8 +53,8 @@ export function checkKeys(app: FastifyInstance, services: AccessServices): void 
     if (access.kind === "unkeyed") return;
     document(route, access);
     const endpoint = `${[route.method].flat().join(",")} ${route.url}`;
-    // Without a key it continues synchronously: awaiting a promise costs a fast route more than the header
-    // look-ups.
+    // Continues synchronously without a key, because awaiting a promise would cost a fast route more than the
+    // header look-ups.
     const check = (
       request: FastifyRequest,
       reply: FastifyReply,
@@ -98,7 +99,8 @@ export function hasSecretKey({ apiKey }: Pick<FastifyRequest, "apiKey">): boolea
 }
 
 /**
- * The same for data that must not be readable with a publishable key, which every visitor of a page has.
+ * Like {@link requireKey}, for data that must not be readable with a publishable key, which every visitor of
+ * a page has.
  * @param action completes "a publishable key cannot"
  * @throws ServiceError UNAUTHORIZED, FORBIDDEN
  */
@@ -125,13 +127,14 @@ export function requireReferrer({ referrers }: ApiKeyIdentity, referrer: string 
 /**
  * Looks up the key that a client sent.
  * @throws ServiceError UNAUTHORIZED for an invalid key, RATE_LIMITED for an address that sent too many
+ * invalid keys
  */
 export async function validKey(
   { apiKeys, wrong }: Pick<AccessServices, "apiKeys"> & { readonly wrong: WrongKeys },
   given: string,
   from: Pick<FastifyRequest, "ip">,
 ): Promise<ApiKeyIdentity> {
-  // Beyond the limit, unknown keys are no longer looked up; known keys still work from that address.
+  // When an address exceeds the limit, unknown keys from it are no longer looked up; known keys still work.
   if (!apiKeys.isKnown(given)) wrong.check(from);
   const key = await apiKeys.find(given);
   if (key === undefined) {
@@ -141,7 +144,10 @@ export async function validKey(
   return key;
 }
 
-/** Reports the key as soon as it is known, so that calls refused afterwards count as its own, too. */
+/**
+ * Sets the request's key as soon as it is known, so that calls that are refused later count toward this key
+ * too.
+ */
 async function admit(
   { apiKeys, wrong }: Pick<AccessServices, "apiKeys"> & { readonly wrong: WrongKeys },
   request: FastifyRequest,
@@ -174,7 +180,10 @@ function countAnswer(usage: Usage, call: Pick<UsageNote, "keyId" | "endpoint">, 
   );
 }
 
-/** Undefined if there is none. An Authorization of another scheme may be meant for a proxy. */
+/**
+ * The key that a client sent; undefined if there is none. Ignores an Authorization header with another
+ * scheme: it may be meant for a proxy.
+ */
 export function givenKey({ headers }: Pick<FastifyRequest, "headers">): string | undefined {
   const own = oneText(headers["x-api-key"]);
   const { authorization = "" } = headers;
@@ -187,7 +196,9 @@ export function givenKey({ headers }: Pick<FastifyRequest, "headers">): string |
   return own ?? bearer;
 }
 
-/** An empty header counts as none: clients without a configured key send it. */
+/**
+ * The text of a header. An empty header counts as missing, because clients without a configured key send it.
+ */
 function oneText(header: string | readonly string[] | undefined): string | undefined {
   const text = (typeof header === "object" ? header.join(", ") : header)?.trim();
   return text === "" ? undefined : text;
@@ -200,7 +211,8 @@ function checkScope(key: ApiKeyIdentity, scope: ApiScope): void {
 }
 
 /**
- * A publishable key is public: it is only useful where browsers state the origin of the page.
+ * Requires an allowed origin for a publishable key: the key is public, and only browsers reliably state the
+ * origin of a page.
  *
  * @throws ServiceError FORBIDDEN
  */

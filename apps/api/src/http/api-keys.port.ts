@@ -18,8 +18,8 @@ export interface ApiKeyIdentity {
   /** Referrers that its executions may name. Empty: any. */
   readonly referrers: readonly string[];
   /**
-   * Browser origins that may use it. If not empty, the key is publishable, and requests without one of them
-   * are refused.
+   * Browser origins that may use the key. If not empty, the key is publishable, and requests from other
+   * origins are refused.
    */
   readonly origins: readonly string[];
   /** The wallet whose app balance pays for the key. Undefined until its owner has signed for it. */
@@ -35,6 +35,8 @@ export interface ApiKeys {
    * @throws ServiceError SERVICE_UNAVAILABLE if the keys cannot be read
    */
   find(key: string): Promise<ApiKeyIdentity | undefined>;
-  /** Whether a key with this id was recently seen here, whatever its secret. Queries nothing. */
+  /**
+   * Whether this process recently saw a key with this id, regardless of the secret. Does not query the store.
+   */
   isKnown(key: string): boolean;
 }

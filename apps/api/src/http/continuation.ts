@@ -31,7 +31,7 @@ export function pageInTime(query: PageQuestion): Page<PlaceInTime> {
   return { limit: limitOf(query), after: { atMs: Number(atMs), id } };
 }
 
-/** The continuation of a full page. A page that is not full is the last one. */
+/** The continuation of a full page. Empty for a page that is not full, because it is the last page. */
 export function continuationOf<Row>(
   rows: readonly Row[],
   limit: number,

@@ -1,14 +1,15 @@
 import type { Deprecation } from "@causeway/wire";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** When the endpoints that clients of older versions use were marked, and the minimum time that they stay. */
+/** When the old endpoints were marked as deprecated, and how long they remain at least. */
 const SINCE = new Date("2026-11-01T00:00:00Z");
 const SUNSET = new Date("2027-11-01T00:00:00Z");
 
 /** Response headers of a deprecated route. */
 export interface DeprecatedRoute {
   /**
-   * Sets the headers at once, so that refusals carry them too. Must be the first `onRequest` of the route.
+   * Sets the headers before anything else, so that refusals carry them too. Must be the first `onRequest` of
+   * the route.
    */
   readonly onRequest: (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
   /** The fields for the body of a response, if it is an object. */

@@ -1,6 +1,6 @@
-/** Frames that all sockets of one address may send in a window; several clients may share an address. */
+/** Maximum frames of all sockets of one address per window. Several clients may share an address. */
 const FRAMES = { perAddress: 2_000, windowMs: 10_000 };
-/** Addresses that are remembered before those of past windows are dropped. */
+/** Number of remembered addresses above which addresses of past windows are dropped. */
 const MAX_ADDRESSES = 10_000;
 
 /** Counts the frames of an address over all its sockets: each may cost a read. */

@@ -7,8 +7,8 @@ export interface HealthRouteNeeds {
 }
 
 /**
- * `GET /health/live`, and `GET /lives` for monitors of this API family: the process runs. `GET
- * /health/ready`: it can do its work, else 503.
+ * `GET /health/live`, and `GET /lives` for older monitors: 200 while the process runs. `GET /health/ready`:
+ * 200 if the process can do its work, otherwise 503.
  */
 export function healthRoutes(app: TypedServer, services: HealthRouteNeeds): void {
   for (const [url, operationId] of [

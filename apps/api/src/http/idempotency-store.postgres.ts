@@ -21,7 +21,7 @@ import {
 import type { Sql } from "../db/pool.postgres.ts";
 import { idempotencyKeys as keys } from "./idempotency.tables.ts";
 
-/** After this time a run counts as dead. Longer than any route may take to respond. */
+/** A run counts as dead after this time, which is longer than any route may take to respond. */
 const LEASE_MS = text.raw("60000");
 const KEPT_MS = text.raw(String(IDEMPOTENCY_KEPT_MS));
 
@@ -97,7 +97,7 @@ export function idempotencyStore(sql: Sql): Idempotency {
       for (;;) {
         const [row] = await begin(sql, { scope, endpoint, key, bodyHash, token, nowMs });
         if (row?.leaseToken === token) return { kind: "started", lease: { scope, endpoint, key, token } };
-        // Another caller claimed it after it was read; the next round reads what that one stored.
+        // Another caller claimed the key after this read; the next round reads what that caller stored.
         if (row?.holds !== true) continue;
         if (row.bodyHash !== bodyHash) return { kind: "bodyMismatch" };
         if (row.status === null || row.body === null) return { kind: "inProgress" };

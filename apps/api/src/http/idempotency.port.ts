@@ -6,7 +6,7 @@ export const IDEMPOTENCY_KEPT_MS = 24 * 3600 * 1000;
  * the run.
  */
 export interface IdempotencyLease {
-  /** Id of the API key, or `ip:<address>` of a caller without one; both for a publishable key. */
+  /** Id of the API key, or `ip:<address>` of a caller without a key; both for a publishable key. */
   readonly scope: string;
   readonly endpoint: string;
   readonly key: string;
@@ -33,7 +33,7 @@ export type IdempotencyBegin =
   /** This process runs the call until the lease ends. */
   | { readonly kind: "started"; readonly lease: IdempotencyLease }
   | { readonly kind: "answered"; readonly answer: StoredAnswer }
-  /** Another caller runs it now. */
+  /** Another caller is running the call. */
   | { readonly kind: "inProgress" }
   /** The key was used with another body. */
   | { readonly kind: "bodyMismatch" };
@@ -43,7 +43,7 @@ export interface Idempotency {
   begin(call: IdempotentCall, nowMs: number): Promise<IdempotencyBegin>;
   /** Stores the response of a call that committed nothing. @throws LeaseLost */
   finish(lease: IdempotencyLease, answer: StoredAnswer): Promise<void>;
-  /** Allows the call to run again. Does nothing once it has a response or the lease is another run's. */
+  /** Allows the call to run again. Does nothing if the call has a response or another run has the lease. */
   abandon(lease: IdempotencyLease): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export interface IdempotencyWrites {
    * @throws LeaseLost: the transaction must roll back
    */
   finish(lease: IdempotencyLease, answer: StoredAnswer): Promise<void>;
-  /** Deletes calls begun before `beforeMs`; returns how many. */
+  /** Deletes calls that began before `beforeMs`; returns how many. */
   prune(beforeMs: number, limit: number): Promise<number>;
 }
 

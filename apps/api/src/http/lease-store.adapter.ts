@@ -2,7 +2,7 @@ import { promptConnection } from "../db/connections.adapter.ts";
 import type { RedisPlace } from "../db/redis-place.port.ts";
 import type { LeaseQuota } from "./leased-limits.adapter.ts";
 
-/** Commands that take longer fail. */
+/** Timeout of a command. */
 const ANSWER_WITHIN_MS = 250;
 
 // One atomic step, so that no two processes get the same lease. The window begins with its first lease and

@@ -2,9 +2,9 @@ import type { QuotaUse } from "./rate-limits.port.ts";
 
 /** Units of a window that the shared store granted. */
 export interface QuotaLease {
-  /** As many as requested or fewer; 0: the window has none left. */
+  /** Granted units, at most as many as requested. 0: the window has no units left. */
   readonly granted: number;
-  /** Units of the window granted so far, including these. */
+  /** Units of the window that were granted so far, including `granted`. */
   readonly used: number;
   /** When the window ends, counted from the answer. */
   readonly endsInMs: number;
@@ -36,7 +36,10 @@ interface Bucket {
   used: number;
   endsAtMs: number;
   isExhausted: boolean;
-  /** How many to request next: few at first, so that a process rarely holds what another needs. */
+  /**
+   * How many units to request next: few at first, so that a process rarely holds units that another process
+   * needs.
+   */
   chunk: number;
   waiting: number;
   asking: Promise<void> | undefined;
@@ -49,10 +52,9 @@ const PAUSE_MS = 1_000;
 const MAX_BUCKETS = 50_000;
 
 /**
- * Limits shared by all processes without asking their store at every call: a process requests units in
- * growing chunks, uses them locally, and drops the rest when the window ends. While the store is unavailable
- * each process counts alone: funds are protected elsewhere, and refusing all clients would be the worse
- * outage.
+ * Limits that all processes share without asking the store on every call: a process requests units in growing
+ * chunks, uses them locally, and drops the rest when the window ends. While the store is unavailable, each
+ * process counts alone: funds are protected elsewhere, and refusing all clients would be a worse outage.
  */
 export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
   const { lease, nowMs, windowMs } = options;
@@ -95,7 +97,7 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
     if (isOver) bucket.endsAtMs = atMs + windowMs;
     bucket.left = Math.max(0, limit - bucket.spent);
     bucket.used = limit;
-    // Also when some are left, but fewer than requested.
+    // Exhausted also if fewer units are left than a call requested.
     bucket.isExhausted = bucket.left < Math.max(1, bucket.waiting);
   };
 

@@ -4,9 +4,7 @@ export interface NearMiss {
   readonly meant: string;
 }
 
-/**
- * Checks at most this many unknown fields, so that a hostile body costs no more than an honest one.
- */
+/** Maximum number of unknown fields to check, so that a hostile body does not cost more than a normal one. */
 const MAX_FIELDS = 20;
 const MAX_NAME_LENGTH = 40;
 const MAX_NEAR_MISSES = 10;
@@ -29,7 +27,7 @@ export function nearMissesOf(
     if (same !== undefined) return same;
     let [best, fewest] = [undefined as string | undefined, maxEdits(asked) + 1];
     for (const [name, meant] of plain) {
-      // The length bounds the number of edits from below.
+      // The difference in length is a lower bound for the number of edits.
       const edits = Math.abs(name.length - asked.length) < fewest ? editsBetween(asked, name) : fewest;
       if (edits < fewest) [best, fewest] = [meant, edits];
     }
@@ -49,7 +47,7 @@ export function nearMissesOf(
   };
 }
 
-/** A name without case and separators, so that variants of it are equal. */
+/** A name in lower case without separators, so that its variants are equal. */
 function plainName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 }

@@ -5,7 +5,7 @@ import { errors } from "./typed.route.ts";
 
 /**
  * Admits only requests with the operator's token as `Authorization: Bearer`. Runs before the body is read,
- * but after the rate limit, so that tokens cannot be guessed at will.
+ * but after the rate limit, so that guessing tokens is limited.
  */
 function onlyOperator(token: string) {
   const isOperator = bearerTokenCheck(token);

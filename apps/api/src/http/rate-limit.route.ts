@@ -44,7 +44,7 @@ export interface WrongKeys {
   /**
    * Call it before looking up an unfamiliar key.
    *
-   * @throws ServiceError RATE_LIMITED for an address that sent too many wrong ones
+   * @throws ServiceError RATE_LIMITED for an address that sent too many invalid keys
    */
   check(request: Pick<FastifyRequest, "ip">): void;
   /** Counts a call with a key that is not valid. @throws ServiceError RATE_LIMITED */
@@ -98,8 +98,8 @@ export async function limitExternalSearches(
 }
 
 /**
- * Rate-limit bucket. Visitors of pages share one per address and limit, so that several publishable keys do
- * not add up.
+ * The rate-limit bucket of a call. Calls with publishable keys share a bucket per address and limit, so that
+ * using several keys does not raise the limit.
  */
 function bucketOf(policy: RateLimitPolicy, limited: LimitClass, request: FastifyRequest): string {
   const { apiKey } = request;

@@ -3,7 +3,7 @@ export type LimitClass = "quote" | "status" | "other";
 
 /** Calls per minute. */
 export interface RateLimitPolicy {
-  /** Limits of one API key without its own. */
+  /** Limits of one API key that has no limits of its own. */
   readonly key: Readonly<Record<LimitClass, number>>;
   /** Limits of one address without a key. */
   readonly address: Readonly<Record<LimitClass, number>>;

@@ -67,7 +67,7 @@ export function aboveMaxFill(
   );
 }
 
-/** No input that fits into a transaction yields the requested output. */
+/** The error when no input that fits into a transaction yields the requested output. */
 export function inputOutOfRange({ symbol }: Pick<Currency, "symbol">): ServiceError {
   return new ServiceError(
     "INVALID_REQUEST",
@@ -119,7 +119,7 @@ export function balanceUnavailable(
   );
 }
 
-/** @param why no swap on this kind of chain is possible; absent: this chain has no pools */
+/** @param why why this kind of chain supports no swap; absent: this chain has no pools */
 export function notBridgeable(
   { symbol }: Pick<Currency, "symbol">,
   { displayName }: { readonly displayName: string },

@@ -1,7 +1,7 @@
 /** Limits of bytes that are buffered because clients have not read them yet. */
 export interface UnsentBounds {
   readonly perSocket: number;
-  /** Of all sockets of the process. */
+  /** Maximum of all sockets of the process together. */
   readonly total: number;
   /** A client that reads nothing for this long while bytes are buffered counts as stalled. */
   readonly stalledMs: number;
@@ -10,8 +10,8 @@ export interface UnsentBounds {
 /** Sums the buffered bytes of all sockets, and finds the sockets that must be closed. */
 export interface UnsentBytes<Socket> {
   /**
-   * Call it after each frame is buffered or sent; `bytes` is what the socket now buffers. Returns the sockets
-   * to close.
+   * Notes how many bytes a socket buffers. Call after each frame is buffered or sent. Returns the sockets to
+   * close.
    */
   note(socket: Socket, bytes: number): readonly Socket[];
   forget(socket: Socket): void;

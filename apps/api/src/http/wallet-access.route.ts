@@ -17,7 +17,7 @@ export function evmAddress(text: string, field: string): Address {
 }
 
 /**
- * The wallet of the path, when the request came with a key that it funds.
+ * The wallet in the path. Requires that it funds the key of the request.
  *
  * @throws ServiceError INVALID_ADDRESS, UNAUTHORIZED, FORBIDDEN
  */

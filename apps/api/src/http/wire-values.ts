@@ -1,7 +1,7 @@
 import { type Hex32, parseHex32, ServiceError } from "@causeway/domain";
 import { wholeNumber } from "@causeway/wire";
 
-/** The hash that a schema has already found well formed, in the case used inside. */
+/** Converts a hash that a schema has validated to lower case, which the service uses internally. */
 export function hash(text: string): Hex32 {
   const parsed = parseHex32(text);
   if (parsed === undefined)
@@ -9,7 +9,7 @@ export function hash(text: string): Hex32 {
   return parsed;
 }
 
-/** The chain id that a schema has already found to be a whole number. */
+/** Converts a chain id that a schema has validated to a number. */
 export function chainId(value: number | string, field = "chainId"): number {
   const id = wholeNumber(value);
   if (id === undefined) {

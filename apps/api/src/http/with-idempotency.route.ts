@@ -8,9 +8,7 @@ import { hasSecretKey } from "./access.route.ts";
 import { isPublishable } from "./publishable-key.ts";
 
 const FORM = /^[\x21-\x7e]{1,255}$/;
-/**
- * Statuses below 500 that do not depend on the call itself: a later attempt may be admitted.
- */
+/** Statuses below 500 that do not depend on the call itself, so a later attempt may succeed. */
 const TRANSIENT: ReadonlySet<number> = new Set([401, 409, 429]);
 
 /** For the OpenAPI document. */
@@ -27,19 +25,19 @@ export interface IdempotencyOptions {
   /** How the route responds to an exception; absent: the usual response. */
   readonly errorAnswer?: (thrown: unknown) => StoredAnswer;
   /**
-   * Ignores the header of callers without a secret key: for calls that move no money, so that not every
-   * response is stored.
+   * Whether to ignore the header of callers without a secret key. For calls that move no funds, so that fewer
+   * responses are stored.
    */
   readonly needsSecretKey?: boolean;
 }
 
 /**
  * Runs a call once per `Idempotency-Key`: repeating it within 24 hours returns the first response with
- * `Idempotency-Replayed: true`. Without the header it just runs. A use case commits its effects together
- * with the response (`tx.idempotency.finish(lease, answer)`). If it commits nothing, the response is stored
- * here.
- * @throws ServiceError IDEMPOTENCY_IN_PROGRESS while the call runs, IDEMPOTENCY_KEY_REUSED for another
- * body, INVALID_REQUEST for a malformed header; and whatever `run` throws.
+ * `Idempotency-Replayed: true`. Without the header, the call just runs. A use case commits its effects
+ * together with the response (`tx.idempotency.finish(lease, answer)`). If it commits nothing, the response is
+ * stored here.
+ * @throws ServiceError IDEMPOTENCY_IN_PROGRESS while the call runs, IDEMPOTENCY_KEY_REUSED for another body,
+ * INVALID_REQUEST for a malformed header; errors of `run`.
  */
 export async function withIdempotency(
   { idempotency, clock }: IdempotencyServices,
@@ -86,7 +84,10 @@ export async function withIdempotency(
   send(reply, answer);
 }
 
-/** Owner of the keys, so that no caller gets another's response. Many people share a publishable API key. */
+/**
+ * The owner of the idempotency keys, so that no caller gets another caller's response. Includes the address
+ * for a publishable API key, because many people share it.
+ */
 function callerOf({ apiKey, ip }: FastifyRequest): string {
   if (apiKey === undefined) return `ip:${ip}`;
   return isPublishable(apiKey) ? `${apiKey.id}:ip:${ip}` : apiKey.id;

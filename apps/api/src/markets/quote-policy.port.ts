@@ -3,7 +3,7 @@ import type { FeePolicy, StepGas } from "@causeway/domain";
 /** Gas units of one payment by the solver. */
 export interface PaymentGas {
   readonly native: bigint;
-  /** Through the router: a contract would take the order id for a call. */
+  /** Through the router, because a contract would interpret the order id as a call. */
   readonly nativeToContract: bigint;
   readonly erc20: bigint;
 }
@@ -12,13 +12,15 @@ export interface PaymentGas {
 export interface RoutedGas {
   /** A user transaction to the router with native tokens, before it does anything with them. */
   readonly native: bigint;
-  /** The same with a token that the approval proxy pulls. */
+  /**
+   * A user transaction with a token that the approval proxy pulls, before it does anything with the token.
+   */
   readonly pulled: bigint;
   readonly wrap: bigint;
   readonly unwrap: bigint;
   readonly depositNative: bigint;
   readonly depositErc20: bigint;
-  /** Paying the recipient, or verifying the payment. */
+  /** Paying the recipient, or verifying that the recipient was paid. */
   readonly pay: bigint;
 }
 
@@ -28,7 +30,7 @@ export interface QuoteGas {
   readonly steps: StepGas;
   readonly fill: PaymentGas;
   readonly refund: PaymentGas;
-  /** A fill that swaps the solver's inventory, without the swap itself. */
+  /** A fill that swaps the solver's inventory or makes calls, without the swap and the calls themselves. */
   readonly swapFill: bigint;
   readonly routed: RoutedGas;
 }

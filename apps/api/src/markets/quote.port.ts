@@ -1,8 +1,8 @@
 import type { Address } from "@causeway/domain";
 
-/** Inventory that pending payments will use; balances read from the chain do not reflect it yet. */
+/** Inventory that pending payments will use, and that balances read from the chain still include. */
 export interface Reservations {
-  /** Base units of `currency` on this chain. */
+  /** Reserved amount of `currency` on this chain, base units. */
   reserved(chainId: number, currency: Address): bigint;
 }
 

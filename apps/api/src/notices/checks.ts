@@ -7,7 +7,7 @@ import type { StateUnderWay } from "../requests/requests-under-way.port.ts";
 import { ALERT_SECONDS } from "../telemetry/alert-durations.ts";
 import type { Finding } from "./notices.port.ts";
 
-/** A payment may wait this long for a block: on Bitcoin, two hours. */
+/** A payment may wait this many block times to be mined: on Bitcoin, two hours. */
 const PATIENT_BLOCKS = 12;
 
 /** Finds persistent conditions, and evidence that earlier ones have ended. */
@@ -35,7 +35,8 @@ export function workerChecks(reads: WorkerReads): readonly Check[] {
       await Promise.resolve(
         connected.flatMap(({ chain, pulse }) => {
           const ageMs = pulse.headAgeMs();
-          // An age below that of this process is evidence of a block; before the first one nothing is known.
+          // A head that is younger than this process is evidence of a block. Before the first block, nothing
+          // is known.
           const hasBlock = ageMs < reads.uptimeMs();
           const finding = aged(
             "node_away",

@@ -21,8 +21,8 @@ export interface NoticeDelivery {
 }
 
 /**
- * Sends the due messages once. A crash between an attempt and its record repeats it after the lease: a
- * channel may get a message twice, with the same id, but misses none.
+ * Makes one attempt for each due message. After a crash between an attempt and its record, the attempt is
+ * repeated when the lease ends: a channel may get a message twice, with the same id, but never misses one.
  */
 export async function deliverNotices(services: NoticeDelivery, signal: AbortSignal): Promise<void> {
   const { store, clock, channels } = services;
@@ -48,7 +48,7 @@ async function attempt(
     body: noticeBody(id, message, { format: channel.format, environment }),
     signal,
   });
-  // A stop is not the channel's fault: the next process sends the message after the lease.
+  // A shutdown is not a failure of the channel: another process sends the message when the lease ends.
   if (signal.aborted && outcome.error !== undefined) return;
   const nowMs = clock.nowMs();
   const facts = {

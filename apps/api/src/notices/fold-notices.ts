@@ -8,14 +8,14 @@ import type {
   StoredAlarm,
 } from "./notices.port.ts";
 
-/** How long the same alarm about the same subject is only counted. */
+/** After a message, further alarms about the same subject are only counted for this long. */
 export const REPEAT_MS = 3_600_000;
-/** Messages within {@link WINDOW_MS}; what exceeds them is one message. */
+/** Maximum number of messages within {@link WINDOW_MS}. All further alarms share one message. */
 export const MAX_MESSAGES = 20;
 export const WINDOW_MS = 600_000;
 /** A condition ends when no process has seen it for this long: they may have different nodes. */
 const ENDS_AFTER_MS = 60_000;
-/** Alarms that a digest names. */
+/** Maximum number of alarms that a digest names. */
 const NAMED = 10;
 
 /**

@@ -21,7 +21,7 @@ import {
 
 type Fields<T> = { readonly [Name in keyof T]: T[Name] };
 
-/** Alarms of one round. */
+/** Maximum number of alarms per round. */
 const MAX_ALARMS = 5_000;
 
 const lock = defineSql(

@@ -30,7 +30,7 @@ const IDENTIFYING = [
 ] as const;
 const MAX_VALUE = 200;
 const MAX_TEXT = 1_000;
-/** In UTF-16 units: Postgres indexes at most 2,700 bytes. */
+/** Maximum length of a subject, in UTF-16 units. Postgres indexes at most 2,700 bytes. */
 const MAX_SUBJECT = 500;
 
 /** The subject of an alarm: all identifying facts, so that two requests never share a subject. */

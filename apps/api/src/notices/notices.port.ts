@@ -35,11 +35,11 @@ export interface Finding extends NoticeKey {
 export interface NoticeState extends NoticeKey {
   readonly severity: Severity;
   readonly isCondition: boolean;
-  /** When a process last saw it. */
+  /** When a process last saw the alarm or condition. */
   readonly seenAtMs: number;
-  /** When a message last reported it. */
+  /** When a message last reported the alarm or condition. */
   readonly notifiedAtMs: number;
-  /** Occurrences since then. */
+  /** Occurrences since the last message. */
   readonly unreported: number;
 }
 

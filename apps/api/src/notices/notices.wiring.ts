@@ -21,7 +21,10 @@ interface NoticeNeeds extends Pick<Services, "clock" | "events"> {
   readonly registry: Registry;
 }
 
-/** Notifies operators until the process ends; does nothing without channels. Any number of processes may. */
+/**
+ * Notifies operators until the process ends; does nothing without channels. May run in any number of
+ * processes.
+ */
 export function startNotices(needs: NoticeNeeds, checks: readonly Check[]): void {
   const { clock, events, config, pool, lifecycle, registry } = needs;
   const { channels } = config.notices;

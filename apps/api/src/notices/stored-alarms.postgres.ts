@@ -7,10 +7,13 @@ import { severityOf, subjectOf, textOf } from "./notice-text.ts";
 import type { Severity } from "./notices.port.ts";
 import { noticeAlarms } from "./notices.tables.ts";
 
-/** A waiting request raises its alarm with every try: within this time it is stored once per process. */
+/**
+ * A process stores the same alarm at most once within this time: a waiting request raises its alarm with
+ * every retry.
+ */
 const STORED_ONCE_MS = 60_000;
 const MAX_KEYS = 10_000;
-/** A notice about a failed notice would repeat for as long as the channel fails. */
+/** Events that are never stored: a notice about a failed notice would repeat as long as the channel fails. */
 const NEVER: ReadonlySet<EventName> = new Set(["notice_given_up"]);
 
 type Row = {

@@ -44,17 +44,17 @@ import { connectionsOf, logConnections } from "./connections.ts";
 import type { Context } from "./context.ts";
 import type { RouteContext } from "./index.route.ts";
 
-/** Maximum age of the facts that quotes share. */
-const POLLED_EVERY_MS = 1_000;
-/** Reports of one transaction within this time are one report. */
-const INDEXING = { keptMs: 2_000, limit: 10_000 };
+/** How often the facts that quotes share are read. */
+const POLL_INTERVAL_MS = 1_000;
+/** Limits for sharing answers: reports of one transaction within `keptMs` count as one report. */
+const SHARED_REPORTS = { keptMs: 2_000, limit: 10_000 };
 
 /** Starts the services that the API's routes need. */
 export async function startApi(context: Context): Promise<RouteContext> {
   const { config, log, registry, sql, chains, clock, reads, events, signer, lifecycle } = context;
   logConnections(log, connectionsOf("api", config.database), context.serverLimits);
   const ends = everyEnd(chains);
-  const polled = await pollFacts(reads, events, POLLED_EVERY_MS);
+  const polled = await pollFacts(reads, events, POLL_INTERVAL_MS);
   lifecycle.add("polled facts", () => polled.close());
 
   const orderSigner = await openOrderSigner(context);
@@ -87,11 +87,11 @@ export async function startApi(context: Context): Promise<RouteContext> {
     turns: searches.turns,
     reportTurnOf: createReportTurns(context.uow),
     requestTurnOf: createReportTurns(context.uow, REQUEST_REPORT_LIMITS),
-    sharedReports: sharedAnswers<{ message: string }>(INDEXING),
+    sharedReports: sharedAnswers<{ message: string }>(SHARED_REPORTS),
   });
   const { push, feed } = startPush(context);
-  const led = ledTasks(chains, config.settlement !== undefined);
-  startNotices(context, [workerPresence(led, leaderReads(sql), () => performance.now())]);
+  const leaderTasks = ledTasks(chains, config.settlement !== undefined);
+  startNotices(context, [workerPresence(leaderTasks, leaderReads(sql), () => performance.now())]);
   pushGauges(registry, () => ({ ...push.sockets, ...feed.figures() }));
   return {
     ...useCases,

@@ -12,11 +12,14 @@ import { archiveStore } from "../reconcile/archive/archive.postgres.ts";
 import { MAX_CONNECTIONS, type OpenArchives } from "./commands/archive-command.ts";
 
 const LOCK = "causeway:archive";
-/** Every session of a run shares this lock: those of a run that lost its first one may still work. */
+/**
+ * Every session of a run shares this lock: if a run lost its first session, its other sessions may still be
+ * at work.
+ */
 const WORK_LOCK = "causeway:archive work";
 /** Maximum difference between the clocks of the host and of the database. */
-const MAX_DIFFERENCE_MS = 60_000;
-/** Choosing the requests of a large month takes minutes, and blocks no other session. */
+const MAX_CLOCK_DIFFERENCE_MS = 60_000;
+/** Six hours: selecting the requests of a large month takes minutes, and blocks no other session. */
 const STATEMENT_TIMEOUT_MS = 6 * 3_600_000;
 
 /**
@@ -33,10 +36,10 @@ export function openArchives(env: Env): ReturnType<OpenArchives> {
   });
   return {
     async begin(connections) {
-      // Behind a pooler in transaction mode, the lock belongs to no process.
+      // A pooler in transaction mode would not keep the session, and so the lock, with this process.
       await withDatabaseProblems(url, async () => await checkSessions(url));
       const clients: pg.PoolClient[] = [];
-      // Without its session, a statement that is under way ends, and its locks with it.
+      // Destroys the connections: that ends statements in progress and releases their locks.
       const close = (): void => {
         for (const client of clients) client.release(true);
       };
@@ -49,7 +52,8 @@ export function openArchives(env: Env): ReturnType<OpenArchives> {
         while (clients.length < connections) clients.push(await pool.connect());
         for (const client of clients) {
           await lockShared(client, WORK_LOCK);
-          // Its statements are short or wait for rows: compiling them would take longer than it saves.
+          // JIT compilation would take longer than it saves, because the statements are short or wait for
+          // rows.
           await configureSession(client, { jit: "off" });
         }
         return { store: archiveStore(first), others: clients.slice(1).map(archiveStore), close };
@@ -67,15 +71,15 @@ export function openArchives(env: Env): ReturnType<OpenArchives> {
 }
 
 /**
- * The clock decides which requests are old enough: if it is ahead, the command would take requests that the
- * service still reads.
+ * The host's clock decides which requests are old enough: if it is ahead, the command would archive requests
+ * that the service still reads.
  */
 async function checkClock(client: pg.PoolClient): Promise<void> {
   const databaseMs = await databaseNowMs(sqlOn(client));
   const aheadMs = Date.now() - databaseMs;
-  if (Math.abs(aheadMs) <= MAX_DIFFERENCE_MS) return;
+  if (Math.abs(aheadMs) <= MAX_CLOCK_DIFFERENCE_MS) return;
   throw new Error(
     `the clock of this host is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? "ahead of" : "behind"} the clock of the database; ` +
-      `correct them until they differ by at most ${MAX_DIFFERENCE_MS / 1000} s, then run the command again`,
+      `correct them until they differ by at most ${MAX_CLOCK_DIFFERENCE_MS / 1000} s, then run the command again`,
   );
 }

@@ -62,7 +62,7 @@ export interface Context extends Services, Database {
 
 /**
  * Connects the database and the chains, and fetches prices.
- * @param answersClients whether this process responds to clients
+ * @param answersClients whether this process serves clients (the API)
  * @throws StartProblem when the database is unavailable or not migrated; RpcFault of kind `wrongChain` when a
  * node serves a different chain than configured; ServiceError when a deposit address factory is unsafe or a
  * former contract is not configured
@@ -77,8 +77,8 @@ export async function createContext(
     config.traces &&
     createTraces(answersClients ? "causeway-api" : "causeway-worker", config.traces, registry);
   lifecycle.add("traces", async () => await traces?.close());
-  const bare = loggedEvents(log, registry);
-  const logged = traces === undefined ? bare : tracedEvents(bare, traces, clock);
+  const untraced = loggedEvents(log, registry);
+  const logged = traces === undefined ? untraced : tracedEvents(untraced, traces, clock);
   const observeEndpoint = rpcCallTimes(registry);
   const timeSignatures = signatureTimes(registry);
 
@@ -98,7 +98,7 @@ export async function createContext(
     answersClients,
   };
   const servers = watchServer();
-  const relayed = newJobs();
+  const jobsOfProcess = newJobs();
 
   const accounts = knownAccounts(config);
   const evmChains = await connectChains({ ...process, ...accounts });
@@ -119,9 +119,9 @@ export async function createContext(
     prices: pricesWithVeto(book, poolUsd, clock),
     liquidity,
     poolUsd,
-    // Stores the alarms of a transaction itself.
-    uow: postgresUnitOfWork(pool, logged, servers, relayed, inbox),
-    newJobs: relayed,
+    // Not `events`: the unit of work stores the alarms of its transactions itself.
+    uow: postgresUnitOfWork(pool, logged, servers, jobsOfProcess, inbox),
+    newJobs: jobsOfProcess,
     traces,
     servers,
     reads: postgresReads(sql, servers),

@@ -79,7 +79,7 @@ export type RouteContext = AccessServices &
   ((typeof routes)[number] extends (app: TypedServer, context: infer Needs) => void ? Needs : never);
 
 export async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<void> {
-  // In this order: rate limits are counted by API key.
+  // Check keys first: rate limits count requests by API key.
   checkKeys(app, context);
   await limitRates(app, context.limits);
   for (const add of routes) add(typed(app), context);

@@ -11,8 +11,8 @@ import type { OpenKeys } from "./commands/keys-command.ts";
 import { keyAdmin } from "../callers/key-admin.ts";
 
 /**
- * The dependencies of `operator keys`: the database alone. Only a signature that no key made needs the home
- * chain, and with it the worker's environment.
+ * The dependencies of `operator keys`: the database. Only the signature of a contract wallet also needs the
+ * home chain, and with it the worker's environment.
  * @throws ConfigError without a database
  */
 export function openKeys(env: Env): ReturnType<OpenKeys> {

@@ -18,13 +18,13 @@ const AMOUNTS: ReadonlySet<string> = new Set([
 type Row = Readonly<Record<string, unknown>>;
 
 /**
- * Adds the name of a chain to its id, and amounts with decimals and symbol to base units; values that are not
- * configured stay unchanged.
+ * Adds the names of chains to their ids, and readable amounts with symbols to base units. Rows of chains or
+ * currencies that are not configured stay unchanged.
  */
 export function namedRows(chains: ReadonlyArray<Chain | NonEvmChain>): (row: object) => object {
   const byId = new Map(chains.map((chain) => [String(chain.id), chain]));
-  return (given) => {
-    const row = given as Row;
+  return (original) => {
+    const row = original as Row;
     const chain = byId.get(String(row["chain_id"] ?? row["chainId"]));
     if (chain === undefined) return row;
     const currency = [chain.native, ...chain.tokens].find(({ address }) => address === row["currency"]);
@@ -57,8 +57,8 @@ function readableAmount(value: unknown, { decimals, symbol }: Currency): string 
 }
 
 /**
- * The enabled chains of the environment, for names only: without a valid configuration, rows have ids and
- * base units only.
+ * The enabled chains of the environment, to name them in rows. Empty without a valid configuration: rows then
+ * have only ids and base units.
  */
 export function chainsToName(processEnv: Env): ReadonlyArray<Chain | NonEvmChain> {
   try {

@@ -12,8 +12,7 @@ import type { OpenPauses } from "./commands/pause-command.ts";
 import { chainsToName } from "./named-rows.ts";
 
 /**
- * The dependencies of `operator pause`: the database, and the configured chains if it runs in the service's
- * environment.
+ * The dependencies of `operator pause`: the database, and the configured chains if the environment has them.
  * @throws ConfigError without a database
  */
 export function openPauses(env: Env): ReturnType<OpenPauses> {
@@ -28,12 +27,12 @@ export function openPauses(env: Env): ReturnType<OpenPauses> {
   const sql = sqlOn(pool);
   const events = loggedEvents(log, createMetrics("causeway-operator").registry);
   const inbox = alarmInbox(clock);
-  const storing: Promise<void>[] = [];
-  // The service's processes deliver stored notices.
+  const storedAlarms: Promise<void>[] = [];
+  // Stores the alarm: the service's processes deliver stored notices.
   const alarm: Events["alarm"] = (event, facts) => {
     events.alarm(event, facts);
     if (hasChannels(env))
-      storing.push(
+      storedAlarms.push(
         inbox.store(sql, event, facts).catch((error: unknown) => {
           events.fault("notice_fault", error, { part: "store" });
         }),
@@ -47,13 +46,16 @@ export function openPauses(env: Env): ReturnType<OpenPauses> {
       isKnownChain: chains.length === 0 ? undefined : (chainId) => chains.some(({ id }) => id === chainId),
     }),
     close: async () => {
-      await Promise.all(storing);
+      await Promise.all(storedAlarms);
       await pool.end();
     },
   };
 }
 
-/** Whether notices are sent. An invalid `NOTIFY_URLS` is reported, but must not prevent a pause. */
+/**
+ * Whether notification channels are configured. An invalid `NOTIFY_URLS` is reported, but must not prevent a
+ * pause.
+ */
 function hasChannels(env: Env): boolean {
   try {
     return noticeConfig(readSettings(noticeSettings, withVaultSecrets(env))).channels.length > 0;

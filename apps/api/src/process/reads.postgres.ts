@@ -18,7 +18,7 @@ import { waitingReads } from "../requests/waiting-requests.postgres.ts";
 
 /**
  * The reads of all rooms, on a Postgres pool.
- * @param servers shared with the unit of work, which gives the nonces
+ * @param servers shared with the unit of work, which allocates the nonces
  */
 export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): Reads {
   return {

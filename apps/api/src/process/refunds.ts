@@ -11,8 +11,8 @@ import { priceSource } from "../markets/prices/prices.wiring.ts";
 import type { OpenRefunds } from "./commands/refund-command.ts";
 
 /**
- * The dependencies of `operator refund`: the database, the chains' configuration and the price source. It
- * connects to no chain, because the worker pays.
+ * The dependencies of `operator refund`: the database, the chains' configuration and the price source.
+ * Connects to no chain, because the worker pays the refund.
  * @throws ConfigError
  */
 export function openRefunds(env: Env): ReturnType<OpenRefunds> {

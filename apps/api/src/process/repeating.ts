@@ -2,22 +2,22 @@ import type { Lifecycle } from "@causeway/service-kit";
 import type { Events } from "../db/events.port.ts";
 
 interface RepeatOptions {
-  /** Whether the first round starts at once; otherwise after the first interval. */
+  /** Whether the first round starts immediately; otherwise it starts after the first interval. */
   readonly atStart?: boolean;
 }
 
 /**
- * Repeats tasks until the process ends. A task never runs twice at once; a fault names the task and ends only
- * that round.
+ * Repeats tasks until the process ends. A task never runs concurrently with itself. A fault is reported with
+ * the name of the task and ends only that round.
  */
 export function repeating(
   lifecycle: Pick<Lifecycle, "add">,
   events: Pick<Events, "fault">,
-): (task: string, everyMs: number, act: () => Promise<void>, options?: RepeatOptions) => void {
-  return (task, everyMs, act, { atStart = false } = {}) => {
+): (task: string, everyMs: number, run: () => Promise<void>, options?: RepeatOptions) => void {
+  return (task, everyMs, run, { atStart = false } = {}) => {
     let running: Promise<void> | undefined;
     const round = (): void => {
-      running ??= act()
+      running ??= run()
         .catch((error: unknown) => events.fault("job_fault", error, { job: task }))
         .finally(() => {
           running = undefined;

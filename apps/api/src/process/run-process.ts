@@ -14,18 +14,18 @@ import { createContext, type Context } from "./context.ts";
 /** The differences between the two processes: name, server, and listening address. */
 export interface ProcessPlan<Config extends ApiConfig> {
   readonly name: string;
-  /** Whether it responds to clients. */
+  /** Whether the process serves clients (the API). */
   readonly answersClients: boolean;
   /** @throws ConfigError */
   read(env: Env): Config;
   serve(context: Context, config: Config, services: HttpServices): Promise<FastifyInstance>;
-  /** The port it listens on, and the name of its setting. */
+  /** The port that the process listens on, and the name of its setting. */
   port(config: Config): { readonly port: number; readonly portName: string };
 }
 
 /**
- * Runs a process from its configuration to the last signal. Configuration problems are printed to stderr, and
- * the exit code is 1.
+ * Runs a process until a signal ends it. Configuration problems are printed to stderr, and the exit code is
+ * 1.
  */
 export async function runProcess<Config extends ApiConfig>(
   env: NodeJS.ProcessEnv,
@@ -58,7 +58,7 @@ export async function runProcess<Config extends ApiConfig>(
   });
 }
 
-/** There is no log level yet, and configuration problems are read as lines, not as JSON. */
+/** Prints configuration problems as plain lines: the logger cannot be configured yet. */
 function readOrExplain<Config>(read: () => Config): Config | undefined {
   try {
     return read();

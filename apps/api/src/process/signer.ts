@@ -29,7 +29,7 @@ import { signTransactionRoute } from "../payments/limited-signing/sign-transacti
 import { onlyWithToken, signRoutes } from "../requests/signing/sign.route.ts";
 import { signingCounts } from "../telemetry/signing-counts.ts";
 
-/** An order repeats the calls of its quote, whose body may have 256 KiB. */
+/** An order contains the calls of its quote, whose request body may have 256 KiB. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 
 const description = {
@@ -61,13 +61,13 @@ export async function runSigner(config: SignerConfig): Promise<void> {
       const server = await createHttpServer({ log, metrics }, description, {
         bodyLimitBytes: BODY_LIMIT_BYTES,
         interactiveDocumentation: false,
-        // On a socket, its mode decides who may read them.
+        // Without a token, metrics are open: on a socket, the file mode decides who may read them.
         metrics: metricsAccess(config.token, "open"),
       });
       const record = await openRecord({ config, log, lifecycle }, signer.address);
       healthRoutes(typed(server), { readiness: async () => await readinessOf(record) });
       const token = config.token?.reveal();
-      // An executor signs no orders.
+      // An executor does not sign orders.
       if (config.signing?.rules.key !== "executor")
         signRoutes(typed(server), {
           orderSigner: keyOrderSigner(signer),
@@ -127,7 +127,7 @@ async function listenAt(server: FastifyInstance, place: SignerPlace): Promise<st
     );
   // A process that was killed leaves its socket behind.
   await unlink(path).catch(() => undefined);
-  // The mode must be right from the first moment: a process that can connect can have orders signed.
+  // The socket must be private from the start: any process that can connect can have orders signed.
   const before = process.umask(0o177);
   try {
     return await server.listen({ path });

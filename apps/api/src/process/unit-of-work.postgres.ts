@@ -36,7 +36,7 @@ const DEADLOCK = "40P01";
 const SERIALIZATION = "40001";
 const LOCK_NOT_AVAILABLE = "55P03";
 
-// Until the end of the transaction.
+// Applies until the end of the transaction.
 const limitLockWaits = defineSql(
   "limit_lock_waits",
   {},
@@ -45,11 +45,13 @@ const limitLockWaits = defineSql(
 
 /**
  * Transactions on a Postgres pool. Their events are raised, and their announcements sent, after the commit. A
- * deadlock victim is run again (nothing of it was committed), at most three times.
- * @param events where a commit reports what happened by it
- * @param servers shared with the reads that payments are planned by
- * @param relay takes jobs to the relay of this process, which needs no announcement
- * @param inbox stores the alarms of a transaction with it, for notices; undefined: none are sent
+ * transaction that fails by a deadlock or a serialization conflict is rolled back and runs again, at most
+ * three times in total.
+ * @param events receives the events of a transaction after its commit
+ * @param servers shared with the reads that payments are planned from
+ * @param relay passes jobs to the relay of this process, which needs no announcement
+ * @param inbox stores the alarms of a transaction in the same transaction, for notices; undefined: no notices
+ * are sent
  */
 export function postgresUnitOfWork(
   pool: pg.Pool,
@@ -101,9 +103,9 @@ async function runOnce<T>(
     const sql: Sql = {
       db: statements.db,
       atEnd,
-      async query(one, values) {
-        announces ||= one.announces === true;
-        return await statements.query(one, values);
+      async query(statement, values) {
+        announces ||= statement.announces === true;
+        return await statements.query(statement, values);
       },
     };
     if (lockTimeoutMs !== undefined) await limitLockWaits(sql, { timeout: `${lockTimeoutMs}ms` });

@@ -19,7 +19,7 @@ const ONLY_THE_WORKER = {
 
 /**
  * The dependencies of `operator withdraw`: the database, the hub, the oracles, and the allocator's account on
- * the hub and the chain. Nothing watches or queues here.
+ * the hub and the chain. Starts no watchers and no queues.
  */
 export const openWithdrawals: OpenWithdrawals = async ({
   config,
@@ -43,7 +43,7 @@ export const openWithdrawals: OpenWithdrawals = async ({
     openSigner({ config, log, lifecycle }, allocatorKey),
   ]);
   const events = loggedEvents(log, createMetrics("causeway-operator").registry);
-  const bare = settlementServices(
+  const withoutNodeErrors = settlementServices(
     {
       clock: { nowMs: () => Date.now() },
       events,
@@ -62,9 +62,9 @@ export const openWithdrawals: OpenWithdrawals = async ({
   );
   const isHubEnabled = all.some(({ chain: { id } }) => id === settlement.hub.chainId);
   const settling = {
-    ...bare,
-    hub: withNodeErrors(bare.hub),
-    // Nothing watches here, and that lane makes other payments.
+    ...withoutNodeErrors,
+    hub: withNodeErrors(withoutNodeErrors.hub),
+    // This command watches no chain, so it must not use a lane that the worker pays through.
     sendAsPayment: isHubEnabled ? async () => ONLY_THE_WORKER : undefined,
   };
   const payouts = connectPayouts(settling, settling.hub, chain, allocator);

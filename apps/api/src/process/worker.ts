@@ -33,13 +33,13 @@ import type { Context } from "./context.ts";
 import { repeating } from "./repeating.ts";
 
 const PRUNE_EVERY_MS = 60_000;
-/** These balances are only measured, and each costs calls to every chain. */
-const HELD_EVERY_MS = 60_000;
+/** Less often than other metrics: reading these balances costs calls to every chain. */
+const BALANCES_EVERY_MS = 60_000;
 const REDIS_MEMORY_EVERY_MS = 15_000;
 
 /** The reported state of a running worker. */
 export interface Work {
-  /** Settles when Redis has responded. */
+  /** Resolves when Redis has responded. */
   readonly ping: OutboxRelay["ping"];
   readonly leaders: LeaderReport;
 }
@@ -90,13 +90,13 @@ export async function startWorker(
   repeat("reconciler", reconcileIntervalMs, () => reconcileRequests(reconciling));
   repeat("pruning", PRUNE_EVERY_MS, () => pruneHistory(context));
   repeat("pruning of webhooks", PRUNE_EVERY_MS, pruneByAge(context, webhooks.prune));
-  repeat("depository balances", HELD_EVERY_MS, depositoryGauge(context));
-  repeat("hub balances", HELD_EVERY_MS, hubGauge(context, settling));
+  repeat("depository balances", BALANCES_EVERY_MS, depositoryGauge(context));
+  repeat("hub balances", BALANCES_EVERY_MS, hubGauge(context, settling));
   repeat("memory of Redis", REDIS_MEMORY_EVERY_MS, redisMemory(context, relay));
 
-  const led = ledTasks(context.chains, settling !== undefined);
+  const leaderTasks = ledTasks(context.chains, settling !== undefined);
   const { workedAgoMs } = locks;
-  workerGauges(context, { relay, led, workedAgoMs, settling });
+  workerGauges(context, { relay, led: leaderTasks, workedAgoMs, settling });
   startNotices(
     context,
     workerChecks({
@@ -109,5 +109,5 @@ export async function startWorker(
       underWay: () => requestsUnderWay(sql),
     }),
   );
-  return { ping: () => relay.ping(), leaders: leaderReport(led, workedAgoMs, leaderReads(sql)) };
+  return { ping: () => relay.ping(), leaders: leaderReport(leaderTasks, workedAgoMs, leaderReads(sql)) };
 }

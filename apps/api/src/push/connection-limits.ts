@@ -9,14 +9,14 @@ export function connectionPlaces({
   let all = 0;
   return {
     take(address) {
-      const own = taken.get(address) ?? 0;
-      if (all >= maxConnections || own >= maxPerAddress) return undefined;
-      taken.set(address, own + 1);
+      const ofAddress = taken.get(address) ?? 0;
+      if (all >= maxConnections || ofAddress >= maxPerAddress) return undefined;
+      taken.set(address, ofAddress + 1);
       all++;
-      let isGivenBack = false;
+      let isReleased = false;
       return () => {
-        if (isGivenBack) return;
-        isGivenBack = true;
+        if (isReleased) return;
+        isReleased = true;
         all--;
         const left = (taken.get(address) ?? 1) - 1;
         if (left === 0) taken.delete(address);

@@ -17,8 +17,9 @@ export interface DeliveryServices {
 }
 
 /**
- * Makes one attempt and records its outcome. A crash in between repeats the attempt after the lease: a
- * receiver may get an event twice, but never misses one. An attempt aborted by shutdown does not count.
+ * Makes one attempt and records its outcome. After a crash in between, the attempt is repeated when the lease
+ * ends: a receiver may get an event twice, but never misses one. An attempt that is aborted by a shutdown
+ * does not count.
  */
 export async function deliverWebhook(
   { queue, sender, clock, events, hmac, chance, addressFormat }: DeliveryServices,
@@ -40,8 +41,8 @@ export async function deliverWebhook(
     status: outcome.status,
   };
   const end = endOf(outcome.error, tries, endedAtMs, chance());
-  const isOurs = await queue.finish(due, outcome, end, startedAtMs);
-  if (!isOurs) return;
+  const isLeaseHeld = await queue.finish(due, outcome, end, startedAtMs);
+  if (!isLeaseHeld) return;
   if (end === "delivered") events.happened("webhook_delivered", { ...facts, tookMs: outcome.tookMs });
   else if (end === "failed") events.alarm("webhook_given_up", { ...facts, reason: outcome.error });
   else events.happened("webhook_refused", { ...facts, reason: outcome.error, againAtMs: end.againAtMs });

@@ -7,9 +7,12 @@ const MAX_AT_ONCE = 64;
 const MAX_PER_KEY = 16;
 const MAX_PER_ENDPOINT = 8;
 /** Polling interval: finds retries that are due, and deliveries whose announcement was lost. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
-/** Added to the attempt's timeout for the lease: recording the outcome takes time, too. */
+/**
+ * How much longer than the timeout of an attempt its lease lasts, because recording the outcome takes time
+ * too.
+ */
 const LEASE_SLACK_MS = 20_000;
 
 /** Delivers webhooks until it is closed. Any number of processes may do so. */
@@ -21,7 +24,7 @@ export function deliverWebhooks(
 ): { wake(): void; close(): Promise<void> } {
   const { queue, clock, events, policy } = services;
   const closing = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const attempts = new Set<Promise<void>>();
   let awake = Promise.withResolvers<void>();
 
   const wake = (): void => awake.resolve();
@@ -30,17 +33,17 @@ export function deliverWebhooks(
     const attempt = deliverWebhook(services, due, closing.signal)
       .catch((error: unknown) => events.fault("webhook_fault", error, { deliveryId: due.id }))
       .finally(() => {
-        underWay.delete(attempt);
+        attempts.delete(attempt);
         wake();
       });
-    underWay.add(attempt);
+    attempts.add(attempt);
   }
 
   async function loop(): Promise<void> {
     while (!closing.signal.aborted) {
       awake = Promise.withResolvers();
       let taken = 0;
-      const limit = MAX_AT_ONCE - underWay.size;
+      const limit = MAX_AT_ONCE - attempts.size;
       if (limit > 0)
         try {
           const due = await queue.claim({
@@ -51,18 +54,19 @@ export function deliverWebhooks(
             limit,
           });
           taken = due.length;
-          for (const one of due) begin(one);
+          for (const delivery of due) begin(delivery);
         } catch (error) {
           events.fault("webhook_fault", error, { part: "claim" });
         }
-      // A full batch may have more behind it; otherwise wait for the timer or an announcement.
-      if (taken === 0 || underWay.size >= MAX_AT_ONCE) await sleepOrNews();
+      // After a batch, more deliveries may be due: claim again. Otherwise, wait for the timer or an
+      // announcement.
+      if (taken === 0 || attempts.size >= MAX_AT_ONCE) await sleepUntilWake();
     }
-    await Promise.all(underWay);
+    await Promise.all(attempts);
   }
 
-  async function sleepOrNews(): Promise<void> {
-    const timer = setTimeout(wake, LOOK_EVERY_MS);
+  async function sleepUntilWake(): Promise<void> {
+    const timer = setTimeout(wake, POLL_INTERVAL_MS);
     await awake.promise;
     clearTimeout(timer);
   }

@@ -11,7 +11,7 @@ import type {
 } from "../requests/status-feed.port.ts";
 import { statusView, successorView } from "../requests/index.ts";
 
-/** Follows requests in their wire form. */
+/** Follows requests and passes their statuses in wire form. */
 export function followStatus(
   feed: StatusFeed,
   clock: Clock,
@@ -25,8 +25,8 @@ export function followStatus(
 }
 
 /**
- * A follower of a request that was superseded at its deposit address follows the successor from then on,
- * under the original id.
+ * Follows a request. If the request is superseded at its deposit address, the follower gets the updates of
+ * the successor, under the original id.
  */
 async function followOne(
   {
@@ -38,17 +38,21 @@ async function followOne(
   follower: StatusFollower,
   after: number | undefined,
 ): Promise<StopListening | undefined> {
-  let isOver = false;
+  let isStopped = false;
   let stopSuccessor: StopListening | undefined;
-  let own: StatusRecord | undefined;
+  let ownRecord: StatusRecord | undefined;
   let successor: { readonly id: RequestId; ready: Promise<void>; last?: StatusChange } | undefined;
   const wireListener = toWireListener(follower, clock, format);
 
   const reportSuccessor = ({ record, onlyFinal }: StatusChange): void => {
-    if (own === undefined) return;
-    // Not a change of the followed request: a client that reconnects with it gets the current status of
-    // everything.
-    follower.updated({ view: successorView(own, record, clock.nowMs(), format), sequence: 0, onlyFinal });
+    if (ownRecord === undefined) return;
+    // Sequence 0, because this is not a change of the followed request: a client that reconnects with it gets
+    // the current status.
+    follower.updated({
+      view: successorView(ownRecord, record, clock.nowMs(), format),
+      sequence: 0,
+      onlyFinal,
+    });
   };
   const followSuccessor = async (supersededBy: RequestId): Promise<void> => {
     const listener: StatusListener = {
@@ -61,15 +65,15 @@ async function followOne(
     };
     const stopThis = await feed.follow(supersededBy, listener).catch(() => undefined);
     if (stopThis === undefined) follower.lost();
-    if (isOver || successor?.id !== supersededBy) stopThis?.();
+    if (isStopped || successor?.id !== supersededBy) stopThis?.();
     else stopSuccessor = stopThis;
   };
   const stop = await feed.follow(
     requestId,
     {
       changed: (change) => {
-        own = change.record;
-        const { supersededBy } = own;
+        ownRecord = change.record;
+        const { supersededBy } = ownRecord;
         if (supersededBy !== successor?.id) {
           stopSuccessor?.();
           stopSuccessor = undefined;
@@ -90,7 +94,7 @@ async function followOne(
   return (
     stop &&
     ((): void => {
-      isOver = true;
+      isStopped = true;
       stop();
       stopSuccessor?.();
     })

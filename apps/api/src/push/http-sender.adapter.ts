@@ -13,9 +13,9 @@ export type Resolve = (host: string, options: LookupAllOptions) => Promise<reado
 class AddressRefused extends Error {}
 
 /**
- * Delivers over HTTP, to public addresses only unless the policy allows others. It connects to the addresses
- * that were checked, so a later DNS change has no effect. Each attempt uses a new connection; redirects are
- * not followed.
+ * Delivers over HTTP, only to public addresses unless the policy allows private ones. Connects to the checked
+ * addresses, so a later DNS change has no effect. Each attempt uses a new connection. Does not follow
+ * redirects.
  */
 export function httpSender(
   { allowPrivate, timeoutMs }: WebhookPolicy,
@@ -45,11 +45,11 @@ export function httpSender(
           headers,
           body,
           signal: bound,
-          // The next attempt checks the addresses again.
+          // A new connection for each attempt, so that the addresses are checked again.
           reset: true,
         });
         const status = answer.statusCode;
-        const response = await beginningOf(answer.body);
+        const response = await readBeginning(answer.body);
         if (status >= 200 && status < 300) return outcome({ status, error: undefined, response });
         return outcome({ status, error: `HTTP status ${status}`, response });
       } catch (error) {
@@ -60,11 +60,11 @@ export function httpSender(
   };
 }
 
-/** @throws AddressRefused for a URL that must not be called, whatever its name resolves to */
+/** @throws AddressRefused for a URL that must not be called, regardless of what its host resolves to */
 function checkTarget({ protocol, hostname }: URL, allowPrivate: boolean): void {
   if (allowPrivate) return;
   if (protocol !== "https:") throw new AddressRefused("the URL is not https");
-  // A literal address is never looked up.
+  // A literal address is never looked up, so it is checked here.
   if (!mayBePublicHost(hostname)) throw refused(hostname);
 }
 
@@ -73,19 +73,21 @@ export function checkedLookup(allowPrivate: boolean, resolve: Resolve) {
   return (
     host: string,
     options: LookupOptions,
-    tell: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
+    callback: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
   ): void => {
     resolve(host, { ...options, all: true }).then(
       (addresses) => {
-        const hidden = allowPrivate ? undefined : addresses.find(({ address }) => !isPublicAddress(address));
+        const privateAddress = allowPrivate
+          ? undefined
+          : addresses.find(({ address }) => !isPublicAddress(address));
         const [first] = addresses;
-        // One private address makes the name suspect: none of its addresses is called.
-        if (hidden !== undefined) tell(refused(hidden.address), []);
-        else if (first === undefined) tell(new AddressRefused("the host name has no address"), []);
-        else if (options.all === true) tell(null, [...addresses]);
-        else tell(null, first.address, first.family);
+        // One private address makes the host suspect: none of its addresses is called.
+        if (privateAddress !== undefined) callback(refused(privateAddress.address), []);
+        else if (first === undefined) callback(new AddressRefused("the host name has no address"), []);
+        else if (options.all === true) callback(null, [...addresses]);
+        else callback(null, first.address, first.family);
       },
-      (error: unknown) => tell(error instanceof Error ? error : new Error(String(error)), []),
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), []),
     );
   };
 }
@@ -93,8 +95,8 @@ export function checkedLookup(allowPrivate: boolean, resolve: Resolve) {
 const refused = (address: string): AddressRefused =>
   new AddressRefused(`the address ${address} is not public`);
 
-/** Reads the beginning of the answer. Errors after its head do not change the outcome. */
-async function beginningOf(body: AsyncIterable<Buffer> & { destroy(): void }): Promise<string> {
+/** Reads the beginning of the response. Errors after the head do not change the outcome. */
+async function readBeginning(body: AsyncIterable<Buffer> & { destroy(): void }): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
@@ -104,7 +106,7 @@ async function beginningOf(body: AsyncIterable<Buffer> & { destroy(): void }): P
       if (bytes >= MAX_ANSWER_BYTES) break;
     }
   } catch {
-    // The head arrived; the rest is only for the log.
+    // Ignored: the head arrived, and the rest is only for the log.
   } finally {
     body.destroy();
   }
@@ -112,7 +114,7 @@ async function beginningOf(body: AsyncIterable<Buffer> & { destroy(): void }): P
   return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString("utf8").replaceAll("\0", "");
 }
 
-/** For the owner of the endpoint: reveals nothing about the internal network. */
+/** The reason for the owner of the endpoint. Must reveal nothing about the internal network. */
 function reasonOf(error: unknown, timeoutMs: number): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof AddressRefused) return cause.message;

@@ -41,7 +41,7 @@ export function webhookAdmin(services: WebhookServices): WebhookAdmin {
       return { secret, endpoint: requireFound(await register.rotate(keyId, id, change)) };
     },
     async remove(keyId, id) {
-      if (!(await register.remove(keyId, id, clock.nowMs()))) throw unknown();
+      if (!(await register.remove(keyId, id, clock.nowMs()))) throw notFound();
     },
     deliveries: async (keyId, id, query) => requireFound(await register.deliveries(keyId, id, query)),
     delivery: async (keyId, id, deliveryId) => requireFound(await register.delivery(keyId, id, deliveryId)),
@@ -50,24 +50,25 @@ export function webhookAdmin(services: WebhookServices): WebhookAdmin {
   };
 }
 
-const unknown = (): ServiceError => new ServiceError("NOT_FOUND", "Webhook or delivery not found");
+const notFound = (): ServiceError => new ServiceError("NOT_FOUND", "Webhook or delivery not found");
 
 function requireFound<T>(value: T | undefined): T {
-  if (value === undefined) throw unknown();
+  if (value === undefined) throw notFound();
   return value;
 }
 
 /**
- * Checks the URL's text; what its name resolves to is checked on every delivery.
+ * Checks the text of a URL. The addresses of its host are checked on every delivery.
  * @throws ServiceError INVALID_REQUEST
  */
 function checkUrl({ policy, mayBePublicHost }: WebhookServices, text: string): void {
-  const wrong = (reason: string): ServiceError =>
+  const invalidUrl = (reason: string): ServiceError =>
     new ServiceError("INVALID_REQUEST", `url ${reason}`, { field: "url" });
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw wrong("must be an https URL");
-  if (url.username !== "" || url.password !== "") throw wrong("must not contain a user name or a password");
+  if (url === null || !/^https?:$/.test(url.protocol)) throw invalidUrl("must be an https URL");
+  if (url.username !== "" || url.password !== "")
+    throw invalidUrl("must not contain a user name or a password");
   if (policy.allowPrivate) return;
-  if (url.protocol !== "https:") throw wrong("must be an https URL");
-  if (!mayBePublicHost(url.hostname)) throw wrong("must be on a public host");
+  if (url.protocol !== "https:") throw invalidUrl("must be an https URL");
+  if (!mayBePublicHost(url.hostname)) throw invalidUrl("must be on a public host");
 }

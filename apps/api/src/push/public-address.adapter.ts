@@ -25,7 +25,10 @@ const notPublicV4 = blockList("ipv4", [
  * multicast addresses.
  */
 const globalV6 = blockList("ipv6", ["2000::/3"]);
-/** Excluded from it: protocol assignments with Teredo, documentation, and embedded IPv4 addresses. */
+/**
+ * Parts of `globalV6` without public hosts: protocol assignments including Teredo, documentation, and
+ * embedded IPv4 addresses.
+ */
 const notPublicV6 = blockList("ipv6", ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]);
 
 /** Whether an IP address may belong to a host on the public internet. */
@@ -41,7 +44,10 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** The same for the host in a URL. What a name resolves to is only known when it is called. */
+/**
+ * Whether the host in a URL may be public. For a host name, its addresses are checked later, when it is
+ * called.
+ */
 export function mayBePublicHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");
   return isIP(host) === 0 ? !/(^|\.)localhost\.?$/.test(host) : isPublicAddress(host);

@@ -21,11 +21,11 @@ import { webhookQueue } from "./webhook-queue.postgres.ts";
 import { webhookRegister } from "./webhook-register.postgres.ts";
 import type { WebhookAdmin } from "./webhooks.port.ts";
 
-/** How often the feed sends itself a heartbeat, to notice that it receives nothing. */
+/** How often the feed sends itself a heartbeat, to notice when it no longer receives anything. */
 const BEAT_MS = 1_000;
 /**
- * Missed heartbeats before followers are disconnected. They all reconnect at once, so a short stall must not
- * disconnect them.
+ * Missed heartbeats before followers are disconnected. A short stall must not disconnect them, because they
+ * would all reconnect at once.
  */
 const BEATS_UNTIL_LOST = 5;
 /** How long deliveries, events and removed endpoints are kept after they ended. */

@@ -13,7 +13,7 @@ import { requestNotFound } from "../http/refusals.ts";
 
 /** Maximum number of frames from a client per window: far more than all its possible subscriptions. */
 const FRAMES = { max: 500, windowMs: 10_000 };
-/** Maximum repetitions of a subscription per window: each is answered with a frame of about 1 kB. */
+/** Maximum requests for the same subscription per window: each is answered with a frame of about 1 kB. */
 const MAX_SAME_SUBSCRIPTIONS = 10;
 /** The subscription to all requests of the key. */
 const ALL = "all";
@@ -23,25 +23,25 @@ export const closing = {
   restart: { code: 1012, reason: "service restart" },
   lost: { code: 1011, reason: "events may be missing; reconnect" },
   tooMuch: { code: 1008, reason: "too many frames" },
-  notToBeHad: { code: 1008, reason: "request not found" },
+  unknownRequest: { code: 1008, reason: "request not found" },
   revoked: { code: 1008, reason: "API key is no longer valid" },
 } as const;
 export type Closing = (typeof closing)[keyof typeof closing];
 
 /** The client's end of a socket. */
 export interface Peer {
-  /** Counts a frame of the peer's address; false when the address has sent too many. */
-  mayAsk(): boolean;
+  /** Counts a frame from the peer's address. False: the address has sent too many frames. */
+  takeFrame(): boolean;
   send(frame: string): void;
   close(why: Closing): void;
 }
 
 /** The conversation on one open socket. */
 export interface Conversation {
-  /** A frame arrived. */
-  heard(text: string): void;
-  /** The socket is closed. */
-  ended(): void;
+  /** Handles a frame from the client. */
+  receive(text: string): void;
+  /** Ends all subscriptions, because the socket is closed. */
+  close(): void;
 }
 
 type Services = Pick<StatusPush, "follow" | "followKey" | "policy" | "sockets"> & { readonly clock: Clock };
@@ -52,21 +52,21 @@ type Services = Pick<StatusPush, "follow" | "followKey" | "policy" | "sockets"> 
  */
 export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | undefined): Conversation {
   const { policy, sockets, clock } = services;
-  /** Undefined: the look-up is not finished. */
-  const subscriptions = new Map<string, { stop?: StopListening; isOver: boolean }>();
-  // Monotonic: if a wall clock is set back, the window would not end.
+  /** Open subscriptions. `stop` is undefined until the look-up has finished. */
+  const subscriptions = new Map<string, { stop?: StopListening; isEnded: boolean }>();
+  // On the monotonic clock: if a wall clock were set back, the window would not end.
   const frames = { count: 0, sinceMs: performance.now() };
 
   /** How often each subscription was requested in this window. */
   const asked = new Map<string, number>();
 
-  function heard(text: string): void {
+  function receive(text: string): void {
     const nowMs = performance.now();
     if (nowMs - frames.sinceMs > FRAMES.windowMs) {
       Object.assign(frames, { count: 0, sinceMs: nowMs });
       asked.clear();
     }
-    if (++frames.count > FRAMES.max || !peer.mayAsk()) return peer.close(closing.tooMuch);
+    if (++frames.count > FRAMES.max || !peer.takeFrame()) return peer.close(closing.tooMuch);
     const frame = readFrame(text);
     if (typeof frame === "string") return peer.send(errorFrame("INVALID_REQUEST", frame));
     const id = frame.filters?.id;
@@ -99,12 +99,12 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
         `A socket may have at most ${policy.maxSubscriptions} subscriptions; unsubscribe or open another`,
       );
     if (requestId === undefined) return subscribeToAll();
-    const subscription: { stop?: StopListening; isOver: boolean } = { isOver: false };
+    const subscription: { stop?: StopListening; isEnded: boolean } = { isEnded: false };
     add(name, subscription);
     let isAnswered = false;
     const follower: StatusFollower = {
       updated: (update) => {
-        if (subscription.isOver) return;
+        if (subscription.isEnded) return;
         if (!isAnswered) peer.send(doneFrame("subscribe", requestId));
         // The same update again would be a duplicate event.
         else if (update.onlyFinal) return;
@@ -113,20 +113,20 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
         peer.send(eventFrame(update, clock.nowMs()));
       },
       lost: () => {
-        if (!subscription.isOver) peer.close(closing.lost);
+        if (!subscription.isEnded) peer.close(closing.lost);
       },
     };
     services.follow(requestId, follower).then(
       (stop) => {
-        if (subscription.isOver) return stop?.();
+        if (subscription.isEnded) return stop?.();
         if (stop !== undefined) {
           subscription.stop = stop;
           return undefined;
         }
         end(name);
         peer.send(errorFrame("REQUEST_NOT_FOUND", requestNotFound(requestId).message));
-        // A client without another subscription would wait forever.
-        if (subscriptions.size === 0) peer.close(closing.notToBeHad);
+        // A client without any other subscription would wait forever.
+        if (subscriptions.size === 0) peer.close(closing.unknownRequest);
         return undefined;
       },
       () => peer.close(closing.lost),
@@ -135,7 +135,7 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
 
   function subscribeToAll(): void {
     const { id } = requireSecretKey({ apiKey: key }, "read", "subscribe without filters.id");
-    const subscription: { stop?: StopListening; isOver: boolean } = { isOver: false };
+    const subscription: { stop?: StopListening; isEnded: boolean } = { isEnded: false };
     peer.send(doneFrame("subscribe", undefined));
     subscription.stop = services.followKey(id, {
       updated: (update) => {
@@ -148,7 +148,7 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
     add(ALL, subscription);
   }
 
-  function add(name: string, subscription: { stop?: StopListening; isOver: boolean }): void {
+  function add(name: string, subscription: { stop?: StopListening; isEnded: boolean }): void {
     subscriptions.set(name, subscription);
     sockets.subscriptions++;
   }
@@ -156,15 +156,15 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
   function end(name: string): void {
     const subscription = subscriptions.get(name);
     if (subscription === undefined) return;
-    subscription.isOver = true;
+    subscription.isEnded = true;
     subscription.stop?.();
     subscriptions.delete(name);
     sockets.subscriptions--;
   }
 
   return {
-    heard,
-    ended() {
+    receive,
+    close() {
       for (const name of subscriptions.keys()) end(name);
     },
   };

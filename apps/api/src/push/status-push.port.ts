@@ -15,7 +15,7 @@ export interface StatusUpdate {
 /** Receives updates of requests. Must not throw. */
 export interface StatusFollower {
   updated(update: StatusUpdate): void;
-  /** No more updates follow, although there may be more changes. */
+  /** No more updates will follow, even if the request changes. */
   lost(): void;
 }
 
@@ -34,7 +34,9 @@ export interface PushPolicy {
 
 /** Long-lived connections, counted by address. */
 export interface ConnectionPlaces {
-  /** Returns a function that releases the place once. Undefined: the limit is reached. */
+  /**
+   * Takes a place, and returns a function that releases it (at most once). Undefined: the limit is reached.
+   */
   take(address: string): (() => void) | undefined;
 }
 

@@ -22,15 +22,16 @@ import { unsentBytes } from "../http/unsent-bytes.route.ts";
 
 /** Larger than any valid frame of a client. */
 const MAX_FRAME_BYTES = 4_096;
-/** Limits of buffered bytes that clients have not read; beyond them a client counts as stalled. */
+/** Limits of buffered bytes that clients have not read. A client that exceeds a limit counts as stalled. */
 const UNSENT = { perSocket: 65_536, total: 64 * 1024 * 1024, stalledMs: 30_000 };
 /** How long a closing process waits for clients to close their sockets. */
 const GOODBYE_MS = 1_000;
 /**
- * How often the keys of open sockets are checked, so that changes take effect about as fast as for requests.
+ * How often the keys of open sockets are checked: changes of a key should take effect about as fast as for
+ * requests.
  */
 const KEY_CHECK_MS = 1_000;
-/** Clients get a URL without a path; some add one. */
+/** The documented URL has no path, but some clients add `/ws`. */
 const PATHS: ReadonlySet<string> = new Set(["/", "/ws"]);
 
 interface SocketNeeds {
@@ -48,8 +49,9 @@ interface Open {
 }
 
 /**
- * `request.status.updated` over WebSocket, on the port of the API. A client without a key subscribes to
- * requests by id. Not a plugin of the framework, which would wrap the handler of every other route.
+ * Serves `request.status.updated` over WebSocket, on the port of the API. A client without a key can
+ * subscribe to requests by id. Does not use the framework's plugin, because it would wrap the handler of
+ * every other route.
  */
 export function statusSockets(app: FastifyInstance, services: SocketNeeds): void {
   const { push, apiKeys } = services;
@@ -66,12 +68,12 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
   const addressOf = remoteAddress(push.policy.trustProxy);
   let isEnding = false;
 
-  // With a listener for upgrades, Node passes on every request that offers one, which some HTTP clients do
-  // with every plain request.
-  Object.assign(app.server, { shouldUpgradeCallback: isForSockets });
+  // With an `upgrade` listener, Node emits it for every request that offers an upgrade, and some HTTP clients
+  // offer one with every plain request.
+  Object.assign(app.server, { shouldUpgradeCallback: isSocketRequest });
   app.server.on("upgrade", (request: IncomingMessage, raw: Duplex, head: Buffer) => {
-    // Until the library has the socket there is no other listener, and an error without a listener ends the
-    // process.
+    // Until the library takes over the socket, it has no other error listener, and an unhandled error would
+    // end the process.
     const onError = (): void => void raw.destroy();
     raw.on("error", onError);
     admit(request).then(
@@ -79,7 +81,7 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
         raw.off("error", onError);
         raw.once("close", release);
         if (raw.destroyed) return release();
-        return server.handleUpgrade(request, raw, head, (socket) => begin(socket, key, address));
+        return server.handleUpgrade(request, raw, head, (socket) => openSocket(socket, key, address));
       },
       (error: unknown) => refuse(raw, error),
     );
@@ -89,8 +91,8 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
   async function admit(
     request: IncomingMessage,
   ): Promise<{ readonly key: Open["key"]; readonly address: string; readonly release: () => void }> {
-    // On Node versions without that option, such requests arrive here.
-    if (!isForSockets(request))
+    // Node versions without `shouldUpgradeCallback` pass such requests to this listener.
+    if (!isSocketRequest(request))
       throw new ServiceError("NOT_FOUND", "WebSocket endpoint not found; connect to /");
     if (isEnding) throw new ServiceError("SERVICE_UNAVAILABLE", "The service is restarting; reconnect");
     const ip = addressOf(request);
@@ -99,7 +101,7 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
     if (release === undefined)
       throw new ServiceError("RATE_LIMITED", "Too many open connections; close one or retry later");
     try {
-      const text = givenText(request);
+      const text = keyTextOf(request);
       if (text === undefined) return { key: undefined, address, release };
       const identity = await validKey({ apiKeys, wrong }, text, { ip });
       checkOrigin(identity, request.headers.origin);
@@ -110,14 +112,14 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
     }
   }
 
-  function begin(socket: WebSocket, key: Open["key"], address: string): void {
+  function openSocket(socket: WebSocket, key: Open["key"], address: string): void {
     const state: Open = { key, isAlive: true };
     open.set(socket, state);
     push.sockets.sockets++;
     const conversation = converse(
       { ...push, clock: services.clock },
       {
-        mayAsk: () => quota.take(address, performance.now()),
+        takeFrame: () => quota.take(address, performance.now()),
         send(frame) {
           if (socket.readyState !== WebSocket.OPEN) return;
           socket.send(frame, () => noteUnsent(socket));
@@ -135,13 +137,13 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
     socket.on("pong", () => void (state.isAlive = true));
     socket.on("message", (frame: Buffer, isBinary) => {
       state.isAlive = true;
-      conversation.heard(isBinary ? "" : frame.toString("utf8"));
+      conversation.receive(isBinary ? "" : frame.toString("utf8"));
     });
     socket.on("close", () => {
       open.delete(socket);
       unsent.forget(socket);
       push.sockets.sockets--;
-      conversation.ended();
+      conversation.close();
     });
     socket.send(readyFrame(randomUUID()));
     // The socket may have been opened while the process began to close.
@@ -218,19 +220,19 @@ function sameTexts(some: readonly string[], others: readonly string[]): boolean 
 }
 
 /** The key in the URL, where socket clients send it, or in a header. */
-function givenText(request: IncomingMessage): string | undefined {
-  const ofQuery = new URL(request.url ?? "/", "http://host").searchParams.get("apiKey")?.trim();
-  const ofHeader = givenKey(request);
-  if (ofQuery === undefined || ofQuery === "") return ofHeader;
-  if (ofHeader !== undefined && ofHeader !== ofQuery)
+function keyTextOf(request: IncomingMessage): string | undefined {
+  const queryKey = new URL(request.url ?? "/", "http://host").searchParams.get("apiKey")?.trim();
+  const headerKey = givenKey(request);
+  if (queryKey === undefined || queryKey === "") return headerKey;
+  if (headerKey !== undefined && headerKey !== queryKey)
     throw new ServiceError(
       "UNAUTHORIZED",
       "The URL and the headers contain different API keys; send one of them",
     );
-  return ofQuery;
+  return queryKey;
 }
 
-function isForSockets({ url = "", headers, method }: IncomingMessage): boolean {
+function isSocketRequest({ url = "", headers, method }: IncomingMessage): boolean {
   return (
     headers.upgrade?.toLowerCase() === "websocket" &&
     method === "GET" &&

@@ -9,7 +9,7 @@ import { errors, type TypedServer } from "../http/typed.route.ts";
 import { hash } from "../http/wire-values.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
-/** Maximum buffered bytes; beyond it the client is not reading. */
+/** Maximum number of buffered bytes. With more, the client counts as stalled. */
 const MAX_UNSENT_BYTES = 262_144;
 /** After this time, a client that lost the stream reconnects. */
 const RETRY_MS = 1_000;
@@ -42,7 +42,7 @@ export function statusStreamRoute(app: TypedServer, { push }: { readonly push: S
         throw new ServiceError("RATE_LIMITED", "Too many open connections; close one or retry later");
       const { raw } = reply;
       const lastSequence = lastEventId(request.headers["last-event-id"]);
-      const first: StatusUpdate[] = [];
+      const bufferedUpdates: StatusUpdate[] = [];
       let isStreaming = false;
       const end = (): void => {
         if (!raw.writableEnded) raw.end();
@@ -62,7 +62,7 @@ export function statusStreamRoute(app: TypedServer, { push }: { readonly push: S
         const stopped = await push.follow(
           requestId,
           {
-            updated: (update) => (isStreaming ? write(update) : void first.push(update)),
+            updated: (update) => (isStreaming ? write(update) : void bufferedUpdates.push(update)),
             lost: () => {
               push.sockets.closed++;
               if (isStreaming) end();
@@ -72,8 +72,8 @@ export function statusStreamRoute(app: TypedServer, { push }: { readonly push: S
           lastSequence,
         );
         if (stopped === undefined) throw requestNotFound(requestId);
-        const [known] = first;
-        // A browser that gets any other answer reconnects forever.
+        const [known] = bufferedUpdates;
+        // 204 ends the stream: with any other answer, a browser would reconnect forever.
         if (known?.sequence === lastSequence && known?.view.final === true) {
           stopped();
           release();
@@ -87,16 +87,16 @@ export function statusStreamRoute(app: TypedServer, { push }: { readonly push: S
       reply.hijack();
       push.sockets.streams++;
       open.add(raw);
-      const alive = setInterval(() => void raw.write(": still here\n\n"), push.policy.heartbeatMs);
+      const keepAlive = setInterval(() => void raw.write(": still here\n\n"), push.policy.heartbeatMs);
       const close = (): void => {
         if (!open.delete(raw)) return;
-        clearInterval(alive);
+        clearInterval(keepAlive);
         stop();
         release();
         push.sockets.streams--;
       };
       raw.once("close", close);
-      // A client that disconnected during the look-up emits no second event.
+      // If the client disconnected during the look-up, `close` is not emitted again.
       if (raw.destroyed) return close();
       for (const [name, value] of Object.entries(reply.getHeaders()))
         if (value !== undefined) raw.setHeader(name, value);
@@ -108,7 +108,7 @@ export function statusStreamRoute(app: TypedServer, { push }: { readonly push: S
       });
       isStreaming = true;
       raw.write(`retry: ${RETRY_MS}\n\n`);
-      for (const update of first) if (update.sequence !== lastSequence) write(update);
+      for (const update of bufferedUpdates) if (update.sequence !== lastSequence) write(update);
       return undefined;
     },
   );

@@ -2,7 +2,10 @@ import { ServiceError } from "@causeway/domain";
 
 /** Maximum number of webhooks of one API key. */
 export const MAX_WEBHOOKS_PER_KEY = 10;
-/** Webhooks that one API key may create in 24 hours. Each leaves a row for two weeks after it is removed. */
+/**
+ * Maximum number of webhooks that one API key may create in 24 hours. A removed webhook leaves a row for two
+ * weeks.
+ */
 export const MAX_CREATIONS_PER_DAY = 100;
 
 export function tooManyWebhooks(): ServiceError {

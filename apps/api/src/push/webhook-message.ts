@@ -4,7 +4,7 @@ import { statusView } from "../requests/index.ts";
 import { signatureHeaders } from "./webhook-signature.ts";
 
 /**
- * Body and headers of one attempt. The body is compact JSON, so that receivers which parse and serialize it
+ * Body and headers of one attempt. The body is compact JSON, so that receivers that parse and serialize it
  * get the same bytes.
  */
 export function webhookMessage(

@@ -24,7 +24,7 @@ interface Claim extends Record<string, unknown> {
 }
 const earlier = alias(deliveries, "earlier");
 /**
- * Deliveries of an endpoint that are due; earlier ones of the same request come first. `nullif (…) is not
+ * Due deliveries of an endpoint without earlier pending deliveries of the same request. `nullif (…) is not
  * null` makes this one index probe per delivery and lets the planner expect a match at the start of the
  * index; `not exists` would read the whole queue of the endpoint.
  */
@@ -36,12 +36,12 @@ const dueOf = (endpointId: SQL, { nowMs }: Params<Claim>): SQL => text`
         and ${earlier.seq} < ${deliveries.seq} and ${earlier.state} = 'waiting' limit 1), false), false) is not null
   order by ${deliveries.nextAtMs}`;
 const isWaiting = text`${deliveries.state} = 'waiting'`;
-const isLiving = text`${endpoints.deletedAtMs} is null`;
+const isNotDeleted = text`${endpoints.deletedAtMs} is null`;
 
 /**
- * Each key has a number of places for all its endpoints, and failing endpoints come last: a hanging receiver
- * delays only its own deliveries. `asking` skips through the index from endpoint to endpoint, so the cost of
- * a claim grows only with the endpoints that have pending deliveries.
+ * Limits concurrent deliveries per key and per endpoint, and claims failing endpoints last: a hanging
+ * receiver delays only its own deliveries. `asking` skips through the index from endpoint to endpoint, so the
+ * cost of a claim grows only with the endpoints that have pending deliveries.
  */
 const claim = defineSql(
   "webhook_claim",
@@ -64,7 +64,7 @@ const claim = defineSql(
     -- Ordered by their first deliveries, which may be under way already; failing endpoints come last.
     asked as (
       select id, first_at_ms, id in (
-        select ${endpoints.id} from ${endpoints} where ${endpoints.failingSinceMs} is not null and ${isLiving}) as is_failing
+        select ${endpoints.id} from ${endpoints} where ${endpoints.failingSinceMs} is not null and ${isNotDeleted}) as is_failing
       from asking where first_at_ms <= ${p.nowMs} and id not in (select endpoint_id from held where places >= ${p.perEndpoint})
       order by is_failing, first_at_ms, id),
     -- Checks one endpoint after the other until enough of them have something to claim. The inner limits prevent joins of whole tables.
@@ -74,7 +74,7 @@ const claim = defineSql(
       from asked
         cross join lateral (
           select ${endpoints.keyId}, ${p.perKey} - coalesce((select places from held_by_key h where h.key_id = ${endpoints.keyId}), 0) as free_of_key
-          from ${endpoints} where ${endpoints.id} = asked.id and ${isLiving} limit 1) living
+          from ${endpoints} where ${endpoints.id} = asked.id and ${isNotDeleted} limit 1) living
         cross join lateral (${dueOf(text`asked.id`, p)} limit 1) head
       where living.free_of_key > 0 and (select ${apiKeys.revokedAtMs} is null from ${apiKeys} where ${apiKeys.id} = living.key_id)
       order by is_failing, first_at_ms, id limit ${p.limit}),
@@ -121,7 +121,7 @@ interface Finished extends Record<string, unknown> {
   readonly lease: string;
   /** The new state. */
   readonly state: DeliveryState;
-  /** When it is retried; null if it is not. */
+  /** When the delivery is retried. Null: it is not retried. */
   readonly againAtMs: number | null;
   /** When this attempt began. */
   readonly atMs: number;
@@ -131,7 +131,8 @@ interface Finished extends Record<string, unknown> {
   readonly response: string | null;
 }
 const later = alias(deliveries, "later");
-// Later deliveries of the same request are tried at the same time as this one, or now.
+// Reschedules later deliveries of the same request: to the time of this delivery's retry, or to now if it has
+// ended.
 const finish = defineSql("webhook_finish", { id: deliveries.id }, (p: Params<Finished>) => {
   const [at, again, error] = [text`${p.atMs}::bigint`, text`${p.againAtMs}::bigint`, text`${p.error}::text`];
   const { deliveryId, n, atMs, tookMs, status, error: failure, response } = webhookAttempts;
@@ -187,7 +188,7 @@ const pruneEvents = defineSql(
 );
 const ofRevokedKeys = ({ beforeMs }: Params<Pruned>): SQL => text`
   select ${endpoints.id} from ${apiKeys} join ${endpoints} on ${endpoints.keyId} = ${apiKeys.id} where ${apiKeys.revokedAtMs} < ${beforeMs}`;
-// Nothing is sent to a removed endpoint or for a revoked key, so these will never be delivered.
+// Deletes deliveries that will never be sent: to removed endpoints and of revoked keys.
 const pruneUnsent = defineSql(
   "webhook_unsent_prune",
   { id: deliveries.id },

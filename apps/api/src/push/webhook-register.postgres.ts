@@ -69,7 +69,7 @@ const create = defineSql("webhook_create", ENDPOINT, (p: Params<NewEndpoint>) =>
       from owner where ${countOwn(text`owner.id`)} < ${p.max} returning ${endpoints}.*)
     ${selectEndpoint} from made as ${endpoints}`;
 });
-// Includes removed endpoints: they are kept for longer than a day.
+// Counts removed endpoints too, because they are kept for longer than a day.
 const creationBefore = defineSql(
   "webhook_creation_before",
   { createdAtMs: endpoints.createdAtMs },
@@ -164,8 +164,8 @@ const attemptsOf = defineQuery("webhook_attempts_list", (db, p: Params<{ deliver
     .where(eq(webhookAttempts.deliveryId, p.deliveryId))
     .orderBy(asc(webhookAttempts.n)),
 );
-// A running attempt loses its lease, so its outcome does not end the replay. A delivery whose event was
-// pruned with its request stays unchanged: there is nothing left to send.
+// Clears the lease of a running attempt, so that its outcome does not end the replay. A delivery whose event
+// was pruned stays unchanged, because there is nothing left to send.
 const replay = defineSqlWrite(
   "webhook_replay",
   (p: Params<One & { readonly deliveryId: number; readonly atMs: number }>) => text`
@@ -196,8 +196,8 @@ export function webhookRegister(sql: Sql): WebhookRegister {
       const [row] = await create(sql, { ...endpoint, headers: JSON.stringify(headers), max });
       // The lock makes concurrently created endpoints visible to each other.
       const { id, keyId } = endpoint;
-      const isOneTooMany = (await withdraw(sql, { id, keyId, max })).length > 0;
-      return row === undefined || isOneTooMany ? undefined : endpointOf(row);
+      const isWithdrawn = (await withdraw(sql, { id, keyId, max })).length > 0;
+      return row === undefined || isWithdrawn ? undefined : endpointOf(row);
     },
     list: async (keyId) => (await list(sql, { keyId })).map(endpointOf),
     async rotate(keyId, id, { secret, previousUntilMs, atMs }) {

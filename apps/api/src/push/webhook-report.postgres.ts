@@ -34,7 +34,7 @@ const waiting = defineSql(
 /** Pending deliveries. */
 export interface WaitingDeliveries {
   readonly waiting: number;
-  /** Time of the oldest of these; undefined if there is none. */
+  /** When the oldest pending delivery was created; undefined if there is none. */
   readonly oldestMs: number | undefined;
   /** Endpoints whose last attempt failed. */
   readonly failing: number;

@@ -1,12 +1,12 @@
-/** Attempts after the first. */
+/** Maximum number of attempts after the first. */
 export const MAX_RETRIES = 10;
 const FIRST_PAUSE_MS = 5_000;
-/** Pauses vary by up to this share, so that many simultaneous failures are not retried simultaneously. */
+/** Pauses vary by up to this share, so that simultaneous failures are not retried simultaneously. */
 const JITTER = 0.1;
 
 /**
- * Pause before the next attempt, ms; undefined when there is none: 5 s, doubling with every retry, about 85
- * minutes in all.
+ * Pause before the next attempt, ms: 5 s, doubling with every retry, about 85 minutes in total. Undefined:
+ * there is no further attempt.
  * @param tries attempts so far, at least 1
  * @param random from 0 to 1
  */

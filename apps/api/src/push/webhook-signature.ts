@@ -1,8 +1,8 @@
 import type { DueDelivery, Hmac, WebhookHeaders } from "./webhooks.port.ts";
 
 /**
- * Signs a webhook: the hex HMAC-SHA256 of `<timestamp>.<body>` with the endpoint's secret, and for a while
- * after a rotation also with the previous one.
+ * Signs a webhook: hex HMAC-SHA256 of `<timestamp>.<body>` with the endpoint's secret. During the grace
+ * period after a rotation, also signs with the previous secret.
  */
 export function signatureHeaders(
   { secret, previous }: Pick<DueDelivery["endpoint"], "secret" | "previous">,

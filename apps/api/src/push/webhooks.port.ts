@@ -8,7 +8,7 @@ export interface WebhookPolicy {
   readonly timeoutMs: number;
 }
 
-/** The receiver's own headers, by name. They may contain secrets. */
+/** Custom headers of a receiver, by name. They may contain secrets. */
 export type WebhookHeaders = Readonly<Record<string, string>>;
 
 /** Hex HMAC-SHA256 of a text. */
@@ -40,7 +40,7 @@ export interface WebhookAttempt {
   readonly tookMs: number;
   /** HTTP status; undefined: no response. */
   readonly status: number | undefined;
-  /** Why it failed; undefined: it did not. */
+  /** Why the attempt failed. Undefined: it succeeded. */
   readonly error: string | undefined;
   /** The beginning of the response. */
   readonly response: string | undefined;
@@ -52,7 +52,7 @@ export interface WebhookDelivery {
   readonly sequence: number;
   readonly state: DeliveryState;
   readonly attempts: number;
-  /** When it is tried next, if it is pending. */
+  /** When the next attempt is due. Undefined: the delivery is not pending. */
   readonly nextAtMs: number | undefined;
   readonly createdAtMs: number;
   readonly endedAtMs: number | undefined;
@@ -66,17 +66,19 @@ export interface DeliveryQuery {
   readonly limit: number;
 }
 
-/** Endpoints and deliveries by key. Another key's appear not to exist. */
+/** Endpoints and deliveries of a key. Those of other keys are treated as missing. */
 export interface WebhookRegister {
-  /** When the key may create its next endpoint under this limit per 24 hours; at most `nowMs` means now. */
+  /**
+   * When the key may create its next endpoint under this limit per 24 hours. `nowMs` or earlier means now.
+   */
   mayCreateAtMs(keyId: string, maxPerDay: number, nowMs: number): Promise<number>;
   /** Undefined: the key has reached its limit of endpoints. */
   create(endpoint: NewWebhook, maxEndpoints: number): Promise<WebhookEndpoint | undefined>;
   list(keyId: string): Promise<readonly WebhookEndpoint[]>;
   rotate(keyId: string, id: string, change: SecretChange): Promise<WebhookEndpoint | undefined>;
-  /** Cancels its pending deliveries. False: no such endpoint. */
+  /** Removes an endpoint and cancels its pending deliveries. False: there is no such endpoint. */
   remove(keyId: string, id: string, atMs: number): Promise<boolean>;
-  /** Newest first; undefined: no such endpoint. */
+  /** Deliveries of an endpoint, newest first. Undefined: there is no such endpoint. */
   deliveries(
     keyId: string,
     id: string,
@@ -87,7 +89,9 @@ export interface WebhookRegister {
     id: string,
     deliveryId: number,
   ): Promise<(WebhookDelivery & { readonly log: readonly WebhookAttempt[] }) | undefined>;
-  /** Makes it pending again, with all its attempts. */
+  /**
+   * Makes a delivery pending again, with the full number of attempts. Undefined: there is no such delivery.
+   */
   replay(keyId: string, id: string, deliveryId: number, atMs: number): Promise<WebhookDelivery | undefined>;
 }
 
@@ -108,7 +112,7 @@ export interface SecretChange {
   readonly atMs: number;
 }
 
-/** A delivery that is due and held by a lease. */
+/** A due delivery that was leased to this worker. */
 export interface DueDelivery {
   readonly id: number;
   readonly lease: string;
@@ -119,11 +123,11 @@ export interface DueDelivery {
     readonly secret: string;
     readonly previous: { readonly secret: string; readonly untilMs: number } | undefined;
   };
-  /** Earlier attempts since it was written or replayed. */
+  /** Earlier attempts since the delivery was created or last replayed. */
   readonly tries: number;
   readonly change: StatusChange;
   readonly referrer: string | undefined;
-  /** Where its funds arrive; absent: no deposit address. */
+  /** The deposit address of the request; absent if it has none. */
   readonly depositAddress?: {
     readonly address: string;
     readonly strict: boolean;
@@ -144,8 +148,8 @@ export type DeliveryEnd = "delivered" | "failed" | { readonly againAtMs: number 
 
 export interface WebhookQueue {
   /**
-   * Leases due deliveries: the first of each request and endpoint, a few per endpoint and key; failing
-   * endpoints come last. No one else gets them before the lease ends.
+   * Leases due deliveries: at most one per request and endpoint, and a few per endpoint and key; failing
+   * endpoints come last. No other worker gets them before the lease ends.
    */
   claim(input: {
     readonly nowMs: number;
@@ -154,11 +158,12 @@ export interface WebhookQueue {
     readonly perKey: number;
     readonly limit: number;
   }): Promise<readonly DueDelivery[]>;
-  /** Records the attempt. False: the lease was lost, and someone else records the outcome. */
+  /** Records the attempt. False: the lease was lost, and another worker records the outcome. */
   finish(due: DueDelivery, outcome: AttemptOutcome, end: DeliveryEnd, atMs: number): Promise<boolean>;
   /**
    * Deletes finished deliveries, events without deliveries, and endpoints that were removed or whose key was
-   * revoked before `beforeMs`; at most `limit` of each. Returns the maximum over the kinds.
+   * revoked, if they ended before `beforeMs`. Deletes at most `limit` rows of each kind, and returns the
+   * highest count.
    */
   prune(beforeMs: number, limit: number): Promise<number>;
 }

@@ -25,7 +25,7 @@ export const webhookEndpoints = pgTable(
     createdAtMs: int8("created_at_ms").notNull(),
     updatedAtMs: int8("updated_at_ms").notNull(),
     deletedAtMs: int8("deleted_at_ms"),
-    /** Since when every attempt has failed. Null if the last one succeeded. */
+    /** Since when every attempt has failed. Null if the last attempt succeeded. */
     failingSinceMs: int8("failing_since_ms"),
     lastError: text("last_error"),
     lastDeliveredAtMs: int8("last_delivered_at_ms"),
@@ -56,12 +56,12 @@ export const webhookDeliveries = pgTable(
     requestId: text("request_id").$type<RequestId>().notNull(),
     seq: integer("seq").notNull(),
     state: text("state").$type<DeliveryState>().notNull().default("waiting"),
-    /** Attempts since it was written or last replayed. */
+    /** Attempts since the delivery was created or last replayed. */
     tries: integer("tries").notNull().default(0),
     /** Attempts in total. */
     attempts: integer("attempts").notNull().default(0),
     nextAtMs: int8("next_at_ms").notNull(),
-    /** The worker that delivers it until `lease_until_ms`. */
+    /** Identifies the lease of the worker that may deliver until `lease_until_ms`. */
     leaseToken: text("lease_token"),
     leaseUntilMs: int8("lease_until_ms").notNull().default(0),
     createdAtMs: int8("created_at_ms").notNull(),
@@ -98,7 +98,7 @@ export const webhookAttempts = pgTable(
     tookMs: int8("took_ms").notNull(),
     /** HTTP status. Null if there was no response. */
     status: integer("status"),
-    /** Why it failed. Null if it succeeded. */
+    /** Why the attempt failed. Null if it succeeded. */
     error: text("error"),
     /** Beginning of the response body. */
     response: text("response"),

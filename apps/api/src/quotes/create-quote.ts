@@ -43,7 +43,7 @@ export interface AgreeServices extends KnownPauses {
   /** Undefined: tokens are not probed. */
   readonly quirks?: TokenQuirks | undefined;
   readonly liquidity: LiquiditySource;
-  /** For tokens without a price source. */
+  /** Values tokens that have no price source. */
   readonly poolUsd: PoolUsd;
   readonly prices: PriceBook;
   readonly quotePolicy: QuotePolicy;
@@ -52,9 +52,9 @@ export interface AgreeServices extends KnownPauses {
   readonly solver: Address;
   /** Undefined: payments by permit are not enabled. */
   readonly permitTokens?: PermitTokens | undefined;
-  /** Sweeps deposit addresses. Undefined: they are not enabled. */
+  /** Sweeps deposit addresses. Undefined: deposit addresses are not enabled. */
   readonly depositAddressOperator?: { readonly address: Address } | undefined;
-  /** Submits permits. Undefined: they are not enabled. */
+  /** Submits permits. Undefined: payments by permit are not enabled. */
   readonly executor?: { readonly address: Address } | undefined;
   /** Undefined: app fees are not enabled. */
   readonly appBalance?: AppBalancePolicy | undefined;
@@ -75,10 +75,10 @@ export interface QuoteServices extends PriceServices, Pick<OrderSigner, "signOrd
 
 /**
  * Prices an intent, fixes its terms, stores them and returns the steps. The user need not hold the funds.
- * With fresh prices, pools and heads it only reads the user's balance and allowance (one call for all users
- * of a moment) and only writes the terms.
- * @param keyId of the client's API key, if any: only this key may request a fast fill below the quoted input
- * @param key that may pay fees; absent: the client cannot sponsor
+ * With fresh prices, pools and heads, it reads only the user's balance and allowance (concurrent quotes share
+ * one call) and writes only the terms.
+ * @param keyId the client's API key, if any: only this key may request a fast fill below the quoted input
+ * @param key the key whose app may pay fees; absent: the client cannot sponsor
  * @throws ServiceError with the codes of the public contract
  */
 export async function createQuote(
@@ -91,9 +91,9 @@ export async function createQuote(
 }
 
 /**
- * {@link createQuote} with the answer passed to `serialize` before the terms are stored (after it, if someone
- * signs first): what waits for the commit is then one string instead of hundreds of objects that the garbage
- * collector would have to move.
+ * Like {@link createQuote}, but passes the answer to `serialize` before the terms are stored, or after if the
+ * order is signed. While the commit is pending, one string then stays in memory instead of hundreds of
+ * objects that the garbage collector would have to move.
  */
 export async function quoteAs<Serialized>(
   services: QuoteServices,
@@ -114,7 +114,7 @@ async function storeQuote<Serialized>(
   keyId: string | undefined,
   key: AskingKey | undefined,
 ): Promise<{ readonly answered: Serialized; readonly stored: Promise<void> | undefined }> {
-  const { answer, terms } = await priced(services, input, keyId, key);
+  const { answer, terms } = await pricedTerms(services, input, keyId, key);
   if (input.includeProtocolData !== true) {
     const answered = serialize(answer);
     return { answered, stored: services.requests.insertQuoted(terms, newDepositAddress(terms, input)) };
@@ -128,7 +128,7 @@ async function storeQuote<Serialized>(
 }
 
 /**
- * The answer that {@link createQuote} would give, without its signatures; nothing is stored.
+ * Returns the answer of {@link createQuote} without its signatures. Stores nothing.
  * @throws ServiceError as {@link createQuote}
  */
 export async function priceQuote(
@@ -137,16 +137,16 @@ export async function priceQuote(
   keyId: string | undefined,
   key: AskingKey | undefined,
 ): Promise<QuoteAnswer> {
-  return (await priced(services, input, keyId, key)).answer;
+  return (await pricedTerms(services, input, keyId, key)).answer;
 }
 
-async function priced(
+async function pricedTerms(
   services: PriceServices,
   input: QuoteInput,
   keyId: string | undefined,
   key: AskingKey | undefined,
 ): Promise<{ readonly answer: QuoteAnswer; readonly terms: RequestTerms }> {
-  const { question, valued, agreement } = await workOut(services, input, keyId, key);
+  const { question, valued, agreement } = await prepareQuote(services, input, keyId, key);
   const { terms, guarantee } = agreement;
   const { route } = valued;
   if (key !== undefined && terms.sponsorship !== undefined) await judgeSponsor(services, key, terms);
@@ -154,18 +154,18 @@ async function priced(
   const { resetsApproval } = tokens;
   const asked = { originCurrency, destinationCurrency, tradeType, publicKey, resetsApproval };
   const facts = { ...asked, policy: services.quotePolicy, route, terms, guarantee };
-  const [made] = await Promise.all([
+  const [userSteps] = await Promise.all([
     question.from.steps(facts),
     refuseUnpayable(question, minPayment(valued, agreement)),
     refuseUnsweepable(question, terms),
   ]);
   const timeEstimateSeconds = timeEstimate(services.timings, question, route, terms.inputUsd);
-  const answer = toQuoteAnswer({ question, ...valued, agreement, made, timeEstimateSeconds });
+  const answer = toQuoteAnswer({ question, ...valued, agreement, userSteps, timeEstimateSeconds });
   return { answer, terms: withDisplayFacts(terms, answer) };
 }
 
 /** Reads the question, chooses its route and agrees on the terms. */
-async function workOut(
+async function prepareQuote(
   sources: AgreeServices,
   input: QuoteInput,
   keyId: string | undefined,
@@ -195,11 +195,11 @@ async function workOut(
     return { question, valued, agreement: { ...agreement, terms: { ...terms, permit } } };
   }
   if (addressOptions === undefined) return { question, valued, agreement };
-  const atAddress = withAddress(terms, question.from.depositAddressOf, addressOptions);
-  return { question, valued, agreement: { ...agreement, terms: atAddress } };
+  const withDepositAddress = withAddress(terms, question.from.depositAddressOf, addressOptions);
+  return { question, valued, agreement: { ...agreement, terms: withDepositAddress } };
 }
 
-/** Drawn once: decisions may run several times. */
+/** Call once per quote: a decision may run several times, but its nonce and ids must not change. */
 function stampOf(
   { clock, random, walletNonces }: Pick<AgreeServices, "clock" | "random" | "walletNonces">,
   { origin, from }: QuoteQuestion,
@@ -214,7 +214,7 @@ function stampOf(
 }
 
 /**
- * The terms that a quote for this input would fix now; stores nothing.
+ * Returns the terms that a quote for this input would fix now. Stores nothing.
  * @throws ServiceError as {@link createQuote}
  */
 export async function agreeOn(
@@ -222,8 +222,9 @@ export async function agreeOn(
   input: QuoteInput,
   keyId: string | undefined,
 ): Promise<RequestTerms> {
-  // The money is on its way: a pause holds the fill, which is refunded after its deadline.
-  const { question, valued, agreement } = await workOut(
+  // Quotes during a pause too, because the payment is already on its way: the fill waits, and is refunded
+  // after its deadline.
+  const { question, valued, agreement } = await prepareQuote(
     { ...services, pauses: undefined },
     input,
     keyId,
@@ -233,7 +234,10 @@ export async function agreeOn(
   return agreement.terms;
 }
 
-/** A swap before the deposit may yield less than expected, and then less is paid. */
+/**
+ * The smallest payment to the recipient: a swap before the deposit may yield less than expected, and then
+ * less is paid.
+ */
 function minPayment({ route }: ValuedRoute, { guarantee }: Agreement): bigint {
   return guarantee.minDeposit === undefined ? route.trade.expected : guarantee.minimumAmount;
 }

@@ -7,10 +7,10 @@ import { type AddressServices, createAddressWatch } from "../deposits/index.ts";
 import type { Lifecycle } from "@causeway/service-kit";
 import { agreeOn, type AgreeServices } from "./create-quote.ts";
 
-/** Maximum age of the facts that quotes share. */
-const POLLED_EVERY_MS = 1_000;
+/** How often the facts that quotes share are read. */
+const POLL_INTERVAL_MS = 1_000;
 
-/** The dependencies of watching deposit addresses: the services, and how a new quote agrees on terms. */
+/** The dependencies of watching deposit addresses, including how to agree on the terms of a new quote. */
 export function addressServices(
   services: Services,
   quoting: Pick<AgreeServices, "reservations" | "recipientCodes" | "random">,
@@ -27,13 +27,13 @@ export function addressServices(
 
 /** A worker's tasks for deposit addresses. */
 export interface AddressWork {
-  /** Watches a chain's deposit addresses: called with each scanned block. */
+  /** Watches an EVM chain's deposit addresses. Call the result with each scanned block. */
   readonly watch: (connected: ConnectedChain) => (atBlock: bigint) => Promise<void>;
-  /** Checks a non-EVM chain's deposit addresses: called whenever the chain changes. */
+  /** Checks a non-EVM chain's deposit addresses. Call the result whenever the chain changes. */
   readonly look: (connected: ConnectedNonEvmChain) => () => Promise<void>;
 }
 
-/** Watches deposit addresses. Does nothing if the instance has none. */
+/** Starts to watch deposit addresses. Does nothing if the instance has none. */
 export async function startDepositAddresses(
   services: Services & { readonly lifecycle: Lifecycle },
 ): Promise<AddressWork> {
@@ -43,7 +43,7 @@ export async function startDepositAddresses(
   );
   if (services.depositAddressOperator === undefined && !hasTransferAddresses)
     return { watch: () => async () => undefined, look: () => async () => undefined };
-  const polled = await pollFacts(reads, events, POLLED_EVERY_MS);
+  const polled = await pollFacts(reads, events, POLL_INTERVAL_MS);
   lifecycle.add("polled facts of deposit addresses", () => polled.close());
   const watching = addressServices(services, {
     reservations: { reserved: polled.reserved },
@@ -60,22 +60,24 @@ export async function startDepositAddresses(
   };
 }
 
-/** Explorers may list payments later than the node: checks again after this part of a block time. */
-const LOOK_AGAIN_PER_BLOCK = 5;
-const MIN_LOOK_AGAIN_MS = 1_000;
+/**
+ * Explorers may list payments later than the node, so each block is checked this many times per block time.
+ */
+const CHECKS_PER_BLOCK = 5;
+const MIN_RECHECK_MS = 1_000;
 
 /** Checks once per new block, and again while the block is the newest one. */
 function watchNewBlocks(services: AddressServices, connected: ConnectedNonEvmChain): () => Promise<void> {
   const { chain, connection } = connected;
   const { depositAddresses } = connection;
   const watch = createAddressWatch(services, connected);
-  const againMs = Math.max(MIN_LOOK_AGAIN_MS, (chain.blockTimeSeconds * 1000) / LOOK_AGAIN_PER_BLOCK);
+  const recheckMs = Math.max(MIN_RECHECK_MS, (chain.blockTimeSeconds * 1000) / CHECKS_PER_BLOCK);
   let last: { readonly hash: string; readonly atMs: number } | undefined;
   return async () => {
     if (depositAddresses === undefined) return;
     const { number, hash } = await depositAddresses.newest();
     const atMs = performance.now();
-    if (hash === last?.hash && atMs - last.atMs < againMs) return;
+    if (hash === last?.hash && atMs - last.atMs < recheckMs) return;
     await watch.look(number);
     last = { hash, atMs };
   };

@@ -1,6 +1,6 @@
 import type { MaybePromise } from "@causeway/domain";
 
-/** Thrown out of a decision that reads a fact which is still being fetched. */
+/** Stops a decision that reads a fact that has not been fetched yet. */
 class MissingFact extends Error {
   constructor(key: string) {
     super(`invariant violated: ${key} was read outside of a decision`);
@@ -13,16 +13,16 @@ type Fact =
   | { readonly kind: "failed"; readonly error: unknown };
 
 /**
- * The facts of one quote. A decision reads them as if all were in memory: the first missing fact stops it, is
- * fetched, and the decision runs again from its start. So decisions are plain functions without side effects,
- * and each fact has one value throughout a quote.
+ * The facts of one quote. A decision reads them as if all were in memory: the first missing fact stops the
+ * decision, is fetched, and the decision runs again from its start. So decisions must have no side effects. A
+ * fact keeps its value throughout the quote.
  */
 export interface Facts {
-  /** Asks at most once for each key. @throws what `ask` throws or rejects with */
+  /** Calls `ask` at most once for each key. @throws what `ask` throws or rejects with */
   read<T>(key: string, ask: () => MaybePromise<T>): T;
   /** Starts all reads before any of them stops the decision: missing facts are fetched at the same time. */
   together(...reads: readonly (() => unknown)[]): void;
-  /** Runs the decision until it lacks no fact. */
+  /** Runs the decision until all facts that it reads are known. */
   decide<T>(decision: () => T): Promise<T>;
 }
 
@@ -67,7 +67,7 @@ export function createFacts(): Facts {
         try {
           read();
         } catch {
-          // The decision meets the same error, or the missing fact, at the read that needs it.
+          // The decision throws the same error when it makes this read itself.
         }
     },
     async decide(decision) {

@@ -11,7 +11,7 @@ import type { TokenBook } from "../markets/tokens/token-book.port.ts";
 import { quotedCostOfPaying } from "../payments/index.ts";
 import { createFacts, type Facts } from "./facts.ts";
 
-/** Where the facts of quotes come from. */
+/** The sources of a quote's facts. */
 export interface MarketSources {
   readonly prices: PriceBook;
   readonly recipientCodes: RecipientCodes;
@@ -32,10 +32,10 @@ export interface MarketSources {
 export interface Market extends Pick<Facts, "together" | "decide"> {
   /** USD per whole unit, 18 decimals. @throws ServiceError PRICE_FETCH_FAILED */
   usd(currency: Currency): bigint;
-  /** How far that very price can be trusted, however often the book was refreshed since. */
+  /** The reading of the price that {@link usd} returned, even if the book was refreshed since. */
   reading(currency: Currency): PriceReading | undefined;
   hasCode(chainId: number, account: Address): boolean;
-  /** Undefined: no token is known at this address. */
+  /** Undefined: there is no known token at this address. */
   token(chainId: number, address: Address): Currency | undefined;
   /** Undefined: tokens are not probed. */
   behavior(chainId: number, token: Address): TokenBehavior | undefined;
@@ -45,7 +45,7 @@ export interface Market extends Pick<Facts, "together" | "decide"> {
   permitsOf(chain: Chain, currency: Currency): TokenPermits;
   /** The nonce of the owner's next EIP-2612 permit. @throws ServiceError RPC_HTTP_ERROR */
   permitNonce(chain: Chain, currency: Currency, owner: Address): bigint;
-  /** The cost of paying this account. Undefined: the usual cost. */
+  /** The cost of paying this account, in base units of the native token. Undefined: the usual cost. */
   costOfPaying(
     end: RequestEnd,
     currency: Hex,
@@ -56,7 +56,7 @@ export interface Market extends Pick<Facts, "together" | "decide"> {
   swap(question: SwapQuestion, way: "exactIn" | "exactOut", amount: bigint): SwapAnswer | undefined;
 }
 
-/** Made for each quote. */
+/** Create one for each quote. */
 export function createMarket({
   prices,
   recipientCodes,
@@ -67,12 +67,12 @@ export function createMarket({
 }: MarketSources): Market {
   const facts = createFacts();
   // Every candidate route reads the same few prices.
-  const kept = new Map<Currency, KnownPrice>();
+  const pricesRead = new Map<Currency, KnownPrice>();
   const price = (currency: Currency): KnownPrice => {
-    const before = kept.get(currency);
+    const before = pricesRead.get(currency);
     if (before !== undefined) return before;
     const known = facts.read(`price ${placeOf(currency)}`, () => readPrice(prices, currency));
-    kept.set(currency, known);
+    pricesRead.set(currency, known);
     return known;
   };
   return {
@@ -83,7 +83,7 @@ export function createMarket({
       const { reading, readAtMs } = price(currency);
       if (reading === undefined) return undefined;
       const ageMs = reading.ageMs + performance.now() - readAtMs;
-      // A contradiction of a price counts as soon as it is known.
+      // A dispute about a price counts as soon as the book knows it, even within this quote.
       const disputedBy = reading.disputedBy ?? prices.reading?.(currency)?.disputedBy;
       return { ...reading, ageMs, ...(disputedBy !== undefined && { disputedBy }) };
     },
@@ -117,11 +117,11 @@ export function createMarket({
   };
 }
 
-/** A price, with its reading at that moment. */
+/** A price, and its reading when the price was read. */
 interface KnownPrice {
   readonly usd: bigint;
   readonly reading: PriceReading | undefined;
-  /** On the monotonic clock. */
+  /** Milliseconds on the monotonic clock. */
   readonly readAtMs: number;
 }
 
@@ -154,7 +154,7 @@ function placeOf({ chainId, address }: Currency): string {
   return `${chainId} ${address}`;
 }
 
-/** Questions are made for each pair of a quote and asked with many amounts. */
+/** Cached keys: a quote asks the same question with many amounts. */
 const swapKeys = new WeakMap<SwapQuestion, string>();
 
 function swapKeyOf(question: SwapQuestion): string {

@@ -3,7 +3,7 @@ import type { AskingKey } from "../balances/sponsors.port.ts";
 import { priceQuote, type PriceServices } from "./create-quote.ts";
 
 /**
- * The fees and details of a quote without its steps: nothing is stored, so nothing can be paid.
+ * Returns the fees and details of a quote without its steps. Stores nothing, so nothing can be paid.
  * @throws ServiceError with the codes of the client contract, as for a quote
  */
 export async function priceIntent(

@@ -25,18 +25,18 @@ import type { UserSteps } from "./sides/side.ts";
 export interface AnswerFacts extends ValuedRoute {
   readonly question: QuoteQuestion;
   readonly agreement: Agreement;
-  readonly made: UserSteps;
+  readonly userSteps: UserSteps;
   readonly timeEstimateSeconds: number;
 }
 
 /** The wire form of a quote. Addresses are in the format of their chain. */
 export function toQuoteAnswer(facts: AnswerFacts): QuoteAnswer {
-  const { question, agreement, made } = facts;
+  const { question, agreement, userSteps } = facts;
   const { origin, from } = question;
   const { terms } = agreement;
   return {
     requestId: terms.requestId,
-    steps: made.steps,
+    steps: userSteps.steps,
     fees: feesOf(facts),
     ...(terms.sponsorship !== undefined && {
       feeSponsorship: { quoted: feeSponsorshipText(terms.sponsorship) },
@@ -64,12 +64,13 @@ export function toQuoteAnswer(facts: AnswerFacts): QuoteAnswer {
 function familiesOf({ origin, destination }: QuoteQuestion): (name: string) => VmType {
   return (name) => {
     const end = [origin, destination].find(({ chain }) => chain.name === name);
-    if (end === undefined) throw new Error(`invariant violated: order on ${name}, which is not of its route`);
+    if (end === undefined)
+      throw new Error(`invariant violated: order on ${name}, which is not a chain of its route`);
     return familyOf(end.chain);
   };
 }
 
-/** Warns that no refund is guaranteed, which the 0 alone does not explain. */
+/** Warns that no refund is guaranteed: clients may not understand a minimum of 0. */
 function refundWarnings(refundMinimum: bigint): Pick<QuoteAnswer, "warnings"> {
   if (refundMinimum > 0n) return {};
   const message =
@@ -79,33 +80,33 @@ function refundWarnings(refundMinimum: bigint): Pick<QuoteAnswer, "warnings"> {
   };
 }
 
-function feesOf({ question, route, values, made }: AnswerFacts): QuoteFees {
+function feesOf({ question, route, values, userSteps }: AnswerFacts): QuoteFees {
   const { origin } = question;
   const { priced } = route.trade;
   const { sponsored = 0n } = priced;
   const unit = values.deposited;
   const currency = toWireCurrency(route.deposited, origin.chain);
   const inDeposit = (amount: bigint) => amountObject(currency, unit, amount, amount);
-  const nothing = nothingOf(currency, unit);
+  const zeroAmount = zeroAmountOf(currency, unit);
   const written = (amount: bigint): bigint => toWrittenUsd(amountToUsdDown(amount, unit));
   return {
     gas: amountObject(
       toWireCurrency(origin.chain.native, origin.chain),
       values.originNative,
-      made.gas,
-      made.gas,
+      userSteps.gas,
+      userSteps.gas,
     ),
     relayer: {
       ...inDeposit(priced.execution + priced.service),
-      // The sum of the two amounts as written: rounding it again could differ.
+      // Adds the two rounded amounts, so that the sum matches what the client sees.
       ...(unit.priceUsd > 0n && {
         amountUsd: formatUsd(written(priced.execution) + written(priced.service)),
       }),
     },
     relayerGas: inDeposit(priced.execution),
     relayerService: inDeposit(priced.service),
-    app: priced.app === 0n ? nothing : inDeposit(priced.app),
-    subsidized: sponsored === 0n ? nothing : inDeposit(sponsored),
+    app: priced.app === 0n ? zeroAmount : inDeposit(priced.app),
+    subsidized: sponsored === 0n ? zeroAmount : inDeposit(sponsored),
   };
 }
 
@@ -182,7 +183,7 @@ function detailsOf(facts: AnswerFacts): QuoteDetails {
     ),
     slippageTolerance: slippageOf(facts),
     timeEstimate: facts.timeEstimateSeconds,
-    userBalance: facts.made.balance.toString(),
+    userBalance: facts.userSteps.balance.toString(),
     isFixedRate: terms.sponsorship?.fixedRate !== undefined,
     ...(terms.sponsorship?.fixedRate !== undefined && {
       fixedRateFee: { usd: formatUsd(terms.sponsorship.usd) },
@@ -205,8 +206,8 @@ function detailsOf(facts: AnswerFacts): QuoteDetails {
 }
 
 /**
- * Origin: how much the deposit may fall short, or the input exceed the quote. Destination: the rest of the
- * slippage of the output.
+ * Origin: by how much the deposit may be too small, or the input may exceed the quote. Destination: the
+ * remaining slippage of the output.
  */
 function slippageOf({ question, route, values, agreement }: AnswerFacts): QuoteDetails["slippageTolerance"] {
   const { guarantee } = agreement;
@@ -254,22 +255,22 @@ function amountObject(
     currency,
     amount: digits,
     amountFormatted: formatAmount(amount, unit.decimals),
-    // An unknown price does not mean a worthless currency.
+    // A price of 0 means unknown, not worthless.
     amountUsd: unit.priceUsd === 0n ? "0" : formatUsd(amountToUsdDown(amount, unit)),
     minimumAmount: minimum === amount ? digits : minimum.toString(),
   };
 }
 
-/** A zero amount is worth nothing at any price, and every quote has two of them. */
-const nothings = new WeakMap<QuoteCurrency, AmountObject>();
+/** Cached zero amounts: they do not depend on the price, and every quote has two of them. */
+const zeroAmounts = new WeakMap<QuoteCurrency, AmountObject>();
 
-function nothingOf(currency: QuoteCurrency, unit: PricedUnit): AmountObject {
-  let nothing = nothings.get(currency);
-  if (nothing === undefined) {
-    nothing = amountObject(currency, unit, 0n, 0n);
-    nothings.set(currency, nothing);
+function zeroAmountOf(currency: QuoteCurrency, unit: PricedUnit): AmountObject {
+  let zeroAmount = zeroAmounts.get(currency);
+  if (zeroAmount === undefined) {
+    zeroAmount = amountObject(currency, unit, 0n, 0n);
+    zeroAmounts.set(currency, zeroAmount);
   }
-  return nothing;
+  return zeroAmount;
 }
 
 /** Wire forms of currencies. Configured currencies appear in every quote, so each is converted once. */

@@ -3,13 +3,13 @@ import type { QuoteGas, RoutedGas } from "../markets/quote-policy.port.ts";
 
 const payment = { native: fillGas.native, nativeToContract: fillGas.routerNative, erc20: fillGas.erc20 };
 
-/** Gas of a transaction that does nothing. */
-const BEGUN = transferGas.native;
+/** Base gas of any transaction. */
+const BASE_GAS = transferGas.native;
 
 /** Measured as whole routes, then split so that a swap can be inserted between the parts. */
 const routed = ((): RoutedGas => {
-  const depositNative = depositGas.native - BEGUN;
-  const payErc20 = transferGas.erc20 - BEGUN;
+  const depositNative = depositGas.native - BASE_GAS;
+  const payErc20 = transferGas.erc20 - BASE_GAS;
   const native = routeGas.depositNative - depositNative;
   const pulled = routeGas.payErc20 - payErc20;
   return {

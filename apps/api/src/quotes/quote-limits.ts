@@ -14,10 +14,13 @@ import type { Reservations } from "../markets/quote.port.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 import type { Side } from "./sides/side.ts";
 
-/** $0.05: swaps on one chain below it are not worth serving. */
+/** $0.05, in USD with 18 decimals: smaller swaps on one chain are not worth serving. */
 const MIN_SWAP_USD = 50_000_000_000_000_000n;
 
-/** The deposited currency on one side, and the currency that the solver pays with on the other. */
+/**
+ * A route as the solver sees it: `originCurrency` is deposited, and the solver pays with
+ * `destinationCurrency`.
+ */
 export interface SolverRoute extends Pick<QuoteQuestion, "origin" | "destination" | "from" | "to"> {
   readonly originCurrency: Currency;
   readonly destinationCurrency: Currency;
@@ -74,7 +77,7 @@ export function refuseBeyondLimits(
     );
 }
 
-/** The native token counts against its own limit, whatever the output is. */
+/** The top-up counts against the limit of the native token, regardless of the output. */
 function refuseLargeTopup(native: Currency, topupWei: bigint | undefined): void {
   const { maxFillAmount } = native;
   if (topupWei === undefined || maxFillAmount === undefined || topupWei <= maxFillAmount) return;
@@ -95,7 +98,7 @@ export function refuseTinySwap(
   input?: { readonly unit: PricedUnit; readonly currency: Currency },
 ): void {
   if (inputUsd >= MIN_SWAP_USD) return;
-  // A price below its own precision is zero, and has no minimum amount.
+  // A price too small for its 18 decimals is 0, so no minimum amount can be computed.
   const minimum =
     input === undefined || input.unit.priceUsd === 0n
       ? ""
@@ -147,7 +150,7 @@ function availableOf(
 }
 
 /**
- * Asks the chain whether the recipient can receive the amount: only it knows what a new account needs.
+ * Asks the chain whether the recipient can receive the amount: only the chain knows what a new account needs.
  * @throws ServiceError AMOUNT_TOO_LOW when a larger amount could be paid, INVALID_RECIPIENT when none could;
  * RPC_HTTP_ERROR when the chain does not answer
  */
@@ -179,7 +182,7 @@ export async function refuseUnpayable(
 
 /**
  * Asks the chain whether the quoted amount can arrive at its deposit address and be swept.
- * @throws ServiceError AMOUNT_TOO_LOW when a larger amount could, UNSUPPORTED_CURRENCY when none could;
+ * @throws ServiceError AMOUNT_TOO_LOW when a larger amount could be, UNSUPPORTED_CURRENCY when none could;
  * RPC_HTTP_ERROR when the chain does not answer
  */
 export async function refuseUnsweepable(
@@ -205,7 +208,9 @@ export async function refuseUnsweepable(
       );
 }
 
-/** Why the chain would refuse an amount, and whether it would accept a larger one. */
+/**
+ * Why the chain would refuse an amount, and whether it would accept a larger amount. Undefined: it accepts.
+ */
 async function askRefusal(
   {
     chain,
@@ -215,9 +220,9 @@ async function askRefusal(
   { currency, amount }: { readonly currency: Currency; readonly amount: bigint },
   ask: (payment: { readonly currency: Hex; readonly amount: bigint }) => Promise<string | undefined>,
 ): Promise<{ readonly reason: string; readonly isAboutAmount: boolean } | undefined> {
-  const refusalOf = async (of: bigint): Promise<string | undefined> => {
+  const refusalOf = async (paid: bigint): Promise<string | undefined> => {
     try {
-      const payment = { currency: currency.address, amount: of };
+      const payment = { currency: currency.address, amount: paid };
       return await withinNodeLimit(chain, field, () => ask(payment));
     } catch (cause) {
       if (cause instanceof ServiceError) throw cause;
@@ -233,7 +238,7 @@ async function askRefusal(
   };
   const reason = await refusalOf(amount);
   if (reason === undefined) return undefined;
-  // A limit on small payments does not affect a payment of a thousand whole units.
+  // If a payment of a thousand whole units is refused too, the reason is not the amount.
   const larger = await refusalOf(amount + 1_000n * pow10(currency.decimals));
   return { reason, isAboutAmount: larger === undefined };
 }

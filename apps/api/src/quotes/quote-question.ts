@@ -8,7 +8,7 @@ import type { Side } from "./sides/side.ts";
 
 /** A validated quote request. */
 export interface QuoteQuestion {
-  /** One currency on one chain: the user pays the recipient directly. */
+  /** The user pays the recipient directly, in one currency on one chain. */
   readonly isSend: boolean;
   readonly origin: RequestEnd;
   readonly destination: RequestEnd;
@@ -21,9 +21,9 @@ export interface QuoteQuestion {
   readonly refundTo: Hex;
   readonly amount: bigint;
   readonly tradeType: TradeType;
-  /** Absent: the service chooses. */
+  /** Slippage tolerance. Undefined: the service chooses. */
   readonly slippageBps: number | undefined;
-  /** Absent: the lifetime of the policy. */
+  /** Absent: the policy's order lifetime. */
   readonly ttlSeconds: number | undefined;
   readonly explicitDeposit: boolean;
   /** The solver keeps the surplus of a deposit above the quoted amount of an exact output. */
@@ -32,9 +32,12 @@ export interface QuoteQuestion {
   readonly referrer: string | undefined;
   /** The public key of the user's Bitcoin address, if the client sent it. */
   readonly publicKey: string | undefined;
-  /** Gas units that the origin transaction needs beyond a plain deposit. Absent: the user sends it. */
+  /**
+   * Gas units that the origin transaction needs beyond a plain deposit. Absent: the user sends that
+   * transaction.
+   */
   readonly originGasOverhead: number | undefined;
-  /** The user signs and the service sends. Absent: the user sends. */
+  /** How the user signs a payment that the service sends. Absent: the user sends it. */
   readonly permit: PermitWay | undefined;
   /** Fees that apps take and pay. */
   readonly fees: FeeOptions | undefined;
@@ -42,7 +45,10 @@ export interface QuoteQuestion {
   readonly tokens: TokensOfQuestion;
   /** Calls that the fill makes with the output. Absent: the output is paid to the recipient. */
   readonly calls: RequestedCalls | undefined;
-  /** The cost of sweeping the deposit address, in units of `from`. Absent: the user deposits. */
+  /**
+   * The cost of sweeping the deposit address, in the units of `Side.sweepGas`. Absent: the quote uses no
+   * deposit address.
+   */
   readonly sweepGas: bigint | undefined;
 }
 

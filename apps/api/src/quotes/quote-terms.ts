@@ -31,7 +31,7 @@ import { routeGuaranteeOf } from "./routing/route-guarantee.ts";
 /** A client sends this referrer to test refunds. */
 export const FORCE_REFUND_REFERRER = "debug-force-refund";
 
-/** How long a payment that reached a deposit address in time may take to become a filled deposit. */
+/** How long a payment that reached its deposit address in time may take to be deposited and filled. */
 const SWEEP_GRACE_MS = 24 * 3600_000;
 
 export interface AgreeServices {
@@ -45,20 +45,20 @@ export interface Stamp {
   readonly nowMs: number;
   readonly salt: Hex32;
   readonly requestId: RequestId;
-  /** The nonce of the user's transfer, where transfers carry no other id. */
+  /** The nonce of the user's transfer, on chains where a transfer carries no other id. */
   readonly walletNonce: number | undefined;
 }
 
 export interface Agreement {
   readonly terms: RequestTerms;
   readonly guarantee: RouteGuarantee;
-  /** Minimum refund at today's gas with the policy's margin, in base units of the deposit. */
+  /** Minimum refund at current gas prices with the policy's margin, in base units of the deposit. */
   readonly refundMinimum: bigint;
 }
 
 /**
- * Fixes the terms and the order whose hash is the id of the deposit.
- * @param keyId of the client's API key, if any
+ * Fixes the terms and the order, whose hash identifies the deposit.
+ * @param keyId the client's API key, if any
  */
 export function agree(
   services: AgreeServices,
@@ -79,8 +79,8 @@ export function agree(
 
   const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
   const payByMs = nowMs + lifetimeSeconds * 1000;
-  // A payment to a deposit address is confirmed and swept before it is a deposit, and the operator may lack
-  // gas: the order must outlive that.
+  // A payment to a deposit address must be confirmed and swept before it is a deposit, and the sweep may have
+  // to wait for gas. The order must outlive that.
   const isToAddress = question.sweepGas !== undefined;
   const fillDeadlineMs = payByMs + (isToAddress ? SWEEP_GRACE_MS : 0);
   // The order outlives the fill deadline: a fill that is mined after the order's deadline is not attested,
@@ -171,7 +171,7 @@ export function agree(
     ...(route.kind === "bridge" && route.originGasUsd !== undefined && { originGasUsd: route.originGasUsd }),
     ...(keyId !== undefined && { keyId }),
     ...(walletNonce !== undefined && { walletNonce }),
-    // A deposit through the router always names its order.
+    // A deposit through the router always contains its order id.
     explicitDeposit: question.explicitDeposit || isRouted,
     createdAtMs: nowMs,
     firmUntilMs: firmUntil(nowMs, quotePolicy.firmSeconds, payByMs),
@@ -199,9 +199,9 @@ function minRefund(
 ): bigint {
   const { deposited, trade } = route;
   const { origin, from, originCurrency, refundTo, sweepGas = 0n, permit, originGasOverhead = 0 } = question;
-  // Gas cannot be deducted from a token without a price, and such a token is never deposited.
+  // Gas cannot be deducted from a token without a price. Such a token is never deposited.
   if (values.deposited.priceUsd === 0n) return deposit;
-  // A refund also pays for the transaction with which the service deposited.
+  // The refund also pays for the transaction in which the service made the deposit.
   const permitGas =
     permit === undefined
       ? 0n
@@ -215,22 +215,23 @@ function minRefund(
     depositGas: sweepGas + permitGas,
   });
   const refund = refundAmount(deposit, cost, values.originNative, values.deposited);
-  // The gas of calls is deducted where they are agreed.
+  // `agreeCalls` deducts the gas of calls.
   const revertedGas =
     route.kind === "bridge" && question.calls === undefined
       ? gasOfRevertedFills(route.pricing, values.deposited)
       : 0n;
   const rest = refund.kind === "refund" ? refund.amount - revertedGas : 0n;
-  // Less than the chain accepts cannot be refunded.
+  // An amount below the chain's minimum cannot be refunded.
   return rest > 0n && rest >= from.minPayment ? rest : 0n;
 }
 
 /**
- * How many times its priced gas a fill may use, or how often it may revert: a fill with a swap is retried.
+ * How many times its priced gas a fill may use, in one transaction or in reverted attempts: a fill with a
+ * swap is retried.
  */
 const MAX_REVERTED_FILLS = 3n;
 
-/** Gas that fills may waste by reverting; deducted from the refund. In base units of the deposit. */
+/** Cost of the gas that reverted fills may use, in base units of the deposit. The refund is reduced by it. */
 export function gasOfRevertedFills(
   { runsForeignCode, facts }: Pick<RoutePricing, "runsForeignCode" | "facts">,
   deposited: PricedUnit,

@@ -7,11 +7,11 @@ import { callerOf } from "../http/rate-limit.route.ts";
 
 /** Maximum call data of one quote without a secret key, in bytes. Quotes are stored before they are paid. */
 const MAX_DATA_BYTES = 4_096;
-/** Overhead of a call or an authorization in addition to its data. */
-const EACH_BYTES = 128;
+/** Bytes that a call or an authorization counts in addition to its data. */
+const OVERHEAD_BYTES = 128;
 
 /**
- * Refuses more destination calls than a caller without a secret API key may have stored.
+ * Limits how much data of destination calls a caller without a secret API key may have stored.
  * @throws ServiceError INVALID_EXTRA_TXS for one quote, RATE_LIMITED for the bytes of a day
  */
 export async function boundCalls(
@@ -29,7 +29,7 @@ export async function boundCalls(
     );
   if (limits === undefined) return;
   const { callBytesPerDay } = limits.policy;
-  const bytes = dataBytes + EACH_BYTES * (txs.length + authorizationList.length);
+  const bytes = dataBytes + OVERHEAD_BYTES * (txs.length + authorizationList.length);
   const { used, endsInMs } = await limits.takeCallBytes(callerOf(request), bytes);
   if (used <= callBytesPerDay) return;
   const retryAfterSeconds = Math.max(1, Math.ceil(endsInMs / 1000));

@@ -36,8 +36,8 @@ import { sideOf } from "./sides/side-of.ts";
 import type { Side } from "./sides/side.ts";
 
 /**
- * Far more than a wallet needs in addition to a deposit, but little enough to advance until the output pays
- * for it.
+ * Gas units: far more than a wallet needs in addition to a deposit, but little enough for the service to
+ * advance until the output pays for it.
  */
 const MAX_GAS_OVERHEAD = 5_000_000;
 const UINT256_MAX = 2n ** 256n - 1n;
@@ -48,22 +48,22 @@ export interface QuestionServices extends TokenCheckServices, PermitWayServices 
   readonly chains: ChainDirectory;
   readonly solver: Address;
   readonly quotePolicy: { readonly maxTtlSeconds: number };
-  /** Without it, this instance swaps nothing. */
+  /** The pools and aggregators for swaps. */
   readonly liquidity: LiquiditySource;
   /** Undefined: app fees are not enabled. */
   readonly appBalance?: AppBalancePolicy | undefined;
-  /** Sweeps deposit addresses. Undefined: they are not enabled. */
+  /** Sweeps deposit addresses. Undefined: deposit addresses are not enabled. */
   readonly depositAddressOperator?: { readonly address: Address } | undefined;
 }
 
-/** A question, and the deposit address that it asks for. */
+/** A question, and the options of the deposit address if it requests one. */
 export interface ReadQuestion {
   readonly question: QuoteQuestion;
   readonly addressOptions: AddressOptions | undefined;
 }
 
 /**
- * @param key that may pay fees; absent: the client cannot sponsor
+ * @param key the key whose app may pay fees; absent: the client cannot sponsor
  * @throws ServiceError with a code of the public contract, naming the invalid field
  */
 export function readQuestion(
@@ -87,7 +87,7 @@ export function readQuestion(
   const calls = readRequestedCalls(input, plain);
   if (calls !== undefined) refuseUntraceable(plain, "SERVICE_UNAVAILABLE", "txs", "txs is not available");
   const tokens = checkTokens(services, plain);
-  // Fees come out of a deposit, calls are made by a fill, and a pool's output cannot pay for a signature.
+  // Fees need a deposit, calls need a fill, and a pool's output cannot pay for submitting a signature.
   const bySolver =
     fees !== undefined || calls !== undefined || (permit !== undefined && plain.origin === plain.destination);
   return {
@@ -120,7 +120,7 @@ function readEnds(chains: ChainDirectory, input: QuoteInput): Ends {
     input,
   );
   if (!from.makesSteps) throw depositsNotEnabled(origin.chain);
-  // Without the id of an order, the client must know the step that maps the nonce to the request.
+  // The transfer carries no order id, so the client must support the step that maps the nonce to the request.
   if (from.needsWalletNonce && input.protocolVersion !== "v2")
     throw refusal(
       "INVALID_REQUEST",
@@ -148,7 +148,7 @@ function readPlain(services: QuestionServices, ends: Ends, input: QuoteInput): P
   const recipient = recipientOf(from, destination, user, input.recipient);
   const payee = input.recipient === undefined ? "user" : "recipient";
   refuseUnsafeAccount(chains, destination, to.unsafeAccounts(solver), recipient, payee);
-  // A token that is not configured must not be the recipient either.
+  // `refuseUnsafeAccount` knows only configured tokens.
   if (recipient === destinationCurrency.address) throw unsafeAccount(payee);
   const refundTo =
     input.refundTo === undefined ? user : parseAccount(origin.chain, input.refundTo, "refundTo");
@@ -192,7 +192,7 @@ function readPlain(services: QuestionServices, ends: Ends, input: QuoteInput): P
   };
 }
 
-/** The needs of a swap to or from a currency that the solver does not hold. */
+/** What each side needs to swap a currency that the solver does not hold. */
 const swapNeeds = { originCurrency: needs.swapBefore, destinationCurrency: needs.swapAfter } as const;
 type CurrencyField = keyof typeof swapNeeds;
 
@@ -206,7 +206,7 @@ function currencyOf(
   const address = parseCurrency(chain, input[field]);
   const known = address === undefined ? undefined : chains.currency(chain.id, address);
   if (known !== undefined) return known;
-  // Without swaps an unconfigured token could not be used, so the chain is not asked about it.
+  // Without swaps, an unconfigured token could not be used, so the chain is not queried for it.
   if (address !== undefined && side.can[swapNeeds[field].capability] && hasSwaps(chain)) {
     const found = market.token(chain.id, address);
     if (found !== undefined) return found;
@@ -251,9 +251,9 @@ function refuseUnreachable(
 }
 
 /**
- * The user's own address is the default recipient only where the user surely has its key: within one chain
- * family, and on EVM chains for a Hyperliquid user, who has an EVM wallet. In the other direction the address
- * may be a contract's, which has no key on Hyperliquid.
+ * The user's own address is the default recipient only where the user certainly has its key: within one chain
+ * family, and on EVM chains for a Hyperliquid user, who has an EVM wallet. From an EVM chain to Hyperliquid,
+ * the address may be a contract, which has no key on Hyperliquid.
  */
 function recipientOf(
   { walletFamilies }: Side,
@@ -266,7 +266,10 @@ function recipientOf(
   throw refusal("INVALID_ADDRESS", `recipient is required: an address on ${chain.displayName}`, "recipient");
 }
 
-/** The public contract defines it for some wallets only; any other value is ignored. */
+/**
+ * The user's public key from `additionalData`. Ignores any other content: the API defines the field for some
+ * wallets only.
+ */
 function publicKeyOf(data: unknown): string | undefined {
   const key =
     typeof data === "object" && data !== null && "userPublicKey" in data ? data.userPublicKey : undefined;
@@ -274,8 +277,9 @@ function publicKeyOf(data: unknown): string | undefined {
 }
 
 /**
- * Refuses accounts from which a payment could never be moved again: traps, zero and tokens. Other burn
- * addresses are placeholders of clients without a connected wallet.
+ * Refuses accounts from which a payment could never be moved again: the zero address, tokens and the
+ * service's contracts. Accepts other burn addresses, which clients send as placeholders when no wallet is
+ * connected.
  * @throws ServiceError INVALID_RECIPIENT
  */
 function refuseUnsafeAccount(

@@ -1,11 +1,11 @@
-/** How long a chain takes for one block. */
+/** A chain and its block time. */
 interface TimedChain {
   readonly chain: { readonly id: number; readonly blockTimeSeconds: number };
 }
 
 /**
- * Estimates routes: the blocks of the deposit's confirmations, then the measured rest. Until a route was
- * measured, the rest is one block of the destination.
+ * Estimates the seconds that routes take: the confirmations of the deposit, then the measured rest. Until a
+ * route is measured, the rest is one block of the destination chain.
  */
 export function routeSeconds(
   chains: readonly TimedChain[],

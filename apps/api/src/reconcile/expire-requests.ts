@@ -7,7 +7,7 @@ import { indexTransaction, recheckReports } from "../deposits/index.ts";
 import { transition, type TransitionServices } from "../requests/index.ts";
 
 const BATCH = 500;
-/** Batches of one chain per round: quotes must not be created faster than they expire. */
+/** Maximum batches of one chain per round: high enough that quotes expire faster than they are created. */
 const MAX_BATCHES = 20;
 const DEADLINE_PASSED: RequestEvent = { kind: "deadlinePassed" };
 
@@ -19,7 +19,7 @@ type Report = Parameters<typeof indexTransaction>[1];
 
 /** Requests of one chain that may expire now. */
 interface Due extends DueOnChain {
-  /** Those whose reported transactions were checked. */
+  /** Requests whose reported transactions were checked. */
   readonly looked: readonly RequestId[];
 }
 

@@ -23,8 +23,8 @@ interface Pruned {
 }
 
 /**
- * Deletes expired rows, and the bytes of rows that stay, in batches that commit within half a second. Each
- * table fails alone; deletes nothing while no chain confirms the clock.
+ * Deletes expired rows, and large columns of rows that remain, in batches that commit within half a second. A
+ * failure affects only its table. Deletes nothing while no chain confirms the clock.
  */
 export async function pruneHistory(
   services: Pick<Services, "reads" | "uow" | "events" | "clock">,

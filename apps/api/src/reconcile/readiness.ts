@@ -4,12 +4,12 @@ import type { ScannedBlock } from "../db/reads.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { scanLag } from "../deposits/index.ts";
 
-/** Which process leads what. Informational: a standby is as ready as the leader. */
+/** Reports which tasks this process leads. Informational: a standby is as ready as a leader. */
 export type LeaderReport = () => Promise<NonNullable<ReadinessAnswer["leaders"]>>;
 
 /** The dependencies of a process in addition to the database. */
 export interface ReadinessNeeds {
-  /** Servers by name, each with a function that settles when it answers. */
+  /** Further servers by name, each with a function that resolves when the server answers. */
   readonly further?: Readonly<Record<string, () => Promise<void>>>;
   readonly leaders?: LeaderReport;
   /** Names of chains without which the process is not ready. */
@@ -54,7 +54,7 @@ export async function readiness(
   const servers = { database: () => services.reads.ping(), ...further };
   const asked = Object.entries(servers).map(async ([name, ask]) => [name, await answers(ask)] as const);
   const checks: Record<string, string> = Object.fromEntries(await Promise.all(asked));
-  // Without the database the leaders are unknown.
+  // Without the database, the leaders are unknown.
   const led = checks["database"] === "ok" ? await leaders?.().catch(() => undefined) : undefined;
   const answering = Object.values(checks).every((check) => check === "ok");
   const followed = new Set<string>();
@@ -82,7 +82,10 @@ export async function readiness(
 const secondsOf = (pulse: Pick<ConnectedChain["pulse"], "headAgeMs">): number =>
   Math.round(pulse.headAgeMs() / 1000);
 
-/** Undefined also before the first scan, which begins when a worker first leads the chain. */
+/**
+ * How far the scan is behind. Undefined before the first scan, which begins when a worker first leads the
+ * chain.
+ */
 function scanBehind(
   { chain, pulse }: Pick<ConnectedChain, "chain" | "pulse">,
   scanned: ScannedBlock | undefined,
@@ -99,7 +102,7 @@ async function answers(ask: () => Promise<void>): Promise<string> {
   }
 }
 
-/** Undefined without an answer in time. */
+/** The result; undefined if there is none in time. */
 async function within<T>(asked: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

@@ -9,8 +9,8 @@ type Needs = Parameters<typeof requeueLost>[0] &
   Parameters<typeof expireFastFills>[0];
 
 /**
- * Expires requests past their deadline and adds new jobs for legs that lost theirs. Each part fails alone.
- * May run in any number of processes.
+ * Expires requests past their deadline and adds new jobs for legs that lost theirs. A failure of one part
+ * does not stop the other. May run in any number of processes.
  */
 export async function reconcileRequests(services: Needs): Promise<void> {
   const counts: Record<string, number> = {};

@@ -1,7 +1,7 @@
 import type { EventName } from "../db/events.port.ts";
 
 /**
- * Alarms that need a person at once: money may be lost or paid twice, someone else may use a key, or an
+ * Alarms that need a person immediately: funds may be lost or paid twice, someone else may use a key, or an
  * invariant is violated.
  */
 export const CRITICAL_ALARMS = [

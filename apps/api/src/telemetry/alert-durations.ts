@@ -1,4 +1,7 @@
-/** When an alert fires, in seconds. The Prometheus rules and the service's own notifications share these. */
+/**
+ * How long a condition must last before its alert fires, in seconds. Used by the Prometheus rules and the
+ * service's own notifications.
+ */
 export const ALERT_SECONDS = {
   /** Ten blocks of the slowest EVM chain, and a margin. */
   nodeUnreachable: 180,
@@ -6,7 +9,7 @@ export const ALERT_SECONDS = {
   notLed: 60,
   outboxOldest: 60,
   paymentOldest: 600,
-  /** Bitcoin has no block for two hours about once in eight weeks. */
+  /** About once in eight weeks, Bitcoin has no block for two hours. */
   paymentOldestOnBitcoin: 7_200,
   /** Beyond the finality of every supported chain. */
   settlementDue: 2_700,

@@ -23,7 +23,7 @@ export function balanceGauges(
       help,
       labelNames: [...labelNames],
       registers: [registry],
-      // Each gauge reads for itself: they are collected concurrently.
+      // Each gauge reads the database itself, because gauges are collected concurrently.
       async collect(): Promise<void> {
         const totals = await reads.totals().catch(() => undefined);
         // Unknown is not zero: the last known value stays.

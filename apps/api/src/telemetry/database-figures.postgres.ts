@@ -48,7 +48,7 @@ const tableSizes = defineSql(
     where relkind = 'r' and relnamespace = 'public'::regnamespace group by 1`,
 );
 
-// The first row of an index; ids of events follow their time.
+// Each table's oldest row is the first row of an index. Ids of events are in the order of their times.
 const oldest = defineSql(
   "database_oldest_rows",
   { name: String, atMs: Number },
@@ -71,7 +71,7 @@ export async function tableBytes(sql: Sql): Promise<ReadonlyMap<string, number>>
   return new Map((await tableSizes(sql, {})).map(({ name, bytes }) => [name, bytes]));
 }
 
-/** Bytes on disk of the database, indexes and dead rows included. */
+/** Bytes on disk of the database, including indexes and dead rows. */
 export async function databaseBytes(sql: Sql): Promise<number> {
   const [row] = await size(sql, {});
   return row?.bytes ?? 0;

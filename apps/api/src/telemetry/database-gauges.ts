@@ -4,19 +4,19 @@ import type { Clock } from "../db/clock.port.ts";
 
 /** Figures of the database for the metrics. */
 export interface DatabaseFigures {
-  /** Age of the oldest snapshot: vacuum removes no row version that it may see. */
+  /** Age of the oldest snapshot: vacuum cannot remove row versions that it may still see. */
   oldestSnapshot(): Promise<{ readonly seconds: number; readonly transactions: number }>;
-  /** Bytes on disk, indexes and dead rows included. */
+  /** Bytes on disk of the database, including indexes and dead rows. */
   bytes(): Promise<number>;
-  /** The same per table. */
+  /** Bytes on disk by table. */
   tableBytes(): Promise<ReadonlyMap<string, number>>;
   /** Time of the oldest row by table, ms. */
   oldestRows(): Promise<ReadonlyMap<string, number>>;
-  /** Rows by table that no monthly partition took. */
+  /** Rows in the default partition, by table: no monthly partition exists for them. */
   defaultPartitionRows(): Promise<ReadonlyMap<string, number>>;
 }
 
-/** Read from the database with each scrape. */
+/** Publishes figures that are read from the database with each scrape. */
 export function databaseGauges(
   registry: Registry,
   { oldestSnapshot, bytes, tableBytes, oldestRows, defaultPartitionRows }: DatabaseFigures,

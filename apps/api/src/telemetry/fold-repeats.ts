@@ -1,6 +1,9 @@
-/** A series ends after this long without a repetition: longer than the longest pause between two tries. */
+/**
+ * A series ends after this long without a repetition, which is longer than the longest pause between two
+ * tries.
+ */
 const QUIET_MS = 60_000;
-/** Interval at which a continuing series is written again. */
+/** How often a continuing series is logged again. */
 const REMIND_MS = 300_000;
 const SWEEP_MS = 10_000;
 /** Maximum number of series; beyond it the oldest ends, so that random ids cannot exhaust memory. */
@@ -8,16 +11,16 @@ const MAX_SERIES = 1_000;
 
 export type Level = "info" | "warn" | "error";
 
-/** One occurrence of a series: the first is written whole, later ones are counted. */
+/** One occurrence of a series. The first occurrence is logged in full; later ones are only counted. */
 export interface Occurrence {
   readonly level: Level;
   /** The same for all occurrences of a series. */
   readonly key: string;
-  /** Written once, for the first occurrence. */
+  /** Logged for the first occurrence. */
   readonly line: object;
-  /** Written while the series continues. */
+  /** Logged while the series continues. */
   readonly brief: object;
-  /** Written when the series has ended. */
+  /** Logged when the series has ended. */
   readonly ended: object;
 }
 

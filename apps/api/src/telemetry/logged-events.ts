@@ -17,9 +17,12 @@ const WAITS: ReadonlySet<EventName> = new Set([
   "hub_refused",
   "signature_refused",
 ]);
-/** Facts that differ between tries of the same series. */
+/** Facts that may differ between tries of the same series. */
 const OF_ONE_TRY: ReadonlySet<string> = new Set(["waitedMs", "failures"]);
-/** Facts that identify an outage; all calls during it, for any request, are part of the same one. */
+/**
+ * Facts that identify an outage: all failed calls to one place belong to the same series, regardless of the
+ * request.
+ */
 const PLACES = ["chain", "queue", "job", "oracle"] as const;
 
 /** Counts and logs each event; repeated faults and waits are folded. */
@@ -30,7 +33,7 @@ export function loggedEvents(log: Logger, registry: Registry): Events {
     labelNames: ["event", "level"],
     registers: [registry],
   });
-  // From zero: Prometheus sees no rise in a series that begins at one.
+  // Start at zero: Prometheus sees no increase in a series that begins at one.
   for (const event of ALARMS) counted.inc({ event, level: "warn" }, 0);
   const measureFastFill = fastFillMetrics(registry);
   const measureFill = fillTimes(registry);
@@ -80,7 +83,7 @@ function alike(text: string): string {
   return text.replace(/0x[0-9a-f]+|\d+/gi, "#");
 }
 
-/** Includes its causes: the same step may fail for another reason later. */
+/** The error with its causes: the same step may fail for a different reason later. */
 function problemOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const problem = `${error.name} ${alike(error.message)}`;
@@ -88,8 +91,8 @@ function problemOf(error: unknown): string {
 }
 
 /**
- * The kind of outage of an endpoint or server that caused the error, if any: every call to it fails in the
- * same way.
+ * The kind of outage of an endpoint or server that caused the error, if any. During an outage, all calls fail
+ * in the same way.
  */
 function outageKind(error: unknown): string | undefined {
   let kind: string | undefined;
@@ -103,7 +106,7 @@ function outageKind(error: unknown): string | undefined {
 
 const AWAY: ReadonlySet<string> = new Set(["network", "deadline", "http"]);
 
-/** An error by its message alone. */
+/** The facts with errors reduced to their messages. */
 function shortened(rest: object): object {
   const { err } = rest as { readonly err?: unknown };
   return err instanceof Error ? { problem: withoutUrlSecrets(err.message) } : {};

@@ -4,7 +4,7 @@ import type { Clock } from "../db/clock.port.ts";
 import type { PrunableTable } from "../db/prunable.port.ts";
 import type { Reads } from "../db/reads.port.ts";
 
-/** Publishes how overdue the oldest row of each table is that pruning may delete or has yet to check. */
+/** Publishes by how much the oldest row of each table is overdue for pruning. */
 export function pruneGauge(
   registry: Registry,
   reads: Pick<Reads, "oldestPrunable">,

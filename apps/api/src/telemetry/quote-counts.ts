@@ -10,7 +10,7 @@ export function quoteCounts(registry: Registry): <T>(quote: Promise<T>) => Promi
     labelNames: ["outcome", "code"],
     registers: [registry],
   });
-  // From zero: Prometheus sees no rise in a series that begins at one.
+  // Start at zero: Prometheus sees no increase in a series that begins at one.
   counted.inc({ outcome: "fault", code: "" }, 0);
   return async (quote) => {
     try {

@@ -8,7 +8,7 @@ interface Lag {
   readonly seconds: number;
 }
 
-/** How far the scan of each EVM chain is behind its newest block, whichever process scans it. */
+/** How far the scan of each EVM chain is behind its newest block, regardless of which process scans it. */
 export function scanGauges(registry: Registry, lags: () => Promise<readonly Lag[]>): void {
   const shown = (name: string, help: string, value: (lag: Lag) => number): void =>
     chainGauge(registry, { name, help }, async () =>

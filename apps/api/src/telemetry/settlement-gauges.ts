@@ -22,7 +22,7 @@ export function settlementGauges(
       help,
       labelNames: ["state"],
       registers: [registry],
-      // Each gauge reads for itself: they are collected concurrently.
+      // Each gauge reads the database itself, because gauges are collected concurrently.
       async collect(): Promise<void> {
         const waiting = await reads.waiting().catch(() => undefined);
         // Unknown is not zero: the last known value stays.

@@ -15,7 +15,8 @@ export interface GasPayer {
 
 /**
  * Balances of the solver and of the gas accounts on every chain of any family, and the age of payments that
- * are not mined. A chain without fresh facts has no balance: an alert on absence means its node.
+ * are not mined. A chain without fresh facts has no balance, so an alert on a missing balance points to the
+ * chain's node.
  */
 export function solverGauges(
   registry: Registry,
@@ -56,7 +57,7 @@ export function solverGauges(
   const shown = (name: string, help: string, value: (open: OpenPayments) => number): void =>
     chainGauge(registry, { name, help }, async () => {
       const open = await openPayments();
-      // Even with no payment open: an alert cannot fire on a missing series.
+      // Publish every chain, even without open payments: an alert cannot fire on a missing series.
       return [...chains.all, ...chains.nonEvmChains].map(({ chain }) => {
         const values = open.filter(({ chainId }) => chainId === chain.id).map(value);
         return [chain.name, Math.max(0, ...values)] as const;
@@ -85,7 +86,7 @@ function held({ native, tokens }: Currencies): readonly Currency[] {
   return [native, ...tokens.filter(({ supportsBridging }) => supportsBridging)];
 }
 
-/** By their ids, which are unique on a chain: symbols are not. */
+/** Labels currencies by id, because symbols are not unique on a chain. */
 function labelsOf({ name }: Currencies, { id }: Currency) {
   return { chain: name, currency: id };
 }

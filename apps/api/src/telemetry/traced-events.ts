@@ -5,8 +5,8 @@ import type { EventName, Events, Facts } from "../db/events.port.ts";
 const REQUEST_ID = /^0x[0-9a-f]{64}$/i;
 
 /**
- * Events that also become spans of their request's trace. A span with `tookMs` lasts that long, and others
- * are points in time. Waiting is not recorded: it repeats with every try.
+ * Events that also become spans of their request's trace. An event with `tookMs` becomes a span of that
+ * length, any other event a point in time. Waiting is not recorded, because it repeats with every try.
  */
 export function tracedEvents(events: Events, traces: Traces, clock: Clock): Events {
   const record = (name: EventName, { requestId, tookMs, ...facts }: Facts, isError: boolean): void => {

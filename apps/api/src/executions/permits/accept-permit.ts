@@ -24,8 +24,8 @@ class BudgetSpent extends ServiceError {
 }
 
 /**
- * Commits the request, the execution, its job and the answer for repeated calls together, and checks the
- * limits on what the service risks under one lock.
+ * Commits the request, the execution, its job and the answer for repeated calls together. Checks the limits
+ * on what the service may lose in the same commit.
  * @throws ServiceError INVALID_REQUEST if the quote was accepted in the meantime, RATE_LIMITED or
  * SERVICE_UNAVAILABLE beyond the limits
  */
@@ -68,17 +68,17 @@ async function accept(
         },
       );
     }
-    const whole = { ...execution, day: utcDay(nowMs), createdAtMs: nowMs };
-    await enforceLimits(services, tx, whole);
+    const newExecution = { ...execution, day: utcDay(nowMs), createdAtMs: nowMs };
+    await enforceLimits(services, tx, newExecution);
     await transition(services, tx, current, { kind: "executionAccepted" }, {}, { by: "signature" });
-    if (!(await tx.executions.add(whole)))
+    if (!(await tx.executions.add(newExecution)))
       throw new ServiceError("INVALID_REQUEST", `Request ${requestId} was already executed`, { requestId });
     await tx.outbox.add([executeJob(requestId, nowMs)], nowMs);
     if (keep !== undefined) await tx.idempotency.finish(keep.lease, keep.answer);
   });
 }
 
-/** Counts submissions that no output has paid for: pending or failed. */
+/** Enforces limits on submissions that no output has paid for: those that are pending or failed. */
 async function enforceLimits(
   { permitPolicy }: Pick<AcceptPermitServices, "permitPolicy">,
   tx: Pick<Tx, "executions">,

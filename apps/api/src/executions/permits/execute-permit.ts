@@ -46,7 +46,7 @@ export interface ExecutePermitServices
 
 /** A signed step, as posted by a client. */
 export interface PostedPermit {
-  /** The body of the step. */
+  /** The `kind` in the step's request body: the permit method. */
   readonly kind: string;
   readonly requestId: RequestId;
   readonly signature: Hex;
@@ -55,8 +55,8 @@ export interface PostedPermit {
 /** Deadline for the simulation (ms). */
 const SIMULATION_DEADLINE_MS = 5_000;
 /**
- * Minimum remaining lifetime of a signature (seconds): with less it would expire before its transaction is
- * mined.
+ * Minimum remaining lifetime of a signature (seconds). Below it, the signature may expire before its
+ * transaction is mined.
  */
 const MIN_LIFE_SECONDS = 15;
 /**
@@ -68,11 +68,11 @@ const MAX_GAS_FACTOR = 4n;
 const FIRM_GAS_FACTOR = 2n;
 
 /**
- * Accepts the signature of a quote that is paid by permit. If it is the user's and the simulated deposit
- * succeeds, the executor submits it; the output pays for its gas, and no balance is charged. Idempotent per
- * signature.
- * @throws ServiceError PERMIT_FAILED (what is wrong with the signature, or prevents it from paying),
- * INVALID_REQUEST, SERVICE_UNAVAILABLE, PRICE_FETCH_FAILED, RPC_HTTP_ERROR; RpcFault
+ * Accepts the signature for a quote that is paid by permit. If the signature is the user's and the simulated
+ * deposit succeeds, the executor submits it. The output pays for the gas; no balance is charged. Idempotent
+ * per signature.
+ * @throws ServiceError PERMIT_FAILED (the signature is wrong, or the payment would fail), INVALID_REQUEST,
+ * SERVICE_UNAVAILABLE, PRICE_FETCH_FAILED, RPC_HTTP_ERROR; RpcFault
  */
 export async function executePermit(
   services: ExecutePermitServices,
@@ -86,13 +86,13 @@ export async function executePermit(
   const { executor } = services;
   if (origin === undefined || executor === undefined)
     throw failed(requestId, "Signatures are no longer submitted on this chain; pay by transaction");
-  // Before revealing anything about the request: only its user may learn more.
-  const isOfUser = await services.permitSignatures.isPermitSignedBy(
+  // Checked before anything about the request is revealed: only its user may learn more.
+  const isSignedByUser = await services.permitSignatures.isPermitSignedBy(
     terms.user,
     { method: permit.method, typedData: typedDataOf(terms) },
     signature,
   );
-  if (!isOfUser)
+  if (!isSignedByUser)
     throw failed(
       requestId,
       "signature is not the user's signature over the message of the step",
@@ -150,11 +150,11 @@ export async function executePermit(
       return unreachable(simulated);
   }
   const { outcome } = simulated;
-  refuseIdle(origin, terms, outcome);
+  requireQuotedDeposit(origin, terms, outcome);
   const costOf = (gas: bigint, weiPerGas: bigint, dataWei: bigint): bigint =>
     executionCost({ gas, weiPerGas, dataFeeWei: dataWei, valueWei: 0n, flatUsd: 0n }, native).totalUsd;
-  const usual = prices.baseFeePerGas + prices.maxPriorityFeePerGas;
-  refuseUnpaid(services, terms, costOf(outcome.gasUsed, usual, dataFeeWei));
+  const currentGasPrice = prices.baseFeePerGas + prices.maxPriorityFeePerGas;
+  refuseUnpaid(services, terms, costOf(outcome.gasUsed, currentGasPrice, dataFeeWei));
   const gasLimit = withHeadroom(outcome.gas);
   const maxFeePerGas = priceCap(prices, chain, services.enginePolicy.bumpBps);
   await acceptPermit(
@@ -210,7 +210,8 @@ function refuseExpired({ clock }: Pick<Services, "clock">, { requestId, permit }
 }
 
 /**
- * The most common failure gets its own message. A lagging node may be wrong about it: the simulation decides.
+ * Refuses a user with too low a balance or Permit2 allowance: these most common failures get messages of
+ * their own.
  */
 async function refuseUncoveredUser(
   { chain, connection }: ConnectedChain,
@@ -241,8 +242,11 @@ async function refuseUncoveredUser(
     );
 }
 
-/** A deposit that would not be filled is not worth sending. @throws ServiceError */
-function refuseIdle(
+/**
+ * Requires that the signature makes the quote's deposit, because any other deposit would not be filled.
+ * @throws ServiceError
+ */
+function requireQuotedDeposit(
   { chain }: ConnectedChain,
   terms: SignedTerms,
   { effects }: Extract<TraceOutcome, { kind: "ok" }>,
@@ -254,7 +258,8 @@ function refuseIdle(
 }
 
 /**
- * The output covers the included gas; within the firm time, the service covers a little more.
+ * Refuses a submission that costs more than the quote allows: the included gas, and up to twice as much while
+ * the quote is firm.
  * @throws ServiceError
  */
 function refuseUnpaid({ clock }: Pick<Services, "clock">, terms: SignedTerms, costUsd: bigint): void {

@@ -5,7 +5,7 @@ import type { ApiConfig } from "../../config/config.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { ExecutePermitServices } from "./execute-permit.ts";
 
-/** The window in which one user's permits are counted. */
+/** The time window in which the pending and failed permits of a user are counted. */
 const WINDOW_MS = 60 * 60_000;
 
 /** How the API verifies permits, and how many it accepts. */

@@ -1,7 +1,7 @@
 import type { Address, Hex } from "@causeway/domain";
 import { z } from "zod";
 
-/** A swap is a few kilobytes of calldata; a larger one is not worth its data fee. */
+/** Maximum length of hex calldata. A swap has a few kilobytes; longer calldata is not worth its data fee. */
 const MAX_CALLDATA = 2 + 2 * 64 * 1024;
 const MAX_GAS = 10_000_000n;
 
@@ -40,7 +40,7 @@ const quote = price.extend({
 export type AggregatorPrice = z.output<typeof price>;
 export type AggregatorQuote = z.output<typeof quote>;
 
-/** The request; an answer about anything else is rejected. */
+/** The requested swap; an answer about any other swap is rejected. */
 export interface AggregatorQuestion {
   readonly tokenIn: Address;
   readonly tokenOut: Address;
@@ -48,8 +48,8 @@ export interface AggregatorQuestion {
 }
 
 /**
- * Parses an answer of `price`; undefined: no liquidity.
- * @throws ZodError, RangeError when it does not answer the question
+ * Parses an answer of `price`. Undefined: the aggregator has no liquidity.
+ * @throws ZodError for an invalid answer, RangeError when it does not answer the question
  */
 export function readPrice(json: unknown, question: AggregatorQuestion): AggregatorPrice | undefined {
   if (noLiquidity.safeParse(json).success) return undefined;
@@ -57,24 +57,25 @@ export function readPrice(json: unknown, question: AggregatorQuestion): Aggregat
 }
 
 /**
- * Parses an answer of `quote`. The router will make its call, so it must neither send native tokens nor call
- * an `untouchable` contract.
+ * Parses an answer of `quote`. Undefined: the aggregator has no liquidity. The router will make the call of
+ * the answer, so the call must not send native tokens, and must not call or approve a `forbidden` address.
+ * @throws as {@link readPrice}
  */
 export function readQuote(
   json: unknown,
   question: AggregatorQuestion,
-  untouchable: ReadonlySet<Address>,
+  forbidden: ReadonlySet<Address>,
 ): AggregatorQuote | undefined {
   if (noLiquidity.safeParse(json).success) return undefined;
-  const read = checkAnswer(quote.parse(json), question);
-  const { transaction, allowanceTarget } = read;
+  const parsed = checkAnswer(quote.parse(json), question);
+  const { transaction, allowanceTarget } = parsed;
   if (transaction.value !== 0n)
     throw new RangeError("the response attaches native tokens to a swap whose input is another token");
   if ((transaction.gas ?? 0n) > MAX_GAS) throw new RangeError(`the swap requires more than ${MAX_GAS} gas`);
   for (const account of [transaction.to, allowanceTarget])
-    if (BigInt(account) === 0n || untouchable.has(account))
+    if (BigInt(account) === 0n || forbidden.has(account))
       throw new RangeError(`the swap calls or approves a forbidden address: ${account}`);
-  return read;
+  return parsed;
 }
 
 function checkAnswer<Answer extends AggregatorPrice>(answer: Answer, question: AggregatorQuestion): Answer {

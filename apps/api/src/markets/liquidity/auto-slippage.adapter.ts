@@ -13,11 +13,11 @@ const SHARE_OF_IMPACT_BPS = 2_500n;
  * How far the output of a swap may fall below its estimate, bps: a base, a share of its own impact (for
  * shallow pools), and the recent price range of the pools. Pure.
  * @param spotOut output of the same input at the price of the smallest trade
- * @param movedBps of each pool on the path
+ * @param movedBps recent price range of each pool on the path, bps
  */
 export function autoSlippageBps(amountOut: bigint, spotOut: bigint, movedBps: readonly number[]): number {
   const impactBps = spotOut <= amountOut ? 0n : divUp((spotOut - amountOut) * BPS, spotOut);
-  const ofImpact = Number(divUp(impactBps * SHARE_OF_IMPACT_BPS, BPS));
-  const moved = movedBps.reduce((sum, one) => sum + one, 0);
-  return Math.min(MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS + ofImpact + moved);
+  const impactShare = Number(divUp(impactBps * SHARE_OF_IMPACT_BPS, BPS));
+  const moved = movedBps.reduce((sum, bps) => sum + bps, 0);
+  return Math.min(MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS + impactShare + moved);
 }

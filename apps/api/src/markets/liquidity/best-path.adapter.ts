@@ -19,10 +19,10 @@ export interface BestPath {
   readonly legs: readonly Leg[];
 }
 
-/** Where to search: pools by the key of their pair, and the connector tokens. */
+/** The search space: `live` has the pools by the key of their pair. */
 export interface PathSearch {
   readonly live: ReadonlyMap<string, readonly LivePool[]>;
-  /** Names of sources in the order in which they win ties. */
+  /** Names of sources. On ties, the earlier source wins. */
   readonly sources: readonly string[];
   readonly connectors: readonly Address[];
   readonly tokenIn: Address;
@@ -32,7 +32,9 @@ export interface PathSearch {
 
 /** A linked list of hops, newest first, so that paths share their common beginning. */
 interface Reached {
-  /** At the far end: output when searching forward, input when searching backward. */
+  /**
+   * Amount of `token`: the output so far when searching forward, the input so far when searching backward.
+   */
   readonly amount: bigint;
   readonly complete: boolean;
   readonly token: Address;
@@ -40,15 +42,15 @@ interface Reached {
   readonly from: Reached | undefined;
 }
 
-/** A longer path would lose more to fees than it could gain. */
+/** Maximum number of pools. A longer path would lose more to fees than it could gain. */
 export const MAX_HOPS = 3;
 
 /**
- * The path with the best output for an input. Each step takes the best pool between its two tokens: more of a
- * token never buys less of the next. Ties go to the first source, fewest pools, first connector, first fee.
- * Pure.
- * @returns undefined without a path, or when the best one cannot take the whole input: any other would give
- * less for more
+ * The path with the highest output for an input. Each step takes the best pool between its two tokens,
+ * because more of a token never buys less of the next one. On ties, prefers the first source, the fewest
+ * pools, the first connector and the first fee, in this order. Pure.
+ * @returns undefined without a path, or when the best path cannot take the whole input: any other path yields
+ * less, although it takes more
  */
 export function bestOutput(search: PathSearch, amountIn: bigint): BestPath | undefined {
   return bestOf(
@@ -60,7 +62,8 @@ export function bestOutput(search: PathSearch, amountIn: bigint): BestPath | und
 }
 
 /**
- * The path with the lowest input for an output. Pure. @returns undefined when no path has enough liquidity
+ * The path with the lowest input for an output. Pure.
+ * @returns undefined when no path has enough liquidity
  */
 export function minInput(search: PathSearch, amountOut: bigint): BestPath | undefined {
   return bestOf(
@@ -86,7 +89,7 @@ function bestOf(
 }
 
 /** One step through the best pool of a pair, or undefined if there is none. */
-type Step = (search: PathSearch, source: string, at: Reached, next: Address) => Reached | undefined;
+type Step = (search: PathSearch, source: string, position: Reached, next: Address) => Reached | undefined;
 
 /** Searches from `start` to `goal` along the best paths of at most `maxHops` pools. */
 function explore(
@@ -98,20 +101,20 @@ function explore(
   step: Step,
 ): Reached | undefined {
   const maxHops = Math.min(search.maxHops, MAX_HOPS);
-  const between = search.connectors.filter((token) => token !== start && token !== goal);
+  const connectors = search.connectors.filter((token) => token !== start && token !== goal);
   const better = step === stepForward ? isMore : isLess;
   let best: Reached | undefined;
   let frontier: readonly Reached[] = [
     { amount, complete: true, token: start, leg: undefined, from: undefined },
   ];
   for (let hops = 1; hops <= maxHops && frontier.length > 0; hops++) {
-    for (const at of frontier) best = better(step(search, source, at, goal), best);
+    for (const position of frontier) best = better(step(search, source, position, goal), best);
     if (hops === maxHops) break;
     const farther: Reached[] = [];
-    for (const next of between) {
+    for (const next of connectors) {
       let reached: Reached | undefined;
-      for (const at of frontier)
-        if (at.token !== next) reached = better(step(search, source, at, next), reached);
+      for (const position of frontier)
+        if (position.token !== next) reached = better(step(search, source, position, next), reached);
       if (reached !== undefined) farther.push(reached);
     }
     frontier = farther;
@@ -133,53 +136,59 @@ function isLess(candidate: Reached | undefined, best: Reached | undefined): Reac
   return candidate.amount < best.amount ? candidate : best;
 }
 
-function stepForward(search: PathSearch, source: string, at: Reached, next: Address): Reached | undefined {
-  const pair = tokenPair(at.token, next);
+function stepForward(
+  search: PathSearch,
+  source: string,
+  position: Reached,
+  next: Address,
+): Reached | undefined {
+  const pair = tokenPair(position.token, next);
   let best: Reached | undefined;
   for (const pool of search.live.get(pair.key) ?? []) {
     if (pool.known.source.name !== source) continue;
-    const hop = at.token === pair.token0 ? pool.down : pool.up;
+    const hop = position.token === pair.token0 ? pool.down : pool.up;
     let amount: bigint;
-    let complete = at.complete;
+    let complete = position.complete;
     let crossedTicks = 0;
-    if (hop.kind === "pair") amount = pairOutput(hop.pool, hop.zeroForOne, at.amount);
+    if (hop.kind === "pair") amount = pairOutput(hop.pool, hop.zeroForOne, position.amount);
     else {
-      const swap = swapConcentrated(hop.pool, hop.zeroForOne, "exactIn", at.amount);
+      const swap = swapConcentrated(hop.pool, hop.zeroForOne, "exactIn", position.amount);
       amount = swap.amountOut;
       complete &&= swap.complete;
       crossedTicks = swap.crossedTicks;
     }
     if (amount === 0n || (best !== undefined && !isMoreThan(amount, complete, best))) continue;
-    const leg = { pool, hop, tokenIn: at.token, tokenOut: next, crossedTicks };
-    best = { amount, complete, token: next, leg, from: at };
+    const leg = { pool, hop, tokenIn: position.token, tokenOut: next, crossedTicks };
+    best = { amount, complete, token: next, leg, from: position };
   }
   return best;
 }
 
-function stepBack(search: PathSearch, source: string, at: Reached, next: Address): Reached | undefined {
-  const pair = tokenPair(at.token, next);
+function stepBack(search: PathSearch, source: string, position: Reached, next: Address): Reached | undefined {
+  const pair = tokenPair(position.token, next);
   let best: Reached | undefined;
   for (const pool of search.live.get(pair.key) ?? []) {
     if (pool.known.source.name !== source) continue;
     const hop = next === pair.token0 ? pool.down : pool.up;
     let amount: bigint | undefined;
     let crossedTicks = 0;
-    if (hop.kind === "pair") amount = pairInput(hop.pool, hop.zeroForOne, at.amount);
+    if (hop.kind === "pair") amount = pairInput(hop.pool, hop.zeroForOne, position.amount);
     else {
-      const swap = swapConcentrated(hop.pool, hop.zeroForOne, "exactOut", at.amount);
+      const swap = swapConcentrated(hop.pool, hop.zeroForOne, "exactOut", position.amount);
       amount = swap.complete ? swap.amountIn : undefined;
       crossedTicks = swap.crossedTicks;
     }
     if (amount === undefined || (best !== undefined && amount >= best.amount)) continue;
-    const leg = { pool, hop, tokenIn: next, tokenOut: at.token, crossedTicks };
-    best = { amount, complete: true, token: next, leg, from: at };
+    const leg = { pool, hop, tokenIn: next, tokenOut: position.token, crossedTicks };
+    best = { amount, complete: true, token: next, leg, from: position };
   }
   return best;
 }
 
-/** From the newest step to the first. */
+/** The legs of a path from the newest step to the first. */
 function legsOf(end: Reached): Leg[] {
   const legs: Leg[] = [];
-  for (let at: Reached | undefined = end; at?.leg !== undefined; at = at.from) legs.push(at.leg);
+  for (let position: Reached | undefined = end; position?.leg !== undefined; position = position.from)
+    legs.push(position.leg);
   return legs;
 }

@@ -10,7 +10,7 @@ export class StatusFault extends Error {
 
 /**
  * The JSON of a response with status 200 and at most `maxBytes` bytes.
- * @throws Error for any other; never contains the response
+ * @throws Error for any other response; the error does not contain the response
  */
 export async function boundedJson(response: Response, maxBytes: number): Promise<unknown> {
   if (response.status !== 200) {

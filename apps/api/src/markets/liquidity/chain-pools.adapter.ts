@@ -8,7 +8,7 @@ import { findPools } from "./find-pools.adapter.ts";
 import {
   concentratedHops,
   pairHops,
-  reachBps,
+  priceRangeBps,
   roughPrice,
   type KnownPool,
   type LivePool,
@@ -25,44 +25,50 @@ export interface ChainPoolsOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Pools at one block; those of a pair in the order of their sources and fees. */
+/** Pools at one block. The pools of a pair are in the order of their sources and fees. */
 export interface PoolSnapshot {
   readonly block: BlockRef;
   readonly live: ReadonlyMap<string, readonly LivePool[]>;
 }
 
-/** The pools of one chain that are in demand, cached in memory. */
+/** The requested pools of one chain, cached in memory. */
 export interface ChainPools {
   /**
-   * Pools of these pairs at the newest block; synchronous until a newer block arrives. Fastest for a list of
-   * pairs that it has seen before.
-   * @throws RpcFault when they cannot be read and the cache is too old
+   * Pools of these pairs at the newest block. Synchronous until a newer block arrives. Pass the same array
+   * again if possible: that is fastest.
+   * @throws RpcFault when the pools cannot be read and the cache is too old
    */
   at(pairs: readonly TokenPair[]): MaybePromise<PoolSnapshot>;
-  /** The current cache. */
+  /** The newest reading, of any age. Undefined: nothing was read yet. */
   known(): PoolSnapshot | undefined;
   close(): void;
 }
 
 /**
- * While the newest block is read and takes too long, a cache that is at most this many blocks older may
- * answer.
+ * If reading the newest block takes longer than `PATIENCE_MS`, a cache that is at most this many blocks older
+ * may answer.
  */
 const MAX_BLOCKS_BEHIND = 2n;
 const PATIENCE_MS = 25;
-/** After more missed blocks than this everything is read again. */
+/** After more missed blocks than this, everything is read again. */
 const MAX_BLOCKS_FOLLOWED = 16;
-/** Bitmap words that are known on each side of the price: at the smallest tick spacing, about 10,000 bps. */
+/** Bitmap words that are read on each side of the price: at the smallest tick spacing, about 10,000 bps. */
 const WORDS_EACH_WAY = 40;
-/** When the price comes this close to the end of the known range, the ticks around it are read again. */
+/**
+ * When fewer words than this are left between the price and the end of the read range, the ticks around the
+ * price are read again.
+ */
 const MIN_WORDS_LEFT = 20;
 const TICKS_PER_WORD = 256;
-/** How often pairs without a pool are searched again, and all pairs for missing pools. */
-const LOOK_AGAIN_MS = 10 * 60_000;
-/** Pairs that were not requested for this long, or beyond the maximum number, are evicted. */
+/** How often all pairs are searched again for new pools. */
+const SEARCH_INTERVAL_MS = 10 * 60_000;
+/**
+ * Pairs that were not requested for this long are evicted. Beyond `MAX_PAIRS`, the least recently requested
+ * pairs are evicted too.
+ */
 const KEPT_MS = 15 * 60_000;
 const MAX_PAIRS = 600;
-/** Number of blocks whose prices are kept to measure the volatility of a pool. */
+/** Number of prices, one per read block, that are kept to measure the volatility of a pool. */
 const PRICES_KEPT = 16;
 
 interface WatchedPair {
@@ -80,9 +86,9 @@ interface Reading extends PoolSnapshot {
 }
 
 /**
- * Reads the requested pools at each new head in one multicall, with the tick changes since the block before.
- * A reading belongs to one block hash: ticks are read again if the new head does not descend from it within a
- * few known blocks. At most one reading runs; requests in the meantime cause exactly one more.
+ * Reads the requested pools at each new head in one multicall, with the tick changes since the previous
+ * reading. A reading belongs to one block hash: if the new head does not descend from it within a few blocks,
+ * all ticks are read again. At most one read runs at a time; requests in the meantime cause exactly one more.
  */
 export function createChainPools(options: ChainPoolsOptions): ChainPools {
   const { sources, pools: reader, heads, clock, onFault } = options;
@@ -117,8 +123,8 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
       await readAt(known);
     } catch (error) {
       if (!(error instanceof NodeRefusal && isUnknownBlock(error))) throw error;
-      // Behind a load balancer the announcement of a block may be ahead of the node that answers: use the
-      // block that this node has.
+      // Behind a load balancer, the node that answers may not have the announced block yet: use its newest
+      // block.
       const reached = await options.reader.head();
       if (reached.number <= (reading?.block.number ?? -1n)) throw error;
       await readAt(reached);
@@ -127,21 +133,21 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
 
   async function readAt(head: BlockRef): Promise<void> {
     const now = clock.nowMs();
-    const unlooked = [...watched.values()].filter(
-      ({ refreshedAtMs }) => refreshedAtMs === undefined || now - refreshedAtMs > LOOK_AGAIN_MS,
+    const unsearched = [...watched.values()].filter(
+      ({ refreshedAtMs }) => refreshedAtMs === undefined || now - refreshedAtMs > SEARCH_INTERVAL_MS,
     );
     const [blocks, found] = await Promise.all([
       reading === undefined ? undefined : blocksAfter(reading.block, head, options.reader),
       findPools(
         reader,
         sources,
-        unlooked.map(({ pair }) => pair),
+        unsearched.map(({ pair }) => pair),
         head.hash,
       ),
     ]);
-    for (const [index, one] of unlooked.entries()) {
-      one.pools = found[index] as readonly KnownPool[];
-      one.refreshedAtMs = now;
+    for (const [index, pair] of unsearched.entries()) {
+      pair.pools = found[index] as readonly KnownPool[];
+      pair.refreshedAtMs = now;
     }
     // Pairs added in the meantime have not been searched yet: they must not count as pairs without a pool.
     const pairs = [...watched.values()].filter(({ refreshedAtMs }) => refreshedAtMs !== undefined);
@@ -169,13 +175,13 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
       const seen =
         price === undefined || !(moved || kept.length === 0) ? kept : [...kept, price].slice(-PRICES_KEPT);
       prices.set(known.address, seen);
-      live.get(known.pair.key)?.push({ known, ...hops, movedBps: reachBps(seen) });
+      live.get(known.pair.key)?.push({ known, ...hops, movedBps: priceRangeBps(seen) });
     }
     reading = { block: head, live, ticks, prices };
   }
 
-  function isNewest(one: Reading): boolean {
-    return heads.latest?.hash === one.block.hash;
+  function isNewest(candidate: Reading): boolean {
+    return heads.latest?.hash === candidate.block.hash;
   }
 
   /** Joins the running read, which may have started before the newest head or pair. */
@@ -186,11 +192,11 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
     return running;
   }
 
-  function covers(one: Reading | undefined, pairs: readonly TokenPair[]): one is Reading {
-    return one !== undefined && pairs.every(({ key }) => one.live.has(key));
+  function covers(candidate: Reading | undefined, pairs: readonly TokenPair[]): candidate is Reading {
+    return candidate !== undefined && pairs.every(({ key }) => candidate.live.has(key));
   }
 
-  /** Which reading covers a list of pairs: a quote asks for the same list repeatedly. */
+  /** The reading that covers a list of pairs. Cached, because a quote asks for the same list repeatedly. */
   const covered = new WeakMap<readonly TokenPair[], Reading>();
 
   function newestReading(pairs: readonly TokenPair[]): Reading | undefined {
@@ -202,7 +208,7 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
     return reading;
   }
 
-  /** A reading that may answer although a newer block is known. */
+  /** A reading that may answer even though a newer block is known. */
   function usable(pairs: readonly TokenPair[]): Reading | undefined {
     if (!covers(reading, pairs)) return undefined;
     const behind = (heads.latest?.number ?? reading.block.number) - reading.block.number;
@@ -224,8 +230,8 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
   }
 
   async function untilNewest(pairs: readonly TokenPair[]): Promise<PoolSnapshot> {
-    // The first read may have started before this question, the second has not; a third is only needed after
-    // another block.
+    // The first read may have started before this question; the second has not. A third read is needed only
+    // if another block arrived.
     for (let round = 0; round < 3; round++) {
       try {
         await refresh();
@@ -244,7 +250,7 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
   }
 
   const unsubscribe = heads.onHead(() => {
-    // No pair was requested lately: the next caller waits for one read.
+    // Without recently requested pairs, nothing is read; the next caller waits for one read.
     forget();
     if (watched.size === 0 || closed) return;
     refresh()
@@ -272,8 +278,8 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
 }
 
 /**
- * Hashes of the blocks after `known` up to `head`, empty if they are the same; undefined if `head` does not
- * descend from it and everything must be read again.
+ * Hashes of the blocks after `known` up to `head`; empty if both are the same block. Undefined if `head` does
+ * not descend from `known` within a few blocks, so everything must be read again.
  */
 async function blocksAfter(
   known: BlockRef,
@@ -283,15 +289,15 @@ async function blocksAfter(
   if (known.hash === head.hash) return [];
   const distance = head.number - known.number;
   if (distance < 1n || distance > BigInt(MAX_BLOCKS_FOLLOWED)) return undefined;
-  // Inconsistent headers mean that the chain moved in the meantime.
+  // Inconsistent headers mean that the chain was reorganized during the reads.
   const change = await followTrail(reader, [known], head).catch(() => undefined);
   if (change?.kind !== "extends" || change.orphanedFrom !== undefined) return undefined;
   return change.append.map(({ hash }) => hash);
 }
 
 /**
- * Ticks of all v3 pools: the known ones with their changes, or a new range where none is known or the price
- * left its middle.
+ * Ticks of all v3 pools: the known range with its changes, or a new range if there is none or the price left
+ * the middle of the known range.
  */
 async function ticksOf(
   reader: PoolReader,
@@ -304,14 +310,14 @@ async function ticksOf(
   blockHash: Hex,
 ): Promise<Map<Address, KnownTicks>> {
   const kept = new Map<Address, KnownTicks>();
-  const stretches: { pool: Address; tickSpacing: number; about: number; words: number }[] = [];
+  const ranges: { pool: Address; tickSpacing: number; about: number; words: number }[] = [];
   for (const [index, pool] of pools.entries()) {
     const fact = facts[index] as PoolFacts;
     if (pool.kind !== "uniswap-v3" || fact.kind !== "uniswap-v3" || fact.sqrtPrice === 0n) continue;
     const known = from.before?.get(pool.address);
     if (known !== undefined && isInMiddle(known, fact.tick, pool.tickSpacing)) kept.set(pool.address, known);
     else
-      stretches.push({
+      ranges.push({
         pool: pool.address,
         tickSpacing: pool.tickSpacing,
         about: fact.tick,
@@ -323,16 +329,19 @@ async function ticksOf(
     return known !== undefined && tick >= known.from && tick <= known.to;
   });
   const [fresh, nets] = await Promise.all([
-    stretches.length === 0 ? [] : reader.ticksAbout(stretches, blockHash),
+    ranges.length === 0 ? [] : reader.ticksAbout(ranges, blockHash),
     changed.length === 0 ? [] : reader.ticks(changed, blockHash),
   ]);
-  for (const [index, { pool }] of stretches.entries()) kept.set(pool, fresh[index] as KnownTicks);
+  for (const [index, { pool }] of ranges.entries()) kept.set(pool, fresh[index] as KnownTicks);
   for (const [index, { pool, tick }] of changed.entries())
     kept.set(pool, withTick(kept.get(pool) as KnownTicks, tick, nets[index]));
   return kept;
 }
 
-/** Whether the price is far enough from the end of the known range, unless the pool's range ends there. */
+/**
+ * Whether the price is far enough from both ends of the known range. An end beyond which the pool cannot have
+ * ticks does not count.
+ */
 function isInMiddle(known: KnownTicks, tick: number, tickSpacing: number): boolean {
   const margin = MIN_WORDS_LEFT * TICKS_PER_WORD * tickSpacing;
   return (
@@ -359,7 +368,7 @@ function hopsOf(
     const { reserve0, reserve1 } = facts;
     return pairHops({ reserve0, reserve1, feeBps: BigInt(known.source.feeBps) });
   }
-  // Not initialized yet: it has no price.
+  // A pool that is not initialized has no price.
   if (known.kind !== "uniswap-v3" || facts.kind !== "uniswap-v3" || ticks === undefined) return undefined;
   const { sqrtPrice, tick, liquidity } = facts;
   return concentratedHops({

@@ -2,8 +2,9 @@ import type { LiquiditySource, SwapAnswer, SwapQuestion } from "./liquidity.port
 import type { MaybePromise } from "@causeway/domain";
 
 /**
- * Pools first: they answer from memory. External services are asked only on request or when pools have no
- * answer. Ties go to the pools. The failure of a source matters only when no other has an answer.
+ * Combines pools and external services. Pools answer first, from memory. External services are queried only
+ * on request or when pools have no answer. On ties, pools win. A failed source causes an error only if no
+ * other source has an answer.
  */
 export function createCombinedLiquidity(
   pools: LiquiditySource,
@@ -14,18 +15,18 @@ export function createCombinedLiquidity(
   async function withServices(
     question: SwapQuestion,
     amountIn: bigint,
-    ofPools: MaybePromise<SwapAnswer | undefined>,
+    poolAnswer: MaybePromise<SwapAnswer | undefined>,
   ): Promise<SwapAnswer | undefined> {
     const results = await Promise.allSettled([
-      ofPools,
+      poolAnswer,
       ...services.map((service) => service.exactIn(question, amountIn)),
     ]);
     let best: SwapAnswer | undefined;
-    for (const one of results) {
-      const answer = one.status === "fulfilled" ? one.value : undefined;
+    for (const result of results) {
+      const answer = result.status === "fulfilled" ? result.value : undefined;
       if (answer !== undefined && (best === undefined || answer.amountOut > best.amountOut)) best = answer;
     }
-    const failed = results.find((one) => one.status === "rejected");
+    const failed = results.find((result) => result.status === "rejected");
     if (best === undefined && failed !== undefined) throw failed.reason;
     return best;
   }
@@ -33,34 +34,34 @@ export function createCombinedLiquidity(
   async function fallBackToServices(
     question: SwapQuestion,
     amountIn: bigint,
-    ofPools: Promise<SwapAnswer | undefined>,
+    poolAnswer: Promise<SwapAnswer | undefined>,
   ): Promise<SwapAnswer | undefined> {
-    const known = await ofPools.catch(() => undefined);
-    return known ?? (await withServices(question, amountIn, ofPools));
+    const known = await poolAnswer.catch(() => undefined);
+    return known ?? (await withServices(question, amountIn, poolAnswer));
   }
 
   return {
-    sources: (chainId) => [pools, ...services].flatMap((one) => one.sources(chainId)),
+    sources: (chainId) => [pools, ...services].flatMap((source) => source.sources(chainId)),
     exactIn: (question, amountIn) => {
-      const ofPools = pools.exactIn(question, amountIn);
-      if (question.external) return withServices(question, amountIn, ofPools);
-      if (ofPools instanceof Promise) return fallBackToServices(question, amountIn, ofPools);
-      return ofPools ?? withServices(question, amountIn, undefined);
+      const poolAnswer = pools.exactIn(question, amountIn);
+      if (question.external) return withServices(question, amountIn, poolAnswer);
+      if (poolAnswer instanceof Promise) return fallBackToServices(question, amountIn, poolAnswer);
+      return poolAnswer ?? withServices(question, amountIn, undefined);
     },
     exactOut: (question, amountOut) => pools.exactOut(question, amountOut),
   };
 }
 
-/** Answers each question from the source of its chain; `others` has the chains without one. */
+/** Answers each question from the source of its chain. Chains that are not in `sources` use `fallback`. */
 export function perChain(
   sources: ReadonlyMap<number, LiquiditySource>,
-  others: LiquiditySource,
+  fallback: LiquiditySource,
 ): LiquiditySource {
-  if (sources.size === 0) return others;
-  const of = (chainId: number): LiquiditySource => sources.get(chainId) ?? others;
+  if (sources.size === 0) return fallback;
+  const sourceOf = (chainId: number): LiquiditySource => sources.get(chainId) ?? fallback;
   return {
-    sources: (chainId) => of(chainId).sources(chainId),
-    exactIn: (question, amountIn) => of(question.chainId).exactIn(question, amountIn),
-    exactOut: (question, amountOut) => of(question.chainId).exactOut(question, amountOut),
+    sources: (chainId) => sourceOf(chainId).sources(chainId),
+    exactIn: (question, amountIn) => sourceOf(question.chainId).exactIn(question, amountIn),
+    exactOut: (question, amountOut) => sourceOf(question.chainId).exactOut(question, amountOut),
   };
 }

@@ -9,7 +9,10 @@ interface Place {
   readonly place: PoolPlace;
 }
 
-/** Pools of each pair, in the order of the sources and their fees. @throws RpcFault */
+/**
+ * Finds the pools of each pair, in the order of the sources and their fees.
+ * @throws RpcFault
+ */
 export async function findPools(
   reader: PoolReader,
   sources: readonly PoolSource[],

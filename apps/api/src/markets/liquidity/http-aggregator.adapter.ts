@@ -17,36 +17,35 @@ import { aggregatorPauses } from "./aggregator-pauses.adapter.ts";
 import { boundedJson } from "./bounded-json.adapter.ts";
 
 export interface HttpAggregatorOptions {
-  /** As listed in `/swap-sources`. */
+  /** The source name in `GET /swap-sources`. */
   readonly name: string;
-  /** Without `/price` and `/quote`, e.g. `https://api.example.org/swap/allowance-holder`. */
+  /** Base URL, without `/price` and `/quote`, such as `https://api.example.org/swap/allowance-holder`. */
   readonly url: string;
   readonly apiKey: Secret | undefined;
-  /** Timeout of one request, from start to last byte. */
+  /** Timeout of one request, from start to last byte, ms. */
   readonly timeoutMs: number;
-  /** Contracts of the chains that it serves. */
+  /** Contracts of each chain that the aggregator serves, by chain id. */
   readonly chains: ReadonlyMap<number, ChainContracts>;
   readonly clock: Clock;
   /** Receives each request without a usable answer. */
   readonly onFault: (error: unknown, facts: { readonly chainId: number }) => void;
 }
 
-/** An answer contains some calldata; a larger one is invalid. */
+/** Maximum size of an answer. Valid answers are far smaller: they contain the calldata of one swap. */
 const MAX_BYTES = 1_000_000;
-/** The share of the input that measures the spot price, at least one base unit. */
-const SAMPLE = 1_000n;
+/** The spot price is measured with the input divided by this, at least one base unit. */
+const SAMPLE_DIVISOR = 1_000n;
 /**
- * Slippage for price moves that cannot be observed here, bps: an answer may be a few blocks old when it is
- * mined.
+ * Slippage for price moves that the service cannot observe, bps: the swap is mined a few blocks after the
+ * answer.
  */
 const UNSEEN_MOVES_BPS = 30;
-/** If an answer does not contain gas. */
+/** Gas units of a swap whose answer contains no gas. */
 const TYPICAL_GAS = 400_000n;
 
 /**
  * A swap aggregator with the common HTTP interface: `price` and `quote` by `sellToken`, `buyToken`,
- * `sellAmount` and `taker`. Exact inputs only. Its calldata works only for the router, which must make the
- * calls.
+ * `sellAmount` and `taker`. Supports exact inputs only. Only the router can make the calls of its answers.
  */
 export function createHttpAggregator(options: HttpAggregatorOptions): LiquiditySource {
   const { name, chains, clock, onFault } = options;
@@ -56,7 +55,7 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
     "0x-version": "v2",
     ...(options.apiKey && { "0x-api-key": options.apiKey.reveal() }),
   };
-  const underWay = new Map<string, Promise<SwapAnswer | undefined>>();
+  const pending = new Map<string, Promise<SwapAnswer | undefined>>();
   const pauses = aggregatorPauses(clock);
 
   async function ask(
@@ -89,10 +88,10 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
     contracts: ChainContracts,
   ): Promise<SwapAnswer | undefined> {
     const question = { chainId, tokenIn, tokenOut, amountIn };
-    const sample = { ...question, amountIn: amountIn / SAMPLE || 1n };
-    const untouchable = new Set([...Object.values(contracts).flat(), tokenIn, tokenOut] as Address[]);
+    const sample = { ...question, amountIn: amountIn / SAMPLE_DIVISOR || 1n };
+    const forbidden = new Set([...Object.values(contracts).flat(), tokenIn, tokenOut] as Address[]);
     const [quote, price] = await Promise.all([
-      ask("quote", question, contracts.router).then((json) => readQuote(json, question, untouchable)),
+      ask("quote", question, contracts.router).then((json) => readQuote(json, question, forbidden)),
       // Without a price the quote is still usable; only its impact is unknown.
       ask("price", sample, contracts.router)
         .then((json) => readPrice(json, sample))
@@ -121,7 +120,7 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
     if (tokenIn === tokenOut) return undefined;
     const pair = `${chainId}${tokenIn}${tokenOut}`;
     const key = `${pair}${amountIn}`;
-    const known = underWay.get(key);
+    const known = pending.get(key);
     if (known !== undefined) return known;
     if (pauses.isPaused(pair)) return Promise.reject(aggregatorUnavailable(undefined));
     const asked = find(question, amountIn, contracts)
@@ -130,8 +129,8 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
         onFault(error, { chainId });
         throw aggregatorUnavailable(error);
       })
-      .finally(() => underWay.delete(key));
-    underWay.set(key, asked);
+      .finally(() => pending.delete(key));
+    pending.set(key, asked);
     return asked;
   }
 
@@ -143,19 +142,19 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
   };
 }
 
-/** Whether the quote may use the source of this name. */
+/** Whether the question allows the source of this name. */
 export function isAllowed({ included, excluded }: SwapQuestion, name: string): boolean {
   return (included === undefined || included.has(name)) && !excluded.has(name);
 }
 
-/** The aggregator failed, not the client. */
+/** The client error for a failed aggregator. */
 export function aggregatorUnavailable(cause: unknown): ServiceError {
   return new ServiceError("SERVICE_UNAVAILABLE", "The swap aggregator did not respond; try again", { cause });
 }
 
 /**
- * Approves, swaps, revokes the approval and pays out all of the output: the router receives it and pays it
- * on, and reverts below the limit.
+ * Approves the input, swaps, and revokes the approval. The router receives the output, forwards all of it to
+ * the recipient, and reverts if it is below the limit.
  * @throws RangeError for an exact output
  */
 function callsOf(
@@ -181,8 +180,8 @@ function callsOf(
     value: 0n,
   };
   const { to, data, value } = transaction;
-  // The calldata may leave part of the allowance. It is reset before, for tokens that refuse to change a
-  // nonzero allowance, and after.
+  // The swap may leave a part of the allowance. The allowance is reset first, for tokens that refuse to
+  // change a nonzero allowance, and again after the swap.
   const calls = [approve(0n), approve(amountIn), { to, data, value }, approve(0n)];
   return recipient === router ? calls : [...calls, pay];
 }

@@ -2,7 +2,7 @@ import type { ProposedSwap } from "@causeway/chains";
 import { BPS } from "@causeway/domain";
 import { z } from "zod";
 
-/** A transaction cannot name more accounts. */
+/** A transaction cannot have more accounts. */
 const MAX_ACCOUNTS = 256;
 const MAX_INSTRUCTIONS = 16;
 const U64_MAX = 2n ** 64n - 1n;
@@ -23,7 +23,7 @@ const quote = z.object({
   swapMode: z.enum(["ExactIn", "ExactOut"]),
   slippageBps: z.int(),
   platformFee: z.object({ feeBps: z.number().optional() }).nullish(),
-  /** A share of one. */
+  /** A fraction: 0.01 means 1 %. */
   priceImpactPct: z.coerce.number().catch(0),
 });
 
@@ -52,7 +52,7 @@ const proposal = z.object({
   addressLookupTableAddresses: z.array(key).max(MAX_INSTRUCTIONS),
 });
 
-/** What was asked: an answer about anything else is rejected. */
+/** The requested swap; an answer about any other swap is rejected. */
 export interface JupiterQuestion {
   readonly inputMint: string;
   readonly outputMint: string;
@@ -63,26 +63,26 @@ export interface JupiterQuestion {
 
 /** Amounts that the user's transaction enforces, base units. */
 export interface JupiterQuote {
-  /** The most that the swap takes. */
+  /** The maximum that the swap takes. */
   readonly maxInput: bigint;
-  /** The least that it brings. */
+  /** The minimum that the swap yields. */
   readonly minOutput: bigint;
-  /** What `maxInput` would buy without any price impact. */
+  /** The output of `maxInput` without any price impact. */
   readonly spotOut: bigint;
 }
 
-/** @throws ZodError, RangeError when it does not answer the question */
+/** @throws ZodError for an invalid answer, RangeError when it does not answer the question */
 export function readJupiterQuote(json: unknown, question: JupiterQuestion): JupiterQuote {
-  const read = quote.parse(json);
-  const { inAmount, outAmount, otherAmountThreshold: threshold } = read;
+  const parsed = quote.parse(json);
+  const { inAmount, outAmount, otherAmountThreshold: threshold } = parsed;
   const { inputMint, outputMint, mode, amount } = question;
-  if (read.inputMint !== inputMint || read.outputMint !== outputMint)
+  if (parsed.inputMint !== inputMint || parsed.outputMint !== outputMint)
     throw new RangeError("the response has other tokens than requested");
-  if (read.swapMode !== mode || (mode === "ExactIn" ? inAmount : outAmount) !== amount)
+  if (parsed.swapMode !== mode || (mode === "ExactIn" ? inAmount : outAmount) !== amount)
     throw new RangeError("the response has another amount than requested");
-  if (read.slippageBps !== question.slippageBps)
+  if (parsed.slippageBps !== question.slippageBps)
     throw new RangeError("the response has another slippage than requested");
-  if ((read.platformFee?.feeBps ?? 0) !== 0)
+  if ((parsed.platformFee?.feeBps ?? 0) !== 0)
     throw new RangeError("the response charges a platform fee that was not requested");
   if (inAmount === 0n || outAmount === 0n) throw new RangeError("the response has no amounts");
   const slippage = BigInt(question.slippageBps);
@@ -91,23 +91,23 @@ export function readJupiterQuote(json: unknown, question: JupiterQuestion): Jupi
   const minOutput =
     mode === "ExactOut" ? outAmount : smaller(threshold, (outAmount * (BPS - slippage)) / BPS);
   if (minOutput === 0n || maxInput > U64_MAX) throw new RangeError("the response has no usable amounts");
-  const impact = BigInt(Math.round(1e6 * Math.min(Math.max(read.priceImpactPct, 0), 0.999)));
+  const impact = BigInt(Math.round(1e6 * Math.min(Math.max(parsed.priceImpactPct, 0), 0.999)));
   const spotOut = (outAmount * maxInput * 1_000_000n) / (inAmount * (1_000_000n - impact));
   return { maxInput, minOutput, spotOut: larger(spotOut, minOutput) };
 }
 
-/** @throws ZodError for anything but instructions */
+/** @throws ZodError for an invalid answer */
 export function readJupiterProposal(json: unknown): ProposedSwap {
-  const read = proposal.parse(json);
-  const { tokenLedgerInstruction, cleanupInstruction, otherInstructions } = read;
+  const parsed = proposal.parse(json);
+  const { tokenLedgerInstruction, cleanupInstruction, otherInstructions } = parsed;
   return {
-    computeBudget: read.computeBudgetInstructions,
-    setup: read.setupInstructions,
-    swap: read.swapInstruction,
+    computeBudget: parsed.computeBudgetInstructions,
+    setup: parsed.setupInstructions,
+    swap: parsed.swapInstruction,
     others: [tokenLedgerInstruction, ...(otherInstructions ?? []), cleanupInstruction].filter(
-      (one) => one !== undefined && one !== null,
+      (candidate) => candidate !== undefined && candidate !== null,
     ),
-    lookupTables: read.addressLookupTableAddresses,
+    lookupTables: parsed.addressLookupTableAddresses,
   };
 }
 

@@ -21,21 +21,24 @@ export interface JupiterOptions {
   readonly onFault: (error: unknown, facts: { readonly chainId: number }) => void;
 }
 
-/** In `/swap-sources` and in quotes. */
+/** The source name in `GET /swap-sources` and in quotes. */
 export const JUPITER = "jupiter";
-/** Of one request, from start to last byte. */
+/** Timeout of one request, from start to last byte. */
 const TIMEOUT_MS = 1_500;
-/** An answer names the accounts of a few pools; a larger one is invalid. */
+/** Maximum size of an answer. Valid answers are far smaller: they contain the accounts of a few pools. */
 const MAX_BYTES = 256 * 1024;
 const WRAPPED_SOL = "So11111111111111111111111111111111111111112";
-/** If the client chooses no slippage, bps. What a swap brings above its minimum stays with the user. */
+/** Slippage if the client sets none, bps. The user keeps any output above the minimum. */
 const DEFAULT_SLIPPAGE_BPS = 50;
-/** The swap shares its transaction with the deposit, which names 13 accounts. */
+/**
+ * Maximum number of accounts of a swap: it shares its transaction with the deposit, which has 13 accounts.
+ */
 const MAX_ACCOUNTS = 40;
 
 /**
- * A swap aggregator with Jupiter's swap API: https://dev.jup.ag/docs/swap-api. The amounts of its answers are
- * those that the user's transaction enforces. Its instructions are not trusted: the step judges them.
+ * A swap aggregator with Jupiter's swap API: https://dev.jup.ag/docs/swap-api. The amounts of an answer are
+ * bounds that the user's transaction enforces. Its instructions are not trusted; they are validated when the
+ * user's step is built.
  */
 export function createJupiter({ chain, aggregator, clock, onFault }: JupiterOptions): LiquiditySource {
   const pauses = aggregatorPauses(clock);
@@ -45,7 +48,7 @@ export function createJupiter({ chain, aggregator, clock, onFault }: JupiterOpti
     ...(aggregator.apiKey && { "x-api-key": aggregator.apiKey.reveal() }),
   };
   const toKey = (bytes: Hex): string => decodeAddress(chain.family, bytes);
-  const underWay = new Map<string, Promise<SwapAnswer | undefined>>();
+  const pending = new Map<string, Promise<SwapAnswer | undefined>>();
 
   async function ask(path: string, body?: object): Promise<unknown> {
     const response = await fetch(`${aggregator.url}/${path}`, {
@@ -75,7 +78,7 @@ export function createJupiter({ chain, aggregator, clock, onFault }: JupiterOpti
       json = await ask(`quote?${queryOf(question).toString()}`);
       read = readJupiterQuote(json, question);
     } catch (error) {
-      // It answers so when it has no route.
+      // Jupiter answers with such a status when it has no route.
       if (isRefusal(error)) return undefined;
       return failed(error, pair);
     }
@@ -86,7 +89,7 @@ export function createJupiter({ chain, aggregator, clock, onFault }: JupiterOpti
       amountOut: read.minOutput,
       spotOut: read.spotOut,
       gas: 0n,
-      // The amounts are bounds already.
+      // The amounts already include slippage.
       slippageBps: 0,
       blockNumber: undefined,
       calls: () => {
@@ -102,7 +105,8 @@ export function createJupiter({ chain, aggregator, clock, onFault }: JupiterOpti
         await ask("swap-instructions", {
           quoteResponse,
           userPublicKey,
-          // The service unwraps SOL itself, and no other account of the user may be used in between.
+          // The service wraps and unwraps SOL itself. Shared accounts hold intermediate tokens, so no other
+          // account of the user is needed.
           wrapAndUnwrapSol: false,
           useSharedAccounts: true,
         }),
@@ -113,25 +117,25 @@ export function createJupiter({ chain, aggregator, clock, onFault }: JupiterOpti
   }
 
   function answer(
-    asked: SwapQuestion,
+    swapQuestion: SwapQuestion,
     mode: JupiterQuestion["mode"],
     amount: bigint,
   ): Promise<SwapAnswer | undefined> | undefined {
-    const { tokenIn, tokenOut, slippageBps = DEFAULT_SLIPPAGE_BPS } = asked;
-    if (asked.chainId !== chain.id || !isAllowed(asked, JUPITER)) return undefined;
-    // SOL is deposited as it is.
+    const { tokenIn, tokenOut, slippageBps = DEFAULT_SLIPPAGE_BPS } = swapQuestion;
+    if (swapQuestion.chainId !== chain.id || !isAllowed(swapQuestion, JUPITER)) return undefined;
+    // SOL is deposited without a swap.
     if (tokenIn === chain.native.address || amount <= 0n || amount >= 2n ** 64n) return undefined;
     const inputMint = toKey(tokenIn);
     const outputMint = tokenOut === chain.native.address ? WRAPPED_SOL : toKey(tokenOut);
     if (inputMint === outputMint) return undefined;
     const pair = `${inputMint} ${outputMint}`;
     const key = `${pair} ${mode} ${amount} ${slippageBps}`;
-    const known = underWay.get(key);
+    const known = pending.get(key);
     if (known !== undefined) return known;
     if (pauses.isPaused(pair)) return Promise.reject(aggregatorUnavailable(undefined));
     const question = { inputMint, outputMint, mode, amount, slippageBps };
-    const finding = find(asked, question, pair).finally(() => underWay.delete(key));
-    underWay.set(key, finding);
+    const finding = find(swapQuestion, question, pair).finally(() => pending.delete(key));
+    pending.set(key, finding);
     return finding;
   }
 

@@ -21,15 +21,15 @@ interface LiquidityNeeds extends Pick<Services, "clock" | "events"> {
 interface PoolChain extends PricedChain, Pick<Chain, "contracts"> {}
 
 /**
- * Swap sources, and the USD values that pools imply. Reads the pools of configured tokens at once, so that no
- * client waits for them.
+ * Swap sources, and the USD values that pools imply. Starts to read the pools of configured tokens, so that
+ * no client waits for them.
  */
 export function startLiquidity(
   needs: LiquidityNeeds,
   evmChains: readonly EvmChain[],
   prices: Services["prices"],
 ): { readonly liquidity: LiquiditySource; readonly poolUsd: PoolUsd } {
-  const chains = evmChains.flatMap((one) => poolsOf(one, needs));
+  const chains = evmChains.flatMap((evmChain) => poolsOf(evmChain, needs));
   return {
     liquidity: perChain(
       instructionSources(needs),
@@ -39,7 +39,7 @@ export function startLiquidity(
   };
 }
 
-/** Empty for a chain without swap sources. */
+/** The pools of a chain; empty for a chain without swap sources. */
 function poolsOf(
   { chain, connection: { reader, heads, transport } }: EvmChain,
   { clock, events, lifecycle }: LiquidityNeeds,
@@ -83,7 +83,7 @@ function aggregators(
   ];
 }
 
-/** By chain: where users swap by instructions. */
+/** Swap sources by chain id, for chains on which users swap by instructions (Solana). */
 function instructionSources({
   config: { nonEvmChains },
   clock,

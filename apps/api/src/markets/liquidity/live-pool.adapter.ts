@@ -20,11 +20,11 @@ export type KnownPool = {
 /** A pool at one block, tradable in both directions. */
 export interface LivePool {
   readonly known: KnownPool;
-  /** Sells token0. */
+  /** Sells token0 for token1. */
   readonly down: Hop;
-  /** Sells token1. */
+  /** Sells token1 for token0. */
   readonly up: Hop;
-  /** Distance from its lowest to its highest price in the remembered blocks, bps. */
+  /** Distance from the pool's lowest to its highest price in recent blocks, bps. */
   readonly movedBps: number;
 }
 
@@ -40,8 +40,8 @@ export function pairHops(pool: ConstantProductPair): Pick<LivePool, "down" | "up
 }
 
 /**
- * Price of token0 in token1, base units, as a floating-point number: for metrics, not for amounts. Undefined
- * if the pool has none.
+ * Price of token0 in token1, in base units, as a floating-point number: to measure price moves, not for
+ * amounts. Undefined if the pool is empty.
  */
 export function roughPrice({ down }: Pick<LivePool, "down">): number | undefined {
   if (down.kind === "concentrated") return (Number(down.pool.sqrtPrice) / 2 ** 96) ** 2;
@@ -50,7 +50,7 @@ export function roughPrice({ down }: Pick<LivePool, "down">): number | undefined
 }
 
 /** Distance from the lowest to the highest price, bps. */
-export function reachBps(prices: readonly number[]): number {
+export function priceRangeBps(prices: readonly number[]): number {
   if (prices.length < 2) return 0;
   return Math.ceil((Math.max(...prices) / Math.min(...prices) - 1) * Number(BPS));
 }

@@ -20,37 +20,35 @@ export interface PooledChain {
   readonly chainId: number;
   readonly liquidity: ChainLiquidity;
   readonly pools: ChainPools;
-  /** Configured tokens that can change a nonzero allowance. */
+  /** Configured tokens whose nonzero allowance can be changed directly. */
   readonly plainApprovals: ReadonlySet<Address>;
 }
 
-/** A question without its amount. */
-interface Asked {
+/** The parts of a question that do not depend on the amount. */
+interface PreparedQuestion {
   readonly chain: PooledChain;
   readonly pairs: readonly TokenPair[];
   readonly ways: Omit<PathSearch, "live">;
 }
 
 /**
- * Gas of the routers with the local contracts, rounded up to a thousand: the fixed cost of a swap (with
- * approvals), each pool, and each initialized tick that is crossed.
+ * Gas units, measured with the routers of the local contracts and rounded up to a thousand: the fixed cost of
+ * a swap with approvals, the cost of each pool by kind, and of each initialized tick that is crossed.
  */
 const GAS = { base: 75_000n, concentrated: 85_000n, pair: 75_000n, crossedTick: 24_000n };
 
 /**
- * Swaps through pools cached in memory. Each answer is computed from one block; synchronously if the cached
- * pools are at the newest one.
+ * Swaps through pools cached in memory. Each answer is computed from one block, synchronously if the cached
+ * pools are at the newest block.
  */
 export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySource {
   const byId = new Map(chains.map((chain) => [chain.chainId, chain]));
   const tradable = new Map(chains.map((chain) => [chain.chainId, tradableNames(chain.liquidity)]));
 
-  /**
-   * A quote asks one question with many amounts: parts that do not depend on the amount are computed once.
-   */
-  const prepared = new WeakMap<SwapQuestion, Asked | "noPools">();
+  /** Cached, because a quote asks the same question with many amounts. */
+  const prepared = new WeakMap<SwapQuestion, PreparedQuestion | "noPools">();
 
-  function prepare(question: SwapQuestion): Asked | "noPools" {
+  function prepare(question: SwapQuestion): PreparedQuestion | "noPools" {
     const { tokenIn, tokenOut } = question;
     const chain = byId.get(question.chainId);
     if (chain === undefined || tokenIn === tokenOut) return "noPools";
@@ -66,13 +64,13 @@ export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySo
     question: SwapQuestion,
     find: (search: PathSearch) => BestPath | undefined,
   ): MaybePromise<SwapAnswer | undefined> {
-    let asked = prepared.get(question);
-    if (asked === undefined) {
-      asked = prepare(question);
-      prepared.set(question, asked);
+    let preparedQuestion = prepared.get(question);
+    if (preparedQuestion === undefined) {
+      preparedQuestion = prepare(question);
+      prepared.set(question, preparedQuestion);
     }
-    if (asked === "noPools") return undefined;
-    const { chain, pairs, ways } = asked;
+    if (preparedQuestion === "noPools") return undefined;
+    const { chain, pairs, ways } = preparedQuestion;
     const from = ({ live, block }: PoolSnapshot): SwapAnswer | undefined => {
       const path = find({ ...ways, live });
       return path && toAnswer(chain, path, block.number);

@@ -11,12 +11,12 @@ export interface PricedChain extends PooledChain {
   readonly tokens: readonly Currency[];
 }
 
-/** Pools with less than this on the side of the priced token are ignored: USD with 18 decimals. */
+/** Pools with less liquidity than this on the side of the priced token are ignored, USD with 18 decimals. */
 const MIN_DEPTH_USD = 1_000n * 10n ** 18n;
-/** Maximum number of pools between a token and the priced one. */
+/** Maximum number of pools between a token and a priced token. */
 const MAX_POOLS = 2;
 
-/** USD per base unit as a fraction, and the depth of the priced token behind it. */
+/** USD per base unit as a fraction, and the depth of the pools that it is derived from. */
 interface UnitUsd {
   /** 18 decimals. */
   readonly numerator: bigint;
@@ -24,7 +24,7 @@ interface UnitUsd {
   readonly depthUsd: bigint;
 }
 
-/** Values tokens by the pools in memory, over the chain's connectors to a priced token. */
+/** Values tokens by the cached pools, through the chain's connectors to a priced token. */
 export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook): PoolUsd {
   const byId = new Map(chains.map((chain) => [chain.chainId, chain]));
 
@@ -58,15 +58,15 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
 
   const pairs = new WeakMap<object, readonly TokenPair[]>();
 
-  /** Schedules the token's pools to be read with the next blocks; the current call gets no answer. */
-  function remember(currency: object, chain: PricedChain, token: Address): void {
+  /** Schedules the token's pools to be read with the next blocks. The current call does not wait for them. */
+  function watchPools(currency: object, chain: PricedChain, token: Address): void {
     let wanted = pairs.get(currency);
     if (wanted === undefined) {
       wanted = pairsAbout(token, chain.liquidity.connectors);
       pairs.set(currency, wanted);
     }
     const answer = chain.pools.at(wanted);
-    // The next block tries again, and callers that need the pools report failures.
+    // Ignored: the next block tries again, and callers that need the pools report failures.
     if (answer instanceof Promise) answer.catch(() => undefined);
   }
 
@@ -76,7 +76,7 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
     if (chain === undefined) return undefined;
     const token = address === NATIVE_CURRENCY ? chain.liquidity.wrappedNative : address;
     if (token === undefined) return undefined;
-    remember(currency, chain, token);
+    watchPools(currency, chain, token);
     const found = unitUsd(chain, token, MAX_POOLS);
     if (found === undefined || found.depthUsd < minDepthUsd) return undefined;
     return (found.numerator * pow10(decimals)) / found.denominator;
@@ -87,11 +87,11 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
 function pairsAbout(token: Address, connectors: readonly Address[]): TokenPair[] {
   return connectors.flatMap((connector, index) => [
     ...(connector === token ? [] : [tokenPair(token, connector)]),
-    ...connectors.slice(index + 1).map((other) => tokenPair(connector, other)),
+    ...connectors.slice(index + 1).map((otherReserve) => tokenPair(connector, otherReserve)),
   ]);
 }
 
-/** Callers need an answer now: neither a pending nor a failed price is usable. */
+/** The cached price; undefined if it is pending or failed, because callers cannot wait. */
 function usdNow(prices: PriceBook, currency: Currency): bigint | undefined {
   try {
     const usd = prices.usd(currency);
@@ -109,20 +109,17 @@ function priceThroughPool(
   known: UnitUsd,
 ): UnitUsd | undefined {
   const { reserve0, reserve1 } = virtualReserves(pool);
-  const [own, other] = isToken0 ? [reserve0, reserve1] : [reserve1, reserve0];
-  if (own === 0n || other === 0n) return undefined;
-  const behind = (depthOf(pool, isToken0 ? "token1" : "token0") * known.numerator) / known.denominator;
-  const depthUsd = known.depthUsd > 0n && known.depthUsd < behind ? known.depthUsd : behind;
+  const [ownReserve, otherReserve] = isToken0 ? [reserve0, reserve1] : [reserve1, reserve0];
+  if (ownReserve === 0n || otherReserve === 0n) return undefined;
+  const depthOfPool = (depthOf(pool, isToken0 ? "token1" : "token0") * known.numerator) / known.denominator;
+  const depthUsd = known.depthUsd > 0n && known.depthUsd < depthOfPool ? known.depthUsd : depthOfPool;
   if (depthUsd < MIN_DEPTH_USD) return undefined;
-  return { numerator: known.numerator * other, denominator: known.denominator * own, depthUsd };
+  return { numerator: known.numerator * otherReserve, denominator: known.denominator * ownReserve, depthUsd };
 }
 
 const depths = new WeakMap<ConcentratedPool, { token0?: bigint; token1?: bigint }>();
 
-/**
- * The liquidity behind the price, in the token. Cached pools are immutable: the result holds until the next
- * block.
- */
+/** The liquidity near the price, in units of the token. Cached, because pools of one block never change. */
 function depthOf(pool: ConcentratedPool | ConstantProductPair, token: "token0" | "token1"): bigint {
   if ("reserve0" in pool) return token === "token0" ? pool.reserve0 : pool.reserve1;
   const measured = depths.get(pool) ?? {};
@@ -130,7 +127,7 @@ function depthOf(pool: ConcentratedPool | ConstantProductPair, token: "token0" |
   return (measured[token] ??= depthNearPrice(pool, token));
 }
 
-/** The reserves of a constant-product pair with the same price and liquidity. */
+/** The reserves that a constant-product pair with the same price and liquidity would have. */
 function virtualReserves(pool: ConcentratedPool | ConstantProductPair): {
   reserve0: bigint;
   reserve1: bigint;

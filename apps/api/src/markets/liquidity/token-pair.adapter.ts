@@ -8,31 +8,32 @@ export interface TokenPair {
 }
 
 export function tokenPair(a: Address, b: Address): TokenPair {
-  let ofA = pairs.get(a);
-  if (ofA === undefined) {
+  let pairsOfA = pairs.get(a);
+  if (pairsOfA === undefined) {
     // Clients choose the tokens, so memory must be bounded.
     if (pairs.size >= MAX_TOKENS) pairs.clear();
-    ofA = new Map();
-    pairs.set(a, ofA);
+    pairsOfA = new Map();
+    pairs.set(a, pairsOfA);
   }
-  let pair = ofA.get(b);
+  let pair = pairsOfA.get(b);
   if (pair === undefined) {
     // Same length and case, so string order is numeric order.
     const [token0, token1] = a < b ? [a, b] : [b, a];
     pair = { key: token0 + token1, token0, token1 };
-    if (ofA.size >= MAX_TOKENS) ofA.clear();
-    ofA.set(b, pair);
+    if (pairsOfA.size >= MAX_TOKENS) pairsOfA.clear();
+    pairsOfA.set(b, pair);
   }
   return pair;
 }
 
 const MAX_TOKENS = 1_000;
 /**
- * A quote looks up the same pairs hundreds of times: building their keys each time would dominate its cost.
+ * Cached pairs: a quote looks up the same pairs hundreds of times, and building their keys each time would
+ * dominate its cost.
  */
 const pairs = new Map<Address, Map<Address, TokenPair>>();
 
-/** All pairs that a path between two tokens may use: of the ends and the connectors. */
+/** All pairs that a path between two tokens may use: pairs of the two tokens and the connectors. */
 export function pairsOfPaths(
   tokenIn: Address,
   tokenOut: Address,
@@ -41,10 +42,10 @@ export function pairsOfPaths(
 ): TokenPair[] {
   const found = [tokenPair(tokenIn, tokenOut)];
   if (maxHops < 2) return found;
-  const between = connectors.filter((token) => token !== tokenIn && token !== tokenOut);
-  for (const token of between) found.push(tokenPair(tokenIn, token), tokenPair(token, tokenOut));
+  const middleTokens = connectors.filter((token) => token !== tokenIn && token !== tokenOut);
+  for (const token of middleTokens) found.push(tokenPair(tokenIn, token), tokenPair(token, tokenOut));
   if (maxHops < 3) return found;
-  for (const [index, first] of between.entries())
-    for (const second of between.slice(index + 1)) found.push(tokenPair(first, second));
+  for (const [index, first] of middleTokens.entries())
+    for (const second of middleTokens.slice(index + 1)) found.push(tokenPair(first, second));
   return found;
 }

@@ -4,9 +4,9 @@ import type { PriceEndpoint } from "./http-json.adapter.ts";
 import { inGroups, priceEntry } from "./price-entry.adapter.ts";
 
 /**
- * Any service with the interface `GET /simple/price?ids=a,b&vs_currencies=usd&include_last_updated_at=true`,
- * which answers `{ "a": { "usd": 1.5, "last_updated_at": <Unix seconds> } }`. Price ids are the service's own
- * ids.
+ * Prices of any service with the interface `GET
+ * /simple/price?ids=a,b&vs_currencies=usd&include_last_updated_at=true`, which answers `{ "a": { "usd": 1.5,
+ * "last_updated_at": <Unix seconds> } }`. Price ids are the service's own ids.
  */
 export function createCoingeckoCompatiblePrices(endpoint: PriceEndpoint): PriceSource {
   return {

@@ -2,10 +2,10 @@ import type { PriceSource, UsdPrice } from "./price-source.port.ts";
 
 /**
  * Prices of one source, checked by a second one. A price is disputed when the second source contradicts it,
- * fails, or is too far behind: a veto must not be lifted by an outage.
- * @param maxDivergenceBps by price id, bps of the second source's price
- * @param maxLagMs how much older than the price itself the second source's may be
- * @param onFault receives the second source's failure, and each price that becomes disputed
+ * fails, or is too far behind: an outage must not lift a veto.
+ * @param maxDivergenceBps maximum difference by price id, bps of the second source's price
+ * @param maxLagMs how much older the second source's price may be
+ * @param onFault receives failures of the second source
  */
 export function createConfirmedPrices(
   primary: PriceSource,
@@ -26,11 +26,11 @@ export function createConfirmedPrices(
       ]);
       return new Map(
         [...prices].map(([id, price]) => {
-          const other = confirming.get(id);
+          const confirmingPrice = confirming.get(id);
           const isDisputed =
-            other === undefined ||
-            price.asOfMs - other.asOfMs > maxLagMs ||
-            diverges(price.usd, other.usd, maxDivergenceBps(id));
+            confirmingPrice === undefined ||
+            price.asOfMs - confirmingPrice.asOfMs > maxLagMs ||
+            diverges(price.usd, confirmingPrice.usd, maxDivergenceBps(id));
           return [id, isDisputed ? { ...price, isDisputed } : price];
         }),
       );
@@ -38,7 +38,7 @@ export function createConfirmedPrices(
   };
 }
 
-/** Whether a price is further than this from a reference, bps of the reference. */
+/** Whether a price differs from a reference by more than `maxBps`, in bps of the reference. */
 export function diverges(usd: bigint, reference: bigint, maxBps: number): boolean {
   const distance = usd > reference ? usd - reference : reference - usd;
   return distance * 10_000n > reference * BigInt(maxBps);

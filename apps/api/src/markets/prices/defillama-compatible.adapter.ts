@@ -4,13 +4,13 @@ import { fieldsOf, readPriceJson } from "./http-json.adapter.ts";
 import type { PriceEndpoint } from "./http-json.adapter.ts";
 import { inGroups, priceEntry } from "./price-entry.adapter.ts";
 
-/** Prices with a lower confidence of the service (0 to 1, two decimals here) are not used. */
+/** Prices with a lower confidence are not used. The service reports confidence as a number from 0 to 1. */
 const MIN_CONFIDENCE_PERCENT = 90n;
 
 /**
- * Any service with the interface `GET /prices/current/coingecko:a,coingecko:b`, which answers `{ "coins": {
- * "coingecko:a": { "price": 1.5, "timestamp": <Unix seconds>, "confidence": 0.99 } } }`. Price ids are
- * CoinGecko's.
+ * Prices of any service with the interface `GET /prices/current/coingecko:a,coingecko:b`, which answers `{
+ * "coins": { "coingecko:a": { "price": 1.5, "timestamp": <Unix seconds>, "confidence": 0.99 } } }`. Price ids
+ * are CoinGecko's ids.
  */
 export function createDefillamaCompatiblePrices(endpoint: PriceEndpoint): PriceSource {
   return {
@@ -29,7 +29,7 @@ export function createDefillamaCompatiblePrices(endpoint: PriceEndpoint): PriceS
         for (const id of priceIds) {
           const fields = fieldsOf(entries.get(`coingecko:${id}`));
           const price = priceEntry(fields.get("price"), fields.get("timestamp"));
-          if (price !== undefined && isSure(fields.get("confidence"))) known.set(id, price);
+          if (price !== undefined && isConfident(fields.get("confidence"))) known.set(id, price);
         }
       return known;
     },
@@ -37,7 +37,7 @@ export function createDefillamaCompatiblePrices(endpoint: PriceEndpoint): PriceS
 }
 
 /** A price without a confidence is accepted. */
-function isSure(confidence: unknown): boolean {
+function isConfident(confidence: unknown): boolean {
   const percent = typeof confidence === "string" ? parseDecimal(confidence, 2) : undefined;
   return percent === undefined || percent >= MIN_CONFIDENCE_PERCENT;
 }

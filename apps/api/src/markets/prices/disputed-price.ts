@@ -9,15 +9,15 @@ export interface PriceServices {
   readonly quotePolicy: Pick<QuotePolicy, "maxVolatilePriceAgeMs">;
 }
 
-/** A configured price. */
+/** The reading of a configured price, which is exact. */
 const EXACT: PriceReading = { ageMs: 0, volatilityBps: 0 };
 
-/** How far the cached price can be trusted. */
+/** The age and volatility of the cached price, which determine how far it can be trusted. */
 export function readingOf(prices: PriceBook, currency: Currency): PriceReading {
   return prices.reading?.(currency) ?? EXACT;
 }
 
-/** The error to throw when the cached price must not decide amounts; otherwise undefined. */
+/** The error to throw if the cached price must not determine amounts; otherwise undefined. */
 export function doubtOf(
   { prices, quotePolicy: { maxVolatilePriceAgeMs } }: PriceServices,
   currency: Currency,

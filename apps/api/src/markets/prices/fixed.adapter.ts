@@ -1,7 +1,9 @@
 import type { Clock } from "../../db/clock.port.ts";
 import type { PriceSource, UsdPrice } from "./price-source.port.ts";
 
-/** Configured prices, USD with 18 decimals by price id; always current. For local systems and tests. */
+/**
+ * Configured prices, which are always current: USD with 18 decimals by price id. For local systems and tests.
+ */
 export function createFixedPrices(prices: ReadonlyMap<string, bigint>, clock: Clock): PriceSource {
   return {
     name: "fixed",

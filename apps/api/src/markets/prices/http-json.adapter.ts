@@ -9,13 +9,13 @@ export interface PriceEndpoint {
   readonly timeoutMs: number;
 }
 
-/** A price list is a few kilobytes; anything larger is invalid. */
+/** A price list has a few kilobytes; a larger response is invalid. */
 const MAX_BYTES = 1_000_000;
 
 /**
- * Reads a small JSON document. Numbers are kept as text: a double would lose digits of a price.
- * @throws ServiceError PRICE_FETCH_FAILED for a timeout, size, status or syntax; the message contains neither
- * key nor URL
+ * Reads a small JSON document. Keeps numbers as text, because a double would lose digits of a price.
+ * @throws ServiceError PRICE_FETCH_FAILED for a timeout, an oversized or invalid response, or an unexpected
+ * status; the message contains neither key nor URL
  */
 export async function readPriceJson(
   endpoint: PriceEndpoint,

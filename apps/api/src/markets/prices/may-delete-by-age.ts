@@ -1,7 +1,10 @@
 import { isClockPlausible } from "@causeway/domain";
 import type { Services } from "../../db/services.port.ts";
 
-/** Whether rows may be deleted by age now; raises an alarm when no chain confirms the clock. */
+/**
+ * Whether rows may be deleted by age now. Raises an alarm and returns false if the chains' newest blocks do
+ * not confirm the clock.
+ */
 export async function mayDeleteByAge({
   reads,
   clock,

@@ -3,7 +3,7 @@ import { convertUp } from "@causeway/domain";
 
 /**
  * Whether the amount exceeds the cap of a partially disabled chain.
- * @param nativeAmount native token that moves in addition, wei
+ * @param nativeAmount native tokens that are paid in addition, wei
  */
 export function isBeyondCap(
   { partialDisableLimit: limit }: Pick<ChainProfile, "partialDisableLimit">,
@@ -12,7 +12,7 @@ export function isBeyondCap(
   native: PricedUnit,
   nativeAmount = 0n,
 ): boolean {
-  // An unpriced amount may be worth more than any cap.
+  // An amount without a price may be worth more than any cap.
   const isKnown = currency.priceUsd > 0n;
   return limit !== 0n && !(isKnown && convertUp(amount, currency, native) + nativeAmount <= limit);
 }

@@ -4,14 +4,15 @@ import type { PoolUsd } from "../liquidity/liquidity.port.ts";
 import type { PriceBook } from "./price-source.port.ts";
 import { diverges } from "./confirmed-prices.adapter.ts";
 
-/** How long a reading of the pools is reused for quotes, ms. */
-const KEPT_MS = 500;
-/** Shallower pools are too cheap to move to veto a price, USD with 18 decimals. */
+/** How long a comparison with the pools is reused, ms. */
+const CACHED_MS = 500;
+/** Shallower pools have no veto, because they are too cheap to move; USD with 18 decimals. */
 const MIN_DEPTH_USD = 250_000n * 10n ** 18n;
 
 /**
- * A price book whose prices deep pools can veto: where the pools of a currency's chain contradict the price,
- * its reading says so. Moving a pool can stop quotes between different assets, but never choose their price.
+ * A price book whose prices deep pools can veto: if the pools of a currency's chain contradict its price, its
+ * reading is disputed. Whoever moves a pool can stop quotes between different assets, but cannot choose their
+ * price.
  */
 export function vetoedByPools(
   book: Required<PriceBook>,
@@ -19,17 +20,17 @@ export function vetoedByPools(
   maxDivergenceBps: (currency: Currency) => number,
   clock: Clock,
 ): Required<PriceBook> {
-  const kept = new WeakMap<Currency, { readonly atMs: number; readonly isDisputed: boolean }>();
+  const cached = new WeakMap<Currency, { readonly atMs: number; readonly isDisputed: boolean }>();
   function isDisputed(currency: Currency): boolean {
     const nowMs = clock.nowMs();
-    const before = kept.get(currency);
-    if (before !== undefined && Math.abs(nowMs - before.atMs) < KEPT_MS) return before.isDisputed;
+    const before = cached.get(currency);
+    if (before !== undefined && Math.abs(nowMs - before.atMs) < CACHED_MS) return before.isDisputed;
     const usd = book.usd(currency);
     const pool = poolUsd(currency, MIN_DEPTH_USD);
-    const found =
+    const isContradicted =
       typeof usd === "bigint" && pool !== undefined && diverges(usd, pool, maxDivergenceBps(currency));
-    kept.set(currency, { atMs: nowMs, isDisputed: found });
-    return found;
+    cached.set(currency, { atMs: nowMs, isDisputed: isContradicted });
+    return isContradicted;
   }
   return {
     usd: (currency) => book.usd(currency),

@@ -6,20 +6,20 @@ import type { PriceBook, PriceSource } from "./price-source.port.ts";
 export interface PriceBookOptions {
   readonly source: PriceSource;
   readonly clock: Clock;
-  /** All ids that can be requested: they are fetched together. */
+  /** All ids that can be requested. They are fetched together. */
   readonly priceIds: readonly string[];
   /**
-   * An older price is refreshed in the background when it is used, ms; one that is {@link STALE_REFRESHES}
-   * times as old is not used.
+   * A price that was fetched longer ago is refreshed in the background when it is used, ms. After {@link
+   * STALE_REFRESHES} times as long, it is not used.
    */
   readonly refreshMs: number;
-  /** A price whose source timestamp is older is not used, ms. */
+  /** A price with an older timestamp of the source is not used, ms. */
   readonly maxAgeMs: number;
   /** Pause after a failed or suspicious fetch, ms: an outage must not cause a flood of requests. */
   readonly retryMs: number;
   /**
-   * A larger move from the previous price is accepted only when a later reading is equally close to it.
-   * Default 2,000 (20 %).
+   * A larger move from the previous price is accepted only if a later reading is within this distance of the
+   * new price. Default 2,000 (20 %).
    */
   readonly maxMoveBps?: number;
   /** Receives failed background fetches, and each move that waits for confirmation. */
@@ -30,7 +30,7 @@ export interface PriceBookOptions {
 export interface OwnedPriceBook extends PriceBook {
   reading(currency: Pick<Currency, "priceId">): PriceReading | undefined;
   lastUsd(currency: Pick<Currency, "priceId">): bigint | undefined;
-  /** Age of each cached price by its source, ms by price id. */
+  /** Age of each cached price by the timestamp of its source, ms by price id. */
   agesMs(): ReadonlyMap<string, number>;
   /** Fetches now, or joins the running fetch. @throws ServiceError PRICE_FETCH_FAILED */
   refresh(): Promise<void>;
@@ -46,21 +46,23 @@ interface KeptPrice {
   readonly varianceBps?: number;
 }
 
-/** Quotes are firm: an outdated price would be a free option. */
+/** A multiple of `refreshMs`. Quotes are firm, so an outdated price would be a free option for clients. */
 const STALE_REFRESHES = 3;
 
 /**
- * Prices cached in memory. Fresh prices are answered at once, older ones too while one fetch for all ids
- * runs; stale ones wait for that fetch. While a large move waits for confirmation, neither the old price nor
- * the new one is answered.
+ * Prices cached in memory. Fresh prices are returned synchronously. Aging prices are returned too, while one
+ * fetch refreshes all ids. Callers of stale prices wait for that fetch. While a large move waits for
+ * confirmation, neither the old nor the new price is returned.
  */
 export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
   const { source, clock, priceIds, refreshMs, maxAgeMs, retryMs, onFault } = options;
   const maxMoveBps = BigInt(options.maxMoveBps ?? 2_000);
   const prices = new Map<string, KeptPrice>();
-  /** Readings too far from the previous price. */
+  /** Readings that are too far from the previous price and wait for confirmation. */
   const doubted = new Map<string, KeptPrice>();
-  /** Errors of ids that the newest fetch did not return; callers get them without causing another fetch. */
+  /**
+   * Errors for ids that the newest fetch did not return. Callers get the error without causing another fetch.
+   */
   let lastMissing: { readonly errors: ReadonlyMap<string, ServiceError>; readonly atMs: number } | undefined;
   const closing = new AbortController();
   let running: Promise<void> | undefined;
@@ -72,7 +74,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
       const fetched = await source.fetch(priceIds, closing.signal);
       const fetchedAtMs = clock.nowMs();
       paused = undefined;
-      // A price from the future is dated to its arrival.
+      // A timestamp in the future is replaced with the time of the fetch.
       for (const [id, price] of fetched)
         acceptReading(id, { ...price, asOfMs: Math.min(price.asOfMs, fetchedAtMs), fetchedAtMs });
       const missing = priceIds.filter((id) => !fetched.has(id));
@@ -91,13 +93,13 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
     (usd > before ? usd - before : before - usd) * 10_000n <= before * maxMoveBps;
 
   function acceptReading(id: string, reading: KeptPrice): void {
-    const held = prices.get(id);
+    const current = prices.get(id);
     const doubt = doubted.get(id);
     // A repeated or older reading confirms nothing.
     if (doubt !== undefined && reading.asOfMs <= doubt.asOfMs) return;
     const isConfirmed = doubt !== undefined && isNear(reading.usd, doubt.usd);
-    if (held === undefined || isNear(reading.usd, held.usd) || isConfirmed) {
-      prices.set(id, withVariance(held, reading));
+    if (current === undefined || isNear(reading.usd, current.usd) || isConfirmed) {
+      prices.set(id, withVariance(current, reading));
       doubted.delete(id);
       return;
     }
@@ -107,7 +109,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
         "PRICE_FETCH_FAILED",
         `The new price of ${id} differs too much from the last one and is not confirmed by a second source; try again`,
         {
-          data: { priceId: id, fromUsd: held.usd.toString(), toUsd: reading.usd.toString() },
+          data: { priceId: id, fromUsd: current.usd.toString(), toUsd: reading.usd.toString() },
         },
       ),
     );
@@ -120,7 +122,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
     return running;
   }
 
-  const resting = (nowMs: number): boolean => paused !== undefined && nowMs - paused.atMs < retryMs;
+  const isPaused = (nowMs: number): boolean => paused !== undefined && nowMs - paused.atMs < retryMs;
 
   /** The cached price, if it is recent enough. */
   function usable(priceId: string, nowMs: number): KeptPrice | undefined {
@@ -130,7 +132,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
   }
 
   async function awaitPrice(priceId: string): Promise<bigint> {
-    if (running === undefined && resting(clock.nowMs())) throw unpriced(priceId, paused?.error);
+    if (running === undefined && isPaused(clock.nowMs())) throw unpriced(priceId, paused?.error);
     await refresh().catch((error: unknown) => {
       throw unpriced(priceId, error);
     });
@@ -141,7 +143,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
 
   function refreshWhenAged(fetchedAtMs: number, nowMs: number): void {
     const isAged = nowMs - fetchedAtMs > refreshMs;
-    if (isAged && running === undefined && !resting(nowMs)) refresh().catch(onFault);
+    if (isAged && running === undefined && !isPaused(nowMs)) refresh().catch(onFault);
   }
 
   return {
@@ -158,7 +160,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
         throw refused;
       }
       const answer = awaitPrice(priceId);
-      // A caller that reads several prices may have failed on another one and never await this.
+      // A caller that reads several prices may fail on another price and never await this promise.
       answer.catch(() => undefined);
       return answer;
     },
@@ -198,9 +200,9 @@ function withVariance(before: KeptPrice | undefined, reading: KeptPrice): KeptPr
   const minutes = (reading.asOfMs - before.asOfMs) / 60_000;
   if (minutes <= 0) return { ...reading, varianceBps: before.varianceBps ?? 0 };
   const moveBps = (Number(reading.usd - before.usd) / Number(before.usd)) * 10_000;
-  const kept = 0.5 ** ((minutes * 60_000) / VARIANCE_HALF_LIFE_MS);
-  // A single jump counts at once: averaging would hide it when it matters most.
-  const variance = Math.max((before.varianceBps ?? 0) * kept, moveBps ** 2 / minutes);
+  const decay = 0.5 ** ((minutes * 60_000) / VARIANCE_HALF_LIFE_MS);
+  // A single jump counts in full at once: averaging would hide it when it matters most.
+  const variance = Math.max((before.varianceBps ?? 0) * decay, moveBps ** 2 / minutes);
   return { ...reading, varianceBps: variance };
 }
 

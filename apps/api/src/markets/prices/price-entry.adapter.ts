@@ -1,7 +1,7 @@
 import { parseDecimal, USD_DECIMALS } from "@causeway/domain";
 import type { UsdPrice } from "./price-source.port.ts";
 
-/** Parses a price; undefined unless it is above zero and its time is known. */
+/** Parses a price and its timestamp in seconds. Undefined if either is missing or not positive. */
 export function priceEntry(usdText: unknown, asOfSecondsText: unknown): UsdPrice | undefined {
   if (typeof usdText !== "string" || typeof asOfSecondsText !== "string") return undefined;
   const usd = parseDecimal(usdText, USD_DECIMALS);
@@ -10,7 +10,7 @@ export function priceEntry(usdText: unknown, asOfSecondsText: unknown): UsdPrice
   return { usd, asOfMs: Number(asOfMs) };
 }
 
-/** Groups of ids that keep a URL short. */
+/** Splits ids into groups, so that each URL stays short. */
 export function inGroups(ids: readonly string[]): string[][] {
   const groups: string[][] = [];
   for (let at = 0; at < ids.length; at += IDS_PER_REQUEST) groups.push(ids.slice(at, at + IDS_PER_REQUEST));

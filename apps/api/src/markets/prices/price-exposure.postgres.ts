@@ -28,9 +28,9 @@ const add = defineQuery("price_exposure_add", (db, p: Params<Trade>) => {
 });
 
 /**
- * One row per asset, so that the table does not grow; its lock serializes fills of one asset. The newest
- * minute of any worker counts, up to two minutes ahead: workers with different clocks must not reset each
- * other's sum, and a clock that was set back must not stop fills.
+ * One row per asset, so that the table does not grow; the row lock serializes fills of one asset. If the
+ * stored minute is up to two minutes ahead, the sum continues: workers with different clocks must not reset
+ * each other's sum. A minute further ahead is replaced: a clock that was set back must not stop fills.
  */
 export function priceExposureWrites(sql: Sql): PriceExposureWrites {
   return {

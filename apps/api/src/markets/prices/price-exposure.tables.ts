@@ -3,8 +3,8 @@ import { check, pgTable, text } from "drizzle-orm/pg-core";
 import { int8, uint } from "../../db/columns.tables.ts";
 
 /**
- * USD of fills started between different assets per minute and volatile asset: limits what a wrong price
- * can cost.
+ * USD value of started fills between different assets, per minute and volatile asset. Limits the damage of a
+ * wrong price.
  */
 export const priceExposure = pgTable(
   "price_exposure",
@@ -12,7 +12,7 @@ export const priceExposure = pgTable(
     priceId: text("price_id").primaryKey(),
     /** Minutes since the epoch. */
     minute: int8("minute").notNull(),
-    /** 18 decimals. */
+    /** USD with 18 decimals. */
     usd: uint("usd").notNull(),
   },
   (t) => [check("price_exposure_usd_check", sql`${t.usd} >= 0`)],

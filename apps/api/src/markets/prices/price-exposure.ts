@@ -4,8 +4,8 @@ import type { Tx } from "../../db/unit-of-work.port.ts";
 
 /**
  * Adds a trade to this minute's exposure to the price of one asset (`PRICE_EXPOSURE_USD_PER_MINUTE`).
- * @param usd with 18 decimals
- * @returns false when the limit is reached: nothing was added
+ * @param usd USD with 18 decimals
+ * @returns false when the limit would be exceeded; nothing was added then
  */
 export async function addExposure(
   { clock, enginePolicy }: Pick<Services, "clock" | "enginePolicy">,
@@ -18,9 +18,9 @@ export async function addExposure(
 }
 
 /**
- * {@link addExposure} for each asset. When a limit is reached the caller must roll back its transaction:
- * other assets may have been counted.
- * @returns the asset whose limit is reached; undefined when all were counted
+ * {@link addExposure} for each asset. If it returns an asset, the caller must roll back the transaction,
+ * because other assets may have been counted.
+ * @returns the price id of the asset whose limit would be exceeded; undefined if all were counted
  */
 export async function addExposures(
   services: Pick<Services, "clock" | "enginePolicy">,

@@ -1,19 +1,19 @@
 import type { Currency, PriceReading } from "@causeway/domain";
 
-/** USD per whole unit of a currency. */
+/** A price from a source. */
 export interface UsdPrice {
-  /** 18 decimals. */
+  /** USD per whole unit, 18 decimals. */
   readonly usd: bigint;
   /** The source's timestamp of the price, ms since epoch. */
   readonly asOfMs: number;
-  /** Another source contradicts it: usable for display and gas, not for a pair of different assets. */
+  /** Another source does not confirm the price: usable for display and gas, not between different assets. */
   readonly isDisputed?: boolean;
 }
 
 /** Fetches prices from an external source; slow, may fail. One adapter per source. */
 export interface PriceSource {
   readonly name: string;
-  /** Prices from configuration: they never age. */
+  /** Whether the prices come from the configuration and never age. */
   readonly isFixed?: boolean;
   /** Prices by `priceId`; ids without a price are absent. @throws ServiceError PRICE_FETCH_FAILED */
   fetch(priceIds: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, UsdPrice>>;
@@ -22,16 +22,16 @@ export interface PriceSource {
 /** Cached prices: refreshed in the background by one fetch at a time, with a maximum age. */
 export interface PriceBook {
   /**
-   * USD per whole unit, 18 decimals. Synchronous when a fresh price is cached or known to be missing (then it
-   * throws); otherwise it may reject.
+   * USD per whole unit, 18 decimals. Returns a cached fresh price, or throws if the price is known to be
+   * missing; otherwise returns a promise, which may reject.
    * @throws ServiceError PRICE_FETCH_FAILED when no recent enough price is available
    */
   usd(currency: Currency): bigint | Promise<bigint>;
-  /** How far the cached price can be trusted; undefined when it is exact (configured) or missing. */
+  /** Age and volatility of the cached price. Undefined if the price is exact (configured) or missing. */
   reading?(currency: Currency): PriceReading | undefined;
   /**
-   * The highest price in memory, however old or suspicious: for risk limits, never for trades. Undefined:
-   * none was ever fetched.
+   * The highest cached price, regardless of age and doubts: for risk limits, never for trades. Undefined: no
+   * price was ever fetched.
    */
   lastUsd?(currency: Currency): bigint | undefined;
 }

@@ -13,8 +13,8 @@ import { createPriceBook, type OwnedPriceBook } from "./price-book.adapter.ts";
 import type { PriceSource } from "./price-source.port.ts";
 
 /**
- * Maximum difference between a price and a second source or a deep pool, bps. A price beyond it is not used
- * between different assets.
+ * Maximum difference between a price and a second source or a deep pool, bps. A price with a larger
+ * difference is not used between different assets.
  */
 const MAX_DIVERGENCE_BPS: Readonly<Record<CurrencyClass, number>> = {
   stable: 50,
@@ -26,8 +26,8 @@ const RETRY_MS = 1_000;
 type PricedConfig = Pick<ApiConfig, "prices" | "chains" | "nonEvmChains">;
 
 /**
- * The price book of all configured currencies, after its first fetch. Without prices there are no quotes, but
- * the process starts: requests in progress can still be refunded and reported.
+ * The price book of all configured currencies, after its first fetch. If the fetch fails, the process starts
+ * without prices: it cannot quote, but requests in progress can still be refunded and reported.
  */
 export async function startPriceBook({
   config,
@@ -53,12 +53,12 @@ export async function startPriceBook({
   return book;
 }
 
-/** The same prices, without those that deep pools contradict. */
+/** The same prices, disputed where deep pools contradict them. */
 export function pricesWithVeto(book: OwnedPriceBook, poolUsd: PoolUsd, clock: Clock): Services["prices"] {
   return vetoedByPools(book, poolUsd, ({ class: kind }) => MAX_DIVERGENCE_BPS[kind], clock);
 }
 
-/** The configured source of prices, confirmed by the second one if there is any. */
+/** The configured source of prices, confirmed by the second source if one is configured. */
 export function priceSource(
   config: PricedConfig,
   clock: Clock,
@@ -68,14 +68,14 @@ export function priceSource(
   if (prices.source === "fixed") return createFixedPrices(prices.usd, clock);
   const primary = httpPrices(prices, prices.timeoutMs);
   if (prices.second === undefined) return primary;
-  const bounds = new Map<string, number>();
+  const maxDivergence = new Map<string, number>();
   for (const { priceId, class: kind } of currenciesOf(config))
-    bounds.set(priceId, Math.min(bounds.get(priceId) ?? Infinity, MAX_DIVERGENCE_BPS[kind]));
+    maxDivergence.set(priceId, Math.min(maxDivergence.get(priceId) ?? Infinity, MAX_DIVERGENCE_BPS[kind]));
   const second = httpPrices(prices.second, prices.timeoutMs);
   return createConfirmedPrices(
     primary,
     second,
-    (id) => bounds.get(id) ?? MAX_DIVERGENCE_BPS.stable,
+    (id) => maxDivergence.get(id) ?? MAX_DIVERGENCE_BPS.stable,
     prices.maxAgeMs,
     onFault,
   );
@@ -99,7 +99,7 @@ function httpPrices({ source, url, apiKey }: PriceEndpointConfig, timeoutMs: num
     : createDefillamaCompatiblePrices(endpoint);
 }
 
-/** CoinGecko's public host takes free keys in a different header than paid keys. */
+/** CoinGecko expects free keys, on its public host, in a different header than paid keys. */
 function priceKeyHeader(url: string): string {
   return new URL(url).hostname === "api.coingecko.com" ? "x-cg-demo-api-key" : "x-cg-pro-api-key";
 }

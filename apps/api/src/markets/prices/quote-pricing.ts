@@ -12,8 +12,8 @@ export interface RoutePricing {
   readonly facts: PricingFacts;
   readonly originNative: PricedUnit;
   /**
-   * The fill runs third-party code: the recipient's, a swap's, or calls. It may revert in a block although
-   * its simulation succeeded.
+   * Whether the fill runs third-party code: of the recipient, a swap, or calls. Such a fill may revert in a
+   * block after a successful simulation.
    */
   readonly runsForeignCode: boolean;
 }
@@ -26,7 +26,7 @@ export interface Route {
   readonly destinationCurrency: Currency;
 }
 
-/** The parts that matter for prices: either end may be a non-EVM chain. */
+/** The parts of a route that determine its prices. Either end may be a non-EVM chain. */
 export interface PricedRoute extends Pick<Route, "originCurrency" | "destinationCurrency"> {
   readonly origin: { readonly chain: Pick<ChainProfile, "native" | "fees"> };
   readonly destination: RequestEnd;
@@ -34,11 +34,14 @@ export interface PricedRoute extends Pick<Route, "originCurrency" | "destination
 
 /** How swaps, calls and the recipient change a route's prices. */
 export interface SwapsOfRoute {
-  /** Of the currencies that the user pays and the recipient gets; undefined: those of the route. */
+  /**
+   * Class of the pair that the user pays and the recipient gets. Undefined: class of the route's own
+   * currencies.
+   */
   readonly pairClass?: PairClass | undefined;
   /** Gas units of the swap in the fill; undefined: no swap. */
   readonly swapGas?: bigint | undefined;
-  /** Gas units of the calls that a fill makes with the output; undefined: it pays the recipient. */
+  /** Gas units of the calls that a fill makes with the output. Undefined: the fill pays the recipient. */
   readonly callsGas?: bigint | undefined;
   /**
    * Cost of paying this recipient on a non-EVM chain, base units of the native token; undefined: the usual
@@ -46,8 +49,8 @@ export interface SwapsOfRoute {
    */
   readonly nonEvmCost?: bigint | undefined;
   /**
-   * The fill also pays native tokens of the destination chain, which are sold at a price even if the route's
-   * currencies are one asset.
+   * Whether the fill also pays native tokens of the destination chain. They are sold at a price even if the
+   * route's currencies are one asset.
    */
   readonly hasTopup?: boolean;
 }
@@ -63,7 +66,7 @@ export function pricedIn({ origin, destination, originCurrency, destinationCurre
 }
 
 /**
- * The live prices of a route for the fill, which prices the deposit again: {@link priceRoute}.
+ * The current prices of a route, as in {@link priceRoute}. For fills, which price the deposit again.
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR when a fresh value is missing
  */
 export async function pricingOf(
@@ -82,10 +85,10 @@ export async function pricingOf(
 }
 
 /**
- * The prices of a route, from the deposited currency to the one that the solver pays with.
- * @param usd USD per whole unit of the currencies of {@link pricedIn}
- * @param toContract the recipient is a contract: a native payment to it uses the more expensive way through
- * the router
+ * The prices of a route, from the deposited currency to the currency that the solver pays with.
+ * @param usd returns USD per whole unit, 18 decimals, for the currencies of {@link pricedIn}
+ * @param toContract whether the recipient is a contract: a native payment then goes through the router, which
+ * costs more
  * @param originGasUsd the cost, taken from the output, of sending the origin transaction, USD with 18
  * decimals
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR when a fresh value is missing
@@ -131,8 +134,8 @@ export function priceRoute(
 }
 
 /**
- * Spread for the age of two prices, bps; 0 if both currencies are one asset. Returns the error to throw when
- * the prices cannot carry a trade.
+ * Spread for the age of two prices, bps; 0 if both currencies are one asset. Returns the error to throw if
+ * the prices must not be used for a trade.
  */
 export function spreadBetween(
   { prices, quotePolicy: { maxVolatilePriceAgeMs } }: PriceServices,
@@ -145,7 +148,7 @@ export function spreadBetween(
 
 /**
  * {@link spreadBetween}.
- * @throws ServiceError PRICE_FETCH_FAILED when the prices cannot carry a trade between two assets
+ * @throws ServiceError PRICE_FETCH_FAILED when the prices must not be used for a trade between the two assets
  */
 export function spreadOf(services: PriceServices, ...currencies: readonly Currency[]): number {
   const spread = spreadBetween(services, ...currencies);
@@ -156,7 +159,7 @@ export function spreadOf(services: PriceServices, ...currencies: readonly Curren
 /**
  * What a payment costs the solver in addition to its amount, base units of the chain's native token, with a
  * margin for price moves.
- * @param known the cost of this very payment, if it was asked for
+ * @param known the cost of paying this recipient, if the chain was asked; undefined: the usual cost
  */
 export function costWithMargin(
   { chain, pulse }: RequestEnd,

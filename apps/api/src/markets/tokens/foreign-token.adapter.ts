@@ -8,19 +8,19 @@ interface ForeignToken {
   readonly name: string;
   readonly decimals: number;
   readonly logoUri: string | undefined;
-  /** Is in a token list of the operator. */
+  /** Whether the token is in a token list of the operator. */
   readonly verified: boolean;
 }
 
-/** A token that this instance neither holds nor has a price source for: it can only be swapped. */
+/** A token that the solver does not hold and that has no price source: it can only be swapped. */
 export function foreignToken(known: ForeignToken): Currency {
   // Identified by its address, never its symbol: a token that calls itself USDC must not be treated or priced
   // as USDC.
-  const itself = `${known.chainId}:${known.address}`;
+  const placeId = `${known.chainId}:${known.address}`;
   return {
     ...known,
-    id: itself,
-    priceId: itself,
+    id: placeId,
+    priceId: placeId,
     class: "minor",
     supportsBridging: false,
     supportsPermit: false,

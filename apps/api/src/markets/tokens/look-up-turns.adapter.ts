@@ -3,7 +3,7 @@ import { ServiceError } from "@causeway/domain";
 /** Maximum number of waiting look-ups per chain; further searches are refused. */
 const MAX_WAITING_SEARCHES = 50;
 const MAX_WAITING = 500;
-/** Callers have given up by then. */
+/** A look-up that waited longer is refused, because its caller has given up. */
 const MAX_WAIT_MS = 20_000;
 
 interface Waiting {
@@ -13,44 +13,48 @@ interface Waiting {
   readonly refuse: () => void;
 }
 
-/** One look-up: its answer, and a way to raise its priority to that of a quote. */
+/** A look-up. `prioritize` raises its priority to that of quotes. */
 export interface LookUp<T> {
   readonly answer: Promise<T>;
   prioritize(): void;
 }
 
-/** Limits concurrent look-ups. Those of quotes come first; a bounded number of searches wait behind them. */
+/**
+ * Limits concurrent look-ups. Look-ups for quotes come first; a limited number of look-ups for searches wait
+ * behind them.
+ */
 export function lookUpTurns(
   maxConcurrent: number,
   nowMs: () => number,
 ): <T>(work: () => Promise<T>, isSearch: boolean) => LookUp<T> {
   const waiting: Waiting[] = [];
-  let underWay = 0;
+  let running = 0;
 
   function next(): void {
     for (;;) {
       const at = waiting.findIndex(({ isSearch }) => !isSearch);
-      const [one] = waiting.splice(Math.max(at, 0), 1);
-      if (one === undefined) {
-        underWay -= 1;
+      const [first] = waiting.splice(Math.max(at, 0), 1);
+      if (first === undefined) {
+        running -= 1;
         return;
       }
-      if (nowMs() - one.sinceMs <= MAX_WAIT_MS) return one.begin();
-      one.refuse();
+      if (nowMs() - first.sinceMs <= MAX_WAIT_MS) return first.begin();
+      first.refuse();
     }
   }
 
   return (work, isSearch) => {
     let place: Waiting | undefined;
     const turn = async (): Promise<void> => {
-      if (underWay < maxConcurrent) {
-        underWay += 1;
+      if (running < maxConcurrent) {
+        running += 1;
         return;
       }
-      const searches = waiting.filter((one) => one.isSearch).length;
-      if (waiting.length >= MAX_WAITING || (isSearch && searches >= MAX_WAITING_SEARCHES)) throw crowded();
+      const searches = waiting.filter((lookUp) => lookUp.isSearch).length;
+      if (waiting.length >= MAX_WAITING || (isSearch && searches >= MAX_WAITING_SEARCHES))
+        throw tooManyWaiting();
       await new Promise<void>((resolve, reject) => {
-        place = { isSearch, sinceMs: nowMs(), begin: resolve, refuse: () => reject(crowded()) };
+        place = { isSearch, sinceMs: nowMs(), begin: resolve, refuse: () => reject(tooManyWaiting()) };
         waiting.push(place);
       });
     };
@@ -71,5 +75,5 @@ export function lookUpTurns(
   };
 }
 
-const crowded = (): ServiceError =>
+const tooManyWaiting = (): ServiceError =>
   new ServiceError("SERVICE_UNAVAILABLE", "Too many token look-ups are waiting; try again in a moment");

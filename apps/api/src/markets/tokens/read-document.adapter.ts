@@ -2,15 +2,16 @@ import { open } from "node:fs/promises";
 
 export interface DocumentBounds {
   readonly maxBytes: number;
-  /** Timeout of the whole answer, ms. */
+  /** Timeout of the whole response, including redirects, ms. */
   readonly timeoutMs: number;
 }
 
 const MAX_REDIRECTS = 3;
 
 /**
- * The JSON document at a file path or URL; the configuration decides which URLs are allowed. Lists are
- * trusted: redirects are followed only over `https` or within the origin, where no one in between can answer.
+ * Reads the JSON document at a file path or URL; the configuration decides which URLs are allowed. Token
+ * lists are trusted, so redirects are followed only to `https` URLs or within the same origin: no one in
+ * between may answer.
  * @throws Error for any failure: time, size, status, syntax
  */
 export async function readDocument(
@@ -19,7 +20,7 @@ export async function readDocument(
   signal: AbortSignal,
 ): Promise<unknown> {
   const text = /^https?:\/\//i.test(source)
-    ? await fetched(source, bounds, signal)
+    ? await fetchText(source, bounds, signal)
     : await readBoundedFile(source, bounds);
   return JSON.parse(text);
 }
@@ -35,12 +36,15 @@ async function readBoundedFile(path: string, { maxBytes }: DocumentBounds): Prom
   }
 }
 
-async function fetched(
+async function fetchText(
   url: string,
   { maxBytes, timeoutMs }: DocumentBounds,
   signal: AbortSignal,
 ): Promise<string> {
-  const response = await answerOf(new URL(url), AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
+  const response = await followRedirects(
+    new URL(url),
+    AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  );
   if (response.status !== 200) {
     await response.body?.cancel();
     throw new Error(`responded with HTTP status ${response.status}`);
@@ -56,7 +60,7 @@ async function fetched(
   return text + decoder.decode();
 }
 
-async function answerOf(url: URL, signal: AbortSignal, redirects = 0): Promise<Response> {
+async function followRedirects(url: URL, signal: AbortSignal, redirects = 0): Promise<Response> {
   const response = await fetch(url, { headers: { accept: "application/json" }, signal, redirect: "manual" });
   const location = response.headers.get("location");
   if (response.status < 300 || response.status >= 400 || location === null) return response;
@@ -65,5 +69,5 @@ async function answerOf(url: URL, signal: AbortSignal, redirects = 0): Promise<R
   if (next.protocol !== "https:" && next.origin !== url.origin)
     throw new Error("redirects to an unencrypted URL of another origin");
   if (redirects >= MAX_REDIRECTS) throw new Error(`redirects more than ${MAX_REDIRECTS} times`);
-  return await answerOf(next, signal, redirects + 1);
+  return await followRedirects(next, signal, redirects + 1);
 }

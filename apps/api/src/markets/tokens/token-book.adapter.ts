@@ -8,12 +8,13 @@ import type { TokenLists } from "./token-lists.adapter.ts";
 export interface TokenBookOptions {
   readonly chains: ChainDirectory;
   readonly lists: Pick<TokenLists, "get" | "of">;
-  /** Asked about tokens that are neither configured nor listed. */
+  /** Finds tokens that are neither configured nor listed. */
   readonly unlisted: TokenBook;
 }
 
 /**
- * The operator's configuration takes precedence over lists, and lists over what a token reports about itself.
+ * The tokens of all sources. The operator's configuration takes precedence over lists, and lists over what a
+ * token reports about itself.
  */
 export function createTokenBook({ chains, lists, unlisted }: TokenBookOptions): TokenBook & TokenCatalog {
   const named = new Map<number, { readonly of: readonly Currency[]; readonly all: readonly Currency[] }>();
@@ -21,14 +22,14 @@ export function createTokenBook({ chains, lists, unlisted }: TokenBookOptions): 
     token: (chainId, address, isSearch) =>
       chains.currency(chainId, address) ??
       lists.get(chainId, address) ??
-      // The native token of an unknown chain.
+      // The chain is not configured: its native token is unknown.
       (address === NATIVE_CURRENCY ? undefined : unlisted.token(chainId, address, isSearch)),
     named(chainId) {
       const chain = chains.profile(chainId);
       if (chain === undefined) return [];
       const of = lists.of(chainId);
-      const held = named.get(chainId);
-      if (held?.of === of) return held.all;
+      const cached = named.get(chainId);
+      if (cached?.of === of) return cached.all;
       const configured = [chain.native, ...chain.tokens];
       const listed = of.filter(({ address }) => chains.currency(chainId, address) === undefined);
       const all = [...configured, ...listed];

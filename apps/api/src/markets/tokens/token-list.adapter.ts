@@ -4,10 +4,10 @@ import { cleanText, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
 import { z } from "zod";
 import { foreignToken } from "./foreign-token.adapter.ts";
 
-/** Maximum number of entries of one list; the largest public ones have about ten thousand. */
+/** Maximum number of entries of one list; the largest public lists have about ten thousand. */
 const MAX_TOKENS = 100_000;
 
-/** https://tokenlists.org: the required fields of a list; others are ignored. */
+/** The required fields of a list (https://tokenlists.org); other fields are ignored. */
 const tokenList = z.object({ tokens: z.array(z.unknown()).max(MAX_TOKENS) });
 
 const listedToken = z.object({
@@ -27,18 +27,18 @@ export interface ReadList {
 }
 
 /**
- * Reads a document of the standard token-list format. Invalid entries are skipped, so that one of them does
- * not discard the others.
- * @throws ZodError when it is not a token list at all
+ * Reads a document of the standard token-list format. Invalid entries are skipped, so that an invalid entry
+ * does not discard the whole list.
+ * @throws ZodError when the document is not a token list
  */
 export function readTokenList(document: unknown, chainIds: ReadonlySet<number>): ReadList {
   let refused = 0;
   const tokens = tokenList.parse(document).tokens.flatMap((entry): readonly Currency[] => {
-    const read = listedToken.safeParse(entry);
-    // Lists also contain tokens of other chain families with other address formats, under chain ids that are
-    // not configured here.
-    if (read.success && !chainIds.has(read.data.chainId)) return [];
-    const token = read.success ? currencyOf(read.data) : undefined;
+    const parsed = listedToken.safeParse(entry);
+    // Tokens of chains that are not configured do not count as invalid, even if their addresses have another
+    // format.
+    if (parsed.success && !chainIds.has(parsed.data.chainId)) return [];
+    const token = parsed.success ? currencyOf(parsed.data) : undefined;
     if (token === undefined) refused += 1;
     return token ?? [];
   });
@@ -56,7 +56,7 @@ function currencyOf(entry: z.infer<typeof listedToken>): readonly [Currency] | u
       symbol,
       name: cleanText(entry.name, 128) || symbol,
       decimals: entry.decimals,
-      // Clients show it as an image, so only image URLs are allowed.
+      // Clients load it as an image, so other URL schemes are not allowed.
       logoUri: /^(https?|ipfs):\/\/\S+$/i.test(entry.logoURI ?? "") ? entry.logoURI : undefined,
       verified: true,
     }),

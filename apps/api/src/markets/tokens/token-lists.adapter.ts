@@ -5,29 +5,30 @@ import { readTokenList } from "./token-list.adapter.ts";
 export interface TokenListOptions {
   /** File paths and URLs; earlier lists take precedence. */
   readonly sources: readonly string[];
-  /** Tokens of other chains are not kept. */
+  /** Tokens of other chains are dropped. */
   readonly chainIds: ReadonlySet<number>;
   /** Interval of refreshes, ms. */
   readonly refreshMs: number;
   readonly bounds: DocumentBounds;
-  /** Receives lists that could not be read, and numbers of invalid entries (`refused`). */
+  /** Receives lists that could not be read, and lists with invalid entries (`refused` is their number). */
   readonly onFault: (error: unknown, facts: { readonly list: string; readonly refused?: number }) => void;
 }
 
 /** Token lists cached in memory. */
 export interface TokenLists {
   get(chainId: number, address: Address): Currency | undefined;
-  /** The same array until a list changes. */
+  /** Tokens of a chain. Returns the same array until a list changes. */
   of(chainId: number): readonly Currency[];
   /**
-   * Reads all lists now, or joins the running read. A list that cannot be read stays as it was; never throws.
+   * Reads all lists now, or joins the running read. Keeps the previous state of a list that cannot be read;
+   * never throws.
    */
   refresh(): Promise<void>;
   /** Aborts the running read and later ones. */
   close(): void;
 }
 
-/** Reads nothing before the first {@link TokenLists.refresh}; then refreshes on its own schedule. */
+/** Reads nothing before the first {@link TokenLists.refresh}, and then refreshes every `refreshMs`. */
 export function createTokenLists(options: TokenListOptions): TokenLists {
   const { sources, chainIds, refreshMs, bounds, onFault } = options;
   const closing = new AbortController();

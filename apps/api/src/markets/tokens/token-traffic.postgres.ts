@@ -4,8 +4,8 @@ import { defineSql, type Params } from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 import { requestHistory as history } from "../../requests/history/history.tables.ts";
 
-// Only requests with a deposit count: a quote is free, so anyone could make a token look popular. The limit
-// is far above what any list shows.
+// Counts only requests with a deposit: quotes are free, so anyone could make a token look popular. The limit
+// is far above the length of any list that clients can request.
 const traffic = defineSql(
   "token_traffic",
   {
@@ -34,7 +34,7 @@ const traffic = defineSql(
 );
 
 /**
- * The traffic of each token.
+ * Aggregates the traffic of each token.
  * @param weekMs start of the week, ms since epoch
  * @param dayMs start of the day, ms since epoch
  */

@@ -11,14 +11,14 @@ import { createTokenLists } from "./token-lists.adapter.ts";
 import type { RecentTraffic } from "./token-traffic.port.ts";
 import { createUnlistedTokens } from "./unlisted-tokens.adapter.ts";
 
-/** The largest public lists have some megabytes. */
+/** The largest public lists have several megabytes. */
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
-/** Each poll reads the requests of a week. */
+/** Not more often, because each poll reads the requests of a week. */
 const TRAFFIC_EVERY_MS = 5 * 60_000;
 
 /**
- * All known tokens. Waits for the first read of the token lists, within its timeout; a list that is
- * unavailable then is read later.
+ * Starts the book of all known tokens. Waits for the first read of the token lists, within its timeout. A
+ * list that is unavailable is read again later.
  */
 export async function startTokenBook({
   config,
@@ -46,7 +46,7 @@ export async function startTokenBook({
   });
 }
 
-/** How often tokens were recently requested. */
+/** Starts to count how often tokens were recently requested. */
 export function startTraffic({
   sql,
   clock,

@@ -8,10 +8,10 @@ import type { TokenBook } from "./token-book.port.ts";
 import { lookUpTurns } from "./look-up-turns.adapter.ts";
 import { foreignToken } from "./foreign-token.adapter.ts";
 
-/** How long an absence is cached: a token may be deployed in the meantime. */
-const ABSENT_MS = 30_000;
-const MAX_KEPT = 20_000;
-/** Concurrent look-ups per chain: arbitrary code runs on its node, which has other work. */
+/** How long it is cached that an address has no token: a token may be deployed there later. */
+const ABSENCE_CACHED_MS = 30_000;
+const MAX_CACHED = 20_000;
+/** Maximum concurrent look-ups per chain. Low, because look-ups run arbitrary code on the chain's node. */
 const MAX_CONCURRENT_LOOKUPS = 4;
 
 type Entry =
@@ -28,7 +28,7 @@ type Asking = Extract<Entry, { kind: "asking" }>;
 export interface UnlistedTokensOptions {
   readonly chains: Pick<ChainDirectory, "get" | "nonEvm">;
   readonly monotonic: Clock;
-  /** Maximum number of cached answers; evicts the least recently used. Default 20,000. */
+  /** Maximum number of cached answers; the least recently used are evicted. Default 20,000. */
   readonly maxKept?: number;
 }
 
@@ -36,12 +36,12 @@ export interface UnlistedTokensOptions {
 export function createUnlistedTokens({
   chains,
   monotonic,
-  maxKept = MAX_KEPT,
+  maxKept = MAX_CACHED,
 }: UnlistedTokensOptions): TokenBook {
   const entries = new Map<string, Entry>();
-  const places = new Map<number, ReturnType<typeof lookUpTurns>>();
+  const turns = new Map<number, ReturnType<typeof lookUpTurns>>();
 
-  function keep(key: string, entry: Entry): void {
+  function cache(key: string, entry: Entry): void {
     entries.delete(key);
     entries.set(key, entry);
     // A map keeps insertion order: the first key is the least recently used.
@@ -56,8 +56,8 @@ export function createUnlistedTokens({
     address: Address,
     isSearch: boolean,
   ): Asking {
-    const turn = places.get(chain.id) ?? lookUpTurns(MAX_CONCURRENT_LOOKUPS, () => monotonic.nowMs());
-    places.set(chain.id, turn);
+    const turn = turns.get(chain.id) ?? lookUpTurns(MAX_CONCURRENT_LOOKUPS, () => monotonic.nowMs());
+    turns.set(chain.id, turn);
     const { answer, prioritize } = turn(async () => await read(address), isSearch);
     return { kind: "asking", answer: lookUp(key, chain, address, answer), prioritize };
   }
@@ -71,7 +71,7 @@ export function createUnlistedTokens({
     try {
       const metadata = await answer;
       if (metadata === undefined) {
-        keep(key, { kind: "absent", readAtMs: monotonic.nowMs() });
+        cache(key, { kind: "absent", readAtMs: monotonic.nowMs() });
         return undefined;
       }
       const token = foreignToken({
@@ -81,10 +81,10 @@ export function createUnlistedTokens({
         logoUri: undefined,
         verified: false,
       });
-      keep(key, { kind: "known", token });
+      cache(key, { kind: "known", token });
       return token;
     } catch (cause) {
-      // Nothing was learned: the next caller asks the chain again.
+      // A failure is not cached: the next caller asks the chain again.
       entries.delete(key);
       if (cause instanceof ServiceError) throw cause;
       throw new ServiceError(
@@ -106,25 +106,25 @@ export function createUnlistedTokens({
       const key = `${chainId}:${address}`;
       const entry = entries.get(key);
       if (entry?.kind === "known") {
-        keep(key, entry);
+        cache(key, entry);
         return entry.token;
       }
       if (entry?.kind === "asking") {
         if (!isSearch) entry.prioritize();
         return entry.answer;
       }
-      if (entry !== undefined && monotonic.nowMs() - entry.readAtMs < ABSENT_MS) return undefined;
+      if (entry !== undefined && monotonic.nowMs() - entry.readAtMs < ABSENCE_CACHED_MS) return undefined;
       const asking = ask(key, end, read, address, isSearch);
-      keep(key, asking);
+      cache(key, asking);
       return asking.answer;
     },
   };
 }
 
-/** Facts of a token as its chain reports them. Undefined: this address has no token. */
+/** Reads the metadata of a token from its chain. Undefined: there is no token at this address. */
 type ReadToken = (token: Address) => Promise<TokenMetadata | undefined>;
 
-/** Undefined: no tokens but the configured ones can be used on the chain. */
+/** How to read tokens of a chain. Undefined: only configured tokens can be used on the chain. */
 function readerOf(end: RequestEnd): ReadToken | undefined {
   return perKind<ReadToken | undefined>(end, {
     evm:

@@ -9,14 +9,17 @@ import {
 } from "../../reconcile/archive/archive-months.ts";
 import { commandLine, DONE, printLine, runCommand, UsageError } from "./run-command.ts";
 
-/** Connections of one run, at most and by default. Each keeps one processor of the database busy. */
+/**
+ * Maximum and default number of connections of one run. Each connection keeps one processor of the database
+ * busy.
+ */
 export const MAX_CONNECTIONS = 16;
-const CONNECTIONS = 2;
+const DEFAULT_CONNECTIONS = 2;
 
 export const ARCHIVE_USAGE = `  operator archive --before <YYYY-MM> --to <folder> [--connections <n>]
                               moves traces, history entries and call data of requests that ended before that month to compressed files in
                               that folder; statuses and all records that payments depend on stay in the database.
-                              It can be stopped and run again. --connections (1 to ${MAX_CONNECTIONS}, default ${CONNECTIONS}): how many work at once
+                              It can be stopped and run again. --connections (1 to ${MAX_CONNECTIONS}, default ${DEFAULT_CONNECTIONS}): how many work at once
   operator archive --before <YYYY-MM> --dry-run
                               counts what would move, and changes nothing
 `;
@@ -24,8 +27,8 @@ export const ARCHIVE_USAGE = `  operator archive --before <YYYY-MM> --to <folder
 /** Opens the dependencies of the command. */
 export type OpenArchives = () => {
   /**
-   * @throws Error if another process is archiving, if a pooler would allow two to do so, or if the clocks of
-   * this host and of the database differ
+   * @throws Error if another process is archiving, if a pooler would let two processes archive at once, or if
+   * the clocks of this host and of the database differ
    */
   begin(connections: number): Promise<{
     readonly store: ArchiveStore;
@@ -46,7 +49,7 @@ export async function runArchive(args: readonly string[], open: OpenArchives): P
       const { store, others, close } = await archives.begin(connections);
       try {
         const nowMs = archives.nowMs();
-        refuseYoung(before, nowMs);
+        refuseRecent(before, nowMs);
         const lines =
           to === undefined
             ? plans(store, before, nowMs)
@@ -89,7 +92,7 @@ function parseArguments(args: readonly string[]): {
     before: { type: "string" },
     to: { type: "string", default: "" },
     "dry-run": { type: "boolean", default: false },
-    connections: { type: "string", default: String(CONNECTIONS) },
+    connections: { type: "string", default: String(DEFAULT_CONNECTIONS) },
   } as const;
   const { values } = commandLine({ args: [...args], options });
   if (values.before === undefined || !isMonth(values.before))
@@ -100,14 +103,14 @@ function parseArguments(args: readonly string[]): {
       `--connections must be a whole number from 1 to ${MAX_CONNECTIONS}, got ${values.connections}`,
     );
   if (values["dry-run"]) return { before: values.before, to: undefined, connections: 1 };
-  // No default: a folder in a checkout or a container is lost with it.
+  // No default: a folder in a checkout or a container would be lost together with the checkout or container.
   if (values.to === "")
     throw new UsageError("--to is required: a folder for the files, outside the checkout");
   return { before: values.before, to: values.to, connections };
 }
 
 /** @throws UsageError */
-function refuseYoung(before: Month, nowMs: number): void {
+function refuseRecent(before: Month, nowMs: number): void {
   const youngest = youngestArchivable(nowMs);
   if (before <= youngest) return;
   throw new UsageError(

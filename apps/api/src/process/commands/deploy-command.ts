@@ -76,7 +76,7 @@ export async function runDeploy(args: readonly string[], processEnv: Env): Promi
 }
 
 type Deploy = (
-  given: DeployArguments,
+  args: DeployArguments,
   entries: readonly NamedEntry[],
   location: ConfigLocation,
   env: Env,

@@ -24,7 +24,9 @@ export async function runDoctor(args: readonly string[], env: Env): Promise<numb
   return await runCommand(DOCTOR_USAGE, async () => {
     const { checked, isJson } = parseOptions(args);
     const redact = redactor(withVaultSecrets(env));
-    const findings = (await examine(readSubjects(checked, env))).map((one) => redacted(one, redact));
+    const findings = (await examine(readSubjects(checked, env))).map((finding) =>
+      redactFinding(finding, redact),
+    );
     process.stdout.write(isJson ? jsonOf(findings) : tableOf(findings));
     return exitCodeOf(findings);
   });
@@ -50,7 +52,7 @@ function parseOptions(args: readonly string[]): DoctorOptions {
   return { checked, isJson };
 }
 
-function redacted(finding: Finding, redact: (text: string) => string): Finding {
+function redactFinding(finding: Finding, redact: (text: string) => string): Finding {
   const { subject, found, why, remedy } = finding;
   return {
     ...finding,

@@ -69,13 +69,14 @@ const settingsOptions: readonly Option[] = [
 function parseArguments([command = "", ...rest]: readonly string[]): Act {
   const { values, positionals } = commandLine({ args: [...rest], options, allowPositionals: true });
   const only = (...allowed: readonly Option[]): void => {
-    const odd = Object.keys(values).find((name) => !allowed.includes(name as Option));
-    if (odd !== undefined) throw new UsageError(`--${odd} is not an option of keys ${command}`);
+    const unsupported = Object.keys(values).find((name) => !allowed.includes(name as Option));
+    if (unsupported !== undefined)
+      throw new UsageError(`--${unsupported} is not an option of keys ${command}`);
   };
-  const noId = (): void => {
+  const requireNoId = (): void => {
     if (positionals.length > 0) throw new UsageError(`keys ${command} takes no id`);
   };
-  const oneId = (): string => {
+  const requireId = (): string => {
     if (positionals.length !== 1) throw new UsageError(`keys ${command} requires exactly one key id`);
     return checked(apiKeyParams, { id: positionals[0] }).id;
   };
@@ -83,43 +84,43 @@ function parseArguments([command = "", ...rest]: readonly string[]): Act {
   switch (command) {
     case "create": {
       only(...settingsOptions);
-      noId();
+      requireNoId();
       const settings = newKeySettings(checked(createApiKeyRequest, settingsFrom(values)));
-      return async (admin) => [shown(await admin.create(settings))];
+      return async (admin) => [issuedJson(await admin.create(settings))];
     }
     case "list":
       only();
-      noId();
+      requireNoId();
       return async (admin) => (await admin.list()).map(apiKeyJson);
     case "change": {
       only(...settingsOptions);
-      const id = oneId();
+      const id = requireId();
       const change = keyChanges(checked(changeApiKeyRequest, settingsFrom(values)));
       if (Object.keys(change).length === 0) throw new UsageError("keys change requires at least one option");
       return async (admin) => [apiKeyJson(await admin.change(id, change))];
     }
     case "rules": {
       only("rules");
-      const id = oneId();
+      const id = requireId();
       if (values.rules === undefined) return async (admin) => [await rulesOf(admin, id)];
       const change = keyChanges(checked(changeApiKeyRequest, settingsFrom(values)));
       return async (admin) => [apiKeyJson(await admin.change(id, change)).rules];
     }
     case "rotate": {
       only("grace");
-      const id = oneId();
+      const id = requireId();
       const grace = values.grace === undefined ? {} : { graceSeconds: number(values.grace) };
       const { graceSeconds } = checked(rotateApiKeyRequest, grace);
-      return async (admin) => [shown(await admin.rotate(id, graceSeconds))];
+      return async (admin) => [issuedJson(await admin.rotate(id, graceSeconds))];
     }
     case "revoke": {
       only();
-      const id = oneId();
+      const id = requireId();
       return async (admin) => [apiKeyJson(await admin.revoke(id))];
     }
     case "link": {
       only("address", "signature");
-      const id = oneId();
+      const id = requireId();
       const { address, signature } = values;
       if (signature === undefined) {
         const wallet = lower(checked(fundingChallengeRequest, { address }).address);
@@ -138,7 +139,7 @@ function parseArguments([command = "", ...rest]: readonly string[]): Act {
 /** The equivalent request body of the admin API. */
 function settingsFrom(values: Values): object {
   const list = (value: string | undefined): string[] | undefined =>
-    value === undefined ? undefined : value === "" ? [] : value.split(",").map((one) => one.trim());
+    value === undefined ? undefined : value === "" ? [] : value.split(",").map((part) => part.trim());
   const quotePerMinute = values["quote-per-minute"];
   const otherPerMinute = values["other-per-minute"];
   const limits = {
@@ -155,16 +156,16 @@ function settingsFrom(values: Values): object {
   };
 }
 
-function readRules(given: string): unknown {
+function readRules(rules: string): unknown {
   try {
-    return JSON.parse(given.startsWith("@") ? readFileSync(given.slice(1), "utf8") : given);
+    return JSON.parse(rules.startsWith("@") ? readFileSync(rules.slice(1), "utf8") : rules);
   } catch (error) {
     throw new UsageError(`--rules: ${error instanceof Error ? error.message : "not JSON"}`);
   }
 }
 
-/** Text that is not a number is left for the schema to refuse. */
-const number = (given: string): number => (/^\d{1,15}$/.test(given) ? Number(given) : Number.NaN);
+/** NaN if the text is not a number: the schema then refuses it. */
+const number = (digits: string): number => (/^\d{1,15}$/.test(digits) ? Number(digits) : Number.NaN);
 
 function checked<Schema extends z.ZodType>(schema: Schema, value: object): z.infer<Schema> {
   const result = schema.safeParse(value);
@@ -175,11 +176,11 @@ function checked<Schema extends z.ZodType>(schema: Schema, value: object): z.inf
 }
 
 async function rulesOf(admin: KeyAdmin, id: string): Promise<object> {
-  const record = (await admin.list()).find((one) => one.id === id);
+  const record = (await admin.list()).find((key) => key.id === id);
   if (record === undefined) throw new ServiceError("NOT_FOUND", `API key ${id} not found`);
   return apiKeyJson(record).rules;
 }
 
-const shown = ({ key, record }: IssuedApiKey): object => ({ key, apiKey: apiKeyJson(record) });
+const issuedJson = ({ key, record }: IssuedApiKey): object => ({ key, apiKey: apiKeyJson(record) });
 
 const lower = (hex: string): Hex => hex.toLowerCase() as Hex;

@@ -15,9 +15,9 @@ export type OpenPauses = () => { readonly admin: PauseAdmin; close(): Promise<vo
 /** `operator pause`, `resume` and `pauses`. Never throws: the exit code reports the outcome. */
 export async function runPauses(args: readonly string[], open: OpenPauses): Promise<number> {
   return await runCommand(PAUSE_USAGE, async () => {
-    const act = parseArguments(args);
+    const action = parseArguments(args);
     try {
-      return await administer(open, act);
+      return await administer(open, action);
     } catch (error) {
       const isInvalid = error instanceof ServiceError && error.code === "INVALID_REQUEST";
       throw isInvalid ? new UsageError(error.message) : error;

@@ -19,7 +19,7 @@ export const REFUND_USAGE = `  operator refund <depositId|txHash|requestId> [--y
 
 const UNCONFIRMED = 3;
 
-/** How the operator names a deposit: its row id, or a transaction hash or request id. */
+/** How the operator names a deposit: by its row id, transaction hash or request id. */
 export type DepositName = { readonly id: DepositId } | { readonly hash: Hex };
 
 /** Opens the services that release refunds. */
@@ -107,7 +107,7 @@ async function act(
     requestId: deposit.requestId,
     deposited: `${formatAmount(deposit.amount, currency.decimals)} ${currency.symbol}`,
     currency: formatAddress(chain, deposit.currency),
-    usd: await worth(usd, currency, deposit.amount),
+    usd: await usdText(usd, currency, deposit.amount),
     recipient: formatAddress(chain, verdict.recipient),
     why: verdict.why,
     note: "the refund is the deposit minus the cost of its payment; make sure that the funds were not already returned by hand",
@@ -123,9 +123,9 @@ async function act(
 }
 
 /**
- * The deposit that a name refers to. Among several, the only one that is waiting, otherwise the only one that
- * is already released.
- * @throws RefusedError when there is none, or more than one candidate
+ * The deposit that a name refers to. If several match: the only one that can be released, otherwise the only
+ * one that is already released, otherwise the only one that is refused.
+ * @throws RefusedError when no deposit matches, or more than one remains
  */
 async function selectDeposit(
   services: ReleaseServices,
@@ -155,8 +155,11 @@ function describeVerdict(verdict: Release["verdict"]): string {
   return verdict.kind === "release" ? "can be released" : "is already released";
 }
 
-/** A missing price does not stop a release: the worker prices the refund itself, and waits until it can. */
-async function worth(
+/**
+ * The deposit's value in USD, or why it is unknown. A missing price must not stop a release: the worker
+ * prices the refund itself, and waits until it has a price.
+ */
+async function usdText(
   usd: ReturnType<OpenRefunds>["usd"],
   currency: Currency,
   amount: bigint,

@@ -35,7 +35,7 @@ export const REPORT_NOTES = `Exit code of the reports: 0 on success (with \`none
 DATABASE_URL names the database; without it, \`npm run operator\` uses that of the running local system.
 `;
 
-/** Undefined: the subject of the report does not exist. */
+/** Reads the rows of a report. Undefined: the subject of the report does not exist. */
 type Question = (sql: Sql) => Promise<readonly object[] | undefined>;
 
 /** Undefined if the arguments name no report. */
@@ -65,7 +65,7 @@ function print(rows: readonly object[], env: Env): void {
     typeof value === "bigint" ? value.toString() : value;
   const named = namedRows(rows.length === 0 ? [] : chainsToName(env));
   for (const row of rows) process.stdout.write(`${JSON.stringify(named(row), asText)}\n`);
-  // To stderr, so that a program which reads the rows from stdout gets none.
+  // On stderr, so that a program that reads the rows from stdout gets an empty list.
   if (rows.length === 0) process.stderr.write("none\n");
 }
 

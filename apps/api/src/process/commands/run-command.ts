@@ -15,11 +15,11 @@ export class UsageError extends Error {}
  */
 export async function runCommand(
   usage: string,
-  carryOut: () => Promise<number>,
+  command: () => Promise<number>,
   codeOf: (error: unknown) => number = () => FAILED,
 ): Promise<number> {
   try {
-    return await carryOut();
+    return await command();
   } catch (error) {
     if (error instanceof UsageError) {
       process.stderr.write(`${error.message}\nusage:\n${usage}`);
@@ -34,11 +34,11 @@ export async function runCommand(
 /** Opens the resource that a command administers, prints each line of its result as JSON, and closes it. */
 export async function administer<Admin>(
   open: () => { readonly admin: Admin; close(): Promise<void> },
-  act: (admin: Admin) => Promise<readonly object[]>,
+  action: (admin: Admin) => Promise<readonly object[]>,
 ): Promise<number> {
   const { admin, close } = open();
   try {
-    for (const line of await act(admin)) printLine(line);
+    for (const line of await action(admin)) printLine(line);
     return DONE;
   } finally {
     await close();

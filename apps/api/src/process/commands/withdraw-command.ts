@@ -85,9 +85,15 @@ async function carryOut(request: WithdrawRequest, processEnv: Env, open: OpenWit
       `ALLOCATOR_PRIVATE_KEY is a publicly known key of local systems and not allowed in ENVIRONMENT ${config.environment}`,
     ]);
   const { solver, executor, depositAddressOperator, formerSolvers } = config.accounts;
-  const own: readonly (Address | undefined)[] = [solver, executor, depositAddressOperator, ...formerSolvers];
-  // Its lanes skip nonces that the database does not know, which could be lost payments of another key.
-  if (own.includes(allocatorKey.address))
+  const serviceAccounts: readonly (Address | undefined)[] = [
+    solver,
+    executor,
+    depositAddressOperator,
+    ...formerSolvers,
+  ];
+  // The withdrawal's lanes skip nonces that the database does not know. With a shared key, these could be
+  // lost payments of the service.
+  if (serviceAccounts.includes(allocatorKey.address))
     throw new ConfigError([
       "ALLOCATOR_PRIVATE_KEY must not be the key of the solver, the executor, the deposit address operator or a former solver",
     ]);
@@ -95,7 +101,7 @@ async function carryOut(request: WithdrawRequest, processEnv: Env, open: OpenWit
   if (chain === undefined)
     throw new UsageError(`--chain: chain ${request.chain} is not configured or not enabled`);
   const order = orderOf(request, chain);
-  // Printed before anything happens: it allows the same withdrawal to be continued later.
+  // Printed before anything happens: the operator needs the nonce to resume the withdrawal.
   print("nonce", { nonce: order.nonce });
 
   const opened = await open({
@@ -173,7 +179,7 @@ function orderOf(request: WithdrawRequest, chain: Chain): WithdrawalOrder {
   if (recipient.kind === "refused") throw new UsageError(recipient.reason);
   const [, fraction = ""] = DECIMAL.exec(request.amount) ?? [];
   const amount = DECIMAL.test(request.amount) ? parseDecimal(request.amount, currency.decimals) : undefined;
-  // Digits beyond the currency's decimals would be cut: less would be withdrawn than was written.
+  // Digits beyond the currency's decimals would be cut off, and less would be withdrawn than requested.
   if (amount === undefined || amount <= 0n || fraction.length > currency.decimals)
     throw new UsageError(`--amount must be a positive number with at most ${currency.decimals} decimals`);
   return {
@@ -188,8 +194,10 @@ function orderOf(request: WithdrawRequest, chain: Chain): WithdrawalOrder {
 
 function currencyOf(text: string, { native, tokens, name }: Chain): { address: Address; decimals: number } {
   const address = parseAddress(text);
-  const found = [native, ...tokens].filter((one) =>
-    address === undefined ? one.symbol.toLowerCase() === text.toLowerCase() : one.address === address,
+  const found = [native, ...tokens].filter((currency) =>
+    address === undefined
+      ? currency.symbol.toLowerCase() === text.toLowerCase()
+      : currency.address === address,
   );
   const [only] = found;
   if (only === undefined || found.length > 1)

@@ -19,7 +19,7 @@ export interface EntryTarget {
 }
 
 export interface PlannedAddress {
-  /** Where the entry has it. */
+  /** The path of the address in the entry. */
   readonly path: readonly string[];
   readonly planned: string;
 }
@@ -28,11 +28,11 @@ export interface PlannedAddress {
 export interface PlannedField extends PlannedAddress {
   /** The current value in the configuration; undefined: none. */
   readonly configured: string | undefined;
-  /** The variable that the entry takes it from. */
+  /** The variable that the entry takes the value from. Undefined: the entry contains the value. */
   readonly variable: string | undefined;
 }
 
-/** The fields of a target's entry that its plan decides. */
+/** The fields of a target's entry that its plan determines. */
 export function plannedFields({
   addresses,
   entry,
@@ -49,18 +49,18 @@ export function plannedFields({
   });
 }
 
-/** Whether the configuration names another contract than the plan. */
+/** Whether the configuration contains another address than the plan. */
 export function isReplaced({ configured, planned }: PlannedField): boolean {
   return configured !== undefined && canonical(configured) !== canonical(planned);
 }
 
-/** Only addresses in hex have the same meaning in either case. */
+/** Hex addresses are not case-sensitive; base58 addresses are. */
 function canonical(address: string): string {
   return address.startsWith("0x") ? address.toLowerCase() : address;
 }
 
 /**
- * Refuses a folder that cannot be written to, before anything is paid for.
+ * Refuses a folder that cannot be written to, before the deployment costs anything.
  * @throws Error with the file and the reason
  */
 export function requireWritable(folder: string, fileName: string): void {
@@ -75,21 +75,21 @@ export function requireWritable(folder: string, fileName: string): void {
   readFile(folder, fileName);
 }
 
-/** Sets the addresses of a deployed chain in its file, atomically. Other entries stay as they are. */
+/** Sets the addresses of a deployed chain in its file, atomically. Does not change other entries. */
 export function writeEntry(folder: string, target: EntryTarget): void {
   const entries = readFile(folder, target.fileName);
-  const at = entries.findIndex((one) => textAt(one, ["id"]) === target.name);
-  const entry = entryWith(at < 0 ? target.entry : (entries[at] as object), target);
-  const written = at < 0 ? [...entries, entry] : entries.with(at, entry);
+  const index = entries.findIndex((one) => textAt(one, ["id"]) === target.name);
+  const entry = entryWith(index < 0 ? target.entry : (entries[index] as object), target);
+  const newEntries = index < 0 ? [...entries, entry] : entries.with(index, entry);
   const file = join(folder, target.fileName);
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify(written, null, 2)}\n`);
+  writeFileSync(draft, `${JSON.stringify(newEntries, null, 2)}\n`);
   renameSync(draft, file);
 }
 
 /**
- * The entry with the planned addresses. Replaced contracts stay known: deposits to a former depository count,
- * and oracles attest payments through former routers.
+ * The entry with the planned addresses. Keeps replaced contracts as former ones: deposits to a former
+ * depository count, and oracles attest payments through former routers.
  */
 function entryWith(entry: object, target: EntryTarget): object {
   const fields = plannedFields(target);
@@ -106,19 +106,19 @@ function entryWith(entry: object, target: EntryTarget): object {
   result = withMembers(result, ["contracts", "formerContracts"], former);
   const paying = fields.filter(({ path }) => ["router", "approvalProxy"].includes(path[1] ?? ""));
   const fillContracts = ["additionalData", "fillContracts"];
-  // Without the list, oracles expect the current router and approval proxy alone.
+  // Without the list, oracles accept only the current router and approval proxy.
   if (!paying.some(isReplaced) && listAt(result, fillContracts).length === 0) return result;
-  const both = paying.flatMap(({ configured, planned }) => [
+  const oldAndNew = paying.flatMap(({ configured, planned }) => [
     ...(configured === undefined ? [] : [configured]),
     planned,
   ]);
-  return withMembers(result, fillContracts, both);
+  return withMembers(result, fillContracts, oldAndNew);
 }
 
-/** The entry with addresses added to a list, unless it has them. */
+/** The entry with the addresses added to a list, except those that the list already has. */
 function withMembers(entry: object, path: readonly string[], addresses: readonly string[]): object {
   const list = listAt(entry, path);
-  const known = new Set(list.map((one) => canonical(String(one))));
+  const known = new Set(list.map((member) => canonical(String(member))));
   const added = addresses.filter((one) => {
     const isNew = !known.has(canonical(one));
     known.add(canonical(one));

@@ -28,7 +28,7 @@ export interface DeployInputs {
 const text = { type: "string" } as const;
 const list = { type: "string", multiple: true } as const;
 const flag = { type: "boolean", default: false } as const;
-/** Options for programs alone. */
+/** Options that apply only to Solana programs. */
 export const PROGRAM_OPTIONS = {
   deployer: text,
   program: text,
@@ -83,7 +83,7 @@ export function readInputs({ action, chains, values }: DeployArguments): DeployI
   for (const name of Object.keys(PROGRAM_OPTIONS))
     if (Object.hasOwn(values, name)) throw new UsageError(`--${name} applies only to Solana programs`);
   const oracles = (values.oracle ?? []).map((one) => address(one, "--oracle"));
-  if (new Set(oracles).size < oracles.length) throw new UsageError("--oracle: an address is given twice");
+  if (new Set(oracles).size < oracles.length) throw new UsageError("--oracle: the addresses must differ");
   const threshold =
     values.threshold === undefined ? undefined : integer(values.threshold, "--threshold", 1, 255);
   if (threshold !== undefined && threshold > oracles.length)
@@ -116,7 +116,7 @@ export function readInputs({ action, chains, values }: DeployArguments): DeployI
 
 type Accounts = Pick<DeployInputs, "owner" | "allocator" | "solver" | "depositAddressOperator">;
 
-/** The service does not start with such accounts, or refuses to withdraw. */
+/** With shared accounts, the service would not start or would refuse to withdraw. */
 function refuseShared({ owner, allocator, solver, depositAddressOperator: operator }: Accounts): void {
   const different = [
     ["--owner", owner, "--solver", solver],
@@ -124,40 +124,40 @@ function refuseShared({ owner, allocator, solver, depositAddressOperator: operat
     ["--deposit-address-operator", operator, "--solver", solver],
     ["--deposit-address-operator", operator, "--allocator", allocator],
   ] as const;
-  for (const [option, one, otherOption, other] of different)
-    if (one !== undefined && one === other)
+  for (const [option, account, otherOption, otherAccount] of different)
+    if (account !== undefined && account === otherAccount)
       throw new UsageError(`${option} and ${otherOption} must be different accounts`);
 }
 
-function optional(given: string | undefined, option: string): Address | undefined {
-  return given === undefined ? undefined : address(given, option);
+function optional(argument: string | undefined, option: string): Address | undefined {
+  return argument === undefined ? undefined : address(argument, option);
 }
 
-function address(given: string, option: string): Address {
-  const parsed = parseAddress(given);
+function address(argument: string, option: string): Address {
+  const parsed = parseAddress(argument);
   if (parsed === undefined || parsed === zeroAddress)
-    throw new UsageError(`${option} must be a 20-byte address, not zero, got ${given}`);
-  if (hasWrongChecksum(given))
-    throw new UsageError(`${option}: the checksum of ${given} is wrong, so the address may have a typo`);
+    throw new UsageError(`${option} must be a 20-byte address, not zero, got ${argument}`);
+  if (hasWrongChecksum(argument))
+    throw new UsageError(`${option}: the checksum of ${argument} is wrong, so the address may have a typo`);
   return getAddress(parsed);
 }
 
-function integer(given: string, option: string, min: number, max: number): number {
-  const value = /^\d{1,6}$/.test(given) ? Number(given) : Number.NaN;
+function integer(argument: string, option: string, min: number, max: number): number {
+  const value = /^\d{1,6}$/.test(argument) ? Number(argument) : Number.NaN;
   if (!(value >= min && value <= max))
-    throw new UsageError(`${option} must be a whole number from ${min} to ${max}, got ${given}`);
+    throw new UsageError(`${option} must be a whole number from ${min} to ${max}, got ${argument}`);
   return value;
 }
 
 /** @throws UsageError */
-export function waitSeconds(given: string): number {
-  return integer(given, "--wait", 1, 86_400);
+export function waitSeconds(argument: string): number {
+  return integer(argument, "--wait", 1, 86_400);
 }
 
-function gwei(given: string): bigint {
-  if (!/^\d{1,9}(\.\d{1,9})?$/.test(given) || parseGwei(given) === 0n)
+function gwei(argument: string): bigint {
+  if (!/^\d{1,9}(\.\d{1,9})?$/.test(argument) || parseGwei(argument) === 0n)
     throw new UsageError(
-      `--max-fee-gwei must be a positive decimal number with at most 9 decimals, got ${given}`,
+      `--max-fee-gwei must be a positive decimal number with at most 9 decimals, got ${argument}`,
     );
-  return parseGwei(given);
+  return parseGwei(argument);
 }

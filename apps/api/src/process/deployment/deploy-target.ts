@@ -21,8 +21,8 @@ export interface DeployTarget extends ConnectedEntry, Pick<EntryTarget, "address
 }
 
 /**
- * The chains that `inputs` name, and what each needs. Entries may lack addresses, because
- * deploying creates them.
+ * The targets that the options name, with their plans. Entries may lack addresses, because deploying creates
+ * them.
  *
  * @throws ConfigError when a file or an RPC URL is missing, UsageError if an option is missing
  */
@@ -40,11 +40,11 @@ export function readTargets(
   return [...targets, hubTarget(hub, hubFile, inputs, env)];
 }
 
-/** An entry of a chain file, before anything of it is checked. */
+/** An unchecked entry of a chain file. */
 export interface NamedEntry {
   readonly entry: object;
   readonly fileName: string;
-  /** As `--chain` names it. */
+  /** The name or id that `--chain` has. */
   readonly name: string;
   readonly vmType: string | undefined;
 }
@@ -58,7 +58,7 @@ export function readChainEntries(names: readonly string[], location: ConfigLocat
   const fileName = `chains.${location.environment}.json`;
   const chains = readEntries(location, fileName);
   return names.map((name) => {
-    const entry = chains.find((one) => isNamed(one, name));
+    const entry = chains.find((candidate) => isNamed(candidate, name));
     if (entry === undefined) throw new UsageError(`--chain: ${fileName} has no chain ${name}`);
     return { entry, fileName, name, vmType: textAt(entry, ["vmType"]) };
   });
@@ -69,21 +69,21 @@ function chainTarget(entry: object, fileName: string, inputs: DeployInputs, env:
   const shared = connectedEntry(entry, fileName, env);
   if (solver === undefined) throw new UsageError("--solver is required with --chain");
   const options = { owner, allocator, solver, depositAddressOperator };
-  const complete = planChain({ ...options, multicall3: true });
-  const isPlanned = isMulticall3Planned(shared.resolved, complete);
-  const plan = isPlanned ? complete : planChain({ ...options, multicall3: false });
+  const completePlan = planChain({ ...options, multicall3: true });
+  const isPlanned = isMulticall3Planned(shared.resolved, completePlan);
+  const plan = isPlanned ? completePlan : planChain({ ...options, multicall3: false });
   return { kind: "chain", ...shared, plan, addresses: addressesOf(plan, CHAIN_FIELDS) };
 }
 
 /**
- * Whether a plan includes Multicall3: the entry has none, or the one that an earlier deployment created and
- * wrote there. Any other, such as the public one, is not part of the deployment.
+ * Whether the plan includes Multicall3: the entry has none, or has the contract that an earlier deployment
+ * created. Any other contract, such as the public Multicall3, is not part of the deployment.
  */
-export function isMulticall3Planned(entry: unknown, complete: DeploymentPlan): boolean {
+export function isMulticall3Planned(entry: unknown, completePlan: DeploymentPlan): boolean {
   const configured = textAt(entry, ["contracts", "multicall3"]);
   return (
     configured === undefined ||
-    configured.toLowerCase() === plannedAddress(complete, "Multicall3").toLowerCase()
+    configured.toLowerCase() === plannedAddress(completePlan, "Multicall3").toLowerCase()
   );
 }
 

@@ -1,6 +1,6 @@
 import { plannedAddress, type ContractName, type DeploymentPlan } from "@causeway/contracts/deploy";
 
-/** Where the entry of a chain or of the hub names a contract. */
+/** The path of a contract's address in the entry of a chain or of the hub. */
 interface EntryField {
   readonly contract: ContractName;
   readonly path: readonly string[];
@@ -23,7 +23,7 @@ export const HUB_FIELDS: readonly EntryField[] = [
   { contract: "GenericMapping", path: ["genericMappingAddress"] },
 ];
 
-/** Where an entry names the contracts of a plan, with their addresses. */
+/** The paths of a plan's contracts in an entry, with their planned addresses. */
 export function addressesOf(
   plan: DeploymentPlan,
   fields: readonly EntryField[],

@@ -22,18 +22,21 @@ export interface PreparedTarget {
   readonly inspected: readonly InspectedContract[];
   readonly estimate: DeploymentEstimate;
   readonly fees: DeploymentFees;
-  /** Wei; undefined without a deployer's key. */
+  /** The deployer's balance in wei; undefined without a deployer's key. */
   readonly balance: bigint | undefined;
-  /** Code of `--owner`; "0x" if it has none. */
+  /** Code at the address of `--owner`; "0x" if there is none. */
   readonly ownerCode: Hex;
 }
 
-/** The plan must not be carried out. */
+/** The plan was refused; the message lists the problems. */
 export class DeploymentRefused extends Error {
   override readonly name = "DeploymentRefused";
 }
 
-/** Connects to a target, and determines what is deployed and what the rest costs. Sends nothing. */
+/**
+ * Connects to a target, and determines which contracts are deployed and what the missing ones cost. Sends
+ * nothing.
+ */
 export async function prepareTarget(
   target: DeployTarget,
   inputs: DeployInputs,
@@ -58,8 +61,8 @@ export async function prepareTarget(
 }
 
 /**
- * Every reason not to apply a plan: an owner without code, contracts that are not as
- * planned, a configuration that names others, and too little money.
+ * Every reason not to apply a plan: an owner without code, contracts that differ from the plan, a
+ * configuration with other addresses, and too low a balance.
  */
 export async function problemsOf(
   { target, chain, inspected, estimate, balance, ownerCode }: PreparedTarget,
@@ -74,7 +77,7 @@ export async function problemsOf(
   for (const { planned, differences } of inspected)
     if (differences.length > 0)
       problems.push(`${planned.contract} at ${planned.address} is not as planned: ${differences.join("; ")}`);
-  problems.push(...(await replacements(target, chain, inputs)));
+  problems.push(...(await replacementProblems(target, chain, inputs)));
   const needed = neededWei(estimate);
   if (balance !== undefined && balance < needed)
     problems.push(
@@ -84,8 +87,8 @@ export async function problemsOf(
 }
 
 /**
- * Chains on which the owner has other code than on the first: someone else may have deployed another contract
- * at the address. Equal code does not prove equal signers.
+ * A problem for each chain on which the owner's code differs from the first chain: someone else may have
+ * deployed another contract at the address. Equal code does not prove equal signers.
  */
 export function ownerProblems(
   prepared: readonly PreparedTarget[],
@@ -101,12 +104,15 @@ export function ownerProblems(
     );
 }
 
-/** An account may have delegated to code (EIP-7702); it is still one key. */
+/**
+ * Whether the address has a private key. An account that delegated to code (EIP-7702) is still controlled by
+ * one key.
+ */
 function isAccount(code: Hex): boolean {
   return code === "0x" || code.toLowerCase().startsWith("0xef0100");
 }
 
-async function replacements(
+async function replacementProblems(
   target: DeployTarget,
   { client }: DeploymentChain,
   { replace }: DeployInputs,
@@ -153,7 +159,7 @@ export function planLines(prepared: PreparedTarget): readonly object[] {
     };
   });
   const { creations, deployerWei } = estimate;
-  const sum = {
+  const summary = {
     chain: name,
     chainId,
     transactions: creations.length,
@@ -167,5 +173,5 @@ export function planLines(prepared: PreparedTarget): readonly object[] {
     }),
     ...(balance !== undefined && { deployerBalance: amount(balance) }),
   };
-  return [...lines, sum];
+  return [...lines, summary];
 }

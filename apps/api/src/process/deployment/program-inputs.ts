@@ -9,7 +9,7 @@ export interface ProgramDeployInputs {
   readonly depository: DepositoryOptions | undefined;
   /** Undefined: the account of the deployer's key. */
   readonly deployer: string | undefined;
-  /** A program that exists; undefined: the address of the plan. */
+  /** An existing program; undefined: the program is at the address of the plan. */
   readonly program: string | undefined;
   /** Maximum price of a compute unit, in millionths of a lamport. */
   readonly maxComputePrice: bigint;
@@ -20,7 +20,7 @@ export interface ProgramDeployInputs {
 }
 
 interface DepositoryOptions {
-  /** Final upgrade authority; undefined: none. */
+  /** Final upgrade authority, and the owner that the depository records; undefined: none. */
   readonly owner: string | undefined;
   /** Whether the owner's account may be missing on the chain. */
   readonly ownerMayBeNew: boolean;

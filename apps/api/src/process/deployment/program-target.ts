@@ -31,7 +31,7 @@ export interface ProgramTarget extends EntryTarget {
   readonly plan: ProgramPlan;
 }
 
-/** Who deploys. Without the key, only programs with a known address can be examined. */
+/** The account that deploys. Without its key, only programs with a known address can be examined. */
 export interface ProgramDeployer {
   /** In base58. */
   readonly address: string;
@@ -77,7 +77,7 @@ function placeOf(known: string | undefined, key: Payer | undefined, field: strin
   ]);
 }
 
-/** What `operator doctor` compares with the chain. */
+/** The roles that `operator doctor` compares with the chain. */
 function plannedRoles({ depository, owner: upgradeAuthority }: ProgramPlan): EntryTarget["addresses"] {
   if (depository === undefined) return [];
   const { owner, allocator } = depository;
@@ -98,12 +98,12 @@ export interface PreparedProgram {
 }
 
 /**
- * Lowest bid for a compute unit, in millionths of a lamport: the accounts of a deployment are new, so that
- * nothing was paid for them yet. 0.00005 SOL for all transactions.
+ * Lowest bid for a compute unit, in millionths of a lamport. The accounts of a deployment are new, so there
+ * are no recent bids for them. Costs about 0.00005 SOL for all transactions.
  */
 const MIN_COMPUTE_PRICE = 100_000n;
 
-/** Connects to a target, and determines what is there and what the rest costs. Sends nothing. */
+/** Connects to a target, and determines its state and what the remaining steps cost. Sends nothing. */
 export async function prepareProgram(
   target: ProgramTarget,
   { maxComputePrice }: Pick<ProgramDeployInputs, "maxComputePrice">,
@@ -112,14 +112,14 @@ export async function prepareProgram(
   const chain = await connectForProgram(target.rpcUrls, target.genesisHash);
   try {
     const { reads } = chain;
-    const [state, rents, paid] = await Promise.all([
+    const [state, rents, recentPrice] = await Promise.all([
       readProgramState(reads, plan, "confirmed"),
       readRents(reads, plan),
       reads.computePrice([plan.buffer.address, plan.deployer]),
     ]);
     const steps = remainingSteps(plan, state, rents);
     const floor = maxComputePrice < MIN_COMPUTE_PRICE ? maxComputePrice : MIN_COMPUTE_PRICE;
-    const price = paid > floor ? paid : floor;
+    const price = recentPrice > floor ? recentPrice : floor;
     return { target, chain, state, rents, steps, price, cost: costOf(steps, state, rents, price) };
   } catch (error) {
     await chain.close();
@@ -135,10 +135,10 @@ export function programProblems(
 ): readonly string[] {
   const { owner, ownerMayBeNew = false } = depository ?? {};
   const problems = [...state.problems];
-  const held = state.lamports.deployer;
-  if (hasDeployerKey && steps.length > 0 && held < cost.needed)
+  const balance = state.lamports.deployer;
+  if (hasDeployerKey && steps.length > 0 && balance < cost.needed)
     problems.push(
-      `the deployer ${target.plan.deployer} has ${sol(held)} SOL, and ${sol(cost.needed)} SOL are needed; send it ${sol(cost.needed - held)} SOL`,
+      `the deployer ${target.plan.deployer} has ${sol(balance)} SOL, and ${sol(cost.needed)} SOL are needed; send it ${sol(cost.needed - balance)} SOL`,
     );
   if (steps.length > 0 && price > maxComputePrice)
     problems.push(

@@ -73,7 +73,7 @@ export async function applyDeployment(
 
 /**
  * Compares every target with its plan and with the configuration.
- * @returns whether nothing is missing and nothing differs
+ * @returns whether everything is deployed as planned
  */
 export async function verifyDeployment(targets: readonly DeployTarget[], print: Print): Promise<boolean> {
   let isAsPlanned = true;
@@ -102,7 +102,7 @@ export async function verifyDeployment(targets: readonly DeployTarget[], print: 
   return isAsPlanned;
 }
 
-/** On every endpoint of the target. */
+/** Inspects the contracts on every endpoint of the target. */
 async function inspectTarget({
   plan,
   chainId,

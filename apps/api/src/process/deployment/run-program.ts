@@ -63,7 +63,7 @@ export async function applyProgramDeployment(
 
 /**
  * Compares the program on every endpoint with its build and with the plan, and the configuration with both.
- * @returns whether nothing is missing and nothing differs
+ * @returns whether everything is deployed as planned
  */
 export async function verifyProgramDeployment(target: ProgramTarget, print: Print): Promise<boolean> {
   const { plan, name } = target;
@@ -140,15 +140,15 @@ function planLines({ target, chain, state, rents, steps, price, cost }: Prepared
   const { missingChunks, isDeployed, needsInitialization, lamports } = state;
   const { depository } = plan;
   const written = missingChunks === undefined ? 0 : plan.chunks.length - missingChunks.length;
-  const there = (is: boolean): string => (is ? "exists" : "missing");
+  const stateText = (exists: boolean): string => (exists ? "exists" : "missing");
   const accounts = [
-    ["program", plan.program, rents.program, there(isDeployed)],
-    ["programData", plan.programData, rents.programData, there(isDeployed)],
+    ["program", plan.program, rents.program, stateText(isDeployed)],
+    ["programData", plan.programData, rents.programData, stateText(isDeployed)],
     ...(depository === undefined
       ? []
       : ([
-          ["depository", depository.accounts.depository, rents.depository, there(!needsInitialization)],
-          ["vault", depository.accounts.vault, rents.empty, there(lamports.vault >= rents.empty)],
+          ["depository", depository.accounts.depository, rents.depository, stateText(!needsInitialization)],
+          ["vault", depository.accounts.vault, rents.empty, stateText(lamports.vault >= rents.empty)],
         ] as const)),
   ] as const;
   const buffer = {
@@ -161,12 +161,12 @@ function planLines({ target, chain, state, rents, steps, price, cost }: Prepared
   return [
     { ...programLine(target, state), genesisHash: chain.genesisHash },
     ...(isDeployed && missingChunks === undefined ? [] : [buffer]),
-    ...accounts.map(([account, address, rent, is]) => ({
+    ...accounts.map(([account, address, rent, accountState]) => ({
       ...line,
       account,
       address,
       rent: `${sol(rent)} SOL`,
-      state: is,
+      state: accountState,
     })),
     ...steps.map((group) => ({
       ...line,

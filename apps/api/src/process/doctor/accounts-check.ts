@@ -29,7 +29,7 @@ export interface AccountsOn {
 
 /** Gas of a typical payment. */
 const PAYMENT_GAS = 200_000n;
-/** An account with gas for fewer payments is low. */
+/** An account with gas for fewer payments gets a warning. */
 const MIN_PAYMENTS = 20n;
 
 const FAILS_WITHOUT_GAS = {

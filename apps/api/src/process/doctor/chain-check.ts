@@ -20,9 +20,9 @@ export interface ExpectedChain {
   readonly name: string;
   readonly chainId: number;
   readonly blockTimeSeconds: number;
-  /** Endpoints that must agree where a read decides about money. */
+  /** How many endpoints must agree on reads that decide about money. */
   readonly quorum: number;
-  /** Blocks may be missing for long: a local chain has none without transactions. */
+  /** The chain may have no new block for a long time: a local chain has blocks only with transactions. */
   readonly isQuiet: boolean;
 }
 

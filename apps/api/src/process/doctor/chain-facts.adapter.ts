@@ -5,7 +5,7 @@ import type { EndpointFacts } from "./chain-check.ts";
 /** Timeout of one call. The retry of a failed call counts toward the limit of the whole check. */
 const DEADLINE_MS = 5_000;
 
-/** All endpoints of a chain, the first one first. */
+/** All endpoints of a chain, in the configured order. */
 export function endpointsOf({ rpcUrl, rpcUrls }: Pick<Chain, "rpcUrl" | "rpcUrls">): readonly string[] {
   return rpcUrls ?? [rpcUrl];
 }
@@ -16,7 +16,7 @@ export async function readEndpoint(url: string): Promise<EndpointFacts> {
   try {
     const [chainId, syncing, block] = await Promise.all([
       rpc.request("eth_chainId", []),
-      // Some providers do not offer this method; they do not route to a node that is syncing.
+      // Some providers do not offer this method, but they never route to a node that is syncing.
       rpc.request("eth_syncing", []).catch(() => false),
       rpc.request("eth_getBlockByNumber", ["latest", false]),
     ]);

@@ -1,10 +1,10 @@
 import { findingsOf, type Finding } from "./finding.ts";
 
-/** A clock that can be compared with that of this machine. */
+/** The time of another clock, and of this machine's clock at the same moment. */
 export interface ClockReading {
   /** ms since epoch, by the other clock. */
   readonly theirsMs: number;
-  /** ms since epoch, by this machine, in the middle of the question. */
+  /** ms since epoch, by this machine, halfway between question and answer. */
   readonly oursMs: number;
 }
 
@@ -13,10 +13,13 @@ export interface NamedReading extends ClockReading {
   readonly source: string;
 }
 
-/** An HTTP date has whole seconds. */
+/** Larger than the errors of the method: an HTTP date has whole seconds. */
 const MAX_OFFSET_MS = 5_000;
 
-/** Compares clocks. If most others disagree with this machine in the same direction, its own is wrong. */
+/**
+ * Compares clocks. If most other clocks disagree with this machine in the same direction, this machine's
+ * clock is wrong.
+ */
 export function judgeClock(readings: readonly NamedReading[]): readonly Finding[] {
   const here = findingsOf("clock", "this machine");
   if (readings.length === 0) return [here.skipped("no other clock answered")];

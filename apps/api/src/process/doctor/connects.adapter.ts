@@ -1,8 +1,8 @@
 import { connect, type NetConnectOpts } from "node:net";
 
-const WITHIN_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
-/** Where a connection is opened. Nothing is sent. */
+/** The place that a connection is opened to. */
 export type ConnectTo = NetConnectOpts & { readonly timeout?: never };
 
 /** Host and port of an HTTP URL. */
@@ -12,11 +12,14 @@ export function placeOfUrl(url: string): ConnectTo {
   return { host: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? fallback : Number(port) };
 }
 
-/** Opens a connection and closes it. @throws the error of the socket, or one that names the time limit */
+/**
+ * Opens a connection and closes it, without sending anything.
+ * @throws the error of the socket, or an Error that names the time limit
+ */
 export async function connects(to: ConnectTo): Promise<true> {
   const socket = connect(to);
   const { promise, resolve, reject } = Promise.withResolvers<true>();
-  socket.setTimeout(WITHIN_MS, () => reject(new Error(`no connection within ${WITHIN_MS} ms`)));
+  socket.setTimeout(TIMEOUT_MS, () => reject(new Error(`no connection within ${TIMEOUT_MS} ms`)));
   socket.once("connect", () => resolve(true));
   socket.once("error", reject);
   try {

@@ -21,7 +21,7 @@ export interface ContractsFacts {
     readonly address: Address;
     readonly hasCode: boolean;
     readonly configuredDecimals: number;
-    /** Undefined: the token does not report them. */
+    /** Undefined: the token does not report its decimals. */
     readonly decimals: number | undefined;
   }[];
 }
@@ -30,7 +30,7 @@ export interface ExpectedContracts {
   readonly chain: string;
   readonly isLocal: boolean;
   readonly solver: Address;
-  /** All accounts of the service, the solver included. */
+  /** All accounts of the service, including the solver. */
   readonly ownAccounts: readonly Address[];
   readonly router: Address;
 }
@@ -38,7 +38,7 @@ export interface ExpectedContracts {
 export function judgeContracts(facts: ContractsFacts, expected: ExpectedContracts): readonly Finding[] {
   const { chain } = expected;
   const missing = facts.contracts.filter(({ hasCode }) => !hasCode);
-  const without = (field: string): boolean => missing.some((one) => one.field === field);
+  const without = (field: string): boolean => missing.some((contract) => contract.field === field);
   return [
     ...missing.map(({ field, address }) =>
       findingsOf("contract.code", `${field} on ${chain}`).problem({

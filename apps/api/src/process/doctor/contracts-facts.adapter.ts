@@ -142,7 +142,7 @@ export async function readAccounts(
   accounts: OwnAccounts,
 ): Promise<AccountsFacts> {
   const { solver, executor, depositAddressOperator, formerSolvers } = accounts;
-  const held = [
+  const checkedAccounts = [
     { role: "solver", address: solver },
     ...(executor === undefined ? [] : [{ role: "executor", address: executor } as const]),
     ...(depositAddressOperator === undefined || chain.contracts.depositAddressFactory === undefined
@@ -153,7 +153,10 @@ export async function readAccounts(
   const [gasPriceWei, balances, tokens] = await Promise.all([
     client.getGasPrice(),
     Promise.all(
-      held.map(async (one) => ({ ...one, nativeWei: await client.getBalance({ address: one.address }) })),
+      checkedAccounts.map(async (account) => ({
+        ...account,
+        nativeWei: await client.getBalance({ address: account.address }),
+      })),
     ),
     Promise.all(
       chain.tokens

@@ -43,7 +43,7 @@ type Examine = (
   own: { readonly isLocal: boolean; readonly solver: Hex | undefined },
 ) => Promise<readonly Finding[]>;
 
-/** What is examined besides endpoints and accounts. Families without contracts have none. */
+/** Further checks by chain family. Families without contracts or programs have none. */
 const EXAMINES: ReadonlyMap<string, Examine> = new Map([[PROGRAM_VM_TYPE, examineProgram]]);
 
 /** Reads the depository program at every usable endpoint. */

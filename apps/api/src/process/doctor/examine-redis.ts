@@ -2,7 +2,7 @@ import { keyPrefix } from "../../db/redis-place.ts";
 import type { RedisNode } from "../../db/redis-place.port.ts";
 import type { NamedReading } from "./clock-check.ts";
 import { findingsOf, hostOf, type Finding } from "./finding.ts";
-import { factsOnly, gatherFacts, note } from "./gather.ts";
+import { factsOnly, gatherFacts, noteClock } from "./gather.ts";
 import {
   hostAndPort,
   judgeClusterNodes,
@@ -21,7 +21,7 @@ export async function examineRedis(
   if (place === undefined) return [findingsOf("redis", "REDIS_URL").skipped("not configured")];
   const judgeServer = async (host: string, target: Parameters<typeof readRedis>[0]) => {
     const gathered = await gatherFacts(() => readRedis(target));
-    note(clocks, "Redis", gathered);
+    noteClock(clocks, "Redis", gathered);
     return judgeRedis({ host, gathered: factsOnly(gathered) }, place.kind);
   };
   if (place.kind === "url") return await judgeServer(hostOf(place.url.reveal()), urlTarget(place));

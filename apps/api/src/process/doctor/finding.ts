@@ -4,13 +4,13 @@ export interface Finding {
   readonly check: string;
   /** Part of the instance, such as a chain, a host or an account. */
   readonly subject: string;
-  /** `skipped`: not checked, because something else is missing. */
+  /** `skipped`: not checked, because a prerequisite is missing. */
   readonly state: "ok" | "problem" | "warning" | "skipped";
   /** The found and the expected value. Contains no secret. */
   readonly found: string;
-  /** The consequence if it is not fixed. Absent: none. */
+  /** The consequence if the fault is not fixed. Absent: there is no fault. */
   readonly why?: string;
-  /** The command or setting that corrects it. */
+  /** The command or setting that fixes the fault. */
   readonly remedy?: string;
 }
 

@@ -7,9 +7,10 @@ export const PART_WITHIN_MS = 20_000;
 
 /** Facts, or why there are none after at most {@link PART_WITHIN_MS}. */
 export async function gatherFacts<T>(read: () => Promise<T>): Promise<Gathered<T>> {
-  const late = Promise.withResolvers<Gathered<T>>();
+  const timeout = Promise.withResolvers<Gathered<T>>();
   const timer = setTimeout(
-    () => late.resolve({ kind: "unreachable", reason: `no answer within ${PART_WITHIN_MS / 1000} seconds` }),
+    () =>
+      timeout.resolve({ kind: "unreachable", reason: `no answer within ${PART_WITHIN_MS / 1000} seconds` }),
     PART_WITHIN_MS,
   );
   const gathered = read().then(
@@ -17,25 +18,25 @@ export async function gatherFacts<T>(read: () => Promise<T>): Promise<Gathered<T
     (error: unknown): Gathered<T> => ({ kind: "unreachable", reason: reasonOf(error) }),
   );
   try {
-    return await Promise.race([gathered, late.promise]);
+    return await Promise.race([gathered, timeout.promise]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Facts, and the clock of who reported them. */
+/** Facts, and the clock of the server that reported them. */
 interface Timed<T> {
   readonly facts: T;
   readonly clock: ClockReading | undefined;
 }
 
-/** Adds the clock to those that are compared. */
-export function note(clocks: NamedReading[], source: string, gathered: Gathered<Timed<unknown>>): void {
+/** Adds the clock of a server to the clocks that are compared. */
+export function noteClock(clocks: NamedReading[], source: string, gathered: Gathered<Timed<unknown>>): void {
   if (gathered.kind === "facts" && gathered.facts.clock !== undefined)
     clocks.push({ source, ...gathered.facts.clock });
 }
 
-/** The same without the clock. */
+/** The facts without the clock. */
 export function factsOnly<T>(gathered: Gathered<Timed<T>>): Gathered<T> {
   return gathered.kind === "facts" ? { kind: "facts", facts: gathered.facts.facts } : gathered;
 }

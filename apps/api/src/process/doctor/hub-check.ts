@@ -23,9 +23,9 @@ export interface ExpectedHub {
   /** Host and port of the endpoint that was read. */
   readonly host: string;
   readonly hubAddress: Address;
-  /** Signers that count; undefined: all. */
+  /** Signers that the service counts; undefined: all signers of the hub. */
   readonly oracleSigners: readonly Address[] | undefined;
-  /** Oracles of ORACLE_URLS. */
+  /** Number of oracles in ORACLE_URLS. */
   readonly oracles: number;
 }
 
@@ -41,7 +41,7 @@ export function judgeHub(expected: ExpectedHub, gathered: Gathered<HubFacts>): r
     ];
   const { facts } = gathered;
   const missing = facts.contracts.filter(({ hasCode }) => !hasCode);
-  const has = (field: string): boolean => !missing.some((one) => one.field === field);
+  const has = (field: string): boolean => !missing.some((contract) => contract.field === field);
   const roles = on("roles", "oracle contract");
   const verify = "npm run operator -- deploy verify --hub compares the contracts with the plan";
   const oracleProblems = [
@@ -95,8 +95,8 @@ function judgeQuorum(
         remedy: verify,
       }),
     ];
-  const unknown = (oracleSigners ?? []).filter((one) => !signers.includes(one));
-  const counted = oracleSigners?.filter((one) => signers.includes(one)) ?? signers;
+  const unknown = (oracleSigners ?? []).filter((signer) => !signers.includes(signer));
+  const counted = oracleSigners?.filter((signer) => signers.includes(signer)) ?? signers;
   return [
     counted.length < threshold
       ? quorum.problem({

@@ -3,11 +3,14 @@ import { findingsOf, type Finding } from "./finding.ts";
 
 export interface ExpectedHubEndpoints {
   readonly chainId: number;
-  /** Endpoints that must agree about receipts and nonces. */
+  /** How many endpoints must agree about receipts and nonces. */
   readonly quorum: number;
 }
 
-/** An endpoint lags if another one is this many blocks further. The hub's block time is not configured. */
+/**
+ * An endpoint lags if another endpoint is more blocks ahead. A fixed number, because the hub's block time is
+ * not configured.
+ */
 const MAX_BEHIND_BLOCKS = 60;
 
 /** Findings about each endpoint of the hub, and whether enough of them are usable. */

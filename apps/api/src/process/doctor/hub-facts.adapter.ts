@@ -39,7 +39,7 @@ export async function readHub(
       oracleHub: lower(oracleHub),
       canOracleMint: hasRole(minter),
       isMultisigOracle: hasRole(oracleRole),
-      signers: signers?.map((one) => one.toLowerCase() as Address),
+      signers: signers?.map((signer) => signer.toLowerCase() as Address),
       threshold: threshold === undefined ? undefined : Number(threshold),
       solverWei,
     };
@@ -48,7 +48,7 @@ export async function readHub(
   }
 }
 
-/** Each of these contracts knows one role, the lowest bit. */
+/** Each of these contracts has one role, the lowest bit. */
 function hasRole(roles: bigint | undefined): boolean | undefined {
   return roles === undefined ? undefined : (roles & 1n) === 1n;
 }

@@ -17,7 +17,7 @@ export interface ExpectedNonEvmChain {
   readonly name: string;
   readonly nativeSymbol: string;
   readonly blockTimeSeconds: number;
-  /** Endpoints that must agree about the outcome of a payment. */
+  /** How many endpoints must agree about the outcome of a payment. */
   readonly quorum: number;
 }
 
@@ -29,7 +29,7 @@ export interface NonEvmFacts {
   readonly addressProblem: string | undefined;
 }
 
-/** As the service judges lagging endpoints (`endpoint-order.ts`), but at least this many blocks. */
+/** The limit by which the service judges lagging endpoints too (`endpoint-order.ts`). */
 const MAX_BEHIND_SECONDS = 30;
 const MIN_MAX_BEHIND_BLOCKS = 2;
 
@@ -65,7 +65,7 @@ export function judgeNonEvmEndpoints(
     }),
     usable >= quorum
       ? onQuorum.ok(`${counted}, ${quorum} needed`)
-      : // The others may catch up, or the one that is ahead may be wrong.
+      : // A warning if only lagging endpoints are missing: they may catch up, or the endpoint that is ahead may be wrong.
         onQuorum[answering < quorum ? "problem" : "warning"]({
           found: `${counted}, and ${quorum} must agree`,
           why: "payments on this chain keep their status, because their outcome is not known",
@@ -74,7 +74,7 @@ export function judgeNonEvmEndpoints(
   ];
 }
 
-/** Whether it answers for the right network, even if it lags. */
+/** Whether the endpoint answers and serves the right network, even if it lags. */
 export function isUsable({ gathered }: Pick<NonEvmEndpoint, "gathered">): boolean {
   return gathered.kind === "facts" && gathered.facts.kind === "right";
 }
@@ -103,7 +103,7 @@ function judgeEndpoint(
   return [findingsOf("chain.reachable", subject).ok("the endpoint answers")];
 }
 
-/** How far an endpoint is behind the furthest other one. Undefined: not too far. */
+/** How far an endpoint is behind the most advanced endpoint. Undefined: within the limit. */
 function lagOf(
   own: NonEvmHead | undefined,
   heads: readonly (NonEvmHead | undefined)[],
@@ -115,7 +115,7 @@ function lagOf(
     return by > max ? by : max;
   }, 0n);
   if (own.number === undefined) {
-    // Such a position is the chain's clock, ms.
+    // Without a block number, the position is the chain's clock in ms.
     const seconds = behind / 1000n;
     return seconds > MAX_BEHIND_SECONDS
       ? `its clock is ${seconds} seconds behind that of another endpoint of this chain`

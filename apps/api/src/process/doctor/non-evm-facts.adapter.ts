@@ -53,7 +53,7 @@ async function throughEndpoint<T>(
     attestation,
     solver,
     now: () => Date.now(),
-    // Each fault that matters here is also thrown by the read.
+    // The read throws every fault that matters here.
     onFault: () => undefined,
   };
   const connection = await connectNonEvm(withOneEndpoint(options, at));

@@ -6,7 +6,7 @@ export interface Place {
   readonly gathered: Gathered<true>;
 }
 
-/** No test notification is sent: doctor changes nothing. */
+/** Judges the hosts of notifications. Sends no test notification, because doctor changes nothing. */
 export function judgeNotices(channels: readonly Place[], isLocal: boolean): readonly Finding[] {
   if (channels.length === 0 && !isLocal)
     return [

@@ -4,7 +4,7 @@ import type { ClockReading } from "./clock-check.ts";
 import type { OracleFacts } from "./oracles-check.ts";
 import { boundedText } from "../../settlement/bounded-text.ts";
 
-const WITHIN_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1_048_576;
 
 /** Requests an oracle's status. @throws TypeError of `fetch`, or an error that describes the problem */
@@ -15,7 +15,7 @@ export async function readOracle({
   const startedAtMs = Date.now();
   const response = await fetch(`${url}/status/v1`, {
     headers: { accept: "application/json", ...(apiKey && { "x-api-key": apiKey.reveal() }) },
-    signal: AbortSignal.timeout(WITHIN_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
     // A redirect could leak the key to another host.
     redirect: "error",
   });
@@ -30,7 +30,7 @@ export async function readOracle({
   return { facts: { kind: "status", status: status.data }, clock };
 }
 
-/** The `Date` of an HTTP response, which has whole seconds. */
+/** The `Date` of an HTTP response. It has whole seconds, so half a second is added. */
 export function clockOf(response: Response, startedAtMs: number): ClockReading | undefined {
   const theirsMs = Date.parse(response.headers.get("date") ?? "");
   if (Number.isNaN(theirsMs)) return undefined;

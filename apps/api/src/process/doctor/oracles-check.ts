@@ -4,7 +4,7 @@ import type { OracleStatus } from "@causeway/wire";
 /** The answer of an oracle to `GET /status/v1`. */
 export type OracleFacts =
   | { readonly kind: "status"; readonly status: OracleStatus }
-  /** Any other HTTP status than 200. */
+  /** An HTTP status other than 200. */
   | { readonly kind: "refused"; readonly httpStatus: number };
 
 export interface QueriedOracle {
@@ -30,7 +30,7 @@ export function judgeOracles(
         remedy: "set ORACLE_URLS and the hub's file, or leave it if you do not settle",
       }),
     ];
-  return oracles.flatMap((one) => judgeOracle(one, expected));
+  return oracles.flatMap((oracle) => judgeOracle(oracle, expected));
 }
 
 function judgeOracle({ host, gathered }: QueriedOracle, expected: ExpectedOracle): readonly Finding[] {
@@ -45,12 +45,12 @@ function judgeOracle({ host, gathered }: QueriedOracle, expected: ExpectedOracle
     ];
   if (gathered.facts.kind === "refused") {
     const { httpStatus } = gathered.facts;
-    const isKey = httpStatus === 401 || httpStatus === 403;
+    const isKeyProblem = httpStatus === 401 || httpStatus === 403;
     return [
       on("access").problem({
         found: `the oracle answers with HTTP status ${httpStatus}`,
         why: "it attests nothing for this service",
-        remedy: isKey
+        remedy: isKeyProblem
           ? "correct the API key after the | in ORACLE_URLS"
           : "correct the URL in ORACLE_URLS: it is the base URL, without a path",
       }),

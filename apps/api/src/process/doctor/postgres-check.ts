@@ -14,9 +14,9 @@ export interface PostgresFacts {
   readonly fullPageWrites: boolean;
   /** Connections that the server accepts from ordinary roles. */
   readonly maxConnections: number;
-  /** Names of this version's migrations that were not applied. */
+  /** Names of this version's migrations that are not applied. */
   readonly missingMigrations: readonly string[];
-  /** Why connections do not keep their sessions; undefined: they do. */
+  /** Why connections do not keep their sessions. Undefined: connections keep their sessions. */
   readonly sessionProblem: string | undefined;
   /** Webhook endpoints whose last delivery failed. */
   readonly failingWebhooks: number;

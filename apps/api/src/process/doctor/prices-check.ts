@@ -3,7 +3,7 @@ import { findingsOf, type Finding, type Gathered } from "./finding.ts";
 export interface PriceFacts {
   /** By `priceId`. */
   readonly prices: ReadonlyMap<string, { readonly asOfMs: number; readonly isDisputed?: boolean }>;
-  /** Faults of the second source; empty if there are none or no second source. */
+  /** Faults of the second source; also empty without a second source. */
   readonly secondFaults: readonly string[];
 }
 
@@ -16,7 +16,7 @@ export interface ExpectedPrices {
   readonly currencies: readonly {
     readonly priceId: string;
     readonly isStable: boolean;
-    /** The solver holds it, so quotes need its price. */
+    /** Whether the solver holds the currency, so that quotes need its price. */
     readonly isHeld: boolean;
   }[];
 }

@@ -8,9 +8,12 @@ export interface ExpectedProgram {
   readonly isLocal: boolean;
   /** Endpoints that must agree. */
   readonly quorum: number;
-  /** The service's account. */
+  /** The solver's account. */
   readonly solver: string;
-  /** Undefined: not configured. An account that is undefined there: no one. */
+  /**
+   * The expected roles. Undefined: not configured. An undefined account means that no account may have the
+   * role.
+   */
   readonly roles:
     | {
         readonly upgradeAuthority: string | undefined;
@@ -20,7 +23,7 @@ export interface ExpectedProgram {
     | undefined;
 }
 
-/** What one endpoint shows. */
+/** The program as one endpoint shows it. */
 export interface ShownProgram {
   /** Host and port of its URL. */
   readonly host: string;
@@ -28,8 +31,8 @@ export interface ShownProgram {
 }
 
 /**
- * Findings about a depository program. A fault is a problem unless a quorum of endpoints shows the program
- * without one: then the endpoint that shows it is to blame.
+ * Findings about a depository program. A fault is a problem, unless a quorum of endpoints shows the program
+ * without faults: then the faulty endpoint gets a warning.
  */
 export function judgeProgram(expected: ExpectedProgram, shown: readonly ShownProgram[]): readonly Finding[] {
   const judged = shown.map(({ host, gathered }) => ({ host, findings: judgeShown(expected, gathered) }));
@@ -101,7 +104,7 @@ function judgeAuthority(
 ): Finding {
   const authority = findingsOf("contract.upgrade-authority", `depository on ${chain}`);
   const why = "the holder of this account can replace the program and take all deposits";
-  const hand = `solana program set-upgrade-authority ${program} --new-upgrade-authority <vault of a multisignature wallet>`;
+  const transferCommand = `solana program set-upgrade-authority ${program} --new-upgrade-authority <vault of a multisignature wallet>`;
   if (found === undefined)
     return roles?.upgradeAuthority === undefined
       ? authority.ok("the program can never change")
@@ -114,7 +117,7 @@ function judgeAuthority(
     return authority.problem({
       found: `the upgrade authority is ${found}, a key of this service`,
       why,
-      remedy: hand,
+      remedy: transferCommand,
     });
   if (roles !== undefined && found !== roles.upgradeAuthority)
     return authority.problem({
@@ -123,12 +126,16 @@ function judgeAuthority(
       remedy:
         roles.upgradeAuthority === undefined
           ? `from that account: solana program set-upgrade-authority ${program} --final; if it is not yours, deploy another program: ${deployCommand(chain)} --replace`
-          : `from that account: ${hand}; if it is not yours, deploy another program: ${deployCommand(chain)} --replace`,
+          : `from that account: ${transferCommand}; if it is not yours, deploy another program: ${deployCommand(chain)} --replace`,
     });
   if (isLocal || (roles !== undefined && !canHaveKey(found)))
     return authority.ok(`the upgrade authority is ${found}`);
   return canHaveKey(found)
-    ? authority.warning({ found: `the upgrade authority ${found} is a single key`, why, remedy: hand })
+    ? authority.warning({
+        found: `the upgrade authority ${found} is a single key`,
+        why,
+        remedy: transferCommand,
+      })
     : authority.warning({
         found: `the program can be upgraded by ${found}, and the configuration names no upgrade authority`,
         why,

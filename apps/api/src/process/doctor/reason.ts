@@ -5,8 +5,8 @@ const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|SIGNER|HEADERS|XPRV/;
 const MIN_SECRET_LENGTH = 8;
 
 /**
- * Why facts could not be gathered, in one line. Errors of `fetch` have their reason in the cause; those of
- * viem add a page of details.
+ * Why facts could not be gathered, in one line. Errors of `fetch` have their reason in the cause; errors of
+ * viem add many lines of details.
  */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -28,8 +28,8 @@ function innermost(error: Error): Error {
 }
 
 /**
- * Replaces the URLs of the environment by their hosts and its secrets by `***`. What is printed should have
- * none; this protects against texts of libraries and servers.
+ * Replaces URLs in the environment with their hosts, and secrets with `***`. The service's own texts contain
+ * no secrets; this protects against texts of libraries and servers.
  */
 export function redactor(env: Env): (text: string) => string {
   const replaced = Object.entries(env)
@@ -40,7 +40,7 @@ export function redactor(env: Env): (text: string) => string {
         return SECRET_NAME.test(name) && !/^0x[0-9a-fA-F]{40}$/.test(part) ? [[part, "***"]] : [];
       }),
     )
-    .sort(([one], [other]) => other.length - one.length);
+    .sort(([a], [b]) => b.length - a.length);
   return (text) => replaced.reduce((clean, [secret, mark]) => clean.replaceAll(secret, mark), text);
 }
 

@@ -7,7 +7,7 @@ export interface RedisFacts {
   readonly version: string;
   readonly evictionPolicy: string;
   readonly usedBytes: number;
-  /** 0: no limit. */
+  /** `maxmemory`; 0: no limit. */
   readonly maxBytes: number;
   readonly role: string;
   readonly isCluster: boolean;
@@ -16,9 +16,9 @@ export interface RedisFacts {
 
 /** The facts that a sentinel reports. */
 export interface SentinelFacts {
-  /** Undefined: it knows no primary of that name. */
+  /** Undefined: the sentinel knows no primary with that name. */
   readonly primary: RedisNode | undefined;
-  /** Why the sentinels could not agree on a failover; undefined: they could. */
+  /** Why the sentinels could not agree on a failover. Undefined: they could agree. */
   readonly quorumFault: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface ClusterNodeFacts {
   readonly owner: RedisNode | undefined;
 }
 
-/** A server, and what it answered. */
+/** A server and its answer. */
 export interface QueriedServer<T> {
   readonly host: string;
   readonly gathered: Gathered<T>;
@@ -123,7 +123,7 @@ function judgeReplicas(host: string, replicas: number): Finding {
   });
 }
 
-/** Judges the sentinels, each on its own and together. */
+/** Judges each sentinel, and whether all sentinels name the same primary. */
 export function judgeSentinels(
   name: string,
   sentinels: readonly QueriedServer<SentinelFacts>[],

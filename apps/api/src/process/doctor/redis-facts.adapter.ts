@@ -3,7 +3,7 @@ import type { ClusterPlace, RedisNode, RedisPlace, SentinelPlace } from "../../d
 import type { ClockReading } from "./clock-check.ts";
 import { redisFactsOf, type ClusterNodeFacts, type RedisFacts, type SentinelFacts } from "./redis-check.ts";
 
-const WITHIN_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 interface ServerFacts {
   readonly facts: RedisFacts;
@@ -84,19 +84,19 @@ async function onServer<T>(
 ): Promise<T> {
   const options = {
     lazyConnect: true,
-    connectTimeout: WITHIN_MS,
-    commandTimeout: WITHIN_MS,
+    connectTimeout: TIMEOUT_MS,
+    commandTimeout: TIMEOUT_MS,
     disconnectTimeout: 100,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
-    // A sentinel answers no `INFO` as a server does.
+    // The ready check expects the `INFO` of a server, which a sentinel does not have.
     enableReadyCheck: false,
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password: password.reveal() }),
     ...(isTls && { tls: {} }),
   };
   const redis = typeof at === "string" ? new Redis(at, options) : new Redis({ ...options, ...at });
-  // The event's type is wider than the errors these calls throw.
+  // Prefer the error of the connection: it says more than the errors of the calls.
   let fault: Error | undefined;
   redis.on("error", (error: Error) => (fault ??= error));
   try {

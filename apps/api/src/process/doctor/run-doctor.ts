@@ -11,7 +11,7 @@ import { chainReads, readAccounts, readContracts } from "./contracts-facts.adapt
 import { examineNonEvmChain } from "./examine-non-evm.ts";
 import { examineRedis } from "./examine-redis.ts";
 import { findingsOf, hostOf, type Finding } from "./finding.ts";
-import { factsOnly, gatherFacts, note, PART_WITHIN_MS } from "./gather.ts";
+import { factsOnly, gatherFacts, noteClock, PART_WITHIN_MS } from "./gather.ts";
 import { judgeHub } from "./hub-check.ts";
 import { isUsableHub, judgeHubEndpoints } from "./hub-endpoints-check.ts";
 import { readHub } from "./hub-facts.adapter.ts";
@@ -24,7 +24,7 @@ import { judgePrices } from "./prices-check.ts";
 import { reasonOf } from "./reason.ts";
 import type { Subjects } from "./subjects.ts";
 
-/** Collects the clocks of those that answer. */
+/** Collects the clocks of the servers that answer. */
 type Clocks = NamedReading[];
 
 /**
@@ -52,7 +52,7 @@ async function examinePostgres(
 ): Promise<readonly Finding[]> {
   if (databaseUrl === undefined) return [findingsOf("postgres", "DATABASE_URL").skipped("not configured")];
   const gathered = await gatherFacts(() => readPostgres(databaseUrl));
-  note(clocks, "Postgres", gathered);
+  noteClock(clocks, "Postgres", gathered);
   const database = { poolSize };
   const needed = (["api", "worker"] as const)
     .flatMap((process) => Object.values(connectionsOf(process, database)))
@@ -82,7 +82,7 @@ async function examineChain(
   };
   const nowMs = Date.now();
   for (const { host, gathered } of endpoints)
-    // A block may be old, but never comes from the future.
+    // A block may be old, but a block from the future shows that this machine's clock is behind.
     if (gathered.kind === "facts" && gathered.facts.blockAtMs > nowMs && !isLocal)
       clocks.push({ source: `${chain.name} (${host})`, theirsMs: gathered.facts.blockAtMs, oursMs: nowMs });
   const usable = endpoints.find(
@@ -121,7 +121,9 @@ async function examineChain(
       chain: chain.name,
       isLocal,
       solver,
-      ownAccounts: [solver, executor, depositAddressOperator, ...formerSolvers].flatMap((one) => one ?? []),
+      ownAccounts: [solver, executor, depositAddressOperator, ...formerSolvers].flatMap(
+        (account) => account ?? [],
+      ),
       router: chain.contracts.router,
     }),
     ...judgeAccounts(
@@ -166,7 +168,7 @@ async function examineOracles(
     oracles.map(async (oracle) => {
       const host = hostOf(oracle.url);
       const gathered = await gatherFacts(() => readOracle(oracle));
-      note(clocks, host, gathered);
+      noteClock(clocks, host, gathered);
       return { host, gathered: factsOnly(gathered) };
     }),
   );
@@ -184,10 +186,10 @@ async function examinePrices(subjects: Subjects): Promise<readonly Finding[]> {
     ...tokens,
   ]);
   const currencies = [...new Set(all.map(({ priceId }) => priceId))].map((priceId) => {
-    const same = all.filter((one) => one.priceId === priceId);
+    const same = all.filter((currency) => currency.priceId === priceId);
     return {
       priceId,
-      isStable: same.every((one) => one.class === "stable"),
+      isStable: same.every((currency) => currency.class === "stable"),
       isHeld: same.some(({ supportsBridging }) => supportsBridging),
     };
   });
@@ -204,7 +206,7 @@ async function examinePrices(subjects: Subjects): Promise<readonly Finding[]> {
 }
 
 async function examineNotices({ notices, signer, isLocal }: Subjects): Promise<readonly Finding[]> {
-  const [channels, ofSigner] = await Promise.all([
+  const [channels, gatheredOfSigner] = await Promise.all([
     Promise.all(
       notices.channels.map(async ({ url }) => ({
         host: hostOf(url),
@@ -221,6 +223,8 @@ async function examineNotices({ notices, signer, isLocal }: Subjects): Promise<r
   ]);
   return [
     ...judgeNotices(channels, isLocal),
-    ...(ofSigner === undefined ? [] : judgeSigner({ host: "ORDER_SIGNER_URL", gathered: ofSigner })),
+    ...(gatheredOfSigner === undefined
+      ? []
+      : judgeSigner({ host: "ORDER_SIGNER_URL", gathered: gatheredOfSigner })),
   ];
 }

@@ -21,7 +21,7 @@ import { locationSettings, settingGroups } from "../../config/settings.ts";
 import type { RedisPlace } from "../../db/redis-place.port.ts";
 import { readSettlementHub, type SettlementHub } from "../../config/settlement.ts";
 
-/** Whose environment is checked. */
+/** The process whose environment is checked. */
 export type CheckedProcess = "api" | "worker";
 
 /** The parts of the configuration to check. Invalid parts are missing here and described in `problems`. */
@@ -48,8 +48,8 @@ export interface Subjects {
 }
 
 /**
- * Reads the configuration as the process does, and in addition every part that is valid by itself: one
- * invalid setting must not hide what else is wrong.
+ * Reads the configuration as the process does. If it is invalid, also reads every part that is valid by
+ * itself: one invalid setting must not hide other faults.
  */
 export function readSubjects(checked: CheckedProcess, processEnv: Env): Subjects {
   const problems: string[] = [];

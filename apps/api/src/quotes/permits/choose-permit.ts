@@ -15,14 +15,14 @@ export interface PermitWayServices {
 }
 
 const DEFAULT_EXPIRY_SECONDS = 600;
-/** With less, the signature expires before the user has signed and the transaction is mined. */
+/** Below this, the signature may expire before the user has signed it and its transaction is mined. */
 const MIN_EXPIRY_SECONDS = 60;
 const MAX_EXPIRY_SECONDS = 86_400;
 
 /**
- * Chooses the kind of signature: an EIP-3009 authorization, else an EIP-2612 permit, else Permit2, as far as
- * the client can sign it. Contract accounts can only sign for Permit2. On one chain the solver pays out,
- * because a pool's output could not pay for submitting the signature.
+ * Chooses the kind of signature: an EIP-3009 authorization, else an EIP-2612 permit, else Permit2. Uses only
+ * kinds that the client can sign. Contract accounts can sign only for Permit2. A same-chain quote is filled
+ * by the solver, because a pool's output could not pay for submitting the signature.
  * @throws ServiceError naming what prevents it
  */
 export function choosePermit(
@@ -64,7 +64,8 @@ function wayOf(
   if (domain !== undefined && !isContract) {
     if (permits.eip3009 && kinds.includes("eip3009"))
       return { method: "eip3009", domain, tokenNonce: undefined };
-    // Such a permit can only be deposited: a payment that is swapped first needs another signature.
+    // An EIP-2612 permit can only be deposited: a payment that is swapped first needs another kind of
+    // signature.
     const isDeposited =
       originCurrency.supportsBridging && chain.contracts.depositAddressFactory !== undefined;
     if (permits.eip2612 && isDeposited && kinds.includes("eip2612"))

@@ -10,6 +10,6 @@ export interface PermitWay {
   readonly tokenNonce: bigint | undefined;
   /** How long the signature is valid. */
   readonly expirySeconds: number;
-  /** The account that submits it. */
+  /** The account that submits the signature. */
   readonly relayer: Address;
 }

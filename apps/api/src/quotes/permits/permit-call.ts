@@ -13,7 +13,7 @@ import { witnessOf } from "./typed-data.ts";
 import type { SignedTerms } from "./typed-data.ts";
 
 /**
- * The transaction that submits a signature. Everything else in it comes from the terms.
+ * The transaction that submits the user's signature. All its other contents come from the terms.
  * @throws RangeError when the signature is malformed or the chain lacks the contract
  */
 export function permitCall(
@@ -87,12 +87,13 @@ export function keyOf(id: SignedTerms["orderId"], depositor: SignedTerms["user"]
 
 /** Splits a signature of 65 bytes, or 64 (EIP-2098). */
 export function vrsOf(signature: Hex): { readonly v: number; readonly r: Hex; readonly s: Hex } {
-  const compact = (signature.length - 2) / 2 === 64;
-  const whole = compact
+  const isCompact = (signature.length - 2) / 2 === 64;
+  const fullSignature = isCompact
     ? serializeSignature(compactSignatureToSignature(parseCompactSignature(signature)))
     : signature;
-  if ((whole.length - 2) / 2 !== 65) throw new RangeError("invariant violated: signature is not 65 bytes");
-  const { r, s, yParity } = parseSignature(whole);
+  if ((fullSignature.length - 2) / 2 !== 65)
+    throw new RangeError("invariant violated: signature is not 65 bytes");
+  const { r, s, yParity } = parseSignature(fullSignature);
   return { v: 27 + yParity, r, s };
 }
 

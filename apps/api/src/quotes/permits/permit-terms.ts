@@ -69,7 +69,7 @@ export function permitTermsOf(
   return { ...routed, nonce };
 }
 
-/** The deposit, after the swap if there is one. None of the calls may fail. */
+/** The deposit, after the swap if there is one. The transaction reverts if any call fails. */
 function callsOf(
   { from, originCurrency, user }: QuoteQuestion,
   { deposited, trade }: BridgeRoute,

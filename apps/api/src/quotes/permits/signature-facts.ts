@@ -5,7 +5,8 @@ import { typedDataOf } from "./typed-data.ts";
 import type { SignedTerms } from "./typed-data.ts";
 
 /**
- * The facts of a signature that its quote's steps need. `approval`: of Permit2, if the signature is for it.
+ * The facts of a signature that its quote's steps need.
+ * @param approval the user's current approval of Permit2; unused for other methods
  */
 export function signatureFacts(
   terms: SignedTerms,
@@ -16,12 +17,12 @@ export function signatureFacts(
   return {
     id: origin.chainId === destination.chainId ? "authorize2" : "authorize1",
     kind: permit.method,
-    sign: { signatureKind: "eip712", domain, types: copyOf(types), value: { ...value }, primaryType },
+    sign: { signatureKind: "eip712", domain, types: copyTypes(types), value: { ...value }, primaryType },
     approved: permit.method === "permit2" ? { ...approval, spender: permit2Spender() } : undefined,
   };
 }
 
-function copyOf(types: TypedData["types"]): Record<string, { name: string; type: string }[]> {
+function copyTypes(types: TypedData["types"]): Record<string, { name: string; type: string }[]> {
   const fields = Object.entries(types).map(
     ([name, of]) => [name, of.map((field) => ({ ...field }))] as const,
   );

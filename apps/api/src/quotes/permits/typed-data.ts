@@ -21,7 +21,7 @@ export function typedDataOf({
 }: Pick<SignedTerms, "user" | "permit"> & { readonly origin: { readonly chainId: number } }): TypedData {
   const { method, token, amount, spender, nonce } = permit;
   const deadline = permit.deadline.toString();
-  const ofToken = (): TypedData["domain"] => {
+  const tokenDomain = (): TypedData["domain"] => {
     if (permit.domain === undefined)
       throw new RangeError("invariant violated: permit of a token without its EIP-712 domain");
     const { name, version } = permit.domain;
@@ -30,7 +30,7 @@ export function typedDataOf({
   switch (method) {
     case "eip3009":
       return {
-        domain: ofToken(),
+        domain: tokenDomain(),
         types: receiveWithAuthorizationTypes,
         primaryType: "ReceiveWithAuthorization",
         value: {
@@ -44,7 +44,7 @@ export function typedDataOf({
       };
     case "eip2612":
       return {
-        domain: ofToken(),
+        domain: tokenDomain(),
         types: permitTypes,
         primaryType: "Permit",
         value: {
@@ -65,7 +65,7 @@ export function typedDataOf({
           spender,
           nonce: BigInt(nonce).toString(),
           deadline,
-          witness: writtenWitness(witnessOf(permit)),
+          witness: witnessValue(witnessOf(permit)),
         },
       };
     default:
@@ -78,7 +78,7 @@ export function witnessOf({ witness }: Pick<PermitTerms, "witness">): RouteWitne
   return witness;
 }
 
-function writtenWitness({ relayer, refundTo, refundTokens, calls }: RouteWitness): object {
+function witnessValue({ relayer, refundTo, refundTokens, calls }: RouteWitness): object {
   return {
     relayer,
     refundTo,

@@ -21,7 +21,7 @@ import { capOf } from "./fee-option-pricing.ts";
 export interface FeeServices {
   readonly market: Pick<Market, "usd">;
   readonly reservations: Reservations;
-  /** Without it, this instance keeps no app balances and no fees are agreed. */
+  /** Undefined: this instance keeps no app balances, and no fees are agreed. */
   readonly appBalance?: Pick<AppBalancePolicy, "chainId" | "currencies"> | undefined;
 }
 
@@ -97,9 +97,9 @@ function sponsorshipOf(
     throw badRate(
       `fixedRate must be within ${MAX_RATE_OFF_BPS} bps of the market rate of the two currencies`,
     );
-  const isRent = to.isCostRent(destinationCurrency);
-  // A fixed rate pays every fee, also those that are not selected.
-  if (fixedRate !== undefined && isRent && !sponsor.selected.has("rent"))
+  const isCostRent = to.isCostRent(destinationCurrency);
+  // With a fixed rate the sponsor pays every fee, including those that are not selected.
+  if (fixedRate !== undefined && isCostRent && !sponsor.selected.has("rent"))
     throw badRate(
       "With fixedRate the sponsor also pays the rent of a new token account, which the recipient gets back by closing it; to accept this, add rent to sponsoredFeeComponents",
     );
@@ -107,7 +107,7 @@ function sponsorshipOf(
     { ...sponsor, cap: capOf(sponsor, facts) },
     {
       execution: priced.execution,
-      isRent,
+      isRent: isCostRent,
       service: priced.service,
       app: priced.app,
       swap:
@@ -137,7 +137,7 @@ export function refuseUnfixable(
 ): void {
   if (sponsor?.fixedRate === undefined) return;
   const isFixable = [originCurrency, destinationCurrency].every(
-    (one) => one.class === "stable" && one.supportsBridging,
+    (currency) => currency.class === "stable" && currency.supportsBridging,
   );
   if (!isFixable)
     throw new ServiceError(

@@ -33,8 +33,8 @@ export interface BridgeServices {
 }
 
 /**
- * A currency that the solver handles at one end of a route, and the swap between it and the user's or the
- * recipient's currency. Without a swap it is that currency.
+ * One end of a route: the currency that is deposited, or that the solver pays with. `exchange` swaps between
+ * it and the currency of the user or the recipient; undefined: both are the same currency.
  */
 interface End {
   readonly currency: Currency;
@@ -60,8 +60,8 @@ interface Candidate {
 
 /**
  * The best route through the solver: at most one swap before the deposit and one in the fill. A currency that
- * the solver holds is deposited and paid as it is; the fill swaps only when the balance is too low. Adds the
- * reasons of dropped candidates to `refusals`, the most specific first. Undefined if none is left.
+ * the solver holds is deposited and paid without a swap; the fill swaps only when the solver's balance is too
+ * low. Adds the reasons of dropped candidates to `refusals`. Undefined if no candidate remains.
  */
 export function bestBridge(
   services: BridgeServices,
@@ -76,9 +76,9 @@ export function bestBridge(
       ? endsOf(origin, (held) => oneForOneOnly(originCurrency, held, origin, exchanges.origin))
       : endsOf(origin, (held) => exchanges.origin(originCurrency, held));
   if (origins.length === 0) return undefined;
-  const paidAsItIs = { currency: destinationCurrency, exchange: undefined };
+  const paidWithoutSwap = { currency: destinationCurrency, exchange: undefined };
   const direct = destinationCurrency.supportsBridging
-    ? bestOf(services, question, { origins, destinations: [paidAsItIs] }, refusals)
+    ? bestOf(services, question, { origins, destinations: [paidWithoutSwap] }, refusals)
     : undefined;
   if (direct === undefined && !destinationCurrency.verified) {
     refusals.push(untrustedToken(destinationCurrency));
@@ -111,7 +111,9 @@ function untrustedToken({ symbol }: Currency): ServiceError {
   );
 }
 
-/** Tokens come before the native token: of two ends of equal value the one that needs less gas wins. */
+/**
+ * Lists tokens before the native token: of two equally good ends, the first wins, and tokens need less gas.
+ */
 function endsOf(
   { chain }: RequestEnd,
   exchangeFor: (held: Currency) => Exchange<Swapped> | undefined,
@@ -125,7 +127,7 @@ function endsOf(
   return ends;
 }
 
-/** Wrapping and unwrapping: a client cannot mean a swap by it. */
+/** Allows only wrapping and unwrapping, which do not count as swaps. */
 function oneForOneOnly(
   from: Currency,
   to: Currency,
@@ -156,18 +158,19 @@ function bestOf(
   );
   const minDeposits = new Map<End, bigint>();
   let best: Candidate | undefined;
-  let tokenDoes = false;
+  let hasWrappedRoute = false;
   for (const destination of destinations) {
-    // Its token buys the same for less gas than the native token: try the native token last, and only if the
-    // token failed.
-    if (tokenDoes && destination.currency.address === NATIVE_CURRENCY) continue;
+    // The wrapped token buys the same for less gas, so the native token is tried last, and only if the
+    // wrapped token failed.
+    if (hasWrappedRoute && destination.currency.address === NATIVE_CURRENCY) continue;
     try {
       const found = compare(services, question, { origins, destination, minDeposits }, refusals);
       if (found === undefined) continue;
-      tokenDoes ||= destination.currency.address === question.destination.chain.liquidity?.wrappedNative;
+      hasWrappedRoute ||=
+        destination.currency.address === question.destination.chain.liquidity?.wrappedNative;
       if (best === undefined || (isInput ? found.rank > best.rank : found.rank < best.rank)) best = found;
     } catch (error) {
-      note(refusals, error);
+      recordRefusal(refusals, error);
     }
   }
   return best;
@@ -181,8 +184,9 @@ interface OneDestination {
 }
 
 /**
- * Whichever origin deposits the most also yields the most through a given end of the fill, so only that one
- * is priced further. The rank is the first answer less the gas of the fill's swap, which that answer reveals.
+ * Finds the best origin for an exact input. The origin that pays the solver the most also yields the most
+ * through this destination, so only that origin is priced further. The rank estimates the output: the first
+ * swap answer, reduced by the gas of the fill's swap.
  */
 function fromInput(
   services: BridgeServices,
@@ -211,7 +215,7 @@ function fromInput(
       });
       if (best === undefined || paid > best.paid) best = { ...ends, paid, exchanged, priced };
     } catch (error) {
-      note(refusals, error);
+      recordRefusal(refusals, error);
     }
   }
   if (best === undefined) return undefined;
@@ -235,7 +239,7 @@ function fromInput(
   if (paid === 0n) throw tooLow(question, ends);
   refuseBeyondLimits(services.reservations, routeOf(question, ends), pricing, {
     input: priced.input,
-    expected: withRoom(paid, probe),
+    expected: withSwapMargin(paid, probe),
   });
   return { ...ends, rank: (probe.amountOut * paid) / first };
 }
@@ -252,12 +256,11 @@ function fromOutput(
   let best: Candidate | undefined;
   for (const origin of origins) {
     try {
-      // The gas of the user's transaction depends on the swap, but not on its amount.
+      // The gas of the origin transaction depends on the swap, but not on the amount.
       const priced = priceEnds(services, question, origin, undefined, destination, filled);
       let deposit = inputFor(paid, priced.pricing.facts);
       const before = minDeposits.get(origin);
-      // A smaller deposit never yields more: through this end the user pays no less than through the earlier
-      // one.
+      // A smaller deposit never costs the user more, so the earlier destination is at least as good.
       if (priced.originGasUsd === undefined && before !== undefined && before <= deposit) continue;
       const exchanged = origin.exchange?.exactOut(deposit);
       if (origin.exchange !== undefined && exchanged === undefined) continue;
@@ -268,20 +271,22 @@ function fromOutput(
       if (final !== priced) deposit = inputFor(paid, final.pricing.facts);
       refuseBeyondLimits(services.reservations, routeOf(question, final), final.pricing, {
         input: deposit,
-        expected: withRoom(paid, filled),
+        expected: withSwapMargin(paid, filled),
       });
       minDeposits.set(origin, deposit);
       const rank = exchanged?.amountIn ?? deposit;
       if (best === undefined || rank < best.rank) best = { ...final, rank };
     } catch (error) {
-      note(refusals, error);
+      recordRefusal(refusals, error);
     }
   }
   return best;
 }
 
-/** The inventory that a fill requires, with a margin for pools that need more by then. */
-function withRoom(paid: bigint, filled: Swapped | undefined): bigint {
+/**
+ * The inventory that a fill requires, with a margin because its pools may need more at the time of the fill.
+ */
+function withSwapMargin(paid: bigint, filled: Swapped | undefined): bigint {
   return filled === undefined ? paid : bpsOfUp(paid, 10_000 + filled.slippageBps);
 }
 
@@ -368,18 +373,17 @@ function routeOf(
   };
 }
 
-/** Read only where it matters: for native payments by the solver. */
+/** Whether the solver pays native tokens to a contract. Reads the recipient's code only in that case. */
 function paysContract(
   market: Pick<Market, "hasCode">,
   { to, destination, recipient }: QuoteQuestion,
   { currency, exchange }: End,
 ): boolean {
-  // The native currency of some non-EVM chains has the same bytes.
+  // The native currency of some non-EVM chains has the same bytes as that of EVM chains.
   if (!to.runsRecipientCode || exchange !== undefined || currency.address !== NATIVE_CURRENCY) return false;
   return market.hasCode(destination.chain.id, recipient);
 }
 
-/** Prices the candidate exactly. */
 function priceExactly(
   services: BridgeServices,
   question: QuoteQuestion,
@@ -396,10 +400,10 @@ function priceExactly(
       if (trade === undefined) return undefined;
       refuseBeyondLimits(services.reservations, routeOf(question, candidate), pricing, {
         input: trade.priced.input,
-        expected: withRoom(trade.priced.expected, trade.destination),
+        expected: withSwapMargin(trade.priced.expected, trade.destination),
       });
     } catch (error) {
-      note(refusals, error);
+      recordRefusal(refusals, error);
       return undefined;
     }
   return {
@@ -420,8 +424,8 @@ function tooLow({ amount, originCurrency }: QuoteQuestion, { origin, pricing }: 
   return amountBelowFees(amount, minimum, originCurrency);
 }
 
-/** Records why a candidate dropped out, and rethrows unexpected errors. */
-function note(refusals: ServiceError[], error: unknown): void {
+/** Records why a candidate was dropped. Rethrows unexpected errors. */
+function recordRefusal(refusals: ServiceError[], error: unknown): void {
   if (!(error instanceof ServiceError)) throw error;
   refusals.push(error);
 }

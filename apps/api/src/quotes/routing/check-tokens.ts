@@ -13,8 +13,8 @@ export interface TokenCheckServices extends Pick<MarketSources, "tokens" | "quir
 
 /**
  * Refuses tokens whose behavior could break the promised amounts, and recipients that could not use the
- * output. Configured tokens are trusted; others are inspected once. If inspection fails, it assumes the
- * worst: it resets the allowance and tries the fill first.
+ * output. Configured tokens are trusted; others are inspected once. If the inspection fails, the worst is
+ * assumed: the allowance is reset and the fill is dry-run.
  * @throws ServiceError UNSUPPORTED_CURRENCY, INVALID_RECIPIENT
  */
 export function checkTokens(services: TokenCheckServices, question: PlainQuestion): TokensOfQuestion {
@@ -22,12 +22,12 @@ export function checkTokens(services: TokenCheckServices, question: PlainQuestio
   refuseTokenRecipient(services, question);
   const { quirks, chains, market } = services;
   if (quirks === undefined) return { resetsApproval: originCurrency.resetsApproval, isUnproven: false };
-  const isForeign = ({ chainId, address }: Currency): boolean =>
+  const isUnconfigured = ({ chainId, address }: Currency): boolean =>
     chains.currency(chainId, address) === undefined;
   const behavior = (currency: Currency) =>
-    isForeign(currency) ? market.behavior(currency.chainId, currency.address) : undefined;
+    isUnconfigured(currency) ? market.behavior(currency.chainId, currency.address) : undefined;
   const standingOf = () =>
-    isForeign(destinationCurrency)
+    isUnconfigured(destinationCurrency)
       ? market.standing(destination.chain.id, destinationCurrency.address, recipient)
       : "open";
   market.together(
@@ -35,11 +35,11 @@ export function checkTokens(services: TokenCheckServices, question: PlainQuestio
     () => behavior(destinationCurrency),
     standingOf,
   );
-  const paid = behavior(originCurrency);
-  const got = behavior(destinationCurrency);
+  const originBehavior = behavior(originCurrency);
+  const destinationBehavior = behavior(destinationCurrency);
   const standing = standingOf();
-  refuseInexact(paid, originCurrency, "originCurrency");
-  refuseInexact(got, destinationCurrency, "destinationCurrency");
+  refuseInexact(originBehavior, originCurrency, "originCurrency");
+  refuseInexact(destinationBehavior, destinationCurrency, "destinationCurrency");
   if (standing === "blocked")
     throw new ServiceError(
       "INVALID_RECIPIENT",
@@ -49,8 +49,11 @@ export function checkTokens(services: TokenCheckServices, question: PlainQuestio
       },
     );
   return {
-    resetsApproval: paid === undefined ? originCurrency.resetsApproval : (paid.resetsApproval ?? true),
-    isUnproven: (got !== undefined && got.transfers === undefined) || standing === undefined,
+    resetsApproval:
+      originBehavior === undefined ? originCurrency.resetsApproval : (originBehavior.resetsApproval ?? true),
+    isUnproven:
+      (destinationBehavior !== undefined && destinationBehavior.transfers === undefined) ||
+      standing === undefined,
   };
 }
 

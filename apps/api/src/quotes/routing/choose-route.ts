@@ -21,8 +21,8 @@ export interface ValuedRoute {
 }
 
 /**
- * Picks the best of all routes: the most output for an exact input, or the least input for an output; of
- * equals, the user's own transaction first, then in configured order.
+ * Picks the best route: the most output for an exact input, or the least input for an output. Between equal
+ * routes, prefers the user's own transaction, then the configured order.
  * @throws ServiceError of the route that came closest
  */
 export function chooseRoute(services: RouteServices, question: QuoteQuestion): ValuedRoute {
@@ -49,12 +49,14 @@ export function chooseRoute(services: RouteServices, question: QuoteQuestion): V
       ? exchangesOn(market, destination, swaps.destination, routed)
       : noExchange,
   };
-  // A pool that the user can trade in directly needs no deposit and fill.
+  // On one chain, the user can swap in pools directly, so the solver competes only for pairs that it holds.
   const isLocal = origin === destination && !swaps.bySolver;
-  const both = question.originCurrency.supportsBridging && question.destinationCurrency.supportsBridging;
-  const bridge = isLocal && !both ? undefined : bestBridge(services, question, exchanges, refusals);
+  const solverHoldsBoth =
+    question.originCurrency.supportsBridging && question.destinationCurrency.supportsBridging;
+  const bridge =
+    isLocal && !solverHoldsBoth ? undefined : bestBridge(services, question, exchanges, refusals);
   const route = better(question, own, bridge);
-  if (route === undefined) throw nearest(question, refusals);
+  if (route === undefined) throw mostUsefulError(question, refusals);
   const values = valuesOf(services, question, route);
   if (route.kind !== "bridge") refuseDirect(question, route, values);
   refuseImpact(quotePolicy.maxSwapImpactBps, question, route, values);
@@ -71,18 +73,18 @@ function better<A extends ChosenRoute, B extends ChosenRoute>(
   return own.trade.input <= bridge.trade.input ? own : bridge;
 }
 
-/** Codes that say more about the request than that some source did not answer. */
-const aboutTheAmount: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+/** Codes about the request itself, which help the client more than an error of a source. */
+const requestErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "AMOUNT_TOO_LOW",
   "INSUFFICIENT_LIQUIDITY",
   "ROUTE_TEMPORARILY_RESTRICTED",
   "INVALID_REQUEST",
 ]);
 
-function nearest({ swaps }: QuoteQuestion, refusals: readonly ServiceError[]): ServiceError {
-  const refusal = refusals.find(({ code }) => aboutTheAmount.has(code)) ?? refusals[0];
+function mostUsefulError({ swaps }: QuoteQuestion, refusals: readonly ServiceError[]): ServiceError {
+  const refusal = refusals.find(({ code }) => requestErrors.has(code)) ?? refusals[0];
   if (refusal !== undefined) return refusal;
-  // An excluded source might have a route: tell the client that it can allow it.
+  // An excluded source might have a route: tell the client how to allow external sources.
   return swaps.origin.leavesOut || swaps.destination.leavesOut
     ? new ServiceError(
         "NO_INTERNAL_SWAP_ROUTES_FOUND",

@@ -11,7 +11,7 @@ export interface BridgeRoute {
   readonly kind: "bridge";
   readonly deposited: Currency;
   readonly paidFrom: Currency;
-  /** From `deposited` to `paidFrom`. */
+  /** Prices the payment of `paidFrom` for a deposit of `deposited`. */
   readonly pricing: RoutePricing;
   readonly trade: RouteTrade<Swapped>;
   /** The swap of the fill, for any amount. Absent: the fill does not swap. */
@@ -35,7 +35,7 @@ export interface DirectRoute {
 
 /** The guarantees of a quote about its route. */
 export interface RouteGuarantee {
-  /** The minimum output; with less, the deposit is refunded. */
+  /** The minimum output. If the fill would yield less, the deposit is refunded. */
   readonly minimumAmount: bigint;
   /**
    * Minimum output, before the fill's slippage, that a deposit must buy; without a swap before the deposit,
@@ -47,9 +47,12 @@ export interface RouteGuarantee {
    * before it or the user's transaction enforces the swap's amounts.
    */
   readonly minDeposit: bigint | undefined;
-  /** Maximum input of the user's own swap. Exceeds the input only for an exact output. */
+  /**
+   * The most that the user pays. Exceeds the expected input only for the user's own swap with an exact
+   * output.
+   */
   readonly maxInput: bigint;
-  /** In bps, of both sides together. */
+  /** The slippage of both sides together, in bps. */
   readonly slippageBps: number;
 }
 
@@ -61,7 +64,7 @@ export interface RouteValues {
   readonly originNative: PricedUnit;
 }
 
-/** A trade without the service: no fees. */
+/** A trade that the service takes no part in and charges no fees for. */
 export function freeTrade(amount: bigint): PricedTrade {
   return {
     input: amount,

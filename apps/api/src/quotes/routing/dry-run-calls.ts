@@ -38,8 +38,8 @@ const NO_ORDER: OrderId = `0x${"ff".repeat(32)}` as const;
 const ANY_AMOUNT = 2n ** 255n;
 
 /**
- * Sets the gas of the question's calls: the client's limit, or what a dry run with the output before that gas
- * uses.
+ * Sets the gas of the question's calls: the client's limit, or the gas that a dry run uses. The dry run's
+ * output is not yet reduced by that gas.
  * @throws ServiceError DESTINATION_TX_FAILED and others; RpcFault
  */
 export async function priceCalls(services: DryRunServices, asked: QuoteQuestion): Promise<QuoteQuestion> {
@@ -51,8 +51,8 @@ export async function priceCalls(services: DryRunServices, asked: QuoteQuestion)
   refuseBeyondOutput(valueOfCalls(calls.calls), bridge.trade.expected);
   const { gas } = await dryRun(services, question, bridge, bridge.trade.expected);
   const { swapFill } = services.quotePolicy.gas;
-  const beyond = withHeadroom(gas) - swapFill - (bridge.trade.destination?.gas ?? 0n);
-  return { ...question, calls: { ...calls, gas: beyond > 0n ? beyond : 0n } };
+  const callsGas = withHeadroom(gas) - swapFill - (bridge.trade.destination?.gas ?? 0n);
+  return { ...question, calls: { ...calls, gas: callsGas > 0n ? callsGas : 0n } };
 }
 
 /**
@@ -72,14 +72,14 @@ export async function agreeCalls(
   const { expectedAmount, minimumAmount, currency } = terms.destination;
   const callValue = valueOfCalls(calls.calls);
   refuseBeyondOutput(callValue, expectedAmount);
-  // With less than the calls send, they are not made and the deposit is refunded.
+  // If the output is less than the value that the calls send, they are not made and the deposit is refunded.
   const minOutput = minimumAmount > callValue ? minimumAmount : callValue;
   const bridge = bridgeOf(route);
-  const [usual, worst] = await Promise.all([
+  const [expectedRun, lowestRun] = await Promise.all([
     dryRun(services, question, bridge, expectedAmount),
     minOutput === expectedAmount ? undefined : dryRun(services, question, bridge, minOutput),
   ]);
-  const minimumRun = worst ?? usual;
+  const minimumRun = lowestRun ?? expectedRun;
   const slippageBps =
     guarantee.slippageBps > 0
       ? guarantee.slippageBps
@@ -88,10 +88,15 @@ export async function agreeCalls(
   const outputCalls: OutputCalls = {
     calls: calls.calls,
     gas: calls.gas,
-    left: { expected: usual.left, minimum: minimum < usual.left ? minimum : usual.left },
+    left: { expected: expectedRun.left, minimum: minimum < expectedRun.left ? minimum : expectedRun.left },
     ...(calls.authorizationList && { authorizationList: calls.authorizationList }),
   };
-  refuseBeyondGas(services, calls, bridge, usual.gas > minimumRun.gas ? usual.gas : minimumRun.gas);
+  refuseBeyondGas(
+    services,
+    calls,
+    bridge,
+    expectedRun.gas > minimumRun.gas ? expectedRun.gas : minimumRun.gas,
+  );
   const { output, inputs } = terms.order;
   const refundMinimum = deductRevertedGas(
     agreement.refundMinimum,
@@ -122,10 +127,7 @@ export async function agreeCalls(
   return { ...agreement, refundMinimum, terms: { ...terms, outputCalls, order, orderId: orderIdOf(order) } };
 }
 
-/**
- * Lowers the minimum refund by the gas of a fill that reverts on chain because of its calls although the dry
- * run succeeded.
- */
+/** Lowers the minimum refund by the gas of a fill whose calls revert on chain after a successful dry run. */
 function deductRevertedGas(
   refund: bigint,
   services: DryRunServices,
@@ -135,8 +137,8 @@ function deductRevertedGas(
 ): bigint {
   const gas = maxGasOfCalls(services, calls) + (trade.destination?.gas ?? 0n);
   const wei = gas * evmOf(to).pulse.gasPrices().maxFeePerGas;
-  const used = convertUp(wei, pricing.facts.destinationNative, deposited);
-  return refund > used ? refund - used : 0n;
+  const gasCost = convertUp(wei, pricing.facts.destinationNative, deposited);
+  return refund > gasCost ? refund - gasCost : 0n;
 }
 
 function refuseBeyondGas(
@@ -165,27 +167,27 @@ function bridgeOf(route: ValuedRoute["route"]): BridgeRoute {
   );
 }
 
-interface Tried {
+interface DryRun {
   readonly gas: bigint;
   readonly left: bigint;
 }
 
 /**
- * Runs the fill against current state. The remainder is read from the payment to the recipient; a recipient
- * that cannot receive payments may still have calls that leave no remainder.
+ * Runs the fill against current state. The payment to the recipient shows how much the calls leave over. If
+ * the recipient refuses that payment, the calls are tried without it: they may leave nothing over.
  */
 async function dryRun(
   services: DryRunServices,
   question: WithCalls,
   { paidFrom, trade }: BridgeRoute,
-  given: bigint,
-): Promise<Tried> {
+  output: bigint,
+): Promise<DryRun> {
   const { to, destinationCurrency, recipient, calls } = question;
   const destination = evmOf(to);
   const payment = {
     leg: { kind: "fill", id: NO_ORDER, requestId: undefined },
     currency: destinationCurrency.address,
-    amount: given,
+    amount: output,
     recipient,
     orderId: NO_ORDER,
     cancelAfterMs: 0,
@@ -199,9 +201,9 @@ async function dryRun(
       swap: trade.destination && { paidFrom: paidFrom.address, planned: ANY_AMOUNT, max: ANY_AMOUNT },
     });
   const first = await attempt(0n);
-  const isRecipients =
+  const isRefusedByRecipient =
     first.kind === "refund" && first.tried?.failure?.details.innermost.address === recipient;
-  const plan = isRecipients ? await attempt(undefined) : first;
+  const plan = isRefusedByRecipient ? await attempt(undefined) : first;
   if (plan.kind === "ready") return plan;
   if (plan.kind === "refund" && plan.tried !== undefined)
     throw failedFill(destination, services.solver, calls.calls, plan.tried);

@@ -7,7 +7,7 @@ import { dryRunExchange } from "./dry-run-swap.ts";
 import { refuseUntraceable } from "./refuse-untraceable.ts";
 
 /**
- * Dry-runs the fill where it may fail. A plain payment in a known token needs none.
+ * Dry-runs the fill if it may fail. A plain payment in a known token needs no dry run.
  * @throws ServiceError DESTINATION_TX_FAILED and others; RpcFault
  */
 export async function dryRunFirst(

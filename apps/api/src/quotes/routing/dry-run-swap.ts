@@ -11,7 +11,7 @@ const ANY_AMOUNT = 2n ** 255n;
 const ANY_GAS = 10_000_000n;
 
 /**
- * Tries the fill in a token of unknown behavior before the terms are stored.
+ * Dry-runs a fill with a token of unknown behavior before the terms are stored.
  * @throws ServiceError DESTINATION_TX_FAILED; SERVICE_UNAVAILABLE when the dry run is not possible now;
  * RpcFault
  */

@@ -6,15 +6,15 @@ import type { FeeOptions, SponsorOptions } from "./fee-options.ts";
 
 /**
  * Prices a route with the client's fee options.
- * @param filled the swap in the fill, as far as it is known; only for trusted tokens, because the makers of
- * any other token's pools would receive the sponsor's money
- * @param isRent whether the execution fee counts as `rent`
+ * @param filled the swap in the fill, if known; only for trusted tokens, because the pool owners of an
+ * untrusted token would receive the sponsor's funds
+ * @param isCostRent whether the execution fee counts as `rent`
  */
 export function addFeeOptions(
   pricing: RoutePricing,
   { appFees, sponsor, topupUsd }: FeeOptions,
   filled: Swapped | undefined,
-  isRent: boolean,
+  isCostRent: boolean,
 ): RoutePricing {
   const { facts } = pricing;
   const paid = filled === undefined ? 0n : swapLoss(filled, facts.destination, facts.origin);
@@ -24,7 +24,7 @@ export function addFeeOptions(
       ...facts,
       appBps: appBpsOf(appFees),
       ...(topupUsd !== undefined && { topupWei: usdToAmountDown(topupUsd, facts.destinationNative) }),
-      ...(sponsor !== undefined && { sponsored: sponsoredOf(sponsor, facts, paid, isRent) }),
+      ...(sponsor !== undefined && { sponsored: sponsoredOf(sponsor, facts, paid, isCostRent) }),
     },
   };
 }
@@ -32,16 +32,16 @@ export function addFeeOptions(
 function sponsoredOf(
   { selected, maxUsd, fixedRate }: SponsorOptions,
   { origin }: Pick<PricingFacts, "origin">,
-  swapPaid: bigint,
-  isRent: boolean,
+  swapCost: bigint,
+  isCostRent: boolean,
 ): FeesSponsored {
   if (fixedRate !== undefined) return { kind: "fixedRate", rate: fixedRate };
   return {
     kind: "components",
-    execution: selected.has(isRent ? "rent" : "execution"),
+    execution: selected.has(isCostRent ? "rent" : "execution"),
     service: selected.has("relay"),
     app: selected.has("app"),
-    swap: selected.has("swap") ? swapPaid : 0n,
+    swap: selected.has("swap") ? swapCost : 0n,
     cap: capOf({ maxUsd }, { origin }),
   };
 }

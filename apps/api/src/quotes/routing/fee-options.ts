@@ -34,7 +34,7 @@ export interface SponsorOptions {
 }
 
 /**
- * Undefined if the request has no fee options, as most have none.
+ * Reads the fee options of a request. Undefined: it has none.
  * @param hasBalances this instance keeps app balances
  * @throws ServiceError INVALID_REQUEST, INVALID_ADDRESS, UNAUTHORIZED, FORBIDDEN, UNSUPPORTED_EXECUTION_TYPE
  * naming the field
@@ -87,7 +87,7 @@ function appFeesOf(asked: NonNullable<QuoteInput["appFees"]>): readonly AppFee[]
   return fees;
 }
 
-/** Each costs a ledger entry when the fill is final. */
+/** Each recipient costs a ledger entry when the fill is final. */
 const MAX_RECIPIENTS = 10;
 
 function sponsorOf(input: QuoteInput, key: AskingKey | undefined): SponsorOptions | undefined {
@@ -134,7 +134,7 @@ function sponsorOf(input: QuoteInput, key: AskingKey | undefined): SponsorOption
   };
 }
 
-/** $100: a larger top-up would be a second output. */
+/** $100, in USD with 6 decimals: a larger top-up would be a second output. */
 const MAX_TOPUP_USD = 100_000_000n;
 
 function topupOf({ topupGasAmount, txs }: QuoteInput): bigint {
@@ -151,7 +151,7 @@ function topupOf({ topupGasAmount, txs }: QuoteInput): bigint {
 }
 
 function componentOf(name: string): FeeComponent {
-  const known = feeComponents.find((one) => one === name);
+  const known = feeComponents.find((component) => component === name);
   if (known === undefined)
     throw refusal(
       "INVALID_REQUEST",

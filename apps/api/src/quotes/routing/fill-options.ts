@@ -4,7 +4,7 @@ import type { OrderCall, SignedConsent } from "@causeway/domain";
 export interface RequestedCalls {
   readonly calls: readonly OrderCall[];
   readonly authorizationList?: readonly SignedConsent[];
-  /** Gas units that the client reserves for them. Absent: the units that a dry run uses. */
+  /** Gas units that the client reserves for the calls. Absent: the gas that a dry run uses. */
   readonly gasLimit: bigint | undefined;
   /** Gas units that the output pays for. */
   readonly gas: bigint;

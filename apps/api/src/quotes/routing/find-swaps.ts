@@ -6,30 +6,27 @@ import type { RoutedGas } from "../../markets/quote-policy.port.ts";
 import type { Market } from "../market.ts";
 import type { SideChoice } from "./swap-choice.ts";
 
-/** A swap of two currencies on one chain, native token included. */
+/** A swap between two currencies on one chain; either may be the native token. */
 export interface Swapped extends Exchanged {
-  /** Absent: the wrapped token converts one for one. */
+  /** Absent: the native token is wrapped or unwrapped, one for one. */
   readonly pool: SwapAnswer | undefined;
   readonly spotOut: bigint;
-  /** Gas units of the swap, wrapping and unwrapping included. */
+  /** Gas units of the swap, including wrapping and unwrapping. */
   readonly gas: bigint;
   readonly slippageBps: number;
 }
 
-/**
- * Whether the user's transaction enforces the amounts: it takes at most the input and deposits exactly the
- * output.
- */
+/** Whether the user's transaction takes at most the input and deposits exactly the output. */
 export function isBounded({ pool }: Swapped): boolean {
   return pool?.propose !== undefined;
 }
 
-/** Finds the swap between two currencies, if there is one. */
+/** Finds the swap between two currencies. Undefined: they cannot be swapped. */
 export type FindExchange = (from: Currency, to: Currency) => Exchange<Swapped> | undefined;
 
 /**
- * The swaps of one chain for one quote. In pools the native token is swapped as its wrapped token.
- * @param slippageBps the client's, for sources whose answers are bounds
+ * The swaps of one chain for one quote. Pools swap the native token as its wrapped token.
+ * @param slippageBps the client's tolerance, for sources that return bounds instead of expected amounts
  */
 export function exchangesOn(
   market: Pick<Market, "swap">,
@@ -71,7 +68,7 @@ export function exchangesOn(
   };
 }
 
-/** Of a side on which nothing is swapped. */
+/** The swaps of a side on which nothing is swapped. */
 export const noExchange: FindExchange = () => undefined;
 
 function oneForOne(gas: bigint): Exchange<Swapped> {

@@ -12,7 +12,7 @@ export interface SponsorServices extends PriceServices {
   readonly clock: Clock;
   readonly chains: Pick<ChainDirectory, "currency">;
   readonly appBalance?: AppBalancePolicy | undefined;
-  /** Without it, nothing is sponsored. */
+  /** Undefined: sponsorship is not enabled. */
   readonly sponsors?: SponsorReads | undefined;
 }
 

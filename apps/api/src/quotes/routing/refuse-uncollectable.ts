@@ -9,8 +9,8 @@ import type { FeeOptions } from "./fee-options.ts";
 /**
  * Checks that the fee options fit the question.
  * @throws ServiceError UNSUPPORTED_EXECUTION_TYPE for a payment that the user makes directly;
- * UNSUPPORTED_ROUTE for a rate that cannot be kept; INVALID_REQUEST, INVALID_RECIPIENT for a gas top-up that
- * the recipient cannot use
+ * UNSUPPORTED_ROUTE for a fixed rate that cannot be guaranteed; INVALID_REQUEST, INVALID_RECIPIENT for a gas
+ * top-up that the recipient cannot use
  */
 export function refuseUncollectable(
   { market }: { readonly market: Market },
@@ -32,8 +32,8 @@ export function refuseUncollectable(
         "topupGas is not supported when the output is the native token",
         "topupGas",
       );
-    // A contract runs code when it receives native tokens, in the middle of the fill, and pays no gas of its
-    // own.
+    // A contract would run code in the middle of the fill when it receives native tokens, and never pays gas
+    // itself.
     if (market.hasCode(destination.chain.id, recipient))
       throw refusal(
         "INVALID_RECIPIENT",

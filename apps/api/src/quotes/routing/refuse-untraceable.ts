@@ -2,7 +2,8 @@ import { ServiceError } from "@causeway/domain";
 import type { RequestEnd } from "../../chains/chains.port.ts";
 
 /**
- * A fill with a swap or calls needs a dry run; if the node cannot do one, the deposit could only be refunded.
+ * Refuses a fill with a swap, calls or a top-up if the node cannot dry-run it: the deposit could only be
+ * refunded.
  * @throws ServiceError
  */
 export function refuseUntraceable(

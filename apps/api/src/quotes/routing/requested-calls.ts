@@ -10,9 +10,9 @@ import type { RequestedCalls } from "./fill-options.ts";
 export const MAX_CALLS_GAS = 10_000_000n;
 /** Each call adds an event to the fill, and bytes to the order. */
 const MAX_CALLS = 50;
-/** Each costs the fill 25,000 gas. */
+/** Each authorization costs the fill 25,000 gas. */
 const MAX_AUTHORIZATIONS = 20;
-/** Maximum bytes of all calls; nodes accept four times as much in a transaction. */
+/** Maximum data of all calls together, in bytes. Nodes accept four times as much in a transaction. */
 const MAX_BYTES = 32_768;
 
 /**
@@ -103,7 +103,7 @@ function callOf(
   const target = parseAddress(to);
   if (target === undefined)
     throw refusal("INVALID_EXTRA_TXS", `txs[${at}].to must be a 20-byte address`, "txs");
-  // The router emits no event for calls to itself: such a call could not be proven.
+  // The router emits no event for calls to itself, so such a call could not be proven.
   if (target === router)
     throw refusal(
       "INVALID_EXTRA_TXS",

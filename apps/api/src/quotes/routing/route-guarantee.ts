@@ -13,7 +13,7 @@ import { isBounded } from "./find-swaps.ts";
 
 /**
  * Splits the slippage between the sides of the route and computes its bounds. If the fill swaps, its pools
- * are queried for the smallest deposit before that is guaranteed.
+ * are queried first for what the smallest deposit yields.
  */
 export function routeGuaranteeOf(
   policy: QuotePolicy,
@@ -33,7 +33,7 @@ export function routeGuaranteeOf(
   });
   const slippageBps = slippage.origin + slippage.destination;
   if (trade.origin === undefined || isBounded(trade.origin)) {
-    // A fixed rate does not slip either.
+    // A fixed rate has no slippage either.
     const isFixed = question.fees?.sponsor?.fixedRate !== undefined;
     const isExact = question.tradeType === "EXACT_OUTPUT" || isFixed;
     const minimumAmount = minimumOutput(
@@ -53,7 +53,7 @@ export function routeGuaranteeOf(
       ...amounts,
       tradeType: question.tradeType,
       slippage,
-      // The pairs that the fill of this deposit is judged by.
+      // The fill of this deposit is judged by these pairs.
       honorBps: coveredOnRoute(policy, [
         [question.originCurrency, question.destinationCurrency],
         [route.deposited, route.paidFrom],
@@ -66,20 +66,20 @@ export function routeGuaranteeOf(
     minimumAmount,
     neededOutput,
     maxInput: trade.input,
-    // Wrapping is one for one: nothing can be missing.
+    // Wrapping is one for one, so the deposit cannot be too small.
     minDeposit:
       trade.origin.pool === undefined
         ? amounts.deposit
-        : tryDeposit(route, amounts, neededOutput, minDeposit),
+        : raiseMinDeposit(route, amounts, neededOutput, minDeposit),
     slippageBps,
   };
 }
 
 /**
  * Pool prices follow no known formula, so the pools are queried for the output of the smallest deposit. If
- * that is too little, the smallest deposit is raised.
+ * the output is too small, the smallest deposit is raised.
  */
-function tryDeposit(
+function raiseMinDeposit(
   { fillExchange, pricing: { facts } }: BridgeRoute,
   amounts: Parameters<typeof minDepositFor>[1],
   needed: bigint,

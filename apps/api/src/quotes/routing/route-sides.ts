@@ -6,9 +6,12 @@ import type { Swapped } from "./find-swaps.ts";
 export interface RouteSides {
   /** The swap in the user's own transaction. */
   readonly swapped: Swapped | undefined;
-  /** The output of that swap, which is deposited. Absent: the user's payment is deposited, or nothing. */
+  /**
+   * The output of that swap, which is deposited. Absent: the user's payment is deposited, or there is no
+   * deposit.
+   */
   readonly deposit: bigint | undefined;
-  /** The currency that the solver pays with. Absent: the recipient's. */
+  /** What the solver pays before the fill's swap. Absent: it pays the recipient's currency. */
   readonly paid: { readonly amount: bigint; readonly unit: PricedUnit } | undefined;
   readonly originRouter: string;
   readonly originSources: string[] | undefined;

@@ -7,7 +7,7 @@ import type { Swapped } from "./find-swaps.ts";
 export interface RoutedExchange {
   readonly chain: Chain;
   readonly user: Address;
-  /** The user's currency and maximum amount; the remainder is returned to the user. */
+  /** The user's currency. `pulled` is the maximum amount; the remainder is returned to the user. */
   readonly paid: Currency;
   readonly pulled: bigint;
   readonly swapped: Swapped;
@@ -17,8 +17,8 @@ export interface RoutedExchange {
 }
 
 /**
- * The user's transaction. The approval proxy pulls an approved token; native tokens come with the
- * transaction.
+ * The user's transaction. The approval proxy pulls an approved token; native tokens are the transaction's
+ * value.
  */
 export interface RoutedTransaction {
   readonly to: Address;
@@ -26,9 +26,9 @@ export interface RoutedTransaction {
 }
 
 /**
- * Swaps the user's payment and deposits all of the output for them under the order's id; reverts if it is too
- * little. Tokens with receiver callbacks (ERC-777) must not be routed: while the proxy pulls them, others can
- * call the router.
+ * Swaps the user's payment and deposits the whole output for the user under the order id. Reverts if the
+ * output is below the minimum. Never route tokens with callbacks (ERC-777): while the proxy pulls them,
+ * anyone can call the router.
  */
 export function exchangeAndDeposit(exchange: RoutedExchange, orderId: OrderId): RoutedTransaction {
   return routed(exchange, depositCalls(exchange, orderId));
@@ -40,13 +40,13 @@ export function depositCalls(exchange: RoutedExchange, orderId: OrderId): readon
   const { depository, router } = chain.contracts;
   const deposit = routerCalls.depositBalance(depository, user, received.address, minimum, orderId);
   const bound: SwapBound = { kind: "exactIn", limit: minimum, recipient: router };
-  return [...toRouter(exchange, bound), self(exchange, deposit)];
+  return [...toRouter(exchange, bound), routerCall(exchange, deposit)];
 }
 
 /**
- * Swaps the user's payment so that the recipient gets at least the minimum; ends with the request id, by
- * which it is found. Tokens go from the pool to the recipient, whose balances are compared; native tokens are
- * unwrapped and paid by the router.
+ * Swaps the user's payment so that the recipient gets at least the minimum. The calldata ends with the
+ * request id, by which the transaction is found. Tokens go from the pool to the recipient, whose balance
+ * before and after is compared. Native tokens are unwrapped and paid by the router.
  * @param exactOutput buys exactly `minimum` for at most the pulled amount
  */
 export function exchangeAndPay(
@@ -70,18 +70,18 @@ export function exchangeAndPay(
   const isDirect = received.address !== NATIVE_CURRENCY && swapped.pool !== undefined;
   const calls = isDirect
     ? [
-        self(exchange, routerCalls.noteBalance(received.address, recipient)),
+        routerCall(exchange, routerCalls.noteBalance(received.address, recipient)),
         ...wrapping(exchange),
         ...swapped.pool.calls(boundTo(recipient)),
-        self(exchange, routerCalls.requireReceived(received.address, recipient, minimum)),
+        routerCall(exchange, routerCalls.requireReceived(received.address, recipient, minimum)),
       ]
     : [
         ...toRouter(exchange, boundTo(router)),
-        self(exchange, routerCalls.payBalance(received.address, recipient, minimum)),
+        routerCall(exchange, routerCalls.payBalance(received.address, recipient, minimum)),
       ];
   // The unused native tokens of an exact output were wrapped: unwrap and return them.
-  const leftover = exactOutput && swapped.pool !== undefined && paid.address === NATIVE_CURRENCY;
-  if (leftover) calls.push(self(exchange, routerCalls.unwrapBalance(wrappedOn(chain), 0n)));
+  const hasLeftover = exactOutput && swapped.pool !== undefined && paid.address === NATIVE_CURRENCY;
+  if (hasLeftover) calls.push(routerCall(exchange, routerCalls.unwrapBalance(wrappedOn(chain), 0n)));
   const { to, data } = routed(exchange, calls);
   return { to, data: `${data}${requestId.slice(2)}` };
 }
@@ -91,13 +91,15 @@ function toRouter(exchange: RoutedExchange, bound: SwapBound): RouterCall[] {
   const { chain, swapped, received, minimum } = exchange;
   const calls = [...wrapping(exchange), ...(swapped.pool?.calls(bound) ?? [])];
   if (received.address === NATIVE_CURRENCY)
-    calls.push(self(exchange, routerCalls.unwrapBalance(wrappedOn(chain), minimum)));
+    calls.push(routerCall(exchange, routerCalls.unwrapBalance(wrappedOn(chain), minimum)));
   return calls;
 }
 
 function wrapping(exchange: RoutedExchange): RouterCall[] {
   const { chain, paid } = exchange;
-  return paid.address === NATIVE_CURRENCY ? [self(exchange, routerCalls.wrapBalance(wrappedOn(chain)))] : [];
+  return paid.address === NATIVE_CURRENCY
+    ? [routerCall(exchange, routerCalls.wrapBalance(wrappedOn(chain)))]
+    : [];
 }
 
 function routed(
@@ -114,7 +116,7 @@ function routed(
     : { to: approvalProxy, data: pullAndRouteCalldata(paid.address, pulled, job) };
 }
 
-function self({ chain }: RoutedExchange, data: RouterCall["data"]): RouterCall {
+function routerCall({ chain }: RoutedExchange, data: RouterCall["data"]): RouterCall {
   return { to: chain.contracts.router, data, value: 0n };
 }
 

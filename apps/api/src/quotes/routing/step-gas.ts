@@ -4,8 +4,8 @@ import type { QuoteGas } from "../../markets/quote-policy.port.ts";
 import type { Swapped } from "./find-swaps.ts";
 
 /**
- * Gas units of a deposit by the user, an approval included. `exchanged`: the swap whose output is deposited;
- * absent: the payment itself is deposited.
+ * Gas units of a deposit by the user, including an approval. `exchanged` is the swap whose output is
+ * deposited; undefined: the payment itself is deposited.
  */
 export function depositGasUnits(
   gas: QuoteGas,
@@ -28,7 +28,7 @@ export function routedDepositGas(
   exchanged: Swapped | undefined,
 ): bigint {
   const deposit = deposited.address === NATIVE_CURRENCY ? routed.depositNative : routed.depositErc20;
-  return begin(routed, paid) + (exchanged?.gas ?? 0n) + deposit;
+  return startGas(routed, paid) + (exchanged?.gas ?? 0n) + deposit;
 }
 
 /** Gas units of one transaction through the router that swaps and pays the recipient. */
@@ -37,9 +37,9 @@ export function routedSwapGas(
   paid: Currency,
   swapped: Swapped,
 ): bigint {
-  return begin(routed, paid) + swapped.gas + routed.pay;
+  return startGas(routed, paid) + swapped.gas + routed.pay;
 }
 
-function begin(routed: QuoteGas["routed"], paid: Currency): bigint {
+function startGas(routed: QuoteGas["routed"], paid: Currency): bigint {
   return paid.address === NATIVE_CURRENCY ? routed.native : routed.pulled;
 }

@@ -6,13 +6,13 @@ import type { RequestEnd } from "../../chains/chains.port.ts";
 
 /** Which swap sources one side of a route may use. */
 export interface SideChoice {
-  /** Absent: all but the excluded ones. */
+  /** Absent: all sources that are not excluded. */
   readonly included: ReadonlySet<string> | undefined;
   readonly excluded: ReadonlySet<string>;
   readonly maxHops: number;
-  /** Query external sources even if pools have a quote. */
+  /** Query external sources even if a pool has a quote. */
   readonly external: boolean;
-  /** There are external sources, but the client did not allow them. */
+  /** The client excluded external sources that exist on the chain. */
   readonly leavesOut: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface SwapChoice {
   readonly destination: SideChoice;
   /** The user's own transaction must not swap, neither before a deposit nor on a same-chain route. */
   readonly noOriginSwaps: boolean;
-  /** On a same-chain route the solver pays, not a pool. */
+  /** On a same-chain route, the solver pays instead of a pool. */
   readonly bySolver: boolean;
   readonly anyImpact: boolean;
   /** Fields of the request that exclude ways to swap. */
@@ -73,15 +73,15 @@ export function readSwapChoice(
   ): SideChoice => {
     const named = namesOf(input, field, names) ?? included;
     const { useExternalLiquidity: external } = input;
-    const foreign = external === false ? foreignOf(chain, names) : NO_NAMES;
+    const externalSources = external === false ? externalNames(chain, names) : NO_NAMES;
     if (named === undefined && excluded === NONE && maxHops === MAX_HOPS && external === undefined)
       return PLAIN_SIDE;
     return {
       included: named,
-      excluded: foreign.length === 0 ? excluded : new Set([...excluded, ...foreign]),
+      excluded: externalSources.length === 0 ? excluded : new Set([...excluded, ...externalSources]),
       maxHops,
-      external: external === true || isForeign(chain, named),
-      leavesOut: foreign.length > 0,
+      external: external === true || namesExternal(chain, named),
+      leavesOut: externalSources.length > 0,
     };
   };
   return {
@@ -107,9 +107,9 @@ function withoutExternalSources(
   choice: SideChoice,
   names: readonly string[],
 ): SideChoice {
-  const foreign = foreignOf(chain, names);
-  if (foreign.length === 0) return choice;
-  return { ...choice, excluded: new Set([...choice.excluded, ...foreign]), external: false };
+  const externalSources = externalNames(chain, names);
+  if (externalSources.length === 0) return choice;
+  return { ...choice, excluded: new Set([...choice.excluded, ...externalSources]), external: false };
 }
 
 const NO_NAMES: readonly string[] = [];
@@ -118,14 +118,14 @@ function namesOn(liquidity: LiquiditySource, { chain }: RequestEnd): readonly st
   return liquidity.sources(chain.id);
 }
 
-function foreignOf({ liquidity }: RequestEnd["chain"], names: readonly string[]): readonly string[] {
-  const own = liquidity?.sources ?? [];
-  return names.filter((asked) => !own.some(({ name }) => name === asked));
+function externalNames({ liquidity }: RequestEnd["chain"], names: readonly string[]): readonly string[] {
+  const poolSources = liquidity?.sources ?? [];
+  return names.filter((name) => !poolSources.some((source) => source.name === name));
 }
 
 /** Naming an external source allows it. */
-function isForeign(chain: RequestEnd["chain"], named: ReadonlySet<string> | undefined): boolean {
-  return named !== undefined && foreignOf(chain, [...named]).length > 0;
+function namesExternal(chain: RequestEnd["chain"], named: ReadonlySet<string> | undefined): boolean {
+  return named !== undefined && externalNames(chain, [...named]).length > 0;
 }
 
 function namesOf(

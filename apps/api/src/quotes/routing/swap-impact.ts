@@ -6,7 +6,7 @@ import type { Swapped } from "./find-swaps.ts";
 
 /**
  * The cost of a route's swaps: pool fees, price impact, and deviation from known prices; in bps of the input,
- * rounded down. Negative if they yield more. Undefined without swaps.
+ * rounded down. Negative if the swaps yield more than known prices. Undefined without swaps.
  */
 export function routeImpactBps(
   route: ChosenRoute,
@@ -43,7 +43,7 @@ export function refuseImpact(
   );
 }
 
-/** Undefined for a swap without a pool: wrapping is one for one. */
+/** Undefined for wrapping and unwrapping, which are one for one. */
 function impactOf(swap: Swapped, from: PricedUnit, to: PricedUnit): bigint | undefined {
   return swap.pool === undefined ? undefined : swapImpactBps(swap, from, to);
 }

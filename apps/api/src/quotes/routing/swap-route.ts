@@ -7,8 +7,8 @@ import type { FindExchange, Swapped } from "./find-swaps.ts";
 
 /**
  * The user's own swap on one chain, in pools or by wrapping. The service has no part in it and charges
- * nothing. An exact output is bought exactly; for an expected one, the smallest input that yields it is used.
- * Undefined if no pool can make the swap.
+ * nothing. An exact output is bought exactly. For an expected output, the smallest input that yields it is
+ * used. Undefined if no pool can make the swap.
  */
 export function bestSwap(
   { origin, destination, originCurrency, destinationCurrency, tradeType, amount, swaps }: QuoteQuestion,

@@ -14,8 +14,9 @@ export interface ValueServices {
 }
 
 /**
- * Prices of the currencies of a route. Without a price source, pools determine the value, or the currency it
- * is swapped for; 0 if unknown. For display only: fees are charged in currencies with a price.
+ * Prices of the currencies of a route. A currency without a price source is valued by pools, or by the
+ * currency that it is swapped for; 0 means unknown. For display only: fees are charged in currencies with a
+ * price.
  */
 export function valuesOf(
   services: ValueServices,
@@ -42,8 +43,13 @@ export function valuesOf(
   const input = unitOf(services, route.deposited);
   if (trade.origin === undefined) return { originNative, deposited: input, input, output: input };
   const output = unitOf(services, route.paidFrom);
-  const known = inputUnit(input, trade.origin, output);
-  return { originNative, deposited: known, input: known, output: outputUnit(output, trade.origin, known) };
+  const pricedInput = inputUnit(input, trade.origin, output);
+  return {
+    originNative,
+    deposited: pricedInput,
+    input: pricedInput,
+    output: outputUnit(output, trade.origin, pricedInput),
+  };
 }
 
 function unitOf({ chains, market, poolUsd }: ValueServices, currency: Currency): PricedUnit {
@@ -60,14 +66,16 @@ function unitOf({ chains, market, poolUsd }: ValueServices, currency: Currency):
 }
 
 function inputUnit(input: PricedUnit, { amountIn, spotOut }: Swapped, output: PricedUnit): PricedUnit {
-  return input.priceUsd > 0n ? input : worth(input.decimals, amountIn, amountToUsdDown(spotOut, output));
+  return input.priceUsd > 0n ? input : unitPrice(input.decimals, amountIn, amountToUsdDown(spotOut, output));
 }
 
 function outputUnit(output: PricedUnit, { amountIn, spotOut }: Swapped, input: PricedUnit): PricedUnit {
-  return output.priceUsd > 0n ? output : worth(output.decimals, spotOut, amountToUsdDown(amountIn, input));
+  return output.priceUsd > 0n
+    ? output
+    : unitPrice(output.decimals, spotOut, amountToUsdDown(amountIn, input));
 }
 
 /** The price of one unit when `amount` is worth `usd` (18 decimals). */
-function worth(decimals: number, amount: bigint, usd: bigint): PricedUnit {
+function unitPrice(decimals: number, amount: bigint, usd: bigint): PricedUnit {
   return { decimals, priceUsd: amount === 0n ? 0n : (usd * pow10(decimals)) / amount };
 }

@@ -17,9 +17,9 @@ export interface Capabilities {
   readonly gasTopups: boolean;
   /** A fill can be made there before its deposit counts. */
   readonly fastFills: boolean;
-  /** Deposits take time to count, so an app may guarantee one. */
+  /** Deposits take time to be confirmed, so an app may guarantee them. */
   readonly guaranteedDeposits: boolean;
-  /** Stablecoins are held there. */
+  /** Accounts can hold stablecoins there. */
   readonly stablecoins: boolean;
 }
 
@@ -54,7 +54,8 @@ export const TRANSFER_CAPABILITIES: Capabilities = {
 };
 
 /**
- * Capabilities of Solana and Bitcoin: a program, or keys derived from one key, give every order an address.
+ * Capabilities of Solana and Bitcoin, where every order can have a deposit address: from a program, or from
+ * derived keys.
  */
 const ADDRESS_CAPABILITIES: Capabilities = { ...TRANSFER_CAPABILITIES, depositAddresses: true };
 
@@ -66,7 +67,7 @@ export const CAPABILITIES: Readonly<Record<"evm" | NonEvmVmType, Capabilities>> 
   evm: EVM_CAPABILITIES,
   svm: SOLANA_CAPABILITIES,
   bvm: { ...ADDRESS_CAPABILITIES, stablecoins: false },
-  // Its blocks are final immediately, so nothing is left to guarantee.
+  // Blocks on Hyperliquid are final immediately, so there is no delay to guarantee against.
   hypevm: { ...TRANSFER_CAPABILITIES, guaranteedDeposits: false },
 };
 
@@ -82,14 +83,14 @@ interface RouteEnds {
   readonly destination: RouteEnd;
 }
 
-/** The capabilities that a feature of requests requires. */
+/** The capability that a feature of requests requires. */
 export interface Need {
   readonly capability: keyof Capabilities;
   /** The end that must have the capability. */
   readonly end: keyof RouteEnds | "both";
-  /** Why some chains lack it, as the end of a sentence. */
+  /** Why some chains lack the capability, as the end of a sentence. */
   readonly why: string;
-  /** The option of a quote that asks for it. Absent: the feature is refused where it is used. */
+  /** The quote option that requests the feature. Absent: the feature's own code refuses it. */
   readonly option?: {
     readonly field: keyof QuoteInput;
     readonly code: ErrorCode;
@@ -109,10 +110,7 @@ type Feature =
   | "guaranteedDeposit"
   | "fastFill";
 
-/**
- * The features that need something of a chain; every other one works on all routes. docs/NON-EVM.md shows
- * them.
- */
+/** The features that need a capability; all other features work on all routes. docs/NON-EVM.md lists them. */
 export const needs: Readonly<Record<Feature, Need>> = {
   fixedRate: {
     capability: "stablecoins",
@@ -196,16 +194,16 @@ export const needs: Readonly<Record<Feature, Need>> = {
   },
 };
 
-/** The end of a route that lacks what a feature needs; undefined: the route has the feature. */
+/** The end of a route that lacks what a feature needs; undefined: the route supports the feature. */
 export function unsupportedEnd(
   { capability, end }: Pick<Need, "capability" | "end">,
   ends: Readonly<Record<keyof RouteEnds, Pick<RouteEnd, "can">>>,
 ): keyof RouteEnds | undefined {
   const concerned = end === "both" ? (["origin", "destination"] as const) : [end];
-  return concerned.find((one) => !ends[one].can[capability]);
+  return concerned.find((side) => !ends[side].can[capability]);
 }
 
-/** The needs of features that an option of a quote asks for. */
+/** The needs of features that a quote option requests. */
 const optionNeeds = Object.values(needs).flatMap(({ option, ...need }) =>
   option === undefined ? [] : [{ ...need, option }],
 );
@@ -227,7 +225,7 @@ export function refuseIncapable(ends: RouteEnds, input: QuoteInput): void {
   }
 }
 
-/** @throws ServiceError for a payment to the recipient that needs no service */
+/** The error for a payment that the user can send to the recipient without the service. */
 export function noSends(): ServiceError {
   return new ServiceError(
     "UNSUPPORTED_ROUTE",

@@ -2,11 +2,11 @@ import type { RequestEnd } from "../../chains/chains.port.ts";
 import { unsupportedEnd, needs } from "./capabilities.ts";
 import { sideOf } from "./side-of.ts";
 
-/** Why a request between two chains cannot be filled before its deposit counts; undefined: it can. */
+/** Why a request between two chains cannot be filled before its deposit is confirmed; undefined: it can. */
 export function fastFillObstacle(origin: RequestEnd, destination: RequestEnd): string | undefined {
   const ends = { origin: sideOf(origin), destination: sideOf(destination) };
-  const lacked = [needs.guaranteedDeposit, needs.fastFill].find(
+  const missing = [needs.guaranteedDeposit, needs.fastFill].find(
     (need) => unsupportedEnd(need, ends) !== undefined,
   );
-  return lacked?.why;
+  return missing?.why;
 }

@@ -22,11 +22,11 @@ export function routedFacts(
     received: isSwap ? destinationCurrency : route.deposited,
     minimum: isSwap ? guarantee.minimumAmount : (guarantee.minDeposit ?? terms.origin.amount),
   };
-  const given = `${formatAmount(guarantee.maxInput, originCurrency.decimals)} ${originCurrency.symbol}`;
+  const inputText = `${formatAmount(guarantee.maxInput, originCurrency.decimals)} ${originCurrency.symbol}`;
   if (isSwap)
     return {
       id: "swap",
-      description: `Swap ${tradeType === "EXACT_OUTPUT" ? "at most " : ""}${given} for ${destinationCurrency.symbol}`,
+      description: `Swap ${tradeType === "EXACT_OUTPUT" ? "at most " : ""}${inputText} for ${destinationCurrency.symbol}`,
       ...exchangeAndPay(exchange, {
         recipient: terms.recipient,
         requestId: terms.requestId,
@@ -37,7 +37,7 @@ export function routedFacts(
     };
   return {
     id: "deposit",
-    description: `Swap ${given} for ${route.deposited.symbol} and deposit it to start the request`,
+    description: `Swap ${inputText} for ${route.deposited.symbol} and deposit it to start the request`,
     ...exchangeAndDeposit(exchange, terms.orderId),
     gasUnits: routedDepositGas(policy.gas, originCurrency, route.deposited, swapped),
     approvalProxy,

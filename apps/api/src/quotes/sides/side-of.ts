@@ -4,11 +4,11 @@ import { evmSide } from "./evm-side.ts";
 import type { Side } from "./side.ts";
 import { transferSide } from "./transfer-side.ts";
 
-const known = new WeakMap<RequestEnd, Side>();
+const sides = new WeakMap<RequestEnd, Side>();
 
-/** Made once per chain. */
+/** The side of a chain; created once per chain. */
 export function sideOf(end: RequestEnd): Side {
-  const side = known.get(end) ?? perKind(end, { evm: evmSide, nonEvm: transferSide });
-  known.set(end, side);
+  const side = sides.get(end) ?? perKind(end, { evm: evmSide, nonEvm: transferSide });
+  sides.set(end, side);
   return side;
 }

@@ -10,38 +10,39 @@ import type { Capabilities } from "./capabilities.ts";
 /** The facts that a quote needs about the chain at one end of its route, of any kind. */
 export interface Side {
   readonly can: Capabilities;
-  /** The chain, for features of EVM chains only; absent on others. See {@link evmOf}. */
+  /** The EVM chain, for features that only EVM chains have. Absent on non-EVM chains. See {@link evmOf}. */
   readonly evm?: ConnectedChain;
   readonly depository: Hex;
   /** Amounts have at most this many bits. */
   readonly amountBits: bigint;
-  /** The smallest payment that the chain accepts, base units; 0: any. */
+  /** The smallest payment that the chain accepts, in base units. 0: no minimum. */
   readonly minPayment: bigint;
-  /** The recipient can collect most of what a payment in this currency costs, so its cost is `rent`. */
+  /** Whether the cost of a payment is `rent`: the recipient can get most of it back. */
   isCostRent(currency: Currency): boolean;
-  /** The cost of a payment besides its amount, for errors. */
+  /** What a payment costs in addition to its amount, as a phrase for error messages. */
   readonly costOfFill: string;
-  /** A deposit is only identified by the nonce that the user's wallet signs (Hyperliquid). */
+  /** Deposits are identified only by the nonce that the user's wallet signs (Hyperliquid). */
   readonly needsWalletNonce: boolean;
   /** This build can create the transaction that the user's wallet signs. */
   readonly makesSteps: boolean;
   /** A payment in the native token runs the recipient's code. */
   readonly runsRecipientCode: boolean;
-  /** Families of chains on which the user surely has the key of their own address. */
+  /** Chain families on which the user certainly has the key of their own address. */
   readonly walletFamilies: readonly string[];
-  /** Asks the chain why it would refuse a payment. Absent: it refuses none. @throws RpcFault */
+  /** Asks the chain why it would refuse a payment. Absent: the chain refuses no payment. @throws RpcFault */
   readonly refusalOf?: ConnectedNonEvmChain["connection"]["refusalOf"];
   /**
-   * Accounts, besides currencies, from which a payment could never be moved again.
-   * @param solver on EVM chains
+   * Accounts, other than tokens, from which a payment could never be moved again.
+   * @param solver the solver's address, used on EVM chains
    */
   unsafeAccounts(solver: Address): ReadonlyArray<Hex | undefined>;
-  /** A payment to a deposit address does not show who owns the money, so refunds need `refundTo`. */
+  /** A payment to a deposit address does not show who paid, so refunds need `refundTo`. */
   readonly hidesPayers: boolean;
-  /** The deposit address of a key. Absent: this instance issues none on the chain. */
+  /** Derives the deposit address of a key. Absent: this instance has no deposit addresses on the chain. */
   readonly depositAddressOf?: ((key: DepositAddressKey) => Hex) | undefined;
   /**
-   * Asks the chain why a payment could not arrive at an address or be swept. Absent: any can.
+   * Asks the chain why a payment could not arrive at a deposit address or be swept. Absent: the chain refuses
+   * no payment.
    * @throws RpcFault
    */
   readonly addressRefusalOf?: NonNullable<NonEvmDepositAddresses["refusalOf"]> | undefined;
@@ -52,7 +53,8 @@ export interface Side {
    */
   sweepGas(currency: Currency): bigint;
   /**
-   * The cost of this many units for the quote, with the chain's margin, base units of the native token.
+   * The quoted cost of this many units of {@link sweepGas}, with the chain's margin, in base units of the
+   * native token.
    * @throws ServiceError RPC_HTTP_ERROR when no fresh value is known
    */
   originCost(units: bigint): bigint;
@@ -67,12 +69,15 @@ export interface Side {
    * steps; UNSUPPORTED_CURRENCY
    */
   steps(facts: StepsFacts): Promise<UserSteps>;
-  /** Blocks until the deposit counts, including its own. */
+  /** Blocks until the deposit is confirmed, including its own block. */
   confirmations(inputUsd: bigint): number;
 }
 
 export interface RefundCosts {
-  /** The cost of paying this very account. Absent: the usual cost. */
+  /**
+   * The cost of paying the account of the refund, in base units of the native token. Undefined: the usual
+   * cost.
+   */
   readonly payment: bigint | undefined;
   /** The cost of the service's deposit transaction, as in {@link Side.sweepGas}. */
   readonly depositGas: bigint;
@@ -93,7 +98,7 @@ export interface StepsFacts {
   readonly guarantee: RouteGuarantee;
 }
 
-/** The user's steps and their cost in addition to the payment. */
+/** The user's steps, and their cost in addition to the payment. */
 export interface UserSteps {
   readonly steps: QuoteStep[];
   /** Base units of the origin's native currency. */
@@ -102,9 +107,9 @@ export interface UserSteps {
   readonly balance: bigint;
 }
 
-/** The EVM chain of a side whose {@link Capabilities} were checked. */
+/** The EVM chain of a side. Check its {@link Capabilities} first: throws for a non-EVM side. */
 export function evmOf({ evm }: Pick<Side, "evm">): ConnectedChain {
   if (evm === undefined)
-    throw new Error("invariant violated: a non-EVM side was asked for what its capabilities exclude");
+    throw new Error("invariant violated: non-EVM side used for a feature that only EVM chains support");
   return evm;
 }

@@ -3,7 +3,7 @@ import { type Currency, formatAmount, type Hex, type NonEvmChain, ServiceError }
 import type { Swapped } from "../routing/find-swaps.ts";
 
 /**
- * The swap of the user's transaction, with instructions that are not validated yet.
+ * The swap in the user's transaction. Its instructions are not validated yet.
  * @throws ServiceError SERVICE_UNAVAILABLE
  */
 export async function swapOf(
@@ -18,25 +18,25 @@ export async function swapOf(
   return { currency: address, maxInput: amountIn, programs, proposed: await pool.propose(user) };
 }
 
-/** Describes the step for the user, including what the user keeps. */
+/** Describes the step for the user, including what stays in the user's wallet. */
 export function swapDescription(
   { native }: Pick<NonEvmChain, "native">,
   paid: Currency,
   deposited: Currency,
   { amountIn, amountOut }: Pick<Swapped, "amountIn" | "amountOut">,
 ): string {
-  const given = `${formatAmount(amountIn, paid.decimals)} ${paid.symbol}`;
-  const kept = `${formatAmount(amountOut, deposited.decimals)} ${deposited.symbol}`;
-  const rest = `what the swap yields above ${kept} stays in your wallet`;
-  // The account of wrapped SOL is closed, with everything in it.
+  const paidText = `${formatAmount(amountIn, paid.decimals)} ${paid.symbol}`;
+  const depositedText = `${formatAmount(amountOut, deposited.decimals)} ${deposited.symbol}`;
+  const rest = `what the swap yields above ${depositedText} stays in your wallet`;
+  // Closing the account of wrapped SOL unwraps its whole balance.
   const unwrapped =
     deposited.address === native.address
       ? `; all wrapped ${native.symbol} in your wallet becomes ${native.symbol}`
       : "";
-  return `Swap at most ${given} and deposit ${kept} to start the request; ${rest}${unwrapped}`;
+  return `Swap at most ${paidText} and deposit ${depositedText} to start the request; ${rest}${unwrapped}`;
 }
 
-/** Names the alternative for the client. */
+/** The client error for a refused swap. Names an alternative. */
 export function swapRefusal(
   { displayName }: Pick<NonEvmChain, "displayName">,
   cause: SwapRefused,

@@ -11,7 +11,7 @@ const BITCOIN_DUST = 546n;
 const SOLANA_FINAL_BLOCKS = 32;
 
 /** The differences between chains that pay by transfers. */
-type OfFamily = Pick<
+type FamilyTraits = Pick<
   Side,
   | "needsWalletNonce"
   | "makesSteps"
@@ -25,7 +25,7 @@ type OfFamily = Pick<
 export function transferSide(end: ConnectedNonEvmChain): Side {
   const { chain, pulse, connection, users } = end;
   const { depositAddresses: addresses } = connection;
-  const byPayment: Omit<OfFamily, "confirmations"> = {
+  const paymentTraits: Omit<FamilyTraits, "confirmations"> = {
     minPayment: 0n,
     isCostRent: () => false,
     needsWalletNonce: false,
@@ -33,22 +33,22 @@ export function transferSide(end: ConnectedNonEvmChain): Side {
     walletFamilies: [chain.vmType],
     steps: async (facts) => await paymentFrom(end, facts),
   };
-  const families: Readonly<Record<NonEvmVmType, OfFamily>> = {
+  const families: Readonly<Record<NonEvmVmType, FamilyTraits>> = {
     svm: {
-      ...byPayment,
+      ...paymentTraits,
       // Rent of a new token account, which its owner can reclaim by closing it.
       isCostRent: ({ address }) => address !== chain.native.address,
       confirmations: () => SOLANA_FINAL_BLOCKS,
     },
     bvm: {
-      ...byPayment,
+      ...paymentTraits,
       minPayment: BITCOIN_DUST,
       confirmations: () => chain.confirmations,
     },
     hypevm: {
       needsWalletNonce: true,
       makesSteps: users?.token !== undefined,
-      // A Hyperliquid user has an EVM wallet. An EVM address may be a contract's, without a key on
+      // A Hyperliquid user has an EVM wallet. An EVM user's address may be a contract, which has no key on
       // Hyperliquid.
       walletFamilies: [chain.vmType, "evm"],
       steps: async (facts) => await withdrawalFrom(end, facts),

@@ -26,7 +26,7 @@ export async function withdrawalFrom(
   return { steps, gas: 0n, balance: await balanceOf(origin, terms) };
 }
 
-/** The step of a payment into the depository of a non-EVM chain; swaps first if the route does. */
+/** The step of a deposit on a non-EVM chain; swaps first if the route does. */
 export async function paymentFrom(
   origin: ConnectedNonEvmChain,
   { originCurrency, publicKey, route, terms }: StepsFacts,
@@ -40,7 +40,7 @@ export async function paymentFrom(
   const swapped = route.trade.origin;
   const [balance, made] = await Promise.all([
     balanceOf(origin, terms),
-    withBalanceErrors(chain, async () => {
+    withNodeErrors(chain, async () => {
       const swap = swapped && (await swapOf(chain, originCurrency, user, swapped));
       const to = terms.depositAddress?.address;
       return await users?.deposit?.({ user, currency, amount, orderId, publicKey, to, swap });
@@ -56,19 +56,16 @@ export async function paymentFrom(
   };
 }
 
-/** The user's balance of the currency they pay with. */
+/** The user's balance of the currency that they pay with. */
 async function balanceOf(
   { chain, users }: ConnectedNonEvmChain,
   { user, input, origin }: RequestTerms,
 ): Promise<bigint> {
   const { currency } = input ?? origin;
-  return await withBalanceErrors(chain, async () => (await users?.balance(user, currency)) ?? 0n);
+  return await withNodeErrors(chain, async () => (await users?.balance(user, currency)) ?? 0n);
 }
 
-async function withBalanceErrors<T>(
-  chain: Pick<NonEvmChain, "displayName">,
-  ask: () => Promise<T>,
-): Promise<T> {
+async function withNodeErrors<T>(chain: Pick<NonEvmChain, "displayName">, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (cause) {
@@ -100,12 +97,12 @@ function depositStep(
   };
 }
 
-/** Hyperliquid's own name of the currency. */
+/** Hyperliquid's name and id of the currency. */
 async function tokenOf(
   { chain, users }: ConnectedNonEvmChain,
   { origin: { currency } }: RequestTerms,
 ): Promise<{ readonly name: string; readonly tokenId: Hex }> {
-  const token = await withBalanceErrors(chain, async () => await users?.token?.(currency));
+  const token = await withNodeErrors(chain, async () => await users?.token?.(currency));
   if (token !== undefined) return token;
   throw new ServiceError(
     "UNSUPPORTED_CURRENCY",
@@ -116,15 +113,12 @@ async function tokenOf(
   );
 }
 
-/**
- * Chain id of the signature's domain when the client does not name the wallet's chain; it affects nothing but
- * the signature.
- */
+/** Chain id of the signature's domain. Affects only the signature, so any chain of the wallet will do. */
 const DEFAULT_SIGNATURE_CHAIN = 1;
 
 /**
- * The two steps of a Hyperliquid withdrawal, with one nonce: the nonce mapping and the transfer. The first
- * has no check: a client would wait there for the fill before it ever deposited.
+ * The two steps of a Hyperliquid withdrawal, with one nonce: the nonce mapping and the transfer. The mapping
+ * has no check: a client would wait for the fill there and never make the deposit.
  */
 function withdrawalSteps(
   chain: NonEvmChain,
