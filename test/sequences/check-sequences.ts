@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { sequences, type Action } from "./actions.ts";
+import type { Action } from "./action.ts";
+import { sequences } from "./random-actions.ts";
 import { runSequence } from "./run-sequence.ts";
 import type { NodeKind } from "./sequence-chain.ts";
 import type { SequenceHome } from "./world.ts";

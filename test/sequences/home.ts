@@ -18,10 +18,7 @@ export async function openHome(
   await onServer(
     serverUrl,
     `create database ${name} template ${template}`,
-    // Replanning a statement takes longer than running it on tables of a few rows.
-    ...["plan_cache_mode = force_generic_plan", "jit = off", "synchronous_commit = off"].map(
-      (setting) => `alter database ${name} set ${setting}`,
-    ),
+    ...["jit = off", "synchronous_commit = off"].map((setting) => `alter database ${name} set ${setting}`),
   );
   const pool = createPool(databaseUrl(serverUrl, name), {
     max: 6,

@@ -30,7 +30,7 @@ function next<T>(list: readonly T[], current: T): T | undefined {
 }
 
 /** @returns undefined if it is not possible now */
-export async function rotateSolver(world: SequenceWorld, kept: boolean): Promise<true | undefined> {
+export async function rotateSolver(world: SequenceWorld, isKept: boolean): Promise<true | undefined> {
   const { configuration: keys } = world;
   const solver = next<Address>(SOLVERS, keys.solver);
   if (solver === undefined || !(await finishPayments(world))) return undefined;
@@ -47,8 +47,8 @@ export async function rotateSolver(world: SequenceWorld, kept: boolean): Promise
     if (native > LEFT_BEHIND) await memory.send(keys.solver, { to: solver, value: native - LEFT_BEHIND });
   }
   await world.mine(SAFE_BLOCKS);
-  if (!kept) world.loseSolver(keys.solver);
-  const formerSolvers = kept ? [...keys.formerSolvers, keys.solver] : keys.formerSolvers;
+  if (!isKept) world.loseSolver(keys.solver);
+  const formerSolvers = isKept ? [...keys.formerSolvers, keys.solver] : keys.formerSolvers;
   await world.restart({ ...keys, solver, formerSolvers });
   return true;
 }

@@ -17,7 +17,9 @@ import {
   type OnChainPayment,
   type Worth,
 } from "./ledger.ts";
-import { perform, topUp, type Action, type Outcome } from "./actions.ts";
+import type { Action, Outcome } from "./action.ts";
+import { topUp } from "./app-actions.ts";
+import { perform } from "./perform.ts";
 import { HONOR_BPS, ONE_CENT, UNREPAID_DAILY_USD } from "./bounds.ts";
 import { brokenRules, falseStatuses, missedDeposits, secondDeposits, misassignedSweeps } from "./check.ts";
 import {
