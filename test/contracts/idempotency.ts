@@ -7,21 +7,21 @@ import type {
 } from "../../apps/api/src/http/idempotency.port.ts";
 import { LeaseLost } from "../../apps/api/src/http/idempotency.port.ts";
 
-/** In the past: a store may ignore a clock that is ahead of its own. */
+/** In the past, because a store may ignore a clock that is ahead of its own. */
 const NOW_MS = 1_600_000_000_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 let calls = 0;
 
-/** A call that no one has made yet. */
+/** A new call that no store knows. */
 export function aCall(change: Partial<IdempotentCall> = {}): IdempotentCall {
   return { scope: "key", endpoint: "POST /quote/v2", key: `key-${++calls}`, bodyHash: "aa", ...change };
 }
 
 export const anAnswer: StoredAnswer = { status: 200, body: '{"requestId":"0x01"}' };
 
-/** Begins a call, which must be this caller's to run. */
+/** Begins a call. Throws unless the store lets this caller run it. */
 export async function begun(
   idempotency: Idempotency,
   call: IdempotentCall,
@@ -32,7 +32,7 @@ export async function begun(
   return begin.lease;
 }
 
-/** What every idempotency store guarantees. */
+/** What every idempotency store must guarantee. */
 export function idempotencyContract(name: string, make: () => Promise<Idempotency>): void {
   test(`${name}: a call is in progress until it has an answer, which is then repeated for a day`, async () => {
     const store = await make();

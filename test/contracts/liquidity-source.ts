@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import type { LiquiditySource, SwapQuestion } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 
-/** A source, and a pair of tokens that its pools connect. */
+/** A source of liquidity, and two tokens that its pools connect. */
 export interface KnownPair {
   readonly source: LiquiditySource;
   readonly question: SwapQuestion;
-  /** An input with almost no price impact. */
+  /** Base units of the input token, with almost no price impact. */
   readonly amountIn: bigint;
 }
 
-/** What every source of liquidity guarantees. */
+/** What every source of liquidity must guarantee. */
 export function liquiditySourceContract(name: string, make: () => Promise<KnownPair>): void {
   test(`${name}: a larger input never buys less`, async () => {
     const { source, question, amountIn } = await make();

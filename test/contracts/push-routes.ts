@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { StatusPush } from "../../apps/api/src/push/status-push.port.ts";
 
-/** What every push service guarantees while nothing happens. */
+/** What every push service must guarantee while no request changes. */
 export function idlePushContract(name: string, make: () => Promise<StatusPush>): void {
   const follower = () => {
     const calls: string[] = [];

@@ -61,9 +61,9 @@ const order = {
 } as const;
 
 /**
- * What every signer guarantees, also one that signs no bare digest: it signs the transactions and messages of
- * the service. Verified by viem.
- * @param make the signer of `address`
+ * What every signer must guarantee, even if it signs no bare digests: it signs the service's transactions and
+ * messages, and viem verifies them.
+ * @param make creates the signer of `address`
  */
 export function signerContract(name: string, address: Hex, make: () => Promise<Signer>): void {
   test(`${name}: it reports the address of its key, in lower case`, async () => {
@@ -119,8 +119,8 @@ export function signerContract(name: string, address: Hex, make: () => Promise<S
 }
 
 /**
- * What a signer guarantees in addition whose key service signs any digest.
- * @param make the signer
+ * What a signer whose key service signs any digest must guarantee in addition.
+ * @param make creates the signer
  */
 export function digestSignerContract(name: string, make: () => Promise<Signer>): void {
   test(`${name}: its signatures recover to its address, with s in the lower half, v 27 or 28, and 65 bytes`, async () => {

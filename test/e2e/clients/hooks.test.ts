@@ -71,7 +71,7 @@ const trade = (from: Address) => ({
   tradeType: "EXACT_INPUT" as const,
 });
 
-/** Requests a quote with the hook's function. */
+/** Requests a quote with the function of the React hook. */
 async function requestQuote(from: Wallet, more: object = {}): Promise<Quote> {
   return (await queryQuote(url, { ...trade(from.address), ...more })) as unknown as Quote;
 }

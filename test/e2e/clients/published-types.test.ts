@@ -18,8 +18,8 @@ import { portBaseOf } from "../port-bases.ts";
 // Validates the answers of a local system against the types that the public SDK publishes.
 
 /**
- * Deliberate differences between answers and their published types, with reasons. The test fails if one
- * appears or disappears.
+ * Deliberate differences between answers and their published types, with reasons. The test fails if a
+ * difference appears or disappears.
  */
 const differences: Readonly<Record<string, string>> = {
   "GET /intents/status status: must be equal to one of the allowed values":
@@ -33,7 +33,7 @@ const differences: Readonly<Record<string, string>> = {
   "POST /quote/v2 400 errorData: must be string": "a string cannot name several fields with their limits",
 };
 
-/** Published operations that are not served; docs/CLIENTS.md says why. */
+/** Published operations that the service does not have. docs/CLIENTS.md says why. */
 const notServed = [
   "POST /execute/swap",
   "GET /loadforge.txt",
@@ -98,7 +98,7 @@ function aWallet() {
 }
 
 interface CallOptions {
-  /** The path with its parameters and query filled in. Default: the path of the operation. */
+  /** The path with its parameters and query filled in. Default: the path in the name of the operation. */
   readonly at?: string;
   readonly body?: object;
   readonly withKey?: boolean;

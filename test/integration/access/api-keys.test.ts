@@ -24,7 +24,7 @@ const keyServices = () => ({ register, clock });
 /** A process that reads keys, with its own pool and cache. */
 interface KeyProcess {
   readonly keys: KnownKeys;
-  /** Queries that reached Postgres. */
+  /** The key ids of each query that reached Postgres. */
   readonly queries: string[][];
   stop(): Promise<void>;
 }

@@ -16,11 +16,11 @@ import { recordedEvents } from "../../fakes/recorded-events.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { aQuoteBody, aServer } from "../../support/route-server.ts";
 
-/** In the past: the store ignores a clock that is ahead of the database's. */
+/** In the past, because the store ignores a clock that is ahead of the database's. */
 const NOW_MS = 1_600_000_000_000;
 const MINUTE_MS = 60_000;
 let database: TestDatabase;
-/** One per process. */
+/** One pool per process. */
 let pools: readonly [pg.Pool, pg.Pool];
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Both processes, in turn. */
+/** A store that uses both processes in turn. */
 function eitherProcess(): Idempotency {
   const stores = pools.map((pool) => idempotencyStore(sqlOn(pool)));
   let turn = 0;

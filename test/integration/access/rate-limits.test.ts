@@ -60,7 +60,7 @@ test("the limit holds in every new window for any mix of processes", async () =>
     }
     await new Promise((resolve) => setTimeout(resolve, 4));
   }
-  // Fixed windows: two of them may overlap any interval of a window's length, never three.
+  // The windows are fixed: an interval of a window's length overlaps at most two of them.
   for (const from of passedAt)
     expect(passedAt.filter((at) => at >= from && at < from + windowMs).length).toBeLessThanOrEqual(80);
   expect(passedAt.length).toBeLessThanOrEqual(4 * 40);

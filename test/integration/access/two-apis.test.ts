@@ -14,10 +14,10 @@ const { url: redisUrl, prefix } = testRedis();
 let database: TestDatabase;
 let lines = "";
 
-/** An API as `main.ts` builds it, without a chain that answers. */
+/** An API as `main.ts` builds it, but without a reachable node. */
 interface Api {
   readonly app: FastifyInstance;
-  /** True if every part stopped in time. */
+  /** Stops the API. Returns whether every part stopped in time. */
   stop(): Promise<boolean>;
 }
 const apis: Api[] = [];

@@ -37,7 +37,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-/** A wallet with a key, and this amount in its app balance. */
+/** A wallet with a private key and this app balance. */
 async function aWallet(amount: bigint, currency: Address = world.usdc): Promise<PrivateKeyAccount> {
   const account = privateKeyToAccount(generatePrivateKey());
   await give(account.address.toLowerCase() as Address, amount, currency);
@@ -99,7 +99,7 @@ async function record(claimId: Hex32): Promise<ClaimRecord> {
   return claim;
 }
 
-/** Runs rounds until the claim has ended. */
+/** Runs rounds until the claim ended. */
 async function untilEnded(claimId: Hex32): Promise<ClaimRecord> {
   for (let round = 0; round < 40; round++) {
     const claim = await record(claimId);
@@ -270,7 +270,7 @@ test("refuses an invalid claim with the error code of its fault", async () => {
 
 test("a claim whose recipient rejects native tokens is returned to the balance, including its fee", async () => {
   const account = await aWallet(ONE, NATIVE_CURRENCY);
-  // A contract whose code rejects plain transfers.
+  // A contract that rejects plain transfers.
   const refuses = world.anAddress();
   await world.origin.client.setCode({ address: refuses, bytecode: "0x5f5ffd" });
   const refused = await offer(account.address, {
@@ -343,7 +343,7 @@ test("after a crash at any step of accepting or paying, another process pays the
       if (!(error instanceof Crashed) && !crashing.isDead()) throw error;
       died = true;
     }
-    // The client got no answer and submits its signature again.
+    // The client got no answer, so it submits its signature again.
     await accept(claimId, signature);
     expect((await untilEnded(claimId)).state).toBe("paid");
     expect(await world.origin.balance(recipient, world.usdc), crashing.acts.at(-1)).toBe(4_000_000n);

@@ -249,7 +249,7 @@ test.each(["disputed", "too old", "missing"] as const)(
     const wallet = await aWallet(1_000_000_000n);
     const inEther = { currency: ether.currency, amount: ONE / 40n };
     expect(await hold(wallet, 50n * ONE, inEther)).toEqual({ kind: "placed" });
-    // Three times 60 dollars, and half of that for its rise.
+    // Three times 60 dollars, plus half of that as a margin for a rise of its price.
     world.prices.set("ethereum", "2400");
     if (doubt === "missing") world.prices.set("ethereum", undefined);
     else world.prices.trust("ethereum", unreliable[doubt]);
@@ -278,7 +278,7 @@ test("a balance in the hold's own currency is its collateral: it needs its hairc
   const inEther = { currency: ether.currency, amount: ONE / 2n };
   expect(await hold(wallet, 1_000n * ONE, inEther)).toEqual({ kind: "placed" });
   expect(await hold(wallet, ONE, inEther)).toMatchObject({ kind: "insufficient", availableUsd: 0n });
-  // The margin applies to the part above the balance in the hold's currency.
+  // The margin applies only to the part that the balance in the hold's currency does not cover.
   await world.give(wallet, usdc, 3_001_000_000n);
   const more = { currency: ether.currency, amount: (3n * ONE) / 2n };
   expect(await hold(wallet, 3_000n * ONE, more)).toMatchObject({
@@ -345,11 +345,11 @@ test("a permanent hold is charged to the balance; the rest is owed and repaid by
     pending: 5_000_000n,
     owed: 0n,
   });
-  // The deposit arrives after all: all eight dollars are returned to their payers.
+  // The deposit arrives late: all eight dollars are returned to the wallets that paid them.
   expect(await act(returnPermanent)).toBe("applied");
   expect(await act(returnPermanent)).toBe("already");
   expect((await world.line(wallet, usdc)).balance).toBe(9_000_000n);
-  // And it is reorged out again.
+  // A reorg removes the deposit again.
   expect(await act(reinstateHold)).toBe("applied");
   expect((await world.book(wallet)).heldUsd).toBe(8n * ONE);
   expect(await act(makeHoldPermanent)).toBe("applied");
@@ -529,7 +529,8 @@ test("the database itself refuses to overdraw, to unbalance, to change and to de
       /what was written stays/,
     );
   }
-  // An entry cannot be added to another transaction's movement, and an early check does not replace the last.
+  // An entry cannot be added to a movement of another transaction. An early check does not replace the check
+  // at the commit.
   const add = `insert into ledger_entries (movement_id, account, wallet, chain_id, currency, amount)
     select max(id), 'balance', '${wallet}', 1, '0x', 1 from ledger_movements where wallet = '${wallet}'`;
   await expect(world.pool.query(add)).rejects.toThrow(/another transaction/);

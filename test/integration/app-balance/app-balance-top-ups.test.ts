@@ -12,7 +12,7 @@ import { startEngineWorld, type EngineWorld } from "../../support/engine-world.t
 import { violatedInvariants } from "../../support/ledger-world.ts";
 import { someHash } from "../../support/terms.ts";
 
-// Top-ups reach their confirmations in the second block here.
+// In these tests a top-up has its confirmations once it is in the second newest block.
 let world: EngineWorld;
 
 beforeAll(async () => {

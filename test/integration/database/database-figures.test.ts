@@ -29,7 +29,7 @@ test("measures the size of the database and of each table", async () => {
   expect((await tableBytes(sql)).get("filler")).toBeGreaterThan(1_900_000);
 });
 
-/** @param hours how long ago the request was updated */
+/** @param hours since the last update of the requests */
 const store = async (state: string, hours: number, count: number): Promise<unknown> =>
   await pool.query(
     `insert into requests (request_id, order_id, kind, state, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms, fill_deadline_ms, terms)

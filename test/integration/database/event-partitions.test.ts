@@ -16,7 +16,7 @@ import { plansOf } from "../../support/plan-of.ts";
 import { someTerms } from "../../support/terms.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
-/** Far from today, whose partitions the migration made. */
+/** Far from the current month, for which the migration created partitions. */
 const NOW_MS = Date.UTC(2031, 10, 30, 23, 59);
 let database: TestDatabase;
 let pool: pg.Pool;

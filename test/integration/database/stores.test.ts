@@ -49,7 +49,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Prunes while a chain confirms the clock. */
+/** Prunes while a chain confirms that the clock is right. */
 async function pruneAt(nowMs: number): Promise<void> {
   const confirmed = { ...reads, newestBlocksMs: async () => await Promise.resolve([nowMs]) };
   await pruneHistory({ reads: confirmed, uow, events: services.events, clock: { nowMs: () => nowMs } });
@@ -219,7 +219,7 @@ test("a transaction that awaits no write fails with the error of its first faile
     postgresUnitOfWork(pool, events).run(async (tx) => {
       await tx.trail.setCursor(78, block);
       await tx.trail.beginAdvance(1, tooHigh, someHash());
-      // Fails because the transaction is aborted.
+      // The statement fails because the transaction is aborted.
       await tx.trail.lockCursor(1);
     }),
   ]);
@@ -272,7 +272,8 @@ test("a transaction that is retried after a deadlock raises its events once", as
   const survived = Promise.withResolvers<void>();
   const lockBoth = async (name: "mine" | "yours", from: RequestTerms, to: RequestTerms): Promise<void> => {
     await own.run(async (tx) => {
-      // A victim that locks again while the other still holds its locks could become the victim again.
+      // If the victim locked again while the other transaction holds its locks, it could become the victim
+      // again.
       if (runs.includes(name)) await survived.promise;
       runs.push(name);
       await tx.requests.lock(from.requestId);

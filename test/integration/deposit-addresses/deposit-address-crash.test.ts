@@ -9,7 +9,8 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-// Slow: crashes about a hundred times, and completes the request with another process each time.
+// This test is slow: it crashes a process about a hundred times, and each time another process completes the
+// request.
 test("whenever the process crashes between detecting money at an address and sweeping it, the money is swept once, for one request, and filled once", async () => {
   const { origin, destination, usdc } = world;
   const addresses = new Map<string, `0x${string}`>();

@@ -29,8 +29,8 @@ import { startAddressWorld, type AddressWorld } from "../../support/address-worl
 import { aSponsor } from "../../support/sponsors.ts";
 import type { TestChain } from "../../support/test-chain.ts";
 
-// Payers that can only transfer send funds to deposit addresses: each payment is filled, refunded or stays
-// visible.
+// Users who can only make plain transfers pay to deposit addresses. Each payment is filled or refunded, or
+// stays visible.
 
 let world: AddressWorld;
 
@@ -167,7 +167,7 @@ test("every endpoint shows funds at a deposit address once they are seen, and a 
   await world.watch(origin);
   expect(await world.status(requestId)).toMatchObject(atAddress);
   for (let n = 0; n < 3; n++) await world.round();
-  // Planned, but not swept without gas.
+  // The sweep is planned, but cannot be sent without gas.
   expect(await world.sweepsFrom(at)).toMatchObject([{ state: "planned" }]);
   expect(await world.status(requestId)).toMatchObject(atAddress);
   const lookup = await lookUpAddress(world.watching(), { address: at }, undefined);
@@ -285,7 +285,7 @@ test("dust in every block for an hour does not delay a payment: it is swept with
   expect(dust?.amount).toBe(119n);
   expect(dust?.layers.length).toBeLessThanOrEqual(8);
   expect(world.events.of("funds_held").length - alarms).toBeLessThanOrEqual(1);
-  // The balance was simulated: there is nothing to sweep.
+  // The test simulated the balance, so there is nothing to sweep.
   await world.pool.query("update deposit_sweeps set state = 'void' where address = $1", [at]);
 });
 
@@ -341,7 +341,7 @@ test("a sweep that only refunds pays its own gas; an excess swept with the quote
   const [alone, withDisplayFacts] = [await costOf(30, 30), await costOf(130, 30)];
   expect(withDisplayFacts).toBeGreaterThan(0n);
   expect(alone).toBeGreaterThan(withDisplayFacts * 2n);
-  // The quoted amount pays its own gas too if only its refund was ever planned.
+  // The quoted amount also pays its own gas if only its refund was ever planned.
   const forced = await costOf(100, 100, { referrer: "debug-force-refund" });
   expect(forced).toBeGreaterThan(withDisplayFacts * 2n);
 });
@@ -436,7 +436,7 @@ test("the first request of an address shows the outcome of the request that repl
     txHashes,
     final: true,
   });
-  // The request is not reported as failed for a missing deposit.
+  // The request must not be reported as failed for a missing deposit.
   await world.pool.query("update requests set fill_deadline_ms = 1 where request_id = $1", [requestId]);
   await world.round();
   expect((await world.request(requestId)).state.name).toBe("quoted");
@@ -574,12 +574,12 @@ test("money that cannot be routed is refunded to the refundTo of an open address
   const { origin, usdc } = world;
   const refundTo = world.anAddress();
   const { at } = await world.address({ refundTo, destinationCurrency: world.tst });
-  // Above the solver's balance of the output currency.
+  // The payment exceeds the solver's balance of the output currency.
   await origin.fund(world.stranger.address, { tokens: 70_000_000n });
   await world.sendTo(at, usd(60_000_000));
   for (let n = 0; n < 6; n++) await world.round();
   expect(await world.sweepsFrom(at)).toEqual([]);
-  // Inventory may arrive: it waits as long as a fill would.
+  // Inventory may still arrive, so the fill waits as long as any fill.
   world.clock.forward(world.services.enginePolicy.inventoryWaitMs);
   const [refund] = await world.untilSettled(at, 1);
   expect(await world.status(refund ?? "0x")).toMatchObject({ status: "refund", failReason: "NO_QUOTES" });
@@ -626,7 +626,7 @@ test("refunds to the sender if there is only one, and to none of two senders", a
   await world.sendTo(two.at, usd(30), { from: user });
   for (let n = 0; n < 4; n++) await world.round();
   expect(await world.reads.fundsAt(two.at)).toMatchObject([{ amount: usd(60), held: "SENDER_UNKNOWN" }]);
-  // The quoted amount is still filled once it arrives.
+  // The quoted amount is still filled when it arrives.
   await world.sendTo(two.at, usd(40), { from: stranger });
   await world.untilSettled(two.at, 1);
   expect((await world.status(two.requestId)).status).toBe("success");
@@ -652,7 +652,7 @@ test("two workers that detect the same money concurrently sweep it once, under o
   const sweeps = await world.sweepsFrom(at);
   expect(sweeps.map(({ amount }) => amount)).toEqual([usd(77)]);
   expect(await world.requestsOf(at)).toHaveLength(2);
-  // The other worker found the stored decision and did not violate the database's constraint.
+  // The other worker found the stored decision instead of violating the database's constraint.
   expect(world.events.of("deposit_address_fault")).toEqual([]);
   const [id] = await world.untilSettled(at, 1);
   expect(await world.sweepsFrom(at)).toHaveLength(1);
@@ -685,7 +685,7 @@ test("keeps the money of a sweep that reverted after a recovery assigned until t
   await world.watch(origin);
   const states = async (): Promise<string[]> => (await world.sweepsFrom(at)).map(({ state }) => state);
   expect(world.events.of("slot_mined").at(-1)?.facts).toMatchObject({ leg: "sweep", status: "reverted" });
-  // It may succeed in another block, because funds that arrive in the meantime may suffice.
+  // The sweep may still succeed in another block, because more funds may arrive.
   expect(await states()).toEqual(["sent"]);
   await world.sendTo(at, usd(100));
   await world.untilSettled(at, 1);
@@ -707,7 +707,7 @@ test("does not repeat a sweep whose commit was lost in a failover with funds tha
   if (sweep === undefined || slot === undefined) throw new Error("the sweep has no nonce");
   await origin.mine();
   const sentBefore = (await origin.sentBy(operator)).length;
-  // The state of a database that failed over to a copy without the commit that gave the sweep its nonce.
+  // The database failed over to a copy without the commit that gave the sweep its nonce.
   const take = async (table: string, column: string): Promise<unknown> =>
     (
       await pool.query<{ row: unknown }>(
@@ -731,7 +731,7 @@ test("does not repeat a sweep whose commit was lost in a failover with funds tha
   expect(world.events.of("payment_unrecorded").at(-1)?.facts).toMatchObject({ requestId, sender: operator });
   expect(await origin.sentBy(operator)).toHaveLength(sentBefore);
   expect(await origin.balance(at, usdc)).toBe(usd(100));
-  // The operator restores what was lost, and the lane continues.
+  // The operator restores the lost rows, and the lane continues.
   const restore = (table: string): string =>
     `insert into ${table} overriding system value select * from jsonb_populate_record(null::${table}, $1)`;
   await pool.query(restore("slots"), [JSON.stringify(slotRow)]);
@@ -817,7 +817,7 @@ test("waits before it plans another sweep after two that moved nothing", async (
   expect((await world.status(successor ?? "0x")).status).toBe("success");
 });
 
-/** The owner of an address recovers everything before a broadcast sweep is mined. */
+/** The owner of an address recovers all funds before a broadcast sweep is mined. */
 async function recoverBeforeSweep(agreed: Awaited<ReturnType<AddressWorld["address"]>>): Promise<void> {
   const { origin, usdc, user } = world;
   const key = (await world.reads.find(agreed.at))?.key;
@@ -849,7 +849,7 @@ test.each([
     await world.work();
     const [sweep] = await world.sweepsFrom(first.at);
     if (sweep === undefined) throw new Error("the payment has no sweep");
-    // If a refund goes to the sender, the order is recreated with the sender in it.
+    // If refunds go to the sender, the order is recreated with the sender in it.
     const agreed = {
       ...first,
       requestId: sweep.requestId,
@@ -866,7 +866,7 @@ test.each([
 
     world.clock.forward(120_000);
     expect(world.clock.nowMs()).toBeGreaterThan(firmUntilMs);
-    // Less than the agreed amount covers nothing: whether filled or refunded, it would be paid twice.
+    // A smaller payment covers nothing: whether filled or refunded, the amount would be paid twice.
     await world.sendTo(first.at, usd(60));
     for (let n = 0; n < 3; n++) await world.round();
     expect(await world.sweepsFrom(first.at)).toHaveLength(1);
@@ -933,7 +933,7 @@ test("a requested check finds money that scans miss, reconsiders held money, and
     failedAddresses: [],
   });
 
-  // Insufficient while gas is expensive; sufficient when it is cheap.
+  // The amount is too low while gas is expensive, and sufficient while gas is cheap.
   await world.sendTo(at, usd(0.5));
   world.prices.set("ethereum", "250000");
   for (let n = 0; n < 3; n++) await world.round();
@@ -948,7 +948,7 @@ test("a requested check finds money that scans miss, reconsiders held money, and
   expect((await world.status(id ?? "0x")).status).toBe("success");
   expect((await world.status(requestId)).fundsAt).toBe("recipient");
 
-  // An unlisted token: it is reported, and waits until its owner recovers it.
+  // An unlisted token is reported, and waits until its owner recovers it.
   const created = await origin.client.sendTransaction({
     account: privateKeyToAccount(world.stranger.privateKey),
     data: returnsNothingBytecode,
@@ -969,7 +969,7 @@ test("a requested check finds money that scans miss, reconsiders held money, and
   for (let n = 0; n < 5; n++) await world.round();
   expect(await world.reads.fundsAt(at)).toMatchObject([{ currency: odd, held: "CURRENCY_NOT_HELD" }]);
 
-  // The shared scan does not read this token: one token that burns all gas would break the scan.
+  // The shared scan skips this token, because one token that burns all gas would break the scan for all.
   const { heldAmounts } = origin.connected.connection.reader;
   const readCurrencies: Address[] = [];
   const recording = {
@@ -1281,7 +1281,8 @@ test("a strict address is bound to its order by the contract, unless unfilled mo
       "strict",
     );
   }
-  // Only the operator can sweep an unbound address, even its whole amount under its own order.
+  // Only the operator can sweep an address that is not bound to its order, even for the whole amount under
+  // that order.
   await world.sendTo(toSender.at, usd(100));
   await world.origin.mine();
   const { orderId, user } = toSender.terms;
@@ -1301,7 +1302,7 @@ test("a strict address is bound to its order by the contract, unless unfilled mo
 
 test("a strict address with refunds to the sender that its contract binds to the order is swept under that order", async () => {
   const { origin } = world;
-  // Like addresses created before the binding was stored.
+  // An address as created before the binding was stored.
   const aBoundAddress = async (): Promise<Awaited<ReturnType<AddressWorld["address"]>>> => {
     const agreed = await world.address({ strict: true, refundTo: NATIVE_CURRENCY });
     const key = (await world.reads.find(agreed.at))?.key;

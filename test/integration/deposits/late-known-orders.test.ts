@@ -27,11 +27,11 @@ afterAll(async () => await world.stop());
 interface Lost {
   readonly agreed: Agreed;
   readonly hash: TxHash;
-  /** Restores the request's row, with these columns changed. */
+  /** Restores the request's row, with `changed` columns. */
   readonly restore: (changed?: Readonly<Record<string, unknown>>) => Promise<void>;
 }
 
-/** A request that is paid while the database does not know it. */
+/** Pays a request, and removes the request's row before the deposit is scanned. */
 async function lostRequest(ask: Ask = {}): Promise<Lost> {
   const agreed = await world.quote({ recipient: world.anAddress(), ...ask });
   const { rows } = await world.pool.query<{ row: object }>(
@@ -67,7 +67,7 @@ async function rowOf(hash: TxHash): Promise<Row> {
   return row;
 }
 
-/** The worker's periodic check of deposits for unknown orders. */
+/** Runs the worker's periodic check of deposits for unknown orders. */
 async function checkUnattributed(by: WorkerServices = world.services): Promise<void> {
   const connected = by.chains.get(world.origin.chain.id) ?? world.origin.connected;
   await attributeKnown(by, connected);
@@ -83,7 +83,7 @@ async function rounds(count = 5, by: WorkerServices = world.services): Promise<v
   }
 }
 
-/** Payments for the request or its deposit on either chain: at most one. */
+/** The payments on either chain for the request or its deposit. There must be at most one. */
 async function payments({
   agreed,
   hash,
@@ -256,7 +256,7 @@ test("deposits of known orders that are not assigned yet do not delay returns of
     depositor: world.anAddress(),
   });
   for (let round = 0; round < 4; round++) await world.round();
-  // More deposits than one check handles, all older than the one to return.
+  // There are more deposits than one check handles, and all are older than the deposit to return.
   await world.pool.query(
     `insert into deposits (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency,
        amount, value_usd, order_id, disposition, seen_at_ms)

@@ -66,7 +66,7 @@ async function rowOf(txHash: TxHash): Promise<Row> {
   return row;
 }
 
-/** A deposit for an unknown order, in a scanned block. */
+/** Makes a deposit for an unknown order, in a scanned block. */
 async function stray(deviation: Deviation = {}): Promise<TxHash> {
   const hash = await deposit(world.origin, world.user, agreed, { id: someHash(), ...deviation });
   await world.origin.mine();
@@ -79,7 +79,9 @@ const start = async (by: WorkerServices = world.services): Promise<void> => {
   await returnUnattributed(by, world.origin.connected, tip?.number ?? 0n);
 };
 
-/** Runs the worker's checks and payments an hour later. More blocks per round need fewer rounds. */
+/**
+ * Runs the worker's checks and payments an hour later. With more blocks per round, fewer rounds are needed.
+ */
 async function anHourLater(by: WorkerServices = world.services, blocks = 1, rounds = 5): Promise<void> {
   world.clock.forward(HOUR_MS);
   for (let round = 0; round < rounds; round++) {
@@ -197,7 +199,7 @@ test("returns for unknown orders use at most half of the daily limit, so that re
     txHash: waiting,
   });
   expect(message).toContain("waits until the daily limit of such refunds has room");
-  // A day later the limit is free again.
+  // A day later the limit is available again.
   world.clock.forward(24 * HOUR_MS);
   await anHourLater(limited);
   expect((await rowOf(waiting)).refund_state).toBe("final");
@@ -340,7 +342,7 @@ test("a refund that was planned without a request is not made once the deposit b
   world.clock.forward(HOUR_MS);
   await start();
   const { reads } = world.services;
-  // The request is found between the job's first read and its commit.
+  // The request becomes known between the job's first read and its commit.
   const found = async (depositId: string) => {
     const before = await reads.deposit(depositId);
     await world.pool.query("update deposits set request_id = $2 where id = $1", [
@@ -446,7 +448,10 @@ test("request lists filtered by the deposit's transaction show it in each state,
   await app.close();
 });
 
-/** Simulates a failover to a copy without the request: only its deposit remains, for an unknown order. */
+/**
+ * Simulates a failover to a copy without the request: only its deposit remains, and it names an unknown
+ * order.
+ */
 async function loseRequest({ requestId }: Agreed): Promise<void> {
   const { pool } = world;
   await pool.query("delete from request_events where request_id = $1", [requestId]);
@@ -518,7 +523,7 @@ test("a deposit of an unknown order is not returned while an EVM chain cannot sh
   expect(await origin.balance(depositor, usdc)).toBeGreaterThan(0n);
 });
 
-// After this test the world's lane plans no more transactions.
+// This test is the last one, because the world's lane plans no more transactions afterwards.
 test("a refund whose rows a failover lost is found on the chain, and not repeated", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ depositor });

@@ -21,7 +21,8 @@ import {
   type EvidenceWorld,
 } from "./evidence-world.ts";
 
-// An oracle's evidence from a real node about real contracts. The numbers are those of the hostile cases.
+// An oracle reads evidence about real contracts from a real node. Case numbers are those of the list of
+// hostile cases.
 
 const alice: Address = `0x${"a1".repeat(20)}`;
 const userAddress = user.address.toLowerCase() as Address;
@@ -116,7 +117,7 @@ describe("deposits", () => {
     const hash = (await world.wallet.rpc("eth_sendTransaction", [
       { from: user.address, to: world.depository, data, gas: "0x493e0" },
     ])) as Hex;
-    // The receipt appears shortly after the transaction is mined.
+    // The node shows the receipt shortly after it mined the transaction.
     await expect.poll(() => world.wallet.rpc("eth_getTransactionReceipt", [hash])).not.toBeNull();
     expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal" });
     await world.mine(DEPTH);
@@ -332,7 +333,7 @@ describe("withdrawals", () => {
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "pending" } });
     await world.mine(DEPTH);
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "executed" } });
-    // Executed stays executed, no matter how late it is.
+    // An executed withdrawal stays executed, however late it is asked about.
     expect((await source.withdrawal(payload, absentHash)).kind).toBe("final");
   });
 
@@ -343,7 +344,7 @@ describe("withdrawals", () => {
     await world.pass(99);
     expect(await world.newestTime()).toBeLessThanOrEqual(expiration);
     await world.pass(50);
-    // The newest block is later, the final one is not.
+    // The newest block is past the expiration, but the final block is not.
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "pending" } });
     await world.mine(DEPTH - 1n);
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "pending" } });

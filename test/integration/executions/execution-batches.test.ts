@@ -24,7 +24,10 @@ afterEach(async () => {
 
 const random = { bytes32: () => `0x${randomBytes(32).toString("hex")}` as const };
 
-/** Services that accept simultaneous calls together; `commits` counts the transactions that were begun. */
+/**
+ * Services that accept simultaneous calls in groups. `commits` returns the number of transactions that were
+ * begun.
+ */
 function together(): { readonly services: WorkerServices; readonly commits: () => number } {
   let commits = 0;
   const { uow } = world.services;
@@ -52,7 +55,7 @@ test("accepts simultaneous calls in few commits, and stores, broadcasts and char
   );
   expect(new Set(ids).size).toBe(12);
   expect(commits()).toBeLessThan(8);
-  // The rows that a commit for a single call writes.
+  // The rows that the commit for a single call writes.
   const alone = await world.execute(world.mintCall(world.anAddress()));
   const traceOf = async (id: string) =>
     (
@@ -82,7 +85,7 @@ test("accepts as many simultaneous calls as the balance covers, and the others l
   const { costUsd } = await world.execution(
     await world.execute(world.mintCall(world.anAddress()), probe, services),
   );
-  // Enough for three and a half calls.
+  // The balance is enough for three and a half calls.
   const poor = await world.anApp({}, (costUsd * 7n) / 2n / (ONE_USD / 1_000_000n));
   const ends = await Promise.allSettled(
     Array.from(
@@ -143,7 +146,7 @@ test("when a shared commit fails, each of its calls is accepted separately", asy
   for (const id of ids) expect(await world.untilFinal(id)).toMatchObject({ status: "success" });
 });
 
-/** This many accepted calls, each of which mints for its own recipient. */
+/** Accepts this many calls. Each call mints for its own recipient. */
 async function accepted(count: number): Promise<Map<RequestId, Address>> {
   const calls = new Map<RequestId, Address>();
   for (let n = 0; n < count; n++) {
@@ -216,7 +219,7 @@ test("as many simultaneous calls get a nonce as the executor's native tokens cov
   expect(await origin.sentBy(executor)).toHaveLength(5);
 });
 
-/** Plans of these calls, which were not sent. */
+/** Plans these calls without sending them. */
 async function plansOf(ids: Iterable<RequestId>, by = world.services): Promise<readonly WantedPayment[]> {
   const plans: WantedPayment[] = [];
   const noted: WorkerServices["payTogether"] = async (plan) => {

@@ -24,11 +24,11 @@ afterEach(async () => {
   await world.stop();
 });
 
-/** As far as the helper needs it: a call has no quote. */
+/** The parts of a quote that the crash helper reads. A call has no quote. */
 const asAgreed = (requestId: RequestId, recipient: Address): Agreed =>
   ({ requestId, terms: { recipient } }) as unknown as Agreed;
 
-/** All that the app paid is earned, and nothing is still reserved. */
+/** The service earned everything that the app paid, and nothing is reserved any longer. */
 async function expectSettled(moment: string): Promise<void> {
   const { balance, pending, fees } = await world.book();
   expect({ pending, total: balance + fees }, moment).toEqual({ pending: 0n, total: 1_000_000_000n });

@@ -51,7 +51,7 @@ test("sends a sponsored call from the executor and charges the app its actual co
   const { costUsd, settled } = await world.execution(requestId);
   expect(settled).toBe(true);
   expect(costUsd).toBe(spentWei * 2_500n + origin.chain.fees.flatUsd);
-  // Paid at the rate of the reservation, each of the two rounded up.
+  // Both amounts are converted at the rate of the reservation, and each is rounded up.
   const charged = GIVEN - (await world.book()).balance;
   expect(charged * 10n ** 12n - costUsd).toBeLessThan(2n * 10n ** 12n);
   expect(charged * 10n ** 12n).toBeGreaterThanOrEqual(costUsd);
@@ -60,8 +60,7 @@ test("sends a sponsored call from the executor and charges the app its actual co
 
 test("on a rollup the maximum data fee is reserved too, and a balance that cannot cover it is refused", async () => {
   const { origin, anAddress } = world;
-  // The predeploy that reports the data fee: always 0.001 native tokens, or $2.50, of which twice as much is
-  // reserved.
+  // Code for the predeploy that reports the data fee: always 0.001 ETH, or $2.50. Twice as much is reserved.
   const fee = (10n ** 15n).toString(16).padStart(16, "0");
   await origin.client.setCode({
     address: "0x420000000000000000000000000000000000000F",
@@ -78,7 +77,7 @@ test("on a rollup the maximum data fee is reserved too, and a balance that canno
   expect(pending).toBeGreaterThan(5_000_000n);
   expect(pending).toBeLessThan(7_000_000n);
   await world.untilFinal(requestId);
-  // In the end this chain charged no data fee.
+  // In the end the chain charged no data fee.
   expect((await world.book()).fees).toBeLessThan(1_000_000n);
 });
 
@@ -122,7 +121,7 @@ test("a call that reverts in its block fails, and the app pays only the gas", as
   await origin.mine();
   const requestId = await world.execute(transferFromCall(usdc, user.address, anAddress(), 10n));
   await world.work();
-  // The user is first in the block, with a higher fee.
+  // The user's transaction is first in the block, because of its higher fee.
   await origin.send(user, approveCall(usdc, executor, 0n));
   await origin.mine();
   const [sent] = await origin.sentBy(executor);
@@ -167,7 +166,7 @@ test("a call whose commit a failover lost is neither broadcast again nor abandon
   const requestId = await world.execute(world.mintCall(recipient, 7n));
   await world.work();
   await origin.mine();
-  // The state of a database that failed over to a copy without the commit that planned the call.
+  // The database failed over to a copy without the commit that planned the call.
   const slot = await services.reads.slotOfLeg("execution", requestId);
   if (slot === undefined) throw new Error("the call has no nonce");
   await pool.query("delete from attempts where slot_id = $1", [slot.id]);
@@ -341,7 +340,7 @@ test.each([
   });
   const agreed = await world.quote({ recipient: anAddress(), amount: "980000000" });
   await sponsor.fastFill(agreed);
-  // The native token is worth $2,500: $25 of the $1,000, of which 980 are held.
+  // The call's value of 0.01 ETH is $25 of the $1,000, of which $980 are held.
   const recipient = anAddress();
   const call = { to: recipient, value: 10n ** 16n };
   await expect(world.tryExecute(call, sponsor.key)).rejects.toMatchObject({
@@ -361,7 +360,7 @@ test("refuses a call that carries value while the native token's price is disput
   await expect(world.tryExecute({ to, value: 10n ** 15n }, sponsor.key)).rejects.toMatchObject({
     code: "PRICE_FETCH_FAILED",
   });
-  // Gas alone is charged even at a disputed price.
+  // Gas is charged even at a disputed price, if the call has no value.
   await world.untilFinal(await world.execute({ to, value: 0n }, sponsor.key));
   world.prices.trust("ethereum", undefined);
   await world.untilFinal(await world.execute({ to, value: 10n ** 15n }, sponsor.key));
@@ -369,7 +368,7 @@ test("refuses a call that carries value while the native token's price is disput
 
 test("charges a call's native value with the service fee and spread of its pair, and its gas without them", async () => {
   const { origin, anAddress } = world;
-  // A spread of 20 bps for the age of the price, and the service fee of 6 bps.
+  // A spread of 20 bps for the age of the price, plus the service fee of 6 bps.
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
   const value = 10n ** 15n;
   const requestId = await world.execute({ to: anAddress(), value });
@@ -395,7 +394,7 @@ test("a balance in the native token pays for a call's value without a fee", asyn
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
   const value = 10n ** 15n;
   const requestId = await world.execute({ to: anAddress(), value }, caller);
-  // The price cancels out, so it is not checked again.
+  // The same price is on both sides, so it is not checked again.
   world.prices.set("ethereum", "2600");
   await world.untilFinal(requestId);
   const slot = await services.reads.slotOfLeg("execution", requestId);
@@ -456,9 +455,9 @@ test("counts call value against the exposure limit per minute, and refused calls
   const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 6 } };
   const call = (value: bigint) => world.tryExecute({ to: world.anAddress(), value }, world.app, bounded);
   const before = await world.book();
-  // The start of a minute, so that all calls are in the same one.
+  // The clock moves to the start of a minute, so that all calls are in the same minute.
   world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
-  // $2.50, then $5.00.
+  // The exposure is $2.50, then $5.00.
   expect(await call(10n ** 15n)).toMatchObject({ kind: "accepted" });
   const once = await world.book();
   expect(once.balance).toBeLessThan(before.balance);
@@ -471,7 +470,7 @@ test("counts call value against the exposure limit per minute, and refused calls
   expect(await world.book()).toEqual(once);
   expect(await call(10n ** 15n)).toMatchObject({ kind: "accepted" });
   await expect(call(10n ** 15n)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
-  // Gas alone is not a trade.
+  // Paying for gas alone is not a trade.
   expect(await call(0n)).toMatchObject({ kind: "accepted" });
   world.clock.forward(60_000);
   expect(await call(2n * 10n ** 15n)).toMatchObject({ kind: "accepted" });

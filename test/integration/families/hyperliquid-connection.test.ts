@@ -40,8 +40,8 @@ const [solver, user] = [addressOf(solverKey), addressOf(userKey)];
 const anAccount = (): Address => `0x${randomBytes(20).toString("hex")}`;
 
 /**
- * An adapter on its own Hyperliquid simulator, with funds for the solver and a user.
- * @param urls of the endpoints; two of them are a quorum
+ * An adapter on its own Hyperliquid simulator, in which the solver and a user have funds.
+ * @param urls of the endpoints, of which two are a quorum
  */
 async function openConnection(
   exchange: RunningExchange,
@@ -97,7 +97,7 @@ async function openConnection(
 const faults: unknown[] = [];
 
 let userNonce = 0;
-/** Makes the user's transfer; returns the transaction's id. */
+/** Makes a transfer by the user. Returns the transaction's id. */
 async function sent(
   exchange: RunningExchange,
   { to = DEPOSITORY, amount = 1_000_000n, place = { kind: "perps" } as ExchangePlace, text = "" } = {},
@@ -145,7 +145,7 @@ nonEvmConnectionContract(
       aRecipient: async () => await Promise.resolve(anAccount()),
       deposit: async (amount) => {
         const txId = await sent(exchange, { amount });
-        // The indexes do not list it yet.
+        // The indexes do not list the transfer yet.
         control.holdBack(1);
         return { txId, sender: user };
       },
@@ -203,7 +203,7 @@ test("a deposit that only the first of three endpoints shows waits for a second 
   const three = await openConnection(exchange, [exchange.url, ...fronts.urls]);
   try {
     const txHash = await sent(exchange);
-    // The other endpoints do not know it.
+    // The other endpoints do not know this transaction.
     fronts.begin(() => ({ question: (text) => text.replaceAll(txHash, `0x${"77".repeat(32)}`) }));
     const waiting = await three.arrivals(undefined);
     expect(waiting.deposits).toEqual([]);
@@ -241,7 +241,7 @@ test("reports each deposit once per cursor, regardless of index lag and of where
     made.push(await sent(exchange, { amount: BigInt(n + 1) }));
     control.holdBack(n % 4);
     if (n % 3 === 0) control.advance(n % 2 === 0 ? 5_000 : 40_000);
-    // The cursor is only sometimes stored.
+    // The process stores the cursor only sometimes.
     const { deposits, cursor: next } = await connection.arrivals(cursor);
     if (n % 5 === 0) continue;
     reported.push(...deposits.map(({ txHash }) => txHash));
@@ -309,7 +309,7 @@ test("a transfer that the explorer reports incompletely delays no others and is 
   const later = await sent(exchange);
   expect(await read()).toEqual([later]);
   expect(faults.slice(before).map(String)).toEqual([expect.stringContaining(odd)]);
-  // It is not reported again.
+  // The deposit is not reported again.
   expect(await read()).toEqual([]);
   expect(faults).toHaveLength(before + 1);
   control.lie(undefined);
@@ -351,7 +351,7 @@ test("finds deposits after a moment with more transfers than the ledger shows, a
     return deposits.filter(({ amount }) => amount > 1n).map(({ txHash }) => txHash as Hex32);
   };
   const stranger = anAccount();
-  // One read cannot get past four crowded moments within a minute.
+  // In one minute, a read cannot get past four crowded moments.
   for (let n = 0; n < 4; n++) {
     time += 10_000;
     exchange.control.crowd(stranger, DEPOSITORY, 500);
@@ -465,7 +465,7 @@ test("reposting a payment whose outcome a flood hides pays once, and it is never
   await expect(connection.send(attempt)).rejects.toThrow();
   exchange.control.loseAnswers(false);
   expect(exchange.control.balance(recipient)).toBe("0.01");
-  // The explorer does not list the payment either.
+  // The explorer does not list the payment.
   exchange.control.lie((_path, question, honest) =>
     question["type"] === "userDetails" ? { type: "userDetails", txs: [] } : honest,
   );

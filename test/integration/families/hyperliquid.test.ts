@@ -18,7 +18,7 @@ import type { AddressInfo } from "node:net";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-// Attests what Hyperliquid's public SDK signs, with Hyperliquid's real chain names.
+// Attests what Hyperliquid's public SDK signs, with the real chain names of Hyperliquid.
 
 const profile = exchangeSigningProfiles.hyperliquid;
 const HOUR_MS = 3_600_000;
@@ -46,7 +46,7 @@ afterEach(async () => {
   for (const close of closing.toReversed()) await close();
 });
 
-/** Another URL of the same simulator, with changed answers. */
+/** Another URL of the same simulator, which returns changed answers. */
 async function startFront(lie: Lie): Promise<string> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -177,7 +177,7 @@ test("every oracle gives the same answer about an unmapped nonce, regardless of 
   expect([await kindAsOf(latest), await kindAsOf(latest + 1n)]).toEqual(["notFinal", "final"]);
 });
 
-/** A withdrawal that the depository signed, with its payload and a function that executes it. */
+/** A withdrawal that the depository signed: its payload, and a function that executes it. */
 async function aWithdrawal(type: "usdSend" | "sendAsset" = "sendAsset") {
   const nonce = exchange.control.now();
   const common = { signatureChainId: "0x1" as Hex, hyperliquidChain: "Mainnet", destination: friend };

@@ -5,8 +5,8 @@ import type { ConfiguredChain } from "@causeway/families";
 import { startLighter, STATUS, type LighterWallet, type RunningLighter } from "@causeway/simulators/lighter";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 
-// Lighter on the simulator, as an oracle sees it: agreement of several endpoints, and all outcomes of
-// withdrawals.
+// Lighter on the simulator, as an oracle sees it: agreement of several endpoints, and every outcome of a
+// withdrawal.
 
 const [OURS, FORMER, USER, STRANGER] = [460_491n, 460_492n, 123_456n, 281_474_976_710_640n] as const;
 const ID: Hex32 = `0x${"ab".repeat(32)}`;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await lighter.close());
 
-/** Each test withdraws with its own key, so that its nonces start at zero. */
+/** Each test withdraws with its own key, whose nonces start at zero. */
 beforeEach(() => {
   depository.addKey((key += 1n));
   lighter.exchange.pace = "executed";
@@ -82,7 +82,7 @@ const statusOf = async (source: EvidenceSource, payload: `0x${string}`, hint?: s
 };
 const deposit = async (amount = 5_000_000n): Promise<string> =>
   await user.send({ toAccountIndex: OURS, amount, memo: ID });
-/** Another transfer of the same key. */
+/** Another transfer with the same key. */
 const another = async (changes: Partial<LighterTransfer> = {}): Promise<string> =>
   await depository.send({ toAccountIndex: STRANGER, amount: 1n, apiKeyIndex: key, ...changes });
 

@@ -58,7 +58,7 @@ const mint = (amount: bigint): Hex =>
 test("a payment moves exactly its amount, and has the id that the wallet computed", async () => {
   const id = await alice.transfer(bob.address, 7n, { memo: orderId });
   expect(id).toMatch(/^[0-9a-f]{64}$/);
-  // The library requests solid balances.
+  // The library reads balances of solid blocks.
   await tron.controls.solidify();
   const web = new TronWeb({ fullHost: tron.url });
   expect(await web.trx.getBalance(alice.address)).toBe(999_999_993);
@@ -100,7 +100,7 @@ test("refuses transactions that the owner did not sign, duplicates and expired o
       (error: unknown) => (error as { code: string }).code,
     );
   expect(await refusal({ ...signed, signature: byBob.signature })).toBe("SIGERROR");
-  // Other content under an old signature: the id is recomputed, regardless of the one that the client sends.
+  // Other content with an old signature: the node recomputes the id and ignores the one that the client sent.
   const raw_data = { ...signed.raw_data, data: "00" };
   expect(await refusal({ ...signed, raw_data })).toBe("SIGERROR");
   expect(await refusal({ ...signed, signature: [] })).toBe("SIGERROR");

@@ -20,8 +20,8 @@ import { readRawTransaction } from "@causeway/families/tron";
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { startTronMachine, type TronMachine } from "./tron-machine.ts";
 
-// An oracle's evidence from a Tron node, for cases specific to Tron. The common cases of all families are in
-// `conformance.test.ts`.
+// Evidence that an oracle reads from a Tron node: the cases that only Tron has. `conformance.test.ts` has the
+// cases that all families share.
 
 const orderId: Hex32 = `0x${"1d".repeat(32)}`;
 const otherId: Hex32 = `0x${"2e".repeat(32)}`;
@@ -35,7 +35,7 @@ const chainAt = (urls: readonly string[] = machine.urls, fields: Partial<Configu
   ...machine.chainAt(urls, machine),
   ...fields,
 });
-/** A source without cached answers. */
+/** A source of evidence without cached answers. */
 async function fresh(chain = chainAt(), onDisagreement = (): void => undefined): Promise<EvidenceSource> {
   const source = (await evidenceSources([chain], { onDisagreement })).get(chain.name);
   if (source === undefined) throw new Error("no evidence");
@@ -330,7 +330,7 @@ interface Answer {
   block_header: { raw_data: { number: number } };
 }
 
-/** A head in the same format, a hundred blocks lower or the first one. */
+/** A head in the same format that is a hundred blocks lower, or the first block. */
 function olderHead({ blockID, block_header }: Answer): Pick<Answer, "blockID" | "block_header"> {
   const number = Math.max(0, block_header.raw_data.number - 100);
   return {
@@ -383,7 +383,7 @@ describe("withdrawals", () => {
   test("expires a withdrawal only once a solid block is later than its expiration", async () => {
     const expiration = (await machine.now()) + 500n;
     const request = requestOf({ value: 10n }, expiration);
-    // Without a lag the newest block is solid, so that the test knows the solid one.
+    // Without a lag the newest block is solid, so the test knows the solid block.
     machine.tron.controls.setSolidLag(0);
     for (const [time, status] of [
       [expiration, "pending"],
@@ -419,10 +419,10 @@ describe("withdrawals", () => {
     await execute(request);
     await machine.pass(5_000);
     await machine.finalize();
-    // The older state itself shows its height, no matter which block the node calls the newest.
+    // The older state itself shows its height, whatever block the node reports as the newest.
     lie(call, () => old);
     expect(await statusOf(request)).toBe("pending");
-    // The node cannot pass the older state off as a later block's either.
+    // The node cannot present the older state as that of a later block either.
     const {
       constant_result: [words = ""],
     } = old as { constant_result: string[] };
@@ -503,7 +503,7 @@ describe("endpoints", () => {
     const both = chainAt([...machine.urls, ...fronts.urls], { rpcQuorum: 2 });
     let reported = 0;
     expect(await (await fresh(both)).deposits(id)).toMatchObject({ kind: "final" });
-    // Both APIs of the second report a larger amount.
+    // Both APIs of the second node report a larger amount.
     fronts.begin(() => ({
       answer: (json) => JSON.parse(JSON.stringify(json).replaceAll("000abcdef", "000abcdff")) as unknown,
     }));

@@ -25,7 +25,7 @@ afterEach(async () => {
 const agree = async (): Promise<Agreed> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() });
 
-/** The recipient was paid once, and there is no exposure left. */
+/** Checks that the recipient was paid once, and that no exposure is left. */
 async function paidOnce(agreed: Agreed, moment: string): Promise<void> {
   const { recipient, destination } = agreed.terms;
   expect(await world.paymentsOf(agreed, world.destination), moment).toHaveLength(1);
@@ -55,7 +55,7 @@ test("after a crash of the accepting process at any step, the hold and its fill 
             ? { promised: true, name: "fillable", front: "held", jobs: 1 }
             : { promised: false, name: "quoted", front: "none", jobs: 0 },
         );
-        // The caller has no answer and retries elsewhere.
+        // The caller got no answer, and retries at another process.
         if (begun)
           await expect(sponsor.fastFill(agreed)).rejects.toMatchObject({ code: "REQUEST_IN_PROGRESS" });
         else expect(await sponsor.fastFill(agreed)).toBe("queued");
@@ -97,7 +97,7 @@ test("whenever the worker crashes between the acceptance and the end of a fast f
     verify: async (agreed, moment) => {
       await paidOnce(agreed, moment);
       const [found] = await world.depositsOf(agreed.requestId);
-      // If the process crashed early, the deposit was never made: the hold stays.
+      // If the process crashed early, the user never made the deposit, and the hold stays.
       expect(await sponsor.holdState(agreed), moment).toBe(found === undefined ? "active" : "released");
     },
   });
@@ -213,7 +213,7 @@ test("after a crash of the process that debits a missing deposit, the app pays o
     },
     run: async (by) => {
       await reconcileRequests(by);
-      // The reconciler does not throw this, because a fault of one debit does not end its round.
+      // The reconciler does not throw this error, because a fault of one debit does not end its round.
       if ("isDead" in by && (by as CrashingServices).isDead()) throw new Crashed("during the debit");
     },
     verify: async (agreed, moment) => {

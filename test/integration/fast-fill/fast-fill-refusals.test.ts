@@ -18,7 +18,7 @@ beforeAll(async () => {
   rich = await aSponsor(world, 1_000_000);
 });
 afterAll(async () => await world.stop());
-// Pending transactions of a test must not affect the next one.
+// Pending transactions of one test must not affect the next test.
 afterEach(async () => {
   await world.origin.client.request({ method: "anvil_dropAllTransactions" as never, params: [] as never });
 });
@@ -26,10 +26,10 @@ afterEach(async () => {
 const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}, by?: Sponsor): Promise<Agreed> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask }, by?.key.id);
 
-/** A refusal as the caller sees it. */
+/** A refusal by a rule, as the caller sees it. */
 const refused = (code: string, rule: string) => ({ code, facts: { data: { rule } } });
 
-/** The refused fast fill left no hold, no fast fill and no job. */
+/** Checks that a refused fast fill left no hold, no fast fill and no job. */
 async function expectUnchanged(agreed: Agreed, name: string): Promise<void> {
   expect(await rich.holdOf(agreed)).toBeUndefined();
   expect(await world.services.reads.fastFill(agreed.requestId)).toBeUndefined();
@@ -144,7 +144,7 @@ test("only the key that quoted may reduce the input, because the recipient gets 
       other.fastFill(agreed, { inputAmount: agreed.terms.origin.amount - 1n }),
     ).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "inputOfOthersQuote"));
     await expectUnchanged(agreed, "quoted");
-    // Any key may cover the quoted input.
+    // Any key may cover the full quoted input.
     expect(await other.fastFill(agreed, { inputAmount: agreed.terms.origin.amount })).toBe("queued");
   }
 });
@@ -282,7 +282,7 @@ test("every refusal is logged with its rule, and every acceptance with its value
     [agreed.requestId],
   );
   expect(JSON.parse(rows[0]?.detail ?? "{}")).toMatchObject({ triggeredByFastFill: true });
-  // Like a worker, which groups concurrent fills.
+  // The services of a worker, which groups concurrent fills.
   await world.work({ ...world.services, payTogether: groupedPayments(world.services) });
   expect(world.events.of("fill_planned").at(-1)?.facts).toMatchObject({ fast: true });
   const { tookMs, requestId } = world.events.of("fast_fill_broadcast").at(-1)?.facts ?? {};
@@ -292,9 +292,8 @@ test("every refusal is logged with its rule, and every acceptance with its value
   });
 });
 
-// --- Origin transactions that are not mined yet ---
 
-/** The approval is mined; only the deposit is pending. */
+/** Mines the approval of a deposit. The deposit itself is not sent yet. */
 async function approved({ terms }: Agreed, amount = terms.origin.amount): Promise<void> {
   const { depository } = world.origin.chain.contracts;
   await world.origin.send(world.user, {
@@ -468,7 +467,7 @@ test("refuses a fast fill whose mined transaction reverted or deposited somethin
   await expect(rich.fastFill(other, { txHash: made })).rejects.toMatchObject(
     refused("FAST_FILL_REFUSED", "originOtherCall"),
   );
-  // Mined, but the watcher has not read it yet.
+  // The deposit is mined, but the watcher has not read it yet.
   expect(await rich.fastFill(agreed, { txHash: made })).toBe("queued");
 });
 

@@ -8,9 +8,8 @@ import { addBitcoin, type AddedBitcoin } from "../../support/non-evm-world.ts";
 import { aSponsor } from "../../support/sponsors.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
-// An app guarantees an unconfirmed deposit of bitcoin: the recipient is paid once, and the app pays if and
-// only
-// if the deposit is never confirmed.
+// An app guarantees an unconfirmed deposit of bitcoin. The recipient is paid once, and the app pays only if
+// the deposit is never confirmed.
 
 const DEPOSIT = 200_000n;
 const USER = "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0";
@@ -28,7 +27,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-/** From bitcoin to USDC on the second chain. */
+/** A quote from bitcoin to USDC on the second chain. */
 async function quote(ttl?: number): Promise<Agreed> {
   const input = {
     ...(ttl !== undefined && { ttl }),

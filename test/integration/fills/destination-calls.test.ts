@@ -58,7 +58,7 @@ async function approveToProxy(amount: bigint): Promise<void> {
 
 const native: Address = "0x0000000000000000000000000000000000000000";
 
-/** Mints for an account, on the destination. */
+/** A call with the fill that mints tokens for an account on the destination. */
 function mintWithFill(to: Address, amount: bigint): CallsWithFill["calls"][number] {
   const { data } = world.mintCall(to, amount);
   return { to: world.usdc, value: "0", data };
@@ -150,7 +150,7 @@ test("a fill waits while the native token that its calls carry costs more than w
   const { clock, destination } = world;
   const beneficiary = world.anAddress();
   const carrying: CallsWithFill = { calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] };
-  // A spread of 20 bps, and the service fee of 6 bps.
+  // A spread of 20 bps plus the service fee of 6 bps.
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
   const kept = await executed(carrying);
   world.prices.trust("ethereum", undefined);
@@ -237,7 +237,7 @@ test("refuses calls that would revert in the simulation, with every detail", asy
 
 test("calls that revert at the time of the fill cause a refund, and the app pays for the broadcast", async () => {
   const { destination, usdc, origin } = world;
-  // The router may take ten units from the stranger until the allowance is revoked.
+  // Until the allowance is revoked, the router may take ten units from the stranger.
   const { router } = destination.chain.contracts;
   await destination.send(world.stranger, approveCall(usdc, router, 10n));
   await destination.mine();
@@ -368,7 +368,7 @@ test("only the app pays for calls that burn gas and revert in the block, to the 
   });
   expect(fees * 10n ** 12n).toBeGreaterThanOrEqual(costUsd);
   expect(world.events.of("execution_overrun")).toEqual([]);
-  // It reduces neither the user's refund nor the solver's daily limit.
+  // The gas reduces neither the user's refund nor the solver's daily limit.
   expect(await origin.balance(agreed.terms.refundTo, usdc)).toBeGreaterThan(99_500_000n);
   expect(await world.services.reads.unpaidBurnsSince(0)).toEqual([]);
 });
@@ -414,7 +414,7 @@ test("calls wait while gas costs more than was reserved for them, and are then m
   const agreed = await executed({ calls: [mintWithFill(world.anAddress(), 3n)] });
   const { destination: priced } = await world.execution(agreed.requestId);
   for (let round = 0; round < 6; round += 1) {
-    // The next block's base fee falls by an eighth, which is still above the reservation.
+    // The base fee of the next block falls by an eighth, which is still above the reservation.
     await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 2n * (priced?.maxFeePerGas ?? 0n) });
     clock.forward(3_000);
     await world.round();
@@ -561,7 +561,7 @@ test("an app's deny rules apply to calls with the fill at every depth", async ()
   await expect(world.execute(deep.call, noMints)).rejects.toThrow(/denySelectors/);
   const elsewhere = await quotedExecution({ calls: [mint, through(denied, "0x")] });
   await expect(world.execute(elsewhere.call, notThere)).rejects.toThrow(/denyTargets/);
-  // The payment itself is the solver's own, so the app's deny rules do not apply to it.
+  // The app's deny rules do not apply to the payment, because the solver itself makes it.
   const noTransfers = refusing({ denySelectors: [{ selector: "0xa9059cbb" }] });
   await world.execute(deep.call, noTransfers).catch((error: unknown) => {
     throw new Error("the mint failed", { cause: error });
@@ -657,8 +657,8 @@ test("refuses destination calls without a quote, or without a sponsor", async ()
 });
 
 /**
- * A contract that sends this much of the victim's USDC to the thief after {@link flip}; the victim approved
- * it.
+ * A contract that sends this much of the victim's USDC to the thief after {@link flip} was called. The victim
+ * approved the contract.
  */
 async function aTaker(victim: Address, thief: Address, amount: bigint): Promise<Address> {
   const { destination, usdc } = world;
@@ -676,7 +676,7 @@ async function aTaker(victim: Address, thief: Address, amount: bigint): Promise<
   return taker;
 }
 
-/** A contract that burns about 2.5 million gas, and reverts after {@link flip}. */
+/** A contract that burns about 2.5 million gas, and also reverts after {@link flip} was called. */
 async function aBurner(): Promise<Address> {
   const { destination } = world;
   const burner = world.anAddress();
@@ -688,7 +688,7 @@ async function aBurner(): Promise<Address> {
   return burner;
 }
 
-/** A contract that burns forty gas this many times, or as often as {@link setSlot} later sets. */
+/** A contract that burns forty gas `loops` times, or as often as {@link setSlot} sets later. */
 async function aLooper(loops: bigint): Promise<Address> {
   const { destination } = world;
   const looper = world.anAddress();
@@ -739,7 +739,7 @@ async function fillSlot({ requestId }: Agreed): Promise<Slot | undefined> {
   return await world.services.reads.slotOfLeg("fill", requestId);
 }
 
-/** Makes a contract on the destination behave differently than in the simulation. */
+/** Makes a contract on the destination behave differently than in the earlier simulation. */
 async function flip(address: Address): Promise<void> {
   await setSlot(address, 1n);
 }
@@ -759,7 +759,7 @@ async function untilSubmitted({ requestId }: Agreed): Promise<void> {
   throw new Error("the fill was not broadcast");
 }
 
-/** A quote for a smart account, and its execution with calls after the fill. */
+/** A quote for a smart account, and the quote's execution with calls after the fill. */
 async function quotedExecution(
   extraCalls: CallsWithFill,
   ask: object = {},

@@ -23,7 +23,7 @@ interface Due {
   readonly recipient: Address;
 }
 
-/** Requests with a confirmed deposit and no started fill. */
+/** Requests with a confirmed deposit whose fill has not started. */
 async function due(count: number): Promise<readonly Due[]> {
   const { origin } = world;
   const list: Due[] = [];
@@ -187,7 +187,7 @@ test("a plan with an orphaned deposit does not block another plan of its request
   await expectEachOnce([one]);
 });
 
-/** Scans the newest block, then tracks the lane. */
+/** Scans the newest block, and then tracks the lane. */
 async function track(by: WorkerServices): Promise<void> {
   const { services, destination } = world;
   const { connected } = destination;

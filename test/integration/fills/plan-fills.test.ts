@@ -26,7 +26,7 @@ async function fillable(): Promise<Agreed> {
   return agreed;
 }
 
-/** Plans the fill of a request as it is committed, before its job runs. */
+/** Plans the fill of a request while its deposit is committed, before the fill's job runs. */
 async function planNow(by: WorkerServices, { requestId }: Agreed): Promise<void> {
   const request = await world.services.reads.request(requestId);
   const deposit = await world.services.reads.deposit(request?.state.depositId ?? "");
@@ -36,7 +36,7 @@ async function planNow(by: WorkerServices, { requestId }: Agreed): Promise<void>
 
 type Reader = EngineWorld["destination"]["connected"]["connection"]["reader"];
 
-/** A worker with this reader of the destination, whose fills are planned and not sent. */
+/** A worker that reads the destination with this reader, and plans fills without sending them. */
 function planning(by: Partial<Reader>): { readonly services: WorkerServices; readonly planned: unknown[] } {
   const { services, destination } = world;
   const { connected } = destination;
@@ -196,7 +196,7 @@ test("whenever the process crashes around a fill that it plans at the commit, th
       expect(await world.paymentsOf(agreed, destination), moment).toHaveLength(1);
     },
   });
-  // Moments of the deposit's transaction have no fixed place among those of the plan.
+  // The moments of the deposit's transaction can come before or after those of the plan.
   for (const moment of ["after commit", "before lanes.reserve", "after broadcast"])
     expect(deaths).toContain(moment);
 }, 120_000);

@@ -33,7 +33,10 @@ import { someAddress, someHash } from "../../support/terms.ts";
 
 const KEY = "cw_live_key";
 const KEY_ID = "00112233445566aa";
-/** Origin of the page whose publishable key has the same id: it also requests its own data. */
+/**
+ * The origin of a page whose publishable key has the same id as the secret key, so the page may request that
+ * key's requests.
+ */
 const PAGE = "https://app.example";
 const NATIVE = `0x${"00".repeat(20)}` as const;
 const WRAPPED = `0x${"e0".repeat(20)}` as const;
@@ -492,7 +495,7 @@ test("pages neither repeat nor miss a request while others are paid, in both dir
       });
       seen.push(...page.requests.map(({ id }) => id));
       ({ continuation } = page);
-      // Before, between and after the requests already listed.
+      // New requests appear before, between and after the requests that are already listed.
       for (const createdAtMs of [HISTORY_START_MS - 5, HISTORY_START_MS + 1, HISTORY_START_MS + 9])
         newer.add((await world.paid({ user, createdAtMs })).terms.requestId);
     } while (continuation !== undefined && seen.length < 100);
@@ -830,7 +833,7 @@ test("a request paid through a deposit address is found by it, and shows its suc
         protocol: { orderId: null },
       },
     ]);
-  // Only the secret key that quoted sees how an address is derived before its first sweep.
+  // Before the first sweep, only the secret key that quoted sees how an address is derived.
   const path = `/requests/v3?id=${own.requestId}`;
   for (const [key, orderId, recoveryAddress] of [
     [KEY, own.orderId, recovery],
@@ -1054,7 +1057,7 @@ test("answers any combination of filters with a page or a refusal", async () => 
   expect(statuses, "some are pages, some refusals").toEqual(new Set([200, 400, 403]));
 });
 
-/** A quote's sponsorship in a list's format; `service` is its name for the service fee. */
+/** The sponsorship of a quote in the format of a list. `service` is the list's name for the service fee. */
 function sponsorshipIn(service: "platform" | "relay", text: FeeSponsorshipText): object {
   const json = JSON.stringify(text).replaceAll('"usd"', '"amountUsd"').replaceAll('"relay"', `"${service}"`);
   return JSON.parse(json) as object;

@@ -14,14 +14,14 @@ import { startKms, type KmsFault, type KmsKey, type RunningKms } from "@causeway
 import { keccak256, toHex } from "viem";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
-// A key in AWS KMS, called through AWS's own client over a socket, with faults.
+// A key in AWS KMS, which AWS's own client calls over a socket, with faults.
 
 const KEY = `0x${"5eed".repeat(16)}` as const;
 const OTHER_KEY = `0x${"0b5e".repeat(16)}` as const;
 const digest = keccak256("0x01");
-/** Long enough that a busy machine causes no timeout. */
+/** Timeouts so long that a busy machine causes none. */
 const times = { deadlineMs: 30_000, attemptMs: 10_000 };
-/** Makes slow answers time out. */
+/** A timeout so short that slow answers time out. */
 const impatient = { attemptMs: 800 };
 
 let kms: RunningKms;
@@ -58,7 +58,10 @@ async function expectSigns(signer: AwsKmsSigner): Promise<void> {
   expect(recoverSigner(digest, signatureToHex(await signer.signDigest(digest)))).toBe(signer.address);
 }
 
-/** Fails as unavailable and retryable, and reveals nothing of key, account, host or request. */
+/**
+ * Checks that the attempt fails as unavailable and retryable, and that the error reveals nothing about key,
+ * account, host or request.
+ */
 async function expectUnavailable(attempt: Promise<unknown>, fault: SignerFault): Promise<void> {
   const error: unknown = await attempt.then(
     () => undefined,
@@ -77,7 +80,7 @@ function expectSilent(error: unknown): void {
   );
 }
 
-/** The first `times` calls of an operation fail. */
+/** A fault of the first `times` calls of an operation. */
 function first(times: number, fault: KmsFault, operation = "Sign"): (called: string) => KmsFault | undefined {
   let left = times;
   return (called) => (called === operation && left-- > 0 ? fault : undefined);

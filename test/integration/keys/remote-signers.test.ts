@@ -59,7 +59,7 @@ async function expectUnavailable(signing: Promise<unknown>, fault: SignerFault):
   const error: unknown = await signing.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(SignerUnavailable);
   expect(error).toMatchObject({ fault, code: "SERVICE_UNAVAILABLE" });
-  // The error may reach a caller, so it names no host, key or account.
+  // A caller may see the error, so it names no host, key or account.
   expect(String(error)).not.toMatch(/127\.0\.0\.1|projects|0x/);
 }
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRpcTransport } from "../../../packages/chains/src/nodes/transport.ts";
 import { startPoolWorld, type PoolWorld } from "../../support/pool-world.ts";
 
-// Real pools hold tokens that misbehave; nothing is approved, and nothing is broadcast.
+// Tokens with unusual behavior in real pools. Nothing is approved, and nothing is broadcast.
 
 const pairFactory = parseAbi(["function createPair(address tokenA, address tokenB) returns (address)"]);
 const mintable = parseAbi(["function mint(address to, uint256 amount)"]);
@@ -37,7 +37,7 @@ function probeOn(transport: Pick<RpcTransport, "request">): TokenProbe {
   return createTokenProbe({ transport, multicall3: contracts.multicall3, liquidity });
 }
 
-/** A pair of this token and USDC that holds this amount of it. */
+/** A pair of this token and USDC that holds `amount` of the token. */
 async function pooled(token: Address, amount: bigint): Promise<void> {
   const { v2, client } = world;
   const args = [token, world.token.USDC] as const;
@@ -91,7 +91,7 @@ test("a recipient that the token blocks is distinguished from one that it does n
 });
 
 test("a token that its buyer cannot transfer is detected", async () => {
-  // If the probe's own account is blocked too, nothing arrives; a transfer to a blocked stranger fails.
+  // If the probe's own account is blocked too, nothing arrives. A transfer to a blocked stranger fails.
   const data = encodeFunctionData({
     abi: blocksRecipientAbi,
     functionName: "setBlocked",

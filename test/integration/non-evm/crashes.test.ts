@@ -172,7 +172,7 @@ test.each(kinds)(
         network.refusal = "not now";
         await world.work();
         network.refusal = undefined;
-        // By now the first attempt has expired or is stuck.
+        // The first attempt has expired or is stuck by now.
         network.mine(20);
         world.clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
         return agreed;
@@ -183,7 +183,7 @@ test.each(kinds)(
         await world.track(world.destination, by);
       },
       verify: async (agreed, moment) => {
-        // A third party broadcasts the bytes of the first attempt now.
+        // A third party now broadcasts the bytes of the first attempt.
         const slot = await world.services.reads.slotOfLeg("fill", agreed.requestId);
         const variants = await signedBytes(slot);
         expect(variants, moment).toHaveLength(slot?.attempts.length ?? 0);

@@ -36,7 +36,10 @@ import { createSharedArrivals } from "../../../packages/chains/src/non-evm-arriv
 let world: NonEvmWorld;
 const worlds = new Map<string, NonEvmWorld>();
 
-/** Starts or reuses the world with these options: requests are independent of each other. */
+/**
+ * Starts a world with these options, or reuses the last one with the same options. Requests are independent
+ * of each other.
+ */
 async function start(options: NonEvmWorldOptions = {}): Promise<void> {
   const key = JSON.stringify(Object.entries(options).map(String));
   world = worlds.get(key) ?? (await startNonEvmWorld(options));
@@ -55,7 +58,7 @@ const formatted = ({ chain }: NonEvmEnd, ...ids: readonly Hex[]) =>
 const stranded = async () => await strandedFunds(sqlOn(world.pool));
 const received = (account: Hex, { network }: NonEvmEnd) => network.received(account, network.native);
 
-/** The deposit is final and read, and its job has run. */
+/** Makes the deposit final, reads it, and runs its job. */
 async function depositAndFill(agreed: AgreedOnNonEvmChains): Promise<void> {
   world.pay(agreed);
   world.origin.network.settle();
@@ -65,7 +68,7 @@ async function depositAndFill(agreed: AgreedOnNonEvmChains): Promise<void> {
 
 async function expectFilledOnce(agreed: AgreedOnNonEvmChains): Promise<void> {
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
-  // Finishes everything that is still in progress.
+  // Finishes all work that is still in progress.
   for (let more = 0; more < 8; more++) await world.round();
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
@@ -77,7 +80,7 @@ async function expectRefundedOnce(agreed: AgreedOnNonEvmChains, to = agreed.term
   for (let more = 0; more < 8; more++) await world.round();
   const payments = world.paymentsOf(agreed, world.origin);
   expect(payments).toHaveLength(1);
-  // The payment's cost is deducted from it.
+  // The payment's cost is deducted from the refund.
   expect(received(to, world.origin)).toBe(100_000n - world.origin.network.cost);
   expect(world.paymentsOf(agreed, world.destination)).toEqual([]);
   expect((await world.status(agreed.requestId)).refundTxHashes).toEqual(formatted(world.origin, ...payments));
@@ -162,7 +165,7 @@ test("deposits are committed once while another one holds the cursor", async () 
     await readArrivals({ ...world.services, uow }, held, cursor, recorded);
   expect(commits).toBe(1);
   expect((await world.status(agreed.requestId)).status).toBe("pending");
-  // Whatever another process recorded, the next cursor is committed.
+  // The next cursor is committed, whatever another process recorded.
   await readArrivals({ ...world.services, uow }, connected, cursor, recorded);
   expect(commits).toBe(2);
   await expectFilledOnce(agreed);
@@ -514,7 +517,7 @@ test("refunds the deposit if all bytes of its fill expired before the fill's dea
   await depositAndFill(agreed);
   const { cancelAfterDeadlineMs } = world.services.enginePolicy;
   world.clock.forward(60_000 + cancelAfterDeadlineMs + 1);
-  // The fill stays submitted until its bytes are known to be dead.
+  // The fill stays submitted until all its bytes are known to be dead.
   await world.track(world.destination);
   expect((await world.status(agreed.requestId)).status).toBe("submitted");
   await expectRefundedOnce(agreed);
@@ -567,13 +570,13 @@ test("replaces a stuck payment with bytes that spend the same output, so that on
   world.destination.network.refusal = undefined;
   const { attempts = [] } = (await world.services.reads.slotOfLeg("fill", agreed.requestId)) ?? {};
   expect(attempts).toHaveLength(2);
-  // The first one still reaches a node.
+  // The first attempt still reaches a node.
   for (const { raw } of attempts) world.destination.network.take(raw);
   await expectFilledOnce(agreed);
 });
 
 test("a stuck payment that cannot be replaced is broadcast again unchanged", async () => {
-  // Enough for the first bytes, and not for more expensive ones.
+  // The balance suffices for the first bytes, but not for more expensive ones.
   await start({ destination: "outputs", opening: 95_016n });
   const agreed = await world.agree();
   world.destination.network.losesBytes = true;
@@ -672,7 +675,7 @@ test("at most two jobs of each kind wait for a chain's rate limit, and each paym
   );
   release();
   expect((await Promise.all(jobs)).filter(({ waitMs }) => waitMs === 0)).toHaveLength(4);
-  // A rate-limited request is not a fault of the fill, no matter how long the limit lasts.
+  // A request that a rate limit delays is not a fault of the fill, however long the limit lasts.
   const beyond = limited(async () => await Promise.reject(usedUp));
   const states = await Promise.all(paid.map(async ({ requestId }) => await world.request(requestId)));
   const unpaid = states.find(({ state }) => state.name === "fillable");

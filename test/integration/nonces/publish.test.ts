@@ -24,14 +24,14 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 async function anAuthorization(): Promise<NonceAuthorization> {
-  // A new wallet each time: an account may have ten authorizations without a transfer.
+  // A new wallet each time, because an account may have only ten authorizations without a transfer.
   const wallet = rawKeySigner(someHash());
   const authorization = await world.authorization(wallet, await world.quote(wallet.address));
   await world.authorize(authorization);
   return authorization;
 }
 
-/** How many entries the contract set, and left out, since a block. */
+/** The number of entries that the contract set and left out since a block. */
 async function entriesSince(fromBlock: bigint): Promise<Record<"EntrySet" | "EntryLeftOut", number>> {
   const logs = parseEventLogs({
     abi: genericMappingAbi,
@@ -49,7 +49,10 @@ async function carryAndSubmit(): Promise<void> {
 
 class Crashed extends Error {}
 
-/** The services of a process that crashes at its moment `dieAt`: before or after an external action. */
+/**
+ * The services of a process that crashes at the moment with the index `dieAt`, before or after an external
+ * action.
+ */
 function crashing(dieAt: number): { readonly services: MappingServices; readonly acts: string[] } {
   const acts: string[] = [];
   const moment = (name: string): void => {
@@ -154,7 +157,8 @@ test("a signature that the hub rejects is requested again, and delays no other m
   const fromBlock = await nextBlock();
   await world.round();
   await world.mineHub(4);
-  // The first round finds the transaction final, the second one the mappings that it omitted.
+  // The first round finds the transaction final. The second round finds the mappings that the transaction
+  // omitted.
   for (let round = 0; round < 2; round++) await carryAndSubmit();
   expect((await world.rowOf(good)).state).toBe("published");
   expect((await world.onHub(bad)).setAt).toBe(0n);
@@ -202,7 +206,6 @@ test("a mapping for a chain that is no longer configured waits, and delays no ot
     expect((await world.rowOf(authorization)).state).toBe("published");
 });
 
-// Services with these oracle answers.
 
 function withAnswers(...answers: readonly ((body: object) => Promise<OracleAnswer>)[]): MappingServices {
   const oracles = answers.map((answer, at): AttestationOracle => ({
@@ -245,7 +248,7 @@ test.each<[string, (mapping: Record<string, unknown>) => void]>([
   expect(await world.rowOf(authorization)).toMatchObject({ state: "stored", tries: 1 });
   expect(world.events.of("oracle_lied")).toHaveLength(lied + 1);
   world.clock.forward(400_000);
-  // The second try begins with another one; the third with the first again.
+  // The second attempt begins with another oracle, and the third with the first one again.
   await signMappings(withAnswers(changed(change), honest), new AbortController().signal);
   expect((await world.rowOf(authorization)).state).toBe("signed");
   await world.untilQuiet();

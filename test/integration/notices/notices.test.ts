@@ -53,7 +53,7 @@ const channel = (): Channel => {
   return { id: "one", url: `http://127.0.0.1:${port}/hook?token=secret`, format: "json" };
 };
 
-/** One process with its own memory; `findings` are what its checks see. */
+/** A process with its own memory. `findings` are the results of its checks. */
 function process() {
   const inbox = alarmInbox(clock);
   const events = recordedEvents();

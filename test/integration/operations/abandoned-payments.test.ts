@@ -9,7 +9,7 @@ import { testRedis } from "../../support/database.ts";
 import { lostFill } from "../../support/lost-payments.ts";
 import { startNonEvmWorld } from "../../support/non-evm-world.ts";
 
-// Payments on non-EVM chains that a failover lost, and whose requests could not take them back.
+// Payments on non-EVM chains that a failover lost, and whose requests could not get them back.
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
@@ -29,13 +29,13 @@ async function aWorld(kind: "expiring" | "outputs") {
   return {
     world,
     by,
-    /** The destination, with other answers about outcomes. */
+    /** The destination, with other answers about the outcomes of payments. */
     through: (outcome: PayingConnection["outcome"]): TransferChain => ({
       ...connected,
       connection: { ...connected.connection, outcome },
     }),
     connected,
-    /** A fill that was lost, and given up because its request had failed. */
+    /** A fill that a failover lost and that was abandoned because its request had failed. */
     abandon: async () => {
       const agreed = await lostFill(world, by);
       const become = async (state: string) =>

@@ -49,7 +49,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-/** Paid, final and settled. */
+/** A request that was paid, whose fill is final and settled. */
 async function ended(): Promise<Filled> {
   const filled = await world.filled();
   await world.happens(filled.terms, { kind: "fillFinal" });
@@ -65,7 +65,7 @@ async function settle(requestId: RequestId): Promise<void> {
   );
 }
 
-/** Runs the command in one process. */
+/** Runs the archive command in this process. */
 async function archive(before = NEXT, nowMs = LATER_MS, files = archiveFiles(folder)): Promise<Archived[]> {
   const client = await world.pool.connect();
   try {
@@ -95,7 +95,7 @@ async function stored(requestIds: readonly RequestId[]): Promise<Rows> {
   };
 }
 
-/** Every row in the files of all archives that the database knows. */
+/** All rows in the files of all archives that the database lists. */
 async function inFiles(): Promise<Rows> {
   const { rows: parts } = await world.pool.query<{ folder: string }>(
     "select folder from archives order by month, part",
@@ -153,7 +153,7 @@ test("moves ended requests to files, keeps the rows that protect funds, and answ
   );
 });
 
-/** Stores events that leave the request itself unchanged, as settlement does. */
+/** Stores events that do not change the request itself, as settlement does. */
 async function eventsOf(requestId: RequestId, ...atMs: readonly number[]): Promise<void> {
   await world.pool.query(
     "insert into request_events (request_id, at_ms, event, detail) select $1, unnest($2::bigint[]), 'settled', '{}'",
@@ -161,7 +161,7 @@ async function eventsOf(requestId: RequestId, ...atMs: readonly number[]): Promi
   );
 }
 
-/** The months that its trace and the operator's trace call archived. */
+/** The months that the request's trace, and the operator's trace, report as archived. */
 async function archivedMonthsOf(requestId: RequestId): Promise<unknown[]> {
   const trace = await world.routes.requestTrace(requestId);
   const months = trace?.entries.filter(({ kind }) => kind === "archived").map(({ facts }) => facts["month"]);
@@ -178,7 +178,7 @@ async function archivedMonthsOf(requestId: RequestId): Promise<unknown[]> {
 test("a trace names every archived month with events, and no other", async () => {
   const afterNext = monthAfter(NEXT);
   const [done, open] = [await ended(), await world.filled()];
-  // Long after the last change of the request, for example when the hub settled it.
+  // This is long after the last change of the request, as when the hub settles it.
   await eventsOf(done.terms.requestId, startOfMonth(afterNext) + 1);
   await eventsOf(open.terms.requestId, startOfMonth(afterNext) + 2);
   await world.pool.query("update requests set updated_at_ms = $2 where request_id = $1", [
@@ -394,13 +394,13 @@ test("an archived request that changes again is listed again, without its archiv
 
 class Crashed extends Error {}
 
-/** Crashes before the n-th statement or file operation. */
+/** Archive files and a pool that crash before the n-th statement or file operation. */
 function crashing(dieAt: number): {
   readonly client: (client: pg.PoolClient) => pg.PoolClient;
   readonly files: ArchiveFiles;
 } {
   let acts = 0;
-  // Crashing after one operation is the same as crashing before the next one.
+  // A crash after an operation equals a crash before the next one.
   const act = async <T>(work: () => Promise<T>): Promise<T> => {
     if (acts++ === dieAt) throw new Crashed();
     return await work();
@@ -459,7 +459,7 @@ test(
         if (!(error instanceof Crashed)) throw error;
         isDead = true;
       } finally {
-        // The server rolls back what it has not committed.
+        // The server rolls back everything that was not committed.
         client.release(true);
       }
       await archive();

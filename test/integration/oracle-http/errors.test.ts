@@ -152,7 +152,6 @@ test("the lives route needs no key, and reveals nothing", async () => {
   expect((await world.get("/lives/v1?withReport=1")).status).toBe(200);
 });
 
-// API keys.
 
 const keys = new Map([
   ["first-key", "first caller"],
@@ -195,7 +194,7 @@ test.each([
 ])("matches no key with %j, apart from surrounding whitespace", async (key) => {
   const world = await aWorld({ apiKeys: keys });
   const given = await world.get("/chains/v1", { "x-api-key": key });
-  // Whitespace around a header's value is not part of it.
+  // Whitespace around a header's value is not part of the value.
   expect(given.status).toBe(key.trim() === "first-key" ? 200 : 401);
 });
 
@@ -241,7 +240,7 @@ test("frees a caller's slot only when the work ends, even after the deadline or 
   world.origin.trouble = async () => await held;
   expect((await world.post("depository-deposits", deposit)).body.code).toBe("upstream_unavailable");
   expect((await world.post("depository-deposits", deposit)).body.code).toBe("rate_limited");
-  // Unknown keys get no slots of their own if no key is required.
+  // If no key is required, unknown keys get no slots of their own.
   const other = await world.post("depository-deposits", deposit, { "x-api-key": "made-up" });
   expect(other.body.code).toBe("rate_limited");
   release();
@@ -251,7 +250,7 @@ test("frees a caller's slot only when the work ends, even after the deadline or 
 });
 
 test("nothing is signed after the deadline of a request has passed", async () => {
-  // Long enough for the signatures of a busy machine.
+  // The deadline suffices for the signatures even on a busy machine.
   const world = await aWorld({ localDeadlineMs: 1_000 });
   world.origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
   let release = (): void => undefined;
@@ -294,7 +293,6 @@ test("metrics are public if the operator configures it", async () => {
   expect((await world.get("/metrics")).status).toBe(200);
 });
 
-// Withdrawals.
 
 const addressRequest = {
   chainId: "origin",
@@ -462,7 +460,7 @@ test("a caller's transaction id never changes what is signed", async () => {
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
   const plain = await withdrawal(world);
   const hinted = await withdrawal(world, {}, { transactionId: word("99") });
-  // Signatures are not compared: a key service creates a different one for the same digest each time.
+  // Signatures are not compared, because a key service may sign the same digest differently each time.
   const { signatures: _, ...execution } = plain.body.execution;
   expect(hinted.body.execution).toMatchObject(execution);
   expect(hinted.body.message.data).toEqual(plain.body.message.data);

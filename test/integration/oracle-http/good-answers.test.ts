@@ -34,8 +34,8 @@ import {
 } from "../../support/oracle-world.ts";
 import type { World } from "../../support/oracle-world.ts";
 
-// Every signature recovers to its claimed signer over the returned payload, checked with an independent
-// implementation.
+// Checks with an independent implementation that every signature recovers to its claimed signer over the
+// returned payload.
 
 let world: World;
 beforeEach(async () => {

@@ -18,7 +18,7 @@ import {
 } from "../../support/oracle-world.ts";
 import type { World, WorldOptions } from "../../support/oracle-world.ts";
 
-// Several oracles on their own sockets, each other's peers, reading the same chains.
+// Several oracles on their own sockets. They are peers of each other, and read the same chains.
 
 const worlds: World[] = [];
 afterEach(async () => {
@@ -32,7 +32,7 @@ const chains = () => ({
   destination: new FakeChain(aChain("destination", 2)),
 });
 
-/** One oracle with two peers; all signers are listed, two are required. */
+/** One oracle with two peers. All three signers are listed, and two signatures are required. */
 async function three(own: Partial<WorldOptions> = {}, others: readonly Partial<WorldOptions>[] = []) {
   const shared = chains();
   const list = { signers: new Set(addresses), threshold: 2 };
@@ -61,7 +61,8 @@ test("any number of deposits of one transaction gets a quorum, in parts with sep
     Array.from({ length: 300 }, (_, at) => ({ depositId: word("0a"), amount: BigInt(at + 1) })),
   );
   const parts = [];
-  // In sequence, like a solver, because concurrent requests would mean 900 concurrent signatures.
+  // The parts are requested in sequence, as a solver does, because concurrent requests would need 900
+  // concurrent signatures.
   for (const part of [0, 1, 2, 3, 4, 5])
     parts.push((await main.post("depository-deposits", { ...deposit, part })).body);
   expect(parts.map(({ messages }) => messages.length)).toEqual([64, 64, 64, 64, 44, 0]);
@@ -86,7 +87,7 @@ test("signs transfers without an order in later parts, and not with the deposits
   expect((await executionSigners(body.execution)).length).toBeGreaterThanOrEqual(2);
   const next = await main.post("depository-deposits", { ...deposit, part: 1 });
   expect(next.body.messages.map(({ result }) => result["currency"])).toEqual(Array(64).fill(account("f4")));
-  // Without a deposit of an order they are in the first part.
+  // Without a deposit for an order, the transfers are in the first part.
   origin.deposited(DEPOSIT_TX, bare.slice(0, 2));
   expect((await main.post("depository-deposits", deposit)).body.messages).toHaveLength(2);
 });
@@ -103,7 +104,7 @@ test("attests a transaction from before depositPartsSince as one execution under
   expect((await executionSigners(whole.execution)).length).toBeGreaterThanOrEqual(2);
   const later = await before.main.post("depository-deposits", { ...deposit, part: 1 });
   expect(later).toMatchObject({ status: 400, body: { code: "rejected", field: "part" } });
-  // Another transaction: this oracle may still be signing its own answer for the first one.
+  // A different transaction, because this oracle may still be signing its answer for the first one.
   before.origin.deposited(
     OTHER_TX,
     Array.from({ length: 257 }, () => ({ depositId: word("0a") })),
@@ -225,7 +226,7 @@ test("strict callers get 409 instead of too few signatures, others a success tha
   const strict = await main.post("depository-deposits", { ...deposit, requireThreshold: true });
   expect([strict.status, strict.body.code]).toEqual([409, "quorum_not_reached"]);
   origin.deposited(DEPOSIT_TX, []);
-  // A transaction with nothing to sign needs no signatures.
+  // An answer with nothing to sign needs no signatures.
   expect((await main.post("depository-deposits", { ...deposit, requireThreshold: true })).status).toBe(200);
 });
 
@@ -300,7 +301,7 @@ test("refuses valid signatures for another transaction, complete or partial", as
   expect(main.warnings).toEqual([]);
 });
 
-/** A peer that gives every caller the same answer. */
+/** A peer that gives every caller this answer. */
 async function startAnswering(text: string) {
   const server = createServer((_request, response) => {
     response.setHeader("content-type", "application/json");

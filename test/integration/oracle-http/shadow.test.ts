@@ -3,7 +3,8 @@ import { executionSigners } from "../../support/recovered-signers.ts";
 import { aChain, DEPOSIT_TX, FakeChain, oracleSigner, startWorld } from "../../support/oracle-world.ts";
 import type { World, WorldOptions } from "../../support/oracle-world.ts";
 
-// How peers treat an oracle in shadow mode, and its report for the operator. Each oracle has its own socket.
+// How peers treat an oracle in shadow mode, and what that oracle reports to the operator. Each oracle has its
+// own socket.
 
 const worlds: World[] = [];
 afterEach(async () => {
@@ -40,7 +41,7 @@ test("does not combine the signature of a peer in shadow mode, and warns the ope
   expect(await executionSigners(body.execution)).toEqual([addresses[0]]);
   expect(main.warnings.map(({ kind }) => kind)).toEqual(["peerSkipped", "belowThreshold"]);
   expect(main.warnings[0]?.text).toContain("runs in shadow mode");
-  // The shadow is still queried, because its own report depends on it.
+  // The shadow is still asked, because its own report depends on that.
   expect(shadow.outcomes).toHaveLength(1);
 });
 

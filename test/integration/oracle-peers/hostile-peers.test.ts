@@ -7,7 +7,7 @@ import { answering, pause, sending, startPeer, type Behavior } from "./fake-peer
 import { notesRoute, type NotesAnswer } from "./note-route.ts";
 import { A, answerBy, ask, askAgain, B, connect, kindsOf, L, says, signersOf } from "./oracles.ts";
 
-/** Checks that a peer adds nothing to the local answer. Returns the logged outcome. */
+/** Checks that a peer with this behavior adds nothing to the local answer. Returns the logged outcome. */
 const withPeer = async (behavior: Behavior, timeoutMs = 400): Promise<string> => {
   const outcome = await ask({ local: says(await answerBy([L])), peers: [behavior], timeoutMs });
   expect(signersOf(outcome)).toEqual([["L"]]);
@@ -60,7 +60,7 @@ test("cuts off an answer of 300 MB early", async () => {
     }
   };
   expect(await withPeer(flood, 3_000)).toBe("tooLarge");
-  // Buffers at both ends may exceed the limit, but not by much.
+  // Buffers at both ends may add to the limit, but not much.
   expect(sentBytes).toBeLessThan(30 * 1024 * 1024);
 });
 
@@ -216,7 +216,7 @@ test("keeps connections alive, and replaces one that was closed in the meantime"
   const connected = connect()(peer);
   for (let n = 0; n < 3; n++) {
     await askAgain([connected], { local: says(await answerBy([L])) });
-    // A connection becomes free shortly after its answer was read.
+    // A connection becomes available shortly after its answer was read.
     await pause(20);
   }
   expect(peer.connections.everMade()).toBe(1);

@@ -18,9 +18,7 @@ import {
   Z,
 } from "./oracles.ts";
 
-/**
- * The local node's failure, with a status of 400 or 500, which must be passed on unchanged.
- */
+/** A failure of the local node. The oracle must pass on its status, 400 or 500, unchanged. */
 class LocalFault extends Error {
   readonly status: number;
 
@@ -221,7 +219,8 @@ test("the same note for another contract or chain counts as a different answer",
     const note = { ...X, signatures: [{ oracle: A.address, signature }] };
     const outcome = await ask({
       local: says(await answerBy([L])),
-      // Once like an honest oracle of another network, once with a signature that would be valid for ours.
+      // Once as an honest oracle of another network answers, and once with a signature that would be valid
+      // for this network.
       peers: [answering({ notes: [note], domain }), answering({ ...(await answerBy([B])), domain })],
     });
     expect(signersOf(outcome)).toEqual([["L"]]);
@@ -279,7 +278,7 @@ test("lagging peers do not hide this oracle's signature, and an empty answer is 
   expect(empty.answer).toEqual(nothing);
   expect(empty.quorum).toEqual({ signers: 0, threshold: 2, local: "ok" });
 
-  // A peer's empty answer proves nothing, so there is no answer without this oracle's own view.
+  // An empty answer of a peer proves nothing, so without its own view this oracle has no answer.
   const failed = ask({ local: fails(400), peers: [answering(nothing), answering(nothing)] });
   await expect(failed).rejects.toEqual(new LocalFault(400));
 });

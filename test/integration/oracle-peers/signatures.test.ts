@@ -21,11 +21,14 @@ import {
   Z,
 } from "./oracles.ts";
 
-/** The local oracle attests X; the result with these peer answers when `threshold` are required. */
+/**
+ * The local oracle attests note X. Returns the result with these peer answers if `threshold` signatures are
+ * required.
+ */
 const withPeerAnswers = async (threshold: number, ...answers: readonly NotesAnswer[]) =>
   await ask({
     local: says(await answerBy([L])),
-    // The answers arrive in sequence, so that each takes effect.
+    // The answers arrive in sequence, so that each one takes effect.
     peers: answers.map((answer, place) => answering(answer, 40 * (place + 1))),
     threshold,
     timeoutMs: 1_000,
@@ -88,7 +91,7 @@ test("a signer written with a checksum is the same signer", async () => {
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** The other signature of the same key over the same digest: s mirrored, v flipped. */
+/** The other signature by the same key over the same digest, with s mirrored and v flipped. */
 async function highTwin(signer: Signer): Promise<string> {
   const signature = await signatureOf(signer);
   const s = (ORDER - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, "0");

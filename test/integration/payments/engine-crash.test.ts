@@ -31,7 +31,7 @@ test("whenever the process crashes between a deposit and the end of its fill, th
       const payments = await world.paymentsOf(agreed, destination);
       expect(payments, moment).toHaveLength(1);
       expect(await destination.balance(recipient, usdc), moment).toBe(promised.expectedAmount);
-      // After a crash right after the broadcast, the block may be the first to show the fill.
+      // After a crash right after the broadcast, the service may first see the fill in a block.
       expect(await world.statusesOf(agreed.requestId), moment).toSatisfy((seen: string[]) =>
         ["waiting pending submitted success", "waiting pending success"].includes(seen.join(" ")),
       );
@@ -42,7 +42,7 @@ test("whenever the process crashes between a deposit and the end of its fill, th
       });
     },
   });
-  // The crashes include the important moments.
+  // The test really crashed at the important moments.
   for (const moment of [
     "before commit",
     "after commit",
@@ -127,7 +127,8 @@ test("whenever the process crashes while it cancels a fill, the deposit is refun
       });
       await world.pay(agreed);
       await origin.mine();
-      // Others use the chain too, so that gas prices are not derived only from the fill's bumped fees.
+      // Other transactions use the chain too, so that gas prices do not follow only from the fill's bumped
+      // fees.
       for (let block = 0; block < 2; block++) {
         await destination.send(world.stranger, { to: world.stranger.address });
         await destination.mine();

@@ -11,7 +11,9 @@ beforeAll(async () => {
 beforeEach(() => world.prices.set("ethereum", "2500"));
 afterAll(async () => await world.stop());
 
-/** 100 USDC for native tokens: the price of ETH decides what the deposit buys. */
+/**
+ * Deposits 100 USDC for a quote of native tokens, so that the price of ETH decides what the deposit buys.
+ */
 async function aDeposit(ask: Ask = {}, beforeDeposit: () => void = () => {}): Promise<Agreed> {
   const agreed = await world.quote({
     recipient: world.anAddress(),
@@ -40,7 +42,7 @@ const afterFirmWindow = (): void => world.clock.forward(world.services.quotePoli
 test("a deposit during the firm quote is paid as expected even if it buys slightly less and is confirmed late", async () => {
   const agreed = await aDeposit();
   afterFirmWindow();
-  // 4 bps more expensive; a firm price between two assets is honored up to the pair's fee, 6 bps.
+  // ETH is 4 bps more expensive. Between two assets, a firm price is honored up to the pair's fee of 6 bps.
   world.prices.set("ethereum", "2501");
   const { expectedAmount } = agreed.terms.destination;
   expect(await ended(agreed)).toMatchObject({
@@ -53,7 +55,7 @@ test("a deposit during the firm quote is paid as expected even if it buys slight
 
 test("a firm quote covers price changes only up to a limit, beyond which the deposit is repriced", async () => {
   const agreed = await aDeposit({ slippageTolerance: "1000" });
-  // 4 % more expensive: above what is honored, below the allowed slippage.
+  // ETH is 4% more expensive: above what is honored, and below the allowed slippage.
   world.prices.set("ethereum", "2600");
   const { expectedAmount, minimumAmount } = agreed.terms.destination;
   const end = await ended(agreed);
@@ -154,7 +156,7 @@ test("a fill waits for inventory, is paid when it arrives, and refunded if it do
   await setInventory(whole);
 });
 
-/** The token's storage slot of the solver's balance, found by changing candidate slots. */
+/** The storage slot of the token with the solver's balance, found by changing candidate slots. */
 async function tokenBalanceSlot(): Promise<`0x${string}`> {
   const held = await world.destination.balance(world.solver.address, world.usdc);
   for (let at = 0n; at < 20n; at++) {
@@ -188,7 +190,7 @@ test("a contract that accepts native tokens is paid through the router, with the
       destinationCurrency: NATIVE_CURRENCY,
     })
     .catch((error: unknown) => error);
-  // Contracts of the service cannot be recipients, all others can.
+  // Contracts of the service cannot be recipients.
   expect(agreed).toBeInstanceOf(Error);
   const recipient = world.anAddress();
   await world.destination.client.setCode({ address: recipient, bytecode: "0x00" });
@@ -201,7 +203,7 @@ test("a contract that accepts native tokens is paid through the router, with the
 
 test("refunds the deposit if the recipient's code needs more gas than the router gives it", async () => {
   const agreed = await aDeposit();
-  // Writes 30 storage slots on every payment.
+  // Code that writes 30 storage slots on every payment.
   const writes = Array.from(
     { length: 30 },
     (_, slot) => `600160${(slot + 1).toString(16).padStart(2, "0")}55`,
@@ -224,7 +226,7 @@ test("refunds the deposit if the recipient's code needs more gas than the router
 test("fills of an asset above the limit per minute wait for the next minute", async () => {
   const { enginePolicy } = world.services;
   const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 } };
-  // The start of a minute, so that both fills are in the same one.
+  // The clock moves to the start of a minute, so that both fills are in the same minute.
   world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
   const deposits = [await aDeposit(), await aDeposit()];
   await world.work(bounded);

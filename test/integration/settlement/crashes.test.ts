@@ -16,8 +16,8 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 /**
- * The services of a settler that crashes at the moment with this index: every statement, signature and hub
- * call counts as one or two moments.
+ * The services of a settler that crashes at the moment with this index. Each statement, signature and hub
+ * call has one or two moments.
  */
 function crashingSettler(dieAt: number): {
   readonly services: SettlementServices;
@@ -60,7 +60,7 @@ test("after a crash of the settler at any step, the next one continues from the 
     const agreed = await world.filled();
     const crashing = crashingSettler(dieAt);
     try {
-      // A fault of one payment does not stop the others; the crashed process then fails at its next action.
+      // A fault of one payment does not stop the others, so the crashed process fails at its next action.
       await world.attest(crashing.services);
       await world.submit(crashing.services);
       await world.mineHub();
@@ -133,7 +133,7 @@ test("an execution that a third party submitted is settled without the solver's 
   });
   await world.mineHub();
   const nonce = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
-  // Executed, but not final yet.
+  // The execution is mined, but not final yet.
   await world.submit();
   expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
   await world.mineHub(3);
@@ -181,7 +181,7 @@ test("attests a refused execution again, with signatures that the hub accepts no
   const agreed = await world.filled();
   const owned = await world.solverOnHub();
   await world.attest();
-  // Simulates changed signers, whose old signatures are invalid.
+  // Simulates that the signers changed, so that the old signatures are invalid.
   await world.engine.pool.query(
     "update hub_executions set signature = '0x' || repeat('11', 130) where state = 'attested'",
   );
@@ -244,8 +244,8 @@ test("waits for more signatures when the hub's threshold is raised, and settles 
 });
 
 /**
- * Leaves a signed transaction of the solver's key that the hub has not received, with an execution and a
- * nonce mapping.
+ * Leaves a signed transaction of the solver's key that the hub has not received. It carries an execution and
+ * a nonce mapping.
  */
 async function openTransaction() {
   const agreed = await world.filled();
@@ -284,7 +284,7 @@ test("a new key submits the executions of an open transaction of an unconfigured
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
   expect(world.engine.events.of("hub_transaction_abandoned")).toHaveLength(1);
 
-  // The former key is configured again: its nonce is used, and nothing is executed twice.
+  // The former key is configured again. Its nonce gets used, and nothing is executed twice.
   const other = await world.filled();
   await world.untilSettled(other.requestId);
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount + other.terms.origin.amount);

@@ -5,7 +5,7 @@ import { connectJournal } from "../../../apps/api/src/payments/payment-journal.a
 import { testRedis } from "../../support/database.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
-// The hub's chain is not enabled: settlement itself maintains its transactions there.
+// The service does not pay on the hub's chain, so settlement itself maintains its transactions there.
 
 let world: SettlementWorld;
 

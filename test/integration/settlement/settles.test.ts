@@ -22,7 +22,7 @@ test("attests a final fill, executes it on the hub and credits the deposit to th
   expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
   await world.submit();
   await world.mineHub();
-  // Mined, but the hub's policy requires two blocks on top.
+  // The transaction is mined, but the hub's policy requires two more blocks.
   await world.submit();
   expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
   await world.mineHub(2);

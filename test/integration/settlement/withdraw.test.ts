@@ -4,7 +4,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { honest } from "./fake-oracle.ts";
 import { startWithdrawalWorld, type WithdrawalWorld } from "./withdrawal-world.ts";
 
-/** More than any test withdraws; one fill earns the double. */
+/**
+ * The balance before each test, in base units: more than any test withdraws. One fill earns twice as much.
+ */
 const MIN_BALANCE = 50_000_000n;
 
 let world: WithdrawalWorld;
@@ -65,7 +67,7 @@ test("no second payload is ever signed: neither for another amount nor if the hu
   await expect(world.withdraw(order)).rejects.toThrow("unreachable");
   world.setAllocatorDown(false);
   await expect(world.withdraw({ ...order, amount: 2_000_000n })).rejects.toThrow("--nonce belongs to");
-  // Simulates a database that lost the payload after the hub recorded it.
+  // Simulates that the database lost the payload after the hub recorded it.
   await world.forgetPayload(order);
   const signed = world.signed();
   await expect(world.withdraw(order)).rejects.toThrow("already recorded another payload");
@@ -105,7 +107,7 @@ test("after a crash at any step, a repeated withdrawal with the same nonce pays 
 test("two operators that make the same withdrawal concurrently pay it once", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 4_000_000n });
-  // One of them may get an error that the allocator's nonce is used, and repeats the withdrawal.
+  // One of them may fail because the allocator's nonce is used; its operator then repeats the withdrawal.
   await Promise.allSettled([world.withdraw(order), world.withdraw(order)]);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
   expect(await world.balance(order.recipient)).toBe(4_000_000n);
@@ -116,7 +118,7 @@ test("moves nothing with signatures for another withdrawal or too few signatures
   const order = world.order({ amount: 1_000_000n });
   for (const lie of ["fewSignatures", "anotherAmount"] as const) {
     world.lie(lie);
-    // A busy machine may need a second for the first request.
+    // The first request may take a second on a busy machine.
     const { progress } = await world.withdraw(order, 1_500);
     expect(progress, lie).toMatchObject({ kind: "waits" });
     expect(await world.onHub(order), lie).toBe(0n);
@@ -188,12 +190,12 @@ test("on a timeout, reports the oracles' last answer and not the aborted request
   world.setOracleAnswer(async () => notFinal);
   expect((await world.withdraw(order, 6_000)).progress).toMatchObject({ kind: "waits" });
   let requests = 0;
-  // The first answers; the next would take longer than the time left.
+  // The first request is answered; the next one would take longer than the remaining time.
   world.setOracleAnswer(async () => {
     if (requests++ > 0) await setTimeout(1_900);
     return notFinal;
   });
-  // A busy machine may need a second for the first request.
+  // The first request may take a second on a busy machine.
   const { progress } = await world.withdraw(order, 1_500);
   expect(requests).toBe(2);
   expect(progress).toEqual({

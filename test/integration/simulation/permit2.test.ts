@@ -29,7 +29,7 @@ interface Terms {
   readonly deadline: bigint;
 }
 
-/** A transfer signed by the owner, to be executed by `spender`. */
+/** A transfer that the owner signed and that `spender` executes. */
 async function permitTransfer(spender: Address, change: Partial<Terms> = {}, signer = owner): Promise<Hex> {
   const { amount, nonce, deadline } = { amount: 100n, nonce: 0n, deadline: maxUint256, ...change };
   const permitted = { token: world.usd, amount };
