@@ -89,7 +89,7 @@ export function describeFamilies(
     process.stdout.write(`${tableOf(shown, (family, one) => cells.get(keyOf(family, one)))}\n`);
   });
 
-  test("every family has every case, or a reason", () => {
+  test("every family passes every case, or gives the reason why it does not apply", () => {
     const empty = all.flatMap((family) =>
       familyRows.filter((one) => !cells.has(keyOf(family, one))).map(({ name }) => `${family}: ${name}`),
     );

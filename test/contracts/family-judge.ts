@@ -164,7 +164,6 @@ export function createJudge(oracles: FamilyOracles) {
     else await refuses(made);
   };
 
-
   /** An order with a deposit on the other chain and payments on this chain. */
   function orderPaying(
     payments: readonly Payment[],
@@ -289,7 +288,6 @@ export function createJudge(oracles: FamilyOracles) {
     };
     return await settled(async () => await first.post("solver-refunds", request));
   }
-
 
   /** A withdrawal that a user of the other chain owns and this chain pays. */
   function withdrawalOf(payment: Pick<Payment, "recipient" | "currency">, nonce = freshId()) {

@@ -9,7 +9,7 @@ export interface HeadSourceUnderTest {
 
 /** What every head source must guarantee. */
 export function headSourceContract(name: string, make: () => Promise<HeadSourceUnderTest>): void {
-  test(`${name}: every listener is notified of a new head, which is then the latest`, async () => {
+  test(`${name}: notifies every listener of a new head, which is then the latest head`, async () => {
     const { source, grow } = await make();
     const heard: [Head[], Head[]] = [[], []];
     const known: unknown[] = [];

@@ -22,7 +22,7 @@ export function liquiditySourceContract(name: string, make: () => Promise<KnownP
     }
   });
 
-  test(`${name}: the input for an exact output buys it, and one base unit less does not`, async () => {
+  test(`${name}: the input for an exact output buys that output, and one base unit less does not`, async () => {
     const { source, question, amountIn } = await make();
     const output = (await source.exactIn(question, amountIn))?.amountOut ?? 0n;
     const answer = await source.exactOut(question, output);
@@ -41,7 +41,7 @@ export function liquiditySourceContract(name: string, make: () => Promise<KnownP
     expect(answer?.calls({ kind: "exactIn", limit: 1n, recipient: question.tokenIn })).not.toEqual([]);
   });
 
-  test(`${name}: excluded sources, sources that are not included and unknown tokens have no answer`, async () => {
+  test(`${name}: returns no answer for excluded sources, sources that are not included, and unknown tokens`, async () => {
     const { source, question, amountIn } = await make();
     const all = new Set(source.sources(question.chainId));
     for (const refused of [

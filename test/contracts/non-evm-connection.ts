@@ -99,7 +99,7 @@ export function nonEvmConnectionContract(
     expect(one).toMatchObject({ kind: "final", deposits: reported.deposits });
   });
 
-  test(`${name}: a transaction that does not exist is absent`, async () => {
+  test(`${name}: reports a transaction that does not exist as absent`, async () => {
     const [unmade] = [(await pay()).attempt.txId];
     expect(await world.connection.arrivalsOf(unmade)).toEqual({ kind: "absent" });
   });

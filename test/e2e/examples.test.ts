@@ -53,7 +53,7 @@ for (const [name, ending] of Object.entries(expectedEndings))
     expect(stdout.trim().split("\n").at(-1)).toMatch(ending);
   });
 
-test("every example is tested here", async () => {
+test("this file tests every example", async () => {
   const files = await readdir(join(repositoryRoot, "examples"));
   const examples = files.filter((file) => file.endsWith(".ts") && file !== "local-system.ts");
   expect(examples.toSorted()).toEqual(

@@ -209,7 +209,7 @@ test("exports every metric that an alert rule or a panel reads, and names all me
   }
 });
 
-test("no alert fires during or after a load of 150 requests", async () => {
+test("no alert fires during and after a load of 150 requests", async () => {
   const [first, second] = system.chains;
   if (first === undefined || second === undefined) throw new Error("the system has too few chains");
   const watch = watchRules(system, METRICS_TOKEN, 2);

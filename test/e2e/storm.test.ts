@@ -101,7 +101,7 @@ interface Answered {
   readonly body: Record<string, unknown>;
 }
 
-test("runs each of a thousand calls at most once and never overdraws, even when processes are killed", async () => {
+test("the service runs each of a thousand calls at most once and overdraws no balance, even if processes are killed", async () => {
   const executions = Array.from({ length: EXECUTIONS + UNKEYED }, (_, n) => pad(toHex(n + 1)));
   const appOf = (id: Hex): App => (BigInt(id) % 2n === 0n ? "rich" : "poor");
   const quotes = await Promise.all(Array.from({ length: FAST_FILLS }, async () => await quote()));

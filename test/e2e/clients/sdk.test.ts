@@ -153,7 +153,7 @@ test.each([
   expect(txHashes.map(({ chainId }) => chainId)).toContain(to.id);
 });
 
-test("a swap on one chain", async () => {
+test("swaps on one chain", async () => {
   const chain = chainNamed("local-a");
   const { quote, received } = await execute({
     from: chain,
@@ -165,7 +165,7 @@ test("a swap on one chain", async () => {
   expect(received).toBeGreaterThanOrEqual(minimumOutput(quote));
 });
 
-test("the SDK has no actions or functions other than these; a new one needs a test", () => {
+test("the SDK has only the actions and functions that these tests cover", () => {
   expect(Object.keys(getClient().actions).toSorted()).toEqual([
     "claimAppFees",
     "execute",

@@ -91,7 +91,7 @@ async function aKey(change: object = {}): Promise<{ readonly key: string; readon
 const asKey = async (key: string) =>
   (await app.inject({ url: "/metrics/usage", headers: { "x-api-key": key } })).statusCode;
 
-test("a key is created, output once, used, changed, rotated and revoked", async () => {
+test("an operator creates a key, which is output once, and changes, rotates and revokes it", async () => {
   const made = await admin("POST", "/admin/keys", {
     label: "backend",
     scopes: ["read", "execute"],
@@ -445,7 +445,7 @@ test("two processes that aggregate the same day do not wait for each other's row
   expect(rows).toEqual([{ minute_ms: day, count: 6 }]);
 });
 
-test("neither deletes nor aggregates usage while no chain confirms the clock", async () => {
+test("usage is neither deleted nor aggregated while no chain confirms the clock", async () => {
   const { id } = await aKey();
   const dayMs = 24 * 3600_000;
   await pool.query(
@@ -555,7 +555,7 @@ test("`operator keys` manages the same keys as the admin routes", async () => {
   expect((await run("list")).find((one) => one.id === id)).toMatchObject({ revokedAt: expect.any(Number) });
 });
 
-test("an invalid command prints the usage and a failing one only its reason; neither changes a key", async () => {
+test("an invalid command prints the usage, a failing command prints only the reason, and neither changes a key", async () => {
   const { id } = await aKey();
   const before = await pool.query("select api_keys::text from api_keys order by id");
   const cases: [string[], number, string][] = [

@@ -78,7 +78,7 @@ test("rolls back a commit whose lease was taken over", async () => {
   expect(await queued(call.key)).toBe(false);
 });
 
-test("a process that takes over while the first one commits gets the first one's answer", async () => {
+test("a process that takes over a call while the first process commits gets the first process's answer", async () => {
   const store = eitherProcess();
   const call = aCall();
   const slow = await begun(store, call);
@@ -134,7 +134,7 @@ test("deletes calls older than a day, and keeps newer ones", async () => {
   expect(rows).toEqual([{ key: young.key }]);
 });
 
-test("a process whose clock is ahead replays the stored answer and takes over no call in progress", async () => {
+test("a process whose clock is ahead returns the stored answer and takes over no call in progress", async () => {
   const store = eitherProcess();
   const [answered, underWay] = [aCall(), aCall()];
   const { rows } = await pools[0].query<{ now_ms: number }>(

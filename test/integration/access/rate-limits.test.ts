@@ -34,7 +34,7 @@ async function aProcess(at = url): Promise<LeasedLimits & { readonly faults: unk
   return { ...limits, faults };
 }
 
-test("three processes under load allow at most the limit in a window, and nearly all of it", async () => {
+test("three processes under load together allow at most the limit per window, and nearly as much", async () => {
   const processes = await Promise.all([aProcess(), aProcess(), aProcess()]);
   const take = async (): Promise<number> => {
     const answers = await Promise.all(
@@ -49,7 +49,7 @@ test("three processes under load allow at most the limit in a window, and nearly
   expect(processes.flatMap(({ faults }) => faults)).toEqual([]);
 });
 
-test("the limit holds in every new window for any mix of processes", async () => {
+test("processes share the limit in every new window, whichever processes the calls go to", async () => {
   const processes = await Promise.all([aProcess(), aProcess()]);
   const passedAt: number[] = [];
   const endsAtMs = performance.now() + 3.2 * windowMs;

@@ -131,7 +131,7 @@ test("a signed claim is paid once: the reservation ends when the payout is final
   expect(await world.origin.balance(recipient, world.usdc)).toBe(4_000_000n);
 });
 
-test("a claim without an amount pays out the whole balance, in the native token too", async () => {
+test("a claim without an amount pays out the whole balance, also if it is in the native token", async () => {
   const account = await aWallet(ONE, NATIVE_CURRENCY);
   const { claimId, recipient, amount, feeAmount } = await offer(account.address, {
     currency: NATIVE_CURRENCY,
@@ -144,7 +144,7 @@ test("a claim without an amount pays out the whole balance, in the native token 
   expect(await line(account.address, NATIVE_CURRENCY)).toEqual({ balance: 0n, pending: 0n, owed: 0n });
 });
 
-test("only the wallet's own signature moves money, and only over this claim", async () => {
+test("only the wallet's own signature over this claim pays the claim", async () => {
   const account = await aWallet(10_000_000n);
   const stranger = privateKeyToAccount(generatePrivateKey());
   const { claimId } = await offer(account.address);
@@ -195,7 +195,7 @@ test("accepts a contract wallet's EIP-1271 signature, and reports the error of a
   expect((await untilEnded(claimId)).state).toBe("paid");
 });
 
-test("refuses to claim funds that are held, both at the offer and at the signature", async () => {
+test("refuses to pay out held funds, both when a claim is offered and when it is signed", async () => {
   const account = await aWallet(10_000_000n);
   const wallet = account.address.toLowerCase() as Address;
   const early = await offer(wallet, { amount: 9_000_000n });
@@ -283,7 +283,7 @@ test("a claim whose recipient rejects native tokens is returned to the balance, 
   expect(await line(account.address, NATIVE_CURRENCY)).toEqual({ balance: ONE, pending: 0n, owed: 0n });
 });
 
-test("returns a reverted payout minus its fee once the block is final, and does not retry it", async () => {
+test("returns a reverted payout, minus its fee, to the balance once the block is final, and does not retry it", async () => {
   const account = await aWallet(ONE, NATIVE_CURRENCY);
   const earnedBefore = await earned(NATIVE_CURRENCY);
   const { claimId, recipient } = await offer(account.address, {

@@ -250,7 +250,7 @@ test("for any history and concurrency, every asset sums to zero, balances are th
   ]);
 }, 120_000);
 
-test("the solver's holdings equal what came in minus what went out, after any history", async () => {
+test("after any history, the solver's holdings equal what came in minus what went out", async () => {
   const { rows } = await world.pool.query<{ currency: string; ledger: bigint; facts: bigint }>(
     `select currency, sum(amount) filter (where account = 'custody') as ledger,
        (select coalesce(sum(c.amount), 0) from claims c where c.state = 'paid' and c.currency = e.currency)

@@ -38,7 +38,7 @@ const store = async (state: string, hours: number, count: number): Promise<unkno
     [state, hours, count],
   );
 
-test("counts requests in progress by state, with the time of the oldest, and reads no others", async () => {
+test("counts requests in progress by state, with the time of the oldest, without reading any other request", async () => {
   await store("quoted", 5, 1_000);
   await store("filled", 5, 1_000);
   await store("fillable", 2, 3);

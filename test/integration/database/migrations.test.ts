@@ -48,7 +48,7 @@ afterAll(async () => {
   await Promise.all([database.drop(), rm(folder, { recursive: true })]);
 });
 
-test("a migration yields to other readers while a long transaction reads its table, and succeeds when that ends", async () => {
+test("a migration lets other readers pass while a long transaction reads its table, and succeeds when that transaction ends", async () => {
   await writeFile(join(folder, "9001_column.sql"), "alter table requests add column added_late int;");
   await reader.query("begin; select from requests limit 1");
   const lines: string[] = [];

@@ -82,7 +82,7 @@ function wholeScans(plan: Plan, limited = false): string[] {
   return isWhole && !isLimited ? [`all entries of ${index}`, ...below] : below;
 }
 
-test("no statement reads all rows of a table that grows", async () => {
+test("no statement of the service reads all rows of a table that grows", async () => {
   expect(namedStatements().size).toBeGreaterThan(300);
   const found: Record<string, string> = {};
   for (const [name, text] of namedStatements()) {

@@ -26,7 +26,7 @@ const received = async (recipient: Hex): Promise<bigint> =>
 const statesOf = async (at: Hex): Promise<(bigint | string)[][]> =>
   (await world.sweepsFrom(at)).map(({ amount, state }) => [amount, state]);
 
-test("fills an open address once its sweep has the confirmations that a deposit needs, and reports fundsAt until then", async () => {
+test("fills a payment to an open address once its sweep has the confirmations of a deposit, and reports fundsAt until then", async () => {
   const { bitcoin } = world;
   const { address, bytes, requestId, terms, answer } = await world.bitcoinAddress();
   const [step] = answer.steps;
@@ -47,7 +47,7 @@ test("fills an open address once its sweep has the confirmations that a deposit 
   expect(found?.deposits[0]?.depositTxHash).toMatch(/^[0-9a-f]{64}$/);
 }, 60_000);
 
-test("quotes each further payment to an open address once, and leaves dust there", async () => {
+test("quotes each further payment to an open address once, and leaves dust at the address", async () => {
   const { bitcoin } = world;
   const { address, bytes, terms } = await world.bitcoinAddress();
   await bitcoin.controls.fund(address, 130_000n);
@@ -179,7 +179,7 @@ test("cancels the sweep of a payment that a reorg removed, and fills nothing", a
   expect(await received(terms.recipient)).toBeGreaterThan(0n);
 }, 90_000);
 
-test("replaces a sweep that no block includes, and moves the money once", async () => {
+test("replaces a sweep that no block includes, and moves the funds once", async () => {
   const { bitcoin } = world;
   const { end, controls } = bitcoin;
   const { address, bytes, requestId, terms } = await world.bitcoinAddress();
@@ -200,7 +200,7 @@ test("replaces a sweep that no block includes, and moves the money once", async 
   expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
 }, 60_000);
 
-test("after a crash before or after the broadcast of a sweep, another process moves the money once", async () => {
+test("after a crash before or after the broadcast of a sweep, another process moves the funds once", async () => {
   const { bitcoin, services } = world;
   const { end } = bitcoin;
   const inDepository = await bitcoin.held(bitcoin.depository.address);

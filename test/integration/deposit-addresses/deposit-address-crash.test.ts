@@ -11,7 +11,7 @@ afterAll(async () => await world.stop());
 
 // This test is slow: it crashes a process about a hundred times, and each time another process completes the
 // request.
-test("whenever the process crashes between detecting money at an address and sweeping it, the money is swept once, for one request, and filled once", async () => {
+test("whenever the process crashes between detecting and sweeping funds at an address, the funds are swept once, for one request, and filled once", async () => {
   const { origin, destination, usdc } = world;
   const addresses = new Map<string, `0x${string}`>();
   const deaths = await crashAtEveryStep(world, {

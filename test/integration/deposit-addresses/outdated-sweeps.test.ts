@@ -116,7 +116,7 @@ test("sweeps a strict address under its own order, which refunds", async () => {
   expect(await received(agreed)).toBe(0n);
 });
 
-test("re-quotes a payment that arrived in the meantime together with the first", async () => {
+test("re-quotes the first payment together with one that arrived in the meantime", async () => {
   const agreed = await waitingSweep();
   await world.sendTo(agreed.at, PAID / 2n, { currency: NATIVE_CURRENCY });
   for (let n = 0; n < 2; n++) await world.round();
@@ -157,7 +157,7 @@ test("keeps the order of a sweep that covers a fast fill, so that its recipient 
   expect(await app.holdState(agreed)).toBe("released");
 });
 
-test("plans a sweep again immediately if a fast fill relies on it before it is voided", async () => {
+test("if a fast fill relies on a sweep just before the sweep is voided, the sweep is planned again immediately", async () => {
   const app = await aSponsor(world, 10_000);
   const agreed = await waitingSweep({ originCurrency: world.usdc, amount: "100000000" });
   const { amount } = agreed.terms.origin;
@@ -191,7 +191,7 @@ test("plans a sweep again immediately if a fast fill relies on it before it is v
   expect(await statesAt(agreed)).toEqual([[amount, "final"]]);
 });
 
-test("does not void a sweep while payments may be missing from its lane", async () => {
+test("a sweep is not voided while its lane may lack payments that a failover lost", async () => {
   const { services, pool } = world;
   const agreed = await waitingSweep();
   await outdate(agreed);

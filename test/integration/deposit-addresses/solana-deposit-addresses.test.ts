@@ -114,7 +114,7 @@ test("deposits dust below the rent minimum together with the payment, and fills 
   expect(amounts.toSorted((a, b) => Number(a - b))).toEqual([1n, SOL]);
 });
 
-test("after a crash before or after the broadcast of a sweep, another process moves the money once", async () => {
+test("after a crash before or after the broadcast of a sweep, another process moves the funds once", async () => {
   const { services, solanaChain } = world;
   const { sol } = world.currencies;
   const had = await vaultHas();
@@ -137,7 +137,7 @@ test("after a crash before or after the broadcast of a sweep, another process mo
   expect((await vaultHas()) - had).toBe(2n * SOL);
 });
 
-test("sweeps again when the fork with the sweep was dropped, and moves the money once", async () => {
+test("sweeps again if the fork with the sweep was dropped, and moves the funds once", async () => {
   const { sol } = world.currencies;
   const { controls } = world.solana.node;
   const { address, bytes, requestId, terms } = await world.solanaAddress(sol, SOL);

@@ -61,7 +61,7 @@ const filledOnce = async (agreed: Agreed): Promise<void> => {
   expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
 };
 
-test("a deposit that is reorged out before its fill leaves the request waiting; mined again, it is filled once", async () => {
+test("a deposit that is reorged out before its fill leaves the request waiting, and is filled once when it is mined again", async () => {
   const agreed = await agree();
   const raws = await mined(agreed);
   await world.watch(world.origin);
@@ -116,7 +116,7 @@ test("a deposit that is reorged out during its fill is reported as exposed, and 
   await filledOnce(agreed);
 });
 
-test("a large deposit waits for its confirmations, and waits again after a reorg removes it", async () => {
+test("a large deposit waits for its confirmations, and waits for them again after a reorg removed it", async () => {
   const agreed = await agree({ amount: "20000000000" });
   const raws = await mined(agreed);
   await world.watch(world.origin);
@@ -202,7 +202,7 @@ for (const [when, isMined] of [
     expect((await world.status(agreed.requestId)).inTxHashes).toEqual([second?.txHash]);
   });
 
-test("a second deposit that waits for its refund replaces the first one if a reorg removes only that", async () => {
+test("a second deposit that waits for its refund replaces the first one if a reorg removes only the first", async () => {
   const agreed = await agree();
   await mined(agreed);
   await world.watch(world.origin);
@@ -275,7 +275,7 @@ test("after downtime, reads all blocks in bounded ranges, in order, without skip
   }
 });
 
-test("after failed scans, ranges grow with each that is committed, before the newest block is reached", async () => {
+test("after failed scans, block ranges grow with each committed range, before the newest block is reached", async () => {
   const { origin } = world;
   await world.watch(origin);
   await origin.mine(64);
@@ -291,7 +291,7 @@ test("after failed scans, ranges grow with each that is committed, before the ne
   expect(sizes).toEqual([8n, 16n, 32n, 8n]);
 });
 
-test("a crash between two ranges neither repeats nor skips one", async () => {
+test("a crash between two block ranges neither repeats nor skips a range", async () => {
   const agreed = await agree();
   await world.origin.mine(4);
   await deposit(world.origin, world.user, agreed);
@@ -338,7 +338,7 @@ test("a reorg is reported once, by the commit that records it", async () => {
   expect(world.events.of("reorg")).toHaveLength(reported + 1);
 });
 
-test("one of two concurrent watchers commits and the other finds the cursor moved; no deposit counts twice", async () => {
+test("of two concurrent watchers, one commits and the other finds the cursor moved, and no deposit counts twice", async () => {
   const agreed = await agree();
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
@@ -358,7 +358,7 @@ test("one of two concurrent watchers commits and the other finds the cursor move
   await filledOnce(agreed);
 });
 
-test("a deposit that a client reports is recorded before the watcher reads it; the watcher then finds nothing new", async () => {
+test("a deposit that a client reports is recorded before the watcher reads its block, in which the watcher then finds nothing new", async () => {
   const agreed = await agree();
   const txHash = await deposit(world.origin, world.user, agreed);
   const report = { chainId: world.origin.chain.id, txHash };
@@ -417,7 +417,7 @@ test("a lagging node cannot restore a deposit of a block that the watcher droppe
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
-test("a reported deposit is not confirmed by blocks that are announced but not read: they may not contain it", async () => {
+test("blocks that are announced but not read do not confirm a reported deposit, because they may not contain it", async () => {
   const { origin } = world;
   const agreed = await agree({ amount: "20000000000" });
   const txHash = await deposit(origin, world.user, agreed);
@@ -560,7 +560,7 @@ async function pileBlock(): Promise<PiledBlock> {
   return { since, named, honest, raws: await Promise.all(transactions.map(rawOf)) };
 }
 
-test("a block of hundreds of deposits is committed in slices, and a crash between any two of them neither loses nor repeats one", async () => {
+test("a block of hundreds of deposits is committed in slices, and a crash between two slices neither loses nor repeats a deposit", async () => {
   const { origin } = world;
   const { since, named, honest } = await aPiledBlock();
   const { logged } = await loggedAndStored(since);
@@ -655,7 +655,7 @@ test("a client's report is recorded between two slices of a block that is being 
   await filledOnce(honest);
 });
 
-test("a reorg between two slices removes the committed ones", async () => {
+test("a reorg between two slices of a block removes the committed slices", async () => {
   const { origin } = world;
   const { since, honest, raws } = await aPiledBlock();
   const trail = await loadTrail(world.services, origin.connected);
@@ -672,7 +672,7 @@ test("a reorg between two slices removes the committed ones", async () => {
   await filledOnce(honest);
 });
 
-test("the last slice undoes a report of an orphaned block", async () => {
+test("the last slice of a block undoes a report about an orphaned block", async () => {
   const { origin } = world;
   await world.watch(origin);
   const gone = await agree();
@@ -812,7 +812,7 @@ for (const dies of [-1, 1, 2])
     await filledOnce(honest);
   });
 
-test("the second reading records deposits that a lagging node hid, in slices", async () => {
+test("the second reading of a final block records, in slices, the deposits that a lagging node hid", async () => {
   const { origin } = world;
   const { since, honest } = await aPiledBlock();
   const { connection } = origin.connected;

@@ -146,7 +146,7 @@ for (const { what, first, second, filled } of [
     );
   });
 
-test("a token that is listed later does not make an earlier deposit count twice", async () => {
+test("listing a token later does not make an earlier deposit count twice", async () => {
   const { origin } = world;
   const { depository } = origin.chain.contracts;
   const { contract } = await aContract();
@@ -534,7 +534,7 @@ async function depositNextToTransfers(): Promise<{ agreed: Agreed; txHash: TxHas
 }
 
 for (const lag of ["logs", "logs without an error", "blocks"] as const)
-  test(`a node that lags while deposits are counted does not make an unattestable one attestable: ${lag}`, async () => {
+  test(`a node that lags while deposits are counted does not make an unattestable deposit attestable: ${lag}`, async () => {
     const { origin } = world;
     const { agreed } = await depositNextToTransfers();
     const node = createRpcTransport({ url: origin.chain.rpcUrl });
@@ -592,7 +592,7 @@ for (const { hub, attestation, isFilled } of [
     );
   });
 
-test("a request is not fast filled on a mined deposit that oracles cannot attest, but is on one that they can", async () => {
+test("a request is fast filled on a mined deposit only if oracles can attest the deposit", async () => {
   const { origin } = world;
   const sponsor = await aSponsor(world, 50_000);
   const { agreed, txHash } = await depositNextToTransfers();
@@ -841,7 +841,7 @@ test("a stranger's unattestable one-unit deposit does not affect a request whose
   expect(await world.untilFinal(agreed.requestId, 1_000)).toMatchObject({ status: "success" });
 });
 
-test("every reserved deposit is refunded if the fast fill is not made", async () => {
+test("if a fast fill is not made, every deposit that waited for it is refunded", async () => {
   const { origin, destination } = world;
   const sponsor = await aSponsor(world, 10_000);
   const recipient = await aPayableContract();

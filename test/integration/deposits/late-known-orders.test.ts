@@ -149,7 +149,7 @@ test("a deposit that a reorg dropped is not assigned", async () => {
   expect(await rowOf(lost.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
 });
 
-test("a planned return continues, and the request is not filled from that deposit", async () => {
+test("a planned return of a deposit continues, and the deposit does not fill its request", async () => {
   const lost = await lostRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
@@ -162,7 +162,7 @@ test("a planned return continues, and the request is not filled from that deposi
   expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });
 
-test("a return that the operator released continues, and the request is not filled from that deposit", async () => {
+test("a return that the operator released continues, and the deposit does not fill its request", async () => {
   const lost = await lostRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);

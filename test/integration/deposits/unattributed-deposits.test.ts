@@ -127,14 +127,14 @@ for (const [what, id] of [
     expect(await sentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
   });
 
-test("returns native currency too", async () => {
+test("a deposit of native tokens for an unknown order is returned too", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ currency: NATIVE_CURRENCY, amount: parseEther("0.05"), depositor });
   await anHourLater();
   expect(await sentBack(hash, depositor, NATIVE_CURRENCY, 0n)).toBeGreaterThan(parseEther("0.04"));
 });
 
-test("a deposit that is not final waits, no matter how much time has passed", async () => {
+test("a deposit for an unknown order that is not final waits, however much time has passed", async () => {
   const hash = await stray({ depositor: world.anAddress() });
   world.clock.forward(2 * HOUR_MS);
   await start();

@@ -167,7 +167,7 @@ async function askAll(source: EvidenceSource): Promise<string[]> {
   return seenStatuses;
 }
 
-test("an honest node behind the proxy reports the truth, and each request has its intended answer", async () => {
+test("an honest node behind the proxy reports the truth, and each question has its expected answer", async () => {
   proxy.trouble(() => undefined);
   const source = open(world.chainAt([proxy.url]));
   await askAll(source);
@@ -185,7 +185,7 @@ test("an honest node behind the proxy reports the truth, and each request has it
 });
 
 describe.each(rpcTroubles)("%s", (trouble) => {
-  test("on every request: no wrong answer is final", async () => {
+  test("on every request, this fault makes no wrong answer final", async () => {
     proxy.trouble(() => trouble);
     const source = open(world.chainAt([proxy.url]), trouble);
     await askAll(source);
@@ -193,7 +193,7 @@ describe.each(rpcTroubles)("%s", (trouble) => {
   });
 
   test.each([0, 1, 2, 3])(
-    "on one request only (number %i of each question): no wrong answer is final",
+    "on only one request (number %i of each question), this fault makes no wrong answer final",
     async (at) => {
       for (const question of questions) {
         const source = open(world.chainAt([proxy.url]), trouble);
@@ -212,7 +212,7 @@ describe.each(rpcTroubles)("%s", (trouble) => {
   );
 });
 
-test("uses state only after a check that its block is still canonical", async () => {
+test("uses the state of a block only after a check that the block is still canonical", async () => {
   const expired = questions.find(({ name }) => name === "expired");
   let last = 0;
   const ask = async (trouble: (request: number) => RpcTrouble | undefined): Promise<unknown> => {
@@ -235,7 +235,7 @@ const schedule = fc.record({
   when: fc.array(fc.boolean(), { minLength: 5, maxLength: 40 }),
 });
 
-test("invariant c: no matter when and how often a node fails, a withdrawal is never both executed and expired, and nothing false is final", async () => {
+test("invariant c: whenever and however often a node fails, no withdrawal is both executed and expired, and nothing false is final", async () => {
   const statuses = new Map<string, Set<string>>();
   await fc.assert(
     fc.asyncProperty(schedule, async ({ trouble, when }) => {
@@ -268,7 +268,7 @@ test("invariant c: no matter when and how often a node fails, a withdrawal is ne
 }, 60_000);
 
 describe("several endpoints", () => {
-  test("two honest ones answer regardless of the fault of the third", async () => {
+  test("two honest endpoints answer, whatever the fault of the third", async () => {
     const source = evmEvidence(
       { ...world.chainAt([proxy.url, world.node.url, world.node.url]), rpcQuorum: 2 },
       { rpc: { deadlineMs: 2_000 } },
@@ -283,7 +283,7 @@ describe("several endpoints", () => {
     await source.close();
   });
 
-  test("a node on another branch is not outvoted: nothing is final until two agree", async () => {
+  test("if one of two endpoints is on another branch, nothing is final until both agree", async () => {
     proxy.trouble(() => "otherBranch");
     // With a finality depth of zero, both branches are final to their nodes, as after a fault of the chain
     // itself.
@@ -302,7 +302,7 @@ describe("several endpoints", () => {
   });
 });
 
-test("reads a known final deposit without further requests, and one that is not final again", async () => {
+test("reads a deposit that is not final again, and a known final deposit without further requests", async () => {
   proxy.trouble(() => undefined);
   const source = open(world.chainAt([proxy.url]));
   const [deposit, orphan] = questions;

@@ -203,7 +203,7 @@ test.each<readonly [name: string, behaviors: readonly ProviderBehavior[], lagBlo
   },
 );
 
-test("the endpoint that forged receipts and hid deposits was reported", () => {
+test("reports the endpoint that forged receipts and hid deposits", () => {
   expect(new Set(disagreements)).toEqual(new Set(["deposits", "eth_getTransactionReceipt"]));
 });
 
@@ -223,7 +223,7 @@ test("a deposit that only one endpoint shows is not counted, and the bridge cont
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-test("while one endpoint alone shows a payment that the database does not know, nothing new is paid", async () => {
+test("while only one endpoint shows a payment that the database does not know, nothing new is paid", async () => {
   const oneMore: ProviderBehavior = {
     reply: async ({ method, params }, node) => {
       if (method !== "eth_getTransactionCount") return undefined;
@@ -241,7 +241,7 @@ test("while one endpoint alone shows a payment that the database does not know, 
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-test("a transaction that one endpoint invents is not a report of a payment", async () => {
+test("a report of a transaction that only one endpoint shows is not accepted", async () => {
   const hash: TxHash = keccak256("0x77");
   await behave([
     {
@@ -266,7 +266,7 @@ test("a transaction that one endpoint invents is not a report of a payment", asy
   await behave([]);
 });
 
-test("reads and sends on a call-only chain, such as the hub, with one endpoint down and one that lies", async () => {
+test("on a call-only chain such as the hub, reads and sends even if one endpoint is down and one lies", async () => {
   const [pooled] = chains;
   if (pooled === undefined) throw new Error("fewer than two chains are connected");
   const { chain, proxies } = pooled;

@@ -47,7 +47,7 @@ function together(): { readonly services: WorkerServices; readonly commits: () =
 const rowsOf = async (table: string): Promise<number> =>
   (await world.pool.query(`select from ${table}`)).rowCount ?? 0;
 
-test("accepts simultaneous calls in few commits, and stores, broadcasts and charges each separately", async () => {
+test("accepts simultaneous calls in few commits, and stores, broadcasts and charges each call separately", async () => {
   const { services, commits } = together();
   const recipients = Array.from({ length: 12 }, () => world.anAddress());
   const ids = await Promise.all(
@@ -79,7 +79,7 @@ test("accepts simultaneous calls in few commits, and stores, broadcasts and char
   expect({ pending, sum: balance + fees }).toEqual({ pending: 0n, sum: 1_000_000_000n });
 });
 
-test("accepts as many simultaneous calls as the balance covers, and the others leave no trace", async () => {
+test("accepts as many simultaneous calls as the balance covers, and stores nothing about the others", async () => {
   const { services } = together();
   const probe = await world.anApp();
   const { costUsd } = await world.execution(
@@ -170,7 +170,7 @@ async function expectEachOnce(calls: ReadonlyMap<RequestId, Address>, moment?: s
   }
 }
 
-test("simultaneous calls get their nonces in few commits, in sequence, and each is broadcast once, no matter how often it is submitted", async () => {
+test("simultaneous calls get consecutive nonces in few commits, and each call is broadcast once, however often it is submitted", async () => {
   const { origin, executor, services } = world;
   const calls = await accepted(10);
   let commits = 0;
@@ -203,7 +203,7 @@ test("simultaneous calls get their nonces in few commits, in sequence, and each 
   expect(await origin.sentBy(executor)).toHaveLength(10);
 });
 
-test("as many simultaneous calls get a nonce as the executor's native tokens cover, and the others wait", async () => {
+test("as many simultaneous calls as the executor's native tokens cover get a nonce, and the others wait", async () => {
   const { origin, executor, services } = world;
   const calls = await accepted(5);
   const [first] = calls.keys();

@@ -163,7 +163,7 @@ test("refuses a call that neither a sponsor nor a quote pays for, or that is not
   );
 });
 
-test("a call that would take the executor's native tokens, or tokens of the solver, is refused", async () => {
+test("refuses a call that would take native tokens of the executor, or tokens of the solver", async () => {
   const { origin, usdc, solver, executor } = world;
   await origin.send(solver, approveCall(usdc, executor, 10n));
   await origin.mine();
@@ -172,7 +172,7 @@ test("a call that would take the executor's native tokens, or tokens of the solv
   );
 });
 
-test("stores the answer to an Idempotency-Key in the accepting commit, and commits nothing after a lost lease", async () => {
+test("the commit that accepts a call stores the answer to its Idempotency-Key, and nothing is committed after a lost lease", async () => {
   const store = idempotencyStore(sqlOn(world.pool));
   const keyedCall = {
     scope: "app",
@@ -250,7 +250,7 @@ test("a call whose authorization every node rejects is charged for the nonce tha
   expect(balance).toBeLessThan(given);
 });
 
-test("refuses to start when a formerly used contract is not listed, and raises an alarm for open requests that name one", async () => {
+test("refuses to start if a formerly used contract is not listed, and raises an alarm for open requests that name such a contract", async () => {
   const { origin, services, events, clock } = world;
   const store = usedContracts(sqlOn(world.pool));
   const start = async (change: object): Promise<void> =>

@@ -75,7 +75,7 @@ test("whenever the process crashes between the acceptance of a call and its end,
     expect(deaths).toContain(moment);
 }, 120_000);
 
-test("whenever the process crashes while it drops a call that reverts by now, the app's reservation is released", async () => {
+test("whenever the process crashes while it drops a call that would now revert, the app's reservation is released", async () => {
   const { origin, usdc, user, executor } = world;
   await crashAtEveryStep(world, {
     prepare: async () => {

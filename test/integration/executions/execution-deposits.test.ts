@@ -102,7 +102,7 @@ test("a call that would make the agreed deposit and another one is refused", asy
   await expect(world.tryExecute(call(account, agreed))).rejects.toThrow(/DEPOSITED_AMOUNT_TOO_LOW_TO_FILL/);
 });
 
-test("a deposit that differs in its block from the simulation is refunded, and the request says so", async () => {
+test("a deposit that turns out different in its block than in the simulation is refunded, and the request says so", async () => {
   const { origin, clock } = world;
   const agreed = await agree();
   const account = await payer(agreed);
@@ -208,7 +208,7 @@ test("an execution is accepted even if a fast fill overtakes it during the check
   await settled(agreed, sponsor);
 });
 
-test("calls with the fill are refused for a quote that was fast filled, and the answer says so", async () => {
+test("refuses calls with the fill for a quote that was fast filled, and gives that reason", async () => {
   const agreed = await agree();
   const account = await payer(agreed);
   const extras = {
@@ -244,7 +244,7 @@ test("a quote that is no longer open is refused with its current state", async (
   expect((await world.pool.query("select from executions")).rowCount).toBe(0);
 });
 
-test("the execution of one request does not count for another one whose order it names", async () => {
+test("the execution of one request does not count for another request whose order it names", async () => {
   const [agreed, other] = [await agree(), await agree()];
   const account = await payer(agreed);
   await world.execute(call(account, agreed));

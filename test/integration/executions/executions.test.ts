@@ -58,7 +58,7 @@ test("sends a sponsored call from the executor and charges the app its actual co
   expect(await world.book()).toEqual({ balance: GIVEN - charged, pending: 0n, fees: charged });
 });
 
-test("on a rollup the maximum data fee is reserved too, and a balance that cannot cover it is refused", async () => {
+test("on a rollup, the maximum data fee is reserved too, and a call is refused if the balance does not cover it", async () => {
   const { origin, anAddress } = world;
   // Code for the predeploy that reports the data fee: always 0.001 ETH, or $2.50. Twice as much is reserved.
   const fee = (10n ** 15n).toString(16).padStart(16, "0");
@@ -160,7 +160,7 @@ test("reverts the result and the charge of an orphaned call, and mines the same 
   expect((await world.book()).pending).toBe(0n);
 });
 
-test("a call whose commit a failover lost is neither broadcast again nor abandoned, no matter how late it is", async () => {
+test("a call whose commit a failover lost is neither broadcast again nor abandoned, however late it is", async () => {
   const { services, pool, origin, usdc, executor, clock, anAddress } = world;
   const recipient = anAddress();
   const requestId = await world.execute(world.mintCall(recipient, 7n));
@@ -287,7 +287,7 @@ test("a call that one process broadcast is not abandoned by another one whose de
   expect((await world.book()).fees).toBeGreaterThan(0n);
 });
 
-test("broadcasts a call once, no matter how many processes submit it", async () => {
+test("broadcasts a call once, however many processes submit it", async () => {
   const { services, origin, executor } = world;
   const requestId = await world.execute(world.mintCall(world.anAddress()));
   await Promise.all(Array.from({ length: 8 }, async () => await pay(services, executionLeg, requestId)));
@@ -295,7 +295,7 @@ test("broadcasts a call once, no matter how many processes submit it", async () 
   expect(await origin.sentBy(executor)).toHaveLength(1);
 });
 
-test("calls are broadcast only as far as the executor's native tokens cover all of them, and the others wait", async () => {
+test("broadcasts only as many calls as the executor's native tokens cover together, and the others wait", async () => {
   const { origin, executor, anAddress } = world;
   const requestIds = [
     await world.execute(world.mintCall(anAddress())),
@@ -317,7 +317,7 @@ test("calls are broadcast only as far as the executor's native tokens cover all 
   expect(await origin.sentBy(executor)).toHaveLength(2);
 });
 
-test("a call's value is charged to the sponsor, and only within the rules", async () => {
+test("the sponsor is charged for a call's value, and only as far as its rules allow", async () => {
   const { origin, anAddress } = world;
   const recipient = anAddress();
   const value = 10n ** 15n;
@@ -404,7 +404,7 @@ test("a balance in the native token pays for a call's value without a fee", asyn
   );
 });
 
-test("refuses a call whose native token was priced differently than the native or wrapped balance that pays", async () => {
+test("refuses a call if its native token was priced differently than the native or wrapped balance that pays for it", async () => {
   const { origin, services, anAddress } = world;
   const { native } = origin.chain;
   const wrapped = { ...native, id: "weth", symbol: "WETH", address: anAddress() };
@@ -450,7 +450,7 @@ test("refuses a call whose native token was priced differently than the native o
   }
 });
 
-test("counts call value against the exposure limit per minute, and refused calls not at all", async () => {
+test("counts the value of accepted calls, and not that of refused calls, against the exposure limit per minute", async () => {
   const { enginePolicy } = world.services;
   const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 6 } };
   const call = (value: bigint) => world.tryExecute({ to: world.anAddress(), value }, world.app, bounded);
@@ -509,7 +509,7 @@ test("does not send an accepted call with value while the native token costs mor
   expect(await origin.sentBy(executor)).toHaveLength(1);
 });
 
-test("while its chain is paused, a call is refused; one that was accepted before waits, and is sent afterwards", async () => {
+test("while a chain is paused, new calls on it are refused, and earlier accepted calls wait until it is resumed", async () => {
   const { origin, usdc } = world;
   const recipient = world.anAddress();
   const accepted = await world.execute(world.mintCall(recipient, 7n));

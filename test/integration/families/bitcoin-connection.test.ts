@@ -64,7 +64,7 @@ test("a Bitcoin deposit waits while one of two endpoints is down, and counts whe
   }
 });
 
-test("a payment is current until a block spends one of its inputs", async () => {
+test("a Bitcoin payment can still be mined until a block spends one of its inputs", async () => {
   const world = await bitcoinThrough(connectBitcoin);
   try {
     const { connection, currency, amount } = world;
@@ -119,7 +119,7 @@ test("a lost attempt is not dead while an unlisted attempt at its payment was mi
   }
 });
 
-/** Connects to the attestation's endpoints, in addition to `urls`. */
+/** Connects to the endpoints `further`, followed by those of the attestation. */
 async function connectAll(
   { chain, attestation, ...options }: NonEvmOptions,
   further: readonly string[] = [],

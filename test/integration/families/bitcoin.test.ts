@@ -48,7 +48,7 @@ async function refusalOf(raw: string): Promise<BitcoinRefusal> {
     );
 }
 
-test("the node applies Bitcoin Core's relay rules, and relays an order id as text", async () => {
+test("the regtest node applies Bitcoin Core's relay rules, and relays an order id as text", async () => {
   const user = anOwner();
   const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
   const id = newId();
@@ -85,7 +85,7 @@ test("the node applies Bitcoin Core's relay rules, and relays an order id as tex
   await bitcoinOf().mine(1);
 });
 
-test("a deposit becomes final, and one that was replaced or reorged out never does", async () => {
+test("a deposit becomes final, unless it is replaced or reorged out", async () => {
   const user = anOwner();
   const id = newId();
   const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
@@ -152,7 +152,7 @@ async function withdrawalStatus(payload: Hex, hint?: string): Promise<string> {
   return found.kind === "final" ? found.value.status : found.kind;
 }
 
-test("a withdrawal is executed by its own transaction, or made impossible by another, after six confirmations", async () => {
+test("after six confirmations, a withdrawal's own transaction executes it, or another transaction makes it impossible", async () => {
   for (const isReplaced of [false, true]) {
     const recipient = anOwner();
     const held = await utxoOf(bitcoinOf(), depository, 100_000n);
@@ -210,7 +210,7 @@ const question = (orderId: OrderId, recipient: string) => ({
   calls: [],
 });
 
-test("attests the adapter's payment once, even if it is broadcast repeatedly", async () => {
+test("a payment that is broadcast repeatedly is attested once", async () => {
   const { connection } = await aConnection([200_000n, 90_000n]);
   const recipient = anOwner();
   const orderId = newId();
@@ -310,7 +310,7 @@ test("does not spend outputs of pending payments, and refuses an amount above th
   await connection.close();
 });
 
-test("the same cursor returns the same final deposits again, and the next cursor none of them", async () => {
+test("the same cursor returns the same final deposits again, and the next cursor returns none of them", async () => {
   const { connection } = await aConnection([]);
   await bitcoinOf().mine(CONFIRMATIONS);
   let { cursor } = await connection.arrivals(undefined);

@@ -141,7 +141,6 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
   const timeless = async (): Promise<readonly string[]> =>
     await front({ answer: (json) => without(json, TIMES) });
 
-
   const requestOf = (
     wanted: WithdrawalPlan,
     expiration: bigint,
@@ -177,7 +176,6 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     return id;
   };
   const inTime = async (): Promise<bigint> => (await machine.now()) + 10_000n;
-
 
   /** A call in which the router pays from what it received. */
   const paying = async (

@@ -189,7 +189,7 @@ test("reports every attestable deposit exactly once, when final, oldest first", 
   expect(await connection.arrivalsOf(`0x${"07".repeat(64)}` as TxHash)).toEqual({ kind: "absent" });
 });
 
-test("a deposit that only the first of three endpoints shows waits for a second one", async () => {
+test("a deposit that only the first of three endpoints shows waits until a second endpoint shows it", async () => {
   const fronts = await startFaultyFronts([world.node.url, world.node.url]);
   const three = await aConnection([world.node.url, ...fronts.urls]);
   try {
@@ -327,7 +327,7 @@ test("reads a deposit that nodes list late, and only once", async () => {
   expect(late).not.toBe(early);
 });
 
-test("reads nothing if one answer fails, and everything the next time", async () => {
+test("a read in which one answer fails reports no deposits, and the next read reports all of them", async () => {
   finalize();
   const { cursor } = await connection.arrivals(undefined);
   await world.send(world.user, [await world.deposit({ id: id(11), amount: 4n })]);
@@ -397,7 +397,7 @@ test("equal payments have different bytes", async () => {
   expect(await lamports(to)).toBe(20_000_000n);
 });
 
-test("a dropped payment is unseen until no block can contain it, then dead; only then is a new attempt signed", async () => {
+test("a dropped payment is unseen until no block can contain it and dead afterwards, and only then is a new attempt signed", async () => {
   const to = (await solanaKey()).address;
   const payment = aPayment(to);
   const attempt = await connection.prepare(payment, [], []);
@@ -423,7 +423,7 @@ test("a dropped payment is unseen until no block can contain it, then dead; only
   expect(await lamports(to)).toBe(10_000_000n);
 });
 
-test("never reports a completed payment as dead, even if a node forgets or omits it", async () => {
+test("a completed payment is never reported as dead, even if a node omits it", async () => {
   const to = (await solanaKey()).address;
   const attempt = await paid(aPayment(to));
   expire();
@@ -627,7 +627,7 @@ test("detects another program at the address of the deposit address program", as
   expect(await connection.depositAddresses?.problem?.()).toBeUndefined();
 });
 
-test("an invalid recipient is detected before the payment", async () => {
+test("reports an invalid recipient before the payment is prepared", async () => {
   const { token, feeToken, at, node } = world;
   const fresh = (await solanaKey()).address;
   const refusal = async (to: string, fields: Partial<NonEvmPayment> = {}) =>

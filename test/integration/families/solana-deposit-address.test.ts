@@ -207,7 +207,7 @@ test("the owner of another depository cannot sweep", async () => {
   ).rejects.toThrow(custom(6001));
 });
 
-test("a strict address deposits only for its own order, an open one for any order", async () => {
+test("a strict address deposits only for its own order, and an open address deposits for any order", async () => {
   const [strict, open, another] = [issue({ strict: true }), issue(), anOrder()];
   for (const one of [strict, open]) await fund(one, 10_000_000n);
   const amount = 10_000_000n;
@@ -248,7 +248,7 @@ test("pays into no other depository, vault or token account, and for no other de
   expect(await lamports(issued.address)).toBe(10_000_000n);
 });
 
-test("a sweep moves its whole amount or nothing", async () => {
+test("a sweep moves its whole amount, or fails and moves nothing", async () => {
   const issued = issue();
   await fund(issued, 10_000_000n);
   for (const [amount, excess] of [

@@ -197,7 +197,7 @@ async function execution(
   ];
 }
 
-test("the size and the compute units of every instruction are the committed ones", () => {
+test("every program has its documented size, and every instruction its documented compute units", () => {
   const depositAddress = { bytes: read("deposit-address.so").length, units: addressUnits };
   const report = { bytes: read("depository.so").length, units, depositAddress };
   if (process.env["UPDATE_GAS"] !== undefined)

@@ -399,7 +399,7 @@ test.each([
   expect(String(faults[0])).toContain(reason);
 });
 
-test("no route is not a fault", async () => {
+test("a missing route is not reported as a fault", async () => {
   const stranger = (await solanaKey()).address;
   expect(await quoted("exactIn", bytesOf(stranger), 10_000_000n)).toBeUndefined();
   expect(faults).toEqual([]);

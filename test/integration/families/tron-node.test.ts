@@ -55,7 +55,7 @@ const mint = (amount: bigint): Hex =>
     args: [alice.machineAddress, amount],
   });
 
-test("a payment moves exactly its amount, and has the id that the wallet computed", async () => {
+test("the node's payment moves exactly its amount, and has the id that the wallet computed", async () => {
   const id = await alice.transfer(bob.address, 7n, { memo: orderId });
   expect(id).toMatch(/^[0-9a-f]{64}$/);
   // The library reads balances of solid blocks.
@@ -71,7 +71,7 @@ test("a payment moves exactly its amount, and has the id that the wallet compute
   });
 });
 
-test("executes a call, and both interfaces show it under the same id and in the same block", async () => {
+test("the node executes a call, and both of its interfaces show it under the same id in the same block", async () => {
   const id = await alice.call(usdcAddress, mint(500n));
   const info = await ask("/wallet/gettransactioninfobyid", { value: id });
   expect(info).toMatchObject({

@@ -119,7 +119,7 @@ describe("deposits", () => {
     });
   });
 
-  test("the node accepts an id with and without 0x, the service only its canonical format", async () => {
+  test("the node accepts an id with and without 0x, and the service accepts only the canonical format", async () => {
     const id = await deposit();
     await machine.finalize();
     const source = await fresh();
@@ -473,7 +473,7 @@ describe("withdrawals", () => {
     expect(await statusOf(native)).toMatchObject({ kind: "refuted" });
   });
 
-  test("proves a token withdrawal by a given or found transaction, but not for a token that moves nothing", async () => {
+  test("proves a token withdrawal by the requested transaction, or by one that the oracle finds, but not for a token that moves nothing", async () => {
     await machine.mint(machine.token, machine.depository, AMOUNT);
     const good = tokenRequest(machine.token);
     const id = await execute(good);
@@ -495,7 +495,7 @@ describe("withdrawals", () => {
 });
 
 describe("endpoints", () => {
-  test("when two endpoints must agree, a lying one is reported and ignored; a lagging one causes a wait", async () => {
+  test("if two endpoints must agree, an endpoint that lies is reported and ignored, and one that lags causes a wait", async () => {
     const amount = 0xabcdefn;
     const id = await deposit(amount);
     await machine.finalize();

@@ -35,7 +35,7 @@ async function paidOnce(agreed: Agreed, moment: string): Promise<void> {
   expect(await world.paymentsOf(agreed, world.origin), moment).toEqual([]);
 }
 
-test("after a crash of the accepting process at any step, the hold and its fill both exist or neither, and a retry fills the request once", async () => {
+test("after a crash of the accepting process at any step, either both the hold and its fill exist or neither does, and a retry fills the request once", async () => {
   const deaths = await crashAtEveryStep(world, {
     prepare: agree,
     run: async (by, agreed) => {
@@ -159,7 +159,7 @@ test("a fast fill that races the watcher's detection of the deposit ends in one 
   expect(outcomes.size, "both outcomes occurred").toBe(2);
 }, 60_000);
 
-test("stores the answer to an Idempotency-Key in the accepting commit, and commits nothing after a lost lease", async () => {
+test("the commit that accepts a call stores the answer to its Idempotency-Key, and nothing is committed after a lost lease", async () => {
   const idempotency = idempotencyStore(sqlOn(world.pool));
   const answer = { status: 200, body: JSON.stringify({ message: "Fast fill queued" }) };
   const begin = async (key: string) =>

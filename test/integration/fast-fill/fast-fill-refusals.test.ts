@@ -46,7 +46,7 @@ async function mineDestination(): Promise<void> {
   await world.watch(world.destination);
 }
 
-test("a request without a quote is unknown", async () => {
+test("refuses a fast fill of a request id that no quote has", async () => {
   const agreed = await agree();
   await expect(
     rich.fastFill({ ...agreed, requestId: `0x${"99".repeat(32)}` as const }),
@@ -64,7 +64,7 @@ test("refuses a fast fill by a key without a wallet, or whose wallet has no bala
   await expectUnchanged(agreed, "quoted");
 });
 
-test("the balance must cover the fill to the last unit, in addition to existing holds", async () => {
+test("refuses a fast fill if the balance does not cover the fill to the last unit in addition to existing holds", async () => {
   const [first, second] = [await agree(), await agree()];
   const sponsor = await aSponsor(world, 150);
   expect(await sponsor.fastFill(first)).toBe("queued");
@@ -97,7 +97,7 @@ test("refuses a fill above the caller's or the key's cap, and accepts one equal 
   expect(await rich.fastFill(agreed, { maxUsd: worth })).toBe("queued");
 });
 
-test("a key's total exposure stays below its limit", async () => {
+test("refuses a fast fill that would raise a key's total exposure above its limit", async () => {
   const [first, second] = [await agree(), await agree()];
   const worth = first.terms.destination.expectedAmount * 10n ** 12n;
   const sponsor = await aSponsor(world, 1_000, {
@@ -134,7 +134,7 @@ test("refuses an input that would not buy the quoted minimum, and any lower inpu
   await expectUnchanged(agreed, "quoted");
 });
 
-test("only the key that quoted may reduce the input, because the recipient gets less", async () => {
+test("only the API key that quoted may reduce the input of a fast fill, because the recipient then gets less", async () => {
   const other = await aSponsor(world, 1_000);
   for (const agreed of [
     await agree({ slippageTolerance: "5000" }),
@@ -161,7 +161,7 @@ test("refuses to fast fill at a price below the quoted minimum", async () => {
   expect(await rich.fastFill(agreed)).toBe("queued");
 });
 
-test("without a price, fails with a retryable error", async () => {
+test("without a price, a fast fill fails with a retryable error", async () => {
   const agreed = await agree();
   world.prices.set("usd-coin", undefined);
   await expect(rich.fastFill(agreed)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
@@ -291,7 +291,6 @@ test("every refusal is logged with its rule, and every acceptance with its value
     isTime: true,
   });
 });
-
 
 /** Mines the approval of a deposit. The deposit itself is not sent yet. */
 async function approved({ terms }: Agreed, amount = terms.origin.amount): Promise<void> {
@@ -471,7 +470,7 @@ test("refuses a fast fill whose mined transaction reverted or deposited somethin
   expect(await rich.fastFill(agreed, { txHash: made })).toBe("queued");
 });
 
-test("while its route is paused, a fast fill is refused and holds nothing", async () => {
+test("while the route is paused, a fast fill is refused and places no hold", async () => {
   const agreed = await agree();
   const { origin, destination } = world;
   const scope = {

@@ -227,7 +227,7 @@ test("the app pays the exact cost of a missing deposit once it is overdue, and n
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", final: true });
 });
 
-test("charges nothing for a missing deposit until the origin chain is read beyond the deadline", async () => {
+test("charges nothing for a missing deposit until the origin chain was read beyond the deadline", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
@@ -243,7 +243,7 @@ test("charges nothing for a missing deposit until the origin chain is read beyon
   expect(await sponsor.holdState(agreed), "the unread block had the deposit").toBe("released");
 });
 
-test("keeps a hold and debits nothing twice when the clock is set back", async () => {
+test("if the clock is set back, the hold stays and nothing is debited twice", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const [agreed, covered] = [await agree({ ttl: 600 }), await agree({ ttl: 600 })];
   for (const one of [agreed, covered]) {
@@ -331,7 +331,7 @@ test("records a debt when the balance no longer covers the hold, and repays it f
   expect((await sponsor.book()).lines[0]).toMatchObject({ balance: 100_000_000n - owed, owed: 0n });
 });
 
-test("reinstates the hold when the deposit is orphaned, releases it when mined again, and fills nothing twice", async () => {
+test("an orphaned deposit reinstates the hold, releases it again when it is mined again, and nothing is filled twice", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
   await sponsor.fastFill(agreed);
@@ -413,7 +413,7 @@ test.each([
   },
 );
 
-test("a second deposit that waits for its refund replaces a fast fill's first one when a reorg removes that", async () => {
+test("a second deposit that waits for its refund replaces a fast fill's first deposit if a reorg removes that one", async () => {
   const { origin } = world;
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
@@ -437,7 +437,7 @@ test("a second deposit that waits for its refund replaces a fast fill's first on
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-test("after a wrong deposit the agreed one still releases the hold; a second one is refunded", async () => {
+test("after a wrong deposit, the agreed deposit still releases the hold, and a second agreed deposit is refunded", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
   await sponsor.fastFill(agreed);
@@ -458,7 +458,7 @@ test("after a wrong deposit the agreed one still releases the hold; a second one
   ]);
 });
 
-test("fast fills a large deposit before it is confirmed, and releases the hold once it is", async () => {
+test("fast fills a large deposit before it is confirmed, and releases the hold once it is confirmed", async () => {
   const sponsor = await aSponsor(world, 30_000);
   const agreed = await agree({ amount: "20000000000" });
   await deposited(agreed);
@@ -489,7 +489,7 @@ test("a deposit that is confirmed before the fill has its nonce releases the hol
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-test("a lower input buys less; a deposit above it is credited with the excess, and a reorg reverses that", async () => {
+test("a fast fill of a lower input buys less, the app is credited the deposit's excess, and a reorg reverses the credit", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ slippageTolerance: "300" }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
@@ -525,7 +525,7 @@ test("a slightly lower input buys less, because the quote is firm only for the q
   expect(amount).toBeGreaterThan(expectedAmount - 25_000n);
 });
 
-test("a fill planned on a hold is not made once the hold is gone", async () => {
+test("a planned fast fill is not made once its hold is released", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ slippageTolerance: "300" }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
@@ -580,7 +580,7 @@ function whileSimulating(during: () => Promise<void>): WorkerServices {
   };
 }
 
-test("credits no deposit while its fast fill may fail, so a refund reverses nothing", async () => {
+test("credits nothing for a deposit while its fast fill may fail, so that its refund has nothing to reverse", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ slippageTolerance: "300", destinationCurrency: NATIVE_CURRENCY }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
@@ -681,7 +681,7 @@ test("a deposit is booked when its fill is final, and a fill that is orphaned be
   expect(await movementsOf(agreed)).toHaveLength(1);
 });
 
-test("a hold keeps its original value; the final debit values the fill at the higher price", async () => {
+test("a hold keeps its original value, and the final debit values the fill at the higher of both prices", async () => {
   const sponsor = await aSponsor(world, 10_000);
   const agreed = await agree({
     ttl: 600,
@@ -873,7 +873,6 @@ test("fast fills a variable deposit at its minimum, only for the API key that qu
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect((await sponsor.book()).lines[0]?.balance).toBe(1_004_000_000n);
 });
-
 
 const ETHER = 10n ** 18n;
 const USDC = 10n ** 6n;
@@ -1156,7 +1155,7 @@ test("a disputed price neither debits nor sizes a hold", async () => {
   expect(await sponsor.holdState(agreed)).toBe("permanent");
 });
 
-test("the hold's margin covers an ether that rises by half before the app pays", async () => {
+test("the hold's margin covers the debt if ETH rises by half before the app pays", async () => {
   const ask = {
     originCurrency: world.usdc,
     destinationCurrency: NATIVE_CURRENCY,
@@ -1182,7 +1181,7 @@ test("the hold's margin covers an ether that rises by half before the app pays",
   expect(left).toBeLessThan(60n * USDC);
 });
 
-test("deposits that wait for a price take turns: the oldest does not block the others", async () => {
+test("deposits that wait for a price take turns, so that the oldest does not block the others", async () => {
   const sponsor = await aSponsor(world, 80_000);
   const agreed = [await agreeOnEther(sponsor), await agreeOnEther(sponsor)];
   for (const one of agreed) await sponsor.fastFill(one);

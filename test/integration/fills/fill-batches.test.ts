@@ -60,7 +60,7 @@ async function expectEachOnce(list: readonly Due[], moment?: string): Promise<vo
   }
 }
 
-test("simultaneous fills get their nonces in few commits, in sequence, and each pays once even if started twice", async () => {
+test("simultaneous fills get consecutive nonces in few commits, and each fill pays once even if it is started twice", async () => {
   const { services, destination, solver } = world;
   const list = await due(10);
   let commits = 0;
@@ -105,7 +105,7 @@ test("a fill that is planned with others has the same trace as one that is plann
   expect((await traceOf(alone)).map(([event]) => event)).toContain("fillBroadcast");
 });
 
-test("as many simultaneous fills get a nonce as the solver's balance covers, and the others wait", async () => {
+test("as many simultaneous fills as the solver's balance covers get a nonce, and the others wait", async () => {
   const { services, destination, solver, usdc } = world;
   const list = await due(4);
   const amounts = list.map(({ agreed }) => BigInt(agreed.answer.details.currencyOut.amount ?? 0));

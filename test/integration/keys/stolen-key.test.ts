@@ -409,7 +409,7 @@ test("a stolen executor key moves at most the day's limit in gas and native toke
     (await ask({ ...call(thief, "0x"), gas: 10n ** 7n, maxFeePerGas: 500n * 10n ** 9n })).refused,
   ).toMatch(/^403 transaction:/);
   expect((await post("/v1/orders", {})).status).toBe(404);
-  // A user's account delegates by an authorization, which the executor signs.
+  // The executor may sign transactions that carry delegations of users' accounts.
   const delegation = {
     chainId: 0,
     address: approvalProxy,

@@ -206,7 +206,6 @@ test("a mapping for a chain that is no longer configured waits, and delays no ot
     expect((await world.rowOf(authorization)).state).toBe("published");
 });
 
-
 function withAnswers(...answers: readonly ((body: object) => Promise<OracleAnswer>)[]): MappingServices {
   const oracles = answers.map((answer, at): AttestationOracle => ({
     name: `oracle ${at}`,

@@ -152,7 +152,6 @@ test("the lives route needs no key, and reveals nothing", async () => {
   expect((await world.get("/lives/v1?withReport=1")).status).toBe(200);
 });
 
-
 const keys = new Map([
   ["first-key", "first caller"],
   ["second-key", "second: caller"],
@@ -292,7 +291,6 @@ test("metrics are public if the operator configures it", async () => {
   const world = await aWorld({ apiKeys: keys, metricsOpen: true });
   expect((await world.get("/metrics")).status).toBe(200);
 });
-
 
 const addressRequest = {
   chainId: "origin",

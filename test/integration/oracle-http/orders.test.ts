@@ -534,7 +534,6 @@ test("attests with keys of deposits in a network that settles by deposits", asyn
   await other.close();
 });
 
-
 test("requires a refund to pay the option's recipient enough and in time, or the depositor for the native currency's address", async () => {
   const toDepositor = anOrder((o) =>
     o.inputs.forEach((i) => i.refunds.forEach((r) => (r.recipient = NATIVE))),

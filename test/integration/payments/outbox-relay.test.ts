@@ -532,7 +532,7 @@ test("a job that has to wait runs again, and one that fails is retried", async (
   expect(seen.get(2), "a permanent error is not retried").toBe(1);
 });
 
-test("loses nothing while Redis is down: jobs committed in the meantime run when it is back", async () => {
+test("jobs that are committed while Redis is down run when Redis is back, and none is lost", async () => {
   const port = await freePort();
   let redis: RunningRedis = await startRedis({ port, env: {} });
   try {

@@ -778,7 +778,7 @@ test("counts a refund through a router that its order does not name against the 
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-test("a deposit is not refunded by blocks that are announced but not read: they may not contain it", async () => {
+test("blocks that are announced but not read do not confirm a deposit for its refund, because they may not contain it", async () => {
   const { origin } = world;
   const agreed = await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() });
   await deposit(origin, world.user, agreed, { amount: agreed.terms.origin.amount * 2n });
