@@ -38,7 +38,7 @@ async function endOf(name: string): Promise<UnexpectedExit> {
   return exits.splice(at, 1)[0] as UnexpectedExit;
 }
 
-test("an API that is stopped answers the calls it accepted, keeps its quotes, and exits with code 0", async () => {
+test("an API that is stopped answers the calls that it accepted, keeps its quotes, and exits with code 0", async () => {
   const [apiProcess] = system.apis;
   if (apiProcess === undefined) throw new Error("the system has no API");
   const recipient = anAddress();

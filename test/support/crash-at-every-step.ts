@@ -3,23 +3,22 @@ import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { isCrash, crashingServices } from "../fakes/crashing-services.ts";
 import type { Agreed } from "./engine-world.ts";
 
-/** What a process does in a crash test. */
+/** What a process does in a crash test, and what must be true afterwards. */
 export interface CrashTest<A extends { readonly requestId: RequestId } = Agreed> {
   /** Prepares the world before the process starts. */
   readonly prepare: () => Promise<A>;
   /** Runs the process until it crashes or finishes. */
   readonly run: (by: WorkerServices, agreed: A) => Promise<void>;
   /**
-   * Called once another process has taken over and the request is final; `moment` is where the first one
-   * crashed.
+   * Checks the outcome after another process took over and the request is final. `moment` is where the first
+   * process crashed.
    */
   readonly verify: (agreed: A, moment: string) => Promise<void>;
 }
 
 /**
- * Repeats the same run for new requests, crashing one step later each time, until it completes. After each
- * crash, other processes continue until the request is final.
- *
+ * Repeats the same run for new requests, and crashes it one step later each time, until a run completes.
+ * After each crash, other processes continue until the request is final.
  * @returns the moments of the crashes, in order
  */
 export async function crashAtEveryStep<A extends { readonly requestId: RequestId } = Agreed>(

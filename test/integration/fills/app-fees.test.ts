@@ -115,7 +115,7 @@ test("whenever the process crashes while a fill becomes final, apps are credited
     expect(deaths).toContain(moment);
 }, 120_000);
 
-test("neither credits nor charges anyone for an orphaned fill until it is final again", async () => {
+test("an orphaned fill credits and charges no one until it is final again", async () => {
   const payer = await aPayingKey(world, 10);
   const app = world.anAddress();
   const agreed = await agree({ ...sponsored, appFees: [{ recipient: app, fee: 30 }] }, payer);
@@ -285,7 +285,7 @@ test("refunds the deposit when the sponsor can no longer pay in full", async () 
   expect(await lineOf(payer.wallet)).toEqual({ balance: paid - 1n, pending: 0n });
 });
 
-test("lets a sponsor pay despite holds, and never uses one fill's reservation for another", async () => {
+test("a sponsor pays despite holds, and one fill's reservation never pays for another fill", async () => {
   const payer = await aPayingKey(world, 1);
   const [first, second] = [await agree(sponsored, payer), await agree(sponsored, payer)];
   const paid = first.terms.sponsorship?.amount ?? 0n;
@@ -297,7 +297,7 @@ test("lets a sponsor pay despite holds, and never uses one fill's reservation fo
   expect(await lineOf(payer.wallet)).toEqual({ balance: paid - 1n, pending: 0n });
 });
 
-test("never sponsors app fees from held funds, in the quote or in the fill", async () => {
+test("held funds never sponsor app fees, neither in the quote nor in the fill", async () => {
   const payer = await aPayingKey(world, 1_000);
   const app = world.anAddress();
   const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
@@ -322,7 +322,7 @@ test("never sponsors app fees from held funds, in the quote or in the fill", asy
   expect((await world.untilFinal(plain.requestId)).status).toBe("success");
 });
 
-test("pays no app fees and no fixed rate from a volatile balance, in the quote or in the fill", async () => {
+test("a volatile balance pays neither app fees nor a fixed rate, neither in the quote nor in the fill", async () => {
   const payer = await aPayingKey(world, 100);
   const app = world.anAddress();
   const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
@@ -373,7 +373,7 @@ test("pays app fees from the balance's stablecoins and the remaining service fee
   expect(ETHER - balance).toBe((restUsd + 2_499n) / 2_500n);
 });
 
-test("never subsidizes a fixed rate from held funds, in the quote or in the fill", async () => {
+test("held funds never subsidize a fixed rate, neither in the quote nor in the fill", async () => {
   const payer = await aPayingKey(world, 1_000);
   const ask = { ...sponsored, amount: "700000000", fixedRate: "1:1.02" };
   const agreed = await agree(ask, payer);
@@ -427,7 +427,7 @@ test.each([
   },
 );
 
-test("concurrent fills together keep the key's daily budget", async () => {
+test("concurrent fills together stay within the key's daily budget", async () => {
   const probe = await agree(sponsored, await aPayingKey(world, 1));
   const usd = probe.terms.sponsorship?.usd ?? 0n;
   const payer = await aPayingKey(world, 10, { dailyUsd: usd + usd / 2n });
@@ -506,7 +506,7 @@ test.each([
   },
 );
 
-test("a fee without a price is credited later, once, even if the queue lost its job", async () => {
+test("an app fee without a price is credited once, later, even if the queue lost its job", async () => {
   const app = world.anAddress();
   const ask = {
     originCurrency: NATIVE_CURRENCY,
@@ -586,7 +586,7 @@ test("a gas top-up waits while the native token's price is disputed", async () =
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
 });
 
-test("gas top-ups count against the exposure of a minute to the native token's price", async () => {
+test("gas top-ups count against the limit per minute on exposure to the native token's price", async () => {
   const { enginePolicy } = world.services;
   const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 } };
   const agreed: Agreed[] = [];

@@ -127,7 +127,7 @@ test("refuses user operations that pay fees in calls with a fill, whichever acco
   await executed(handing("0x0"));
 });
 
-test("calls that carry native tokens are charged for them, their remainder returns to the solver, and rules limit them", async () => {
+test("the app is charged for native tokens that calls carry, the remainder returns to the solver, and rules limit the value", async () => {
   const { destination } = world;
   const beneficiary = world.anAddress();
   const agreed = await executed({ calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] });
@@ -187,7 +187,7 @@ test("a fill waits while the native token that its calls carry costs more than w
   expect(await destination.balance(beneficiary, native)).toBe(10n ** 15n);
 });
 
-test("refuses calls with a fill whose native token was priced differently than the native balance that pays", async () => {
+test("refuses calls with a fill if their native token was priced differently than the native balance that pays for it", async () => {
   const { services, anAddress } = world;
   const caller = await world.anApp({}, 0n);
   const wallet = caller.fundingAddress ?? anAddress();
@@ -323,7 +323,7 @@ test.each([
   },
 );
 
-test("accepts the same calls when they take nothing, and oracles count the payment", async () => {
+test("accepts these calls if they take nothing back, and oracles count the payment", async () => {
   const { destination, usdc } = world;
   const recipient = world.anAddress();
   const taker = await aTaker(recipient, world.anAddress(), 90_000_000n);
@@ -335,7 +335,7 @@ test("accepts the same calls when they take nothing, and oracles count the payme
   expect(await judgeFill(world, agreed, payment?.hash ?? "0x")).toEqual({ amounts: [expectedAmount] });
 });
 
-test("only the app pays for calls that burn gas and revert in the block, to the last wei", async () => {
+test("the app alone pays, to the last wei, for calls that burn gas and revert in the block", async () => {
   const { destination, origin, solver, usdc } = world;
   const burner = await aBurner();
   const before = await destination.balance(solver.address, native);
@@ -428,7 +428,7 @@ test("calls wait while gas costs more than was reserved for them, and are then m
   expect(slot?.gasLimit).toBeLessThanOrEqual((priced?.plainGas ?? 0n) + (priced?.extraGas ?? 0n));
 });
 
-test("calls wait while the node cannot trace, and the refund does not blame the solver's balance", async () => {
+test("calls wait while the node cannot trace, and a later refund does not name the solver's balance as the reason", async () => {
   const { destination, clock, services } = world;
   const agreed = await executed(
     { calls: [mintWithFill(world.anAddress(), 3n)] },
@@ -496,7 +496,7 @@ test("calls that need more gas than a third of a usual block, or than a block ca
   expect(await world.untilFinal(affordable.agreed.requestId)).toMatchObject({ status: "success" });
 });
 
-test("a fill that no longer fits into a block is not broadcast, and blocks no other", async () => {
+test("a fill that no longer fits into a block is not broadcast, and delays no other fill", async () => {
   const { destination, solver } = world;
   const agreed = await executed(callTo(await aLooper(60_000n)), { refundTo: world.anAddress() });
   await destination.client.setBlockGasLimit({ gasLimit: 3_000_000n });
@@ -568,7 +568,7 @@ test("an app's deny rules apply to calls with the fill at every depth", async ()
   });
 });
 
-test("without a trace, the effects of calls in a fill are unknown, which is reported as the service's fault", async () => {
+test("without a trace, calls in a fill are refused with a fault of the service, because their effects are unknown", async () => {
   const { destination } = world;
   const { call } = await quotedExecution({ calls: [mintWithFill(world.anAddress(), 3n)] });
   const strict = { ...world.app, rules: { ...world.app.rules, denyTargets: [world.anAddress()] } };
@@ -625,7 +625,7 @@ test("charges only the calls of a fast fill whose execution is never mined", asy
   expect(await sponsor.holdState(agreed)).toBe("active");
 });
 
-test("refunds a deposit after an abandoned execution without cost, and makes its calls not at the solver's expense", async () => {
+test("after an abandoned execution, the deposit is refunded without a charge, and the solver does not make the calls at its own expense", async () => {
   const { origin } = world;
   const minted = world.anAddress();
   const agreed = await executed({ calls: [mintWithFill(minted, 3n)] }, { refundTo: world.anAddress() });

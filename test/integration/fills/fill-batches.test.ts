@@ -174,7 +174,7 @@ test("a fill whose checks are too old takes no nonce and is checked again", asyn
   await expectEachOnce(list);
 });
 
-test("a plan with an orphaned deposit does not block another plan of its request", async () => {
+test("a plan for an orphaned deposit does not block another plan for the same request", async () => {
   const [one] = await due(1);
   if (one === undefined) throw new Error("no request is due");
   const [plan] = await plansOf([one]);
@@ -227,7 +227,7 @@ test("fills of one block share the commit that makes them mined, and the one tha
   await expectEachOnce(list);
 });
 
-test("an outcome that cannot be stored fails alone, and those of the same block are stored", async () => {
+test("if the outcome of one fill cannot be stored, the outcomes of all other fills in the block are stored", async () => {
   const { services, destination, solver } = world;
   const list = await due(3);
   await fillAll(services, list);

@@ -51,7 +51,7 @@ function planning(by: Partial<Reader>): { readonly services: WorkerServices; rea
   return { services: { ...services, payTogether, chains: { ...services.chains, get } }, planned };
 }
 
-test("a plain fill makes three calls to its node, in one tick", async () => {
+test("planning a plain fill makes three concurrent calls to the node", async () => {
   const agreed = await fillable();
   const { reader } = world.destination.connected.connection;
   let ticks = 0;
@@ -83,7 +83,7 @@ test("a plain fill makes three calls to its node, in one tick", async () => {
   ]);
 });
 
-test("a fill that was planned during its deposit's commit makes no more calls to its node", async () => {
+test("a fill that was planned during its deposit's commit makes no further calls to the node", async () => {
   const agreed = await fillable();
   const { reader } = world.destination.connected.connection;
   let requests = 0;
@@ -100,7 +100,7 @@ test("a fill that was planned during its deposit's commit makes no more calls to
   expect(requests).toBe(1);
 });
 
-test("a run that would give a fill up raises no alarm if another run has reserved it meanwhile", async () => {
+test("a job that would abandon a fill raises no alarm if another job has reserved the fill in the meantime", async () => {
   const agreed = await fillable();
   const { services, events } = world;
   const request = await services.reads.request(agreed.requestId);
@@ -152,7 +152,7 @@ test("a fill is planned before its deposit is committed, for the deposit that is
   expect(asked).toBe(1);
 });
 
-test("a deposit that does not lead to a fill leaves no plan that its request could use", async () => {
+test("a deposit that leads to no fill leaves no plan that its request could use", async () => {
   const agreed = await world.quote({ recipient: world.anAddress(), referrer: "debug-force-refund" });
   await world.pay(agreed);
   const ahead = { ...world.services, fillsAhead: createFillsAhead() };

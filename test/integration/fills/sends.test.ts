@@ -73,7 +73,7 @@ for (const [what, ask] of [
     expect(await world.origin.sentBy(world.solver.address, agreed.since.get(origin.chainId))).toEqual([]);
   });
 
-test("a payment that is already mined when it is reported counts immediately, and reporting it again changes nothing", async () => {
+test("a payment that is already mined when it is reported counts immediately, and another report changes nothing", async () => {
   const agreed = await aSend(native);
   const hash = await world.pay(agreed);
   await world.origin.mine();
@@ -134,7 +134,7 @@ test("a burst of reported payments is recorded while reports of deposits wait fo
   for (const { requestId } of sends) expect((await world.status(requestId)).status).toBe("success");
 }, 60_000);
 
-test("one payment counts for one request only", async () => {
+test("one payment counts for only one request", async () => {
   const recipient = world.anAddress();
   const [first, second] = [await aSend({ ...native, recipient }), await aSend({ ...native, recipient })];
   const hash = await world.pay(first);
@@ -158,7 +158,7 @@ test("a payment that differs from the quote does not count", async () => {
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
-test("a payment that reverted leaves the request open for another one", async () => {
+test("a request whose payment reverted can be paid again", async () => {
   const agreed = await aSend({ user: world.stranger.address });
   const [data] = transactionsOf(agreed.answer.steps);
   const balance = await world.origin.balance(world.stranger.address, world.usdc);
@@ -184,7 +184,7 @@ test("a payment that reverted leaves the request open for another one", async ()
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [again] });
 });
 
-test("lets the request wait when its payment is orphaned, and counts the payment when it is mined again", async () => {
+test("a request waits if its payment is orphaned, and the payment counts when it is mined again", async () => {
   const agreed = await aSend(native);
   const hash = await world.pay(agreed);
   await report(agreed, hash);
@@ -356,7 +356,7 @@ test("blocks are scanned as far as the endpoint serves them while it is behind t
   await watcher.close();
 });
 
-test("one answer of a node that is far behind reverses nothing, not even after a failed scan", async () => {
+test("a single answer of a node that is far behind reverses nothing, even after a failed scan", async () => {
   const { origin, services } = world;
   const { connected } = origin;
   const { reader } = connected.connection;
@@ -466,7 +466,7 @@ test("native tokens are sent to a contract through the router, without calldata,
   expect(await world.origin.balance(recipient, NATIVE_CURRENCY)).toBe(agreed.terms.origin.amount);
 });
 
-test("a payment counts for the request that it names, whichever client reported it first and for which request", async () => {
+test("a payment counts for the request that it names, even if a client first reported it for another request", async () => {
   const recipient = world.anAddress();
   const [first, second] = [await aSend({ ...native, recipient }), await aSend({ ...native, recipient })];
   const hash = await world.pay(first);
@@ -516,7 +516,7 @@ test("the newest of a thousand unsettled payments is seen within two blocks", as
   await pool.query("delete from sends where tx_hash like '0xbbbb%'");
 });
 
-test("hundreds of transactions that are never mined do not delay a payment, and each sender has its own quota", async () => {
+test("hundreds of reported transactions that are never mined do not delay a payment, and each sender has its own quota", async () => {
   const { origin, stranger } = world;
   const pending = async (nonce: number) => {
     const agreed = await aSend({ ...native, user: stranger.address });
@@ -545,7 +545,7 @@ test("hundreds of transactions that are never mined do not delay a payment, and 
 });
 
 test.each([64, 4_800])(
-  "a thousand mined payments that wait for %i blocks of finality hide no other one, and all become final",
+  "a thousand mined payments that wait for %i blocks of finality hide no other payment, and all become final",
   async (finalityBlocks) => {
     const { origin } = world;
     const by = withChain(world.services, origin.connected, { chain: { finalityBlocks } });
@@ -575,7 +575,7 @@ test.each([64, 4_800])(
   },
 );
 
-test("hundreds of payments that are mined and not final hide no other one, and all become final", async () => {
+test("hundreds of mined payments that are not final hide no other payment, and all become final", async () => {
   const { origin } = world;
   const { number, hash: blockHash } = await origin.client.getBlock();
   await world.pool.query(

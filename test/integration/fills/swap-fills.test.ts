@@ -416,7 +416,7 @@ function tracingBy(reader: typeof world.destination.connected.connection.reader)
   return { ...services, chains: { ...services.chains, get } };
 }
 
-test("refunds a fill with a swap when the node stops tracing, without blaming the solver's balance", async () => {
+test("if the node stops tracing, a fill with a swap is refunded, and the solver's balance is not named as the reason", async () => {
   const agreed = await deposited(toOdd());
   const { reader } = world.destination.connected.connection;
   const blind = tracingBy({

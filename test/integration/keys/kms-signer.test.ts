@@ -97,7 +97,7 @@ test("the service's endpoint may come from the environment, as in the AWS CLI", 
   await expectSigns(signer);
 });
 
-test("explicit credentials are used instead of the environment's", async () => {
+test("explicit credentials take precedence over those of the environment", async () => {
   vi.stubEnv("AWS_ACCESS_KEY_ID", undefined);
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", undefined);
   vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true");
@@ -179,7 +179,7 @@ test.each<[string, KmsFault, SignerFault, Partial<AwsKmsOptions>]>([
   await expectSigns(signer);
 });
 
-test("ends each call at the deadline, no matter how slow its attempts are", async () => {
+test("each call ends at its deadline, however slow its attempts are", async () => {
   const signer = await open({ deadlineMs: 300, attemptMs: 60_000 });
   kms.onCall(first(99, { kind: "delay", ms: 30_000 }));
   const before = performance.now();

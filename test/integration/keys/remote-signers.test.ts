@@ -142,7 +142,7 @@ test.each(changes)("refuses a transaction whose %s the remote signer changed", a
   await signer.close();
 });
 
-test("refuses a signature by another key of the remote signer, and one over another digest", async () => {
+test("refuses a remote signer's signature by another key or over another digest", async () => {
   const signer = web3Signer({ url: vault.url, address });
   const stranger = await signature(OTHER_KEY);
   vault.onSign(() => ({ answer: { status: 200, body: `0x${stranger.r}${stranger.s}1b` } }));
@@ -168,7 +168,7 @@ test.each<[string, unknown]>([
   await signer.close();
 });
 
-test("accepts the object that Geth returns, and a recovery id of any kind", async () => {
+test("accepts the object that Geth returns, with any kind of recovery id", async () => {
   const rpc = ethRpcSigner({ url: vault.url, address });
   const { raw } = await sign(rawKeySigner(KEY));
   vault.onSign(() => ({ answer: { status: 200, body: { jsonrpc: "2.0", id: 1, result: { raw, tx: {} } } } }));

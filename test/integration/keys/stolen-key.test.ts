@@ -260,7 +260,7 @@ async function plantClaim(amount: bigint, sender: Address): Promise<void> {
   });
 }
 
-test("a stolen solver key moves at most the day's limit, no matter what a thief tries", async () => {
+test("a stolen solver key moves at most the limit of a day, whatever the thief tries", async () => {
   await startSigner("solver");
   const { origin, destination, services, solver } = world;
   const before = await worth(solver.address);
@@ -370,7 +370,7 @@ test("a stolen solver key moves at most the day's limit, no matter what a thief 
   for (const chain of [origin, destination]) expect(await chain.balance(thief, NATIVE_CURRENCY)).toBe(0n);
 });
 
-test("signs a fill and its order within the rules, and counts its fee bump once", async () => {
+test("the signer signs a fill and its order within the rules, and counts a fee bump only once", async () => {
   await startSigner("solver", 250n);
   const by = worker();
   const agreed = await world.quote({ recipient: world.anAddress() });
@@ -395,7 +395,7 @@ test("signs a fill and its order within the rules, and counts its fee bump once"
   );
 });
 
-test("a stolen executor key moves at most the day's limit in gas and native tokens, and no tokens", async () => {
+test("a stolen executor key moves at most the limit of a day in gas and native tokens, and no tokens", async () => {
   await startSigner("executor", 300n);
   const { destination, services } = world;
   const account = services.executor?.address ?? "0x";

@@ -257,7 +257,7 @@ test("an unlisted token has the metadata that it reports on its chain", async ()
   ]);
 });
 
-test("a token cannot disguise itself as another", async () => {
+test("a token cannot pass itself off as another token", async () => {
   const { body } = await findToken(unlisted.disguised.at);
   expect(body).toMatchObject([{ symbol: "US DC", name: "USD Coin", metadata: { verified: false } }]);
   expect(body[0].id).not.toBe("usdc");
@@ -291,7 +291,7 @@ test("an unavailable chain does not mean that the token does not exist", async (
   expect((await find({ address: at, useExternalSearch: true })).body).toMatchObject([{ chainId: ALDER }]);
 });
 
-test("a readable list names verified tokens even if another list fails", async () => {
+test("a token list marks its tokens as verified even if another list cannot be read", async () => {
   expect((await find({ term: "list" })).body).toMatchObject([
     { symbol: "LIST", address: LISTED, decimals: 8, metadata: { verified: true } },
   ]);
@@ -336,7 +336,7 @@ test("reports the solver's liquidity on a chain and the health of its node", asy
   });
 });
 
-test("a user's share of a route is read from the chain", async () => {
+test("the user's balance in a route's capacity is read from the chain", async () => {
   const { status, body } = await get(
     `/config/v2?originChainId=${ALDER}&destinationChainId=${ALDER}&currency=usdc&user=${localAccount("user").address}`,
   );

@@ -270,7 +270,7 @@ async function expectAccurate(seed: number): Promise<void> {
   expect(equal).toBeGreaterThan(30);
 }
 
-test("liquidity that is added and removed, near the price and far from it, is followed from block to block", async () => {
+test("the cached pools follow liquidity that is added and removed, near the price and far from it, from block to block", async () => {
   const { WETH, USDC } = world.token;
   const pair = tokenPair(WETH, USDC);
   const pool = (await world.pools.at(world.pairs)).live.get(pair.key)?.[0]?.down;
@@ -302,7 +302,7 @@ async function openedPositions(): Promise<bigint> {
   });
 }
 
-test("the state is accurate after one or a hundred missed blocks, and after an orphaned block", async () => {
+test("the cached pools are accurate after one or a hundred missed blocks, and after an orphaned block", async () => {
   const { TST, WETH } = world.token;
   const pair = tokenPair(TST, WETH);
   const position = { pair, fee: 3_000, amount0: unit, amount1: unit };
@@ -372,7 +372,7 @@ test("a slow node does not delay callers: a state at most two blocks older answe
     .toBe(head.number);
 });
 
-test("reads the newest block that the node has, if it lacks the announced one", async () => {
+test("if the node lacks the announced block, reads the newest block that the node has", async () => {
   const { USDC, ODD } = world.token;
   await world.client.mine({ blocks: 3 });
   const newest = await world.client.getBlock();
@@ -414,7 +414,7 @@ async function allowanceLeft(answer: SwapAnswer): Promise<bigint> {
   });
 }
 
-test("the returned calls spend the exact input or deliver the exact output, and leave no allowance", async () => {
+test("the calls of a quoted swap spend the exact input or deliver the exact output, and leave no allowance", async () => {
   const { USDC, TST, WETH, ODD } = world.token;
   const only = (name: string): Partial<SwapQuestion> => ({ included: new Set([name]) });
   const cases = [
@@ -495,7 +495,7 @@ test("in any pools, a larger input never buys less and a larger output never cos
   }
 });
 
-test("a token without a price is valued by its deepest path to one with a price", async () => {
+test("a token without a price is valued by its deepest path to a token with a price", async () => {
   const { chain, pools } = world;
   const { liquidity, native, tokens } = chain;
   if (liquidity === undefined) throw new TypeError("the chain has no pools");

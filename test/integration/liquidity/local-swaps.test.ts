@@ -219,7 +219,7 @@ test("the router pays what the quoter reports", async () => {
   }
 });
 
-test("ODD is only traded for TST", async () => {
+test("pools trade ODD only for TST", async () => {
   const odd = localDeployment.tokens.find(({ symbol }) => symbol === "ODD");
   const pairs = [...pools.v3, ...pools.v2].map(({ pair }) => pair.map(({ symbol }) => symbol));
   expect(pairs.filter((pair) => pair.includes("ODD"))).toEqual([["ODD", "TST"]]);

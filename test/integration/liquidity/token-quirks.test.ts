@@ -75,7 +75,7 @@ test("a token that refuses every call has no known properties", async () => {
   expect((await probe.behavior(hostile.returnsFalse)).transfers).toBeUndefined();
 });
 
-test("a recipient that the token blocks is distinguished from one that it does not", async () => {
+test("a recipient that the token blocks is distinguished from other recipients", async () => {
   const blocked = account("b1");
   const data = encodeFunctionData({
     abi: blocksRecipientAbi,
@@ -101,7 +101,7 @@ test("a token that its buyer cannot transfer is detected", async () => {
   expect((await probe.behavior(hostile.blocksRecipient)).transfers).toBe("refuses");
 });
 
-test("nothing is known about a token that no pool holds", async () => {
+test("the properties of a token that no pool holds are unknown", async () => {
   const unpooled = await deployHostileTokens({ url: world.chain.rpcUrl, chainId: world.chain.id });
   const nothing = { transfers: undefined, resetsApproval: undefined };
   expect(await probe.behavior(unpooled.feeOnTransfer)).toEqual(nothing);
@@ -139,7 +139,7 @@ test("a node that does not support code overrides leaves a token unknown; an una
   await expect(unavailable.behavior(world.token.USDC)).rejects.toThrow("gone");
 });
 
-test("a second recipient costs one request, because the pool is known", async () => {
+test("probing a second recipient takes one request, because the pool is known", async () => {
   let calls = 0;
   const counted = probeOn({
     request: async (method, params, options) => {
@@ -153,7 +153,7 @@ test("a second recipient costs one request, because the pool is known", async ()
   expect(calls - first).toBe(1);
 });
 
-test("the probe leaves nothing on the chain", async () => {
+test("probing a token changes nothing on the chain", async () => {
   const { client, token } = world;
   const account: Address = "0xca05e7a900000000000000000000000000000b01";
   await probe.behavior(token.USDC);

@@ -138,7 +138,7 @@ test("records the deposits that a read found before a fault, and reports the fau
   await expectFilledOnce(agreed);
 });
 
-test("deposits are committed once while another one holds the cursor", async () => {
+test("deposits are committed once, even while another process holds the cursor", async () => {
   await start();
   const agreed = await world.agree();
   world.pay(agreed);
@@ -402,7 +402,7 @@ test("a refund that would cost more than the rest is not sent, and an alarm is r
   expect(await stranded()).toContainEqual(expect.objectContaining({ request_id: agreed.requestId }));
 });
 
-test("funds for an unknown order are held and reported to the operator", async () => {
+test("funds for an unknown order stay where they are and are reported to the operator", async () => {
   await start();
   const currency = world.origin.network.native;
   const from = anAccount();
@@ -601,7 +601,7 @@ test("cancels a lost payment past its deadline with a payment to the solver itse
   expect(received(agreed.terms.recipient, world.destination)).toBe(0n);
 });
 
-test("does not cancel a payment that is in the mempool, no matter how late it is", async () => {
+test("a payment that is in the mempool is not canceled, however late it is", async () => {
   await start({ destination: "outputs" });
   const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   await depositAndFill(agreed);
@@ -610,7 +610,7 @@ test("does not cancel a payment that is in the mempool, no matter how late it is
   await expectFilledOnce(agreed);
 });
 
-test("changes nothing while nodes do not answer, and continues once they do", async () => {
+test("payments do not change while nodes do not answer, and continue once they do", async () => {
   await start();
   const agreed = await world.agree();
   await depositAndFill(agreed);
@@ -921,7 +921,7 @@ test("ignores a mapping that was set too late, even if it exists when the transf
   expect((await world.status(agreed.requestId)).inTxHashes).toEqual([]);
 });
 
-test("watchers of non-EVM chains run one at a time, and another takes over if the leader crashes", async () => {
+test("one process at a time watches a non-EVM chain, and another takes over if that process crashes", async () => {
   await start();
   const hurried = {
     ...world.services,
@@ -961,7 +961,7 @@ test("watchers of non-EVM chains run one at a time, and another takes over if th
   }
 });
 
-test("lost jobs are queued again", async () => {
+test("jobs of non-EVM requests that the queue lost are queued again", async () => {
   await start();
   const agreed = await world.agree();
   world.pay(agreed);

@@ -89,7 +89,7 @@ test("many concurrent authorizations are stored once", async () => {
   expect(rows).toHaveLength(1);
 });
 
-test("a different authorization of the same nonce is refused, and the first one stays", async () => {
+test("refuses a different authorization of the same nonce, and keeps the first one", async () => {
   const [one, other] = [await world.quote(wallet.address), await world.quote(wallet.address)];
   const nonce = BigInt(one.walletNonce ?? 0);
   const same = await world.quote(wallet.address, { walletNonce: one.walletNonce ?? 0 });
@@ -211,7 +211,7 @@ test("uses a mapping that exists only on the hub, because the funds belong to an
   expect((await read(authorization)).mapped).toMatchObject({ id: terms.orderId, depositor: wallet.address });
 });
 
-test("the time of an absent mapping is that of the hub", async () => {
+test("an absent mapping is reported with the time of the hub", async () => {
   const { timestamp } = await world.hubClient.getBlock({ blockTag: "latest" });
   const { mapped, asOf } = await world.reads.read(EXCHANGE_ID, wallet.address, 1n);
   expect(mapped).toBeUndefined();

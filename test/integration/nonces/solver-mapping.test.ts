@@ -72,7 +72,7 @@ async function deposited(): Promise<AgreedOnNonEvmChains> {
 }
 const sent = () => world.destination.network.payments();
 
-test("the payment waits for its mapping, which was committed with its bytes, and is broadcast when the hub has it", async () => {
+test("a payment waits for its mapping, which was committed with its bytes, and is broadcast once the hub has the mapping", async () => {
   world = await startNonEvmWorld();
   const agreed = await deposited();
   const seen: MappingRow[][] = [];

@@ -52,7 +52,7 @@ async function aWorld(kind: "expiring" | "outputs") {
   };
 }
 
-test("asks what became of lost bytes with the facts that the database has about them", async () => {
+test("the outcome of lost bytes is looked up with the facts that the database has about them", async () => {
   const { world, by, through, abandon } = await aWorld("expiring");
   const { requestId, terms } = await abandon();
   world.clock.forward(20_000);

@@ -230,7 +230,7 @@ test("a trace names the month as soon as its events are removed, and also when l
   expect(await archivedMonthsOf(requestId)).toEqual([MONTH]);
 });
 
-test("a list omits an archived request, even if requested by id or order", async () => {
+test("a list omits an archived request, even if it is requested by id or order", async () => {
   const { requestId, orderId } = (await ended()).terms;
   const unpaid = await world.quoted();
   const listed = async (field: "id" | "orderId", value: string): Promise<number> => {
@@ -255,7 +255,7 @@ test("a list omits an archived request, even if requested by id or order", async
   expect(await listed("id", unpaid.requestId)).toBe(1);
 });
 
-test("a second run moves nothing", async () => {
+test("a second run of the archive moves nothing", async () => {
   await ended();
   expect(await archive()).toHaveLength(1);
   const files = await inFiles();
@@ -263,7 +263,7 @@ test("a second run moves nothing", async () => {
   expect(await inFiles()).toEqual(files);
 });
 
-test("leaves younger months and requests that changed recently", async () => {
+test("the archive leaves younger months and recently changed requests in the database", async () => {
   const { terms } = await ended();
   const before = await stored([terms.requestId]);
   expect(await archive(MONTH)).toEqual([]);

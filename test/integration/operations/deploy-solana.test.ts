@@ -194,7 +194,7 @@ test("plan prints addresses, sizes, rent, authority, owner and fees, and sends n
   expect(sent()).toBe(before);
 });
 
-test("refuses before anything is sent, with the remedy", async () => {
+test("refuses faulty input before anything is sent, and names the remedy", async () => {
   const poor = await newOperator(SOL / 10n);
   const before = sent();
   const refused = async (words: string, env: Record<string, string>) => {

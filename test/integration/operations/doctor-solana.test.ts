@@ -238,7 +238,7 @@ test("warns of any upgrade authority while the configuration names none", async 
   undoVault();
 });
 
-test("trusts a quorum of the endpoints, and names the others", async () => {
+test("trusts a quorum of the endpoints, and names the other endpoints", async () => {
   /** A front that shows a program which does not exist. */
   const lying = async (): Promise<SolanaFront> =>
     await startSolanaFront(node.url, {

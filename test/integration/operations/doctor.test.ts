@@ -263,7 +263,7 @@ test("examines every endpoint of the hub and of a non-EVM chain, and names it wi
   expect(JSON.stringify(all)).not.toContain("hunter2");
 });
 
-test("finds a pooler in transaction mode, and servers that are down", async () => {
+test("reports a pooler in transaction mode, and servers that are down", async () => {
   const pooler = await startTransactionPooler(database.url, 1);
   const closedServers = {
     REDIS_URL: "redis://127.0.0.1:9",

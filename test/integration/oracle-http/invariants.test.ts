@@ -164,7 +164,7 @@ test("(b): an attested fill was paid to the last unit, with each transfer counte
   );
 }, 60_000);
 
-test("(b): a payment settles its order once, no matter how often and with which deposits it is claimed", async () => {
+test("(b): a payment settles its order once, however often and with whatever deposits it is claimed", async () => {
   // The payment matches both the order's output and its refund.
   const order = anOrder((one) => {
     one.output.chainId = "origin";
@@ -196,7 +196,7 @@ test("(b): a payment settles its order once, no matter how often and with which 
   );
 }, 60_000);
 
-test("(e): a read that fails, is missing or not final never leads to a signature", async () => {
+test("(e): a read that fails, finds nothing or is not final never leads to a signature", async () => {
   const kinds = ["fault", "absent", "notFinal", "refuted", "garbage"] as const;
   await fc.assert(
     fc.asyncProperty(

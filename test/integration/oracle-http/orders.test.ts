@@ -186,7 +186,7 @@ test("requires that every input of the order is claimed exactly once, and no dep
     ).toBe("invalid_request");
 });
 
-test("the same on-chain id in another case is the same deposit", async () => {
+test("on-chain ids that differ only in case are the same deposit", async () => {
   const upper = (text: string): string => text.toUpperCase().replace("0X", "0x");
   expect(
     face(
@@ -228,7 +228,7 @@ test("deposits of two currencies with one id stay separate: each input names the
   expect(body.message.result["totalWeightedInputPaymentBpsDiff"]).toBe("600000000000000000");
 });
 
-test("the difference is exact, and truncated toward zero whether positive or negative", async () => {
+test("the difference between input and deposit is exact, and is truncated toward zero whether positive or negative", async () => {
   // If the settlement key is derived from the deposits, a fill may be lower than requested.
   const byDeposits = await startWorld({ hub: { settlementKey: "deposits" } });
   const order = anOrder((o) => {
@@ -302,7 +302,7 @@ test("requires a fill to pay enough, in the right currency, to the right recipie
   expect(await filled(RECIPIENT, USDC, 990n, 939n)).toBe("rejected");
 });
 
-test("on one chain a fill is never older than its deposit", async () => {
+test("on one chain, refuses a fill that is older than its deposit", async () => {
   const order = anOrder((o) => (o.output.chainId = "origin"));
   const request = await aFill(world, order);
   world.origin.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 999n);
@@ -340,7 +340,7 @@ test("a fill may be older than its deposit by the network's lead, on another cha
   await lending.close();
 });
 
-test("a lead does not extend a deadline: a fill after it is late even if its deposit was early", async () => {
+test("a lead does not extend the deadline: a fill after the deadline is late even if its deposit was early", async () => {
   const lending = await startWorld({ hub: { fillLeadSeconds: 600 } });
   const request = await aFill(lending);
   lending.destination.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 5_001n);
@@ -348,7 +348,7 @@ test("a lead does not extend a deadline: a fill after it is late even if its dep
   await lending.close();
 });
 
-test("one payment settles an order once: other deposits, a second claim and a refund by it have the same key", async () => {
+test("one payment settles an order once, because claims with other deposits, repeated claims and refunds by that payment have the same key", async () => {
   const request = await aFill(world);
   const orderId = orderIdFor(request.order);
   const first = (await world.post("solver-fills", request)).body.execution.idempotencyKey;
@@ -442,7 +442,7 @@ test.each([
   expect(await settled(1_000n)).toEqual([200, undefined]);
 });
 
-test("dust in an input cannot use up a refund's key: payments to several recipients count together", async () => {
+test("dust in an input cannot use up the key of a refund, because payments to several recipients count together", async () => {
   for (const inTwo of [false, true]) {
     const order = anOrder((o) => {
       secondInput(o);
@@ -520,7 +520,7 @@ test("a refund in another currency settles only a complete deposit", async () =>
   expect(await settled(1_000n)).toBe(200);
 });
 
-test("attests with keys of deposits in a network that settles by deposits", async () => {
+test("in a network that settles by deposits, attests with keys derived from the deposits", async () => {
   const other = await startWorld({ hub: { settlementKey: "deposits" } });
   const request = await aFill(other);
   const { body } = await other.post("solver-fills", request);
@@ -581,7 +581,7 @@ test.each([
   ]);
 });
 
-test("every input is refunded exactly once", async () => {
+test("a refund claim must refund every input exactly once", async () => {
   const order = anOrder(secondInput);
   const request = await aRefund(world, order);
   const [first, second] = request.refunds;
@@ -589,7 +589,7 @@ test("every input is refunded exactly once", async () => {
     expect(face(await world.post("solver-refunds", { ...request, refunds }))[1]).toBe("invalid_request");
 });
 
-test("requires the sum of two inputs that one transaction refunds", async () => {
+test("requires one transaction that refunds two inputs to pay the sum of both", async () => {
   const order = anOrder(secondInput);
   const request = await aRefund(world, order);
   world.origin.paid(REFUND_TX, [[USER, USDC, 1_959n]]);

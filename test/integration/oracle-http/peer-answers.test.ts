@@ -342,7 +342,7 @@ test("two slightly different concurrent requests each get their own answer", asy
   ).toEqual([200, 400, 400]);
 });
 
-test("does not mix up two concurrent initiations by the same owner", async () => {
+test("concurrent withdrawal initiations by the same owner get separate answers", async () => {
   const world = await startWorld();
   closing.push(world.close);
   world.hubReads.delayMs = 150;

@@ -54,7 +54,7 @@ async function three(own: Partial<WorldOptions> = {}, others: readonly Partial<W
 
 const deposit = { chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSignatures: true };
 
-test("any number of deposits of one transaction gets a quorum, in parts with separate executions", async () => {
+test("any number of deposits in one transaction gets a quorum, in parts that each have an execution", async () => {
   const { main, origin } = await three();
   origin.deposited(
     DEPOSIT_TX,
@@ -125,7 +125,7 @@ test("attests a transaction from before depositPartsSince as one execution under
   ]);
 });
 
-test("returns no part of a transaction from before its depositPartsSince, although its peers divide it", async () => {
+test("returns no part of a transaction from before this oracle's depositPartsSince, although its peers divide the transaction", async () => {
   const { main, origin } = await three({ hub: { depositPartsSince: 1_001 } });
   origin.deposited(
     DEPOSIT_TX,
@@ -207,7 +207,7 @@ test("without a list of signers a threshold has no effect", async () => {
   expect([status, body.quorum]).toEqual([200, { signers: 1, threshold: 1, local: "ok" }]);
 });
 
-test("queries no peer without the flag", async () => {
+test("queries no peer unless the caller sets requestPeerSignatures", async () => {
   const { main, peers, origin } = await three();
   origin.deposited(DEPOSIT_TX, [{}]);
   const { body } = await main.post("depository-deposits", { ...deposit, requestPeerSignatures: false });
@@ -215,7 +215,7 @@ test("queries no peer without the flag", async () => {
   expect(peers.flatMap(({ outcomes }) => outcomes)).toEqual([]);
 });
 
-test("strict callers get 409 instead of too few signatures, others a success that says so", async () => {
+test("with too few signatures, callers with requireThreshold get 409, and all others a success that says so", async () => {
   const { main, origin } = await three({ peers: [] });
   origin.deposited(DEPOSIT_TX, [{}]);
   expect((await main.post("depository-deposits", deposit)).body.quorum).toEqual({
@@ -241,7 +241,7 @@ test("peers alone can satisfy the quorum, and the answer says that this oracle d
   expect(headers.get("x-attestation-local")).toBe(body.quorum.local);
 });
 
-test("prefers the local answer over one with as many signers, regardless of what and when the peer answers", async () => {
+test("prefers the local answer over an answer with as many signers, whatever and whenever the peer answers", async () => {
   const seen = (amount: bigint): FakeChain => {
     const { origin } = chains();
     origin.deposited(DEPOSIT_TX, [{ amount }]);
@@ -259,7 +259,7 @@ test("prefers the local answer over one with as many signers, regardless of what
   }
 });
 
-test("chooses the same one of two contradicting peers, whichever is queried first or answers first", async () => {
+test("of two contradicting peers, always chooses the same one, whichever is queried first or answers first", async () => {
   const answers = new Set<string>();
   for (const first of [7n, 8n])
     for (const slow of [7n, 8n]) {

@@ -82,7 +82,7 @@ test("starts with only the required variables, answers, hides its keys, and stop
     expect(log).not.toContain(secret);
 }, 30_000);
 
-test("PORT is used if HTTP_PORT is not set", async () => {
+test("the process listens on PORT if HTTP_PORT is not set", async () => {
   const { HTTP_PORT: _, ...rest } = env;
   const oracle = startOracle({ ...rest, PORT: "0", HTTP_PORT: "" });
   expect(await oracle.url()).not.toContain(":3000");

@@ -94,7 +94,7 @@ test("measures how much time querying peers adds to the slowest required answer"
   expect(added).toHaveLength(30);
 });
 
-test("queries peers while this oracle works, not afterwards", async () => {
+test("queries peers while this oracle works, and not afterwards", async () => {
   const outcome = await ask({
     local: async () => {
       await pause(200);

@@ -30,7 +30,7 @@ class LocalFault extends Error {
 
 const fails = (status: number) => async () => await Promise.reject(new LocalFault(status));
 
-test("queries no peer without the flag", async () => {
+test("queries no peer unless the caller sets requestPeerSignatures", async () => {
   for (const flag of [false, undefined, "true", 1]) {
     const outcome = await ask({
       local: says(await answerBy([L])),
@@ -43,7 +43,7 @@ test("queries no peer without the flag", async () => {
   }
 });
 
-test("the flag changes nothing without peers", async () => {
+test("without peers, requestPeerSignatures changes nothing", async () => {
   const local = await answerBy([L]);
   const outcome = await askAgain([], { local: says(local) });
   expect(outcome.answer).toEqual(local);
@@ -96,7 +96,7 @@ test("returns one peer's answer although two are required, with the numbers in a
   expect(outcome.warnings.at(-1)).toMatchObject({ kind: "belowThreshold", matched: 1, required: 2 });
 });
 
-test("without any answer, fails with this oracle's own error", async () => {
+test("if no peer answers, fails with this oracle's own error", async () => {
   for (const status of [400, 500]) {
     const outcome = ask({
       local: fails(status),
@@ -157,7 +157,7 @@ test("two peers outvote this oracle, and the difference is logged", async () => 
   expect(kindsOf(outcome)).toEqual(["localDiverges"]);
 });
 
-test("the group with this oracle wins over another one of the same size", async () => {
+test("of two groups of equal answers with the same size, the one with this oracle wins", async () => {
   for (const [theirs, ours] of [
     [X, Y],
     [Y, X],
@@ -177,7 +177,7 @@ test("the group with this oracle wins over another one of the same size", async 
   }
 });
 
-test("prefers three equal answers to one even if four are required", async () => {
+test("prefers three equal answers to a single one, even if four are required", async () => {
   const outcome = await ask({
     local: says(await answerBy([L], Y)),
     peers: [answering(await answerBy([A])), answering(await answerBy([B])), answering(await answerBy([C]))],

@@ -88,7 +88,7 @@ test("whenever the process crashes during a refund, the deposit is refunded exac
     expect(deaths).toContain(moment);
 }, 120_000);
 
-test("whenever the process crashes while it replaces a stuck fill, one of the two variants pays and never both", async () => {
+test("whenever the process crashes while it replaces a stuck fill, exactly one of the two variants pays", async () => {
   const { origin, destination, usdc, clock } = world;
   const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
@@ -115,7 +115,7 @@ test("whenever the process crashes while it replaces a stuck fill, one of the tw
   expect(deaths).toContain("before lanes.addAttempts");
 }, 120_000);
 
-test("whenever the process crashes while it cancels a fill, the deposit is refunded once or the fill is paid, never both", async () => {
+test("whenever the process crashes while it cancels a fill, either the deposit is refunded once or the fill is paid", async () => {
   const { origin, destination, usdc, clock } = world;
   const outcomes = new Set<string>();
   await crashAtEveryStep(world, {

@@ -77,7 +77,7 @@ test("a fill that is stuck because gas became more expensive is replaced at the 
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
-test("lane maintenance skips a slot that its own process is signing, and broadcasts one that another process left unsigned", async () => {
+test("lane maintenance skips a slot that its own process is signing, and signs and broadcasts a slot that another process left unsigned", async () => {
   const { destination, clock, services } = world;
   const released = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
@@ -114,7 +114,7 @@ test("lane maintenance skips a slot that its own process is signing, and broadca
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
 });
 
-test("at the chain's fee cap no higher fee is signed: the same bytes are broadcast again", async () => {
+test("at the chain's fee cap, no higher fee is signed and the same bytes are broadcast again", async () => {
   await world.stop();
   world = await startEngineWorld();
   const { destination, clock } = world;
@@ -283,7 +283,7 @@ test("a fill mined above the scanned head does not block the lane for other requ
   }
 });
 
-test("a lane keeps planning while a receipt is late by one head, and stops when a second head shows none", async () => {
+test("a lane keeps planning while a receipt is missing at one head, and stops when it is also missing at a second head", async () => {
   const { destination } = world;
   const { connected } = destination;
   await aSubmittedFill();
@@ -679,7 +679,7 @@ test("a fill whose commit a failover lost before its broadcast is planned again 
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-test("never treats a slot as dead whose nonce a lost payment of an order used", async () => {
+test("a slot whose nonce a lost payment of an order used is never treated as dead", async () => {
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();
   await loseFill(agreed);
@@ -922,7 +922,7 @@ test("does not finalize a fill by a block that a reorg replaced after the lane w
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
 });
 
-test("does not end a payment by a used nonce while an attempt was signed after the lane was read", async () => {
+test("a used nonce does not end a payment if an attempt was signed after the lane was read", async () => {
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();
   const { id, nonce, attempts } = await slotOf(agreed);

@@ -58,7 +58,7 @@ test("a native fill that would leave no native tokens for gas waits without a no
   });
 });
 
-test("a payment that every node refuses, with any error, is canceled at its nonce: later ones are mined and its deposit is refunded", async () => {
+test("a payment that every node refuses is canceled at its nonce, whatever the error, later payments are mined, and its deposit is refunded", async () => {
   const { destination, clock, services } = world;
   const { writer } = destination.connected.connection;
   let refused: Hex | undefined;

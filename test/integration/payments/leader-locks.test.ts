@@ -91,7 +91,7 @@ test("in production a standby leads within 5 seconds, and the leader stops befor
   expect(leaseMs + beatMs).toBeLessThan(sessionIdleMs);
 });
 
-test("two tasks of one name in one process lead one after the other", async () => {
+test("two tasks with one name in one process lead one after the other", async () => {
   const locks = aProcess();
   const first = await locks.lead("watch:1", forever);
   const second = locks.lead("watch:1", forever);

@@ -116,7 +116,7 @@ const numbers = (ran: readonly unknown[]): number[] =>
 const unpublished = async (): Promise<number> =>
   (await pool.query("select 1 from outbox where published_at_ms is null")).rows.length;
 
-test("runs committed jobs promptly, each once, no matter how many relays and workers there are", async () => {
+test("committed jobs run promptly and once, however many relays and workers there are", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
   await Promise.all([relay(catalog, url), relay(catalog, url)]);
@@ -588,7 +588,7 @@ test("publishes a job again that Redis lost before it answered", async () => {
   }
 });
 
-test("a clean start is not a fault, because the relay waits for its connection before it publishes", async () => {
+test("a clean start reports no fault, because the relay waits for its connection before it publishes", async () => {
   const { catalog, ran } = aCatalog();
   const faultsBefore = events.of("relay_fault").length;
   const { url } = testRedis();
@@ -795,7 +795,7 @@ test("a job that was queued again runs once and leaves nothing on the queue when
   expect(run, "only the reconciler queues it again").toMatchObject({ job_id: "rescue-fill-1", rescues: 1 });
 });
 
-test("a job that waits is recorded as waiting; a duplicate that was queued again ends", async () => {
+test("a job that waits is recorded as waiting, and a duplicate that was queued again ends", async () => {
   const { url } = testRedis();
   const { catalog, ran } = aCatalog(async () => await Promise.resolve({ waitMs: 60_000, why: "not yet" }));
   await workOn(catalog, url);

@@ -104,7 +104,7 @@ async function plantClaim(
   });
 }
 
-test("planted slots move no funds and planted payouts at most the daily limit; cancel transactions use their nonces", async () => {
+test("planted slots move no funds, planted payouts move at most the daily limit, and cancel transactions use their nonces", async () => {
   const { destination, usdc, services } = world;
   const by = limited({ dayUsd: 150 });
   const thief = world.anAddress();

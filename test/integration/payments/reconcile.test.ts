@@ -248,7 +248,7 @@ test("expires requests with history one by one: an execution that failed to depo
   expect(states).toEqual(["expired", "expired", "quoted"]);
 });
 
-test("reports which part failed, and runs the others", async () => {
+test("reconciling reports which part failed, and runs all other parts", async () => {
   const terms = await aQuoteFrom(EVM, LATE_MS);
   await readUpTo(EVM, NOW_MS);
   const services = servicesAt(NOW_MS);
@@ -438,7 +438,7 @@ async function aWebhookWaitingFor(terms: RequestTerms | undefined): Promise<void
   );
 }
 
-test("prunes the other tables when one of them fails, and reports which", async () => {
+test("pruning continues with the other tables if one table fails, and reports the failed one", async () => {
   await aCallAt(NOW_MS - RETENTION_MS.idempotency_keys - 1);
   const young = await aCallAt(NOW_MS - 1);
   await readUpTo(EVM, NOW_MS);
@@ -512,7 +512,7 @@ test("does not queue a leg again while its job waits, and queues it if the job d
   expect(await takeJobs()).toEqual([depositId]);
 });
 
-test("queues no leg again whose job is queued, and none while the queue cannot be read", async () => {
+test("a leg whose job is queued is not queued again, and no leg is while the queue cannot be read", async () => {
   const [queued, lost] = [await aRefundDue(NOW_MS), await aRefundDue(NOW_MS)];
   const by = (legs: ReadonlySet<string> | undefined) => ({
     ...servicesAt(NOW_MS + 60_000),
@@ -537,7 +537,7 @@ test("queues a lost job after 5 seconds, and one without progress after pauses t
   expect(at).toEqual([first, 11_000, 21_000, 41_000, 71_000, 101_000, 131_000]);
 });
 
-test("keeps one open job per leg while nothing is published, no matter how many processes reconcile", async () => {
+test("each leg has one open job while nothing is published, however many processes reconcile", async () => {
   await aRefundDue(NOW_MS);
   for (let round = 1; round <= 20; round++)
     await Promise.all(
@@ -558,7 +558,7 @@ test("queues every lost job in turn, even if more legs than fit into a round can
   expect(queued).toContain(lost);
 });
 
-test("a job that ran before a request entered its state does not keep a lost job from being queued", async () => {
+test("a lost job is queued again even if another job ran before the request entered its state", async () => {
   const terms = await aQuoteFrom(EVM, NOW_MS + DAY_MS);
   await pool.query("update requests set state = 'fillable', updated_at_ms = $2 where request_id = $1", [
     terms.requestId,

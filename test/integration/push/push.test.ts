@@ -80,7 +80,7 @@ test("a socket without a key receives a request's status, then every visible cha
   for (const { socket } of [client, other]) socket.close();
 });
 
-test("a refund is sent without an earlier failure", async () => {
+test("subscribers of a refunded request receive the refund without an earlier failure", async () => {
   const { requestId } = await world.aRequest();
   const client = await aSubscriber(requestId);
   await world.happens(requestId, deposited("7"));
@@ -93,7 +93,7 @@ test("a refund is sent without an earlier failure", async () => {
   client.socket.close();
 });
 
-test("an unpaid quote ends with a failure that is sent", async () => {
+test("an unpaid quote ends with a failure, which subscribers receive", async () => {
   const { requestId } = await world.aRequest();
   const client = await aSubscriber(requestId);
   await world.happens(requestId, { kind: "deadlinePassed" });
@@ -122,7 +122,7 @@ test("a client that subscribes during changes gets each change once and ends wit
   for (const { socket } of clients) socket.close();
 });
 
-test("changes of a rolled back commit are not sent", async () => {
+test("subscribers receive no changes of a transaction that was rolled back", async () => {
   const { requestId } = await world.aRequest();
   const client = await aSubscriber(requestId);
   await world.uow
@@ -182,7 +182,7 @@ test("refuses a subscription to an unknown request immediately", async () => {
   expect(await client.closed).toBe(1008);
 });
 
-test("a key with the read scope receives changes of all its own requests, and no other key does", async () => {
+test("only a key with the read scope receives changes of all its own requests", async () => {
   const stranger = await socketClient(world.wsUrl);
   stranger.subscribe();
   expect((await stranger.got(2))[1]).toMatchObject({ type: "error", errorCode: "UNAUTHORIZED" });

@@ -146,7 +146,7 @@ test.for<[what: string, change: Partial<RequestState>, expected: Partial<StatusV
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
 });
 
-test("a later time alone is not announced, and the next status shows it", async () => {
+test("a later time alone is not announced, and the next status shows that time", async () => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
   await saveState(requestId, {}, {}, before.updatedAtMs + 5);

@@ -269,7 +269,7 @@ test("after ten retries a delivery is abandoned and can be seen and replayed, an
   expect((await owner.call("POST", `${path}/replay`)).json).toMatchObject({ state: "delivered" });
 });
 
-test("deliveries of different requests and endpoints do not wait for each other", async () => {
+test("webhook deliveries of different requests and endpoints do not wait for each other", async () => {
   const [slow, other] = [await anOwner(), await anOwner()];
   delivering();
   const [stuck, free] = [await slow.aRequest(), await slow.aRequest()];
@@ -370,7 +370,7 @@ test("claims from other endpoints while the first one, or its key, has reached i
   expect(await claimOne()).toBe(full);
 });
 
-test("a text that the database cannot store is refused, without a fault", async () => {
+test("a webhook text that the database cannot store is refused as invalid", async () => {
   const owner = await anOwner();
   for (const payload of [
     { url: owner.receiver.url, label: "a\u0000b" },
@@ -379,7 +379,7 @@ test("a text that the database cannot store is refused, without a fault", async 
     expect((await owner.call("POST", "/webhooks", payload)).status).toBe(400);
 });
 
-test("a redirect is a failure and is not followed", async () => {
+test("a redirect by the receiver counts as a failure and is not followed", async () => {
   const owner = await anOwner();
   delivering();
   owner.receiver.answer = () => 302;
@@ -393,7 +393,7 @@ test("a redirect is a failure and is not followed", async () => {
   });
 });
 
-test("signs with both secrets during a rotation, and only with the new one afterwards", async () => {
+test("signs deliveries with both secrets during a rotation, and only with the new secret afterwards", async () => {
   const owner = await anOwner();
   const { receiver } = owner;
   delivering();
@@ -486,7 +486,7 @@ test("a key creates at most 100 webhooks in 24 hours, including removed ones", a
   expect((await owner.call("POST", "/webhooks", again)).status).toBe(200);
 });
 
-test("an endpoint is deleted two weeks after its removal or its key's revocation, with its unsent deliveries", async () => {
+test("a webhook is deleted with its unsent deliveries two weeks after its removal or its key's revocation", async () => {
   const owners = await Promise.all([anOwner(), anOwner(), anOwner()]);
   const [removed, revoked, living] = owners;
   for (const owner of owners) await world.happens((await owner.aRequest()).requestId, deposited());

@@ -254,7 +254,7 @@ test("a token with permits only (EIP-2612) is deposited through its order's depo
   await expectPaid(user, agreed);
 });
 
-test("a client gets only the kinds of signatures that it supports", async () => {
+test("a client is asked only for kinds of signatures that it supports", async () => {
   const amount = (100n * 10n ** 18n).toString();
   const user = await aUser(world.tst, BigInt(amount), { approved: true });
   const ask = { originCurrency: world.tst, amount };
@@ -311,7 +311,7 @@ test("swaps a token that the solver does not hold before the deposit, by the sam
   expect(await world.origin.balance(user.address, world.odd)).toBe(30n * 10n ** 18n);
 });
 
-test("on one chain the solver pays out the signed amount: native tokens for a user without any", async () => {
+test("on one chain, a user without native tokens signs an amount, for which the solver pays out native tokens", async () => {
   const user = await aUser(world.usdc, hundred);
   const agreed = await quoted(user, {
     destinationChainId: world.origin.chain.id,
@@ -333,7 +333,7 @@ test("a contract account signs for Permit2, and its contract verifies the signat
   await expectPaid(user, agreed);
 });
 
-test("accepts the same signature any number of times, also concurrently, and refuses another one for the same request", async () => {
+test("accepts the same signature any number of times, also concurrently, and refuses another signature for the same request", async () => {
   const user = await aUser(world.usdc, 2n * hundred);
   const agreed = await quoted(user, {}, only2612());
   const signature = await signed(user, agreed);
@@ -467,7 +467,7 @@ function withTerms(agreed: Agreed, change: Partial<RequestTerms>): WorkerService
   return { ...services, reads: { ...services.reads, request } };
 }
 
-test("does not send a permit that would not be filled or costs more than the output covers", async () => {
+test("a permit is not sent if its deposit would not be filled, or if its gas costs more than the output covers", async () => {
   const user = await aUser(world.usdc, hundred);
   const agreed = await quoted(user);
   const signature = await signed(user, agreed);
@@ -617,7 +617,7 @@ test("an EIP-7702 account signs for Permit2 with its own key", async () => {
   await expectPaid(user, agreed);
 });
 
-test("counts and limits the gas of a signature that its user invalidates", async () => {
+test("gas that is wasted because a user invalidates a signature is counted and limited", async () => {
   const { origin } = world;
   const user = await aUser(world.usdc, 5n * hundred);
   const agreed = await quoted(user);

@@ -126,7 +126,7 @@ test("runs the calls in order with the whole token output and pays the recipient
   expect(leftInRouter).toEqual(NOTHING);
 });
 
-test("native calls carry a part of the output, to the wei, and the recipient gets the rest", async () => {
+test("calls carry a part of a native output, exact to the wei, and the recipient gets the rest", async () => {
   const { destination } = world;
   const [callee, recipient] = [world.anAddress(), world.anAddress()];
   const output = ETHER / 50n;
@@ -319,7 +319,7 @@ async function solverWorth(): Promise<bigint> {
   return (native * 2_500n) / 10n ** 12n + (await destination.balance(solver.address, usdc));
 }
 
-test("the app pays for calls of a fast fill that revert in the block, and for nothing else", async () => {
+test("if the calls of a fast fill revert in the block, the app pays for their gas and for nothing else", async () => {
   const { destination } = world;
   const gate = world.anAddress();
   const sponsor = await aSponsor(world, 1_000);
@@ -400,7 +400,7 @@ test("charges the sponsor for the gas of calls that revert in the block, and ref
   expect(await violatedInvariants(world.pool)).toEqual([]);
 });
 
-test("does not report an unresponsive node as a fault of the calls", async () => {
+test("an unresponsive node is not reported as a fault of the calls", async () => {
   const { reader } = world.destination.connected.connection;
   const trace = reader.trace.bind(reader);
   const fault = new RpcFault({ kind: "network", method: "debug_traceCall", reason: "gone" });
@@ -414,7 +414,7 @@ test("does not report an unresponsive node as a fault of the calls", async () =>
   expect({ status, code: body["errorCode"] }).toEqual({ status: 503, code: "RPC_HTTP_ERROR" });
 });
 
-test("does not route a token that the solver has not approved", async () => {
+test("quotes no calls with a token that the solver has not approved", async () => {
   const { approvalProxy } = world.destination.chain.contracts;
   await approved(approvalProxy, 0n);
   const { status, body } = await refusalOf({ txs: [pays(world.anAddress(), 0n)] });

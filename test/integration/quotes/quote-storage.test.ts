@@ -40,7 +40,7 @@ test("quotes stored in one group are read unchanged, regardless of the texts in 
   }
 });
 
-test("returns each concurrent status for its own request, and none for unknown ids", async () => {
+test("concurrent status reads return each request's own status, and nothing for unknown ids", async () => {
   const [fresh, paid, refunded] = await someTerms(3);
   if (fresh === undefined || paid === undefined || refunded === undefined) throw new Error("too few terms");
   await Promise.all([fresh, paid, refunded].map(insert));

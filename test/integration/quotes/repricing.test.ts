@@ -65,7 +65,7 @@ test("a firm quote covers price changes only up to a limit, beyond which the dep
   expect(Number((end.received * 10_000n) / expectedAmount)).toBeCloseTo(9_615, -1);
 });
 
-test("after the firm window a slight price change reduces the recipient's output, within the minimum", async () => {
+test("after the firm period, a slight price change reduces the recipient's output, but not below the minimum", async () => {
   const agreed = await aDeposit({}, afterFirmWindow);
   world.prices.set("ethereum", "2512");
   const { expectedAmount, minimumAmount } = agreed.terms.destination;
@@ -100,7 +100,7 @@ test("refunds the deposit for slippage instead of paying below the promised mini
   }
 });
 
-test("an exact output is paid exactly or not at all, firm or not", async () => {
+test("an exact output is paid exactly or not at all, whether or not the quote is firm", async () => {
   const ask: Ask = { tradeType: "EXACT_OUTPUT", amount: "40000000000000000" };
   const kept = await aDeposit(ask, afterFirmWindow);
   world.prices.set("ethereum", "2501");
@@ -223,7 +223,7 @@ test("refunds the deposit if the recipient's code needs more gas than the router
   expect(end.received).toBe(before);
 });
 
-test("fills of an asset above the limit per minute wait for the next minute", async () => {
+test("a fill that exceeds an asset's exposure limit per minute waits for the next minute", async () => {
   const { enginePolicy } = world.services;
   const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 } };
   // The clock moves to the start of a minute, so that both fills are in the same minute.
@@ -237,7 +237,7 @@ test("fills of an asset above the limit per minute wait for the next minute", as
   expect(await Promise.all(deposits.map(stateOf))).toEqual(["submitted", "submitted"]);
 });
 
-test("shares one exposure limit among workers whose clocks differ by a minute, and starts a new one for a clock far behind", async () => {
+test("workers whose clocks differ by a minute share one exposure limit, and a worker whose clock is far behind starts a new one", async () => {
   const add = async (minute: number) =>
     await world.services.uow.run((tx) => tx.priceExposure.add("shared", 60n, 100n, minute * 60_000));
   expect([await add(1_001), await add(1_000), await add(1_001)]).toEqual([true, false, false]);

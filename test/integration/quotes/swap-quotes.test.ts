@@ -139,7 +139,7 @@ test("a user wraps and unwraps native tokens, to the unit", async () => {
   expect(await origin.balance(unwrapped.terms.recipient, NATIVE_CURRENCY)).toBe(4n * 10n ** 17n);
 });
 
-test("on one chain every pair is swapped as quoted, by the user's own transaction or by the solver", async () => {
+test("on one chain, every pair is swapped as quoted, by the user's own transaction or by the solver", async () => {
   const { origin } = world;
   const kinds = new Set<string>();
   for (const one of cases(origin, origin)) {

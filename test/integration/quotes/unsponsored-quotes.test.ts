@@ -38,7 +38,7 @@ const GIVEN = 1_000_000_000n;
  */
 const usdOf = (wei: bigint): bigint => wei * 2_500n;
 
-test("a key without a wallet, or with an insufficient balance, gets no call broadcast, whichever party pays for it", async () => {
+test("no call of a key without a wallet, or with an insufficient balance, is broadcast, whoever pays for it", async () => {
   const { agreed, call } = await quotedExecution();
   const walletless = await world.anApp({ fundingAddress: undefined }, 0n);
   await expect(world.execute(call, walletless)).rejects.toThrow(/require an API key with a funding address/);
@@ -50,7 +50,7 @@ test("a key without a wallet, or with an insufficient balance, gets no call broa
   expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
 });
 
-test("until the output has paid for it, the maximum cost is reserved, and counts in the key's budgets", async () => {
+test("the maximum cost of a call is reserved, and counts in the key's budgets, until the output has paid for the call", async () => {
   const [first, second] = [await quotedExecution(), await quotedExecution()];
   const app = await world.anApp();
   await world.execute(first.call, app);

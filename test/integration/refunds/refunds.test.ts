@@ -346,7 +346,7 @@ for (const [what, id] of [
   ["an unknown id", `0x${"ab".repeat(32)}`],
   ["no id", `0x${"00".repeat(32)}`],
 ] as const)
-  test(`money with ${what} is recorded and reported to the operator`, async () => {
+  test(`funds with ${what} are recorded and reported to the operator`, async () => {
     const agreed = await agree();
     const hash = await deposit(world.origin, world.user, agreed, { id });
     await world.origin.mine();
@@ -638,7 +638,7 @@ test("pays a refund above the daily limit once after the operator's release, and
   expect(await world.paymentsOf(next.agreed, world.origin)).toHaveLength(1);
 });
 
-test("a release ends when a reorg drops the deposit before its refund is signed", async () => {
+test("a release no longer applies if a reorg drops the deposit before its refund is signed", async () => {
   const limited = await limitedTo(0n);
   const { agreed, found } = await depositedNative("0.04");
   await world.work(limited);
@@ -656,7 +656,7 @@ test("a release ends when a reorg drops the deposit before its refund is signed"
   });
 });
 
-test("refuses a release without anything to release, with the reason", async () => {
+test("refuses a release if there is nothing to release, and gives the reason", async () => {
   const refusal = async (name: string) => {
     const { code, stderr, steps } = await operatorRefund(world, name, "--yes");
     expect({ code, steps }).toEqual({ code: 1, steps: [] });
@@ -696,7 +696,7 @@ test("refuses a release without anything to release, with the reason", async () 
   );
 });
 
-test("keeps two concurrent workers within one daily limit", async () => {
+test("two concurrent workers together stay within one daily limit", async () => {
   const limited = await limitedTo(150n);
   const ids: string[] = [];
   for (let n = 0; n < 3; n++) ids.push((await depositedNative("0.04")).found.id);

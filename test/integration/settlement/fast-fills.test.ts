@@ -77,7 +77,7 @@ test("the refund of a wrong deposit is settled while the fast fill still waits",
   expect(await world.solverOnHub()).toBe(owned + 60_000_000n);
 });
 
-test("does not report a fast fill that the app paid for as waiting for settlement", async () => {
+test("a fast fill that the app paid for is not reported as waiting for settlement", async () => {
   const { engine } = world;
   const agreed = await fronted(600);
   const { quotePolicy, enginePolicy } = engine.services;

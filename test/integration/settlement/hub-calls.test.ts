@@ -81,7 +81,7 @@ test("a hub transaction whose nonce was used elsewhere is dead once that transac
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
 });
 
-test("plans nothing and reports it when the solver cannot pay the gas", async () => {
+test("plans no hub transaction if the solver cannot pay its gas, and reports that", async () => {
   const { hubClient, engine } = world;
   const agreed = await world.filled();
   await world.attest();

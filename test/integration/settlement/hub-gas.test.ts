@@ -52,7 +52,7 @@ async function isExecuted(key: Hex32): Promise<boolean> {
 
 const hubLane = async (): Promise<object | undefined> => (await laneReport(sqlOn(world.engine.pool))).at(-1);
 
-test("postpones an execution that does not fit into the hub's blocks, and submits all others", async () => {
+test("an execution that does not fit into the hub's blocks is postponed, and all others are submitted", async () => {
   await blockGas(2_000_000n);
   const before = await gasLimits();
   const large = await waitingDeposit(70);

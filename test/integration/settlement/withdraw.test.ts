@@ -39,7 +39,7 @@ test("pays a hub balance out of the depository, and burns it on the hub", async 
   ]);
 });
 
-test("a repeated withdrawal with the same nonce does nothing, and reports the result", async () => {
+test("repeating a completed withdrawal with the same nonce changes nothing, and reports the result", async () => {
   const order = world.order({ amount: 1_000_000n });
   await world.withdraw(order);
   const [owned, paid] = [await world.solverOnHub(), await world.balance(order.recipient)];
@@ -61,7 +61,7 @@ test("a payload that expires before its execution is never executed, and its amo
   expect(await world.solverOnHub()).toBe(owned);
 });
 
-test("no second payload is ever signed: neither for another amount nor if the hub has recorded another", async () => {
+test("no second payload is signed for a nonce, neither for another amount nor if the hub has recorded another payload", async () => {
   const order = world.order({ amount: 1_000_000n });
   world.setAllocatorDown(true);
   await expect(world.withdraw(order)).rejects.toThrow("unreachable");
@@ -75,7 +75,7 @@ test("no second payload is ever signed: neither for another amount nor if the hu
   expect(await world.balance(order.recipient)).toBe(0n);
 });
 
-test("nothing is signed before the record is final on the hub", async () => {
+test("a payload is not signed before its record is final on the hub", async () => {
   const order = world.order({ amount: 1_000_000n });
   world.hubMines(false);
   const waiting = await world.withdraw(order, 1_500);
@@ -149,7 +149,7 @@ test("only one of two concurrent orders with one nonce is executed", async () =>
   expect(paid.toSorted()).toEqual([0n, 1_000_000n]);
 });
 
-test("more than the solver's hub balance is refused with both amounts, before anything is stored", async () => {
+test("a withdrawal above the solver's hub balance is refused with both amounts, before anything is stored", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: owned + 1n });
   await expect(world.withdraw(order)).rejects.toThrow(

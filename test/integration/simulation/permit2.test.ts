@@ -68,7 +68,7 @@ function inMulticall(callData: Hex): { readonly to: Address; readonly data: Hex;
   return { to: multicall3, data, value: 0n };
 }
 
-test("the contract is the real one, at the address that it has on public chains", async () => {
+test("the local Permit2 contract is the real one, at its address on public chains", async () => {
   expect((await world.client.getCode({ address: permit2 }))?.length).toBeGreaterThan(18_000);
 });
 

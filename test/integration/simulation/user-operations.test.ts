@@ -125,7 +125,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
   const { entryPoint } = deployments[version];
   const to = entryPoint.toLowerCase() as Address;
 
-  test("an operation of a new account runs with the estimated gas, and takes nothing from the sponsor", async () => {
+  test("the first operation of a new account runs with the estimated gas, and takes nothing from the sponsor", async () => {
     const account = await newAccount(version);
     await fund(account.sender);
     const data = await handleOps(account, execute(world.usd, transfer));
@@ -251,7 +251,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
   });
 });
 
-test("a new account without native tokens becomes a smart account and acts, in one transaction of a sponsor", async () => {
+test("in one transaction of a sponsor, a new account without native tokens becomes a smart account and makes a call", async () => {
   const owner = privateKeyToAccount(generatePrivateKey());
   const sender = owner.address.toLowerCase() as Address;
   await fund(sender);
