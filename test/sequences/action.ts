@@ -44,7 +44,10 @@ export const recipients = ["fresh", "user", "fickle", "contract"] as const;
 export const moments = ["", "before commit", "after commit", "before broadcast", "after broadcast"] as const;
 export const ruleChanges = ["loose", "loose", "tight", "nothing", "revoked"] as const;
 export const currencyLists = ["all", "usdc", "withoutTst", "withoutUsdc"] as const;
-/** What happens to a reorg's transactions. `signedAgain`: wallets repeat the dropped ones in new transactions. */
+/**
+ * What happens to the transactions of a reorg. `signedAgain`: wallets send what it dropped again, in new
+ * transactions.
+ */
 export const fates = ["minedAgain", "pooled", "droppedUsers", "dropped", "signedAgain"] as const;
 
 export type Action =

@@ -4,7 +4,10 @@ import type { Outcome } from "./action.ts";
 import { isNodeFault } from "./node-trouble.ts";
 import type { SequenceWorld } from "./world.ts";
 
-/** Runs `work`. Refusals by the service, node faults and crashes are outcomes; any other error fails the test. */
+/**
+ * Runs `work`. Refusals by the service, faults of a troubled node, and crashes are outcomes. Any other error
+ * fails the test.
+ */
 export async function allowRefusal(
   world: SequenceWorld,
   work: () => Promise<Outcome | void>,

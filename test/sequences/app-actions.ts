@@ -49,7 +49,9 @@ export async function claim(world: SequenceWorld, { app, asset, part }: ActionOf
   return "done";
 }
 
-/** Fast fills a quote with an app's balance. `part` is the percentage of the quoted input that the app backs. */
+/**
+ * Fast fills a quote with an app's balance. `part` is the percentage of the quoted input that the app covers.
+ */
 export async function fastFill(
   world: SequenceWorld,
   { quote, app, part, isNamed }: ActionOf<"fastFill">,

@@ -7,7 +7,8 @@ import type { SequenceHome } from "./world.ts";
 const EMPTIED_PER_VACUUM = 20;
 
 /**
- * A database and two chains that one process uses for one sequence after the other. Closing it closes both.
+ * A database and two chains that one process uses for all its sequences. `close` drops the database and stops
+ * the chains.
  */
 export async function openHome(
   serverUrl: string,
@@ -28,7 +29,7 @@ export async function openHome(
   const { rows } = await pool.query<{ name: string }>(
     "select quote_ident(tablename) as name from pg_tables where schemaname = 'public' and tablename !~ 'migration'",
   );
-  // Ledger rows are protected by triggers; deleting beats truncating for tables of a few rows.
+  // Triggers protect ledger rows. For tables of a few rows, deleting is faster than truncating.
   await pool.query(`create function empty_all() returns void language plpgsql as $$
     begin
       set local session_replication_role = replica;

@@ -29,7 +29,9 @@ export function keyOf(world: SequenceWorld, app: number): ApiKeyIdentity | undef
   return key !== undefined && world.revoked.has(key.id) ? undefined : key;
 }
 
-/** An entry by its index from the end of a list; larger indexes wrap around. Undefined if the list is empty. */
+/**
+ * An entry by its index from the end of the list; larger indexes wrap around. Undefined if the list is empty.
+ */
 export function pick<T>(list: readonly T[], fromEnd: number): T | undefined {
   return list.length === 0 ? undefined : list[list.length - 1 - (fromEnd % list.length)];
 }

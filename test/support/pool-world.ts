@@ -132,8 +132,8 @@ export async function startPoolWorld(): Promise<PoolWorld> {
       if (behavior.behind === undefined) return await rpc.request(method, params, options);
       const { unknown, newest } = behavior.behind;
       if (JSON.stringify(params).includes(unknown)) throw refusal(method, "header not found");
-      const requestCount = params.map((param) => (param === "latest" ? toHex(newest) : param));
-      return await rpc.request(method, requestCount, options);
+      const forwardedParams = params.map((param) => (param === "latest" ? toHex(newest) : param));
+      return await rpc.request(method, forwardedParams, options);
     },
   };
   const heads = steppedHeads();

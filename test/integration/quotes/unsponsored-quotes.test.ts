@@ -38,7 +38,7 @@ const GIVEN = 1_000_000_000n;
  */
 const usdOf = (wei: bigint): bigint => wei * 2_500n;
 
-test("no call of a key without a wallet, or with an insufficient balance, is broadcast, whoever pays for it", async () => {
+test("no call of a key without a wallet, or with an insufficient balance, is broadcast, even if another party pays for it", async () => {
   const { agreed, call } = await quotedExecution();
   const walletless = await world.anApp({ fundingAddress: undefined }, 0n);
   await expect(world.execute(call, walletless)).rejects.toThrow(/require an API key with a funding address/);
