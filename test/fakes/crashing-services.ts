@@ -18,8 +18,8 @@ export interface CrashingServices extends WorkerServices {
    * The moments so far, in order: before each external action, and after those with an effect. The process
    * may crash at any of them.
    */
-  readonly acts: readonly string[];
-  readonly isDead: () => boolean;
+  readonly moments: readonly string[];
+  readonly hasCrashed: () => boolean;
   /** The chain as this process sees it. */
   readonly crashingChain: (connected: ConnectedChain) => ConnectedChain;
 }
@@ -28,19 +28,19 @@ export interface CrashingServices extends WorkerServices {
  * The services of a process that crashes at a chosen moment: before any external action (a read, a statement
  * of a transaction, its commit, a signature, a node call), and after each action with an effect, so that the
  * process never learns of the effect.
- * @param dieAt the moment's index, or a function that picks it by name; undefined only counts the moments
+ * @param crashAt the moment's index, or a function that picks it by name; undefined only counts the moments
  */
 export function crashingServices(
   services: WorkerServices,
-  dieAt?: number | ((moment: string) => boolean),
+  crashAt?: number | ((moment: string) => boolean),
 ): CrashingServices {
-  const acts: string[] = [];
-  let dead = false;
+  const moments: string[] = [];
+  let crashed = false;
   const moment = (name: string): void => {
-    if (dead) throw new Crashed(`${name}: the process is dead`);
-    acts.push(name);
-    if (typeof dieAt === "function" ? dieAt(name) : acts.length - 1 === dieAt) {
-      dead = true;
+    if (crashed) throw new Crashed(`${name}: the process has crashed`);
+    moments.push(name);
+    if (typeof crashAt === "function" ? crashAt(name) : moments.length - 1 === crashAt) {
+      crashed = true;
       throw new Crashed(name);
     }
   };
@@ -110,8 +110,8 @@ export function crashingServices(
   }));
   return {
     ...services,
-    acts,
-    isDead: () => dead,
+    moments,
+    hasCrashed: () => crashed,
     crashingChain: (connected) =>
       all.find(({ chain }) => chain.id === connected.chain.id) ?? crashingChain(connected),
     signer: crashingSigner(services.signer),

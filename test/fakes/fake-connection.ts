@@ -59,7 +59,7 @@ export function createFakeConnection(
         (view) => new Map(currencies.map((currency) => [currency, chain.balance(currency, view)])),
       ),
     paymentCost: () => ask("paymentCost", () => chain.cost),
-    refusalOf: ({ recipient }) => ask("refusalOf", () => chain.barOf(recipient)),
+    refusalOf: ({ recipient }) => ask("refusalOf", () => chain.refusalFor(recipient)),
     prepare: (payment, before, reserved) =>
       ask("prepare", (view) => {
         const made =
@@ -78,7 +78,7 @@ export function createFakeConnection(
     send: ({ raw }) =>
       ask("send", () => {
         if (chain.refusal !== undefined) return { refused: chain.refusal };
-        if (!chain.losesBytes) chain.take(raw);
+        if (!chain.losesBytes) chain.addToPool(raw);
         return "sent";
       }),
     outcome: (attempt) => ask("outcome", (view) => outcomeOf(chain, view, attempt)),

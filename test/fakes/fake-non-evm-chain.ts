@@ -97,7 +97,7 @@ export class FakeNonEvmChain {
   turn = 0;
   readonly #opening: ReadonlyMap<Hex, bigint>;
   readonly #nowMs: () => number;
-  readonly #barred = new Map<Hex, string>();
+  readonly #refusals = new Map<Hex, string>();
   readonly #listeners = new Set<() => void>();
   #blocks: FakeBlock[] = [];
   #pool = new Map<Hex, FakeTransaction>();
@@ -118,7 +118,7 @@ export class FakeNonEvmChain {
 
   /** Sends funds to the solver. The transfer is pending until the next block. Returns its id. */
   deposit(deposit: Omit<FakeDeposit, "type" | "salt">): Hex {
-    return this.take(fakeBytes({ ...deposit, type: "deposit", salt: randomBytes(8).toString("hex") }));
+    return this.addToPool(fakeBytes({ ...deposit, type: "deposit", salt: randomBytes(8).toString("hex") }));
   }
 
   /**
@@ -131,7 +131,7 @@ export class FakeNonEvmChain {
   }
 
   /** Adds bytes to the mempool. Returns the transaction's id. */
-  take(raw: Hex): Hex {
+  addToPool(raw: Hex): Hex {
     const id = this.idOf(raw);
     const isMined = this.#blocks.some((block) => block.transactions.some((one) => one.id === id));
     if (!isMined) this.#pool.set(id, fakeTransaction(raw));
@@ -154,7 +154,7 @@ export class FakeNonEvmChain {
   }
 
   /** Mines until every pending transaction is final. */
-  settle(): void {
+  mineUntilFinal(): void {
     this.mine(1 + Number(FINAL_DEPTH));
   }
 
@@ -173,17 +173,17 @@ export class FakeNonEvmChain {
   }
 
   /** Drops every pending transaction. */
-  forgetPool(): void {
+  dropPool(): void {
     this.#pool.clear();
   }
 
   /** Makes an account refuse payments for this reason. */
-  bar(recipient: Hex, why: string): void {
-    this.#barred.set(recipient, why);
+  refusePaymentsTo(recipient: Hex, why: string): void {
+    this.#refusals.set(recipient, why);
   }
 
-  barOf(recipient: Hex): string | undefined {
-    return this.#barred.get(recipient);
+  refusalFor(recipient: Hex): string | undefined {
+    return this.#refusals.get(recipient);
   }
 
   /** The blocks that nodes know now. */

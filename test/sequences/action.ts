@@ -112,7 +112,7 @@ export type Action =
       readonly isKept: boolean;
     }
   | {
-      readonly kind: "die";
+      readonly kind: "crash";
       readonly moment: (typeof moments)[number];
       /** Matching moments that pass before the crash. */
       readonly skipped: number;

@@ -75,9 +75,9 @@ export async function perform(world: SequenceWorld, action: Action): Promise<Out
       return "done";
     case "rotate":
       return await rotate(world, action);
-    case "die":
+    case "crash":
       // Commits and broadcasts are rare, so fewer of them are skipped than of all moments.
-      world.scheduleDeath({
+      world.scheduleCrash({
         moment: action.moment,
         skipped: action.moment === "" ? action.skipped * 7 : action.skipped % 8,
       });
@@ -139,9 +139,9 @@ async function trade(
 
 /** Runs `work`; "done" if the process crashed during it. */
 async function runUntilCrash(world: SequenceWorld, work: () => Promise<void>): Promise<Outcome> {
-  const before = world.deaths;
+  const before = world.crashes;
   await work();
-  return world.deaths > before ? "done" : "skipped";
+  return world.crashes > before ? "done" : "skipped";
 }
 
 async function rotate(world: SequenceWorld, { role, isKept }: ActionOf<"rotate">): Promise<Outcome> {

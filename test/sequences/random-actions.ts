@@ -120,8 +120,8 @@ function createArbitraries(focus: ReadonlySet<string>) {
       role: some("solver", "solver", "executor", "operator"),
       isKept: fc.boolean(),
     }),
-    die: fc.record({
-      kind: fc.constant("die" as const),
+    crash: fc.record({
+      kind: fc.constant("crash" as const),
       moment: some(...moments),
       skipped: fc.nat(40),
       during: some("work", "work", "call"),
@@ -169,7 +169,7 @@ const weights: Readonly<Record<Action["kind"], number>> = {
   report: 1,
   loseJobs: 1,
   rotate: 1,
-  die: 3,
+  crash: 3,
   trade: 1,
   node: 2,
   rules: 1,

@@ -71,7 +71,7 @@ export interface SequenceWorld {
   /** The services of the process that answers calls. That process may be about to crash. */
   readonly api: WorkerServices;
   /** How many processes have crashed so far. */
-  readonly deaths: number;
+  readonly crashes: number;
   readonly events: RecordedEvents;
   readonly prices: AdjustablePrices;
   readonly pool: pg.Pool;
@@ -109,7 +109,7 @@ export interface SequenceWorld {
   /** Loses all queued jobs, as when the queue crashes. */
   loseJobs(): Promise<void>;
   /** Makes the process crash at a later moment, if it reaches that moment. */
-  scheduleDeath(death: Death): void;
+  scheduleCrash(crash: ScheduledCrash): void;
   /** Restarts the process if it has crashed. */
   recover(): Promise<void>;
   /**
@@ -131,7 +131,7 @@ export interface SequenceWorld {
 }
 
 /** When a process crashes: at a moment whose name starts with `moment`, after `skipped` such moments. */
-export interface Death {
+export interface ScheduledCrash {
   readonly moment: string;
   readonly skipped: number;
 }
@@ -235,8 +235,8 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
   let troubledRounds = 0;
   let configuration = FIRST_CONFIGURATION;
   let service = startService(around, configuration);
-  let doomed: CrashingServices | undefined;
-  let deaths = 0;
+  let aboutToCrash: CrashingServices | undefined;
+  let crashes = 0;
   const revoked = new Set<string>();
   const lostSolvers = new Map<Address, number>();
   const apps = APP_WALLETS.map((fundingAddress, at) =>
@@ -279,7 +279,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     try {
       await work();
     } catch (error) {
-      if (doomed?.isDead() !== true && !(error instanceof TrailMoved)) reportFault(where, error);
+      if (aboutToCrash?.hasCrashed() !== true && !(error instanceof TrailMoved)) reportFault(where, error);
     }
   };
   const watch = async (
@@ -330,7 +330,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
         const progress = await runJob(services, job, payload);
         waits = progress.waitMs > 0;
       });
-      if (waits || doomed?.isDead() === true) again.push({ job, payload });
+      if (waits || aboutToCrash?.hasCrashed() === true) again.push({ job, payload });
     }
     for (const one of by.connected.values())
       await guarded(`lane of ${one.chain.name}`, async () => await maintainLane(services, one));
@@ -353,10 +353,10 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       return service.services;
     },
     get api() {
-      return doomed ?? service.services;
+      return aboutToCrash ?? service.services;
     },
-    get deaths() {
-      return deaths;
+    get crashes() {
+      return crashes;
     },
     events,
     prices,
@@ -423,7 +423,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       revision++;
       for (const one of chains)
         await guarded(`announcing ${one.chain.name}`, async () => await announce(one));
-      const crashing = doomed;
+      const crashing = aboutToCrash;
       const by =
         crashing === undefined
           ? service
@@ -437,7 +437,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       const [again] = await Promise.all(Array.from({ length: workers }, async () => await work(by, jobs)));
       waiting = [...(again ?? []), ...waiting];
       await world.recover();
-      doomed = undefined;
+      aboutToCrash = undefined;
       if (--troubledRounds <= 0) for (const { memory } of chains) memory.node?.rescue();
     },
     trouble(at, trouble, rounds) {
@@ -467,17 +467,17 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     async loseJobs() {
       await takeJobs();
     },
-    scheduleDeath: ({ moment, skipped }) => {
+    scheduleCrash: ({ moment, skipped }) => {
       let left = skipped;
-      doomed = crashingServices(service.services, (name) => name.startsWith(moment) && left-- === 0);
+      aboutToCrash = crashingServices(service.services, (name) => name.startsWith(moment) && left-- === 0);
     },
     async recover() {
-      if (doomed?.isDead() !== true) return;
-      deaths++;
+      if (aboutToCrash?.hasCrashed() !== true) return;
+      crashes++;
       await world.restart(configuration);
     },
     async restart(next) {
-      doomed = undefined;
+      aboutToCrash = undefined;
       for (const { memory } of chains) memory.node?.rescue();
       revision++;
       trails.clear();

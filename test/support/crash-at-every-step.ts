@@ -29,18 +29,18 @@ export async function crashAtEveryStep<A extends { readonly requestId: RequestId
   crashTest: CrashTest<A>,
 ): Promise<readonly string[]> {
   const crashes: string[] = [];
-  for (let dieAt = 0; ; dieAt++) {
+  for (let crashAt = 0; ; crashAt++) {
     const agreed = await crashTest.prepare();
-    const crashing = crashingServices(world.services, dieAt);
+    const crashing = crashingServices(world.services, crashAt);
     try {
       await crashTest.run(crashing, agreed);
     } catch (error) {
-      if (!crashing.isDead() || !isCrash(error)) throw error;
+      if (!crashing.hasCrashed() || !isCrash(error)) throw error;
     }
-    const moment = crashing.acts.at(-1) ?? "before anything";
+    const moment = crashing.moments.at(-1) ?? "before anything";
     await world.untilFinal(agreed.requestId);
     await crashTest.verify(agreed, moment);
-    if (!crashing.isDead()) return crashes;
+    if (!crashing.hasCrashed()) return crashes;
     crashes.push(moment);
   }
 }

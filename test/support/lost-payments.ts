@@ -14,7 +14,7 @@ export async function lostFill(
 ): Promise<AgreedOnNonEvmChains> {
   const agreed = await world.agree();
   world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin, by);
   await world.work(by);
   const slot = await by.reads.slotOfLeg("fill", agreed.requestId);

@@ -126,7 +126,7 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
         nativeCurrency(NON_EVM_FAMILIES[VM_OF[kind]]),
       );
       const network = new FakeNonEvmChain(kind, native, new Map([[native, opening]]), () => clock.nowMs());
-      network.settle();
+      network.mineUntilFinal();
       const chain = nonEvmProfile(7_001 + at, ["alpha", "beta"][at] ?? "", VM_OF[kind], native);
       const connection = createFakeConnection(network, {
         vm: chain.family,
@@ -300,7 +300,7 @@ export async function addBitcoin(
 ): Promise<AddedBitcoin> {
   const native = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
   const network = new FakeNonEvmChain("outputs", native, new Map([[native, 10n ** 9n]]), () => clock.nowMs());
-  network.settle();
+  network.mineUntilFinal();
   const plain = nonEvmProfile(8_001, "bitcoin", "bvm", native);
   const btc: Currency = {
     ...plain.native,

@@ -328,11 +328,11 @@ test("broadcasts the same payout again after a reorg and pays once", async () =>
 });
 
 test("after a crash at any step of accepting or paying, another process pays the claim once", async () => {
-  for (let dieAt = 0; ; dieAt++) {
+  for (let crashAt = 0; ; crashAt++) {
     const account = await aWallet(10_000_000n);
     const { claimId, recipient } = await offer(account.address);
     const signature = await signed(account, claimId);
-    const crashing = crashingServices(world.services, dieAt);
+    const crashing = crashingServices(world.services, crashAt);
     let died = false;
     try {
       await accept(claimId, signature, crashing);
@@ -340,16 +340,16 @@ test("after a crash at any step of accepting or paying, another process pays the
       await world.origin.mine();
       await world.watch(world.origin, crashing);
     } catch (error) {
-      if (!(error instanceof Crashed) && !crashing.isDead()) throw error;
+      if (!(error instanceof Crashed) && !crashing.hasCrashed()) throw error;
       died = true;
     }
     // The client got no answer, so it submits its signature again.
     await accept(claimId, signature);
     expect((await untilEnded(claimId)).state).toBe("paid");
-    expect(await world.origin.balance(recipient, world.usdc), crashing.acts.at(-1)).toBe(4_000_000n);
+    expect(await world.origin.balance(recipient, world.usdc), crashing.moments.at(-1)).toBe(4_000_000n);
     expect((await line(account.address)).pending).toBe(0n);
-    if (!died && !crashing.isDead()) {
-      expect(dieAt).toBeGreaterThan(20);
+    if (!died && !crashing.hasCrashed()) {
+      expect(crashAt).toBeGreaterThan(20);
       return;
     }
   }

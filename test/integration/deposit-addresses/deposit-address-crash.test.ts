@@ -14,7 +14,7 @@ afterAll(async () => await world.stop());
 test("whenever the process crashes between detecting and sweeping funds at an address, the funds are swept once, for one request, and filled once", async () => {
   const { origin, destination, usdc } = world;
   const addresses = new Map<string, `0x${string}`>();
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.address();
       addresses.set(agreed.requestId, agreed.at);
@@ -60,5 +60,5 @@ test("whenever the process crashes between detecting and sweeping funds at an ad
     "before broadcast",
     "after broadcast",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 180_000);

@@ -596,8 +596,8 @@ async function callsFor(deposits: readonly (readonly [Agreed, count: number])[])
     const process = crashingServices(world.services);
     const trail = await loadTrail(world.services, origin.connected);
     await scanChain(process, origin.connected, trail, await origin.announce());
-    expect(process.acts.length, seen).toBeGreaterThan(0);
-    scans.push([...process.acts]);
+    expect(process.moments.length, seen).toBeGreaterThan(0);
+    scans.push([...process.moments]);
   }
   return scans;
 }

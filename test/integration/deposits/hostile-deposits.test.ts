@@ -138,7 +138,7 @@ for (const { what, first, second, filled } of [
       refunded: 0n,
     });
     expect(await world.paymentsOf(agreed, origin)).toEqual([]);
-    // Tokens that the solver does not hold stay in the depository until the operator acts.
+    // Tokens that the solver does not hold stay in the depository until the operator moments.
     expect(await world.status(agreed.requestId)).toMatchObject(
       filled
         ? { status: "success" }

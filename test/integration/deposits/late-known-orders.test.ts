@@ -229,24 +229,24 @@ test("dust that is assigned while another worker marks dust stays with its reque
 });
 
 test("after a crash of the worker at any step, another one pays once for the deposit", async () => {
-  const deaths = new Set<string>();
-  for (let dieAt = 0; ; dieAt++) {
+  const crashes = new Set<string>();
+  for (let crashAt = 0; ; crashAt++) {
     const lost = await lostRequest();
     await lost.restore();
-    const crashing = crashingServices(world.services, dieAt);
+    const crashing = crashingServices(world.services, crashAt);
     try {
       await checkUnattributed(crashing);
     } catch (error) {
-      if (!crashing.isDead() || !isCrash(error)) throw error;
+      if (!crashing.hasCrashed() || !isCrash(error)) throw error;
     }
     await rounds(4);
-    const moment = crashing.acts.at(-1) ?? "before anything";
+    const moment = crashing.moments.at(-1) ?? "before anything";
     expect(await payments(lost), moment).toEqual({ fills: 1, refunds: 0, returns: 0 });
-    if (!crashing.isDead()) break;
-    deaths.add(moment);
+    if (!crashing.hasCrashed()) break;
+    crashes.add(moment);
   }
-  expect(deaths).toContain("before commit");
-  expect(deaths).toContain("after commit");
+  expect(crashes).toContain("before commit");
+  expect(crashes).toContain("after commit");
 }, 240_000);
 
 test("deposits of known orders that are not assigned yet do not delay returns of others", async () => {

@@ -267,26 +267,26 @@ test("two concurrent workers return a deposit once", async () => {
 });
 
 test("after a crash of the worker at any step, another one returns the deposit once", async () => {
-  const deaths = new Set<string>();
-  for (let dieAt = 0; ; dieAt++) {
+  const crashes = new Set<string>();
+  for (let crashAt = 0; ; crashAt++) {
     const depositor = world.anAddress();
     const hash = await stray({ depositor });
     world.clock.forward(HOUR_MS);
     await world.round(world.services, FINALITY_BLOCKS);
-    const crashing = crashingServices(world.services, dieAt);
+    const crashing = crashingServices(world.services, crashAt);
     try {
       await start(crashing);
       await world.work(crashing);
     } catch (error) {
-      if (!crashing.isDead() || !isCrash(error)) throw error;
+      if (!crashing.hasCrashed() || !isCrash(error)) throw error;
     }
     await anHourLater(world.services, FINALITY_BLOCKS + 1, 3);
-    const moment = crashing.acts.at(-1) ?? "before anything";
+    const moment = crashing.moments.at(-1) ?? "before anything";
     expect(await sentBack(hash, depositor, world.usdc, 0n), moment).toBeGreaterThan(0n);
-    if (!crashing.isDead()) break;
-    deaths.add(moment);
+    if (!crashing.hasCrashed()) break;
+    crashes.add(moment);
   }
-  expect(deaths.size).toBeGreaterThan(3);
+  expect(crashes.size).toBeGreaterThan(3);
 }, 240_000);
 
 test("a deposit that a reorg drops after its refund is reported as exposed, and under another hash it is not refunded again", async () => {

@@ -257,7 +257,7 @@ test("calls that waited too long after their checks are not sent, and are checke
 
 test("whenever the process crashes while it broadcasts calls together, each of them runs exactly once", async () => {
   let calls = new Map<RequestId, Address>();
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       calls = await accepted(3);
       const [first] = calls;
@@ -285,5 +285,5 @@ test("whenever the process crashes while it broadcasts calls together, each of t
     "after broadcast",
     "before lanes.setBroadcasts",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);

@@ -36,7 +36,7 @@ async function paidOnce(agreed: Agreed, moment: string): Promise<void> {
 }
 
 test("after a crash of the accepting process at any step, either both the hold and its fill exist or neither does, and a retry fills the request once", async () => {
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: agree,
     run: async (by, agreed) => {
       try {
@@ -74,11 +74,11 @@ test("after a crash of the accepting process at any step, either both the hold a
     "before commit",
     "after commit",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);
 
 test("whenever the worker crashes between the acceptance and the end of a fast fill, the recipient is paid exactly once and the hold follows the deposit", async () => {
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await agree();
       await sponsor.fastFill(agreed);
@@ -112,7 +112,7 @@ test("whenever the worker crashes between the acceptance and the end of a fast f
     "before ledger.setHold",
     "before lanes.setFinal",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 240_000);
 
 test("many concurrent fast fills of one request, by two apps in two processes, create one hold and one fill", async () => {
@@ -197,7 +197,7 @@ test("after a crash of the process that debits a missing deposit, the app pays o
   const ttl = 600;
   const { quotePolicy, enginePolicy } = world.services;
   const overdueMs = (ttl + quotePolicy.fillGraceSeconds + 2) * 1_000 + enginePolicy.fastFillGraceMs;
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.quote({ recipient: world.anAddress(), ttl });
       await sponsor.fastFill(agreed);
@@ -214,7 +214,7 @@ test("after a crash of the process that debits a missing deposit, the app pays o
     run: async (by) => {
       await reconcileRequests(by);
       // The reconciler does not throw this error, because a fault of one debit does not end its round.
-      if ("isDead" in by && (by as CrashingServices).isDead()) throw new Crashed("during the debit");
+      if ("hasCrashed" in by && (by as CrashingServices).hasCrashed()) throw new Crashed("during the debit");
     },
     verify: async (agreed, moment) => {
       await reconcileRequests(world.services);
@@ -226,7 +226,7 @@ test("after a crash of the process that debits a missing deposit, the app pays o
       expect(rows, moment).toHaveLength(1);
     },
   });
-  expect(deaths).toEqual(
+  expect(crashes).toEqual(
     expect.arrayContaining(["before ledger.post", "before ledger.setHold", "after commit"]),
   );
 }, 240_000);

@@ -82,7 +82,7 @@ async function depositAndFill(agreed: Agreed): Promise<void> {
 test("whenever the process crashes while a fill becomes final, apps are credited once, the sponsor is charged once, and the recipient gets everything", async () => {
   const payer = await aPayingKey(world, 100);
   let charged = 0n;
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const appFees = [25, 10].map((fee) => ({ recipient: world.anAddress(), fee }));
       const agreed = await agree({ ...sponsored, appFees }, payer);
@@ -112,7 +112,7 @@ test("whenever the process crashes while a fill becomes final, apps are credited
   });
   expect(charged).toBeGreaterThan(0n);
   for (const moment of ["before ledger.post", "before ledger.closeReservation", "after commit"])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);
 
 test("an orphaned fill credits and charges no one until it is final again", async () => {

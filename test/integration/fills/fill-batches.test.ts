@@ -252,7 +252,7 @@ test("if the outcome of one fill cannot be stored, the outcomes of all other fil
 
 test("whenever the process crashes while it stores the outcomes of fills together, each pays exactly once", async () => {
   let list: readonly Due[] = [];
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       list = await due(2);
       const [first] = list;
@@ -276,12 +276,12 @@ test("whenever the process crashes while it stores the outcomes of fills togethe
     "before commit",
     "after commit",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 300_000);
 
 test("whenever the process crashes while it sends fills together, each fill pays exactly once", async () => {
   let list: readonly Due[] = [];
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       list = await due(3);
       const [first] = list;
@@ -304,5 +304,5 @@ test("whenever the process crashes while it sends fills together, each fill pays
     "after broadcast",
     "before lanes.setBroadcasts",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 300_000);

@@ -179,7 +179,7 @@ test("a plan for a deposit whose transaction was rolled back pays nothing, and t
 
 test("whenever the process crashes around a fill that it plans at the commit, the recipient is paid exactly once", async () => {
   const { origin, destination } = world;
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.quote({ recipient: world.anAddress() });
       await world.pay(agreed);
@@ -198,7 +198,7 @@ test("whenever the process crashes around a fill that it plans at the commit, th
   });
   // The moments of the deposit's transaction can come before or after those of the plan.
   for (const moment of ["after commit", "before lanes.reserve", "after broadcast"])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);
 
 test("a fill that was planned ahead pays nothing if another process has paid it meanwhile", async () => {

@@ -384,7 +384,7 @@ test("counts a user's own swap once it is mined and paid the quoted amount to th
 
 test("whenever the process crashes while it plans, signs or broadcasts a fill with a swap, the recipient is paid exactly once", async () => {
   const { origin, destination } = world;
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.agree(toOdd());
       await deposit(origin, world.user, agreed);
@@ -402,7 +402,7 @@ test("whenever the process crashes while it plans, signs or broadcasts a fill wi
     },
   });
   for (const moment of ["before lanes.reserve", "before sign", "before broadcast", "after broadcast"])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);
 
 /** The services with another reader of the destination. */

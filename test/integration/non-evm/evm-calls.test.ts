@@ -42,7 +42,7 @@ async function quote(ask: Ask): Promise<Agreed> {
 async function pay({ terms }: Agreed): Promise<void> {
   const { network, watch } = bitcoin;
   network.deposit({ from: terms.user, currency: network.native, amount: DEPOSIT, id: terms.orderId });
-  network.settle();
+  network.mineUntilFinal();
   await watch();
 }
 
@@ -51,7 +51,7 @@ async function untilFinal({ requestId }: Agreed) {
     const status = await world.status(requestId);
     if (status.final) return status;
     world.clock.forward(1_000);
-    bitcoin.network.settle();
+    bitcoin.network.mineUntilFinal();
     await bitcoin.watch();
     await world.round();
   }

@@ -61,7 +61,7 @@ const received = (account: Hex, { network }: NonEvmEnd) => network.received(acco
 /** Makes the deposit final, reads it, and runs its job. */
 async function depositAndFill(agreed: AgreedOnNonEvmChains): Promise<void> {
   world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   await world.work();
 }
@@ -93,7 +93,7 @@ test("a deposit fills its request once it is final, and every interim status is 
   world.origin.network.mine();
   await world.watch(world.origin);
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "pending",
@@ -115,7 +115,7 @@ test("records the deposits that a read found before a fault, and reports the fau
   await start();
   const agreed = await world.agree();
   const deposit = world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   const { id } = world.origin.chain;
   const connected = world.services.chains.nonEvmChains.find(({ chain }) => chain.id === id);
   if (connected === undefined) throw new Error("no connection for the origin chain");
@@ -142,7 +142,7 @@ test("deposits are committed once, even while another process holds the cursor",
   await start();
   const agreed = await world.agree();
   world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   const { id } = world.origin.chain;
   const connected = world.services.chains.nonEvmChains.find(({ chain }) => chain.id === id);
   if (connected === undefined) throw new Error("no connection for the origin chain");
@@ -175,7 +175,7 @@ test("a deposit that waits for a second endpoint is recorded after a restart, an
   await start();
   const agreed = await world.agree();
   const deposit = world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   const { id } = world.origin.chain;
   const connected = world.services.chains.nonEvmChains.find(({ chain }) => chain.id === id);
   if (connected === undefined) throw new Error("no connection for the origin chain");
@@ -225,7 +225,7 @@ for (const origin of ["outputs", "expiring"] as const)
     network.reorg(1);
     const second = world.pay(agreed, { amount: 99_999n });
     expect(second).not.toBe(first);
-    network.settle();
+    network.mineUntilFinal();
     for (let more = 0; more < 8; more++) await world.round();
     expect(await world.depositsAt(first)).toEqual([]);
     expect(await world.depositsAt(second)).toMatchObject([{ refundState: "final" }]);
@@ -243,7 +243,7 @@ test("a deposit that is reported twice, by the chain and by a client, is one dep
   await expect(indexTransaction(world.services, { chainId, txHash: anAccount() })).rejects.toMatchObject({
     code: "TRANSACTION_NOT_FOUND",
   });
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   expect(await hint()).toBe("Transaction indexed");
   world.origin.network.repeats = true;
   for (let more = 0; more < 3; more++) {
@@ -260,7 +260,7 @@ test("refunds a deposit that differs from the agreed one, minus the cost, and a 
   const agreed = await world.agree();
   const stranger = anAccount();
   world.pay(agreed, { from: stranger });
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   for (let more = 0; more < 8; more++) await world.round();
   expect(received(stranger, world.origin)).toBe(99_990n);
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
@@ -280,7 +280,7 @@ test("a stranger's deposit for another user's order is refunded within the daily
   const agreed = await world.agree();
   const stranger = anAccount();
   const txHash = world.pay(agreed, { from: stranger });
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   for (let more = 0; more < 8; more++) await world.round(limited);
   expect(received(stranger, world.origin)).toBe(0n);
   expect(await stranded()).toContainEqual(
@@ -296,7 +296,7 @@ test("on Bitcoin any address can pay an order by its id, and refunds go to the o
   const another = (): Hex => `0x00${randomBytes(20).toString("hex")}`;
 
   const wrong = world.pay(agreed, { from: another(), amount: 99_999n });
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   for (let more = 0; more < 8; more++) await world.round();
   expect(received(refundTo, world.origin)).toBe(99_989n);
   const waiting = await world.status(agreed.requestId);
@@ -315,7 +315,7 @@ test("on Bitcoin any address can pay an order by its id, and refunds go to the o
   // A payment of the same order by another account belongs to the order's owner.
   const stranger = another();
   world.pay(agreed, { from: stranger });
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   for (let more = 0; more < 8; more++) await world.round();
   expect(received(refundTo, world.origin)).toBe(2n * 99_989n + 1n);
   expect(received(stranger, world.origin)).toBe(0n);
@@ -330,7 +330,7 @@ test("a transfer without a mapping is returned to its depositor, not to a relaye
   const [relayer, depositor] = [anAccount(), anAccount()];
   const { network } = world.origin;
   network.deposit({ from: relayer, depositor, currency: network.native, amount: 100_000n, nonce: 77n });
-  network.settle();
+  network.mineUntilFinal();
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS + 60_000);
   for (let more = 0; more < 8; more++) {
@@ -346,7 +346,7 @@ test("a deposit too low for a refund pays for the gas that its fills used", asyn
   const agreed = await world.agree();
   const { requestId } = agreed;
   const txHash = world.pay(agreed, { amount: 10n });
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   const [depositRow] = await world.depositsAt(txHash);
   const request = await world.services.reads.request(requestId);
@@ -441,7 +441,7 @@ test("funds for an unknown order are returned to their depositor once the operat
 test("refunds the deposit if the recipient cannot be paid", async () => {
   await start();
   const agreed = await world.agree();
-  world.destination.network.bar(agreed.terms.recipient, "the account accepts no payments");
+  world.destination.network.refusePaymentsTo(agreed.terms.recipient, "the account accepts no payments");
   await depositAndFill(agreed);
   expect((await world.status(agreed.requestId)).failReason).toBe("DESTINATION_TOKEN_TRANSFER_REJECTED");
   await expectRefundedOnce(agreed);
@@ -455,7 +455,7 @@ test("a refund deducts the gas that a fill used in its block", async () => {
   const slot = await world.services.reads.slotOfLeg("fill", filled.requestId);
   if (slot === undefined) throw new Error("the request was not filled");
   const agreed = await world.agree();
-  world.destination.network.bar(agreed.terms.recipient, "the account accepts no payments");
+  world.destination.network.refusePaymentsTo(agreed.terms.recipient, "the account accepts no payments");
   const reverted = {
     ...slot,
     call: { ...slot.call, to: anAccount() as Address },
@@ -469,7 +469,7 @@ test("a refund deducts the gas that a fill used in its block", async () => {
   };
   const burning = { ...world.services, reads };
   world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   for (let more = 0; more < 8; more++) await world.round(burning);
   expect((await world.status(agreed.requestId)).status).toBe("refund");
@@ -480,7 +480,7 @@ test("a fill waits for the solver's funds, and its deposit is refunded if they d
   await start({ opening: 800_000n });
   const agreed = await Promise.all(Array.from({ length: 9 }, async () => await world.agree()));
   for (const one of agreed) world.pay(one);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   await world.work();
   const ends = [];
@@ -571,7 +571,7 @@ test("replaces a stuck payment with bytes that spend the same output, so that on
   const { attempts = [] } = (await world.services.reads.slotOfLeg("fill", agreed.requestId)) ?? {};
   expect(attempts).toHaveLength(2);
   // The first attempt still reaches a node.
-  for (const { raw } of attempts) world.destination.network.take(raw);
+  for (const { raw } of attempts) world.destination.network.addToPool(raw);
   await expectFilledOnce(agreed);
 });
 
@@ -640,8 +640,8 @@ test("at most two jobs of each kind wait for a chain's rate limit, and each paym
   const barred = await Promise.all(Array.from({ length: 4 }, async () => await world.agree()));
   for (const one of [...paid, ...barred]) world.pay(one);
   for (const { terms } of barred)
-    world.destination.network.bar(terms.recipient, "the account accepts no payments");
-  world.origin.network.settle();
+    world.destination.network.refusePaymentsTo(terms.recipient, "the account accepts no payments");
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   for (const { requestId } of barred) await pay(world.services, fillLeg, requestId);
   const { chains } = world.services;
@@ -693,7 +693,7 @@ test("spends no output twice and makes each payment once when two processes pay 
   await start({ destination: "outputs" });
   const agreed = await Promise.all(Array.from({ length: 6 }, async () => await world.agree()));
   for (const one of agreed) world.pay(one);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   const another = { ...world.services, chains: anotherDirectory() };
   await Promise.all(
@@ -702,7 +702,7 @@ test("spends no output twice and makes each payment once when two processes pay 
       pay(another, fillLeg, requestId),
     ]),
   );
-  world.destination.network.settle();
+  world.destination.network.mineUntilFinal();
   const outputs = world.destination.network.payments().flatMap(({ payment }) => payment.outputs ?? []);
   expect(new Set(outputs).size).toBe(outputs.length);
   for (const one of agreed) await expectFilledOnce(one);
@@ -739,7 +739,7 @@ test("a transfer whose mapping is set later is shown as waiting, counts as one d
   const agreed = await world.agree();
   const { user } = agreed.terms;
   const txHash = transfer(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   const waiting = (await stranded()).find((one) => "tx_hash" in one && one.tx_hash === txHash);
   expect(waiting).toMatchObject({ disposition: "unattributed", wallet_nonce: NONCE });
@@ -767,7 +767,7 @@ test("attributes a transfer with a late mapping even if every read of the chain 
   const agreed = await world.agree();
   const { user, orderId } = agreed.terms;
   transfer(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   world.map(user, NONCE, { id: orderId, depositor: user });
   const connected = world.services.chains.nonEvm(world.origin.chain.id);
@@ -832,7 +832,7 @@ test("a transfer without a mapping for an hour is returned to its sender, once, 
   // The only mapping is for another nonce.
   world.map(user, NONCE + 1n, { id: orderId, depositor: user });
   const txHash = transfer(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS - 60_000);
   await world.round();
@@ -864,7 +864,7 @@ test("does not return a stranger's dust, even if the payment costs nothing", asy
     const from = anAccount();
     return { from, txHash: network.deposit({ from, currency: network.native, amount, nonce: NONCE }) };
   });
-  network.settle();
+  network.mineUntilFinal();
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS + 60_000);
   for (let more = 0; more < 4; more++) await world.round();
@@ -882,7 +882,7 @@ test("dust that is never mapped delays no mapped transfer", async () => {
   for (let n = 0n; n < 210n; n++)
     world.origin.network.deposit({ from: anAccount(), currency: origin.currency, amount: 1n, nonce: n });
   transfer(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   world.map(user, NONCE, { id: orderId, depositor: user });
   await world.services.uow.run((tx) =>
@@ -910,7 +910,7 @@ test("ignores a mapping that was set too late, even if it exists when the transf
   const agreed = await world.agree();
   const { user, orderId } = agreed.terms;
   transfer(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   world.clock.forward(HOUR_MS + 60_000);
   world.map(user, NONCE, { id: orderId, depositor: user });
   for (let more = 0; more < 8; more++) {
@@ -965,7 +965,7 @@ test("jobs of non-EVM requests that the queue lost are queued again", async () =
   await start();
   const agreed = await world.agree();
   world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   await world.pool.query("update outbox set published_at_ms = 1");
   world.clock.forward(world.services.enginePolicy.overdueAfterMs + 1);
@@ -980,7 +980,7 @@ test("does not pay a deposit of an archived request again when it is reported or
   try {
     const agreed = await world.agree();
     const txHash = world.pay(agreed);
-    world.origin.network.settle();
+    world.origin.network.mineUntilFinal();
     expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
     const status = await world.status(agreed.requestId);
     const nowMs = world.clock.nowMs() + 100 * 24 * 3_600_000;

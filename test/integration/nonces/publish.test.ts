@@ -50,15 +50,15 @@ async function carryAndSubmit(): Promise<void> {
 class Crashed extends Error {}
 
 /**
- * The services of a process that crashes at the moment with the index `dieAt`, before or after an external
+ * The services of a process that crashes at the moment with the index `crashAt`, before or after an external
  * action.
  */
-function crashing(dieAt: number): { readonly services: MappingServices; readonly acts: string[] } {
-  const acts: string[] = [];
+function crashing(crashAt: number): { readonly services: MappingServices; readonly moments: string[] } {
+  const moments: string[] = [];
   const moment = (name: string): void => {
-    if (acts.length > dieAt) throw new Crashed("the process is dead");
-    acts.push(name);
-    if (acts.length > dieAt) throw new Crashed(name);
+    if (moments.length > crashAt) throw new Crashed("the process is dead");
+    moments.push(name);
+    if (moments.length > crashAt) throw new Crashed(name);
   };
   const acting = <T extends object>(target: T, prefix: string, names: readonly string[]): T =>
     new Proxy(target, {
@@ -76,7 +76,7 @@ function crashing(dieAt: number): { readonly services: MappingServices; readonly
   const { services } = world;
   const { lane } = services.hub;
   return {
-    acts,
+    moments,
     services: {
       ...services,
       uow: acting(services.uow, "uow", ["run"]),
@@ -104,10 +104,10 @@ function crashing(dieAt: number): { readonly services: MappingServices; readonly
 
 test("after a crash at any step, the next process continues, and the mapping is set once", async () => {
   const moments: string[] = [];
-  for (let dieAt = 0; ; dieAt++) {
+  for (let crashAt = 0; ; crashAt++) {
     const fromBlock = await nextBlock();
     const authorization = await anAuthorization();
-    const { services, acts } = crashing(dieAt);
+    const { services, moments } = crashing(crashAt);
     let died = false;
     try {
       for (const blocks of [1, 2, 1]) {
@@ -118,10 +118,10 @@ test("after a crash at any step, the next process continues, and the mapping is 
       if (!(error instanceof Crashed)) throw error;
       died = true;
     }
-    died ||= acts.length > dieAt;
+    died ||= moments.length > crashAt;
     world.clock.forward(400_000);
     await world.untilQuiet();
-    const moment = acts.at(-1) ?? "nothing";
+    const moment = moments.at(-1) ?? "nothing";
     expect((await world.rowOf(authorization)).state, moment).toBe("published");
     expect(await entriesSince(fromBlock), moment).toEqual({ EntrySet: 1, EntryLeftOut: 0 });
     if (!died) break;

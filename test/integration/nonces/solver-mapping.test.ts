@@ -66,7 +66,7 @@ async function mappingRows(): Promise<MappingRow[]> {
 async function deposited(): Promise<AgreedOnNonEvmChains> {
   const agreed = await world.agree();
   world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   return agreed;
 }
@@ -165,7 +165,7 @@ test("a hub that is unreachable, or has no mapping yet, delays the payment, whic
   state = "mapped";
   world.clock.forward(60_000);
   await world.track(world.destination, services);
-  world.destination.network.settle();
+  world.destination.network.mineUntilFinal();
   await world.track(world.destination, services);
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   expect(await mappingRows()).toHaveLength(1);

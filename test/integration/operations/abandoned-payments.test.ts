@@ -44,7 +44,7 @@ async function aWorld(kind: "expiring" | "outputs") {
           state,
         ]);
       await become("failed");
-      world.destination.network.forgetPool();
+      world.destination.network.dropPool();
       await openNonEvmLane(by, connected);
       await become("fillable");
       return agreed;
@@ -91,7 +91,7 @@ test("releases a lost payment whose cancel transaction is final", async () => {
   await connection.send(noop);
   world.destination.network.mine();
   expect(await isReleased(), "not final").toBe(false);
-  world.destination.network.settle();
+  world.destination.network.mineUntilFinal();
   expect(await isReleased()).toBe(true);
   const users = await by.reads.nonceUsers(chain.id, connection.solver, nonce, nonce + 1);
   expect(users.get(nonce)?.pays).toBeUndefined();

@@ -163,21 +163,21 @@ test("moves every row exactly once even if earlier runs were killed", { timeout:
   const MOMENTS = 10;
   // The run with moment 0 is not killed. It shows how many statements a run sends.
   for (let moment = MOMENTS; moment >= 0; moment--) {
-    const dieAt =
+    const crashAt =
       moment === MOMENTS ? Number.POSITIVE_INFINITY : Math.ceil(((moment + 0.5) / MOMENTS) * total);
     await rm(folder, { recursive: true, force: true });
     const database = await copyOfSeeded();
     // The moments of the kills alternate: before a statement, right after it, and while its rows are written
     // to a file.
     const watched = await watchConnections(database.url, (sent) => {
-      if (sent !== dieAt) return;
+      if (sent !== crashAt) return;
       if (moment % 3 === 0) running.kill();
       else setTimeout(() => running.kill(), (moment % 3) * 4 - 3);
     });
     const running = startArchive(watched.url);
     try {
       const first = await running.ended;
-      const at = `killed at statement ${dieAt} of ${total}`;
+      const at = `killed at statement ${crashAt} of ${total}`;
       if (moment === MOMENTS) {
         expect(first).toEqual({ code: 0, signal: null, stderr: "" });
         total = watched.sent();
@@ -230,7 +230,7 @@ test.for(["export", "removal"] as const)(
     const files = archiveFiles(folder);
     // By then the first connection has finished a part of the work.
     const finished = Promise.withResolvers<void>();
-    let deaths = 0;
+    let crashes = 0;
     const store: ArchiveStore = {
       ...stores[0],
       async removeRequests(archive, positions) {
@@ -242,7 +242,7 @@ test.for(["export", "removal"] as const)(
       ...stores[1],
       async removeRequests() {
         await finished.promise;
-        deaths++;
+        crashes++;
         throw new Error("died");
       },
     };
@@ -253,7 +253,7 @@ test.for(["export", "removal"] as const)(
         if (n === 1) finished.resolve();
         else {
           await finished.promise;
-          deaths++;
+          crashes++;
           throw new Error("died");
         }
         return file;
@@ -273,7 +273,7 @@ test.for(["export", "removal"] as const)(
       );
       await expect(run).rejects.toThrow("died");
       for (const client of clients) client.release(true);
-      expect(deaths).toBe(1);
+      expect(crashes).toBe(1);
       expect(await database.archives()).toMatchObject([
         { state: phase === "export" ? "exporting" : "exported" },
       ]);

@@ -395,14 +395,14 @@ test("an archived request that changes again is listed again, without its archiv
 class Crashed extends Error {}
 
 /** Archive files and a pool that crash before the n-th statement or file operation. */
-function crashing(dieAt: number): {
+function crashing(crashAt: number): {
   readonly client: (client: pg.PoolClient) => pg.PoolClient;
   readonly files: ArchiveFiles;
 } {
   let acts = 0;
   // A crash after an operation equals a crash before the next one.
   const act = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (acts++ === dieAt) throw new Crashed();
+    if (acts++ === crashAt) throw new Crashed();
     return await work();
   };
   const real = archiveFiles(folder);
@@ -430,8 +430,8 @@ test(
   "wherever the command dies, running it again moves every row exactly once",
   { timeout: 600_000 },
   async () => {
-    let deaths = 0;
-    for (let dieAt = 0; ; dieAt++) {
+    let crashes = 0;
+    for (let crashAt = 0; ; crashAt++) {
       await world.pool.query(
         "truncate requests, request_events, status_events, deposits, slots, attempts, settlements, archives, archive_requests, outbox cascade",
       );
@@ -440,9 +440,9 @@ test(
       const doneIds = done.map(({ terms }) => terms.requestId);
       const before = await stored(doneIds);
       const openBefore = await stored([open.terms.requestId]);
-      const dying = crashing(dieAt);
+      const dying = crashing(crashAt);
       const client = await world.pool.connect();
-      let isDead = false;
+      let hasCrashed = false;
       try {
         await allOf(
           archiveMonths(
@@ -457,13 +457,13 @@ test(
         );
       } catch (error) {
         if (!(error instanceof Crashed)) throw error;
-        isDead = true;
+        hasCrashed = true;
       } finally {
         // The server rolls back everything that was not committed.
         client.release(true);
       }
       await archive();
-      const moment = `after ${dieAt} steps`;
+      const moment = `after ${crashAt} steps`;
       expect(await inFiles(), moment).toEqual(before);
       expect(await stored(doneIds), moment).toMatchObject({ request_events: [], request_history: [] });
       expect(await stored([open.terms.requestId]), moment).toEqual(openBefore);
@@ -472,9 +472,9 @@ test(
       );
       expect(rows, moment).toEqual([{ part: 1, state: "archived", left: 0 }]);
       expect(await archive(), moment).toEqual([]);
-      if (!isDead) break;
-      deaths++;
+      if (!hasCrashed) break;
+      crashes++;
     }
-    expect(deaths).toBeGreaterThan(35);
+    expect(crashes).toBeGreaterThan(35);
   },
 );

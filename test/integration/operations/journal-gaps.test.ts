@@ -236,7 +236,7 @@ test("does not wait for a payment that was only reserved when Redis and the data
   const down = { ...by, journal: { ...journal, enter: () => Promise.reject(new Error("Redis is down")) } };
   const reserved = await world.agree();
   world.pay(reserved);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin, down);
   await expect(world.work(down)).rejects.toThrow("Redis is down");
   expect(world.paymentsOf(reserved, world.destination)).toEqual([]);
@@ -261,7 +261,7 @@ test("does not wait for a payment that ended without a broadcast when Redis and 
   const down = { ...by, journal: { ...journal, enter: () => Promise.reject(new Error("Redis is down")) } };
   const refused = await world.agree();
   world.pay(refused);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin, down);
   await expect(world.work(down)).rejects.toThrow("Redis is down");
   const slot = await by.reads.slotOfLeg("fill", refused.requestId);

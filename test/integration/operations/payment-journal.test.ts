@@ -370,7 +370,7 @@ test("pays a request again once its abandoned payment is dead on the chain", asy
     await world.pool.query("update requests set state = $2 where request_id = $1", [agreed.requestId, state]);
   // The payment can no longer be restored, and no node has it.
   await become("failed");
-  network.forgetPool();
+  network.dropPool();
   for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
   expect(world.events.of("payment_unrecorded")).toHaveLength(1);
   await become("fillable");

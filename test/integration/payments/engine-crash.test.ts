@@ -11,7 +11,7 @@ afterEach(async () => await world.stop());
 
 test("whenever the process crashes between a deposit and the end of its fill, the recipient is paid exactly once", async () => {
   const { origin, destination, usdc } = world;
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.quote({ recipient: world.anAddress() });
       await world.pay(agreed);
@@ -55,12 +55,12 @@ test("whenever the process crashes between a deposit and the end of its fill, th
     "before lanes.setMined",
     "before lanes.setFinal",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);
 
 test("whenever the process crashes during a refund, the deposit is refunded exactly once", async () => {
   const { origin, usdc } = world;
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.quote({ refundTo: world.anAddress(), referrer: "debug-force-refund" });
       await world.pay(agreed);
@@ -85,12 +85,12 @@ test("whenever the process crashes during a refund, the deposit is refunded exac
     },
   });
   for (const moment of ["before sign", "after broadcast", "before deposits.setRefund"])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);
 
 test("whenever the process crashes while it replaces a stuck fill, exactly one of the two variants pays", async () => {
   const { origin, destination, usdc, clock } = world;
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.quote({ recipient: world.anAddress() });
       await world.pay(agreed);
@@ -112,7 +112,7 @@ test("whenever the process crashes while it replaces a stuck fill, exactly one o
       expect((await world.status(agreed.requestId)).status, moment).toBe("success");
     },
   });
-  expect(deaths).toContain("before lanes.addAttempts");
+  expect(crashes).toContain("before lanes.addAttempts");
 }, 120_000);
 
 test("whenever the process crashes while it cancels a fill, either the deposit is refunded once or the fill is paid", async () => {

@@ -676,20 +676,20 @@ test("gas that is wasted because a user invalidates a signature is counted and l
 
 test("after a crash at any step, a client that posts again gets exactly one deposit and one fill", async () => {
   const lives: { user: User; agreed: Agreed; death: string }[] = [];
-  for (let dieAt = 0, isDead = true; isDead; dieAt++) {
+  for (let crashAt = 0, hasCrashed = true; hasCrashed; crashAt++) {
     const user = await aUser(world.usdc, 2n * hundred);
     const agreed = await quoted(user);
     const signature = await signed(user, agreed);
-    const crashing = crashingServices(world.services, dieAt);
+    const crashing = crashingServices(world.services, crashAt);
     const life = async (): Promise<void> => {
       await post(agreed, signature, { by: crashing });
       await world.work(crashing);
     };
     await life().catch((error: unknown) => {
-      if (!crashing.isDead()) throw error;
+      if (!crashing.hasCrashed()) throw error;
     });
-    isDead = crashing.isDead();
-    lives.push({ user, agreed, death: crashing.acts.at(-1) ?? "before anything" });
+    hasCrashed = crashing.hasCrashed();
+    lives.push({ user, agreed, death: crashing.moments.at(-1) ?? "before anything" });
     await post(agreed, signature);
   }
   expect(lives.length).toBeGreaterThan(10);

@@ -56,11 +56,11 @@ const nonces = async (): Promise<number> =>
 
 /** Crashes commands at one moment after another until one completes. */
 async function deathsOfOnePass(pass: number): Promise<string[]> {
-  const deaths: string[] = [];
-  for (let dieAt = 0; ; dieAt++) {
+  const crashes: string[] = [];
+  for (let crashAt = 0; ; crashAt++) {
     const before = await nonces();
-    const call = aCall(`record ${pass} ${dieAt}`);
-    const crashing = crashingServices(world.engine.services, dieAt);
+    const call = aCall(`record ${pass} ${crashAt}`);
+    const crashing = crashingServices(world.engine.services, crashAt);
     const { lane } = world.services.hub;
     const [any] = world.engine.services.chains.all;
     if (any === undefined) throw new Error("no chain is configured");
@@ -71,15 +71,15 @@ async function deathsOfOnePass(pass: number): Promise<string[]> {
     });
     const services = { ...alive(), uow: crashing.uow, reads: crashing.reads };
     await payCall(services, { ...lane, connection }, crashing.signer, call).catch((error: unknown) => {
-      if (!crashing.isDead() || !isCrash(error)) throw error;
+      if (!crashing.hasCrashed() || !isCrash(error)) throw error;
     });
-    const moment = crashing.acts.at(-1) ?? "before anything";
+    const moment = crashing.moments.at(-1) ?? "before anything";
     const txHash = await pay(call);
     const { to } = await world.hubClient.getTransaction({ hash: txHash });
     expect(to, moment).toBe(call.to);
     expect((await nonces()) - before, moment).toBe(1);
-    if (!crashing.isDead()) return deaths;
-    deaths.push(moment);
+    if (!crashing.hasCrashed()) return crashes;
+    crashes.push(moment);
   }
 }
 

@@ -266,7 +266,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     }),
     async withdraw(order, withinMs = 20_000, death) {
       const steps: string[] = [];
-      const crashing = death === undefined ? services() : dyingAt(services(), death);
+      const crashing = death === undefined ? services() : crashingAt(services(), death);
       const tell = (step: string): void => void steps.push(step);
       const progress = await withdraw(crashing, order, tell, AbortSignal.timeout(withinMs));
       return { progress, steps };
@@ -335,7 +335,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
 }
 
 /** The services of a process that crashes before or after the first call with this name. */
-function dyingAt(
+function crashingAt(
   services: WithdrawalServices,
   { step, when }: { readonly step: string; readonly when: "before" | "after" },
 ): WithdrawalServices {
