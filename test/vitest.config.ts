@@ -13,11 +13,12 @@ const transformed = {
   ssr: { resolve: { conditions } },
 } as const;
 
-// Most objects of a test are short-lived: with room for them, a test run collects garbage a tenth less of its
-// time.
+// Most objects of a test are short-lived. With more room for them, garbage collection takes a tenth less of
+// the time.
 const execArgv = ["--max-semi-space-size=64"];
 
-// Node.js loads these files as they are, because no test mocks a module: a test file starts in half the time.
+// Node.js loads these files directly, because no test mocks a module. A test file then starts in half the
+// time.
 const native = {
   experimental: { viteModuleRunner: false, nodeLoader: false },
   execArgv: [...execArgv, "--no-warnings", "-C", "source"],
@@ -33,7 +34,7 @@ export default defineConfig({
         test: {
           name: "unit",
           execArgv,
-          // These files share no state, so one worker loads the product once for many of them.
+          // These files share no state, so one worker can load the product once for many of them.
           isolate: false,
           maxWorkers: availableParallelism(),
           // A busy machine takes several times as long as a quiet one.
@@ -52,15 +53,15 @@ export default defineConfig({
           globalSetup: ["test/support/global-setup.ts"],
           maxWorkers: availableParallelism(),
           testTimeout: 120_000,
-          // Longer than any wait within a hook, so that the error names what did not answer.
+          // Longer than any wait inside a hook, so that an error names what did not answer.
           hookTimeout: 300_000,
-          // A poll ends when its condition holds; the bound is only for a busy machine.
+          // A poll ends when its condition is true. The limit matters only on a busy machine.
           expect: { poll: { timeout: 30_000 } },
         },
       },
       {
         extends: true,
-        // A whole system mostly waits for blocks, so two of them share the processors.
+        // A whole system mostly waits for blocks, so two of them can share the processors.
         test: {
           ...native,
           name: "e2e",

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import type { ApiKeyIdentity, ApiKeys } from "../../apps/api/src/http/api-keys.port.ts";
 
-/** A valid key, as its full text. */
+/** A valid key as clients send it, and the identity that it belongs to. */
 export interface ValidKey {
   readonly keys: ApiKeys;
   readonly text: string;
   readonly identity: ApiKeyIdentity;
 }
 
-/** What every source of API keys guarantees. */
+/** What every source of API keys must guarantee. */
 export function apiKeysContract(name: string, make: () => Promise<ValidKey>): void {
   test(`${name}: a key identifies its owner, however often it is used`, async () => {
     const { keys, text, identity } = await make();

@@ -4,7 +4,7 @@ import type { FakeAppBalance } from "../fakes/app-balance.ts";
 
 const WALLET: Address = `0x${"5e".repeat(20)}`;
 
-/** What every app balance service guarantees a wallet that never had a balance. */
+/** What every app balance service must report for a wallet that never had a balance. */
 export function emptyAppBalanceContract(
   name: string,
   make: () => Promise<

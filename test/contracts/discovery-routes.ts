@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { FakeDiscovery } from "../fakes/discovery.ts";
 
-/** What every discovery service guarantees about a chain that it knows. */
+/** What every discovery service must report about a chain that it knows. */
 export function discoveryContract(
   name: string,
   make: () => Promise<{

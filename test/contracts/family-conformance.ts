@@ -15,12 +15,12 @@ import {
   type NotApplicable,
 } from "./family-world.ts";
 
-// The same list of behaviors and hostile cases for every chain family, each tested over the HTTP interface of
-// a real oracle.
+// The same behaviors and hostile cases for every chain family, each tested over the HTTP interface of a real
+// oracle.
 
 export type StartFamily = (mappings: MappingBook) => Promise<FamilyWorld>;
 
-/** The row of each case that only one family has; it does not apply to the others. */
+/** The row of each case that only one family has. For all other families the case does not apply. */
 const ownRows: readonly Row[] = Object.entries(ownCases).flatMap(([family, cases]) =>
   cases.map((name): Row => ({
     name,
@@ -45,7 +45,7 @@ export const familyRows: readonly Row[] = [
 
 type Cell = { readonly passed: true } | NotApplicable | { readonly failed: true };
 
-/** Runs the list for every family, prints the table, and fails on a cell that is empty without a reason. */
+/** Runs all cases for every family, prints the table, and fails if a cell is empty without a reason. */
 export function describeFamilies(
   families: Readonly<Partial<Record<VmType, StartFamily>>>,
   all: readonly VmType[],
@@ -56,8 +56,8 @@ export function describeFamilies(
   for (const family of all) {
     const start = families[family];
     if (start === undefined) continue;
-    // Families wait only for their own nodes, so they run concurrently. Within a family, each case leaves its
-    // chain to the next.
+    // Families run concurrently, because each waits only for its own nodes. The cases of a family run in
+    // sequence on one chain.
     describe.concurrent(family, () => {
       let oracles: FamilyOracles | undefined;
       let judge: Judge | undefined;
@@ -83,13 +83,13 @@ export function describeFamilies(
     });
   }
 
-  // Also prints the table when only some families run: it shows those.
+  // If only some families run, the table shows only those.
   afterAll(() => {
     const shown = all.filter((family) => familyRows.some((one) => cells.has(keyOf(family, one))));
     process.stdout.write(`${tableOf(shown, (family, one) => cells.get(keyOf(family, one)))}\n`);
   });
 
-  test("every family has every case, or a reason", () => {
+  test("every family passes every case, or gives the reason why it does not apply", () => {
     const empty = all.flatMap((family) =>
       familyRows.filter((one) => !cells.has(keyOf(family, one))).map(({ name }) => `${family}: ${name}`),
     );

@@ -166,7 +166,7 @@ export const depositRows: readonly Row[] = [
       expect(other).not.toBe(transactionId);
       const ask = async (): Promise<Answer> =>
         await judge.first.post("depository-deposits", { chainId: chain.name, transactionId: other });
-      // Or it is the id of something else, which does not exist here.
+      // Such an id may also be valid for another transaction, which does not exist here.
       judge.refused(await judge.unsigned(judge.first, ask), "invalid_request", "not_found");
     }
   }),

@@ -29,16 +29,16 @@ import type {
   WithdrawalPlan,
 } from "./family-world.ts";
 
-/** How long a node may take to show what is already final. */
+/** Maximum time, in ms, until a node shows a final transaction as final. */
 const PATIENCE_MS = 10_000;
-/** Unix seconds; later than every transaction of these tests, and fits a uint32. */
+/** Unix seconds. Later than every transaction of these tests, and fits into a uint32. */
 export const FAR_DEADLINE = 4_000_000_000;
 const HOME_DEPOSIT = 1_000n;
 const NO_ID = word("00");
 
 export type Code = NonNullable<Answer["body"]["code"]>;
 
-/** How the oracles of one family are called, and what their answers must be. */
+/** Asks the oracles of one family, and checks their answers. */
 export type Judge = ReturnType<typeof createJudge>;
 
 let counter = 0;
@@ -52,7 +52,7 @@ export function createJudge(oracles: FamilyOracles) {
   const { world, chain, home, first, second, balances, recorded } = oracles;
   const familyOf: FamilyOf = (name) => (name === chain.name ? chain.vmType : home.chain.vmType);
 
-  /** Asks again until the answer is final. */
+  /** Repeats the request until the answer is final. */
   async function settled(ask: () => Promise<Answer>): Promise<Answer> {
     const endMs = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -72,7 +72,7 @@ export function createJudge(oracles: FamilyOracles) {
     }
   }
 
-  /** Nothing may be signed in the meantime. */
+  /** Sends the request, and checks that the oracle signs nothing for it. */
   async function unsigned(oracle: FamilyOracle, ask: () => Promise<Answer>): Promise<Answer> {
     const before = oracle.signatures();
     const answer = await ask();
@@ -164,9 +164,7 @@ export function createJudge(oracles: FamilyOracles) {
     else await refuses(made);
   };
 
-  // Orders.
-
-  /** Deposited on the other chain, paid on this one. */
+  /** An order with a deposit on the other chain and payments on this chain. */
   function orderPaying(
     payments: readonly Payment[],
     edit: (order: EditableOrder) => void = () => undefined,
@@ -212,7 +210,7 @@ export function createJudge(oracles: FamilyOracles) {
     return order;
   }
 
-  /** Deposited on this chain, paid on the other one. */
+  /** An order with a deposit on this chain and a payment on the other chain. */
   function orderFrom(currency: string, amount: bigint): AttestedOrder {
     return orderPaying([], (order) => {
       order.inputs = [
@@ -235,7 +233,8 @@ export function createJudge(oracles: FamilyOracles) {
     await signPersonalMessage(solver, orderIdFor(order));
 
   /**
-   * The fields of a claim other than the payment. The deposits are on the other chain, as the order requires.
+   * The fields of a claim other than the payment. Makes the deposits on the other chain, as the order
+   * requires.
    */
   async function claim(
     order: AttestedOrder,
@@ -290,9 +289,7 @@ export function createJudge(oracles: FamilyOracles) {
     return await settled(async () => await first.post("solver-refunds", request));
   }
 
-  // Withdrawals.
-
-  /** A withdrawal of a user of the other chain, paid on this chain. */
+  /** A withdrawal that a user of the other chain owns and this chain pays. */
   function withdrawalOf(payment: Pick<Payment, "recipient" | "currency">, nonce = freshId()) {
     const { depository } = chain;
     if (depository === undefined) throw new Error("the family's chain has no depository");
@@ -327,7 +324,7 @@ export function createJudge(oracles: FamilyOracles) {
         }),
     );
 
-  /** A withdrawal that the allocator made and recorded. */
+  /** A withdrawal that the allocator signed and recorded on the hub. */
   async function withdraws<Made extends Pick<MadeWithdrawal, "payload" | "withdrawalId">>(
     payment: Payment,
     make: (plan: WithdrawalPlan) => Promise<Made>,
@@ -433,20 +430,20 @@ export function createJudge(oracles: FamilyOracles) {
     askWithdrawal,
     withdraws,
     mustBeWithdrawal,
-    /** The payment of one ordinary order. */
+    /** The payment of a usual order, with `changes`. */
     onePayment: (changes: Partial<Payment> = {}): Payment => ({
       recipient: world.recipients[0],
       currency: world.currency,
       amount: world.amount,
       ...changes,
     }),
-    /** One ordinary payment for an order, final. */
+    /** Makes one usual payment for an order, and waits until it is final. */
     async pay(order: AttestedOrder, payments: readonly Payment[]): Promise<string> {
       const transactionId = await world.pay({ orderId: orderIdFor(order), payments });
       await world.finalize();
       return transactionId;
     },
-    /** One ordinary deposit, final. */
+    /** Makes one usual deposit, and waits until it is final. */
     async deposit(depositId: Hex32 | undefined, amount = world.amount, currency = world.currency) {
       const made = await world.deposit({ depositId, currency, amount });
       await world.finalize();

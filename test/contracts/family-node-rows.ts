@@ -18,7 +18,7 @@ export const nodeRows: readonly Row[] = [
       (await first.status()).chains.find(({ id }) => id === chain.name);
     const before = await reported();
     if (EXCHANGES.includes(chain.vmType)) {
-      // This family is only asked about transactions.
+      // This family can only be asked about named transactions.
       expect(before).toMatchObject({ status: "unknown" });
       expect(before).not.toHaveProperty("finalBlock");
       return;
@@ -100,15 +100,15 @@ export const nodeRows: readonly Row[] = [
   }),
 ];
 
-/** Either the same messages were signed, or none. */
+/** Either the oracle signed the same messages, or it signed nothing. */
 function mustBeSameOrUnsigned(answer: Answer, whole: Answer): void {
   if (answer.body.execution === undefined) expect(answer.body.messages ?? [], answer.text).toEqual([]);
   else expect(payloadOf(answer)).toBe(payloadOf(whole));
 }
 
 /**
- * Repeats the request of a deposit with a fault in one HTTP exchange after the other, until there are no
- * more.
+ * Repeats a request about a deposit: with the fault in one HTTP exchange after another, at most `max` times,
+ * and finally in every exchange.
  */
 async function eachExchange(
   judge: Judge,
@@ -142,7 +142,7 @@ function resultsIn(answer: unknown): unknown[] {
   );
 }
 
-/** At most this many, spread evenly. */
+/** At most `max` entries of the list, spread evenly. */
 function sampled<T>(all: readonly T[], max: number): readonly T[] {
   if (all.length <= max) return all;
   return Array.from({ length: max }, (_, n) => all[Math.floor((n * all.length) / max)]).filter(
@@ -150,7 +150,7 @@ function sampled<T>(all: readonly T[], max: number): readonly T[] {
   );
 }
 
-/** Without the prefix that only some node interfaces use. */
+/** A transaction id without the prefix that only some node interfaces use. */
 function bare(transactionId: string): string {
   return transactionId.replace(/^0x/, "");
 }

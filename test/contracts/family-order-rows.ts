@@ -236,7 +236,7 @@ export const orderRows: readonly Row[] = [
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments, (one) => {
       one.inputs = [...one.inputs, ...structuredClone(one.inputs)];
-      // The refund of several inputs must not look like the fill.
+      // The combined refund of several inputs must not look like the fill.
       one.output.payments = [
         {
           ...judge.onePayment({ recipient: judge.world.recipients[1] }),
@@ -294,7 +294,7 @@ export const orderRows: readonly Row[] = [
   }),
 ];
 
-/** An order whose deposit is on this chain, with a correct fill elsewhere. */
+/** An order whose deposit is on this chain, and its correct fill on the other chain. */
 async function deposited(
   judge: Judge,
   order: ReturnType<Judge["orderFrom"]>,

@@ -3,11 +3,11 @@ import { isNotApplicable, type FamilyWorld, type NotApplicable, type Scene } fro
 
 export interface Row {
   readonly name: string;
-  /** Passes by returning nothing. */
+  /** Throws if the row fails. Returns the reason if the case does not apply. */
   readonly run: (judge: Judge) => Promise<NotApplicable | undefined>;
 }
 
-/** A row that applies to all families. */
+/** A row that every family must pass. */
 export function row(name: string, run: (judge: Judge) => Promise<void>): Row {
   return {
     name,
@@ -18,7 +18,7 @@ export function row(name: string, run: (judge: Judge) => Promise<void>): Row {
   };
 }
 
-/** A row that needs a feature that some families lack. */
+/** A row that needs a scene which some families lack. */
 export function rowOf<Args extends readonly unknown[], Result>(
   name: string,
   sceneOf: (world: FamilyWorld) => Scene<Args, Result>,
@@ -35,7 +35,7 @@ export function rowOf<Args extends readonly unknown[], Result>(
   };
 }
 
-/** Finalizes what `arrange` made, and returns it. */
+/** Waits for `arrange`, then makes the chain's transactions final. */
 export async function final<T>({ world }: Judge, arrange: Promise<T>): Promise<T> {
   const arranged = await arrange;
   await world.finalize();

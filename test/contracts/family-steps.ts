@@ -10,7 +10,7 @@ export function payloadOf(answer: Answer | undefined): string {
   ]);
 }
 
-/** An id of the same form that does not exist. */
+/** An id in the same format that no transaction has. */
 export function otherId(transactionId: string): string {
   const at = transactionId.length - 10;
   const old = transactionId[at] ?? "";

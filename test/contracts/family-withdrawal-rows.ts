@@ -66,7 +66,7 @@ export const withdrawalRows: readonly Row[] = [
       const expired = await whenSettled(judge, ask);
       await judge.mustBeWithdrawal(expired, "expired", { asked, made, amount: world.amount });
       expect(expired.body.execution.idempotencyKey).toBe(withdrawalKey(made.withdrawalId, "expired"));
-      // The chain either rejects it, or includes it as failed.
+      // The chain either rejects the transaction or includes it as failed.
       const late = await made.execute().catch(() => undefined);
       await world.finalize();
       for (const hint of late === undefined ? [undefined] : [late, undefined]) {
@@ -217,7 +217,7 @@ export const withdrawalRows: readonly Row[] = [
   ),
 ];
 
-/** A family that sees changes with a delay answers "pending" or "not found" until then. */
+/** Waits until the answer is final: a family whose nodes lag answers "pending" or "not found" before. */
 async function whenSettled({ settled }: Judge, ask: () => Promise<Answer>): Promise<Answer> {
   const endMs = Date.now() + 3_000;
   for (;;) {
@@ -228,7 +228,7 @@ async function whenSettled({ settled }: Judge, ask: () => Promise<Answer>): Prom
   }
 }
 
-/** The status of a withdrawal; undefined for a refusal. */
+/** The status of a withdrawal. Undefined if the oracle refused. */
 function statusOf({ status, body }: Answer): unknown {
   return status === 200 ? body.message.result["status"] : undefined;
 }
@@ -242,7 +242,7 @@ async function mustNotBeExecuted(
   const { asked, made } = await judge.withdraws(judge.onePayment(), scene);
   await judge.world.finalize();
   const answer = await judge.askWithdrawal(asked, made.payload);
-  // "Expired" is right if the attempt made an execution impossible.
+  // "Expired" is correct only if the attempt made an execution impossible.
   if (answer.status === 200) expect([0, 2], answer.text).toContain(statusOf(answer));
   else judge.refused(answer, "rejected");
 }
@@ -256,7 +256,7 @@ const READ_FAULTS: readonly Fault[] = [
   { answer: () => ({}) },
 ];
 
-/** With each single read failing in each way, and with all reads failing. */
+/** Checks the answers while each single read fails in each way, and while all reads fail. */
 async function mustNeverSay(
   judge: Judge,
   status: 1 | 2,

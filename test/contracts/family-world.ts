@@ -2,15 +2,15 @@ import type { NonceMappingAnswer } from "@causeway/chains";
 import type { Hex, Hex32, VmType } from "@causeway/domain";
 import type { ConfiguredChain } from "@causeway/families";
 
-// What a chain family provides so that its behaviors and the hostile cases can be tested on it. Texts are in
-// the family's canonical format, amounts in base units.
+// What a chain family provides so that the common behaviors and hostile cases can be tested on it. Texts are
+// in the family's canonical format. Amounts are in base units.
 
-/** Why a case cannot occur, or cannot be tested, on this family. Shown in the table. */
+/** Why a case cannot occur or cannot be tested on this family. The table shows it. */
 export interface NotApplicable {
   readonly notApplicable: string;
 }
 
-/** A situation that a family sets up on its chain, or why it cannot. */
+/** Sets up a situation on the family's chain; or the reason why the family cannot. */
 export type Scene<Args extends readonly unknown[], Result> =
   | ((...args: Args) => Promise<Result>)
   | NotApplicable;
@@ -21,37 +21,37 @@ export function isNotApplicable(scene: unknown): scene is NotApplicable {
 
 /** The nonce mappings that the hub reports, for families whose transfers carry no id. */
 export interface MappingBook {
-  /** Undefined removes the entry. */
+  /** Sets the entry of a wallet's nonce. Undefined removes the entry. */
   set(chainName: string, wallet: Hex, nonce: bigint, entry: NonceMappingAnswer["entry"]): void;
-  /** Time of the hub's final block in Unix seconds. Far in the future until set. */
+  /** Sets the time of the hub's final block, in Unix seconds. Until then it is far in the future. */
   setAsOf(seconds: bigint): void;
 }
 
 /**
- * What to ask about, and the nodes to ask instead of the honest ones: as many URLs as {@link
- * FamilyWorld.urls}, in the same order.
+ * The transaction to ask about. `urls` replaces the honest nodes: as many URLs as {@link FamilyWorld.urls},
+ * in the same order.
  */
 export interface Asked {
   readonly transactionId: string;
   readonly urls?: readonly string[];
 }
 
-/** A transaction whose answer must contain exactly these deposits. */
+/** A transaction for which the oracle must report exactly these deposits. */
 export interface MadeDeposits extends Asked {
   readonly deposits: readonly {
-    /** The third part of the on-chain id. */
+    /** The position of the deposit in its transaction: the third part of the on-chain id. */
     readonly index: string;
     readonly depositor: string;
     readonly currency: string;
     readonly amount: bigint;
-    /** Undefined if it carries none. */
+    /** Undefined if the deposit carries no id. */
     readonly depositId: Hex32 | undefined;
   }[];
 }
 
-/** A transaction for which nothing may be signed, and how the oracle answers instead. */
+/** A transaction for which nothing may be signed, and the answer that the oracle must give. */
 export interface NoDeposit extends Asked {
-  /** `empty` is 200 without messages. */
+  /** `empty` means status 200 without messages. */
   readonly as: "empty" | "rejected" | "not_found" | "not_final" | "invalid_request" | "upstream_unavailable";
 }
 
@@ -61,7 +61,7 @@ export interface Payment {
   readonly amount: bigint;
 }
 
-/** A payment by the solver for an order, in one transaction. */
+/** The payments that the solver makes for an order in one transaction. */
 export interface PaymentPlan {
   readonly orderId: Hex32;
   readonly payments: readonly Payment[];
@@ -72,9 +72,9 @@ export interface MadeWithdrawal {
   readonly payload: Hex;
   /** The family's id of the payload, computed independently of the code under test where possible. */
   readonly withdrawalId: Hex32;
-  /** Executes it and returns the transaction's id. Rejects if the chain refuses it. */
+  /** Executes the payload and returns the transaction's id. Rejects if the chain refuses the transaction. */
   execute(): Promise<string>;
-  /** Lets the payload become impossible to execute. */
+  /** Makes the execution of the payload impossible. */
   readonly expire: Scene<[], void>;
 }
 
@@ -83,22 +83,23 @@ export interface WithdrawalPlan extends Payment {
   readonly address: Hex;
 }
 
-/** One family on its node or simulator. Each call sets up a new situation and leaves earlier ones intact. */
+/** One family on its node or simulator. Each call sets up a new situation and keeps all earlier ones. */
 export interface FamilyWorld {
   readonly family: VmType;
-  /** Every HTTP URL of the honest node that the chain's configuration contains. */
+  /** Every URL of the honest node that the chain's configuration contains. */
   readonly urls: readonly string[];
-  /** The chain for an oracle that asks these URLs instead. */
+  /** The configuration of the chain for an oracle that uses these URLs. */
   chainAt(urls: readonly string[]): ConfiguredChain;
 
-  /** Two different recipients that the solver may pay; not depositories. */
+  /** Two different accounts that the solver may pay. Neither is a depository. */
   readonly recipients: readonly [string, string];
   /** The default currency of deposits and payments. */
   readonly currency: string;
   /** Another currency that can be deposited. */
   readonly otherCurrency: string | NotApplicable;
   /**
-   * An amount that can be deposited, paid and withdrawn. So can twice that amount, and one unit less or more.
+   * An amount that can be deposited, paid and withdrawn. Twice that amount, and one unit more or less, are
+   * possible too.
    */
   readonly amount: bigint;
   /** `extraData` of an order's output and refunds on this chain. */
@@ -110,18 +111,21 @@ export interface FamilyWorld {
   /** Fields of the node's answers that a real node may omit. Each needs a reason next to it in the code. */
   readonly omissibleFields: readonly string[];
 
-  /** An ordinary deposit of a user, in a block that is not final yet if the chain has such blocks. */
+  /** Makes a usual deposit of a user, in a block that is not final yet if the chain has such blocks. */
   deposit(plan: {
     readonly depositId: Hex32 | undefined;
     readonly currency: string;
     readonly amount: bigint;
   }): Promise<MadeDeposits>;
-  /** An ordinary payment by the solver, as final as a deposit. */
+  /**
+   * Makes a usual payment by the solver, in the same kind of block as a deposit. Returns the transaction's
+   * id.
+   */
   pay(plan: PaymentPlan): Promise<string>;
   withdrawal(plan: WithdrawalPlan): Promise<MadeWithdrawal>;
-  /** Makes everything so far final. */
+  /** Makes all earlier transactions final. */
   finalize(): Promise<void>;
-  /** Why new transactions are always final immediately; undefined if they are not. */
+  /** Why every new transaction is final immediately. Absent if transactions become final later. */
   readonly finalAtOnce?: NotApplicable;
 
   readonly deposits: {
@@ -129,37 +133,37 @@ export interface FamilyWorld {
     readonly twoInOne: Scene<[ids: readonly [Hex32, Hex32]], MadeDeposits>;
     /** A transaction unrelated to the depository. */
     readonly none: Scene<[], NoDeposit>;
-    /** A deposit in a block that was reorged out; its node still knows the block, or still has it. */
+    /** A deposit in a block that was reorged out, but that the node can still return. */
     readonly orphaned: Scene<[id: Hex32], NoDeposit>;
-    /** A deposit that is final according to one node only. */
+    /** A deposit that only one node reports as final. */
     readonly splitNode: Scene<[id: Hex32], NoDeposit>;
     /** A deposit that is complete, except that the transaction failed. */
     readonly failed: Scene<[id: Hex32], NoDeposit>;
-    /** A deposit into an account, or by a contract, that only looks like the depository. */
+    /** A deposit into an account that looks like the depository, or by a contract that does. */
     readonly lookAlike: Scene<[id: Hex32], NoDeposit>;
-    /** A deposit of a token that lies about the amount that moved. */
+    /** A deposit of a token that reports a wrong amount. */
     readonly lyingToken: Scene<[id: Hex32], MadeDeposits | NoDeposit>;
-    /** A deposit of a token that takes a fee: what arrived counts. */
+    /** A deposit of a token that takes a fee. The received amount counts. */
     readonly feeOnTransfer: Scene<[id: Hex32], MadeDeposits>;
-    /** A claimed deposit without a transfer, or of more than was transferred. */
+    /** A reported deposit without a transfer, or with a smaller transfer. */
     readonly withoutTransfer: Scene<[id: Hex32], MadeDeposits | NoDeposit>;
-    /** One transfer that is reported twice as a deposit. */
+    /** One transfer that the chain reports as two deposits. */
     readonly reportedTwice: Scene<[ids: readonly [Hex32, Hex32]], MadeDeposits | NoDeposit>;
-    /** A deposit by another account's transaction; the depositor is the one that the deposit names. */
+    /** A deposit in another account's transaction. The depositor is the account that the deposit names. */
     readonly throughForwarder: Scene<[id: Hex32], MadeDeposits>;
-    /** Bytes that look like an id, in the wrong place. */
+    /** Bytes that look like an id, but in the wrong place. */
     readonly idElsewhere: Scene<[id: Hex32], MadeDeposits | NoDeposit>;
     /** Invalid ids: zero, sixteen leading zero bytes, cut short. */
     readonly invalidIds: Scene<[], readonly MadeDeposits[]>;
-    /** Money that arrived without a deposit. */
+    /** Funds that arrived without a deposit. */
     readonly withoutDeposit: Scene<[], NoDeposit | MadeDeposits>;
     /** A plain transfer of the native token with the id in its data. */
     readonly plainWithId: Scene<[id: Hex32], NoDeposit | MadeDeposits>;
-    /** A transfer from the depository to itself: change or a sweep. */
+    /** A transfer from the depository to itself, such as change or a sweep. */
     readonly ownTransfer: Scene<[id: Hex32], NoDeposit>;
-    /** Nodes of another network. */
+    /** A deposit that only nodes of another network report. */
     readonly otherNetwork: Scene<[id: Hex32], NoDeposit>;
-    /** A deposit whose block has no time. */
+    /** A deposit in a block without a time. */
     readonly withoutTime: Scene<[id: Hex32], NoDeposit>;
   };
 
@@ -170,23 +174,23 @@ export interface FamilyWorld {
     readonly innerReverted: Scene<[PaymentPlan], string>;
     /** One payment that names two orders. */
     readonly forTwoOrders: Scene<[orderIds: readonly [Hex32, Hex32], payment: Payment], string>;
-    /** A payment that the recipient returns, in whole or in part, in the same transaction. */
+    /** A payment that the recipient returns in the same transaction, completely or partially. */
     readonly returnedByRecipient: Scene<[PaymentPlan], string>;
-    /** A payment reported by an unknown contract that the order's `extraData` names. */
+    /** A payment that an unknown contract reports. The order's `extraData` names that contract. */
     readonly reportedByStranger: Scene<[PaymentPlan], string>;
-    /** The `extraData` that names the unknown contract. */
+    /** `extraData` that names the unknown contract. */
     readonly strangersExtraData: Hex;
-    /** The calls of an order that the solver makes. */
+    /** Orders with calls that the solver must make. */
     readonly calls:
       | {
           readonly encoded: readonly [Hex, Hex];
-          /** Makes the calls `which`, in that order, and pays. */
+          /** Makes the calls with the indexes `which`, in that order, and pays. */
           pay(plan: PaymentPlan, which: readonly number[]): Promise<string>;
         }
       | NotApplicable;
-    /** A payment whose block has no time. */
+    /** A payment in a block without a time. */
     readonly withoutTime: Scene<[PaymentPlan], Asked>;
-    /** A payment that names another order although this order's id is somewhere in it. */
+    /** A payment for another order, with this order's id elsewhere in the transaction. */
     readonly idElsewhere: Scene<[PaymentPlan], string>;
   };
 
@@ -195,26 +199,29 @@ export interface FamilyWorld {
     readonly failedInside: Scene<[WithdrawalPlan], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
     /** An execution with other outputs, another amount or another recipient. */
     readonly otherOutputs: Scene<[WithdrawalPlan], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
-    /** A payload that is past its expiration only by a block that is not final. */
+    /** A payload whose expiration only a block that is not final has passed. */
     readonly expiryNotFinal: Scene<[WithdrawalPlan], Pick<MadeWithdrawal, "payload" | "withdrawalId">>;
     /** Invalid payloads: cut short, with extra bytes, or in another encoding of the same content. */
     readonly malformed: Scene<[WithdrawalPlan], readonly Hex[]>;
   };
 
-  /** Cases that only this family has, by their names in {@link ownCases}. */
+  /** Cases that only this family has, by their name in {@link ownCases}. */
   readonly own: Readonly<Record<string, Scene<[OwnTools], void>>>;
   close(): Promise<void>;
 }
 
-/** The checks for a case that only one family has. */
+/** The checks that are available to a case of only one family. */
 export interface OwnTools {
-  /** The oracle answers with exactly these deposits, signed. */
+  /** Checks that the oracle signs exactly these deposits. */
   attests(made: MadeDeposits): Promise<void>;
   refuses(made: NoDeposit): Promise<void>;
-  /** The oracle attests or refuses the fill that `pay` makes for an order of `payments` on this chain. */
+  /**
+   * Checks that the oracle attests, or refuses, the fill that `pay` makes for an order of `payments` on this
+   * chain.
+   */
   fills(payments: readonly Payment[], pay: (orderId: Hex32) => Promise<string>): Promise<void>;
   refusesFill(payments: readonly Payment[], pay: (orderId: Hex32) => Promise<string>): Promise<void>;
-  /** The oracle reports the withdrawal as pending, executed, expired, or refuses. */
+  /** Checks that the oracle reports the withdrawal as pending, executed or expired, or refuses to answer. */
   withdrawal(
     plan: Payment,
     make: (plan: WithdrawalPlan) => Promise<Pick<MadeWithdrawal, "payload" | "withdrawalId">>,
@@ -225,7 +232,7 @@ export interface OwnTools {
   newId(): Hex32;
 }
 
-/** Cases that only one family has. */
+/** The names of the cases that only one family has. */
 export const ownCases: Readonly<Partial<Record<VmType, readonly string[]>>> = {
   "bitcoin-vm": [
     "unconfirmed and replaced with a higher fee",

@@ -1,15 +1,15 @@
 import type { Head, HeadSource } from "@causeway/chains";
 import { expect, test } from "vitest";
 
-/** A head source, and a way to add a block to its chain. */
+/** A head source, and a function that adds a block to its chain. */
 export interface HeadSourceUnderTest {
   readonly source: HeadSource;
   readonly grow: () => Promise<void>;
 }
 
-/** What every head source guarantees. */
+/** What every head source must guarantee. */
 export function headSourceContract(name: string, make: () => Promise<HeadSourceUnderTest>): void {
-  test(`${name}: every listener is notified of a new head, which is then the latest`, async () => {
+  test(`${name}: notifies every listener of a new head, which is then the latest head`, async () => {
     const { source, grow } = await make();
     const heard: [Head[], Head[]] = [[], []];
     const known: unknown[] = [];

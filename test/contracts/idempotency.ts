@@ -7,21 +7,21 @@ import type {
 } from "../../apps/api/src/http/idempotency.port.ts";
 import { LeaseLost } from "../../apps/api/src/http/idempotency.port.ts";
 
-/** In the past: a store may ignore a clock that is ahead of its own. */
+/** In the past, because a store may ignore a clock that is ahead of its own. */
 const NOW_MS = 1_600_000_000_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 let calls = 0;
 
-/** A call that no one has made yet. */
+/** A new call that no store knows. */
 export function aCall(change: Partial<IdempotentCall> = {}): IdempotentCall {
   return { scope: "key", endpoint: "POST /quote/v2", key: `key-${++calls}`, bodyHash: "aa", ...change };
 }
 
 export const anAnswer: StoredAnswer = { status: 200, body: '{"requestId":"0x01"}' };
 
-/** Begins a call, which must be this caller's to run. */
+/** Begins a call. Throws unless the store lets this caller run it. */
 export async function begun(
   idempotency: Idempotency,
   call: IdempotentCall,
@@ -32,7 +32,7 @@ export async function begun(
   return begin.lease;
 }
 
-/** What every idempotency store guarantees. */
+/** What every idempotency store must guarantee. */
 export function idempotencyContract(name: string, make: () => Promise<Idempotency>): void {
   test(`${name}: a call is in progress until it has an answer, which is then repeated for a day`, async () => {
     const store = await make();
@@ -65,7 +65,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     expect(await store.begin(other, NOW_MS + DAY_MS)).toMatchObject({ kind: "started" });
   });
 
-  test(`${name}: a run that died is taken over after a minute, and can no longer answer`, async () => {
+  test(`${name}: another run takes over from a crashed run after a minute, and the crashed run can no longer answer`, async () => {
     const store = await make();
     const call = aCall();
     const dead = await begun(store, call);
@@ -78,7 +78,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     expect(await store.begin(call, NOW_MS + 2 * MINUTE_MS)).toEqual({ kind: "answered", answer: anAnswer });
   });
 
-  test(`${name}: a late run that was not taken over can still answer`, async () => {
+  test(`${name}: a run that exceeds its lease can still answer if no other run took over`, async () => {
     const store = await make();
     const call = aCall();
     const lease = await begun(store, call);
@@ -86,7 +86,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     expect(await store.begin(call, NOW_MS + 5 * MINUTE_MS)).toMatchObject({ kind: "answered" });
   });
 
-  test(`${name}: a clock set back repeats neither a call in progress nor an answered one`, async () => {
+  test(`${name}: a clock that is set back repeats neither a call in progress nor an answered call`, async () => {
     const store = await make();
     const call = aCall();
     const lease = await begun(store, call);
@@ -98,7 +98,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
       expect(await store.begin(call, atMs)).toEqual({ kind: "answered", answer: anAnswer });
   });
 
-  test(`${name}: a run that began under a clock set back loses its lease to the next one, and commits nothing`, async () => {
+  test(`${name}: a run that began while the clock was set back loses its lease to the next run, and commits nothing`, async () => {
     const store = await make();
     const call = aCall();
     const behind = await begun(store, call, NOW_MS - 60 * MINUTE_MS);
@@ -117,7 +117,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     expect(await store.begin(call, NOW_MS)).toEqual({ kind: "answered", answer: anAnswer });
   });
 
-  test(`${name}: an abandoned call can run again at once, an answered one cannot`, async () => {
+  test(`${name}: an abandoned call can run again immediately, and an answered call cannot`, async () => {
     const store = await make();
     const call = aCall();
     const lease = await begun(store, call);

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import type { LiquiditySource, SwapQuestion } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 
-/** A source, and a pair of tokens that its pools connect. */
+/** A source of liquidity, and two tokens that its pools connect. */
 export interface KnownPair {
   readonly source: LiquiditySource;
   readonly question: SwapQuestion;
-  /** An input with almost no price impact. */
+  /** Base units of the input token, with almost no price impact. */
   readonly amountIn: bigint;
 }
 
-/** What every source of liquidity guarantees. */
+/** What every source of liquidity must guarantee. */
 export function liquiditySourceContract(name: string, make: () => Promise<KnownPair>): void {
   test(`${name}: a larger input never buys less`, async () => {
     const { source, question, amountIn } = await make();
@@ -22,7 +22,7 @@ export function liquiditySourceContract(name: string, make: () => Promise<KnownP
     }
   });
 
-  test(`${name}: the input for an exact output buys it, and one base unit less does not`, async () => {
+  test(`${name}: the input for an exact output buys that output, and one base unit less does not`, async () => {
     const { source, question, amountIn } = await make();
     const output = (await source.exactIn(question, amountIn))?.amountOut ?? 0n;
     const answer = await source.exactOut(question, output);
@@ -41,7 +41,7 @@ export function liquiditySourceContract(name: string, make: () => Promise<KnownP
     expect(answer?.calls({ kind: "exactIn", limit: 1n, recipient: question.tokenIn })).not.toEqual([]);
   });
 
-  test(`${name}: excluded sources, sources that are not included and unknown tokens have no answer`, async () => {
+  test(`${name}: returns no answer for excluded sources, sources that are not included, and unknown tokens`, async () => {
     const { source, question, amountIn } = await make();
     const all = new Set(source.sources(question.chainId));
     for (const refused of [

@@ -4,29 +4,31 @@ import type { Hex } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-/** An adapter of a non-EVM chain, on a chain that the test advances. */
+/** An adapter of a non-EVM chain. Only the test advances the chain. */
 export interface NonEvmWorld {
   readonly connection: PayingConnection;
-  /** A configured currency of which the solver has enough for every payment here. */
+  /** A configured currency. The solver has enough of it for every payment of these tests. */
   readonly currency: Hex;
-  /** Base units that can be paid (above dust). The solver holds at least twenty times as much. */
+  /** A payable amount above dust, in base units. The solver holds at least twenty times as much. */
   readonly amount: bigint;
-  /** An account that can receive payments and never received one. */
+  /** A new account that can receive payments. */
   aRecipient(): Promise<Hex>;
-  /** Makes a deposit that waits for a block. Without `orderId`, the deposit carries no id. */
+  /**
+   * Makes a deposit, which is pending until the next block. Without `orderId`, the deposit carries no id.
+   */
   deposit(amount: bigint, orderId: Hex | undefined): Promise<{ readonly txId: Hex; readonly sender: Hex }>;
   /** Mines broadcast transactions, without making them final. */
   mine(): Promise<void>;
-  /** Makes everything that was broadcast final. */
+  /** Makes all broadcast transactions final. */
   settle(): Promise<void>;
   /**
-   * Lets time pass until bytes that were made but never broadcast can no longer count. Undefined if they
-   * never lapse; then new ones conflict with them.
+   * Advances time until bytes that were signed but never broadcast can no longer count. Undefined if such
+   * bytes never expire; new bytes then conflict with them.
    */
   readonly lapse?: (() => Promise<void>) | undefined;
-  /** A payment from the solver to itself cancels the given attempts. */
+  /** Whether a payment from the solver to itself can cancel attempts. */
   readonly canCancel?: true;
-  /** Base units that an account received from the solver. */
+  /** The base units that an account received from the solver. */
   received(recipient: Hex): Promise<bigint>;
   /** Makes the node unavailable, or available again. */
   setDown(isDown: boolean): void;
@@ -39,9 +41,8 @@ const anOrder = (): Hex => `0x${randomBytes(32).toString("hex")}`;
 
 /**
  * What every adapter of a non-EVM chain guarantees.
- *
  * @param start starts a chain that only the calling file uses. Set `carriesIds` to false if deposits cannot
- * carry an id; how they are attributed then is not tested here.
+ * carry an id: these tests then do not check attribution.
  */
 export function nonEvmConnectionContract(
   name: string,
@@ -54,7 +55,7 @@ export function nonEvmConnectionContract(
   });
   afterAll(async () => await world?.close());
 
-  /** A reading may cover only part of the chain; the next one continues. */
+  /** One read may cover only a part of the chain, and the next one continues. */
   const arrivals = async (from?: string) => {
     const deposits: DepositFact[] = [];
     let read = await world.connection.arrivals(from);
@@ -98,7 +99,7 @@ export function nonEvmConnectionContract(
     expect(one).toMatchObject({ kind: "final", deposits: reported.deposits });
   });
 
-  test(`${name}: a transaction that does not exist is absent`, async () => {
+  test(`${name}: reports a transaction that does not exist as absent`, async () => {
     const [unmade] = [(await pay()).attempt.txId];
     expect(await world.connection.arrivalsOf(unmade)).toEqual({ kind: "absent" });
   });
@@ -131,7 +132,7 @@ export function nonEvmConnectionContract(
       if (world.lapse !== undefined) expect(await kindOf(first)).toBe("dead");
       const second = await world.connection.prepare(payment, [first], []);
       expect(second.txId).not.toBe(first.txId);
-      // Nodes may reject a transaction that conflicts with one they have.
+      // Nodes may reject the second transaction, because it conflicts with the first.
       for (const at of order) await world.connection.send(at === 0 ? first : second).catch(() => undefined);
       await world.settle();
       expect(await world.received(recipient)).toBe(world.amount);

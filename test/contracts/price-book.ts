@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import type { PriceBook } from "../../apps/api/src/markets/prices/price-source.port.ts";
 
 /**
- * What every price book guarantees.
- * @param make a book that knows `ethereum` at 2500 USD and nothing else
+ * What every price book must guarantee.
+ * @param make creates a book that knows only `ethereum`, at 2500 USD
  */
 export function priceBookContract(name: string, make: () => Promise<PriceBook>): void {
   const currency = (priceId: string): Currency => ({ priceId }) as unknown as Currency;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { StatusPush } from "../../apps/api/src/push/status-push.port.ts";
 
-/** What every push service guarantees while nothing happens. */
+/** What every push service must guarantee while no request changes. */
 export function idlePushContract(name: string, make: () => Promise<StatusPush>): void {
   const follower = () => {
     const calls: string[] = [];
@@ -24,7 +24,7 @@ export function idlePushContract(name: string, make: () => Promise<StatusPush>):
     expect(quiet.calls).toEqual([]);
   });
 
-  test(`${name}: an address holds as many connections as the policy allows, and can take a released one`, async () => {
+  test(`${name}: an address may hold as many connections as the policy allows, and may open another one after it releases one`, async () => {
     const { places, policy } = await make();
     const taken = Array.from({ length: policy.maxPerAddress }, () => places.take("192.0.2.7"));
     expect(taken.every((release) => release !== undefined)).toBe(true);

@@ -61,16 +61,16 @@ const order = {
 } as const;
 
 /**
- * What every signer guarantees, also one that signs no bare digest: it signs the transactions and messages of
- * the service. Verified by viem.
- * @param make the signer of `address`
+ * What every signer must guarantee, even if it signs no bare digests: it signs the service's transactions and
+ * messages, and viem verifies them.
+ * @param make creates the signer of `address`
  */
 export function signerContract(name: string, address: Hex, make: () => Promise<Signer>): void {
-  test(`${name}: it reports the address of its key, in lower case`, async () => {
+  test(`${name}: reports the address of its key in lower case`, async () => {
     expect((await make()).address).toBe(address.toLowerCase());
   });
 
-  test(`${name}: its transactions are from its address and have exactly the given fields`, async () => {
+  test(`${name}: signs transactions that come from its address and have exactly the requested fields`, async () => {
     const signer = await make();
     for (const unsigned of transactions) {
       const { raw, hash } = await signTransaction(unsigned, (digest, preimage) =>
@@ -82,7 +82,7 @@ export function signerContract(name: string, address: Hex, make: () => Promise<S
     }
   });
 
-  test(`${name}: each of fifty concurrent transactions has its own signature`, async () => {
+  test(`${name}: signs each of fifty concurrent transactions separately`, async () => {
     const signer = await make();
     const froms = await Promise.all(
       Array.from({ length: 50 }, async (_, nonce) => {
@@ -119,11 +119,11 @@ export function signerContract(name: string, address: Hex, make: () => Promise<S
 }
 
 /**
- * What a signer guarantees in addition whose key service signs any digest.
- * @param make the signer
+ * What a signer whose key service signs any digest must guarantee in addition.
+ * @param make creates the signer
  */
 export function digestSignerContract(name: string, make: () => Promise<Signer>): void {
-  test(`${name}: its signatures recover to its address, with s in the lower half, v 27 or 28, and 65 bytes`, async () => {
+  test(`${name}: signatures have 65 bytes, s in the lower half and v 27 or 28, and recover to the signer's address`, async () => {
     const signer = await make();
     const parities = new Set<number>();
     for (let n = 0; n < 40; n++) {
@@ -139,7 +139,7 @@ export function digestSignerContract(name: string, make: () => Promise<Signer>):
     expect([...parities].toSorted()).toEqual([0, 1]);
   });
 
-  test(`${name}: each of fifty concurrent signatures belongs to its own digest`, async () => {
+  test(`${name}: each of fifty concurrent signatures matches the digest that was requested`, async () => {
     const signer = await make();
     const digests = Array.from({ length: 50 }, (_, n) => digestOf(`${name} at once ${n}`));
     const signatures = await Promise.all(digests.map(async (digest) => await signer.signDigest(digest)));

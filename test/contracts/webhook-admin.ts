@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { WebhookAdmin } from "../../apps/api/src/push/webhooks.port.ts";
 
-/** What every registry of webhooks guarantees to an owner who has none. */
+/** What every registry of webhooks must guarantee to an owner without webhooks. */
 export function emptyWebhookAdminContract(
   name: string,
   make: () => Promise<{ readonly admin: WebhookAdmin; readonly keyId: string }>,

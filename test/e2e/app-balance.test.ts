@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, createWallet, type Client } from "./client.ts";
 import { portBaseOf } from "./port-bases.ts";
 
-// At startup, the system credits the sponsor's app balance with a top-up.
+// At startup the local system credits the sponsor's app balance with a top-up.
 
 interface Balances {
   readonly currency: { readonly chainId: number; readonly address: Address };

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await system.stop());
 
-/** A user that no other test uses, so that no other test changes its balances. */
+/** A user that only one test uses, so that no other test changes its balances. */
 function aUser(): ReturnType<typeof createWallet> {
   const user = free.pop();
   if (user === undefined) throw new Error("the system was started with too few users");
@@ -46,7 +46,7 @@ function currencyOf(chain: Chain, symbol: string): Currency {
   return found;
 }
 
-/** About ten dollars. */
+/** Amounts of each currency that are worth about ten dollars. */
 const worth: Readonly<Record<string, string>> = { ETH: "0.004", USDC: "10", TST: "20" };
 const amountOf = ({ symbol, decimals }: Currency): bigint => parseUnits(worth[symbol] ?? "1", decimals);
 

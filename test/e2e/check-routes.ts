@@ -7,13 +7,15 @@ import { runRoute, type RouteResult } from "./run-route.ts";
 export interface Outcome {
   readonly pair: Pair;
   readonly tradeType: TradeType;
-  /** Undefined if the outcome is as quoted. */
+  /** How the outcome differs from the quote. Undefined if it does not. */
   readonly problem: string | undefined;
   readonly result?: RouteResult;
   readonly tookMs: number;
 }
 
-/** A user's final balance of one currency, and the balance expected from the results of their routes. */
+/**
+ * A user's final balance of one currency, and the balance that follows from the results of the user's routes.
+ */
 export interface UserBalance {
   readonly chain: Chain;
   readonly currency: Currency;
@@ -23,12 +25,12 @@ export interface UserBalance {
 
 export interface RouteCheck {
   readonly outcomes: readonly Outcome[];
-  /** Only users whose routes all had the quoted outcome. */
+  /** Only of users whose routes all ended as quoted. */
   readonly userBalances: readonly UserBalance[];
   readonly tookMs: number;
 }
 
-/** Runs all pairs with all trade types: users run in parallel, each one pair at a time. */
+/** Runs all pairs with all trade types. Users run in parallel; each user runs one pair at a time. */
 export async function checkRoutes(
   api: Client,
   chains: readonly Chain[],
@@ -72,7 +74,7 @@ async function outcomeOf(api: Client, user: Wallet, pair: Pair, tradeType: Trade
   return { pair, tradeType, ...outcome, tookMs: performance.now() - startedAtMs };
 }
 
-/** The amount of a currency that the routes spent; for the native token, including gas. */
+/** The amount of a currency that the routes spent. For the native token, gas is included. */
 function spentOn(
   outcomes: readonly Outcome[],
   { chain, currency }: { readonly chain: Chain; readonly currency: Currency },
@@ -86,7 +88,7 @@ function spentOn(
   return spent;
 }
 
-/** A line for each pair and a column for each trade type; deviations are reported in full below. */
+/** One line for each pair and one column for each trade type, followed by the details of every deviation. */
 export function routeTable({ outcomes, tookMs }: RouteCheck): string[] {
   const lines = new Map<string, string[]>();
   const problems: string[] = [];

@@ -12,7 +12,7 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
-// A client as an integrator would write it, with openapi/api.json and viem alone. It imports nothing from
+// A client as an integrator would write it. It uses only openapi/api.json and viem, and imports nothing from
 // this repository.
 
 export interface Currency {
@@ -123,12 +123,12 @@ export function createClient(url: string, headers: Readonly<Record<string, strin
       }),
     index: async (report: { chainId: number; txHash: Hex }) =>
       await ok<{ message: string }>("/transactions/index", { ...report, chainId: String(report.chainId) }),
-    /** Polls, and returns every distinct status in order; the last one is final. */
+    /** Polls until the final status. Returns every distinct status in order. */
     follow: async (requestId: Hex, withinMs = 30_000, pollEveryMs = 25): Promise<readonly Status[]> => {
       const seen: Status[] = [];
       for (const endMs = Date.now() + withinMs; Date.now() < endMs;) {
         const now = await status(requestId).catch((error: unknown) => {
-          // The service may be briefly unavailable.
+          // The service may be briefly unreachable.
           if (error instanceof TypeError) return undefined;
           throw error;
         });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await system.stop());
 
-/** The final output of each example, which must also exit with code 0. */
+/** The end of each example's output. Each example must also exit with code 0. */
 const expectedEndings: Readonly<Record<string, RegExp>> = {
   "smart-eoa-bridge": /^Ada has 24\.\d+ USDC on local-b, and still 0 wei on local-a\.$/,
   "permit-bridge": /^Ada has 24\.\d+ USDC on local-b, and has sent no transaction\.$/,
@@ -29,7 +29,7 @@ const expectedEndings: Readonly<Record<string, RegExp>> = {
   "fast-fill": /^The recipient had 24\.\d+ USDC before the deposit was mined\.$/,
 };
 
-/** Runs an example as a reader would: in a separate process that knows only the system's endpoints. */
+/** Runs an example as a reader would: as a separate process that knows only the system's endpoints. */
 async function run(
   name: string,
   endpoints: string,
@@ -53,7 +53,7 @@ for (const [name, ending] of Object.entries(expectedEndings))
     expect(stdout.trim().split("\n").at(-1)).toMatch(ending);
   });
 
-test("every example is tested here", async () => {
+test("this file tests every example", async () => {
   const files = await readdir(join(repositoryRoot, "examples"));
   const examples = files.filter((file) => file.endsWith(".ts") && file !== "local-system.ts");
   expect(examples.toSorted()).toEqual(

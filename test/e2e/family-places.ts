@@ -13,19 +13,19 @@ import {
   solanaTokensOf,
 } from "@causeway/localnet/tour";
 
-/** One currency on one chain, with the accounts that may hold it. */
+/** One currency on one chain, and the accounts that may hold it. */
 export interface FamilyPlace {
   readonly chain: string;
   readonly chainId: number;
   readonly currency: string;
-  /** Base units of about one dollar. */
+  /** The base units that are worth about one dollar. */
   readonly perDollar: bigint;
   readonly depository: string;
   readonly solver: string;
   balanceOf(account: string): Promise<bigint>;
   /** Creates an account that has never held anything. */
   newRecipient(): Promise<string>;
-  /** Network fees in this currency since the system started. */
+  /** The network fees paid in this currency since the system started. */
   networkFees(): Promise<bigint>;
 }
 
@@ -34,7 +34,7 @@ const vmTypes: Readonly<Record<string, VmType>> = {
   [familyChains.bitcoin]: "bitcoin-vm",
   [familyChains.exchange]: "hyperliquid-vm",
 };
-/** The family of a chain of the local system, by its name. */
+/** The chain family of a chain of the local system, by the chain's name. */
 export const vmTypeOf = (chain: string): VmType => vmTypes[chain] ?? "ethereum-vm";
 
 const noFees = async (): Promise<bigint> => 0n;
@@ -127,13 +127,13 @@ async function ask<Answer>(url: string): Promise<Answer> {
   return (await response.json()) as Answer;
 }
 
-/** The sum of an address's unspent outputs, including pending ones. */
+/** The sum of an address's unspent outputs, including pending outputs. */
 async function bitcoinBalance(esplora: string, address: string): Promise<bigint> {
   const outputs = await ask<{ value: number }[]>(`${esplora}/address/${address}/utxo`);
   return outputs.reduce((sum, { value }) => sum + BigInt(value), 0n);
 }
 
-/** What miners earned from the transactions of all blocks above a height. */
+/** The fees that miners earned from the transactions of all blocks above a height. */
 async function bitcoinFees({ controls, esploraUrl }: RunningBitcoin, above: number): Promise<bigint> {
   let fees = 0n;
   const tip = Number(await controls.call("getblockcount"));

@@ -95,7 +95,7 @@ async function holdToBroadcastMs(requestId: Hex): Promise<number> {
   }
 }
 
-/** Sets the origin's block interval. 0 stops mining. */
+/** Sets the origin's block interval in seconds. 0 stops mining. */
 async function setOriginBlockTime(seconds: number): Promise<void> {
   const [{ rpcUrl }] = chains();
   await fetch(rpcUrl, {
@@ -152,12 +152,12 @@ test("the recipient is paid before the deposit is mined; once mined, the deposit
     const tookMs = Date.now() - acceptedMs;
     expect(seen.at(-1)).toMatchObject({ status: "success", fundsAt: "recipient", inTxHashes: [] });
     expect(await received(recipient)).toBeGreaterThanOrEqual(BigInt(quote.details.currencyOut.minimumAmount));
-    // One destination block, and a small margin.
+    // One destination block plus a margin.
     expect(tookMs).toBeLessThan(4_000);
     expect(await holdToBroadcastMs(requestId)).toBeLessThan(1_000);
     expect(await heldUsd(), "the hold must remain until the deposit is mined").toBeGreaterThan(before);
 
-    // With the same idempotency key, a repeated call returns the first answer. Without it, the call reports
+    // With the same idempotency key, a repeated call returns the first answer. Without the key, it reports
     // that the request is already filled.
     expect(
       await fastFill({ requestId, maxFillAmountUsd: 100 }, { "idempotency-key": requestId }),

@@ -25,25 +25,25 @@ interface Line {
   readonly currency: string;
   solver(): Promise<bigint>;
   depository(): Promise<bigint>;
-  /** Fees of transactions since the system started, in this currency. */
+  /** Fees of transactions in this currency since the system started. */
   networkFees(): Promise<bigint>;
   readonly hub: Awaited<ReturnType<typeof watchPosition>>;
 }
 
-/** What the service holds and owes, compared with what the outcomes of requests say about it. */
+/** Compares what the service holds and owes with the outcomes of all requests. */
 interface FeatureBooks {
   /**
    * Waits until everything is settled.
-   * @returns every difference, to the unit
+   * @returns every difference, exact to the base unit
    */
   compare(outcomes: readonly FeatureOutcome[]): Promise<string[]>;
 }
 
 const SETTLE_MS = 120_000;
-/** The token that the shallow pool trades for its other token, which the solver does not hold. */
+/** The token that the shallow pool trades for ODD, which the solver does not hold. */
 const SECOND_TOKEN = "TST";
 
-/** Reads the opening balances. Call it after the sponsor's balance has been credited. */
+/** Reads the opening balances. Call it after the sponsor's balance was credited. */
 export async function openBooks(world: FeatureWorld): Promise<FeatureBooks> {
   const lines = await linesOf(world);
   const read = async (line: Line) => ({
@@ -82,7 +82,7 @@ export async function openBooks(world: FeatureWorld): Promise<FeatureBooks> {
           `${line.chain} ${line.currency}: ${error instanceof Error ? error.message : String(error)}`,
         );
       }
-    // A fee on Bitcoin is known once its transaction is mined.
+    // The fee of a Bitcoin transaction is known once the transaction is mined.
     const differenceNow = async () => {
       const after = await read(line);
       const fees = after.fees === 0n ? 0n : after.fees - before.fees - paidFees;
@@ -154,13 +154,13 @@ function sumOn({ chain, currency }: Line, moved: readonly Moved[]): bigint {
     .reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-/** Base units of USDC, in which the service keeps app balances. */
+/** The app balance of a wallet, in base units of USDC. */
 async function appBalance(world: FeatureWorld, wallet: string): Promise<bigint> {
   const { amount } = (await callApi(world, `/app-fees/${wallet}/balances`)) as { readonly amount: string };
   return BigInt(amount);
 }
 
-/** Each app must be credited its fee once the fill is final, and nothing for a refund. */
+/** Checks that each app was credited its fee once the fill was final, and nothing for a refund. */
 async function compareApps(world: FeatureWorld, outcomes: readonly FeatureOutcome[]): Promise<string[]> {
   const charging = outcomes.filter(({ request }) => request.features.includes("appFees"));
   const problems = await Promise.all(
@@ -178,17 +178,20 @@ async function compareApps(world: FeatureWorld, outcomes: readonly FeatureOutcom
   return problems.flat();
 }
 
-/** The expected app fee in base units of USDC. After a swap, it depends on the amount that was deposited. */
+/** The expected app fee in base units of USDC. After a swap, the fee depends on the deposited amount. */
 function appFeeOf({ request: { features }, quote, deposited }: FeatureOutcome): bigint {
   if (!features.includes("swapBefore")) return microDollars(quote.fees.app.amountUsd);
   const { decimals } = quote.fees.app.currency;
   const amount = deposited.reduce((sum, one) => sum + one.amount, 0n);
   const fee = (amount * BigInt(APP_FEE_BPS)) / 10_000n;
-  // TST is worth half a dollar, USDC one.
+  // One TST is worth half a dollar, one USDC is worth one dollar.
   return decimals === 6 ? fee : (fee * 500_000n) / 10n ** BigInt(decimals);
 }
 
-/** The sponsor paid what its quotes and docs/FEES.md say, and its balance shows nothing else. */
+/**
+ * Checks that the sponsor paid what its quotes and docs/FEES.md say, and that its balance changed by nothing
+ * else.
+ */
 async function compareSponsor(
   world: FeatureWorld,
   outcomes: readonly FeatureOutcome[],
@@ -224,14 +227,14 @@ async function compareSponsor(
 /** @param usd with 6 decimals */
 const microDollars = (usd: string): bigint => BigInt(usd.replace(".", ""));
 
-/** What a request took from the balance, including its reservation; 0 until it is charged. */
+/** What a request took from the balance, including its reservation. 0 until the request is charged. */
 function chargedFor(events: readonly BalanceEvent[], requestId: string): bigint {
   const own = events.filter((event) => event.requestId === requestId && event.account !== "owed");
   const isCharged = own.some(({ context }) => context === "pay-fees");
   return isCharged ? -own.reduce((sum, { delta }) => sum + BigInt(delta), 0n) : 0n;
 }
 
-/** Reads all pages. */
+/** The events of a wallet's balance, from all pages. */
 async function balanceEvents(world: FeatureWorld, wallet: string): Promise<readonly BalanceEvent[]> {
   const all: BalanceEvent[] = [];
   for (let more = ""; ;) {

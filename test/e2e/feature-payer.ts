@@ -14,10 +14,10 @@ import { smartEoa } from "../support/smart-accounts.ts";
 import { kindOf } from "./feature-rows.ts";
 import { callApi, evmChain, evmReads, evmTokens, type FeatureWorld } from "./feature-world.ts";
 
-/** Who pays for a request, and how. */
+/** The account that pays for a request, and how it pays. */
 export interface Payer {
   readonly address: string;
-  /** Base units of the paid currency. */
+  /** The payer's balance in base units of the paid currency. */
   balance(): Promise<bigint>;
   pay(quote: QuoteAnswer): Promise<void>;
 }
@@ -30,8 +30,8 @@ interface Payment {
 }
 
 /**
- * The user's wallet. A deposit that is signed, sent by the service or paid to a deposit address comes from a
- * new account that holds only the payment.
+ * The payer of a request: the user's wallet; or, if the deposit is signed, sent by the service or paid to a
+ * deposit address, a new account that holds only the payment.
  */
 export async function payerFor(
   world: FeatureWorld,
@@ -92,7 +92,7 @@ async function executionPayer(world: FeatureWorld, payment: Payment): Promise<Pa
   };
 }
 
-/** Any wallet may pay, because the quote's step names only the address. */
+/** A payer for a deposit address. Any wallet may pay, because the quote's step names only the address. */
 async function addressPayer(world: FeatureWorld, payment: Payment): Promise<Payer> {
   const { chain, currency, amount } = payment;
   const account = privateKeyToAccount(generatePrivateKey());

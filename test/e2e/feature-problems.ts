@@ -25,7 +25,7 @@ export function problemsOf(outcome: FeatureOutcome): string[] {
     return problems;
   }
   const [out, minimum] = [BigInt(currencyOut.amount), BigInt(currencyOut.minimumAmount)];
-  // Pools move between the quote and the swap.
+  // Pools may move between the quote and the swap.
   const isSwapped = has("swapBefore") || has("swapAfter");
   if (isSwapped)
     expectThat(

@@ -20,27 +20,29 @@ import {
   type Moved,
 } from "./feature-world.ts";
 
-/** A request that uses features of its route. Its recipient and the app charging fees are new accounts. */
+/**
+ * A request that uses features of its route. Its recipient and the app that charges fees are new accounts.
+ */
 export interface FeatureRequest {
   readonly from: FamilyPlace;
   readonly to: FamilyPlace;
   /** One trade type, and features that can be combined with it and with each other. */
   readonly features: readonly FeatureName[];
-  /** The user whose wallet pays. A user runs one request at a time on each chain. */
+  /** The index of the user whose wallet pays. A user has one request at a time on each chain. */
   readonly user: number;
   readonly dollars: number;
-  /** Whether its deposit is refunded instead of filled. */
+  /** Whether the deposit is refunded instead of filled. */
   readonly isRefunded?: boolean;
 }
 
-/** The outcome of a request, as the chains show it. */
+/** The outcome of a request according to the chains. */
 export interface FeatureOutcome {
   readonly request: FeatureRequest;
   readonly quote: QuoteAnswer;
   readonly status: StatusAnswer["status"];
   /** The wallet of the app that charges fees. */
   readonly app: Address;
-  /** What the payer spent, without network fees. */
+  /** What the payer spent, excluding network fees. */
   readonly paid: bigint;
   /** What was refunded to the payer. */
   readonly refunded: bigint;
@@ -51,8 +53,8 @@ export interface FeatureOutcome {
   /** The tokens that the solver spent. */
   readonly spent: readonly Moved[];
   /**
-   * Blocks of an EVM destination around the fill of a fixed rate: the newest one before the quote, and the
-   * one with the fill. Absent for other requests.
+   * Block numbers of an EVM destination with a fixed rate: the newest block before the quote, and the block
+   * of the fill. Absent for all other requests.
    */
   readonly fillBlocks?: { readonly quoted: bigint; readonly filled: bigint };
   readonly tookMs: number;
@@ -60,7 +62,7 @@ export interface FeatureOutcome {
 
 const END_WITHIN_MS = 180_000;
 export const TOPUP_DOLLARS = 3;
-/** Traded in one shallow pool, and not held by the solver. */
+/** A token that one shallow pool trades and that the solver does not hold. */
 const POOL_TOKEN = { symbol: "ODD", perDollar: 10n ** 18n / 4n } as const;
 export const APP_FEE_BPS = 40;
 
@@ -94,7 +96,7 @@ export async function runFeatureRequest(
   const tookMs = performance.now() - startedAtMs;
   const { paid, refunded } = await paymentOf(request, quote, payer, before);
   const accounts = [recipient, ...(has("calls") ? [callee] : [])];
-  // Some chains report a payment slightly later than the service.
+  // Some nodes report a payment slightly later than the service does.
   const received = await untilSeen(
     async () => await receivedBy(world, to, output, accounts),
     (amount) => amount > 0n || end.status !== "success",
@@ -124,9 +126,9 @@ export async function runFeatureRequest(
 interface Parties {
   readonly user: string;
   readonly recipient: string;
-  /** Charges fees. */
+  /** The app that charges fees. */
   readonly app: Address;
-  /** Receives a quarter of the output through a call. */
+  /** An account that receives a quarter of the output through a call. */
   readonly callee: Address;
 }
 
@@ -141,7 +143,8 @@ function quoteBodyOf(
   const amount = has("exactInput")
     ? BigInt(dollars) * input.perDollar
     : (BigInt(dollars) * output.perDollar * 9n) / 10n;
-  // A payment to an address does not reveal a refund recipient. Open addresses on EVM chains do not need one.
+  // A payment to an address does not reveal where to send a refund. Open addresses on EVM chains do not need
+  // a refund address.
   const needsRefundTo = has("strictAddress") || (has("openAddress") && kindOf(from.chain) !== "evm");
   return {
     user,
@@ -198,7 +201,7 @@ function currencyFor(
     : { currency, perDollar };
 }
 
-/** What the payer spent and what was refunded, once the request has ended. */
+/** What the payer spent and what was refunded, after the request ended. */
 async function paymentOf(
   { from, isRefunded = false }: FeatureRequest,
   { fees, details }: QuoteAnswer,
@@ -232,7 +235,7 @@ async function receivedBy(
   return amounts.reduce((sum, amount) => sum + amount, 0n);
 }
 
-/** What a swap before the deposit delivered to the depository. */
+/** The amount that a swap before the deposit delivered to the depository. */
 async function swappedDeposit(
   world: FeatureWorld,
   chain: string,
@@ -249,7 +252,7 @@ async function lastBlockOf(world: FeatureWorld, chain: string, hashes: readonly 
   return receipts.reduce((last, { blockNumber }) => (blockNumber > last ? blockNumber : last), 0n);
 }
 
-/** What the solver spent; on EVM chains, according to the transactions of the fill or refund. */
+/** What the solver spent. On EVM chains it is read from the transactions of the fill or refund. */
 async function spentBy(
   world: FeatureWorld,
   { from, to, isRefunded = false }: FeatureRequest,

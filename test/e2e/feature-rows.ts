@@ -27,7 +27,7 @@ const row = (from: string, to: string, ...features: readonly FeatureName[]): Fea
   features,
 });
 
-/** Rows of features.test.ts, which runs them all concurrently. */
+/** The rows of features.test.ts, which run concurrently. */
 export const featureRows: readonly FeatureRow[] = [
   row(a, b, "expectedOutput", "appFees"),
   row(b, a, "exactOutput", "subsidizeFees"),
@@ -73,7 +73,7 @@ export const routeOf = ({ from, to }: Pick<FeatureRow, "from" | "to">): Route =>
   to: kindOf(to),
 });
 
-/** A test of another file, and the cells of the feature table that it covers. */
+/** A test of another file, and the cells of the feature table that the test covers. */
 interface CoveringTest {
   readonly file: string;
   readonly test: string;
@@ -84,12 +84,12 @@ interface CoveringTest {
 const evmToEvm: readonly Route[] = [{ from: "evm", to: "evm" }];
 const each = (kinds: readonly Kind[], routeWith: (kind: Kind) => Route): readonly Route[] =>
   kinds.map(routeWith);
-// Listed by hand, so that a new kind of chain or a new "yes" is not covered before its test is written.
+// Listed by hand, so that a new kind of chain or a new "yes" stays uncovered until its test is written.
 const toAll = each(["svm", "bvm", "hypevm"], (to) => ({ from: "evm", to }));
 const fromAll = each(["svm", "bvm", "hypevm"], (from) => ({ from, to: "evm" }));
 const options = "non-evm-options.test.ts";
 
-/** Tests of the cells that no row of {@link featureRows} covers. */
+/** The tests of all cells that no row of {@link featureRows} covers. */
 export const coveringTests: readonly CoveringTest[] = [
   {
     file: "solana-swaps.test.ts",
@@ -184,6 +184,6 @@ export const coveringTests: readonly CoveringTest[] = [
   },
 ];
 
-/** The title of a row's test. */
+/** The title of the test of a row. */
 export const rowName = ({ from, to, features, isRefunded }: FeatureRow): string =>
   `${kindNames[kindOf(from)]} to ${kindNames[kindOf(to)]}: ${features.join(", ")}${isRefunded === true ? ", refunded" : ""}`;

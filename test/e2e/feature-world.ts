@@ -10,9 +10,9 @@ export interface FeatureWorld {
   readonly system: System;
   readonly chains: readonly WireChain[];
   readonly places: readonly FamilyPlace[];
-  /** By user, then by chain name. */
+  /** The wallets of each user, by the chain's name. */
   readonly wallets: ReadonlyArray<ReadonlyMap<string, FamilyWallet>>;
-  /** Funds an account on an EVM chain. */
+  /** Sends native tokens and tokens to accounts on an EVM chain. */
   fund(chain: string, ...fundings: Parameters<typeof fundLocal>[1]): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export async function openFeatureWorld(system: System): Promise<FeatureWorld> {
   const { families } = system;
   if (families === undefined) throw new RangeError("the system was started without the other chain families");
   const chains = await createApiClient(system.endpoints.api.url).chains();
-  // Runs one funding at a time, because all come from one account.
+  // Fundings run one at a time, because one account pays all of them.
   let funding = Promise.resolve();
   return {
     system,
@@ -60,7 +60,7 @@ export function evmChain(
 export const evmReads = (world: Pick<FeatureWorld, "system">, chain: string) =>
   createPublicClient({ transport: http(evmChain(world, chain).rpcUrl), cacheTime: 0 });
 
-/** A token balance of an account on an EVM chain. */
+/** An account's balance of a token on an EVM chain. */
 export async function evmTokens(
   world: Pick<FeatureWorld, "system">,
   chain: string,
@@ -82,7 +82,7 @@ export interface Moved {
   readonly amount: bigint;
 }
 
-/** The net amount of each token that transactions on an EVM chain took from an account. */
+/** The net amount of each token that the transactions took from an account on an EVM chain. */
 export async function tokensFrom(
   world: Pick<FeatureWorld, "system">,
   chain: string,
@@ -105,7 +105,10 @@ export async function tokensFrom(
 
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
-/** Uses the sponsor's key. @throws Error with the answer if it is not 200 */
+/**
+ * Calls the API with the sponsor's key.
+ * @throws Error with the answer if its status is not 200
+ */
 export async function callApi(
   { system }: Pick<FeatureWorld, "system">,
   path: string,
@@ -122,7 +125,10 @@ export async function callApi(
   return JSON.parse(text);
 }
 
-/** Polls until `isWanted` holds. @throws Error with the last value after `withinMs` */
+/**
+ * Polls until `isWanted` is true.
+ * @throws Error with the last value after `withinMs`
+ */
 export async function untilSeen<T>(
   read: () => Promise<T>,
   isWanted: (seen: T) => boolean,

@@ -7,9 +7,9 @@ import { featureRows, rowName } from "./feature-rows.ts";
 import { openFeatureWorld, type FeatureWorld } from "./feature-world.ts";
 import { portBaseOf } from "./port-bases.ts";
 
-// Features of routes from and to chains of all kinds, each request with its own recipient and app. All run
-// concurrently. Every unit that a user pays is accounted for: it reached the recipient or an app's balance,
-// or stayed with the solver, and the hub owes the solver every deposit. Local prices are fixed.
+// Features of routes from and to chains of all kinds. Each request has its own recipient and app, and all run
+// concurrently. The test accounts for every unit that a user pays: a recipient or an app's balance received
+// it, or the solver kept it, and the hub owes the solver every deposit. Local prices are fixed.
 
 const DOLLARS = 40;
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(async () => await system.stop());
 
-/** The user of each row. Rows that pay from the same chain have different users. */
+/** The index of the user of each row. Rows that pay from the same chain have different users. */
 function assignUsers(): readonly number[] {
   return featureRows.map(
     ({ from }, at) => featureRows.slice(0, at).filter((row) => row.from === from).length,

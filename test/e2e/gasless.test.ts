@@ -25,7 +25,7 @@ import { portBaseOf } from "./port-bases.ts";
 
 type ChainEndpoint = Endpoints["chains"][number];
 
-/** One row of GET /balance-events: a change of one account of the wallet, in base units. */
+/** A row of GET /balance-events: a change of one account of the wallet, in base units. */
 interface BalanceEvent {
   readonly account: "balance" | "pending" | "owed";
   readonly delta: string;
@@ -61,7 +61,7 @@ test("the API receives none of the worker's keys", async () => {
 const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
 const amount = parseUnits("25", 6);
 
-/** How to create a new account of each kind. It has no funds and, unless it is an EOA, no code. */
+/** Creates a new account of each kind. The account has no funds and, unless it is an EOA, no code. */
 const kinds: Readonly<Record<string, (chain: ChainEndpoint) => Promise<SmartAccount>>> = {
   "EIP-7702": async (chain) => smartEoa(chain, privateKeyToAccount(generatePrivateKey())),
   "ERC-4337 (EntryPoint 0.7)": async (chain) =>
@@ -88,14 +88,14 @@ for (const [kind, create] of Object.entries(kinds))
     const end = (await api.follow(requestId)).at(-1);
     expect(end).toMatchObject({ status: "success", fundsAt: "recipient", refundTxHashes: [] });
 
-    // The user: everything arrived, and the user never held anything but the tokens.
+    // The recipient got everything, and the user never held anything but the tokens.
     const received = await balanceOf(destination, usdcOf(destination), recipient);
     expect(received).toBeGreaterThanOrEqual(BigInt(quote.details.currencyOut.minimumAmount));
     expect(received).toBeLessThanOrEqual(BigInt(quote.details.currencyOut.amount));
     expect(await balanceOf(origin, usdcOf(origin), account.address)).toBe(0n);
     expect(await nativeOf(origin, account.address)).toBe(0n);
 
-    // The app: every reservation was paid or released, and every unit that left its balance paid for this
+    // Every reservation of the app was paid or released, and every unit that left its balance paid for this
     // request.
     const contexts = async () => new Set((await eventsOf(requestId)).map(({ context }) => context));
     await expect
@@ -112,7 +112,8 @@ for (const [kind, create] of Object.entries(kinds))
       ),
     ).toBe(-charged);
 
-    // The service: the executor spent only gas, the solver paid what arrived, the depository has the deposit.
+    // The executor spent only gas, the solver paid what the recipient got, and the depository has the
+    // deposit.
     const spentWei = await gasOf(end?.inTxHashes);
     expect(before.executorWei - after.executorWei).toBe(spentWei);
     expect(after.executorElsewhereWei).toBe(before.executorElsewhereWei);
@@ -142,7 +143,7 @@ test("without a sponsor, gas is paid from the quoted output: the recipient gets 
   const received = await balanceOf(destination, usdcOf(destination), recipient);
   const gasUsdc = ((await gasOf(end?.inTxHashes)) * ethUsd) / 10n ** 12n;
   expect(received + gasUsdc).toBeLessThanOrEqual(BigInt(free.details.currencyOut.amount));
-  // The app's balance is reserved in case the request has no output, and released once the output paid the
+  // The app's balance is reserved while the request may have no output, and released once the output paid the
   // gas.
   const contexts = async () => new Set((await eventsOf(requestId)).map(({ context }) => context));
   await expect
@@ -151,7 +152,7 @@ test("without a sponsor, gas is paid from the quoted output: the recipient gets 
   expect((await books()).appBalance).toBe(before.appBalance);
 });
 
-/** The payment methods and their amounts: authorization, permit, and Permit2 after a signed swap. */
+/** The permit methods and their amounts. With Permit2, the service swaps the signed tokens first. */
 const signedFor = [
   ["USDC", parseUnits("25", 6), "eip3009"],
   ["TST", parseUnits("50", 18), "eip2612"],
@@ -255,7 +256,7 @@ async function approvePermit2({ id, rpcUrl }: ChainEndpoint, token: Address, key
   await fundLocal(node, [{ address: account.address, nativeWei: 0n }]);
 }
 
-/** From the fixed price source. */
+/** The price in the fixed price source. */
 const ethUsd = 2_500n;
 /** The local chains' fee per transaction, in USD with 18 decimals. */
 const flatFeeUsd = 10n ** 16n;
@@ -306,7 +307,10 @@ async function execute(
   });
 }
 
-/** Uses the app's key. @throws Error with the whole answer if it is not 200 */
+/**
+ * Calls the API with the app's key.
+ * @throws Error with the whole answer if its status is not 200
+ */
 async function ask<T>(path: string, body?: object): Promise<T> {
   const response = await fetch(`${system.endpoints.api.url}${path}`, {
     method: body === undefined ? "GET" : "POST",
@@ -320,8 +324,8 @@ async function ask<T>(path: string, body?: object): Promise<T> {
 }
 
 /**
- * Every account that a sponsored bridge touches, read from the chains; the app balance as the service reports
- * it.
+ * The balances of every account that a sponsored bridge uses, read from the chains. The app balance is read
+ * from the service.
  */
 async function books() {
   const [origin, destination] = chains();
@@ -343,7 +347,7 @@ async function appBalanceUsdc(): Promise<bigint> {
   return BigInt(balances.find(({ currency }) => currency.address.toLowerCase() === usdc)?.amount ?? "0");
 }
 
-/** Reads all pages, newest first. */
+/** The events of the sponsor's balance from all pages, newest first. */
 async function balanceEvents(): Promise<readonly BalanceEvent[]> {
   const all: BalanceEvent[] = [];
   for (let more = ""; ;) {
@@ -366,7 +370,7 @@ function sumOf(events: readonly BalanceEvent[], account: BalanceEvent["account"]
     .reduce((total, { delta }) => total + BigInt(delta), 0n);
 }
 
-/** The service's own accounts in the ledger, which the API does not show. */
+/** The service's own accounts in the ledger. The API does not return them. */
 async function serviceAccounts(): Promise<Readonly<Record<string, bigint>>> {
   const database = new pg.Client({ connectionString: system.databaseUrl });
   await database.connect();
@@ -380,7 +384,7 @@ async function serviceAccounts(): Promise<Readonly<Record<string, bigint>>> {
   }
 }
 
-/** The amount that the sponsor sent to the solver on the home chain. */
+/** The amount that the sponsor paid to the solver on the home chain. */
 async function paidToSolver(): Promise<bigint> {
   const [home] = chains();
   const transfers = await createPublicClient({ transport: http(home.rpcUrl) }).getContractEvents({

@@ -8,33 +8,36 @@ import { createWallet, type Chain, type Client, type Quote, type Wallet } from "
 
 export interface FlowWorld {
   readonly api: Client;
-  /** In the system's order; wallets use these URLs. */
+  /** In the system's order. Wallets use the URLs of these chains. */
   readonly chains: readonly Chain[];
-  /** Keys of funded accounts, one or more for each flow. */
+  /** Keys of funded accounts: at least one for each flow. */
   readonly keys: readonly Hex[];
-  /** How long a flow may take to get a quote, and then to complete. */
+  /** The time limit in ms for a flow's quote, and again for its completion. */
   readonly withinMs: number;
 }
 
 /** Where a flow's funds are after its request completed. */
 export interface Outcome {
-  /** According to the service. `unquoted`: no quote in time; `open`: the request did not complete in time. */
+  /**
+   * The outcome according to the service. `unquoted`: no quote in time. `open`: the request did not complete
+   * in time.
+   */
   readonly end: "success" | "refund" | "failure" | "unquoted" | "open";
-  /** According to the chains. */
+  /** Where the funds are according to the chains. */
   readonly money: "paid" | "refunded" | "with the user" | "missing" | "paid too much";
 }
 
 interface Flow {
   readonly name: string;
   readonly expected: Outcome;
-  /** From the second chain to the first. */
+  /** Whether the bridge goes from the second chain to the first. */
   readonly isBack?: boolean;
   readonly pay: string;
   readonly receive: string;
   readonly amount: bigint;
-  /** Pays half of the quoted amount. */
+  /** Whether the user pays half of the quoted amount. */
   readonly half?: boolean;
-  /** Reports the deposit's transaction to the service. */
+  /** Whether the user reports the deposit's transaction to the service. */
   readonly isReported?: boolean;
 }
 
@@ -59,7 +62,10 @@ export const expectedOutcomes: Readonly<Record<string, Outcome>> = Object.fromEn
   mainFlows.map(({ name, expected }) => [name, expected]),
 );
 
-/** Runs all flows concurrently. `readOutcomes` reads the chains, and may be called repeatedly. */
+/**
+ * Runs all flows concurrently. The returned function reads the outcomes from the chains; it may be called
+ * repeatedly.
+ */
 export async function runMainFlows(
   world: FlowWorld,
 ): Promise<{ readOutcomes: () => Promise<Readonly<Record<string, Outcome>>> }> {
@@ -103,7 +109,7 @@ async function run(flow: Flow, wallet: Wallet, world: FlowWorld): Promise<() => 
   if (quote === undefined)
     return async () => await Promise.resolve({ end: "unquoted", money: "with the user" });
   const { hash } = await wallet.execute(flow.half === true ? halved(quote) : quote);
-  // If the node cannot be read or does not know the transaction yet, the deposit is found without the report.
+  // The report is optional: without it, the service finds the deposit by scanning.
   if (flow.isReported === true)
     await world.api.index({ chainId: origin.id, txHash: hash }).catch((error: unknown) => {
       if (!/: (?:503|404) /.test(String(error))) undefinedOnTimeout(error);
@@ -129,7 +135,7 @@ function moneyOf({ details }: Quote, received: bigint, back: bigint, deposited: 
   return back > (deposited * 8n) / 10n ? "refunded" : "missing";
 }
 
-/** Halves the native deposit, which is then too small for the order. */
+/** The quote with half of its native deposit, which is too small for the order. */
 function halved(quote: Quote): Quote {
   const half = (value: string): string => (BigInt(value) / 2n).toString();
   return {
@@ -141,7 +147,7 @@ function halved(quote: Quote): Quote {
   };
 }
 
-/** Retries while the service reports that it cannot price the route. */
+/** Requests a quote, and retries while the service reports that it cannot price the route. */
 async function quoteWithin({ api, withinMs }: FlowWorld, body: object): Promise<Quote | undefined> {
   for (const endMs = Date.now() + withinMs; Date.now() < endMs; await sleep(500)) {
     const given = await api.call<Quote>("/quote/v2", body).catch(undefinedOnTimeout);
@@ -163,7 +169,10 @@ async function endWithin({ api, withinMs }: FlowWorld, requestId: Hex): Promise<
   return "open";
 }
 
-/** A client's deadline may pass while the service waits for its node. */
+/**
+ * Returns undefined if the client's deadline passed while the service waited for its node. Throws any other
+ * error.
+ */
 function undefinedOnTimeout(error: unknown): undefined {
   if (error instanceof Error && error.name === "TimeoutError") return undefined;
   throw error;

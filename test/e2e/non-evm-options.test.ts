@@ -32,8 +32,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { contractOf, smartEoa, type SmartAccount } from "../support/smart-accounts.ts";
 import { portBaseOf } from "./port-bases.ts";
 
-// Quote options that concern the EVM side work with any chain on the other side: from Solana, Bitcoin and
-// Hyperliquid, calls and gas top-ups; to them, permits, deposit addresses and executions. Each request is
+// Quote options that concern the EVM side work with any chain on the other side. From Solana, Bitcoin and
+// Hyperliquid: calls and gas top-ups. To them: permits, deposit addresses and executions. Each request is
 // followed until the hub owes the solver the deposit. Local prices are fixed.
 
 const EVM = "local-a";
@@ -67,7 +67,7 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(async () => await system.stop());
 
-/** A currency of a chain, and our user's wallet there. */
+/** A currency of a chain, and the test user's wallet there. */
 interface Place {
   readonly chain: string;
   readonly chainId: number;
@@ -90,7 +90,7 @@ const others = () =>
     placeOf(familyChains.bitcoin, "BTC"),
     placeOf(familyChains.exchange, "USDC"),
   ] as const;
-/** A hundred dollars of each of {@link others}. */
+/** A hundred dollars in the currency of each of {@link others}. */
 const HUNDRED = ["100000000", "200000", "10000000000"] as const;
 
 const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
@@ -103,7 +103,7 @@ function home(): System["endpoints"]["chains"][number] {
 const reads = () => createPublicClient({ transport: http(home().rpcUrl), cacheTime: 0, pollingInterval: 50 });
 
 let funding = Promise.resolve();
-/** Runs one funding at a time, because all come from one account. */
+/** Fundings run one at a time, because one account pays all of them. */
 async function fund(...fundings: Parameters<typeof fundLocal>[1]): Promise<void> {
   const { id: chainId, rpcUrl: url } = home();
   funding = funding.then(async () => await fundLocal({ url, chainId }, fundings));
@@ -122,7 +122,7 @@ async function tokensOf(holder: Address, token = placeOf(EVM, "USDC").currency a
 }
 const nativeOf = async (holder: Address): Promise<bigint> => await reads().getBalance({ address: holder });
 
-/** Wei that transactions on the EVM chain paid for gas. */
+/** The wei that transactions on the EVM chain paid for gas. */
 async function gasOf(hashes: readonly string[]): Promise<bigint> {
   const receipts = await Promise.all(
     hashes.map(async (hash) => await reads().getTransactionReceipt({ hash: hash as Hex })),
@@ -130,7 +130,7 @@ async function gasOf(hashes: readonly string[]): Promise<bigint> {
   return receipts.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n);
 }
 
-/** Uses an app's key. */
+/** Calls the API with an app's key. */
 async function call(path: string, body?: object): Promise<unknown> {
   const [key] = system.endpoints.apiKeys;
   const response = await fetch(`${system.endpoints.api.url}${path}`, {
@@ -165,7 +165,7 @@ const untilEnded = async ({ requestId }: Pick<QuoteAnswer, "requestId">) =>
     AbortSignal.timeout(TIMEOUT_MS),
   );
 
-/** The solver's balance on the hub for deposits of one currency, and the expected final balance. */
+/** The hub balance that the solver must have for deposits of one currency. */
 interface Claim {
   readonly chain: string;
   readonly position: Awaited<ReturnType<typeof watchPosition>>;
@@ -186,7 +186,7 @@ async function watchHub({ chain, currency }: Pick<Place, "chain" | "currency">):
   claims.set(keyOf({ chain, currency }), { chain, position, owed: 0n });
 }
 
-/** Records a deposit. The last test checks that the hub owes the solver all of them. */
+/** Adds a deposit to the expected hub balances, which the last test compares with the hub. */
 function recordDeposit(place: Pick<Place, "chain" | "currency">, amount: bigint): void {
   const claim = claims.get(keyOf(place));
   if (claim === undefined) throw new Error(`no claim for ${keyOf(place)}`);
@@ -204,7 +204,7 @@ async function until<T>(read: () => Promise<T>, isExpected: (seen: T) => boolean
 
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n);
 
-/** The solver's funds on the EVM chain. */
+/** The solver's funds on the EVM chain: USDC and wei. */
 const readSolver = async () => ({
   usdc: await tokensOf(system.solver.address),
   wei: await nativeOf(system.solver.address),
@@ -247,9 +247,12 @@ const transfer = (to: Address, amount: bigint) => ({
   data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] }),
 });
 
-/** The sponsor's app balance before the first sponsored request, and the expected total charge to it. */
+/**
+ * The sponsor's app balance before the first sponsored request, and the total that the sponsor should be
+ * charged.
+ */
 let [sponsorHad, sponsored] = [0n, 0n];
-/** An app's balance in USDC, base units. */
+/** A wallet's app balance in base units of USDC. */
 async function appBalanceOf(wallet: Address): Promise<bigint> {
   const { amount } = (await call(`/app-fees/${wallet}/balances`)) as { amount: string };
   return BigInt(amount);
@@ -308,7 +311,7 @@ test("a deposit on Solana, Bitcoin or Hyperliquid is refunded there when the cal
         args: [contractOf(home(), "router"), amount],
       }),
     });
-  // The call spends an allowance that is revoked after the quote.
+  // The call spends an allowance that the test revokes after the quote.
   const spendsAllowance = {
     to: to.currency,
     value: "0",
@@ -365,7 +368,7 @@ test("a deposit on Solana, Bitcoin or Hyperliquid is refunded there when the cal
 
 type Account = ReturnType<typeof privateKeyToAccount>;
 
-/** Signs the step of a quote with `usePermit` and posts it. */
+/** Signs the step of a quote with `usePermit`, and posts the signature. */
 async function permit(user: Account, quoted: QuoteAnswer): Promise<void> {
   const items = quoted.steps.flatMap(({ items: all }) => all.map(({ data }) => data));
   const [data] = items as unknown as {
@@ -439,7 +442,7 @@ test("a new account without native tokens bridges to Solana, Bitcoin and Hyperli
         (amount) => amount > 0n,
       );
       const { amount, minimumAmount } = quoted.details.currencyOut;
-      // The swap may bring a little more or less than quoted.
+      // The swap may yield a little more or less than quoted.
       if (method === "permit2") expect(received).toBeGreaterThanOrEqual(BigInt(minimumAmount));
       else expect(received).toBe(BigInt(amount));
       const token = placeOf(EVM, symbol).currency as Address;
@@ -533,7 +536,7 @@ test("an open deposit address forwards every payment to Solana, Bitcoin and Hype
         (amount) => amount > 0n,
       );
       expect(first).toBe(BigInt(quoted.details.currencyOut.amount));
-      // A different amount gets a new quote when it arrives.
+      // A payment of a different amount gets a new quote when it arrives.
       await pay(at, 30_000_000n);
       const both = await until(
         async () => (await to.wallet.balanceOf(to.currency)) - had,

@@ -7,7 +7,7 @@ import { portBaseOf } from "./port-bases.ts";
 const BODIES = 5_000;
 const IN_FLIGHT = 16;
 const SEED = Number(process.env["FUZZ_SEED"] ?? "20261");
-/** One for each key (solver, executor, operator of deposit addresses) on each of two chains. */
+/** One lane for each key (solver, executor, operator of deposit addresses) on each of two chains. */
 const LANES = 6;
 const TABLES = [
   "requests",

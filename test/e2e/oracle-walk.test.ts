@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { portBaseOf } from "./port-bases.ts";
 
 const PAGE = join(repositoryRoot, "docs", "ORACLE.md");
-/** The depository on local-a, as in the page. */
+/** The depository on local-a, as docs/ORACLE.md shows it. */
 const DEPOSITORY = "0xBE1a86370EF893e948cb88F013b34fD6f86B926E";
 const portBase = portBaseOf("oracle-walk");
 let system: System;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   system = await startSystem({ env: {}, portBase, oracles: 1, durable: false, users: 2, mixedMining: true });
   const [user, recipient] = system.users;
   if (user === undefined || recipient === undefined) throw new Error("the system has no users");
-  // The deposit that the page attests.
+  // Makes the deposit that docs/ORACLE.md attests.
   await runBridgeDemo({
     apiUrl: system.endpoints.api.url,
     from: "local-a",
@@ -34,7 +34,7 @@ beforeAll(async () => {
     print: () => undefined,
     deadlineMs: 30_000,
   });
-  // Adds a log of the depository that is not a deposit.
+  // Makes the depository emit a log that is not a deposit.
   const chain = system.endpoints.chains.find(({ id }) => id === 72100117);
   if (chain === undefined) throw new Error("the system has no chain local-a");
   const wallet = createWalletClient({
@@ -47,8 +47,8 @@ beforeAll(async () => {
 });
 
 /**
- * Waits for `count` more blocks on the deposit's chain. The page requests an attestation immediately, so the
- * deposit must already be final.
+ * Waits for `count` more blocks on the deposit's chain. The commands in docs/ORACLE.md request an attestation
+ * immediately, so the deposit must already be final.
  */
 async function waitForBlocks(count: number): Promise<void> {
   const rpcUrl = system.endpoints.chains.find(({ id }) => id === 72100117)?.rpcUrl;
@@ -73,7 +73,7 @@ afterAll(async () => {
 test("the commands in docs/ORACLE.md set up a quorum, a shadow oracle and a KMS key, exactly as written", async () => {
   const page = await readFile(PAGE, "utf8");
   const script = [...page.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join("\n");
-  // If a step fails, everything that it left running is killed.
+  // If a command fails, everything that it left running is killed.
   const safely = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${script}`;
   const endpoints = join(folder, "endpoints.json");
   await writeFile(endpoints, JSON.stringify(system.endpoints));
@@ -101,7 +101,7 @@ test("the commands in docs/ORACLE.md set up a quorum, a shadow oracle and a KMS 
   );
   expect(stdout.trimEnd().split("\n").at(-1)).toBe("exit code 1");
   expect(stderr).toContain("ORACLE_SIGNERS must include the local signer");
-  // The output must contain no secret of a peer or provider. The page's keys are 64 hex characters; all other
-  // such strings start with 0x.
+  // The output must contain no secret of a peer or provider. The keys in docs/ORACLE.md are 64 hex
+  // characters; all other strings of that length start with 0x.
   expect(stdout + stderr).not.toMatch(/(?<![0-9a-fx])[0-9a-f]{64}(?![0-9a-f])/);
 }, 120_000);

@@ -26,8 +26,8 @@ const files = [
 ] as const;
 
 /**
- * The first port of the system that a test file starts. Each file has a hundred ports of its own, all below
- * 32,768, where Linux's ephemeral ports start.
+ * The first port of the system that a test file starts. Each file has a range of a hundred ports. All are
+ * below 32,768, where Linux's ephemeral ports start.
  */
 export function portBaseOf(file: (typeof files)[number]): number {
   return 20_000 + 100 * files.indexOf(file);

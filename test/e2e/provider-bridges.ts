@@ -5,7 +5,7 @@ import { parseEther, zeroAddress, type Address, type Hex } from "viem";
 import { anAddress } from "./bridging.ts";
 import { createWallet, type Chain, type Client, type Quote, type Status } from "./client.ts";
 
-/** Two chains on honest nodes, and a service that sees them through its providers. */
+/** Two chains on honest nodes, and a service that reaches the nodes through provider proxies. */
 export interface BridgedWorld {
   readonly api: Client;
   readonly chains: readonly Chain[];
@@ -16,11 +16,11 @@ export interface BridgedWorld {
 /** One bridge, after its request completed. */
 export interface Bridge {
   readonly tookMs: number;
-  /** Expects exactly one payment on the chain. Can be called repeatedly. */
+  /** Expects exactly one payment on the chain. May be called repeatedly. */
   readonly checkPayment: () => Promise<void>;
 }
 
-/** What each status of a bridge says about the funds, and what the request waits for. */
+/** For each status of a bridge, the expected place of the funds and the expected next action. */
 const WAITING: Readonly<Partial<Record<Status["status"], Partial<Status>>>> = {
   waiting: { fundsAt: "user", nextAction: "send_deposit" },
   depositing: { fundsAt: "user", nextAction: "wait_for_confirmations" },
@@ -30,11 +30,10 @@ const WAITING: Readonly<Partial<Record<Status["status"], Partial<Status>>>> = {
 const PENDING = ["wait_for_confirmations", "wait_for_fill"];
 
 /**
- * Bridges native tokens from one chain to the other; expects success and an accurate status throughout.
- *
- * @param user whose key pays
- * @param origin place of the chain that the deposit is made on
- * @param withinMs deadline of the quote, and then of the whole bridge
+ * Bridges native tokens from one chain to the other. Expects success, and an accurate status throughout.
+ * @param user index of the user whose key pays
+ * @param origin index of the chain of the deposit
+ * @param withinMs time limit of the quote, and again of the whole bridge
  */
 export async function bridge(
   { api, chains, nodes, keys }: BridgedWorld,
@@ -68,7 +67,7 @@ export async function bridge(
     expect(amount).toBeLessThanOrEqual((BigInt(quoted) * 101n) / 100n);
   };
   for (;;) {
-    // Read the status before the chain: a bridge that is reported as paid must already be paid.
+    // The status is read before the chain, because a bridge that is reported as paid must already be paid.
     const status = await api.status(quote.requestId);
     const tookMs = performance.now() - startedAtMs;
     expectTrue(status, deposit);
@@ -81,7 +80,7 @@ export async function bridge(
   }
 }
 
-/** The deposit is mined, and nothing may fail or be refunded. */
+/** Checks a status after the deposit was mined: nothing may fail or be refunded. */
 function expectTrue(status: Status, deposit: Hex): void {
   expect(status).toMatchObject({ failReason: "N/A", refundFailReason: "N/A", refundTxHashes: [] });
   if (status.status === "pending") {
@@ -93,7 +92,7 @@ function expectTrue(status: Status, deposit: Hex): void {
   if (status.status === "submitted" || status.status === "success") expect(status.txHashes).not.toEqual([]);
 }
 
-/** Retries a quote that failed because a node did not answer, or not in time, as wallets do. */
+/** Requests a quote. Retries, as wallets do, if a node did not answer in time. */
 async function quoteWithin(api: Client, withinMs: number, body: object): Promise<Quote> {
   for (const endMs = performance.now() + withinMs; ;) {
     const { code, body: answer } = await api.call<Quote & { readonly errorCode?: string }>("/quote/v2", body);
@@ -110,7 +109,7 @@ async function newestBlock(node: NodeAddress | undefined): Promise<bigint> {
   return await createLocalClient(node).getBlockNumber({ cacheTime: 0 });
 }
 
-/** The transactions that paid an address since a block, and what it holds. */
+/** The transactions that paid an address since a block, and the address's balance. */
 async function arrivedAt(
   node: NodeAddress | undefined,
   recipient: Address,
@@ -133,7 +132,7 @@ async function arrivedAt(
   return { payments, amount: await client.getBalance({ address: recipient }) };
 }
 
-/** Waits until every chain has mined this many blocks: a second payment would be broadcast by then. */
+/** Waits until every chain has mined this many blocks. By then a second payment would have been mined. */
 export async function blocksPass(nodes: readonly NodeAddress[], blocks: bigint): Promise<void> {
   await Promise.all(
     nodes.map(async (node) => {

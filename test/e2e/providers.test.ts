@@ -10,8 +10,9 @@ import { expectedOutcomes, runMainFlows, type Outcome } from "./main-flows.ts";
 import { portBaseOf } from "./port-bases.ts";
 import { blocksPass, bridge, type Bridge } from "./provider-bridges.ts";
 
-// The check runs the rows marked for it; `npm run providers` runs all, and judges rates and latencies too.
-// PROVIDER_ROWS may also contain parts of names, separated by semicolons: then the honest row and those run.
+// `npm test` runs the rows with `isInCheck`. `npm run providers` runs all rows, and also checks rates and
+// latencies. PROVIDER_ROWS may also contain parts of row names, separated by semicolons: then only the honest
+// row and the matching rows run.
 
 const wanted = process.env["PROVIDER_ROWS"] ?? "";
 const rows = providerRows.filter(({ name, isInCheck }, at) => {
@@ -19,7 +20,7 @@ const rows = providerRows.filter(({ name, isInCheck }, at) => {
   if (wanted === "") return isInCheck === true;
   return at === 0 || wanted.split(";").some((part) => name.includes(part));
 });
-/** The check shares its machine with other tests, so timing does not decide there. */
+/** `npm test` shares its machine with other tests, so timing is not checked there. */
 const isJudgedByClock = wanted !== "";
 /** Anvil's first account. */
 const fundingKey = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
@@ -29,7 +30,7 @@ let providers: readonly ProviderProxy[] = [];
 let system: System;
 let api: Client;
 let chains: readonly Chain[];
-/** Rates per second with the honest provider. */
+/** The rates per second with the honest provider. */
 let usual = { httpRequests: 0, calls: 0 };
 
 beforeAll(async () => {
@@ -50,13 +51,13 @@ beforeAll(async () => {
     },
     portBase: portBaseOf("providers"),
     durable: false,
-    // A fill that waits for a node is refunded within the row.
+    // A fill that waits for a node must be refunded before the row ends.
     appEnv: { FILL_INVENTORY_WAIT_MS: "60000" },
     oracles: 0,
     users: 5,
   });
   api = createClient(system.endpoints.api.url);
-  // Wallets use their own provider.
+  // Wallets use honest nodes directly.
   chains = (await api.chains()).map((chain, at) => ({ ...chain, httpRpcUrl: nodes[at]?.url ?? "" }));
 });
 afterAll(async () => {
@@ -81,7 +82,7 @@ function expectedOf({ swapEnds }: ProviderRow): Readonly<Record<string, Outcome>
 test.each(rows)(
   "$name: every flow completes and is paid once",
   async (row: ProviderRow) => {
-    // Calls during the services' start count too.
+    // Calls while the services start count too.
     const startedAtMs = performance.now();
     for (const provider of providers) provider.behave(row.behavior());
     if (row.restarts === "before and after") await restart();
@@ -123,7 +124,7 @@ test.each(rows)(
     expect(await readOutcomes()).toEqual(expected);
     await blocksPass(nodes, 3n);
     expect(await readOutcomes()).toEqual(expected);
-    // In the check a busy machine changes rates, but a provider must not be called without bounds.
+    // In `npm test` a busy machine changes rates, but calls to a provider must be bounded.
     const maxFactor = (row.maxFactor ?? 2) * (isJudgedByClock ? 1 : 5);
     if (!isHonest) expect(Math.max(factors.httpRequests, factors.calls)).toBeLessThan(maxFactor);
   },
@@ -135,17 +136,20 @@ const both = async (withinMs: number): Promise<readonly Bridge[]> => {
   return await Promise.all([bridge(world, 0, 0, withinMs), bridge(world, 1, 1, withinMs)]);
 };
 
-/** How long a provider misbehaves that bridges have to wait for, ms. */
+/** Maximum ms of a row's misbehavior that its bridges have to wait for. */
 const LATE_MS = 4_000;
 
-/** Each chain has another provider, so that two rows take the time of one. @returns their names */
+/**
+ * Gives each chain another provider, so that two rows take the time of one.
+ * @returns the names of the providers
+ */
 function behaveAsPair(of: readonly ProviderRow[], at: number): string {
   const pair = of.slice(at, at + 2);
   providers.forEach((provider, chain) => provider.behave(pair[chain]?.behavior() ?? {}));
   return pair.map(({ name }) => name).join(" | ");
 }
 
-/** The longest of some bridges, ms. */
+/** The duration of the slowest bridge, in ms. */
 function longest(names: string, bridges: readonly Bridge[]): number {
   console.log(`providers: ${names}: ${bridges.map(({ tookMs }) => tookMs.toFixed(0)).join(", ")} ms`);
   return Math.max(...bridges.map(({ tookMs }) => tookMs));

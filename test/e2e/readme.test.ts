@@ -26,7 +26,7 @@ afterAll(async () => {
   await system.stop();
 });
 
-/** Runs the README's bash block that contains the text, unchanged. */
+/** Runs the README's bash block that contains `text`, unchanged. */
 async function runBlock(
   containing: string,
   api: string,
@@ -102,7 +102,7 @@ test("the examples of the OpenAPI document work unchanged", async () => {
 });
 
 test("the README's rate limit example reaches the limit for quotes without a key, exactly as written", async () => {
-  // The rate limit's minute may end during the first run, but not again during the second.
+  // The minute of the rate limit may end during the first run, but then not during the second.
   for (const round of [1, 2]) {
     const { code, stdout, stderr } = await runBlock("seq 31", system.endpoints.api.url);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

@@ -10,8 +10,8 @@ import { startNetwork, type Network } from "./rehearsal/network.ts";
 import { Operator } from "./rehearsal/operator.ts";
 import { createUsers, type Bridge, type Users } from "./rehearsal/users.ts";
 
-// Follows docs/OPERATIONS.md from the first deployment to an upgrade, with what an operator has: chains,
-// funded accounts, a key service, Postgres, Redis, the operator commands, and the programs of the images.
+// Follows docs/OPERATIONS.md from the first deployment to an upgrade. The operator has chains, funded
+// accounts, a key service, Postgres, Redis, the operator commands, and the programs of the images.
 
 const portBase = portBaseOf("rehearsal");
 const userKeys = Array.from({ length: 4 }, () => generatePrivateKey());
@@ -20,7 +20,7 @@ const usdc = (amount: string): bigint => parseUnits(amount, 6);
 let network: Network;
 let operator: Operator;
 let users: Users;
-/** Transactions of the deployment by chain id. */
+/** The number of planned deployment transactions, by chain id. */
 const planned = new Map<number, number>();
 let isBroken = false;
 
@@ -42,7 +42,7 @@ afterAll(async () => {
   await network.stop();
 });
 
-/** A step of the rehearsal. Steps after a failed one are skipped. */
+/** Adds a test that is one step of the rehearsal. After a failed step, the remaining steps are skipped. */
 function step(name: string, act: () => Promise<void>): void {
   test(name, async ({ skip }) => {
     if (isBroken) skip();
@@ -149,7 +149,7 @@ step("while everything is paused, quotes are refused and deposits wait or are re
   await Promise.all([users.deposit(waiting), users.deposit(expiring)]);
   await users.expectStatus(waiting, { status: "pending", heldReason: expect.stringMatching(/paused/) });
   await users.expectStatus(expiring, { status: "refund" });
-  // The refund is the deposit less its gas.
+  // The user got back the deposit minus the gas.
   const cost = held - (await users.usdcOf(1));
   expect(cost >= 0n && cost < usdc("1")).toBe(true);
   await operator.run("resume", "all");
@@ -171,12 +171,12 @@ step("an upgrade restarts every process while users bridge: each is paid once an
   await Promise.all([...bridging, operator.upgrade()]);
   for (const bridge of bridges) {
     await users.expectSettled(bridge);
-    // A second payment would have arrived by now.
+    // By now a second payment would have arrived.
     await users.expectPaid(bridge);
   }
 });
 
-/** Retries while the API restarts. */
+/** Retries `act` while the API restarts. */
 async function whileRestarting<T>(act: () => Promise<T>): Promise<T> {
   for (const endMs = Date.now() + 30_000; ;) {
     try {

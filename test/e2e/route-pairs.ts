@@ -4,21 +4,21 @@ import type { Chain, Currency } from "./client.ts";
 export const tradeTypes = ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const;
 export type TradeType = (typeof tradeTypes)[number];
 
-/** The paid and the received currency, on one chain or two. */
+/** The currency that the user pays, and the currency that the recipient receives, on one chain or two. */
 export interface Pair {
-  /** A readable name that no other pair has. */
+  /** A readable and unique name. */
   readonly name: string;
   readonly origin: Chain;
   readonly destination: Chain;
   readonly pay: Currency;
   readonly receive: Currency;
-  /** The requested amount, in units of `pay` for an exact input, else of `receive`. */
+  /** The requested amount in base units: of `pay` for an exact input, otherwise of `receive`. */
   asked(tradeType: TradeType): bigint;
 }
 
 /**
- * About five dollars each of: the native token, its wrapped token, two that the solver holds, and one that
- * only a shallow pool connects to the others.
+ * Amounts of about five dollars: of the native token, its wrapped token, two tokens that the solver holds,
+ * and one that only a shallow pool connects to the others.
  */
 const worth: Readonly<Record<string, string>> = {
   ETH: "0.002",
@@ -29,8 +29,8 @@ const worth: Readonly<Record<string, string>> = {
 };
 
 /**
- * Every ordered pair of currencies from each chain to each, including within one chain, where a currency is
- * sent unchanged.
+ * Every ordered pair of currencies within each chain and between the chains. Within a chain, a pair may have
+ * the same currency twice, which is then sent unchanged.
  */
 export function everyPair(chains: readonly Chain[]): Pair[] {
   const pairs: Pair[] = [];
@@ -38,7 +38,7 @@ export function everyPair(chains: readonly Chain[]): Pair[] {
     for (const destination of chains)
       for (const pay of currenciesOf(origin))
         for (const receive of currenciesOf(destination)) {
-          // All amounts differ and none is round, so that rounding errors show.
+          // All amounts differ and no amount is round, so that rounding errors show.
           const odd = BigInt(pairs.length * 7_919 + 1);
           pairs.push({
             name: `${pay.symbol} on ${origin.name} to ${receive.symbol} on ${destination.name}`,
@@ -56,8 +56,8 @@ export function everyPair(chains: readonly Chain[]): Pair[] {
 }
 
 /**
- * The compared currencies, in the same order on every chain.
- * @throws Error if the chain does not list one
+ * The currencies of the pairs, in the same order on every chain.
+ * @throws Error if the chain does not list one of them
  */
 export function currenciesOf(chain: Chain): Currency[] {
   return Object.keys(worth).map((symbol) => {

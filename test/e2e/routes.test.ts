@@ -6,9 +6,9 @@ import { portBaseOf } from "./port-bases.ts";
 import { currenciesOf } from "./route-pairs.ts";
 
 /**
- * Every ordered pair of the native token, its wrapped token, a stablecoin, an 18-decimal token and one with a
- * single shallow pool: within a chain and across two, with all trade types, over the public API alone. All
- * run concurrently, so that prices and pools move between quote and deposit.
+ * Every ordered pair of the native token, its wrapped token, a stablecoin, an 18-decimal token and a token
+ * with a single shallow pool, within a chain and between two chains, with all trade types. Uses only the
+ * public API. All pairs run concurrently, so that prices and pools move between quote and deposit.
  */
 
 let system: System;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   chains = await api.chains();
   const users = system.users.map(({ privateKey }) => createWallet(privateKey, chains, 250));
   reader = users[0] as Wallet;
-  // Three hundred requests: half a minute on an idle machine.
+  // Makes three hundred requests, which takes half a minute on an idle machine.
   check = await checkRoutes(api, chains, users);
   process.stdout.write(`\n${routeTable(check).join("\n")}\n`);
 }, 240_000);

@@ -8,12 +8,12 @@ export class NotAsQuoted extends Error {
   override readonly name = "NotAsQuoted";
 }
 
-/** The cost of a route to the user, and what it delivered to the recipient. */
+/** What a route cost the user, and what the recipient received. */
 export interface RouteResult {
   readonly operation: string;
-  /** Base units of the paid currency, without gas. */
+  /** What the user spent, in base units of the paid currency, without gas. */
   readonly spent: bigint;
-  /** Gas of all transactions, in wei. */
+  /** The gas cost of all transactions, in wei. */
   readonly gasWei: bigint;
   readonly recipient: Address;
   readonly received: bigint;
@@ -21,7 +21,10 @@ export interface RouteResult {
 
 const TIMEOUT_MS = 60_000;
 const POLL_EVERY_MS = 200;
-/** Attempts to compare quotes at the same prices: a new block may separate two of them. */
+/**
+ * Maximum attempts to get all quotes of a comparison at the same prices: a new block may change prices in
+ * between.
+ */
 const COMPARISONS = 30;
 
 /**
@@ -52,7 +55,7 @@ export async function runRoute(
       ...question,
       tradeType: type,
       amount: amount.toString(),
-      // Otherwise the recipient would also get the surplus of a pool that improved.
+      // Otherwise the recipient would also get the surplus if a pool's price improved.
       ...(type === "EXACT_OUTPUT" && { enableTrueExactOutput: true }),
     });
   if (tradeType !== "EXACT_INPUT") await expectMinInput(quoteFor, tradeType, requestedAmount);
@@ -77,14 +80,14 @@ export async function runRoute(
 
   const received = await user.balance(destination.id, receive.address, recipient);
   check(received >= minimum, `delivered ${received}, expected at least ${minimum}`);
-  // Only pools may give more than quoted, and even they must not change an exact output.
+  // Only a route through pools may deliver more than quoted, and never for an exact output.
   if (tradeType === "EXACT_OUTPUT" || !usesPool(pair))
     check(received <= amountOut, `delivered ${received}, expected at most ${amountOut}`);
 
   const lost = before - (await user.balance(origin.id, pay.address, user.address));
   const spent = pay.address === zeroAddress ? lost - gasWei : lost;
-  // A user who buys an exact output in their own transaction pays its current cost, up to the approval; all
-  // others pay the quoted amount.
+  // A user who buys an exact output in their own transaction pays its current cost, limited by the approval.
+  // All other users pay the quoted amount.
   const maxSpent = isOwnPurchase(quote, tradeType) ? maxTaken(quote) : amountIn;
   check(spent <= maxSpent, `spent ${spent}, expected at most ${maxSpent}`);
   if (maxSpent === amountIn) check(spent === amountIn, `spent ${spent}, expected ${amountIn}`);
@@ -92,7 +95,7 @@ export async function runRoute(
   return { operation: quote.details.operation, spent, gasWei, recipient, received };
 }
 
-/** Checks the quote against the request, and its parts against each other. */
+/** Checks that the quote matches the request, and that its parts match each other. */
 function expectConsistent(
   quote: Quote,
   pair: Pair,
@@ -140,8 +143,8 @@ function expectConsistent(
 }
 
 /**
- * Checks that the input buys the requested output, and that one unit less does not, in quotes at the same
- * prices.
+ * Checks in quotes at the same prices that the input buys the requested output, and that an input of one unit
+ * less does not.
  */
 async function expectMinInput(
   quoteFor: (tradeType: TradeType, amount: bigint) => Promise<Quote>,
@@ -154,7 +157,8 @@ async function expectMinInput(
     BigInt((await quoteFor("EXACT_INPUT", input)).details.currencyOut.amount);
   let input = await inputFor();
   for (let comparison = 0; comparison < COMPARISONS; comparison++) {
-    // Concurrently: if a block arrives between them, the first and the last result differ.
+    // The quotes are requested concurrently. If a new block changes prices in between, the first and the last
+    // quote differ.
     const [first, enough, less, last] = await Promise.all([
       inputFor(),
       boughtBy(input),
@@ -197,7 +201,7 @@ function isOwnPurchase({ steps }: Quote, tradeType: TradeType): boolean {
   return tradeType === "EXACT_OUTPUT" && steps.at(-1)?.id === "swap";
 }
 
-/** The maximum that the steps allow anyone to take: the value sent, or the approval. */
+/** The maximum that the steps allow anyone to take: the value sent, or the approved amount. */
 function maxTaken({ steps }: Quote): bigint {
   const [swap, approval] = [steps.at(-1), steps.at(-2)].map((step) => step?.items.at(-1)?.data);
   if (approval === undefined) return BigInt(swap?.value ?? 0);

@@ -32,7 +32,7 @@ beforeAll(async () => {
     appEnv: {
       METRICS_TOKEN,
       NOTIFY_URLS: "http://127.0.0.1:9/",
-      // The load must not wait for the next minute's limit.
+      // The load must not reach the exposure limit per minute.
       PRICE_EXPOSURE_USD_PER_MINUTE: "1000000000",
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     },
@@ -53,7 +53,7 @@ function oracle(index: number): SystemProcess {
   return found;
 }
 
-/** Bridges 10 USDC for a new user, and returns what the hub should show afterwards. */
+/** Bridges 10 USDC for a new user. `settled` waits until the hub shows the bridge's settlement. */
 async function bridge(): Promise<{ arrived: boolean; settled(withinMs: number): Promise<Settlement> }> {
   const { api, hub, oracles } = system.endpoints;
   const [origin] = system.chains;
@@ -196,7 +196,7 @@ test("exports every metric that an alert rule or a panel reads, and names all me
       type === "histogram" ? ["_bucket", "_sum", "_count"].map((part) => name + part) : [name],
     ),
   );
-  // Prometheus itself exports `up`, and this system has no Hyperliquid.
+  // Prometheus itself exports `up`. This system has no Hyperliquid.
   expect(shownMetrics().filter((name) => !exported.has(name))).toEqual([
     "up",
     "causeway_mappings_oldest_seconds",
@@ -209,7 +209,7 @@ test("exports every metric that an alert rule or a panel reads, and names all me
   }
 });
 
-test("no alert fires during or after a load of 150 requests", async () => {
+test("no alert fires during and after a load of 150 requests", async () => {
   const [first, second] = system.chains;
   if (first === undefined || second === undefined) throw new Error("the system has too few chains");
   const watch = watchRules(system, METRICS_TOKEN, 2);
@@ -250,7 +250,7 @@ test("when two oracles are killed, the recipient is still paid; settlement waits
   oracle(1).kill("SIGKILL");
   const { arrived, settled } = await bridge();
   expect(arrived).toBe(true);
-  // About twice as long as with a quorum.
+  // The time limit is about twice the usual time with a quorum.
   await expect(settled(15_000)).rejects.toThrow("hub balance grew by 0, expected 10000000");
 
   await oracle(0).restart();

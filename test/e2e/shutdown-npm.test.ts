@@ -5,11 +5,13 @@ import { repositoryRoot } from "@causeway/testkit";
 import { expect, test } from "vitest";
 import { portBaseOf } from "./port-bases.ts";
 
-// A supervisor of `npm start` knows only npm's own process: stopping that process must stop everything.
+// A supervisor of `npm start` knows only npm's process, so stopping that process must stop everything.
 
 const portBase = portBaseOf("shutdown-npm");
 
-/** npm as in a user's shell: without the workspace's tools in the path, and not inside another npm. */
+/**
+ * The environment of a user's shell: without the workspace's tools in the path, and not inside another npm.
+ */
 function userEnvironment(): NodeJS.ProcessEnv {
   const path = (process.env["PATH"] ?? "")
     .split(delimiter)

@@ -31,18 +31,18 @@ beforeAll(async () => {
 });
 afterAll(async () => await system.stop());
 
-/** Waits for a process to exit, and returns how it exited. */
+/** Waits until a process exits, and returns its exit code or signal. */
 async function endOf(name: string): Promise<UnexpectedExit> {
   await expect.poll(() => exits.find((exit) => exit.name === name), { timeout: 15_000 }).toBeDefined();
   const at = exits.findIndex((exit) => exit.name === name);
   return exits.splice(at, 1)[0] as UnexpectedExit;
 }
 
-test("an API that is stopped answers the calls it accepted, keeps its quotes, and exits with code 0", async () => {
+test("an API that is stopped answers the calls that it accepted, keeps its quotes, and exits with code 0", async () => {
   const [apiProcess] = system.apis;
   if (apiProcess === undefined) throw new Error("the system has no API");
   const recipient = anAddress();
-  // Opens as many connections as will be used.
+  // Opens as many connections as the test uses.
   await Promise.all(Array.from({ length: 20 }, async (_, at) => await requestQuote(at % 10, recipient)));
   const asked = Promise.allSettled(
     Array.from({ length: 20 }, async (_, at) => await requestQuote(at % 10, recipient)),
@@ -52,7 +52,7 @@ test("an API that is stopped answers the calls it accepted, keeps its quotes, an
   const answers = await asked;
   const { exit } = await endOf(apiProcess.name);
   expect(exit).toMatchObject({ code: 0, signal: null });
-  // After SIGTERM the API may refuse; what it does not refuse, it answers completely.
+  // After SIGTERM the API may refuse calls, but must completely answer those that it accepts.
   const quotes = answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   for (const one of answers)
     if (one.status === "rejected") expect(String(one.reason)).toMatch(/fetch failed|: 503 /);

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { anAddress, startBridging, type Bridging } from "./bridging.ts";
 import { portBaseOf } from "./port-bases.ts";
 
-// The API has no key, only the signer process signs orders, and the worker pays with keys in a vault.
+// The API has no key. Only the signer process signs orders, and the worker pays with keys in a vault.
 
 const solver = localAccount("solver");
 const executor = localAccount("executor");
@@ -142,7 +142,7 @@ test("a payment waits while the vault fails, and is then made once", async () =>
 });
 
 test("without the signer process, only signed orders are unavailable; it can restart on its old socket", async () => {
-  // Leaves its socket behind.
+  // A killed process leaves its socket file.
   signer.kill("SIGKILL");
   await signer.exited;
   const { code, body } = await quote(2, anAddress());

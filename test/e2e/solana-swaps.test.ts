@@ -13,8 +13,8 @@ import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { portBaseOf } from "./port-bases.ts";
 
-// A token that is in no chain file is swapped on Solana before the deposit. Every unit is accounted for: the
-// pool, the depository, the user, the recipient or the solver holds it. Local prices are fixed.
+// A token that is in no chain file is swapped on Solana before the deposit. The test accounts for every unit:
+// the pool, the depository, the user, the recipient or the solver holds it. Local prices are fixed.
 
 const EVM = "local-a";
 const TIMEOUT_MS = 60_000;
@@ -140,7 +140,7 @@ test("a token that is in no chain file is swapped, deposited, filled on the EVM 
   expect(before.tokens - filled.tokens).toBe(given);
   expect(filled.vault - before.vault).toBe(deposit);
   expect(before.solver - filled.solver).toBe(BigInt(currencyOut.amount));
-  // The wallet keeps what the pool's formula yields above the deposit.
+  // The user keeps what the pool yields above the deposit.
   const counted = (given * 9_970n) / 10_000n;
   const yielded = (1_000_000_000_000n * counted) / (10_000_000_000_000n + counted);
   expect(filled.usdc - before.usdc).toBe(yielded - deposit);

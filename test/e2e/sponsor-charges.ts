@@ -4,17 +4,17 @@ import { parseUnits } from "viem";
 import type { FeatureOutcome } from "./feature-request.ts";
 import { evmReads, type FeatureWorld } from "./feature-world.ts";
 
-/** Dollars per token, fixed in `configs/prices.local.json`. */
+/** Dollars per token, as in `configs/prices.local.json`. */
 const DOLLARS: Readonly<Record<string, string>> = { USDC: "1", TST: "0.5", BTC: "60000", ETH: "2500" };
-/** Millionths of a dollar are the base units of the sponsor's USDC. */
+/** USD with 18 decimals that one base unit of the sponsor's USDC is worth: a millionth of a dollar. */
 const MICRO_DOLLAR = 10n ** 12n;
-/** The service may still price a fill with an older block than the newest one of its node. */
+/** When pricing a fill, the service may still use a block this much older than its node's newest block. */
 const OLDER_BLOCKS = 3n;
 
 /**
- * What the sponsor of a request may have been charged, in base units of USDC. One figure, except for a fixed
- * rate to an EVM chain: that is charged at the gas price of the fill (docs/FEES.md), so there is one figure
- * for each block from the quote to the fill.
+ * The amounts that the sponsor of a request may have been charged, in base units of USDC. There is one
+ * possible amount, except for a fixed rate to an EVM chain: that is charged at the gas price of the fill
+ * (docs/FEES.md), so there is one amount for each block from the quote to the fill.
  */
 export async function sponsorCharges(
   world: Pick<FeatureWorld, "system">,
@@ -27,7 +27,7 @@ export async function sponsorCharges(
     divideUp((amount * priceOf(symbol)) / 10n ** BigInt(decimals), MICRO_DOLLAR);
   const quoted = BigInt(subsidized.amount);
   if (fillBlocks === undefined) return new Set([charge(quoted)]);
-  // The rate and all other fees do not change: only the execution fee does.
+  // Only the execution fee changes. The rate and all other fees stay the same.
   const others = quoted - BigInt(relayerGas.amount);
   const usd = await executionFees(world, request.to.chain, fillBlocks);
   const inDeposit = (fee: bigint): bigint => divideUp(fee * 10n ** BigInt(decimals), priceOf(symbol) * WEI);
@@ -35,10 +35,10 @@ export async function sponsorCharges(
 }
 
 const WEI = 10n ** 18n;
-/** Blocks whose tips make the price of gas, and the tip of each that counts: the median. */
+/** The gas price follows from the median of the tips of this many blocks. */
 const TIP_BLOCKS = 10;
 
-/** At the gas price of each block, dollars with 36 decimals. */
+/** The cost of the execution at the gas price of each block, in USD with 36 decimals. */
 async function executionFees(
   world: Pick<FeatureWorld, "system">,
   chain: string,
@@ -51,7 +51,8 @@ async function executionFees(
   return await Promise.all(
     blocks.map(async (blockNumber) => {
       const reads = evmReads(world, chain);
-      // Of an older block, anvil's fee history ends with the base fee of now.
+      // Anvil's fee history of an older block ends with the current base fee, so that fee is read from the
+      // block.
       const [{ baseFeePerGas }, { reward = [] }] = await Promise.all([
         reads.getBlock({ blockNumber: blockNumber + 1n }),
         reads.getFeeHistory({ blockCount: TIP_BLOCKS, rewardPercentiles: [50], blockNumber }),
@@ -84,7 +85,7 @@ async function localFees(chain: string): Promise<LocalFees> {
   return found.fees;
 }
 
-/** Dollars with 18 decimals. */
+/** The price of a token in USD with 18 decimals. */
 function priceOf(symbol: string): bigint {
   const dollars = DOLLARS[symbol];
   if (dollars === undefined) throw new RangeError(`no local price of ${symbol} is known`);

@@ -29,8 +29,8 @@ const EXECUTIONS = 220;
 const FAST_FILLS = 60;
 const UNKEYED = 40;
 /**
- * Balances of two apps: the first covers its executions but not all of its fast fills, the second not even
- * its executions.
+ * Initial balances of two apps. The first covers all executions but not all fast fills. The second does not
+ * even cover all executions.
  */
 const BALANCES = { rich: parseUnits("45", 6), poor: parseUnits("1", 6) };
 const FILL = parseUnits("1", 6);
@@ -64,7 +64,7 @@ afterAll(async () => {
   await system.stop();
 });
 
-/** An app with a key and a balance. */
+/** Creates an app with a key and a balance. */
 async function anApp(app: App, index: number): Promise<{ key: string; wallet: Address }> {
   const sponsor = localAccount("sponsor", index);
   const [node] = system.nodes;
@@ -90,7 +90,7 @@ interface Call {
   readonly app: App;
   readonly path: "/execute" | "/fast-fill";
   readonly body: object;
-  /** Shared by all duplicates of a call. */
+  /** The value that all duplicates of a call share. */
   readonly subject: Hex;
   readonly idempotencyKey: string | undefined;
 }
@@ -101,7 +101,7 @@ interface Answered {
   readonly body: Record<string, unknown>;
 }
 
-test("runs each of a thousand calls at most once and never overdraws, even when processes are killed", async () => {
+test("the service runs each of a thousand calls at most once and overdraws no balance, even if processes are killed", async () => {
   const executions = Array.from({ length: EXECUTIONS + UNKEYED }, (_, n) => pad(toHex(n + 1)));
   const appOf = (id: Hex): App => (BigInt(id) % 2n === 0n ? "rich" : "poor");
   const quotes = await Promise.all(Array.from({ length: FAST_FILLS }, async () => await quote()));
@@ -140,7 +140,7 @@ test("runs each of a thousand calls at most once and never overdraws, even when 
   for (const answer of refused) expectDocumented(answer);
   await waitUntilIdle(accepted);
 
-  // Every process returns the same answer for an idempotency key.
+  // Every process must return the same answer for an idempotency key.
   for (const [, same] of groupedBy(answers, ({ call }) => call.idempotencyKey)) {
     const settled = same.filter(({ status }) => status !== 409 && status !== 429);
     expect(
@@ -165,7 +165,10 @@ function apiUrl(index: number): string {
   return api.url;
 }
 
-/** Makes Multicall3 call the receiver, which emits the id: one event each time that the call really ran. */
+/**
+ * A call in which Multicall3 calls the receiver. The receiver emits the id once each time the call really
+ * runs.
+ */
 function execution(app: App, id: Hex, idempotencyKey: string | undefined): Call {
   const { chain, receiver } = origin();
   const data = encodeFunctionData({
@@ -230,7 +233,7 @@ async function sendAll(calls: readonly Call[]): Promise<Answered[]> {
 }
 
 /**
- * Acts like a careful client: retries an unanswered call at the other API, under the same idempotency key.
+ * Acts like a careful client: retries an unanswered call at the other API with the same idempotency key.
  * Without a key, it gives up.
  */
 async function send(call: Call, first: number): Promise<Answered | undefined> {
@@ -261,7 +264,7 @@ async function send(call: Call, first: number): Promise<Answered | undefined> {
   }
 }
 
-/** Sends SIGKILL to an API or worker repeatedly; it restarts immediately. */
+/** Repeatedly sends SIGKILL to an API or worker. The process restarts immediately. */
 async function killRepeatedly(isDone: () => boolean): Promise<void> {
   const victims = [...system.apis, ...system.workers];
   for (let kills = 0; kills < 6 && !isDone(); kills++) {
@@ -285,7 +288,7 @@ async function waitUntilIdle(accepted: readonly Answered[]): Promise<void> {
         interval: 100,
       })
       .toMatch(/^(success|failure|refund)$/);
-  // Charges follow once the blocks are final.
+  // The charges follow once the blocks are final.
   await expect
     .poll(async () => await count("select count(*) as n from fee_reservations where state = 'open'"), {
       timeout: 120_000,
@@ -322,12 +325,12 @@ async function expectExecutedOnce(answers: readonly Answered[], ids: readonly He
       expect(acceptedIds.size).toBeLessThanOrEqual(1);
       expect(happened(id), id).toBe(acceptedIds.size);
     } else {
-      // Each is a separate call; one whose answer was lost with a process may have run too.
+      // Each accepted call is separate. A call whose answer was lost with a process may have run too.
       expect(happened(id)).toBeGreaterThanOrEqual(acceptedIds.size);
       expect(happened(id)).toBeLessThanOrEqual(4);
     }
   }
-  // Every call that ran is charged once, whether its answer was received or lost.
+  // Every call that ran is charged once, whether or not its answer arrived.
   expect(await count("select count(*) as n from ledger_movements where context = 'pay-fees'")).toBe(
     logs.length,
   );
@@ -370,7 +373,7 @@ async function expectBalancedBooks(): Promise<void> {
          group by 1, 2, 3, 4 having sum(amount) <> (array_agg(balance_after order by seq desc))[1]) as drifted`,
     ),
   ).toBe(0);
-  // The exposure of fast fills was covered when each was accepted.
+  // At the acceptance of each fast fill, the balance covered its exposure.
   const { rows } = await db.query<{ held: string; balance: string }>(
     `select (select coalesce(sum(usd), 0) from holds where wallet = $1 and state = 'active')::text as held,
        (select coalesce(sum(amount), 0) from ledger_entries where wallet = $1 and account = 'balance' and amount > 0)::text as balance`,

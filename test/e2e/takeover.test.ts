@@ -4,7 +4,7 @@ import { breakLeader, LEADER_FAULTS, TAKEOVER_BOUND_MS, workerCables } from "../
 import { anAddress, startBridging, type Bridging } from "./bridging.ts";
 import { portBaseOf } from "./port-bases.ts";
 
-// `npm run soak -- --takeovers 20` repeats this many times.
+// `npm run soak -- --takeovers 20` repeats these faults twenty times.
 
 const cables = workerCables();
 let bridging: Bridging;
@@ -38,14 +38,14 @@ test.for(LEADER_FAULTS)(
     );
     const execute = async (from: number, to: number): Promise<void> =>
       void (await Promise.all(bridges.slice(from, to).map(async (bridge) => await bridge.execute())));
-    // Two deposits are being filled when the leader breaks; two more arrive while there is no leader.
+    // Two deposits are being filled when the leader fails. Two more arrive while there is no leader.
     await execute(0, 2);
     const breaking = breakLeader(system.workers, cables, { chain: destination.name, fault });
     await sleep(200);
     await execute(2, 4);
     const takeover = await breaking;
     expect(takeover.tookMs).toBeLessThan(TAKEOVER_BOUND_MS);
-    // A frozen worker now resumes its work.
+    // The frozen worker continues here.
     await takeover.heal();
     for (const { quote, recipient } of bridges) {
       expect((await api.follow(quote.requestId, 60_000)).at(-1)?.status).toBe("success");

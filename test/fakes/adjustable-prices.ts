@@ -3,15 +3,15 @@ import type { PriceReading } from "@causeway/domain";
 import { parseUnits } from "viem";
 import type { PriceBook } from "../../apps/api/src/markets/prices/price-source.port.ts";
 
-/** Prices that a test sets. */
+/** A price book whose prices a test sets. */
 export interface AdjustablePrices extends PriceBook {
-  /** @param usd decimal text, USD per whole unit; undefined if the price is no longer known */
+  /** @param usd the price of a whole unit in USD, as decimal text; undefined if the price becomes unknown */
   set(priceId: string, usd: string | undefined): void;
-  /** How reliable a price is; undefined makes it exact, as every price is at first. */
+  /** Sets how reliable a price is. Initially, and with undefined, a price is exact. */
   trust(priceId: string, reading: PriceReading | undefined): void;
 }
 
-/** Price readings that must not decide amounts between different assets. */
+/** Readings of prices too unreliable for swaps between different assets. */
 export const unreliable: Readonly<Record<"disputed" | "too old", PriceReading>> = {
   disputed: { ageMs: 0, volatilityBps: 0, disputedBy: "pool" },
   "too old": { ageMs: 600_000, volatilityBps: 0 },

@@ -2,7 +2,7 @@ import { defaultSponsorshipRules, ServiceError } from "@causeway/domain";
 import type { ApiKeyIdentity, ApiKeys } from "../../apps/api/src/http/api-keys.port.ts";
 import type { KeyAdmin } from "../../apps/api/src/callers/key-admin.port.ts";
 
-/** Keys by their text. */
+/** API keys, by their full text. */
 export function fakeApiKeys(keys: Readonly<Record<string, ApiKeyIdentity>>): ApiKeys {
   return {
     find: async (text) => (Object.hasOwn(keys, text) ? keys[text] : undefined),
@@ -10,7 +10,7 @@ export function fakeApiKeys(keys: Readonly<Record<string, ApiKeyIdentity>>): Api
   };
 }
 
-/** A key with every scope and no limits, changed as the test requires. */
+/** A key with every scope and no limits, with the changes that a test needs. */
 export function anApiKey(change: Partial<ApiKeyIdentity> = {}): ApiKeyIdentity {
   return {
     id: "00112233445566aa",
@@ -25,7 +25,7 @@ export function anApiKey(change: Partial<ApiKeyIdentity> = {}): ApiKeyIdentity {
   };
 }
 
-/** A key administration without keys. */
+/** A key administration that has no keys. */
 export function fakeKeyAdmin(overrides: Partial<KeyAdmin> = {}): KeyAdmin {
   const none = (): Promise<never> => Promise.reject(new ServiceError("NOT_FOUND", "API key not found"));
   return {

@@ -38,7 +38,7 @@ export const appBalanceUseCases = {
 
 export type FakeAppBalance = Bound<typeof appBalanceUseCases>;
 
-/** App balances of wallets without any funds or history. */
+/** App balances in which every wallet has no funds and no history. */
 export function fakeAppBalance(overrides: Partial<FakeAppBalance> = {}): FakeAppBalance {
   return {
     readBalances: async () => ({

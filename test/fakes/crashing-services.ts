@@ -3,42 +3,44 @@ import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { Tx } from "../../apps/api/src/db/unit-of-work.port.ts";
 
-/** The process crashed: everything that it calls from now on throws this. */
+/** Stands for a crash of the process: every later call by the process throws this error. */
 export class Crashed extends Error {
   override readonly name = "Crashed";
 }
 
-/** A crash reaches the caller directly or as the cause of another error. */
+/** Whether an error is a crash, directly or as the cause of another error. */
 export function isCrash(error: unknown): boolean {
   return error instanceof Crashed || (error instanceof Error && isCrash(error.cause));
 }
 
 export interface CrashingServices extends WorkerServices {
-  /** Every external action so far, in order; the process may crash `before` or `after` each. */
-  readonly acts: readonly string[];
-  readonly isDead: () => boolean;
+  /**
+   * The moments so far, in order: before each external action, and after those with an effect. The process
+   * may crash at any of them.
+   */
+  readonly moments: readonly string[];
+  readonly hasCrashed: () => boolean;
   /** The chain as this process sees it. */
   readonly crashingChain: (connected: ConnectedChain) => ConnectedChain;
 }
 
 /**
  * The services of a process that crashes at a chosen moment: before any external action (a read, a statement
- * of a transaction, its commit, a signature, a node call), and after those with an effect, so that the
- * process never learns of it.
- *
- * @param dieAt the moment's index, or a function that picks it by name; undefined only counts the moments
+ * of a transaction, its commit, a signature, a node call), and after each action with an effect, so that the
+ * process never learns of the effect.
+ * @param crashAt the moment's index, or a function that picks it by name; undefined only counts the moments
  */
 export function crashingServices(
   services: WorkerServices,
-  dieAt?: number | ((moment: string) => boolean),
+  crashAt?: number | ((moment: string) => boolean),
 ): CrashingServices {
-  const acts: string[] = [];
-  let dead = false;
+  const moments: string[] = [];
+  let crashed = false;
   const moment = (name: string): void => {
-    if (dead) throw new Crashed(`${name}: the process is dead`);
-    acts.push(name);
-    if (typeof dieAt === "function" ? dieAt(name) : acts.length - 1 === dieAt) {
-      dead = true;
+    if (crashed) throw new Crashed(`${name}: the process has crashed`);
+    moments.push(name);
+    if (typeof crashAt === "function" ? crashAt(name) : moments.length - 1 === crashAt) {
+      crashed = true;
       throw new Crashed(name);
     }
   };
@@ -51,7 +53,7 @@ export function crashingServices(
     moment(`after ${name}`);
     return result;
   };
-  /** Turns all methods of `target` into external actions, except the pure ones. */
+  /** Turns all methods of `target` into external actions, except those named in `pure`. */
   const acting = <T extends object>(target: T, prefix: string, pure: readonly string[] = []): T =>
     new Proxy(target, {
       get: (inner, key): unknown => {
@@ -108,8 +110,8 @@ export function crashingServices(
   }));
   return {
     ...services,
-    acts,
-    isDead: () => dead,
+    moments,
+    hasCrashed: () => crashed,
     crashingChain: (connected) =>
       all.find(({ chain }) => chain.id === connected.chain.id) ?? crashingChain(connected),
     signer: crashingSigner(services.signer),
@@ -132,7 +134,8 @@ export function crashingServices(
           const stores = Object.fromEntries(
             Object.entries(tx).map(([name, store]) => [
               name,
-              // Events stay in memory until the commit: crashing among them equals crashing before it.
+              // The transaction's events stay in memory until the commit, so a crash among them equals a
+              // crash before it.
               name === "events" ? (store as object) : acting(store as object, name),
             ]),
           ) as unknown as Tx;

@@ -33,7 +33,7 @@ export interface FakeDiscovery extends Bound<typeof discoveryUseCases> {
   readonly searchCurrencies: ReturnType<typeof createCurrencySearch>;
 }
 
-/** Answers every request with a complete, well-formed example. */
+/** A discovery service that answers every request with a complete, well-formed example. */
 export function fakeDiscovery(overrides: Partial<FakeDiscovery> = {}): FakeDiscovery {
   return {
     searchCurrencies: async () => [aListedCurrency],

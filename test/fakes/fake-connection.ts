@@ -12,12 +12,12 @@ import { randomBytes } from "node:crypto";
 import { fakeBytes, fakeTransaction } from "./fake-non-evm-chain.ts";
 import type { FakeBlock, FakePayment, FakeNonEvmChain, FakeView } from "./fake-non-evm-chain.ts";
 
-/** The number of blocks in which expiring bytes may count. */
+/** The number of blocks in which expiring bytes can be mined. */
 const LIFETIME = 10n;
-/** How many blocks before the newest final one a first scan starts. */
+/** How many blocks before the newest final block a first scan starts. */
 const LOOK_BACK = 16n;
 
-/** An adapter of a fake chain, like those of the chain families. Several can be connected to one chain. */
+/** An adapter of a fake chain, like the adapters of real chain families. A chain can have several. */
 export function createFakeConnection(
   chain: FakeNonEvmChain,
   { vm, solver, now }: { readonly vm: VmType; readonly solver: Hex; now(): number },
@@ -59,7 +59,7 @@ export function createFakeConnection(
         (view) => new Map(currencies.map((currency) => [currency, chain.balance(currency, view)])),
       ),
     paymentCost: () => ask("paymentCost", () => chain.cost),
-    refusalOf: ({ recipient }) => ask("refusalOf", () => chain.barOf(recipient)),
+    refusalOf: ({ recipient }) => ask("refusalOf", () => chain.refusalFor(recipient)),
     prepare: (payment, before, reserved) =>
       ask("prepare", (view) => {
         const made =
@@ -78,7 +78,7 @@ export function createFakeConnection(
     send: ({ raw }) =>
       ask("send", () => {
         if (chain.refusal !== undefined) return { refused: chain.refusal };
-        if (!chain.losesBytes) chain.take(raw);
+        if (!chain.losesBytes) chain.addToPool(raw);
         return "sent";
       }),
     outcome: (attempt) => ask("outcome", (view) => outcomeOf(chain, view, attempt)),
@@ -130,12 +130,12 @@ function withOutputs(
   before: readonly NonEvmAttempt[],
   reserved: readonly Hex[],
 ): FakePayment {
-  // Each costs more than the previous one, so that nodes would accept it as a replacement.
+  // Each attempt costs more than the previous one, so that nodes accept it as a replacement.
   const fee = chain.cost * BigInt(before.length + 1);
   const [first] = before;
   const held = new Set(reserved.flatMap((raw) => paymentIn(raw).outputs ?? []));
   const unspent = new Map(chain.outputs(view).map(({ id, amount }) => [id, amount]));
-  // An output shared by all attempts at one payment, so that only one of them can count.
+  // An output that all attempts at one payment spend, so that only one of them can be mined.
   const [shared] = first === undefined ? [] : (paymentIn(first.raw).outputs ?? []);
   const outputs: Hex32[] = [];
   let sum = 0n;
@@ -184,7 +184,7 @@ function outcomeOf(
     const final = blocks.filter(({ number }) => number <= finalHeight);
     const unspent = new Set(chain.outputs({ blocks: final, finalHeight }).map(({ id }) => id));
     const known = new Set(chain.outputs({ blocks, finalHeight }).map(({ id }) => id));
-    // An output that is not in a final block may be in a newer one.
+    // A missing output may also come from a block that is not final yet; then it is not spent.
     const spent = outputs.some(
       (output) => !unspent.has(output) && !known.has(output) && wasUnspentBefore(chain, final, output),
     );

@@ -2,11 +2,12 @@ import type { Hex, Hex32 } from "@causeway/domain";
 import { createHash, randomBytes } from "node:crypto";
 
 /**
- * How a chain prevents a payment from counting twice: bytes that expire, or outputs that can be spent once.
+ * How a chain prevents a payment from counting twice: its bytes expire, or it spends outputs that can be
+ * spent only once.
  */
 export type FakeChainKind = "expiring" | "outputs";
 
-/** A transfer into the solver's account. */
+/** A transfer to the solver's account. */
 export interface FakeDeposit {
   readonly type: "deposit";
   readonly from: Hex;
@@ -14,7 +15,7 @@ export interface FakeDeposit {
   readonly depositor?: Hex;
   readonly currency: Hex;
   readonly amount: bigint;
-  /** Default: the configured one. */
+  /** Default: the configured depository. */
   readonly depository?: Hex;
   readonly id?: Hex;
   readonly nonce?: bigint;
@@ -30,9 +31,9 @@ export interface FakePayment {
   readonly fee: bigint;
   readonly id?: Hex;
   readonly salt: string;
-  /** The height after which it never counts. */
+  /** The last block height at which the payment can be mined. */
   readonly lastHeight?: bigint;
-  /** The outputs that it spends. */
+  /** The outputs that the payment spends. */
   readonly outputs?: readonly Hex32[];
 }
 
@@ -51,13 +52,13 @@ export interface FakeOutput {
   readonly amount: bigint;
 }
 
-/** A view of the chain; it may lack the newest blocks. */
+/** The blocks that nodes know. The newest blocks may be missing. */
 export interface FakeView {
   readonly blocks: readonly FakeBlock[];
   readonly finalHeight: bigint;
 }
 
-/** Blocks above a block that make it final. */
+/** A block is final once this many blocks follow it. */
 const FINAL_DEPTH = 3n;
 
 export function fakeBytes(transaction: FakeTransaction): Hex {
@@ -74,29 +75,29 @@ export function fakeTransaction(raw: Hex): FakeTransaction {
 }
 
 /**
- * A small chain with one relevant account, the solver's. The test mines its blocks; blocks that are not final
- * can be reorged out; nothing counts twice. All clients of a chain see the same.
+ * A small chain on which only the solver's account matters. The test mines its blocks, and can reorg out
+ * blocks that are not final. No payment counts twice. All clients of a chain see the same state.
  */
 export class FakeNonEvmChain {
   readonly kind: FakeChainKind;
   readonly native: Hex;
-  /** Native tokens that a payment costs. */
+  /** The fee of a payment, in native tokens. */
   cost = 10n;
-  /** How many of the newest blocks nodes do not know yet. */
+  /** How many of the newest blocks are missing on nodes. */
   lag = 0;
-  /** Nodes fail and report nothing. */
+  /** Whether all nodes fail. */
   isDown = false;
-  /** Nodes accept bytes and lose them. */
+  /** Whether nodes accept bytes and then lose them. */
   losesBytes = false;
-  /** Nodes refuse bytes with this error. */
+  /** The error with which nodes refuse bytes. Undefined if they accept them. */
   refusal: string | undefined;
-  /** Reports deposits again that were reported before. */
+  /** Whether reads report earlier deposits again. */
   repeats = false;
-  /** Each payment starts with a different output of the solver, like some wallets. */
+  /** Counts payments: each starts with a different output of the solver, as in some wallets. */
   turn = 0;
   readonly #opening: ReadonlyMap<Hex, bigint>;
   readonly #nowMs: () => number;
-  readonly #barred = new Map<Hex, string>();
+  readonly #refusals = new Map<Hex, string>();
   readonly #listeners = new Set<() => void>();
   #blocks: FakeBlock[] = [];
   #pool = new Map<Hex, FakeTransaction>();
@@ -115,20 +116,22 @@ export class FakeNonEvmChain {
     this.mine();
   }
 
-  /** Sends funds to the solver; the transfer waits for a block. */
+  /** Sends funds to the solver. The transfer is pending until the next block. Returns its id. */
   deposit(deposit: Omit<FakeDeposit, "type" | "salt">): Hex {
-    return this.take(fakeBytes({ ...deposit, type: "deposit", salt: randomBytes(8).toString("hex") }));
+    return this.addToPool(fakeBytes({ ...deposit, type: "deposit", salt: randomBytes(8).toString("hex") }));
   }
 
-  /** The id of bytes: with Solana's length if they expire, with Bitcoin's if they spend outputs. */
+  /**
+   * The id of a transaction. Its length is Solana's if bytes expire, and Bitcoin's if they spend outputs.
+   */
   idOf(raw: Hex): Hex {
     return `0x${createHash(this.kind === "expiring" ? "sha512" : "sha256")
       .update(raw)
       .digest("hex")}`;
   }
 
-  /** Accepts bytes into the mempool. */
-  take(raw: Hex): Hex {
+  /** Adds bytes to the mempool. Returns the transaction's id. */
+  addToPool(raw: Hex): Hex {
     const id = this.idOf(raw);
     const isMined = this.#blocks.some((block) => block.transactions.some((one) => one.id === id));
     if (!isMined) this.#pool.set(id, fakeTransaction(raw));
@@ -151,7 +154,7 @@ export class FakeNonEvmChain {
   }
 
   /** Mines until every pending transaction is final. */
-  settle(): void {
+  mineUntilFinal(): void {
     this.mine(1 + Number(FINAL_DEPTH));
   }
 
@@ -170,20 +173,20 @@ export class FakeNonEvmChain {
   }
 
   /** Drops every pending transaction. */
-  forgetPool(): void {
+  dropPool(): void {
     this.#pool.clear();
   }
 
-  /** Makes an account unable to receive payments. */
-  bar(recipient: Hex, why: string): void {
-    this.#barred.set(recipient, why);
+  /** Makes an account refuse payments for this reason. */
+  refusePaymentsTo(recipient: Hex, why: string): void {
+    this.#refusals.set(recipient, why);
   }
 
-  barOf(recipient: Hex): string | undefined {
-    return this.#barred.get(recipient);
+  refusalFor(recipient: Hex): string | undefined {
+    return this.#refusals.get(recipient);
   }
 
-  /** The nodes' view. */
+  /** The blocks that nodes know now. */
   view(): FakeView {
     const blocks = this.#blocks.slice(0, Math.max(1, this.#blocks.length - this.lag));
     return { blocks, finalHeight: BigInt(blocks.length) - FINAL_DEPTH };
@@ -204,11 +207,11 @@ export class FakeNonEvmChain {
     return sum;
   }
 
-  /** Outputs of the solver that no block has spent. */
+  /** The solver's outputs that no block has spent. */
   outputs({ blocks }: FakeView = this.view()): readonly FakeOutput[] {
     const opening = this.#opening.get(this.native) ?? 0n;
     const outputs = new Map<Hex32, bigint>();
-    // Several, so that payments can be made concurrently.
+    // There are several initial outputs, so that payments can be made concurrently.
     for (let at = 0n; at < 8n; at++) outputs.set(outputId("opening", at), opening / 8n);
     for (const { id, transaction } of blocks.flatMap(({ transactions }) => transactions)) {
       if (transaction.currency !== this.native) continue;

@@ -6,7 +6,7 @@ import type {
 } from "../../apps/api/src/http/idempotency.port.ts";
 import { LeaseLost } from "../../apps/api/src/http/idempotency.port.ts";
 
-/** As in the Postgres adapter. */
+/** The same as in the Postgres adapter. */
 const LEASE_MS = 60_000;
 const RETENTION_MS = 24 * 3600 * 1000;
 

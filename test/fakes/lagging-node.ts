@@ -2,9 +2,9 @@ import { NodeRefusal, type RpcTransport } from "@causeway/chains";
 
 /** The data of its newest blocks that a lagging node lacks. */
 export type Lag =
-  /** Answers log ranges with what it has, and refuses single blocks. */
+  /** Returns the logs that it has for a range, and refuses single blocks. */
   | "logs"
-  /** Answers with an empty list for missing logs, even for a single block. */
+  /** Returns an empty list for missing logs, even for a single block. */
   | "logs without an error"
   /** Lacks blocks and their logs. */
   | "blocks"
@@ -16,8 +16,8 @@ const numberOf = (entry: { readonly blockNumber?: string; readonly number?: stri
   BigInt(entry?.blockNumber ?? entry?.number ?? 0);
 
 /**
- * One URL with two nodes behind it: one is honest, the other lags by `blocks`. HTTP requests with a call for
- * which `isLagging` is true go to the lagging one.
+ * One URL with two nodes behind it. One is honest, the other lags by `blocks` blocks. An HTTP request goes to
+ * the lagging node if `isLagging` is true for one of its calls.
  */
 export function laggingNode(
   honest: RpcTransport,

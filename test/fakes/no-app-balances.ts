@@ -5,7 +5,7 @@ import { measuredQuoteGas } from "../../apps/api/src/quotes/quote-gas.ts";
 import { noChains } from "./no-chains.ts";
 import { adjustablePrices } from "./adjustable-prices.ts";
 
-/** For tests without sponsoring apps: no balances, and no known prices. */
+/** Services for tests without sponsoring apps: no balances, and no known prices. */
 export const noAppBalances: Pick<
   Services,
   "prices" | "quotePolicy" | "enginePolicy" | "appBalance" | "chains"

@@ -11,7 +11,7 @@ import type { TransferChain } from "../../apps/api/src/chains/chains.port.ts";
 import { withCapabilities } from "../../apps/api/src/chains/chain-capabilities.ts";
 import type { NonEvmUsers } from "@causeway/chains";
 
-/** Ids that have the format of the real chains, because tests compare whole texts. */
+/** Addresses and ids in the format of the real chains, because tests compare whole texts. */
 export const solana = {
   native: "11111111111111111111111111111111",
   usdc: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
@@ -35,7 +35,7 @@ export const exchange = {
 const IDS: Readonly<Record<NonEvmVmType, number>> = { svm: 792703809, bvm: 8253038, hypevm: 1337 };
 const NAMES: Readonly<Record<NonEvmVmType, string>> = { svm: "solana", bvm: "bitcoin", hypevm: "exchange" };
 
-/** Bytes of an address or id of one of these chains. */
+/** The bytes of an address or id of one of these chains. */
 export function bytesOn(vmType: NonEvmVmType, text: string): Hex {
   return encodeAddress(NON_EVM_FAMILIES[vmType], text);
 }
@@ -122,16 +122,16 @@ export function aNonEvmChain(vmType: NonEvmVmType, overrides: Partial<NonEvmChai
 
 export interface NonEvmStory {
   readonly chain?: Partial<NonEvmChain>;
-  /** The solver's balance of each currency. Default: 100,000 whole units. */
+  /** The solver's balance of each currency, in base units. Default: 100,000 whole units. */
   readonly balance?: bigint;
-  /** In base units of the native currency. */
+  /** The fee of a payment, in base units of the native currency. */
   readonly paymentCost?: bigint;
   readonly connection?: Partial<PayingConnection>;
   readonly users?: NonEvmUsers;
   readonly lagging?: boolean;
 }
 
-/** A non-EVM chain and its known state. Its adapter does nothing except what `story` defines. */
+/** A non-EVM chain and its current state. Its adapter does nothing except what `story` defines. */
 export function aConnectedNonEvmChain(vmType: NonEvmVmType, story: NonEvmStory = {}): TransferChain {
   const chain = aNonEvmChain(vmType, story.chain);
   const texts = { svm: solana, bvm: bitcoin, hypevm: exchange }[vmType];

@@ -9,7 +9,7 @@ import type {
 import type { Services } from "../../apps/api/src/db/services.port.ts";
 import type { MaybePromise } from "@causeway/domain";
 
-/** A pool between two tokens; a fee of 30 bps. */
+/** A pool with two tokens and a fee of 30 bps. */
 export interface FakePair {
   readonly chainId: number;
   readonly source: string;
@@ -18,7 +18,7 @@ export interface FakePair {
 }
 
 export interface FakeLiquidity extends LiquiditySource {
-  /** Number of quote requests. */
+  /** The number of quote requests so far. */
   asked: number;
 }
 
@@ -28,12 +28,14 @@ export const noPools: Pick<Services, "liquidity" | "poolUsd"> = {
   poolUsd: () => undefined,
 };
 
-/** The target of the calls in answers. */
+/** The contract that answers' calls go to. */
 export const POOL_ROUTER: Address = `0x${"90".repeat(20)}`;
 export const POOL_SLIPPAGE_BPS = 25;
 export const POOL_GAS = 90_000n;
 
-/** The call of an answer: its text as hex, so that a test can read what the pool received. */
+/**
+ * A call that stands for a swap: its calldata is text as hex, so that a test can read what the pool received.
+ */
 export const poolCall = (
   { amountIn, amountOut }: Pick<SwapAnswer, "amountIn" | "amountOut">,
   { kind, limit, recipient }: SwapBound,
@@ -41,8 +43,8 @@ export const poolCall = (
   `0x${Buffer.from(`${kind} ${amountIn} ${amountOut} ${limit} ${recipient}`, "utf8").toString("hex")}`;
 
 /**
- * Constant-product pairs, and every path through at most `maxHops` of them. With `later` they answer
- * asynchronously, like sources on a network.
+ * Constant-product pairs, and every path through at most `maxHops` of them. With `later`, they answer
+ * asynchronously, like sources over a network.
  */
 export function pairLiquidity(
   pairs: readonly FakePair[],

@@ -7,13 +7,13 @@ import { aChain, ORIGIN, type QuoteWorld, usdcOn } from "./quote-world.ts";
 export const sponsor: Address = "0x9999999999999999999999999999999999999999";
 
 export interface AppBalanceStory {
-  /** Base units of USDC. */
+  /** The sponsor's balance in base units of USDC. */
   readonly balance?: bigint;
   readonly todayUsd?: bigint;
   readonly heldUsd?: bigint;
 }
 
-/** The world with app balances in USDC, one of which pays. */
+/** The quote world with app balances in USDC. The wallet {@link sponsor} has one. */
 export function withAppBalances(
   world: QuoteWorld,
   { balance = 10n ** 12n, todayUsd = 0n, heldUsd = 0n }: AppBalanceStory = {},

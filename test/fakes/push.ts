@@ -1,7 +1,7 @@
 import type { StatusPush } from "../../apps/api/src/push/status-push.port.ts";
 import { connectionPlaces } from "../../apps/api/src/push/connection-limits.ts";
 
-/** Push services without any known request or event; `change` replaces parts. */
+/** Push services that know no request and report no event. `change` replaces parts. */
 export function fakePush(change: Partial<StatusPush> = {}): StatusPush {
   const policy = {
     maxConnections: 1_000,

@@ -12,8 +12,8 @@ import { pairLiquidity } from "./pair-liquidity.ts";
 import type { FakeLiquidity, FakePair } from "./pair-liquidity.ts";
 
 /**
- * A world for tests and measurements of quotes: two chains with ETH, WETH, USDC and a rare token, everything
- * in memory.
+ * A world for tests and benchmarks of quotes: two chains with ETH, WETH, USDC and a rare token, all in
+ * memory.
  */
 
 const USD = 10n ** 18n;
@@ -29,11 +29,11 @@ export const usdcOn = (chainId: number): Address => addressOf(chainId, 1);
 export const wethOn = (chainId: number): Address => addressOf(chainId, 2);
 export const rareOn = (chainId: number): Address => addressOf(chainId, 3);
 export const lockedOn = (chainId: number): Address => addressOf(chainId, 4);
-/** Not configured: only in a token list, and traded in one pool, against WETH. */
+/** A token that is not configured: it is only in a token list, and only one pool trades it, against WETH. */
 export const foreignOn = (chainId: number): Address => addressOf(chainId, 5);
-/** Listed, but in no pool. */
+/** A token in a token list that no pool trades. */
 export const lonelyOn = (chainId: number): Address => addressOf(chainId, 6);
-/** Known only to its chain, and traded in one pool, against USDC: anyone may have created both. */
+/** A token that only its chain knows. One pool trades it against USDC. Anyone may have created both. */
 export const strangeOn = (chainId: number): Address => addressOf(chainId, 7);
 
 /** Names of the sources of {@link market}. */
@@ -41,8 +41,8 @@ export const PAIRS = "pairs";
 export const SMALL_PAIRS = "small-pairs";
 
 /**
- * Pools that price WETH at $2000, the locked token at $5 and the foreign one at a cent, and the same pools
- * again with smaller reserves.
+ * Pools that price WETH at $2,000, the locked token at $5 and the foreign token at one cent, and the same
+ * pools again with smaller reserves.
  */
 export function market(): FakePair[] {
   return [ORIGIN, DESTINATION].flatMap((chainId) => {
@@ -141,7 +141,7 @@ export interface World {
   readonly origin?: Partial<Chain>;
   readonly destination?: Partial<Chain>;
   readonly account?: Partial<AccountState>;
-  /** The solver's balance of every currency. */
+  /** The solver's balance of every currency, in base units. */
   readonly inventory?: bigint;
   readonly nativeInventory?: bigint;
   readonly reserved?: bigint;
@@ -149,13 +149,13 @@ export interface World {
   readonly pricesUsd?: Readonly<Record<string, bigint>>;
   readonly gasPrices?: GasPrices;
   readonly readerFails?: boolean;
-  /** Pools on both chains; without them nothing is swapped. */
+  /** Pools on both chains. Without pools, no quote swaps. */
   readonly pools?: readonly FakePair[];
-  /** Pools that answer over a network, or fail to answer. */
+  /** How the pools answer: for example over a network, or not at all. */
   readonly poolsAre?: Parameters<typeof pairLiquidity>[1];
-  /** Sources that are external services. */
+  /** Names of the sources that are external services. */
   readonly external?: readonly string[];
-  /** Non-EVM chains, in addition to the two. */
+  /** Non-EVM chains in addition to the two EVM chains. */
   readonly nonEvmChains?: readonly ConnectedNonEvmChain[];
 }
 
@@ -166,7 +166,7 @@ export const defaultGasPrices: GasPrices = {
 };
 
 export interface QuoteWorld extends QuoteServices {
-  /** The stored terms. */
+  /** The terms of all quotes so far. */
   readonly stored: RequestTerms[];
   readonly liquidity: FakeLiquidity;
   /** The spenders whose allowance was read, in order. */
@@ -270,7 +270,7 @@ function connect(chain: Chain, world: World, spenders: Address[]): ConnectedChai
       : (world.inventory ?? 10n ** 24n);
   return {
     chain,
-    // A quote reads only the account; anything else would be a chain call per quote.
+    // A quote reads only the user's account. Any other read would be an additional call per quote.
     connection: { reader } as ChainConnection,
     pulse: {
       head: () => undefined,
@@ -286,7 +286,7 @@ function connect(chain: Chain, world: World, spenders: Address[]): ConnectedChai
   };
 }
 
-/** 100 USDC from one chain to ETH on the other. */
+/** A request for a quote: 100 USDC from one chain to ETH on the other. */
 export function aQuoteInput(change: Partial<QuoteInput> = {}): QuoteInput {
   return {
     user,

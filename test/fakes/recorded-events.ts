@@ -7,7 +7,7 @@ export interface RecordedEvent {
   readonly error?: unknown;
 }
 
-/** Records events for a test to inspect. */
+/** Events that are recorded for a test to inspect. */
 export interface RecordedEvents extends Events {
   readonly all: readonly RecordedEvent[];
   of(event: EventName): readonly RecordedEvent[];

@@ -30,14 +30,14 @@ import { fakePush } from "./push.ts";
 import type { Bound } from "./use-cases.ts";
 import { fakeWebhooks } from "./webhooks.ts";
 
-/** A request id that the fake knows; every other one is unknown. */
+/** The one request id that the fake knows. */
 export const KNOWN_REQUEST_ID = `0x${"a1".repeat(32)}` as const;
 export const A_TX_HASH = `0x${"b2".repeat(32)}` as const;
 
 const ACCOUNT = `0x${"c3".repeat(20)}` as const;
 const HASH = `0x${"d4".repeat(32)}`;
 
-/** The use cases that routes call, by the names under which tests fake them. */
+/** The use cases that routes call, by the names under which tests replace them. */
 const useCases = {
   ...appBalanceUseCases,
   ...discoveryUseCases,
@@ -59,14 +59,14 @@ const useCases = {
 
 type FakeUseCases = Bound<typeof useCases>;
 
-/** The parts that a test can fake: use cases, and services that routes use directly. */
+/** What a test can replace: use cases, and services that routes use directly. */
 export type RouteFakes = FakeUseCases & Omit<RouteContext, "call">;
 
 const notPaused = async (): Promise<never> => {
   throw new ServiceError("NOT_FOUND", "all is not paused");
 };
 
-/** Responds in place of the use cases; fails for a use case that no test fakes. */
+/** Calls the fakes instead of the use cases. Throws for a use case that no test replaces. */
 function callOf(fakes: FakeUseCases): UseCases<never>["call"] {
   const names = new Map<unknown, keyof FakeUseCases>(
     Object.entries(useCases).map(([name, useCase]) => [useCase, name as keyof FakeUseCases]),

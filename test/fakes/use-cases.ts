@@ -1,4 +1,4 @@
-/** Use cases with bound services, which take only the arguments that a route passes. */
+/** Use cases without their `services` parameter: functions of the arguments that a route passes. */
 export type Bound<UseCases> = {
   readonly [Name in keyof UseCases]: UseCases[Name] extends (
     services: never,

@@ -10,7 +10,7 @@ import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
 
 /** The contracts of `memory-contracts.ts` on a real node, in EVM code. */
 const codes: readonly (readonly [Address, Hex])[] = [
-  // Reverts with a value in blocks with an odd number: if (callvalue && number & 1) revert.
+  // Rejects native tokens in blocks with an odd number: if (callvalue && number & 1) revert.
   [FICKLE, "0x341560105743600116156010575f5ffd5b00"],
   // Runs a loop until it has used 2,000,000 gas (1e8480), then reverts if the block number is odd.
   [BURNER, "0x5a5b5a8103621e84801160015743600116601557005b5f5ffd"],
@@ -18,7 +18,7 @@ const codes: readonly (readonly [Address, Hex])[] = [
   [SINK, "0x00"],
 ];
 
-/** How many blocks the service looks back for fees. */
+/** The number of blocks from which the service derives fees. */
 const FEE_HISTORY_BLOCKS = 10;
 
 interface Node {

@@ -12,17 +12,20 @@ import {
 } from "./ledger.ts";
 import type { SequenceWorld } from "./world.ts";
 
-/** The books of everyone outside the service: no one takes out more than was paid in for them. */
+/** The books of all parties outside the service: no party takes out more than was paid in for it. */
 export interface Books {
-  /** To call after every action, while prices are those at which it paid. */
+  /** Records new payments and deposits at current prices. Call it after every action. */
   note(facts: Facts): void;
-  /** What the solver paid out with this payment, in USD with 18 decimals at the prices of its time. */
+  /** What the solver paid with this payment, in USD with 18 decimals, at the prices when it was recorded. */
   paidUsd(payment: OnChainPayment): bigint;
-  /** @param exposed orders that lost a confirmed deposit in a reorg: no payment for them is too much */
+  /**
+   * Payments that exceed what was paid in for them.
+   * @param exposed orders that lost a confirmed deposit in a reorg; payments for them are not checked
+   */
   overpaid(facts: Facts, exposed: ReadonlySet<string>): Promise<string[]>;
 }
 
-/** Requests that the same money may serve: all of one deposit address, otherwise only one request. */
+/** The deposits and payments of all requests of one deposit address, or of a single other request. */
 interface Group {
   readonly deposits: readonly OnChainDeposit[];
   readonly payments: readonly OnChainPayment[];
@@ -30,7 +33,7 @@ interface Group {
 
 export function openBooks(world: SequenceWorld): Books {
   const paid = new Map<Hex, bigint>();
-  /** The maximum value of incoming money while it was there, because prices move before it is paid for. */
+  /** The highest value so far of each deposit or top-up, because prices move before the solver pays for it. */
   const received = new Map<string, bigint>();
 
   const isApp = (account: Address): boolean =>
@@ -46,7 +49,7 @@ export function openBooks(world: SequenceWorld): Books {
     if (usd > (received.get(key) ?? 0n)) received.set(key, usd);
   };
 
-  /** The app's money: what it sent to the solver, and what it claimed. */
+  /** What apps sent to the solver (`isIn`), and what they claimed. */
   const appMovements = (): {
     readonly hash: Hex;
     readonly at: number;
@@ -58,7 +61,7 @@ export function openBooks(world: SequenceWorld): Books {
         transactions.flatMap(({ transaction: { hash }, movements }) =>
           movements.flatMap(({ from, to, currency, amount }, at) => {
             const moved = { chain, currency, amount };
-            // Beyond all ordinals of deposits of the same transaction.
+            // Place numbers from 1,000 on do not collide with ordinals of deposits in the same transaction.
             const isIn = isSolver(to) && isApp(from);
             const isOut = isSolver(from) && isApp(to);
             return isIn || isOut ? [{ hash, at: 1_000 + at, isIn, moved }] : [];
@@ -108,8 +111,8 @@ export function openBooks(world: SequenceWorld): Books {
         apps
           .filter((one) => one.isIn === isIn)
           .reduce((sum, { hash, at }) => sum + receivedUsd(hash, at), 0n);
-      // Beyond its top-ups an app has only what deposits brought beyond their fills: its fees, and the
-      // surplus of fast fills.
+      // In addition to its top-ups, an app can only have earned what deposits brought beyond their fills: app
+      // fees and the surplus of fast fills.
       if (exposed.size === 0 && ofApps(false) > ofApps(true) + leftUsd + ONE_CENT)
         found.push(
           `apps took ${inDollars(ofApps(false))} out, but put ${inDollars(ofApps(true))} in and can have earned ${inDollars(leftUsd)}`,
@@ -145,8 +148,8 @@ function groupsOf({ terms, deposits, payments }: Facts): ReadonlyMap<string, Gro
 }
 
 /**
- * One fill may precede its deposit; every further one needs its own money: a deposit, or as much at the
- * deposit address as its request asked for.
+ * Only one fill may precede its deposit. Every other fill needs a deposit, or the amount of its request at the
+ * deposit address.
  */
 function paidTwice(world: SequenceWorld, name: string, { deposits, payments }: Group): string[] {
   const fills = payments.filter(isToRecipient);
@@ -165,8 +168,8 @@ function isAtAddress(world: SequenceWorld, { terms }: OnChainPayment): boolean {
 }
 
 /**
- * In base units: refunds are no more than what was deposited and did not earn a fill that its own user paid
- * for.
+ * Refunds, in base units, that exceed the deposits. A deposit that a fill used up does not count, unless an
+ * app paid for that fill.
  */
 function refundedTooMuch(
   name: string,
@@ -182,7 +185,7 @@ function refundedTooMuch(
     }
     return sums;
   };
-  // A deposit of a third party is refunded although there is a fill: the app of the fast fill pays for it.
+  // A third party's deposit may be refunded despite a fast fill, because the app pays for the fill.
   const filled = new Set(
     settled
       .filter(({ kind, payment }) => kind === "fill" && !charged.has(payment.terms.requestId))
@@ -208,7 +211,7 @@ function refundedTooMuch(
     );
 }
 
-/** What apps cover and sponsor, in USD with 18 decimals, by request. */
+/** What apps are charged or hold for each request, in USD with 18 decimals, by request id. */
 async function chargedToApps(world: SequenceWorld): Promise<ReadonlyMap<string, bigint>> {
   const { rows } = await world.pool.query<{ request_id: string; usd: bigint }>(
     `select request_id, sum(usd) as usd from (

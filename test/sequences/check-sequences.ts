@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { sequences, type Action } from "./actions.ts";
+import type { Action } from "./action.ts";
+import { sequences } from "./random-actions.ts";
 import { runSequence } from "./run-sequence.ts";
 import type { NodeKind } from "./sequence-chain.ts";
 import type { SequenceHome } from "./world.ts";
@@ -7,11 +8,11 @@ import type { SequenceHome } from "./world.ts";
 export interface SequenceOptions {
   readonly runs: number;
   readonly seed: number;
-  /** Where in the sequences of that seed a failure was found; repeats only that one. */
+  /** The place of one sequence among those of the seed, as printed with a failure. Runs only that sequence. */
   readonly path?: string | undefined;
-  /** What is more frequent, by names of `focusNames`. */
+  /** Names from `focusNames` that occur more often. */
   readonly focus?: readonly string[] | undefined;
-  /** No new sequence begins after this many ms; those that ran count. */
+  /** No new sequence begins after this many ms. The number of runs may then be lower. */
   readonly timeLimitMs?: number | undefined;
   readonly onRun?: (() => void) | undefined;
 }
@@ -35,8 +36,8 @@ export interface SequenceReport {
 const MAX_ACTIONS = 12;
 
 /**
- * Runs random sequences one after the other until one breaks an invariant, and searches the shortest that
- * still does.
+ * Runs random sequences one after the other until one breaks an invariant. Then searches for the shortest
+ * sequence that still breaks it.
  */
 export async function checkSequences(
   home: SequenceHome,
@@ -45,7 +46,7 @@ export async function checkSequences(
   const endMs = performance.now() + (timeLimitMs ?? Number.POSITIVE_INFINITY);
   let ran = 0;
   const property = fc.asyncProperty(sequences(MAX_ACTIONS, new Set(focus)), async (actions) => {
-    // On a busy machine one sequence may take longer than the limit; it still counts.
+    // The first sequence always runs, because on a busy machine it may exceed the limit.
     if (ran > 0 && performance.now() > endMs) return;
     ran++;
     await runSequence(home, actions);
@@ -74,7 +75,7 @@ export async function checkSequences(
   };
 }
 
-/** What a person needs to see and repeat a failure. */
+/** Describes a failure, and how to repeat it. */
 export function failureText({ seed, path, nodes, focus, actions, reason }: SequenceFailure): string {
   const options = [
     `--seed ${seed} --path ${path}`,

@@ -14,7 +14,7 @@ import {
 import { OUR_KEYS } from "./keys.ts";
 import type { SequenceWorld } from "./world.ts";
 
-/** The chains' facts of one request. */
+/** What the chains show about one request. */
 interface Truth {
   readonly terms: RequestTerms;
   readonly deposits: readonly OnChainDeposit[];
@@ -33,9 +33,9 @@ function truthOf({ deposits, payments }: Facts, terms: RequestTerms): Truth {
 }
 
 /**
- * Statuses that the chains contradict; empty if all are true. To call when nothing waits to be read.
- * @param exposed orders that lost a confirmed deposit in a reorg: their statuses stay, and the operator is
- * alarmed
+ * Statuses that the chains contradict. Call it when the service has read everything.
+ * @param exposed orders that lost a confirmed deposit in a reorg; the service keeps their statuses and alarms
+ * the operator
  */
 export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<string>): Promise<string[]> {
   const facts = await readFacts(world);
@@ -52,7 +52,7 @@ export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<s
       found.push(`${terms.requestId} has no status`);
       continue;
     }
-    // Another request replaces this one: its status is shown, and is checked with it.
+    // The status shown is that of the request that replaced this one, with which it is checked.
     if (status.supersededByRequestId !== undefined) continue;
     if (terms.kind !== "bridge") {
       found.push(...falseSend(world, terms, status));
@@ -69,8 +69,8 @@ export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<s
 }
 
 /**
- * Requests whose user would deposit a second time, although the service has read the block of the first
- * deposit. Holds after every action, even while something is in progress.
+ * Requests whose status asks for a deposit although the service has read the block of their deposit. None may
+ * exist after any action, even while work is in progress.
  */
 export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<string>): Promise<string[]> {
   const { rows } = await world.pool.query<{ chain_id: number; block_number: number; block_hash: string }>(
@@ -78,7 +78,7 @@ export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<
   );
   const readTo = new Map(
     rows
-      // After a reorg that the service has not read yet, its statuses may be older than the chain.
+      // If the service has not read a reorg yet, its statuses may be older than the chain.
       .filter(({ chain_id, block_number, block_hash }) =>
         world
           .chainOf(chain_id)
@@ -104,7 +104,7 @@ export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<
   );
 }
 
-/** Money of a listed currency at an address belongs to someone, and the newest request there must say so. */
+/** Funds at the request's deposit address that its status does not mention. */
 function atAddress(world: SequenceWorld, { terms, fills, refunds }: Truth, status: StatusView): string[] {
   const at = terms.depositAddress?.address;
   if (at === undefined || fills.length > 0 || refunds.length > 0) return [];
@@ -115,7 +115,7 @@ function atAddress(world: SequenceWorld, { terms, fills, refunds }: Truth, statu
   return [`${held} units are at the deposit address, but fundsAt is user`];
 }
 
-/** A user's payment on one chain: a success needs a successful transaction with the request's id. */
+/** A success of a payment on one chain without a successful transaction that carries the request's id. */
 function falseSend(world: SequenceWorld, { requestId, origin }: RequestTerms, status: StatusView): string[] {
   const { memory } = world.chainOf(origin.chainId);
   const paid = memory.blocks
@@ -128,7 +128,7 @@ function falseSend(world: SequenceWorld, { requestId, origin }: RequestTerms, st
   return [];
 }
 
-/** Money at a deposit address is deposited only for requests of that address. */
+/** Funds of a deposit address that were deposited for a request of another address. */
 export async function misassignedSweeps(world: SequenceWorld): Promise<string[]> {
   const { deposits, terms } = await readFacts(world);
   const addresses = new Set(
@@ -143,9 +143,9 @@ export async function misassignedSweeps(world: SequenceWorld): Promise<string[]>
 }
 
 /**
- * Anyone can deposit any amount in the user's name: it is refunded to the user, and the request keeps
- * waiting. The agreed deposit, and one by the user or the service, is the request's own, except for dust: it
- * does not end a fast filled request, and is not worth refunding.
+ * Whether a deposit is the request's own: the agreed one, or one made by the user or the service, except for
+ * dust, which ends no fast filled request and is not worth a refund. Anyone can make other deposits in the
+ * user's name; they are refunded to the user, and the request keeps waiting.
  */
 function isOwnDeposit(
   world: SequenceWorld,
@@ -164,7 +164,7 @@ const isDust = (
   { chain, deposit }: Pick<OnChainDeposit, "chain" | "deposit">,
 ): boolean => valueOf(world, chain.chain.id, deposit.currency, deposit.amount) < DUST_USD;
 
-/** Deposits of the request that are in the depository; those of one currency are refunded in any order. */
+/** The request's own deposits that were not refunded. Deposits of one currency are refunded in any order. */
 function unreturnedOwn(world: SequenceWorld, { terms, deposits, refunds }: Truth): readonly OnChainDeposit[] {
   const own = deposits.filter((one) => isOwnDeposit(world, terms, one));
   const returnable = deposits.filter((one) => own.includes(one) || !isDust(world, one));
@@ -181,37 +181,37 @@ function contradictions(world: SequenceWorld, truth: Truth, status: StatusView):
   const { deposits, fills, refunds } = truth;
   const found: string[] = [];
   const unreturned = deposits.length - refunds.length;
-  const says = (wrong: boolean, why: string): void => {
-    if (wrong) found.push(why);
+  const findIf = (isWrong: boolean, problem: string): void => {
+    if (isWrong) found.push(problem);
   };
-  says(fills.length > 1, `the recipient was paid ${fills.length} times`);
-  says(refunds.length > deposits.length, `${refunds.length} refunds of ${deposits.length} deposits`);
-  says((status.status === "success") !== (fills.length === 1), `there are ${fills.length} fills on chain`);
-  says(status.fundsAt === "recipient" && fills.length === 0, "the recipient received nothing");
-  says(
+  findIf(fills.length > 1, `the recipient was paid ${fills.length} times`);
+  findIf(refunds.length > deposits.length, `${refunds.length} refunds of ${deposits.length} deposits`);
+  findIf((status.status === "success") !== (fills.length === 1), `there are ${fills.length} fills on chain`);
+  findIf(status.fundsAt === "recipient" && fills.length === 0, "the recipient received nothing");
+  findIf(
     fills.some(({ mined }) => !status.txHashes.includes(mined.transaction.hash)),
     "the fill's hash is missing",
   );
-  says(status.status === "refund" && refunds.length === 0, "nothing was refunded");
-  says(status.fundsAt === "refunded" && refunds.length === 0, "nothing was refunded");
+  findIf(status.status === "refund" && refunds.length === 0, "nothing was refunded");
+  findIf(status.fundsAt === "refunded" && refunds.length === 0, "nothing was refunded");
   const own = unreturnedOwn(world, truth);
-  says(
+  findIf(
     status.fundsAt === "user" && own.length > 0 && fills.length === 0,
     "the user's deposit is in the depository",
   );
-  says(
+  findIf(
     status.nextAction === "send_deposit" && own.length > 0,
     "the status asks the user for a second deposit",
   );
-  says(status.fundsAt === "depository" && unreturned <= 0, "the depository holds nothing of the request");
-  says(
+  findIf(status.fundsAt === "depository" && unreturned <= 0, "the depository holds nothing of the request");
+  findIf(
     status.final && status.pollAfterMs !== 0 && status.status !== "failure",
     "a final status has a pollAfterMs above 0",
   );
   return found;
 }
 
-/** Depository logs of canonical blocks and the table of deposits must be equal. */
+/** Differences between the depository's logs in canonical blocks and the table of deposits. */
 export async function missedDeposits(world: SequenceWorld): Promise<string[]> {
   const { deposits } = await readFacts(world);
   const { rows } = await world.pool.query<{ key: string }>(
@@ -235,7 +235,7 @@ export async function missedDeposits(world: SequenceWorld): Promise<string[]> {
   ];
 }
 
-/** Faults that no rule of the service expects, and violated invariants of the ledger. */
+/** Unexpected faults, rejected transitions, and violated invariants of the ledger. */
 export async function brokenRules(world: SequenceWorld): Promise<string[]> {
   const faults = world.faults.map((fault) => `fault: ${describe(fault)}`);
   const rejected = world.events

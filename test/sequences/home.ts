@@ -7,7 +7,8 @@ import type { SequenceHome } from "./world.ts";
 const EMPTIED_PER_VACUUM = 20;
 
 /**
- * A database and two chains that one process uses for one sequence after the other. Closing it closes both.
+ * A database and two chains that one process uses for all its sequences. `close` drops the database and stops
+ * the chains.
  */
 export async function openHome(
   serverUrl: string,
@@ -18,10 +19,7 @@ export async function openHome(
   await onServer(
     serverUrl,
     `create database ${name} template ${template}`,
-    // Replanning a statement takes longer than running it on tables of a few rows.
-    ...["plan_cache_mode = force_generic_plan", "jit = off", "synchronous_commit = off"].map(
-      (setting) => `alter database ${name} set ${setting}`,
-    ),
+    ...["jit = off", "synchronous_commit = off"].map((setting) => `alter database ${name} set ${setting}`),
   );
   const pool = createPool(databaseUrl(serverUrl, name), {
     max: 6,
@@ -31,7 +29,7 @@ export async function openHome(
   const { rows } = await pool.query<{ name: string }>(
     "select quote_ident(tablename) as name from pg_tables where schemaname = 'public' and tablename !~ 'migration'",
   );
-  // Ledger rows are protected by triggers; deleting beats truncating for tables of a few rows.
+  // Triggers protect ledger rows. For tables of a few rows, deleting is faster than truncating.
   await pool.query(`create function empty_all() returns void language plpgsql as $$
     begin
       set local session_replication_role = replica;

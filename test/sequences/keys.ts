@@ -2,7 +2,7 @@ import type { Address, Hex } from "@causeway/domain";
 import { localAccount, type LocalAccount } from "@causeway/localnet";
 import { lower } from "./memory-evm.ts";
 
-/** Every account of a sequence. All have keys, because real nodes only accept signed transactions. */
+/** The accounts of a sequence. All have private keys, because real nodes accept only signed transactions. */
 
 const privateKeys = new Map<Address, Hex>();
 const account = (role: LocalAccount["role"], index = 0): Address => {
@@ -11,7 +11,7 @@ const account = (role: LocalAccount["role"], index = 0): Address => {
   return lower(address);
 };
 
-// The service begins with the first account of each role; rotation moves it to the next.
+// The service starts with the first account of each role. Each rotation moves it to the next one.
 const three = (role: LocalAccount["role"]): readonly [Address, Address, Address] => [
   account(role, 0),
   account(role, 1),
@@ -21,7 +21,7 @@ export const SOLVERS = three("solver");
 export const EXECUTORS = three("executor");
 /** The factory of deposit addresses is deployed with the first one. */
 export const OPERATORS = three("depositAddressOperator");
-/** Every key that the service has, had or will have. */
+/** All keys that the service has at any time in a sequence. */
 export const OUR_KEYS: readonly Address[] = [...SOLVERS, ...EXECUTORS, ...OPERATORS];
 
 /** Owns the factory of deposit addresses. */
@@ -37,7 +37,7 @@ export function privateKeyOf(address: Address): Hex {
   return key;
 }
 
-/** What differs from one start of the service to the next. */
+/** What may differ between two starts of the service. */
 export interface Configuration {
   readonly solver: Address;
   /** `SOLVER_FORMER_KEYS`. */

@@ -7,15 +7,15 @@ import { OPERATORS, OUR_KEYS, SOLVERS } from "./keys.ts";
 import type { SequenceWorld, WorldChain } from "./world.ts";
 
 /**
- * The test's own books, independent of the service's decisions: payments and deposits are read from the
- * chains, and what the hub owes follows from the oracles' rule, implemented here a second time.
+ * The test's own books, which do not depend on the service's decisions. Payments and deposits are read from the
+ * chains. What the hub owes follows from the oracles' rules, which are implemented here a second time.
  */
 
 /** When and where a transaction was mined. */
 interface Mined {
   readonly chain: WorldChain;
   readonly mined: MinedTransaction;
-  /** Unix seconds of its block. */
+  /** The time of its block in Unix seconds. */
   readonly timestamp: number;
   readonly block: bigint;
 }
@@ -25,7 +25,7 @@ export interface OnChainDeposit extends Mined {
   readonly ordinal: number;
 }
 
-/** Money of one currency that moved on a chain. */
+/** An amount of one currency that moved on a chain. */
 export interface MovedMoney {
   readonly chain: WorldChain;
   readonly currency: Address;
@@ -47,13 +47,13 @@ export interface Facts {
   readonly terms: ReadonlyMap<string, RequestTerms>;
   readonly deposits: readonly OnChainDeposit[];
   readonly payments: readonly OnChainPayment[];
-  /** Maps a payment's transaction to that of the deposit that it was made for. */
+  /** The transaction of the deposit for which each payment was made, by the payment's transaction. */
   readonly presented: ReadonlyMap<Hex, Hex>;
-  /** Deposits that the hub credits to the solver, with the payment that earned each. */
+  /** Deposits that the hub credits to the solver, each with the payment that earned it. */
   readonly settled: readonly Settled[];
 }
 
-/** Whether it pays the recipient of its request; every other payment of the request is a refund. */
+/** Whether a payment is a fill, which pays the recipient of its request. All other payments are refunds. */
 export function isToRecipient({ chain, mined, terms: { destination, recipient } }: OnChainPayment): boolean {
   return (
     chain.chain.id === destination.chainId &&
@@ -62,10 +62,10 @@ export function isToRecipient({ chain, mined, terms: { destination, recipient } 
 }
 
 const knownTerms = new WeakMap<SequenceWorld, Map<RequestId, RequestTerms>>();
-/** The facts that were read last, and the world's state at that time. */
+/** The facts that were last read of each world, and the moment at which they were read. */
 const lastFacts = new WeakMap<SequenceWorld, { readonly moment: string; readonly facts: Facts }>();
 
-/** The terms by order id. They never change, so each is read once. */
+/** The terms by order id. Terms never change, so each is read only once. */
 async function readTerms(world: SequenceWorld): Promise<ReadonlyMap<string, RequestTerms>> {
   const known = knownTerms.get(world) ?? new Map<RequestId, RequestTerms>();
   knownTerms.set(world, known);
@@ -83,7 +83,7 @@ async function readTerms(world: SequenceWorld): Promise<ReadonlyMap<string, Requ
   return new Map(withOrder.map((terms) => [terms.orderId, terms]));
 }
 
-/** Everything on both chains now, and what an oracle would attest of it. */
+/** All deposits and payments on both chains now, and what an oracle would attest about them. */
 export async function readFacts(world: SequenceWorld): Promise<Facts> {
   const moment = [world.revision, ...world.chains.map(({ memory }) => memory.tip.hash)].join(" ");
   const last = lastFacts.get(world);
@@ -114,7 +114,7 @@ export async function readFacts(world: SequenceWorld): Promise<Facts> {
   return facts;
 }
 
-/** A token sent to the depository by a plain `transfer` with an order id after its calldata. */
+/** Deposits by a plain `transfer` to the depository with an order id after its calldata. */
 function transferred(
   { chain }: WorldChain,
   { transaction: { from, to, input }, receipt, movements }: MinedTransaction,
@@ -128,8 +128,8 @@ function transferred(
 }
 
 /**
- * Maps a payment's transaction to that of the deposit with which the service presents it to the oracles; it
- * may choose any of several.
+ * The transaction of the deposit that the service presents to the oracles with each payment, by the payment's
+ * transaction. The service may choose any of several deposits.
  */
 async function readPresented(world: SequenceWorld): Promise<ReadonlyMap<Hex, Hex>> {
   const { rows } = await world.pool.query<{ payment: Hex; deposit: Hex }>(
@@ -142,8 +142,8 @@ async function readPresented(world: SequenceWorld): Promise<ReadonlyMap<Hex, Hex
 }
 
 /**
- * Each payment settles one deposit and vice versa: a fill the one that it is presented with, a refund the
- * smallest that it can be for.
+ * Pairs payments with deposits, one to one. A fill settles the deposit that it is presented with. A refund
+ * settles the smallest deposit that it can be for.
  */
 function settle(
   world: SequenceWorld,
@@ -170,7 +170,7 @@ function settle(
   return settled;
 }
 
-/** What an account received in a transaction, minus what it gave. Payouts of a depository are no payments. */
+/** What an account received in a transaction, minus what it sent. Payouts of a depository do not count. */
 function received(
   chain: WorldChain,
   { movements }: MinedTransaction,
@@ -192,8 +192,8 @@ function isOwnInput({ inputs }: Order, { chain, deposit }: OnChainDeposit): bool
 }
 
 /**
- * Oracles attest a payment with the signature of the solver that its order names; a lost key signs for
- * earlier payments.
+ * Whether the solver that the payment's order names can sign for it. Oracles need that signature. A lost key
+ * signed only for payments before its loss.
  */
 function signs({ lostSolvers }: SequenceWorld, solver: Hex, { timestamp }: OnChainPayment): boolean {
   const own = SOLVERS.find((one) => one === solver);
@@ -215,7 +215,7 @@ function isFillOf(world: SequenceWorld, payment: OnChainPayment, one: OnChainDep
 }
 
 const SCALE = 10n ** 18n;
-/** Clocks of two chains may differ by this much. */
+/** How much the clocks of two chains may differ. */
 const SKEW_SECONDS = 60;
 
 function isRefundOf(world: SequenceWorld, payment: OnChainPayment, one: OnChainDeposit): boolean {
@@ -237,7 +237,7 @@ function isRefundOf(world: SequenceWorld, payment: OnChainPayment, one: OnChainD
   );
 }
 
-/** USD with 18 decimals of an amount at current prices. */
+/** The value of an amount at current prices, in USD with 18 decimals. */
 export function valueOf(world: SequenceWorld, chainId: number, currency: Address, amount: bigint): bigint {
   const known = world.currencyOf(chainId, currency);
   const price = world.services.prices.usd(known);
@@ -253,7 +253,7 @@ export function worthOf(world: SequenceWorld, holders: readonly Address[]): bigi
   return sum;
 }
 
-/** What the service owes apps' wallets beyond their holds, and what it may still charge them for. */
+/** What the service owes the wallets of apps, minus what it may still charge them, in USD with 18 decimals. */
 async function owedToApps(world: SequenceWorld): Promise<bigint> {
   const { rows } = await world.pool.query<{
     wallet: Address;
@@ -289,7 +289,7 @@ export interface Worth {
   readonly total: bigint;
 }
 
-/** The service's worth: what its keys hold and the hub owes, minus what it owes to apps. */
+/** What the service's keys hold and what the hub owes it, minus what it owes to apps, in USD. */
 export async function solverWorth(world: SequenceWorld): Promise<Worth> {
   const { settled } = await readFacts(world);
   const held = worthOf(world, OUR_KEYS);
@@ -302,24 +302,24 @@ export async function solverWorth(world: SequenceWorld): Promise<Worth> {
   return { held, repaid, owed, total: held + repaid - owed };
 }
 
-/** Money that the service received and that may be reorged out. */
+/** Received funds that a reorg may remove. */
 export interface Exposed {
   readonly chain: WorldChain;
   readonly mined: MinedTransaction;
   readonly currency: Address;
   readonly amount: bigint;
-  /** USD when it was exposed: later prices do not change the loss. */
+  /** The value in USD when a reorg removed the funds. Later prices do not change the loss. */
   readonly usd: bigint;
-  /** The order that a deposit names, and its depositor; undefined for a top-up. */
+  /** The order id that the deposit names. This and `depositor` are undefined for a top-up. */
   readonly orderId: Hex | undefined;
   readonly depositor: Address | undefined;
-  /** Transactions that had deposited for the order when this money was exposed. */
+  /** Transactions that had deposited for the order before the reorg. */
   readonly known: ReadonlySet<Hex>;
 }
 
 /**
- * Deposits and top-ups that a reorg of `depth` blocks drops although they have the configured confirmations.
- * Such money may already be paid out: this is the documented risk of confirmation tiers.
+ * Deposits and top-ups that a reorg of `depth` blocks removes although they have the configured confirmations.
+ * The service may have paid for them already. This is the documented risk of confirmation tiers.
  */
 export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number): Promise<Exposed[]> {
   const one = world.chains[at];
@@ -371,8 +371,8 @@ export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number):
 }
 
 /**
- * Whether the exposed money is on its chain: a transaction that is mined again may move another amount, if it
- * moves whatever is at an address.
+ * Whether the exposed funds are still on their chain. A transaction that is mined again may move another
+ * amount, for example the whole balance of an address.
  */
 export const isOnChain = ({ chain, mined, currency, amount }: Exposed): boolean => {
   const again = chain.memory.mined(mined.transaction.hash);
@@ -383,8 +383,7 @@ export const isOnChain = ({ chain, mined, currency, amount }: Exposed): boolean 
 };
 
 /**
- * Whether the deposit is the exposed one repeated: the same amount for the same order, in a later
- * transaction.
+ * Whether a deposit repeats the exposed one: the same amount for the same order in a later transaction.
  */
 export const isAgain = (exposed: Exposed, { chain, deposit, mined }: OnChainDeposit): boolean =>
   chain === exposed.chain &&
@@ -394,7 +393,10 @@ export const isAgain = (exposed: Exposed, { chain, deposit, mined }: OnChainDepo
   deposit.amount === exposed.amount &&
   !exposed.known.has(mined.transaction.hash);
 
-/** Gas that the service's keys paid; for each transaction at most what one of its kind may use. */
+/**
+ * The gas cost of each transaction of the service's keys, in USD with 18 decimals. At most the gas that the
+ * service may pay itself counts.
+ */
 export function gasByTransaction(world: SequenceWorld): ReadonlyMap<Hex, bigint> {
   const allowed = new Map<Hex, bigint>();
   for (const { memory, chain } of world.chains)

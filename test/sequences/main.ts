@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { programOptions } from "../../scripts/program-options.ts";
 import { createTemplateDatabase } from "../support/template-database.ts";
-import { focusNames } from "./actions.ts";
+import { focusNames } from "./random-actions.ts";
 import { anvilNodes } from "./anvil-nodes.ts";
 import { checkSequences, failureText } from "./check-sequences.ts";
 import { openHome } from "./home.ts";

@@ -24,7 +24,7 @@ export interface MemoryBlock extends SequenceBlock {
   readonly after: Cells;
 }
 
-/** What the ports for the service need in addition; `connect` wraps it with them. */
+/** A chain in memory, with what the service's ports need. `connect` creates these ports. */
 export interface MemoryChain extends Omit<SequenceChain, "connect"> {
   readonly blocks: readonly MemoryBlock[];
   readonly tip: MemoryBlock;
@@ -32,8 +32,7 @@ export interface MemoryChain extends Omit<SequenceChain, "connect"> {
   add(transaction: ChainTransaction): void;
   setCell(key: string, value: bigint): void;
   /**
-   * Runs a call on a copy of the newest state, as part of the newest block: nodes do not simulate the next
-   * one.
+   * Runs a call on a copy of the newest state, in the context of the newest block, as nodes do.
    */
   try(frame: Frame): { readonly run: Execution; readonly reverted: string | undefined; readonly output: Hex };
   blockByHash(hash: Hex): MemoryBlock | undefined;
@@ -45,11 +44,11 @@ const USER_FEE_CAP = 10n ** 13n;
 
 export function memoryChain(chain: Chain): MemoryChain {
   const contracts = contractsOf(chain);
-  /** Blocks can be looked up by hash after they were replaced. */
+  /** All blocks by hash, including replaced ones. */
   const allBlocks = new Map<Hex, MemoryBlock>();
   let blocks: MemoryBlock[] = [];
   let pool: ChainTransaction[] = [];
-  /** The chain's height when the node received each transaction. */
+  /** The height of the chain when the node received each transaction. */
   const heardAt = new Map<Hex, bigint>();
   const index = new Map<TxHash, MinedTransaction>();
   let made = 0n;
@@ -140,7 +139,7 @@ export function memoryChain(chain: Chain): MemoryChain {
     };
   };
 
-  /** Every other transaction, by its hash, may be mined one block later than signed for. */
+  /** Whether a transaction is delayed by one block. Half of all transactions are, depending on their hash. */
   const isUnderWay = ({ hash }: ChainTransaction): boolean =>
     BigInt(hash) % 2n === 1n && heardAt.get(hash) === tipOf().number;
 
@@ -152,11 +151,11 @@ export function memoryChain(chain: Chain): MemoryChain {
     const timestamp = wanted > tip.timestamp ? wanted : tip.timestamp + 1n;
     const cells: Cells = new Map(tip.after);
     const transactions: MinedTransaction[] = [];
-    // A delayed replacement also delays what it replaces, so that it does not overtake a process that
-    // abandoned a payment.
+    // A delayed replacement also delays the transaction that it replaces. Otherwise that one could be mined
+    // after its payment was abandoned.
     const underWay = new Set<string>();
-    // Each pass includes every transaction whose nonce is next; it may wait for one that is behind it in the
-    // mempool.
+    // Each pass includes every transaction whose nonce is next. Another pass is needed if such a transaction
+    // was behind a later nonce in the mempool.
     for (let taken = true; taken;) {
       taken = false;
       for (const transaction of [...pool].toSorted(byOffer)) {
@@ -257,7 +256,7 @@ export function memoryChain(chain: Chain): MemoryChain {
   };
 }
 
-/** For one sender and nonce the higher fee wins. */
+/** Sorts by sender and nonce. For one nonce, the transaction with the highest fee comes first. */
 function byOffer(a: ChainTransaction, b: ChainTransaction): number {
   if (a.from !== b.from) return a.from < b.from ? -1 : 1;
   if (a.nonce !== b.nonce) return a.nonce - b.nonce;

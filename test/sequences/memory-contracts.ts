@@ -18,7 +18,7 @@ import {
 } from "./memory-evm.ts";
 
 /**
- * The system's contracts as far as money moves through them, with the same rules and events as the Solidity
+ * The functions of the system's contracts that move funds, with the same rules and events as in the Solidity
  * sources.
  */
 
@@ -230,7 +230,7 @@ const keyOf = (key: Key): DepositAddressKey => ({
   strict: key.strict,
 });
 
-/** @param operatorCell where the chain stores who may sweep */
+/** @param operatorCell key of the cell with the account that may sweep */
 function factory(self: Address, depositoryAddress: Address, operatorCell: string): Contract {
   const deposit = (
     evm: Execution,
@@ -317,7 +317,7 @@ const fickle: Contract = (evm, { value }) => {
 /** Uses a lot of gas, then reverts in blocks with an odd number. */
 const burner: Contract = (evm) => {
   evm.gas += 2_000_000n;
-  if (evm.block.number % 2n === 1n) throw new Reverted("burnt");
+  if (evm.block.number % 2n === 1n) throw new Reverted("the block number is odd");
   return "0x";
 };
 

@@ -19,13 +19,13 @@ const abi = parseAbi([
 ]);
 
 export const DEX: Address = "0x0000000000000000000000000000000000000de0";
-/** Named as in the chain's configuration, so that quotes and fills may use it. */
+/** A source in the chain's configuration, so that quotes and fills may use it. */
 const SOURCE = "uniswap-v2";
 const FEE_BPS = 30n;
 const HOP_GAS = 90_000n;
 const SLIPPAGE_BPS = 25;
 
-/** The account that holds the reserves of a pair. */
+/** The account with the reserves of a pair. */
 export const pairOf = (a: Address, b: Address): Address =>
   `0x${keccakOf(toHex([a, b].toSorted().join(" "))).slice(26)}`;
 
@@ -189,7 +189,7 @@ function toAnswer({
   };
 }
 
-/** A trade by an account that has approved its input. */
+/** A swap by an account that has approved the input. */
 export function swapCall({
   exactIn,
   path,

@@ -8,10 +8,10 @@ import { concat, pad, toHex } from "viem";
  * the service, with the same logs, and records money movements as plain facts for the test's own books.
  */
 
-/** Balances, allowances, nonces and flags by text key; copied completely for snapshots. */
+/** Balances, allowances, nonces and flags by a text key. Snapshots copy the whole map. */
 export type Cells = Map<string, bigint>;
 
-/** One movement of money on the chain. Zero address = native. */
+/** One movement of funds on the chain. The zero address as currency means the native token. */
 export interface Movement {
   readonly currency: Address;
   readonly from: Address;
@@ -19,7 +19,7 @@ export interface Movement {
   readonly amount: bigint;
 }
 
-/** Money that the depository received under an id. */
+/** Funds that the depository received under an id. */
 export interface DepositMade {
   readonly id: Hex;
   readonly depositor: Address;
@@ -35,7 +35,7 @@ export interface Frame {
 }
 
 /**
- * What a contract does when called; returns its return data.
+ * What a contract does when it is called. Returns the return data.
  * @throws Reverted
  */
 export type Contract = (evm: Execution, frame: Frame) => Hex;
@@ -60,7 +60,7 @@ const INTRINSIC_GAS = 21_000n;
 const CALL_GAS = 5_000n;
 const TOKEN_GAS = 25_000n;
 
-/** One run of a call on a state: changes `cells`, and collects what happened. */
+/** One execution of a call on a state. Changes `cells`, and collects logs, movements and deposits. */
 export class Execution {
   readonly logs: { readonly address: Address; readonly topics: readonly Hex[]; readonly data: Hex }[] = [];
   readonly movements: Movement[] = [];
@@ -88,7 +88,7 @@ export class Execution {
   }
 
   /**
-   * A whole transaction except for its fee.
+   * Runs a whole transaction, except for its fee.
    * @throws Reverted, with everything undone
    */
   run(frame: Frame): Hex {
@@ -158,7 +158,7 @@ export class Execution {
     this.emit(token, [TRANSFER_TOPIC, addressTopic(from), addressTopic(to)], word(amount));
   }
 
-  /** Uses an allowance. */
+  /** Moves tokens by an allowance. */
   pullToken(token: Address, spender: Address, from: Address, to: Address, amount: bigint): void {
     const key = allowanceKey(token, from, spender);
     const allowed = this.get(key);
@@ -187,7 +187,10 @@ export const allowanceKey = (token: Address, owner: Address, spender: Address): 
   `allowance:${token}:${owner}:${spender}`;
 export const nonceKey = (account: Address): string => `nonce:${account}`;
 
-/** Words of calldata after the selector; missing ones read as zero. */
+/**
+ * A word of calldata after the selector, by its index.
+ * @throws Reverted if the calldata is too short
+ */
 export function argument(data: Hex, index: number): bigint {
   const digits = data.slice(10 + 64 * index, 74 + 64 * index);
   if (digits.length < 64) throw new Reverted("calldata is too short");
@@ -198,7 +201,7 @@ export function addressArgument(data: Hex, index: number): Address {
   return `0x${argument(data, index).toString(16).padStart(40, "0")}`;
 }
 
-/** Data of an event whose fields are not indexed. */
+/** The data of an event without indexed fields. */
 export function fields(...values: readonly (bigint | Hex)[]): Hex {
   return concat(
     values.map((value) =>

@@ -8,7 +8,7 @@ import { troubledNode } from "./node-trouble.ts";
 import { forgetSignatures, memorySigner } from "./memory-signer.ts";
 import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
 
-/** Chains in memory: thousands of sequences in minutes. */
+/** Chains in memory, on which thousands of sequences take minutes. */
 export function memoryNodes(): SequenceNodes {
   const start = async (
     chain: Chain | undefined,
@@ -18,7 +18,7 @@ export function memoryNodes(): SequenceNodes {
     const memory = memoryChain(chain);
     memory.setCell(OPERATOR_CELL, BigInt(OPERATORS[0]));
     const node = troubledNode(memory);
-    // Getters have to stay getters.
+    // `Object.assign` keeps the getters of `memory`, unlike a spread.
     const connected = Object.assign(memory, { node, connect: () => node });
     await fund(connected);
     return connected;

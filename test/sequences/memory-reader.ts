@@ -132,7 +132,7 @@ export function memoryReader(memory: MemoryChain): ChainReader {
       minedIn(from, to).flatMap(({ movements, transaction }) =>
         movements.flatMap((moved) => {
           if (moved.to !== account || moved.currency !== currency) return [];
-          // Native tokens that a contract sent leave no trace that the real reader could see.
+          // The real reader cannot see native tokens that a contract sent.
           if (currency === NATIVE && transaction.to !== account) return [];
           return [{ from: moved.from, amount: moved.amount }];
         }),

@@ -3,7 +3,7 @@ import { keccakOf } from "@causeway/domain";
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { concat } from "viem";
 
-/** Signatures without curve arithmetic: the memory chains look up the signer by `r`. */
+/** Signers by the `r` of their signatures, which replaces curve arithmetic on chains in memory. */
 const signers = new Map<bigint, Address>();
 
 export function memorySigner(address: Address): Signer {
@@ -17,7 +17,7 @@ export function memorySigner(address: Address): Signer {
   };
 }
 
-/** @throws if no signer of this process made it */
+/** @throws if no signer of this process made the signature */
 export function signerOfSignature(r: Hex): Address {
   const address = signers.get(BigInt(r));
   if (address === undefined)

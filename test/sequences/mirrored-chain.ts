@@ -10,12 +10,12 @@ import { depositsMade, nativeMovements, receiptOf, tokenMovements, transactionOf
 import type { ChainTransaction, MinedTransaction, SequenceBlock, SequenceChain } from "./sequence-chain.ts";
 
 /**
- * A real node, with a copy in memory of what it mined, so that the books can read it synchronously. The
- * service uses the node itself.
+ * A real node with a copy in memory of its blocks, so that the books can read them synchronously. The service
+ * uses the node itself.
  */
 
 interface MirroredBlock extends SequenceBlock {
-  /** By currency and holder, after the block; a missing holder has nothing. */
+  /** Balances after the block, by currency and holder. A missing holder has none. */
   readonly balances: ReadonlyMap<string, bigint>;
 }
 
@@ -97,7 +97,7 @@ export async function mirroredChain(
   };
 
   /**
-   * Applies movements and fees to the balances, and compares them with the node's.
+   * Applies movements and fees to the balances, and compares the results with the node's balances.
    *
    * @throws if the books miss a movement
    */
@@ -135,7 +135,7 @@ export async function mirroredChain(
     return after;
   };
 
-  /** Reads the newest block. */
+  /** Copies the newest block. */
   const mirror = async (): Promise<void> => {
     const block = await client.getBlock({ includeTransactions: true });
     const tip = blocks.at(-1);
@@ -164,15 +164,15 @@ export async function mirroredChain(
     pool = left.filter((_, at) => stillPooled[at] === true);
   };
 
-  /** Records in the books what the node has put into its mempool. */
+  /** Copies a transaction that the node accepted into its mempool. */
   const note = async (hash: TxHash): Promise<void> => {
     if (pool.some((one) => one.hash === hash)) return;
     const added = transactionOf(await client.getTransaction({ hash }));
-    // The node keeps one transaction of each sender and nonce.
+    // The node keeps only one transaction for each sender and nonce.
     pool = [...pool.filter(({ from, nonce }) => from !== added.from || nonce !== added.nonce), added];
   };
 
-  /** Pools signed transactions again, those with the lowest nonces first. What the node rejects is lost. */
+  /** Broadcasts signed transactions again, lowest nonces first. Those that the node rejects are lost. */
   const poolAgain = async (transactions: readonly ChainTransaction[]): Promise<void> => {
     for (const { hash } of transactions.toSorted((a, b) => a.nonce - b.nonce)) {
       const raw = signed.get(hash);
@@ -185,7 +185,7 @@ export async function mirroredChain(
   const newest = await client.getBlockNumber();
   for (let number = 0n; number <= newest; number++) {
     const block = await client.getBlock({ blockNumber: number });
-    // The books begin after the deployment.
+    // Balances are recorded only from here on, after the deployment.
     blocks.push({ ...refOf(block), transactions: [], balances: new Map() });
   }
   await applyBaseFee();
@@ -222,7 +222,7 @@ export async function mirroredChain(
       pool = [];
       await transport.request("anvil_rollback", [removed.length]);
       await transport.request("anvil_dropAllTransactions", []);
-      // Blocks with the same contents would have the same hashes as those they replace.
+      // Otherwise blocks with the same contents would have the same hashes as the blocks that they replace.
       await transport.request("evm_setBlockGasLimit", [toHex(GAS_LIMIT + ++branches)]);
       await applyBaseFee();
       if (fate === "minedAgain") await poolAgain([...returned, ...waiting]);

@@ -64,7 +64,7 @@ export function troubledNode(memory: MemoryChain): TroubledNode {
   };
 }
 
-/** The chain as it was `count` blocks ago; what was mined since is not in its mempool either. */
+/** The chain without its newest `count` blocks. Their transactions are not in the mempool either. */
 function withoutNewest(memory: MemoryChain, count: () => number): MemoryChain {
   const lowest = 2;
   const length = (): number => Math.max(memory.blocks.length - count(), lowest);

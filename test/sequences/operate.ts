@@ -5,16 +5,16 @@ import { EXECUTORS, FACTORY_OWNER, OPERATORS, SOLVERS } from "./keys.ts";
 import { NATIVE } from "./memory-evm.ts";
 import type { SequenceWorld } from "./world.ts";
 
-/** What the operator of the service does, according to docs/operations. */
+/** What an operator does according to docs/operations. */
 
-/** Blocks that no reorg of a sequence exceeds. */
+/** More blocks than any reorg of a sequence replaces. */
 const SAFE_BLOCKS = 9;
-/** Wei that stay with a former solver key, for the gas of moving the rest. */
+/** Wei that stay with a former solver key to pay the gas of moving its other funds. */
 const LEFT_BEHIND = 100n * 10n ** 18n;
 
 /**
- * Workers finish what has a nonce.
- * @returns whether they did
+ * Runs rounds until every payment with a nonce is final.
+ * @returns false if some are not final after four rounds
  */
 async function finishPayments(world: SequenceWorld): Promise<boolean> {
   for (let round = 0; round < 4; round++) {
@@ -29,8 +29,11 @@ function next<T>(list: readonly T[], current: T): T | undefined {
   return list[list.indexOf(current) + 1];
 }
 
-/** @returns undefined if it is not possible now */
-export async function rotateSolver(world: SequenceWorld, kept: boolean): Promise<true | undefined> {
+/**
+ * Moves the solver's funds to its next key, and restarts the service with it.
+ * @returns undefined if no key is left or payments are in progress
+ */
+export async function rotateSolver(world: SequenceWorld, isKept: boolean): Promise<true | undefined> {
   const { configuration: keys } = world;
   const solver = next<Address>(SOLVERS, keys.solver);
   if (solver === undefined || !(await finishPayments(world))) return undefined;
@@ -47,13 +50,16 @@ export async function rotateSolver(world: SequenceWorld, kept: boolean): Promise
     if (native > LEFT_BEHIND) await memory.send(keys.solver, { to: solver, value: native - LEFT_BEHIND });
   }
   await world.mine(SAFE_BLOCKS);
-  if (!kept) world.loseSolver(keys.solver);
-  const formerSolvers = kept ? [...keys.formerSolvers, keys.solver] : keys.formerSolvers;
+  if (!isKept) world.loseSolver(keys.solver);
+  const formerSolvers = isKept ? [...keys.formerSolvers, keys.solver] : keys.formerSolvers;
   await world.restart({ ...keys, solver, formerSolvers });
   return true;
 }
 
-/** @returns undefined if it is not possible now */
+/**
+ * Restarts the service with the next executor key.
+ * @returns undefined if no key is left or payments are in progress
+ */
 export async function rotateExecutor(world: SequenceWorld): Promise<true | undefined> {
   const executor = next<Address>(EXECUTORS, world.configuration.executor);
   if (executor === undefined || !(await finishPayments(world))) return undefined;
@@ -61,7 +67,10 @@ export async function rotateExecutor(world: SequenceWorld): Promise<true | undef
   return true;
 }
 
-/** @returns undefined if it is not possible now */
+/**
+ * Makes the next key the operator of deposit addresses, and restarts the service with it.
+ * @returns undefined if no key is left or payments are in progress
+ */
 export async function rotateOperator(world: SequenceWorld): Promise<true | undefined> {
   const operator = next<Address>(OPERATORS, world.configuration.operator);
   if (operator === undefined || !(await finishPayments(world))) return undefined;
@@ -80,7 +89,7 @@ export async function rotateOperator(world: SequenceWorld): Promise<true | undef
   return true;
 }
 
-/** The currencies in which apps hold balances. */
+/** Restarts the service with these currencies of app balances. */
 export async function listCurrencies(
   world: SequenceWorld,
   balanceCurrencies: readonly string[],

@@ -17,7 +17,9 @@ import {
   type OnChainPayment,
   type Worth,
 } from "./ledger.ts";
-import { perform, topUp, type Action, type Outcome } from "./actions.ts";
+import type { Action, Outcome } from "./action.ts";
+import { topUp } from "./app-actions.ts";
+import { perform } from "./perform.ts";
 import { HONOR_BPS, ONE_CENT, UNREPAID_DAILY_USD } from "./bounds.ts";
 import { brokenRules, falseStatuses, missedDeposits, secondDeposits, misassignedSweeps } from "./check.ts";
 import {
@@ -39,7 +41,7 @@ export class Violation extends Error {
 export const tally = new Map<string, number>();
 
 /**
- * Runs one sequence until no money moves any more.
+ * Runs one sequence until no funds move any longer.
  * @throws Violation
  */
 export async function runSequence(home: SequenceHome, actions: readonly Action[]): Promise<void> {
@@ -73,13 +75,13 @@ class Run {
   private readonly world: SequenceWorld;
   private readonly began: Worth;
   private readonly prices: Record<string, number>;
-  /** How much prices alone have changed the service's worth. */
+  /** How much price changes alone have changed the service's worth, in USD with 18 decimals. */
   private moved = 0n;
   private pricesMoved = false;
-  /** Confirmed money in blocks that a reorg replaced. */
+  /** Confirmed funds in blocks that a reorg replaced. */
   private readonly exposed: Exposed[] = [];
   private readonly books: Books;
-  /** Maximum costs of transactions, at the prices of their time. */
+  /** The highest cost so far of the gas of each transaction, in USD with 18 decimals. */
   private readonly gas = new Map<Hex, bigint>();
 
   constructor(world: SequenceWorld, began: Worth) {
@@ -94,13 +96,13 @@ class Run {
     if (action.kind === "reorg")
       this.exposed.push(...(await exposedTo(this.world, action.chain, action.depth)));
     const outcome = await perform(this.world, action);
-    // A fill that swaps pays the pool's current price, as far as a firm quote is honored.
+    // A fill that swaps pays the current price of the pool, within the limit of a firm quote.
     if (action.kind === "trade" && outcome === "done") this.pricesMoved = true;
     await this.checkAlways(action);
     return outcome;
   }
 
-  /** What holds at every moment, whatever is in progress. */
+  /** Checks what must be true at every moment, even while work is in progress. */
   private async checkAlways(action: Action): Promise<void> {
     const { world } = this;
     await this.note();
@@ -108,7 +110,7 @@ class Run {
     const found = [
       ...(await violatedInvariants(world.pool)),
       ...(await this.books.overpaid(await readFacts(world), exposed)),
-      // What a node hides is unknown before its blocks are read again.
+      // The service cannot know what a node hides until it reads the blocks again.
       ...(world.hidesLogs() ? [] : await secondDeposits(world, exposed)),
     ];
     if (found.length > 0) throw new Violation(`after ${action.kind}:\n  ${found.join("\n  ")}`);
@@ -119,7 +121,7 @@ class Run {
     return new Set(this.exposed.filter((one) => !isOnChain(one)).map(({ orderId }) => orderId ?? ""));
   }
 
-  /** Values are recorded while the prices are those at which the money moved. */
+  /** Records values at the prices at which funds moved. */
   private async note(): Promise<void> {
     this.books.note(await readFacts(this.world));
     for (const [hash, usd] of gasByTransaction(this.world))
@@ -127,7 +129,7 @@ class Run {
   }
 
   private async movePrice({ asset, percent }: Extract<Action, { kind: "price" }>): Promise<Outcome> {
-    // Payments in progress were priced before: until they are mined, this price risk cannot be avoided.
+    // Payments in progress are already priced, so the service cannot avoid this price risk.
     if (!(await isQuiet(this.world))) return "skipped";
     const id = asset === "eth" ? "ethereum" : "causeway-test-token";
     const before = await solverWorth(this.world);
@@ -157,8 +159,8 @@ class Run {
   }
 
   /**
-   * What reorgs dropped permanently. A deposit that was made again and settled, in any transaction, pays for
-   * what was paid for the first.
+   * Exposed funds that reorgs removed permanently. If a deposit was made again and settled, in any transaction,
+   * it covers the payment for the first one.
    */
   private lost({ settled }: Facts): readonly Exposed[] {
     const taken = new Set<OnChainDeposit>();
@@ -170,7 +172,7 @@ class Run {
     });
   }
 
-  /** Refunds that no oracle attests, except those whose deposit a deep reorg dropped. */
+  /** Refunds that no oracle attests, except refunds of deposits that a reorg removed. */
   private unrepaid(
     { payments, presented, settled }: Facts,
     lost: readonly Exposed[],
@@ -207,7 +209,7 @@ class Run {
       (sum, hash) => sum + (this.gas.get(hash) ?? 0n),
       0n,
     );
-    // A firm quote is honored although prices have moved, as far as the fee policy says.
+    // A firm quote is honored even if prices moved, within the limit of the fee policy.
     const honored = this.pricesMoved
       ? settled
           .filter(({ kind }) => kind === "fill")
@@ -240,8 +242,8 @@ class Run {
 }
 
 /**
- * Gas may rise while an executed call waits to be mined. An app pays its reservation; the operator pays the
- * rest, and is alarmed.
+ * The cost of executed calls above their reservations, in USD with 18 decimals. Gas may rise while a call waits
+ * to be mined: the app pays its reservation, and the operator pays the rest and gets an alarm.
  */
 function overrunUsd(world: SequenceWorld): bigint {
   return world.events
@@ -251,13 +253,13 @@ function overrunUsd(world: SequenceWorld): bigint {
 
 async function isQuiet(world: SequenceWorld): Promise<boolean> {
   if (world.chains.some(({ memory }) => memory.pool.length > 0)) return false;
-  // A node that is behind hides money that has arrived: the books count it as the solver's.
+  // While the service has not read a block, the books would count funds that arrived in it as the solver's.
   const cursors = await world.pool.query<{ block_hash: string }>("select block_hash from chain_cursors");
   const read = new Set(cursors.rows.map(({ block_hash: hash }) => hash));
   if (!world.chains.every(({ memory }) => read.has(memory.tip.hash))) return false;
   const { rows } = await world.pool.query<{ open: number }>(
-    // A waiting refund is in progress too: until it is paid the books take its deposit for that of a fast
-    // fill. So is a top-up without its credit: the books count it as the solver's, and not yet as the app's.
+    // Waiting refunds count too: until they are paid, the books take their deposits for those of fast fills.
+    // So do uncredited top-ups, which the books count as the solver's and not yet as the app's.
     `select (select count(*) from slots where state = 'open')
        + (select count(*) from deposits where disposition = 'refund' and refund_state in ('none', 'sent') and canonical)
        + (select count(*) from app_top_ups where state = 'seen' and canonical) as open`,

@@ -6,32 +6,31 @@ import type { TroubledNode } from "./troubles.ts";
 import type { DepositMade, Movement } from "./memory-evm.ts";
 
 /**
- * A chain as the actions drive it and the books read it. Reads are synchronous; changes may have to ask a
- * node.
+ * A chain that actions change and the books read. Reads are synchronous. Changes may call a node.
  */
 export interface SequenceChain {
   readonly chain: Chain;
-  /** Canonical blocks; a block's number is its index. */
+  /** The canonical blocks. The index of a block is its number. */
   readonly blocks: readonly SequenceBlock[];
   readonly pool: readonly ChainTransaction[];
   readonly tip: SequenceBlock;
-  /** Applies to the next block and those after it. */
+  /** Sets the base fee of all later blocks. */
   setBaseFee(wei: bigint): Promise<void>;
   /** Mines one block with the transactions in the mempool that the chain accepts. */
   mine(timestampSeconds: number): Promise<void>;
-  /** Replaces the newest `depth` blocks by one more than that. */
+  /** Replaces the newest `depth` blocks with `depth + 1` new blocks. */
   reorg(depth: number, fate: ReorgedTransactions, isOurs: (sender: Address) => boolean): Promise<void>;
-  /** Signs and pools a transaction of an account, with its next nonce. */
+  /** Signs a transaction with the account's next nonce, and adds it to the mempool. */
   send(from: Address, call: UserCall): Promise<TxHash>;
   balance(currency: Address, holder: Address): bigint;
-  /** Creates money in the newest state. */
+  /** Creates an amount in the newest state. */
   give(currency: Address, holder: Address, amount: bigint): Promise<void>;
   /** Creates an allowance in the newest state. */
   approve(token: Address, owner: Address, spender: Address, amount: bigint): Promise<void>;
   mined(hash: TxHash): MinedTransaction | undefined;
-  /** Undefined if the node cannot be put into trouble. */
+  /** Undefined if the node cannot have trouble. */
   readonly node?: Omit<TroubledNode, "reader" | "writer">;
-  /** The chain as the service sees it, from one start of the service to the next. */
+  /** The ports of the service for this chain, for one start of the service. */
   connect(knownHead: () => BlockRef | undefined): {
     readonly reader: ChainReader;
     readonly writer: ChainWriter;
@@ -45,7 +44,7 @@ export type NodeKind = "memory" | "anvil";
 export interface SequenceNodes {
   readonly kind: NodeKind;
   /**
-   * @param fund gives every account its initial money; the state after it may be reused for further sequences
+   * @param fund gives every account its initial funds; later sequences may reuse the resulting state
    */
   start(fund: (chain: SequenceChain) => Promise<void>): Promise<readonly [SequenceChain, SequenceChain]>;
   signer(address: Address): Signer;
@@ -70,10 +69,10 @@ export interface ChainTransaction extends TransactionFact {
 export interface MinedTransaction {
   readonly transaction: ChainTransaction;
   readonly receipt: ReceiptFact;
-  /** What it moved, except its fee. */
+  /** The funds that it moved, excluding its fee. */
   readonly movements: readonly Movement[];
   readonly deposits: readonly DepositMade[];
-  /** Wei. */
+  /** In wei. */
   readonly fee: bigint;
 }
 

@@ -35,11 +35,11 @@ import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
 import type pg from "pg";
 
 /**
- * One start of the service with one configuration, as `createContext` builds it. Everything that it keeps
- * in memory is here.
+ * One start of the service with one configuration, as `createContext` builds it, with everything that the
+ * service keeps in memory.
  */
 
-/** What outlives a start. */
+/** What stays the same when the service restarts. */
 export interface Surroundings {
   readonly pool: pg.Pool;
   readonly clock: Clock;
@@ -58,7 +58,7 @@ export type WatchedChain = ConnectedChain & {
   readonly connection: { readonly heads: SteppedHeads };
 };
 
-/** What workers use, of a service that lives or of one that is about to die. */
+/** The parts that workers use, of a running service or of one that is about to crash. */
 export interface WorkerSide {
   readonly services: WorkerServices;
   readonly connected: ReadonlyMap<number, ConnectedChain>;
@@ -156,7 +156,7 @@ export function startService(around: Surroundings, configuration: Configuration)
   };
 }
 
-/** The work on deposit addresses, with an empty memory. */
+/** The parts that workers use. The watches of deposit addresses know no address yet. */
 export function workerSide(
   services: WorkerServices,
   connected: ReadonlyMap<number, ConnectedChain>,

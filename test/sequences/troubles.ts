@@ -1,23 +1,23 @@
 import type { ChainReader, ChainWriter } from "@causeway/chains";
 
-/** A node that is in trouble for a while. */
+/** Trouble that a node may have for a while. */
 
 export const troubles = [
-  /** It silently lacks the logs of its newest blocks. */
+  /** It lacks the logs of its newest blocks, without an error. */
   "missingLogs",
-  /** It is at an older state of the chain. */
+  /** It shows an older state of the chain. */
   "behind",
   /** Some of its answers are errors. */
   "errors",
-  /** It accepts a transaction and answers with an error. */
+  /** It accepts transactions, but answers with an error. */
   "unheardBroadcasts",
-  /** It answers with an error and accepts nothing. */
+  /** It answers broadcasts with an error, and accepts no transaction. */
   "lostBroadcasts",
 ] as const;
 
 export interface Trouble {
   readonly kind: (typeof troubles)[number];
-  /** Newest blocks that it lacks, or calls from one error to the next. */
+  /** How many of the newest blocks are missing; for `errors`, every `extent + 2`-th call fails. */
   readonly extent: number;
 }
 
@@ -27,6 +27,6 @@ export interface TroubledNode {
   trouble(trouble: Trouble): void;
   rescue(): void;
   isTroubled(): boolean;
-  /** Whether logs were ever missing. */
+  /** Whether the node ever withheld logs. */
   hidLogs(): boolean;
 }

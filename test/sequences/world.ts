@@ -49,11 +49,11 @@ import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
 import { startService, workerSide, type Surroundings, type WorkerSide } from "./service.ts";
 
 /**
- * The real use cases on a real database and two chains in memory; time, randomness and ids come only from the
- * sequence.
+ * The real use cases on a real database and two chains. Time, randomness and ids come only from the sequence.
  */
 
 export interface WorldChain {
+  /** A chain in memory, or the copy in memory of a real node. */
   readonly memory: SequenceChain;
   readonly chain: Chain;
 }
@@ -68,10 +68,10 @@ export interface Quoted {
 
 export interface SequenceWorld {
   readonly services: WorkerServices;
-  /** Those of the process that answers calls, which may be about to die. */
+  /** The services of the process that answers calls. That process may be about to crash. */
   readonly api: WorkerServices;
-  /** How often a process has died. */
-  readonly deaths: number;
+  /** How many processes have crashed so far. */
+  readonly crashes: number;
   readonly events: RecordedEvents;
   readonly prices: AdjustablePrices;
   readonly pool: pg.Pool;
@@ -79,11 +79,11 @@ export interface SequenceWorld {
   /** The solver that new quotes name. */
   readonly solver: Address;
   readonly configuration: Configuration;
-  /** Lost solver keys, with the Unix second from which nothing is signed with them. */
+  /** Lost solver keys, each with the Unix second from which it signs nothing. */
   readonly lostSolvers: ReadonlyMap<Address, number>;
   readonly users: readonly Address[];
   readonly apps: readonly ApiKeyIdentity[];
-  /** Keys of apps that were revoked. */
+  /** Ids of revoked API keys. */
   readonly revoked: ReadonlySet<string>;
   setRules(app: number, rules: SponsorshipRules): Promise<void>;
   revoke(app: number): Promise<void>;
@@ -94,7 +94,7 @@ export interface SequenceWorld {
   readonly revision: number;
   nowMs(): number;
   forward(ms: number): void;
-  /** New deterministic 32 bytes. */
+  /** The next 32 bytes of a deterministic series. */
   bytes32(): Hex32;
   freshAddress(): Address;
   chainOf(chainId: number): WorldChain;
@@ -106,43 +106,41 @@ export interface SequenceWorld {
   round(blocks?: number): Promise<void>;
   /** Runs watchers, reconcilers and workers, without a block. */
   act(workers?: 1 | 2): Promise<void>;
-  /** Jobs in the queue are lost, as with a queue that dies. */
+  /** Loses all queued jobs, as when the queue crashes. */
   loseJobs(): Promise<void>;
-  /**
-   * The process dies at one of the next moments of that kind, if it gets there, whatever it is doing then.
-   */
-  scheduleDeath(death: Death): void;
-  /** Restarts after a death; does nothing without one. */
+  /** Makes the process crash at a later moment, if it reaches that moment. */
+  scheduleCrash(crash: ScheduledCrash): void;
+  /** Restarts the process if it has crashed. */
   recover(): Promise<void>;
   /**
-   * A chain's node is in trouble for this many rounds of workers.
+   * Gives a chain's node trouble for this many rounds of workers.
    *
-   * @returns whether that is possible
+   * @returns false if the node is a real one, which cannot have trouble
    */
   trouble(chain: 0 | 1, trouble: Trouble, rounds: number): boolean;
   isTroubled(): boolean;
-  /** Whether a node has hidden logs that may not have been found yet. */
+  /** Whether a node has hidden logs that the service may not have read yet. */
   hidesLogs(): boolean;
-  /** Nodes work again, and what they withheld is found. */
+  /** Ends all trouble of nodes, and lets the service read what they withheld. */
   heal(): Promise<void>;
-  /** The process starts again with this configuration. */
+  /** Restarts the process with this configuration. */
   restart(configuration: Configuration): Promise<void>;
   loseSolver(solver: Address): void;
   reportFault(where: string, error: unknown): void;
   close(): void;
 }
 
-/** The moment at which a process dies: the `skipped`-th after this one whose name has this prefix. */
-export interface Death {
+/** When a process crashes: at a moment whose name starts with `moment`, after `skipped` such moments. */
+export interface ScheduledCrash {
   readonly moment: string;
   readonly skipped: number;
 }
 
 export const START_MS = 1_700_000_000_000;
 const WHOLE = { usdc: 1_000_000n, tst: 10_000_000n, eth: 10_000n };
-/** What users hold of tokens that the solver does not. */
+/** Whole tokens that each user holds and the solver does not. */
 const WHOLE_OF_USERS = { weth: 1_000n, odd: 1_000_000n };
-/** USD in each half of a pair. */
+/** The value in USD of each of the two reserves of a pool. */
 const POOLED_USD = 3_000_000;
 export const START_PRICES = {
   ethereum: "2500",
@@ -151,7 +149,7 @@ export const START_PRICES = {
   "causeway-odd-token": "4",
 } as const;
 
-/** Initial money of every account, on both chains. */
+/** Gives every account its initial funds and allowances. */
 async function fund(memory: SequenceChain): Promise<void> {
   const { chain } = memory;
   for (const holder of [SOLVERS[0], ...USERS, ...APP_WALLETS]) {
@@ -174,7 +172,7 @@ async function fund(memory: SequenceChain): Promise<void> {
         await memory.approve(address, holder, spender, 2n ** 255n);
 }
 
-/** Reserves of pairs, and what backs the wrapped native token. */
+/** Creates the reserves of pools, and the native tokens that back the wrapped token. */
 async function fundPools(memory: SequenceChain): Promise<void> {
   const { chain } = memory;
   for (const { id, address, decimals } of chain.tokens)
@@ -193,7 +191,7 @@ async function fundPools(memory: SequenceChain): Promise<void> {
     }
 }
 
-/** Everything that one process keeps between sequences. */
+/** What one process keeps from one sequence to the next. */
 export interface SequenceHome {
   readonly pool: pg.Pool;
   /** Removes every row. */
@@ -237,15 +235,15 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
   let troubledRounds = 0;
   let configuration = FIRST_CONFIGURATION;
   let service = startService(around, configuration);
-  let doomed: CrashingServices | undefined;
-  let deaths = 0;
+  let aboutToCrash: CrashingServices | undefined;
+  let crashes = 0;
   const revoked = new Set<string>();
   const lostSolvers = new Map<Address, number>();
   const apps = APP_WALLETS.map((fundingAddress, at) =>
     anApiKey({
       id: `00000000000000a${at}`,
       fundingAddress,
-      // The first one fast fills before the user has paid.
+      // The first app may fast fill before the user has paid.
       rules: { ...defaultSponsorshipRules, maxCallValueUsd: 10n ** 20n, allowUnsubmitted: at === 0 },
     }),
   );
@@ -273,15 +271,15 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     );
   await open();
 
-  /** As the watchers of a process remember them; what a fault interrupts is read again. */
+  /** The trails that a process's watchers keep. A trail is loaded again after a fault. */
   const trails = new Map<number, readonly BlockRef[]>();
   let waiting: readonly { readonly job: JobName; readonly payload: unknown }[] = [];
-  /** Errors of a dying process are no faults, nor is a race that another process won. */
+  /** Runs `work` and reports its error, unless the process crashed or another process won a race. */
   const guarded = async (where: string, work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();
     } catch (error) {
-      if (doomed?.isDead() !== true && !(error instanceof TrailMoved)) reportFault(where, error);
+      if (aboutToCrash?.hasCrashed() !== true && !(error instanceof TrailMoved)) reportFault(where, error);
     }
   };
   const watch = async (
@@ -325,14 +323,14 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       await guarded("a part of reconciling", async () => await Promise.reject(error));
     const again: Waiting[] = [];
     for (const { job, payload } of await jobs()) {
-      // A job whose worker dies is given to another one.
+      // If the worker crashes, another worker runs the job.
       let waits = true;
       await guarded(`job ${job}`, async () => {
         waits = false;
         const progress = await runJob(services, job, payload);
         waits = progress.waitMs > 0;
       });
-      if (waits || doomed?.isDead() === true) again.push({ job, payload });
+      if (waits || aboutToCrash?.hasCrashed() === true) again.push({ job, payload });
     }
     for (const one of by.connected.values())
       await guarded(`lane of ${one.chain.name}`, async () => await maintainLane(services, one));
@@ -355,10 +353,10 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       return service.services;
     },
     get api() {
-      return doomed ?? service.services;
+      return aboutToCrash ?? service.services;
     },
-    get deaths() {
-      return deaths;
+    get crashes() {
+      return crashes;
     },
     events,
     prices,
@@ -425,7 +423,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       revision++;
       for (const one of chains)
         await guarded(`announcing ${one.chain.name}`, async () => await announce(one));
-      const crashing = doomed;
+      const crashing = aboutToCrash;
       const by =
         crashing === undefined
           ? service
@@ -439,7 +437,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       const [again] = await Promise.all(Array.from({ length: workers }, async () => await work(by, jobs)));
       waiting = [...(again ?? []), ...waiting];
       await world.recover();
-      doomed = undefined;
+      aboutToCrash = undefined;
       if (--troubledRounds <= 0) for (const { memory } of chains) memory.node?.rescue();
     },
     trouble(at, trouble, rounds) {
@@ -453,7 +451,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     hidesLogs: () => chains.some(({ memory }) => memory.node?.hidLogs() === true),
     async heal() {
       for (const { memory } of chains) memory.node?.rescue();
-      // Final blocks are read a second time once there are enough of them.
+      // The service reads final blocks a second time once there are enough of them.
       if (world.hidesLogs()) for (let round = 0; round < 4; round++) await world.round(9);
     },
     async mine(blocks) {
@@ -469,17 +467,17 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     async loseJobs() {
       await takeJobs();
     },
-    scheduleDeath: ({ moment, skipped }) => {
+    scheduleCrash: ({ moment, skipped }) => {
       let left = skipped;
-      doomed = crashingServices(service.services, (name) => name.startsWith(moment) && left-- === 0);
+      aboutToCrash = crashingServices(service.services, (name) => name.startsWith(moment) && left-- === 0);
     },
     async recover() {
-      if (doomed?.isDead() !== true) return;
-      deaths++;
+      if (aboutToCrash?.hasCrashed() !== true) return;
+      crashes++;
       await world.restart(configuration);
     },
     async restart(next) {
-      doomed = undefined;
+      aboutToCrash = undefined;
       for (const { memory } of chains) memory.node?.rescue();
       revision++;
       trails.clear();
@@ -498,8 +496,8 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
   return world;
 }
 
-/** Top-ups of the apps before a sequence begins: one has plenty, one a little. */
+/** Top-ups of the two apps before a sequence, in base units of USDC: a large and a small one. */
 export const APP_TOP_UPS: readonly bigint[] = [20_000n * 10n ** 6n, 700n * 10n ** 6n];
 
-/** Calldata that marks a transfer to the solver as a top-up of the sender. */
+/** Calldata that marks a transfer to the solver as a top-up of the sender's balance. */
 export const TOP_UP_TAIL = `${TOP_UP_MARKER}${"00".repeat(20)}${TOP_UP_MARKER}`;

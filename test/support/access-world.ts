@@ -13,7 +13,7 @@ import { A_TX_HASH, aView, KNOWN_REQUEST_ID, type RouteFakes } from "../fakes/ro
 import { fakeWebhooks } from "../fakes/webhooks.ts";
 import { aQuoteBody, aServer } from "./route-server.ts";
 
-/** Origin of the page that has the publishable key. */
+/** The origin of the page that uses the publishable key. */
 export const PAGE = "https://app.example";
 export const OPERATOR_TOKEN = "0123456789abcdef0123456789abcdef";
 const WALLET = `0x${"a1".repeat(20)}` as const;
@@ -26,8 +26,8 @@ const WEBHOOK = `/webhooks/wh_${"w".repeat(16)}`;
 const allScopes: readonly ApiScope[] = ["quote", "execute", "fast-fill", "read"];
 
 /**
- * Keys by their text. `no <scope>` has all other scopes; `no -` has none. `page` has the id of `own`, so that
- * it also requests its own data.
+ * API keys by their text. `no <scope>` has all other scopes, and `no -` has none. `page` has the same id as
+ * `own`, so both have the same requests.
  */
 const keys: Readonly<Record<string, ApiKeyIdentity>> = {
   page: anApiKey({ id: OWN_ID, scopes: ["quote", "read"], origins: [PAGE] }),
@@ -63,8 +63,8 @@ const authorization = {
 };
 
 /**
- * A request to each row of docs/ACCESS.md that needs more than its path. Only access decides whether the
- * answer is 2xx.
+ * A request for each row of docs/ACCESS.md that needs more than a path. Whether the answer is 2xx depends
+ * only on the access rules.
  */
 export const examples: Readonly<Record<string, InjectOptions>> = {
   "GET /": { url: "/" },
@@ -165,14 +165,14 @@ export const examples: Readonly<Record<string, InjectOptions>> = {
 
 export interface AccessWorld {
   readonly app: FastifyInstance;
-  /** ws://host:port of the server. */
+  /** The server's WebSocket URL, ws://host:port. */
   readonly url: string;
-  /** `<METHOD> <path>` of every route of the server, without those that the framework adds. */
+  /** `<METHOD> <path>` of every route of the server, except those that the framework adds. */
   readonly routes: ReadonlySet<string>;
 }
 
 /**
- * The real server with every possible route, on fakes in which the key `own` has a wallet, a webhook and a
+ * The real server with every possible route. In its fakes, the key `own` has a wallet, a webhook and a
  * request.
  */
 export async function startAccessWorld(): Promise<AccessWorld> {
@@ -183,7 +183,7 @@ export async function startAccessWorld(): Promise<AccessWorld> {
       for (const one of [method].flat()) if (one !== "HEAD" && one !== "OPTIONS") routes.add(`${one} ${url}`);
     });
   };
-  // One call creates the server and registers its routes; this event is between the two.
+  // One call creates the server and registers its routes. The framework emits this event in between.
   diagnostics.subscribe("fastify.initialization", note);
   const { app } = await aServer(accessServices, {
     metrics: { token: "the-token-of-the-metrics-of-this-test" },
@@ -229,16 +229,15 @@ const delivery: WebhookDelivery = {
 };
 
 /**
- * Returns what belongs to the key `own`.
- *
- * @throws ServiceError NOT_FOUND for another one, like the real store
+ * Returns a value that belongs to the key `own`.
+ * @throws ServiceError NOT_FOUND for any other key, like the real store
  */
 function ofOwner<T>(keyId: string, value: T): T {
   if (keyId !== OWN_ID) throw new ServiceError("NOT_FOUND", "Webhook or delivery not found");
   return value;
 }
 
-/** Treats every request as known and final. */
+/** Reports every request as known and final. */
 const follow: StatusPush["follow"] = async (_requestId, follower) => {
   follower.updated({ view: aView, sequence: 3, onlyFinal: false });
   return () => undefined;

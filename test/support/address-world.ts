@@ -17,18 +17,18 @@ import { createAddressWatch } from "../../apps/api/src/deposits/addresses/addres
 import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
 import type { TestChain } from "./test-chain.ts";
 
-/** An engine that watches deposit addresses like a worker. */
+/** An engine world whose watchers also watch deposit addresses. */
 export interface AddressWorld extends EngineWorld {
   readonly reads: DepositAddressReads;
   readonly tst: Address;
-  /** The services that a process watches addresses with. */
+  /** The services with which a process watches addresses. */
   watching(by?: WorkerServices): AddressServices;
-  /** A quote that is paid to a deposit address. */
+  /** Requests a quote that is paid to a deposit address. `at` is that address. */
   address(
     ask?: Parameters<EngineWorld["quote"]>[0],
     keyId?: string,
   ): Promise<Agreed & { readonly at: Address }>;
-  /** Sends funds to an address; the transfer is pending. */
+  /** Sends funds to an address. The transfer is pending until a block is mined. */
   sendTo(
     at: Address,
     amount: bigint,
@@ -38,19 +38,22 @@ export interface AddressWorld extends EngineWorld {
   scan(chain: TestChain, by?: WorkerServices): Promise<void>;
   /** Watches addresses at a new head. */
   look(chain: TestChain, by?: WorkerServices): Promise<void>;
-  /** Sweeps from an address, oldest first. */
+  /** The sweeps from an address, oldest first. */
   sweepsFrom(at: Address): Promise<readonly SweepRecord[]>;
-  /** The requests whose deposits came through an address, in order. */
+  /**
+   * The requests that were paid through an address, in the order of their creation. The first quoted request
+   * comes first.
+   */
   requestsOf(at: Address): Promise<readonly RequestId[]>;
   /**
-   * Runs rounds until everything at an address is final, and advances the clock.
-   *
+   * Runs rounds until an address has this many sweeps and all their requests are final. Moves the clock
+   * forward.
    * @throws after 30 rounds
    */
   untilSettled(at: Address, sweeps: number): Promise<readonly RequestId[]>;
 }
 
-/** Starts the chains. */
+/** Starts the chains and an engine that watches deposit addresses. */
 export async function startAddressWorld(options: WorldOptions = {}): Promise<AddressWorld> {
   const world = await startEngineWorld(options);
   const { executor, depositAddressOperator } = world.services;
@@ -76,7 +79,7 @@ export async function startAddressWorld(options: WorldOptions = {}): Promise<Add
   const watchOf = (chain: TestChain, by: WorkerServices): ReturnType<typeof createAddressWatch> => {
     const connected = by.chains.get(chain.chain.id);
     if (connected === undefined) throw new Error("both chains are in the directory");
-    // A process that crashes forgets which addresses it has checked.
+    // A process that crashed no longer knows which addresses it has checked.
     if (by !== world.services) return createAddressWatch(watching(by), connected);
     const known = lookedAt.get(chain.chain.id) ?? createAddressWatch(watching(by), connected);
     lookedAt.set(chain.chain.id, known);

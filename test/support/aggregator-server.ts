@@ -3,16 +3,16 @@ import type { AddressInfo } from "node:net";
 import type { Address } from "@causeway/domain";
 
 /**
- * Sells any token for another at its rates, and refuses what real aggregators refuse: a wrong key or version,
- * other methods, malformed addresses and amounts, a missing taker.
+ * A swap aggregator that sells any token for another at a fixed rate. It refuses what real aggregators
+ * refuse: a wrong key or version, other methods, malformed addresses and amounts, and a missing taker.
  */
 export interface AggregatorServer {
   readonly url: string;
-  /** Paths of the requests, in order. */
+  /** The paths of the requests so far, in order. */
   readonly asked: string[];
-  /** Replaces every answer until it is undefined again. */
+  /** Answers every request while it is set. */
   respond: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
-  /** Merged into each answer of `quote`. */
+  /** Fields that replace those of each answer to `quote`. */
   change: object;
   close(): Promise<void>;
 }
@@ -22,7 +22,10 @@ export const settler: Address = `0x${"57".repeat(20)}`;
 
 const address = /^0x[0-9a-fA-F]{40}$/;
 
-/** @param rate output for one of the input, before an impact of one part per `depth` of the input */
+/**
+ * @param rate output units for one input unit
+ * @param depth the input for which price impact halves the rate
+ */
 export async function startAggregator(
   chainId: number,
   rate: bigint,

@@ -1,4 +1,4 @@
-/** Collects everything that an iterable yields. */
+/** Collects all values of an iterable. */
 export async function allOf<T>(iterable: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const one of iterable) all.push(one);

@@ -1,12 +1,12 @@
 import type { Hex } from "@causeway/domain";
 
 /**
- * Code of a contract that returns these bytes for each of these selectors (four bytes), and reverts for all
- * others. For contracts that no compiler would produce.
+ * Code of a contract that returns these bytes for these selectors (four bytes each) and reverts for all
+ * others. For answers that no compiled contract would give.
  */
 export function answeringCode(answers: Readonly<Record<Hex, Hex>>): Hex {
   const entries = Object.entries(answers);
-  // Puts the call's selector on the stack, then jumps to the matching answer.
+  // Puts the selector of the call on the stack, and jumps to the matching answer.
   const headBytes = 6 + entries.length * 11 + 5;
   let bodies = "";
   let jumps = "";
@@ -18,7 +18,7 @@ export function answeringCode(answers: Readonly<Record<Hex, Hex>>): Hex {
   return `0x5f3560e01c${"5b"}${jumps}5f5ffd${"5b5b"}${bodies}`;
 }
 
-/** Stores bytes from the start of memory, word by word. */
+/** Code that stores bytes from the start of memory on, word by word. */
 function stored(bytes: string): string {
   let code = "";
   for (let at = 0; at < bytes.length; at += 64)
@@ -31,5 +31,5 @@ const hex = (value: number, bytes: number): string => value.toString(16).padStar
 /** Code that runs until it is out of gas, for any call. */
 export const endlessCode: Hex = "0x5b5f56";
 
-/** Code that answers any call with a quarter of a megabyte of zeros. */
+/** Code that returns a quarter of a megabyte of zeros for any call. */
 export const longWindedCode: Hex = "0x620400005ff3";

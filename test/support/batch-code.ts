@@ -5,10 +5,10 @@ export interface BatchedCall {
   readonly data: Hex;
 }
 
-/** Bytes of code per call below. */
+/** The number of bytes of code that each call needs. */
 const CALL_BYTES = 44;
 
-/** Code of a contract that makes these calls in order whenever it is called, skipping failed ones. */
+/** Code of a contract that makes these calls in order whenever it is called, and skips calls that fail. */
 export function batchCode(calls: readonly BatchedCall[]): Hex {
   const word = (value: number): string => value.toString(16).padStart(4, "0");
   let offset = calls.length * CALL_BYTES + 1;

@@ -28,10 +28,12 @@ export interface BitcoinAddressWorld extends AddressWorld {
     readonly controls: BitcoinControls;
     readonly depository: Owner;
     readonly solver: Owner;
-    /** Confirmed and pending satoshis at an address, in the network's format. */
+    /** The confirmed and pending satoshis at an address. The address is in the format of the network. */
     held(address: string): Promise<bigint>;
   };
-  /** A quote of 200,000 satoshis to USDC on the second chain, paid to an address. */
+  /**
+   * Requests a quote of 200,000 satoshis to USDC on the second chain, which is paid to a deposit address.
+   */
   bitcoinAddress(ask?: Ask): Promise<Agreed & { readonly address: string; readonly bytes: Hex }>;
   /** Does what a worker does at a new block of Bitcoin and of the EVM chains. */
   bitcoinRound(blocks?: number, by?: WorkerServices): Promise<void>;
@@ -39,7 +41,7 @@ export interface BitcoinAddressWorld extends AddressWorld {
   untilStatus(requestId: RequestId, status: string): Promise<void>;
 }
 
-/** Starts the chains and a Bitcoin node. */
+/** Starts the EVM chains and a Bitcoin node. */
 export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
   const [world, node] = await Promise.all([
     startAddressWorld({ chain: { finalityBlocks: 2 } }),

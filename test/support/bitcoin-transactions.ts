@@ -12,7 +12,7 @@ import {
 
 // Bitcoin transactions for tests.
 
-/** An account with a key. */
+/** An account whose key the tests have. */
 export interface Party {
   readonly key: Uint8Array;
   readonly script: string;
@@ -41,13 +41,13 @@ export interface Made {
 
 export const pay = ({ script }: Party, amount: bigint): BitcoinOutput => ({ script, amount });
 
-/** An output with text, pushed with the shortest opcode. */
+/** An output that carries text, pushed with the shortest opcode. */
 export const carry = (text: string): BitcoinOutput => ({
   amount: 0n,
   script: hexOf(Script.encode(["RETURN", new TextEncoder().encode(text)])),
 });
 
-/** The same text, pushed with a longer length field than necessary. */
+/** An output that carries text, pushed with a longer length field than necessary. */
 export function carryLong(text: string, lengthBytes: 1 | 2 | 4): BitcoinOutput {
   const data = Buffer.from(text);
   const length = Buffer.alloc(4);
@@ -59,7 +59,7 @@ export function carryLong(text: string, lengthBytes: 1 | 2 | 4): BitcoinOutput {
   };
 }
 
-/** A transaction that spends these outputs, each from a separate earlier transaction. */
+/** A transaction that spends these outputs. Each comes from a separate earlier transaction. */
 export function aTransaction(spent: readonly BitcoinOutput[], outputs: readonly BitcoinOutput[]): Made {
   return { transaction: read(unsigned(spent, outputs)), spent };
 }
@@ -68,7 +68,7 @@ export function aPsbt(spent: readonly BitcoinOutput[], outputs: readonly Bitcoin
   return `0x${hexOf(unsigned(spent, outputs).toPSBT())}`;
 }
 
-/** An earlier transaction whose first output is this one. */
+/** The earlier transaction whose first output is this one. */
 export function sourceOf(output: BitcoinOutput, at: number): BitcoinTransaction & { readonly hex: string } {
   const tx = new Transaction({ allowUnknownOutputs: true, allowUnknownInputs: true });
   tx.addInput({ txid: "ee".repeat(32), index: at });

@@ -13,12 +13,12 @@ import { bitcoinAddress, type FundedOutput, type BitcoinControls } from "@causew
 export const REGTEST = { bech32: "bcrt", pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef } as const;
 export const CONFIRMATIONS = 6;
 
-/** An account with a key on the regtest network. */
+/** An account on the regtest network whose key the tests have. */
 export interface Owner {
   readonly key: Uint8Array;
-  /** In the format of the network's wallets. */
+  /** The address in the format of the network's wallets. */
   readonly address: string;
-  /** In the format of orders and oracles. */
+  /** The address in the format of orders and oracles. */
   readonly canonical: string;
   readonly bytes: Hex;
   readonly script: Uint8Array;
@@ -26,7 +26,7 @@ export interface Owner {
 
 let owners = 0;
 
-/** Creates a new account each time, so that no outputs are shared. */
+/** Creates a new account, so that no two tests share outputs. */
 export function anOwner(): Owner {
   const key = new Uint8Array(32);
   key.set([0x11, ++owners >> 8, owners & 0xff], 29);
@@ -45,8 +45,8 @@ export type Paid =
 export const FEE = 2_000n;
 
 /**
- * Spends an owner's outputs; the change returns to the owner.
- * @param fee satoshis
+ * A transaction that spends an owner's outputs and returns the change to the owner.
+ * @param fee in satoshis
  */
 export function spend(
   utxos: readonly (FundedOutput & { readonly owner: Owner })[],
@@ -80,7 +80,7 @@ export function spend(
   return tx;
 }
 
-/** Mines an output for an owner. */
+/** Mines a new output for an owner. */
 export async function utxoOf(
   controls: BitcoinControls,
   owner: Owner,
@@ -89,7 +89,7 @@ export async function utxoOf(
   return { ...(await controls.fund(owner.address, amount)), owner };
 }
 
-/** The chain as configured for an oracle. */
+/** The chain's configuration for an oracle. */
 export function anAttestationChain(
   urls: { readonly rpcUrls: readonly string[]; readonly esploraUrl: string | undefined },
   depository: Owner,
@@ -114,7 +114,7 @@ export function anAttestationChain(
   };
 }
 
-/** The part of a configured chain that the adapter reads. */
+/** The chain's configuration, as far as the adapter reads it. */
 export function aNonEvmChain(depository: Owner): NonEvmChain {
   return { blockTimeSeconds: 1, depository: depository.bytes, confirmations: CONFIRMATIONS } as NonEvmChain;
 }

@@ -3,23 +3,22 @@ import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { isCrash, crashingServices } from "../fakes/crashing-services.ts";
 import type { Agreed } from "./engine-world.ts";
 
-/** What a process does in a crash test. */
+/** What a process does in a crash test, and what must be true afterwards. */
 export interface CrashTest<A extends { readonly requestId: RequestId } = Agreed> {
   /** Prepares the world before the process starts. */
   readonly prepare: () => Promise<A>;
   /** Runs the process until it crashes or finishes. */
   readonly run: (by: WorkerServices, agreed: A) => Promise<void>;
   /**
-   * Called once another process has taken over and the request is final; `moment` is where the first one
-   * crashed.
+   * Checks the outcome after another process took over and the request is final. `moment` is where the first
+   * process crashed.
    */
   readonly verify: (agreed: A, moment: string) => Promise<void>;
 }
 
 /**
- * Repeats the same run for new requests, crashing one step later each time, until it completes. After each
- * crash, other processes continue until the request is final.
- *
+ * Repeats the same run for new requests, and crashes it one step later each time, until a run completes.
+ * After each crash, other processes continue until the request is final.
  * @returns the moments of the crashes, in order
  */
 export async function crashAtEveryStep<A extends { readonly requestId: RequestId } = Agreed>(
@@ -30,18 +29,18 @@ export async function crashAtEveryStep<A extends { readonly requestId: RequestId
   crashTest: CrashTest<A>,
 ): Promise<readonly string[]> {
   const crashes: string[] = [];
-  for (let dieAt = 0; ; dieAt++) {
+  for (let crashAt = 0; ; crashAt++) {
     const agreed = await crashTest.prepare();
-    const crashing = crashingServices(world.services, dieAt);
+    const crashing = crashingServices(world.services, crashAt);
     try {
       await crashTest.run(crashing, agreed);
     } catch (error) {
-      if (!crashing.isDead() || !isCrash(error)) throw error;
+      if (!crashing.hasCrashed() || !isCrash(error)) throw error;
     }
-    const moment = crashing.acts.at(-1) ?? "before anything";
+    const moment = crashing.moments.at(-1) ?? "before anything";
     await world.untilFinal(agreed.requestId);
     await crashTest.verify(agreed, moment);
-    if (!crashing.isDead()) return crashes;
+    if (!crashing.hasCrashed()) return crashes;
     crashes.push(moment);
   }
 }

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
 import { onServer } from "./template-database.ts";
 
-/** A separate database for a test file, with all tables and no rows. */
+/** A separate database for a test file. It has all tables and no rows. */
 export interface TestDatabase {
   readonly url: string;
   drop(): Promise<void>;
@@ -13,7 +13,7 @@ export interface TestDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = inject("databaseUrl");
   const name = `causeway_test_${randomBytes(6).toString("hex")}`;
-  // Copying files takes a third of the time that copying through the log takes.
+  // Copying files takes a third of the time of copying through the log.
   await onServer(
     serverUrl,
     `create database ${name} template ${inject("templateDatabase")} strategy file_copy`,
@@ -24,7 +24,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** The Redis of this run, and a key prefix for the calling test file. */
+/** The Redis of this test run, and a key prefix for the calling test file. */
 export function testRedis(): { readonly url: string; readonly prefix: string } {
   return { url: inject("redisUrl"), prefix: `test-${randomBytes(6).toString("hex")}` };
 }

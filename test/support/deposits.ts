@@ -6,16 +6,16 @@ import { encodeFunctionData } from "viem";
 import type { Agreed } from "./engine-world.ts";
 import type { TestChain } from "./test-chain.ts";
 
-/** Deviations of a deposit from the one that a quote requests. */
+/** How a deposit deviates from the one that a quote requests. */
 export interface Deviation {
   readonly amount?: bigint;
   readonly currency?: Address;
-  /** The named depositor. */
+  /** The depositor that the deposit names. Default: the user. */
   readonly depositor?: Address;
   readonly id?: Hex;
 }
 
-/** A payment into the depository as wallets make it, with the test's deviations. It stays pending. */
+/** Deposits as wallets do, with the deviations of a test. The deposit stays pending. Returns its hash. */
 export async function deposit(
   chain: TestChain,
   from: LocalAccount,

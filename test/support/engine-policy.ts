@@ -2,8 +2,8 @@ import { fixedEnginePolicy } from "../../apps/api/src/config/engine.ts";
 import type { EnginePolicy } from "../../apps/api/src/db/engine-policy.port.ts";
 
 /**
- * Production timing, because tests control the clock. Limits are so high that only the tests of those limits
- * reach them.
+ * The timing of production, because tests control the clock. All limits are so high that only tests of a
+ * limit reach it.
  */
 export const enginePolicy: EnginePolicy = {
   ...fixedEnginePolicy,

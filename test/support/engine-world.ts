@@ -50,21 +50,25 @@ import { enginePolicy } from "./engine-policy.ts";
 import { runJob } from "./run-job.ts";
 import { startTestChain, type TestChain } from "./test-chain.ts";
 
-/** What a test overrides in a quote request; the default is 100 USDC from the first chain to the second. */
+/**
+ * The fields of a quote request that a test overrides. By default 100 USDC go from the first chain to the
+ * second.
+ */
 export type Ask = Partial<QuoteInput>;
 
-/** A quote, and its terms as stored. */
+/** A quote, and the terms that were stored for it. */
 export interface Agreed {
   readonly answer: QuoteAnswer;
   readonly terms: RequestTerms;
   readonly requestId: RequestId;
-  /** The newest blocks at the time of the quote, by chain id. */
+  /** The newest block number at the time of the quote, by chain id. */
   readonly since: ReadonlyMap<number, bigint>;
 }
 
 /**
- * The whole engine of deposits, fills and refunds on a real database and two real chains, advanced step by
- * step by the test instead of by watchers, queues and timers.
+ * The whole engine of deposits, fills and refunds on a real database and two real chains. The test advances
+ * it step by step, instead of watchers, queues and timers. A method's `by` are the services of the process
+ * that acts; default: the world's own services.
  */
 export interface EngineWorld {
   readonly services: WorkerServices;
@@ -73,9 +77,9 @@ export interface EngineWorld {
   readonly events: RecordedEvents;
   readonly pool: pg.Pool;
   readonly databaseUrl: string;
-  /** The usual origin. */
+  /** The chain from which quotes go by default. */
   readonly origin: TestChain;
-  /** The usual destination. */
+  /** The chain to which quotes go by default. */
   readonly destination: TestChain;
   readonly solver: LocalAccount;
   readonly user: LocalAccount;
@@ -84,52 +88,59 @@ export interface EngineWorld {
   /** A new address without funds. */
   anAddress(): Address;
   /**
-   * @param asker id of the API key, or the key itself, which may then pay; `instead` replaces some of the
-   * usual services
+   * Requests a quote.
+   * @param asker id of the requesting API key, or the key itself, which can then pay
+   * @param instead services that replace the usual ones
    */
   quote(ask?: Ask, asker?: string | AskingKey, instead?: Partial<QuoteServices>): Promise<Agreed>;
-  /** Sends the steps of a quote to its chain's mempool; returns the last step's hash. */
+  /** Sends the steps of a quote to its chain's mempool. Returns the hash of the last step. */
   pay(agreed: Agreed, from?: LocalAccount): Promise<TxHash>;
-  /** Does what a watcher of this process does at a new head. */
+  /** Does what a watcher of the process does at a new head. */
   watch(chain: TestChain, by?: WorkerServices): Promise<readonly BlockRef[]>;
   /**
-   * Runs every job that was queued since the last call, once. A job whose process crashes is lost with its
-   * queue.
+   * Runs every job that was queued since the last call, once. If the process crashes during a job, the
+   * remaining jobs are lost.
    */
   work(by?: WorkerServices): Promise<void>;
   /** Does what a watcher does for its lane on a timer. */
   maintainLaneOf(chain: TestChain, by?: WorkerServices): Promise<void>;
   /**
-   * Runs one round: new blocks on both chains, watchers, jobs, lanes.
+   * Runs one round: new blocks on both chains, watchers, reconciling, jobs and lanes.
    * @param blocks mined per chain, default 1
    */
   round(by?: WorkerServices, blocks?: number): Promise<void>;
   /**
-   * Runs rounds until the request is final, and advances the clock by `stepMs` each.
+   * Runs rounds until the request is final, and moves the clock forward by `stepMs` before each.
    * @throws after 30 rounds
    */
   untilFinal(requestId: RequestId, stepMs?: number): Promise<StatusView>;
   status(requestId: RequestId): Promise<StatusView>;
-  /** Every distinct public status so far, in order, according to the trace. */
+  /** The distinct public statuses of a request so far, in order, according to its trace. */
   statusesOf(requestId: RequestId): Promise<string[]>;
   request(requestId: RequestId): Promise<RequestRecord>;
   depositsOf(requestId: RequestId): Promise<readonly DepositRecord[]>;
-  /** Successful transactions of the solver on a chain whose input ends with the order id: its payments. */
+  /**
+   * The solver's payments for an order on a chain: successful transactions whose input ends with the order
+   * id.
+   */
   paymentsOf(agreed: Agreed, chain: TestChain): ReturnType<TestChain["sentBy"]>;
   stop(): Promise<void>;
 }
 
 export interface WorldOptions {
   readonly policy?: Partial<EnginePolicy>;
-  /** Changes the description of both chains. */
+  /** Fields that replace those in the configuration of both chains. */
   readonly chain?: Partial<Chain>;
   /** Used instead of a new database on the common server. */
   readonly database?: TestDatabase;
-  /** Stores payments outside the database. @param servers records which server answers */
+  /**
+   * Creates the store that keeps payments outside of the database.
+   * @param servers records which server answers
+   */
   readonly journal?: (servers: ServerWatch) => Promise<PaymentJournal>;
 }
 
-/** Starts two chains with a separate database. */
+/** Starts two chains and an engine on a separate database. */
 export async function startEngineWorld(options: WorldOptions = {}): Promise<EngineWorld> {
   const clock = adjustableClock();
   const prices = adjustablePrices({ ethereum: "2500", "usd-coin": "1", "causeway-test-token": "0.5" });
@@ -241,7 +252,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
         tradeType: "EXACT_INPUT" as const,
         ...ask,
       };
-      // Pools may have been opened since the start.
+      // A test may have opened pools since the start.
       const given = { ...quoting, liquidity: services.liquidity, ...instead };
       const answer = await (typeof asker === "object"
         ? createQuote(given, input, asker.id, asker)

@@ -21,7 +21,10 @@ const mintAbi = parseAbi(["function mint(address to, uint256 amount)"]);
 
 type Calls = NonNullable<ExecuteInput["executionOptions"]["destinationChainExecutionData"]>["calls"];
 
-/** What a test overrides in a call; the default is a sponsored call without value on the first chain. */
+/**
+ * The fields of a call that a test overrides. By default the call is sponsored, has no value, and is made on
+ * the first chain.
+ */
 export interface RequestedExecution {
   readonly to: Address;
   readonly data?: Hex;
@@ -36,7 +39,7 @@ export interface RequestedExecution {
   };
 }
 
-/** A wallet's balances in USDC of the home chain, in base units. */
+/** The balances of a wallet in USDC of the home chain, in base units. */
 export interface Book {
   readonly balance: bigint;
   readonly pending: bigint;
@@ -44,10 +47,10 @@ export interface Book {
   readonly fees: bigint;
 }
 
-/** The engine of deposits and fills with an app that pays for calls. */
+/** The engine world with an app that pays for calls. */
 export interface ExecutionWorld extends EngineWorld {
   readonly executor: Address;
-  /** Key of an app whose wallet has 1,000 USDC. */
+  /** The key of an app whose wallet has an app balance of 1,000 USDC. */
   readonly app: ApiKeyIdentity;
   anApp(
     change?: Partial<ApiKeyIdentity>,
@@ -56,8 +59,8 @@ export interface ExecutionWorld extends EngineWorld {
   ): Promise<ApiKeyIdentity>;
   body(asked: RequestedExecution): ExecuteInput;
   /**
-   * Requests an execution as the app; returns the id.
-   * @throws if it was not accepted
+   * Requests an execution as the app. Returns the request id.
+   * @throws if the execution was not accepted
    */
   execute(
     asked: RequestedExecution,
@@ -65,20 +68,20 @@ export interface ExecutionWorld extends EngineWorld {
     by?: WorkerServices,
     lease?: IdempotencyLease,
   ): Promise<RequestId>;
-  /** The same, but returns any answer. */
+  /** Requests an execution as the app. Returns the outcome, accepted or not. */
   tryExecute(
     asked: RequestedExecution,
     caller?: ApiKeyIdentity,
     by?: WorkerServices,
     lease?: IdempotencyLease,
   ): ReturnType<typeof executeCalls>;
-  /** A call that anyone may make and that always succeeds: mints this many base units of USDC. */
+  /** A call that any account may make and that always succeeds: it mints this many base units of USDC. */
   mintCall(to: Address, amount?: bigint): { readonly to: Address; readonly data: Hex };
   execution(requestId: RequestId): Promise<ExecutionRecord>;
   book(caller?: ApiKeyIdentity): Promise<Book>;
-  /** Violated invariants of the ledger. */
+  /** The invariants of the ledger that are violated. */
   violatedInvariants(): Promise<string[]>;
-  /** Deploys entry points and account code on a chain, once. */
+  /** Deploys entry points and account code on a chain. Call it at most once per chain. */
   withSmartAccounts(chain: TestChain): Promise<Parameters<typeof smartEoa>[0]>;
 }
 
@@ -158,7 +161,7 @@ export async function startExecutionWorld(options: WorldOptions = {}): Promise<E
     },
     violatedInvariants: async () => await violatedInvariants(engine.pool),
     async withSmartAccounts({ chain, client }) {
-      // Its deployment waits for its own blocks.
+      // The deployment waits for blocks, so the chain mines them itself.
       await client.setAutomine(true);
       const contracts = await deployAccountAbstraction({ url: chain.rpcUrl, chainId: chain.id });
       await client.setAutomine(false);
@@ -168,7 +171,7 @@ export async function startExecutionWorld(options: WorldOptions = {}): Promise<E
   return world;
 }
 
-/** The calldata of `transferFrom`, for calls whose success depends on another account's allowance. */
+/** A call of `transferFrom`, whose success depends on the allowance of another account. */
 export function transferFromCall(token: Address, from: Address, to: Address, amount: bigint) {
   return {
     to: token,

@@ -14,10 +14,10 @@ import type { FamilyWorld, MappingBook } from "../contracts/family-world.ts";
 import { aChain, aHub, FakeChain, oracleSigner, type Answer, type AnswerBody } from "./oracle-world.ts";
 import { startFaultyFronts, type ChooseFault } from "./faulty-front.ts";
 
-/** A time long after every transaction of these tests. */
+/** Unix seconds. Long after every transaction of these tests. */
 const FAR_FUTURE = 2n ** 40n;
 
-/** The nonce mappings on the hub, as set by a test. */
+/** The nonce mappings on the hub, which a test sets. */
 export function createMappingBook(): MappingBook & NonceMappings {
   const entries = new Map<string, NonNullable<Parameters<MappingBook["set"]>[3]>>();
   const keyOf = (chain: string, wallet: Hex, nonce: bigint): string =>
@@ -34,13 +34,13 @@ export function createMappingBook(): MappingBook & NonceMappings {
   };
 }
 
-/** An oracle on its own socket, reading the family's chain through its real adapter. */
+/** An oracle on its own socket. It reads the family's chain through the real adapter. */
 export interface FamilyOracle {
   readonly url: string;
   readonly signer: Signer;
-  /** How many signatures it has made. */
+  /** The number of signatures that the oracle has made. */
   signatures(): number;
-  /** Switches to other nodes for reading the family's chain. */
+  /** Makes the oracle read the family's chain from other nodes. */
   readAt(urls: readonly string[]): Promise<void>;
   post(route: string, body: unknown): Promise<Answer>;
   status(): Promise<OracleStatus>;
@@ -50,17 +50,20 @@ export interface FamilyOracle {
 export interface FamilyOracles {
   readonly world: FamilyWorld;
   readonly chain: ConfiguredChain;
-  /** Another chain, whose contents tests define. */
+  /** Another chain, whose contents the tests define. */
   readonly home: FakeChain;
-  /** Balances on the hub by `account:token`. */
+  /** Balances on the hub, by `account:token`. */
   readonly balances: Map<string, bigint>;
   /** Payloads that the allocator recorded, by withdrawal address. */
   readonly recorded: Map<Address, Hex32>;
   readonly first: FamilyOracle;
   readonly second: FamilyOracle;
-  /** Asks the first oracle the same, with a second one as its peer, which lies about amounts. */
+  /** Asks the first oracle, which has one peer. That peer lies about amounts. */
   askWithLyingPeer(route: string, body: object): Promise<Answer>;
-  /** Asks an oracle whose nodes have these faults; also returns the nodes' answers, by exchange. */
+  /**
+   * Asks an oracle whose nodes have these faults. `heard` has the nodes' answers by the number of the
+   * exchange.
+   */
   askThrough(
     fault: ChooseFault,
     route: string,
@@ -92,7 +95,7 @@ export async function startFamilyOracles(
     askWithLyingPeer: async (route, body) =>
       await first.post(route, { ...body, requestPeerSignatures: true }),
     async askThrough(fault, route, body) {
-      // No state from an earlier request may affect this one.
+      // Opens the chain again, so that no state from an earlier request affects this one.
       await fronted.readAt(fronts.urls);
       fronts.begin(fault);
       return { answer: await fronted.post(route, body), heard: fronts.answers };
@@ -106,7 +109,7 @@ export async function startFamilyOracles(
 
 interface Shared extends Pick<FamilyOracles, "world" | "chain" | "home" | "balances" | "recorded"> {
   readonly mappings: NonceMappings;
-  /** Reports every deposit as one unit larger. */
+  /** Whether the oracle reports every deposit as one unit larger. */
   readonly lies?: boolean;
 }
 
@@ -174,7 +177,7 @@ async function startOracle(
       },
       ledger: createShadowLedger(false, 0),
     },
-    // Makes every report a new one.
+    // Each report is a new one, because the time advances beyond the report's lifetime.
     { shadow: false, nowMs: () => Date.now() + 60_000 * ++reports },
   );
   const app = await buildServer(

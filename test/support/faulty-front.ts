@@ -3,35 +3,35 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-/** The fault of one exchange. */
+/** The fault of one HTTP exchange. */
 export interface Fault {
-  /** Replaces the node's answer: it is not JSON, or never ends. */
+  /** Sent instead of the node's answer: something that is not JSON, or never ends. */
   readonly instead?: "status500" | "html" | "cutOff" | "endless" | "closed";
   /** Changes the request that the node receives. */
   readonly question?: (text: string) => string;
-  /** Changes the node's answer: the `result` of JSON-RPC, or the whole body of other protocols. */
+  /** Changes the node's answer: the `result` of JSON-RPC, or the whole body in other protocols. */
   readonly answer?: (json: unknown) => unknown;
 }
 
-/** Called with the exchange's number since the last {@link FaultyFronts.begin}. */
+/** Chooses the fault of an exchange by its number since the last {@link FaultyFronts.begin}. */
 export type ChooseFault = (exchange: number) => Fault | undefined;
 
 export interface FaultyFronts {
-  /** One in front of each node, in the same order. */
+  /** The URLs of the fronts, in the order of their nodes. */
   readonly urls: readonly string[];
-  /** Restarts the count at zero, with these faults from now on. */
+  /** Restarts the numbers of exchanges at zero. From now on, `choose` decides the faults. */
   begin(choose: ChooseFault): void;
-  /** The parsed answers of the nodes since then. */
+  /** The parsed answers of the nodes since then, by the number of the exchange. */
   readonly answers: readonly unknown[];
   close(): Promise<void>;
 }
 
-/** More than any reader accepts. */
+/** More bytes than any reader accepts. */
 const ENDLESS_BYTES = 256 * 1024 * 1024;
 
 /**
- * Real servers on real sockets in front of honest nodes of any family with a JSON API over HTTP. Honest by
- * default.
+ * Real servers on real sockets in front of honest nodes of any family with a JSON API over HTTP. They have no
+ * faults until {@link FaultyFronts.begin} is called.
  */
 export async function startFaultyFronts(upstreams: readonly string[]): Promise<FaultyFronts> {
   let choose: ChooseFault = () => undefined;
@@ -98,7 +98,7 @@ async function sendInstead(what: NonNullable<Fault["instead"]>, response: Server
   response.writeHead(200, { "content-type": "application/json" });
   if (what === "cutOff")
     return void response.write('{"jsonrpc":"2.0","id":1,"resu', () => response.destroy());
-  // Its end is destroyed by the reader or by us.
+  // The reader or this server ends the connection.
   await pipeline(Readable.from(spaces()), response, { end: false }).catch(() => undefined);
   response.destroy();
 }
@@ -114,7 +114,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Length and compression headers, which belong to this exchange only. */
+/** Without the headers about length and compression, which belong to only this exchange. */
 function headersOf(request: IncomingMessage, { host }: URL): Record<string, string> {
   const kept = ["content-type", "accept", "authorization", "x-api-key", "tron-pro-api-key", "api-key"];
   return {
@@ -151,10 +151,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/**
- * The number of named fields of an answer, at any depth, and the answer without the n-th of them. `keep`
- * names fields that do not count.
- */
+/** The number of named fields of an answer, at any depth. Fields named in `keep` do not count. */
 export function fieldsOf(json: unknown, keep: readonly string[]): number {
   let count = 0;
   visit(json, keep, () => count++);

@@ -3,36 +3,36 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Faults of a single HTTP request to a node, whether the node is broken, behind or on another branch,
- * or a proxy fails.
+ * Faults of a single HTTP request to a node: the node is broken, lags or is on another branch, or a proxy
+ * fails.
  */
 export const rpcTroubles = [
-  /** Heads are some blocks old. */
+  /** The newest block is some blocks old. */
   "staleHead",
   /** Blocks have a wrong hash. */
   "wrongBlockHash",
-  /** Receipts are of a block that is not canonical. */
+  /** Receipts name a block that is not canonical. */
   "orphanReceipt",
-  /** Receipts are of another transaction. */
+  /** Receipts belong to another transaction. */
   "otherReceipt",
   "nullReceipt",
   "nullBlock",
   "nullTransaction",
   "nullState",
-  /** State reads return nothing, like those of an account without code. */
+  /** State reads return nothing, as for an account without code. */
   "emptyState",
   /** Logs lack their data. */
   "brokenLogs",
   /** The answers of a batch have swapped ids. */
   "swappedIds",
-  /** A node on another branch answers; needs `branch`. */
+  /** A node on another branch answers. Needs the option `branch`. */
   "otherBranch",
   "wrongChainId",
   "rpcError",
   "html",
   /** The answer arrives after the caller timed out. */
   "late",
-  /** More bytes than any reader accepts. */
+  /** The answer has more bytes than any reader accepts. */
   "hugeBody",
   /** The connection closes in the middle of the answer. */
   "cutOff",
@@ -41,23 +41,26 @@ export const rpcTroubles = [
 export type RpcTrouble = (typeof rpcTroubles)[number];
 
 export interface FaultyRpcOptions {
-  /** The honest node. */
+  /** The URL of the honest node. */
   readonly upstream: string;
-  /** A node on another branch of the same chain. */
+  /** The URL of a node on another branch of the same chain. */
   readonly branch?: string;
-  /** Milliseconds that a late answer takes. Default: 1,000. */
+  /** The delay of a late answer in ms. Default: 1,000. */
   readonly lateMs?: number;
-  /** Bytes of a huge answer. Default 1 MiB. */
+  /** The number of bytes of a huge answer. Default: 1 MiB. */
   readonly hugeBytes?: number;
-  /** The transaction whose receipt is returned for others. */
+  /** The transaction whose receipt is returned for all others. */
   readonly otherTransaction?: string;
 }
 
 export interface FaultyRpc {
   readonly url: string;
-  /** HTTP requests so far. */
+  /** The number of HTTP requests so far. */
   readonly requests: () => number;
-  /** Decides the fault of each request, by its number since this call and its methods. */
+  /**
+   * From now on, `choose` decides the fault of each request by its number since this call, and by its
+   * methods.
+   */
   trouble(choose: (request: number, methods: readonly string[]) => RpcTrouble | undefined): void;
   stop(): Promise<void>;
 }
@@ -78,8 +81,8 @@ interface Answer {
 type Fields = Record<string, unknown>;
 
 /**
- * A real server on a real socket in front of a node; honest by default. One node answers a whole request,
- * which may be a batch.
+ * A real server on a real socket in front of a node. It has no faults until `trouble` is called. One node
+ * answers a whole request, which may be a batch.
  */
 export async function startFaultyRpc(options: FaultyRpcOptions): Promise<FaultyRpc> {
   let requests = 0;
@@ -149,7 +152,7 @@ async function answerCall(
   return { ...named(call), result: changed(call.method, answer.result ?? null, trouble) };
 }
 
-/** Changes the request as a node that is behind or faulty interprets it. */
+/** The request as a lagging or faulty node would understand it. */
 async function changeQuestion(
   call: Call,
   trouble: RpcTrouble | undefined,
@@ -176,7 +179,7 @@ interface Change {
   to(result: unknown): unknown;
 }
 
-/** A null answer stays null. */
+/** Changes the fields of an answer. A null answer stays null. */
 const ofObject =
   (change: (fields: Fields) => Fields) =>
   (result: unknown): unknown =>
@@ -188,7 +191,7 @@ const receipts: ReadonlySet<string> = new Set(["eth_getTransactionReceipt"]);
 const transactions: ReadonlySet<string> = new Set(["eth_getTransactionByHash"]);
 const state: ReadonlySet<string> = new Set(["eth_call"]);
 
-/** Faults that change the answers of certain methods. */
+/** The faults that change the answers to certain methods. */
 const changes: Partial<Record<RpcTrouble, Change>> = {
   wrongBlockHash: { methods: blocks, to: ofObject((block) => ({ ...block, hash: wrongHash })) },
   orphanReceipt: {

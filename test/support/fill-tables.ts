@@ -3,7 +3,7 @@ import { getTableConfig, PgTable, type PgColumn } from "drizzle-orm/pg-core";
 import pg from "pg";
 import * as schema from "../../apps/api/src/db/schema.tables.ts";
 
-/** Tables with few rows on any instance, and why. */
+/** Tables that have few rows on any instance, with the reason. */
 export const SMALL_TABLES: Readonly<Record<string, string>> = {
   announcements: "sent, and deleted, within milliseconds",
   api_keys: "created by the operator",
@@ -36,7 +36,7 @@ const state = (usual: string, ...open: readonly string[]): string => rarely(of(.
 const CHAIN = "(array[1, 10, 8453, 42161])[i % 4 + 1]";
 const HASH = "'0x' || md5(i::text) || md5('b' || i)";
 
-/** Columns whose values are not distinct, by name, or by table and name. */
+/** Columns whose values repeat, by name, or by table and name. */
 const VALUES: Readonly<Record<string, string>> = {
   account: of("balance", "pending", "owed"),
   actions: "array['0xab']",
@@ -95,7 +95,7 @@ const VALUES: Readonly<Record<string, string>> = {
   "holds.state": state("released", "active"),
   "hub_executions.state": state("settled", "attested"),
   "nonce_mappings.state": state("set", "stored", "signed"),
-  // Each partition has some.
+  // Each partition gets some rows.
   "request_events.at_ms": "(extract(epoch from now()) * 1000)::bigint + (i % 3 - 1) * 31 * 86400000::bigint",
   "request_history.status": of("success", "success", "success", "refund"),
   "requests.front": state("none", "held"),
@@ -124,8 +124,8 @@ function distinct(type: string): string {
 }
 
 /**
- * Writes `rows` rows into each table that grows, distributed as on a busy instance, and analyzes all
- * tables. Only for planning: the rows of different tables do not belong together.
+ * Writes `rows` rows into each table that grows, distributed as on a busy instance, and analyzes all tables.
+ * Use it only for query plans, because rows of different tables do not belong together.
  */
 export async function fillTables(databaseUrl: string, rows: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });

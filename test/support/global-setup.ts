@@ -6,7 +6,7 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** A Postgres server on which tests may create databases. */
     databaseUrl: string;
-    /** Name of a database on it with all tables and no rows. */
+    /** The name of a database on this server that has all tables and no rows. */
     templateDatabase: string;
     /** Saved states of the local chains, with contracts and funded accounts. */
     chainStates: ChainStates;
@@ -14,7 +14,10 @@ declare module "vitest" {
   }
 }
 
-/** Not in git: without it, as on a fresh clone, nothing that uses a contract can be loaded. */
+/**
+ * These files are not in git. Without them, as on a fresh clone, no module that uses a contract can be
+ * loaded.
+ */
 const GENERATED_CONTRACTS = new URL("../../packages/contracts/src/generated", import.meta.url);
 
 /** Starts or finds Postgres and Redis once per project, and stops what it started. */

@@ -4,9 +4,9 @@ import type { Hex } from "viem";
 /** A Hardhat node in this process. */
 export interface HardhatNode {
   readonly url: string;
-  /** Key of an account with enough funds for the local system's contracts and accounts. */
+  /** The key of an account that can fund the local system's contracts and accounts. */
   readonly fundingKey: Hex;
-  /** 0 stops mining. */
+  /** Sets the block interval. 0 stops mining. */
   setBlockTime(milliseconds: number): Promise<void>;
   stop(): Promise<void>;
 }

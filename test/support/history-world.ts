@@ -22,7 +22,7 @@ import { createTestDatabase } from "./database.ts";
 import { enginePolicy } from "./engine-policy.ts";
 import { someAddress, someHash, someTerms } from "./terms.ts";
 
-/** Bytes of every stored attempt: too long for any hash to contain them by chance. */
+/** The bytes of every stored attempt. They are too long to be a part of any hash by chance. */
 export const SIGNED_BYTES: Hex = `0x${"5197ed".repeat(20)}`;
 
 /** A paid request and its ids. */
@@ -45,20 +45,20 @@ export interface HistoryWorld {
   readonly clock: { nowMs(): number; advance(ms: number): void };
   quoted(change?: Partial<RequestTerms>): Promise<RequestTerms>;
   happens(terms: RequestTerms, event: RequestEvent, change?: Omit<RequestChange, "state">): Promise<string>;
-  /** Quoted, with a deposit that was seen and confirmed. */
+  /** A request that was quoted, and whose deposit was seen and confirmed. */
   paid(change?: Partial<RequestTerms>, block?: bigint): Promise<Paid>;
-  /** A reorg moved the deposit to this block. */
+  /** Applies a reorg that moved the deposit to this block. */
   remined(paid: Paid, block: bigint): Promise<Paid>;
-  /** Paid, with this amount delivered to the recipient. */
+  /** A request that was paid, and whose recipient received `delivered`. */
   filled(change?: Partial<RequestTerms>, delivered?: bigint, block?: bigint): Promise<Filled>;
-  /** Paid, and refunded. */
+  /** A request that was paid and refunded. */
   refunded(change?: Partial<RequestTerms>): Promise<Paid & { readonly refundTx: TxHash }>;
   stop(): Promise<void>;
 }
 
 export const HISTORY_START_MS = 1_700_000_100_000;
 
-/** Requests with complete histories in the tables, stored by the service's own writes. */
+/** A world of requests with complete histories in the tables, stored by the service's own writes. */
 export async function startHistoryWorld(): Promise<HistoryWorld> {
   const database = await createTestDatabase();
   const pool = createPool(database.url, { max: 20, statementTimeoutMs: 20_000, applicationName: "test" });

@@ -3,8 +3,8 @@ import type { Address, Hex } from "@causeway/domain";
 import type { Agreed, EngineWorld } from "./engine-world.ts";
 
 /**
- * An oracle's verdict on a transaction as the fill of an order: what each recipient received, or why it does
- * not count.
+ * How an oracle judges a transaction as the fill of an order: what each recipient received, or why the
+ * transaction does not count.
  */
 export async function judgeFill(
   { destination }: Pick<EngineWorld, "destination">,

@@ -5,7 +5,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const hex = (number: number): string => `0x${number.toString(16)}`;
 const refused = (message: string): Reply => ({ error: { code: -32_000, message } });
 
-/** The index of the block parameter of each state read. */
+/** The index of the block parameter of each method that reads state. */
 const stateReads = new Map([
   ["eth_call", 1],
   ["eth_estimateGas", 1],
@@ -17,7 +17,7 @@ const stateReads = new Map([
   ["eth_getStorageAt", 2],
 ]);
 
-/** The answer of a node that lacks the newest `blocks` and has geth's error texts. */
+/** The answer of a node that lacks the newest `blocks` blocks and has geth's error texts. */
 export async function replyOfLaggingBackend(
   call: ProviderCall,
   node: AskNode,

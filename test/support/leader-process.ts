@@ -1,4 +1,4 @@
-// A process that leads `name` on the database `url` as long as it can, and prints when it starts and
+// A process that leads `name` on the database `url` for as long as it can. It prints when leading starts and
 // stops.
 import { leaderLocks } from "../../apps/api/src/db/leader-locks.postgres.ts";
 

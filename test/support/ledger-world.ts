@@ -28,7 +28,7 @@ export const ether: LedgerAsset = {
   currency: "0x0000000000000000000000000000000000000000",
 };
 
-/** The ledger on a real database, with prices that a test sets. */
+/** The ledger on a real database, with prices that the test sets. */
 export interface LedgerWorld {
   readonly services: Pick<
     Services,
@@ -39,7 +39,7 @@ export interface LedgerWorld {
   readonly pool: pg.Pool;
   readonly databaseUrl: string;
   in<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Credits a wallet without a transfer; the key is new each time. */
+  /** Credits a wallet without a transfer. Each call makes a new movement. */
   give(wallet: Address, asset: LedgerAsset, amount: bigint): Promise<void>;
   book(wallet: Address): Promise<WalletBook>;
   line(wallet: Address, asset: LedgerAsset): Promise<Omit<BookLine, "asset">>;
@@ -64,7 +64,7 @@ export async function startLedgerWorld(): Promise<LedgerWorld> {
     prices,
     uow,
     quotePolicy: noAppBalances.quotePolicy,
-    // The same currencies on every chain.
+    // Every chain has the same currencies.
     chains: {
       ...noAppBalances.chains,
       currency: (_chainId: number, address: Address) => currencies.find((one) => one.address === address),
@@ -132,7 +132,7 @@ function aCurrency(
   };
 }
 
-/** Every invariant of the whole ledger that fails; empty if all hold. */
+/** The invariants of the whole ledger that are violated. Empty if all hold. */
 export async function violatedInvariants(pool: pg.Pool): Promise<string[]> {
   const laws: Readonly<Record<string, string>> = {
     "every asset sums to zero over all accounts":

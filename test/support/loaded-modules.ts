@@ -1,6 +1,6 @@
 import { registerHooks } from "node:module";
 
-// Imports the modules in its arguments, and prints the URLs of all modules that were loaded for them.
+// Imports the modules in its arguments, and prints the URLs of all modules that this loaded.
 
 const loaded = new Set<string>();
 registerHooks({
@@ -10,5 +10,5 @@ registerHooks({
   },
 });
 for (const path of process.argv.slice(2)) await import(path);
-// Exits although a module may keep something open.
+// Exits explicitly, because a module may keep something open.
 process.stdout.write(JSON.stringify([...loaded]), () => process.exit());

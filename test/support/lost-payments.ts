@@ -3,7 +3,10 @@ import { openNonEvmLane } from "../../apps/api/src/payments/non-evm/open-lane.ts
 import { loseRows } from "./lost-rows.ts";
 import type { AgreedOnNonEvmChains, NonEvmWorld } from "./non-evm-world.ts";
 
-/** A request on non-EVM chains whose fill was sent, and whose rows a failover then lost. */
+/**
+ * A request on non-EVM chains whose fill was sent. A failover then lost the rows of the fill, unless
+ * `isLostNow` is false.
+ */
 export async function lostFill(
   world: NonEvmWorld,
   by: WorkerServices,
@@ -11,7 +14,7 @@ export async function lostFill(
 ): Promise<AgreedOnNonEvmChains> {
   const agreed = await world.agree();
   world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin, by);
   await world.work(by);
   const slot = await by.reads.slotOfLeg("fill", agreed.requestId);
@@ -20,7 +23,7 @@ export async function lostFill(
   return agreed;
 }
 
-/** Loses the rows of every payment, and resets their requests to the state before them. */
+/** Deletes the rows of every open payment, and resets the requests to the state before the payments. */
 export async function forgetPayments({
   services,
   pool,

@@ -5,7 +5,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 /**
  * Deletes the rows that a failover to a standby without the payment's commit would lose.
- * @returns a function that restores the rows as they were
+ * @returns a function that restores these rows
  */
 export async function loseRows(
   pool: Pool,

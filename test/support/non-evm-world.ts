@@ -48,7 +48,7 @@ import { createTestDatabase } from "./database.ts";
 import { createPlanFaults } from "../../apps/api/src/payments/plan-faults.ts";
 import { enginePolicy } from "./engine-policy.ts";
 
-/** A fake chain, and the service's adapter for it. */
+/** A fake chain, and the adapter with which the service uses it. */
 export interface NonEvmEnd {
   readonly chain: NonEvmChain;
   readonly network: FakeNonEvmChain;
@@ -60,7 +60,10 @@ export interface AgreedOnNonEvmChains {
   readonly terms: RequestTerms;
 }
 
-/** Deposits, fills and refunds between two non-EVM chains, advanced step by step. */
+/**
+ * Deposits, fills and refunds between two fake non-EVM chains. The test advances them step by step. A
+ * method's `by` are the services of the process that acts; default: the world's own services.
+ */
 export interface NonEvmWorld {
   readonly services: WorkerServices;
   readonly clock: AdjustableClock;
@@ -70,41 +73,44 @@ export interface NonEvmWorld {
   readonly databaseUrl: string;
   readonly origin: NonEvmEnd;
   readonly destination: NonEvmEnd;
-  /** Maps a wallet's nonce on the origin chain. */
+  /** Sets the mapping of a wallet's nonce on the origin chain. */
   map(wallet: Hex, nonce: bigint, mapped: Omit<MappedNonce, "setAt">): void;
-  /** A request of 100,000 units for 95,000. */
+  /** Stores a request that pays 95,000 units for a deposit of 100,000. */
   agree(change?: Partial<RequestTerms>): Promise<AgreedOnNonEvmChains>;
-  /** The user's deposit, which stays pending until the next block. */
+  /** Makes the user's deposit, which is pending until the next block. Returns its id. */
   pay(agreed: AgreedOnNonEvmChains, change?: Partial<Parameters<FakeNonEvmChain["deposit"]>[0]>): Hex;
-  /** Does what a watcher of this process does when its chain changes. */
+  /** Does what a watcher of the process does when its chain changes. */
   watch(end: NonEvmEnd, by?: WorkerServices): Promise<void>;
   /** Runs every job that was queued since the last call, once. */
   work(by?: WorkerServices): Promise<void>;
-  /** Tracks pending payments. */
+  /** Tracks the pending payments on a chain. */
   track(end: NonEvmEnd, by?: WorkerServices): Promise<void>;
-  /** Runs one round, with a block on both chains. */
+  /** Runs one round: a block on both chains, watchers, reconciling, jobs and payments. */
   round(by?: WorkerServices): Promise<void>;
-  /** @throws after 60 rounds */
+  /**
+   * Runs rounds until the request is final.
+   * @throws after 60 rounds
+   */
   untilFinal(requestId: RequestId, stepMs?: number): Promise<StatusView>;
   status(requestId: RequestId): Promise<StatusView>;
   request(requestId: RequestId): Promise<RequestRecord>;
   depositsAt(txHash: Hex): Promise<readonly DepositRecord[]>;
-  /** Payments with the order's id, in canonical blocks. */
+  /** The ids of the payments with the order's id in canonical blocks. */
   paymentsOf(agreed: AgreedOnNonEvmChains, end: NonEvmEnd): readonly Hex[];
   stop(): Promise<void>;
 }
 
-/** An account of a chain whose bytes expire. */
+/** A new account on a chain of the kind `expiring`. */
 export const anAccount = (): Hex => `0x${randomBytes(32).toString("hex")}`;
 const VM_OF: Readonly<Record<FakeChainKind, NonEvmVmType>> = { expiring: "svm", outputs: "bvm" };
 
-/** The solver's home: a chain of the hub's family. */
+/** The name of the solver's chain, which belongs to the family of the hub. */
 export const SOLVER_CHAIN = "home";
 
 export interface NonEvmWorldOptions {
   readonly origin?: FakeChainKind;
   readonly destination?: FakeChainKind;
-  /** The solver's initial native tokens on each. */
+  /** The solver's initial native tokens on each chain, in base units. */
   readonly opening?: bigint;
 }
 
@@ -120,7 +126,7 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
         nativeCurrency(NON_EVM_FAMILIES[VM_OF[kind]]),
       );
       const network = new FakeNonEvmChain(kind, native, new Map([[native, opening]]), () => clock.nowMs());
-      network.settle();
+      network.mineUntilFinal();
       const chain = nonEvmProfile(7_001 + at, ["alpha", "beta"][at] ?? "", VM_OF[kind], native);
       const connection = createFakeConnection(network, {
         vm: chain.family,
@@ -279,7 +285,7 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
   return world;
 }
 
-/** Bitcoin in addition to the EVM chains of a world, advanced step by step. */
+/** Bitcoin, as a fake chain in addition to the EVM chains of a world. */
 export interface AddedBitcoin {
   readonly end: TransferChain;
   readonly network: FakeNonEvmChain;
@@ -287,14 +293,14 @@ export interface AddedBitcoin {
   watch(): Promise<void>;
 }
 
-/** Adds Bitcoin to the chains of an engine, with an account of the solver that pays on it. */
+/** Adds Bitcoin to the chains of an engine. The solver pays from an account there. */
 export async function addBitcoin(
   services: WorkerServices,
   clock: Pick<AdjustableClock, "nowMs">,
 ): Promise<AddedBitcoin> {
   const native = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
   const network = new FakeNonEvmChain("outputs", native, new Map([[native, 10n ** 9n]]), () => clock.nowMs());
-  network.settle();
+  network.mineUntilFinal();
   const plain = nonEvmProfile(8_001, "bitcoin", "bvm", native);
   const btc: Currency = {
     ...plain.native,
@@ -337,7 +343,7 @@ export async function addBitcoin(
   };
 }
 
-/** Has the length of the chain's accounts. */
+/** A new account, with the length of accounts on this kind of chain. */
 function accountOn(kind: FakeChainKind): Hex {
   return kind === "expiring" ? anAccount() : `0x00${randomBytes(20).toString("hex")}`;
 }
@@ -403,7 +409,7 @@ function someNonEvmTerms(
   const order: Order = {
     version: "v1",
     solverChainId: SOLVER_CHAIN,
-    // An account on the hub, regardless of the chains of the order.
+    // The solver is an account on the hub, whatever the chains of the order.
     solver: localAccount("solver").address.toLowerCase() as Hex,
     salt: anAccount(),
     inputs: [

@@ -1,4 +1,4 @@
-/** A small repeatable generator (mulberry32): numbers in [0, 1). */
+/** A repeatable generator of numbers in [0, 1) from a seed (mulberry32). */
 export function generator(seed: number): () => number {
   let state = seed;
   return () => {
@@ -46,7 +46,7 @@ const odd: readonly unknown[] = [
   "null",
 ];
 
-/** The fields of `value`, if it has any. */
+/** The fields of `value`. Empty if it is not an object. */
 function inside(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== "object" || value === null || Object.keys(value).length === 0) return undefined;
   return value as Record<string, unknown>;
@@ -78,7 +78,7 @@ function mutated(body: object, random: () => number): unknown {
   return copy;
 }
 
-/** One body, as text: `body` with some mutated fields, other JSON, or text that is not JSON. */
+/** One request body as text: `body` with some mutated fields, other JSON, or text that is not JSON. */
 export function rawBody(body: object, random: () => number): string {
   const kind = random();
   if (kind < 0.8) return JSON.stringify(mutated(body, random));

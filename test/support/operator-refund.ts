@@ -7,12 +7,12 @@ import { runRefund } from "../../apps/api/src/process/commands/refund-command.ts
 
 export interface OperatorRefund {
   readonly code: number;
-  /** The steps that it printed. */
+  /** The printed steps. */
   readonly steps: readonly Readonly<Record<string, unknown>>[];
   readonly stderr: string;
 }
 
-/** Runs `operator refund` in this process, on the database of a test's world. */
+/** Runs `operator refund` in this process, on the database of a world. */
 export async function operatorRefund(
   { services, pool }: { readonly services: WorkerServices; readonly pool: pg.Pool },
   ...words: string[]

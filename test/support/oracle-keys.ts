@@ -9,8 +9,8 @@ export const privateKey = (n: number): Hex => `0x${(n + 1).toString(16).padStart
 let inKms: readonly Signer[] | undefined;
 
 /**
- * The n-th oracle's signer: with its raw key, or with the same key in a key service after {@link
- * keepKeysInKms}.
+ * The signer of the n-th oracle. It has a raw key, or after {@link keepKeysInKms} the same key in a key
+ * service.
  */
 export function oracleSigner(n: number): Signer {
   if (inKms === undefined) return rawKeySigner(privateKey(n));
@@ -25,8 +25,8 @@ export interface KeysInKms {
 }
 
 /**
- * Oracles of this file sign with keys in a service that implements the AWS KMS protocol, through the AWS
- * SDK.
+ * From now on, the oracles of this file sign with keys in a service that implements the AWS KMS protocol,
+ * through the AWS SDK.
  */
 export async function keepKeysInKms(count = 3): Promise<KeysInKms> {
   const before = process.env;

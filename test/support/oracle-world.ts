@@ -47,16 +47,16 @@ export const USDC = account("c1");
 export const USER = account("a1");
 export const RECIPIENT = account("b2");
 
-/** A chain whose contents a test defines; everything else is absent. */
+/** A chain whose contents the test defines. Everything else is absent. */
 export class FakeChain implements EvidenceSource {
   readonly chain: ConfiguredChain;
   readonly depositsOf = new Map<string, Evidence<TransactionDeposits>>();
   readonly paymentsOf = new Map<string, (question: PaymentQuestion) => Evidence<PaymentAnswer>>();
   readonly withdrawals = new Map<string, Evidence<WithdrawalAnswer>>();
   head: FinalHead | undefined = { height: 42n, timestamp: 990n };
-  /** The number of reads of the chain. */
+  /** The number of reads so far. */
   readCount = 0;
-  /** Set it to make every read fail or wait. */
+  /** If set, every read awaits it first, so that it can make reads fail or wait. */
   trouble: (() => Promise<void>) | undefined;
 
   constructor(chain: ConfiguredChain) {
@@ -90,7 +90,7 @@ export class FakeChain implements EvidenceSource {
     await this.trouble?.();
   }
 
-  /** Adds a transaction with these `transfers` (recipient, currency, amount). */
+  /** Adds a transaction with these `transfers`: recipient, currency and amount. */
   paid(
     transactionId: string,
     transfers: readonly (readonly [string, string, bigint])[],
@@ -196,10 +196,10 @@ export interface WorldOptions {
   readonly localDeadlineMs?: number;
   readonly callBounds?: Partial<CallBounds>;
   readonly metricsOpen?: boolean;
-  /** The chains of another oracle, if both read the same ones. */
+  /** The chain of another oracle, if both oracles read the same chain. */
   readonly origin?: FakeChain;
   readonly destination?: FakeChain;
-  /** Chains with a name and family, but without a reader. */
+  /** Chains with a name and a family, which the oracle cannot read. */
   readonly otherChains?: readonly ConfiguredChain[];
 }
 
@@ -218,7 +218,7 @@ export interface SignedExecution {
 }
 
 /**
- * The fields of all answers together: a test reads those that its answer must have, and fails if they are
+ * The fields of all answers together. A test reads those that its answer must have, and fails if one is
  * missing.
  */
 export interface AnswerBody {
@@ -259,7 +259,7 @@ export interface Answer {
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
-/** An oracle on its own socket, over chains that a test defines. */
+/** An oracle on its own socket, over chains whose contents the test defines. */
 export async function startWorld(options: WorldOptions = {}) {
   const origin = options.origin ?? new FakeChain(aChain("origin", 1));
   const destination = options.destination ?? new FakeChain(aChain("destination", 2));
@@ -375,7 +375,7 @@ export async function startWorld(options: WorldOptions = {}) {
 type Writable<T> = T extends object ? { -readonly [K in keyof T]: Writable<T[K]> } : T;
 export type EditableOrder = Writable<AttestedOrder>;
 
-/** One input of 1,000 USDC on the origin, one payment of 990 on the destination. */
+/** An order with one input of 1,000 USDC on the origin and one payment of 990 on the destination. */
 export function anOrder(edit: (order: EditableOrder) => void = () => undefined): AttestedOrder {
   const order: EditableOrder = {
     version: "v1",
@@ -422,7 +422,7 @@ export const DEPOSIT_TX = word("11");
 export const FILL_TX = word("22");
 export const REFUND_TX = word("33");
 
-/** A deposit for every input, the fill, and the request that claims it. */
+/** Makes a deposit for every input, and the fill. Returns the request that claims the fill. */
 export async function aFill(world: World, order: AttestedOrder = anOrder()) {
   const depositId = orderIdFor(order);
   world.origin.deposited(
@@ -449,7 +449,7 @@ export async function aFill(world: World, order: AttestedOrder = anOrder()) {
   };
 }
 
-/** A deposit for every input, one refund each, and the request that claims them. */
+/** Makes a deposit for every input, and one refund for each. Returns the request that claims the refunds. */
 export async function aRefund(world: World, order: AttestedOrder = anOrder()) {
   const { fill: _, ...request } = await aFill(world, order);
   world.origin.paid(

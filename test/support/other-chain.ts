@@ -1,7 +1,7 @@
 import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 
-/** The same services, with one chain's description or connection replaced. */
+/** The same services, with the configuration or the connection of one chain changed. */
 export function withChain(
   services: WorkerServices,
   connected: ConnectedChain,

@@ -1,8 +1,8 @@
 import type { NonEvmAttempt, NonEvmPayment, PayingConnection } from "@causeway/chains";
 
 /**
- * Checks which payments a connection accepts an attempt as: its own payment, and others that differ in one
- * field.
+ * Asks a connection whether an attempt is its own payment, and whether it is each of several payments that
+ * differ in one field.
  * @returns the names of the payments that it accepts
  */
 export async function acceptedPayments(
@@ -17,7 +17,7 @@ export async function acceptedPayments(
     amount: [attempt, { ...payment, amount: amount + 1n }],
     recipient: [attempt, { ...payment, recipient: `${recipient.slice(0, -2)}${other}` as typeof recipient }],
     id: [{ ...attempt, txId: `0x${"77".repeat(attempt.txId.length / 2 - 1)}` }, payment],
-    // Families without room for the id record it in a mapping.
+    // Families without room for the order id in a payment record it in a mapping.
     order: [attempt, { ...payment, orderId: `0x${"78".repeat(32)}` as NonNullable<typeof payment.orderId> }],
   };
   const accepted: string[] = [];

@@ -8,7 +8,7 @@ const accountOf: Readonly<Partial<Record<VmType, (privateKey: string) => Hex>>> 
   "hyperliquid-vm": evmAccount,
 };
 
-/** An adapter like the worker's: opened for the key's account, then given the key. */
+/** Opens an adapter as the worker does: first for the account, then with its key. */
 export async function payingConnection({
   privateKey,
   ...options

@@ -5,9 +5,8 @@ import type { EngineWorld } from "./engine-world.ts";
 import { aSponsor, type Sponsor } from "./sponsors.ts";
 
 /**
- * An app whose key is stored, so that the worker knows it too.
- *
- * @param usd value of its balance in whole dollars
+ * An app whose key is stored in the database, so that the worker can read it.
+ * @param usd value of the app's balance in whole dollars
  */
 export async function aPayingKey(
   world: Pick<EngineWorld, "services" | "pool">,

@@ -5,8 +5,8 @@ import { randomBytes } from "node:crypto";
 import type { TestChain } from "./test-chain.ts";
 
 /**
- * A transaction that deposits one wei `count` times for `depositor` under the same id, at about
- * 9,400 gas each. It stays pending.
+ * Sends a transaction that deposits one wei `count` times for `depositor` under the same id, at about 9,400
+ * gas each. The transaction stays pending.
  */
 export async function pileDeposits(
   { chain, client, send }: Pick<TestChain, "chain" | "client" | "send">,
@@ -22,7 +22,7 @@ export async function pileDeposits(
   return await send(from, { to: contract, gas: 100_000n + 10_000n * BigInt(count) });
 }
 
-/** Copies the call's data to memory, then calls the depository with one wei in a loop. */
+/** Code that copies the calldata to memory, and then calls the depository with one wei in a loop. */
 export function pilingCode(depository: Address, calldata: Hex, count: number): Hex {
   const data = calldata.slice(2);
   const size = (data.length / 2).toString(16).padStart(2, "0");

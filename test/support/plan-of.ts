@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { sqlOn, type Sql } from "../../apps/api/src/db/pool.postgres.ts";
 
-/** Postgres's plans for the statements of `run`, which return no rows. */
+/** Postgres's plans for the statements that `run` makes. The statements return no rows. */
 export async function plansOf(pool: pg.Pool, run: (sql: Sql) => Promise<unknown>): Promise<string[]> {
   const plans: string[] = [];
   const explaining: pg.Pool = Object.create(pool, {

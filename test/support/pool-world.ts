@@ -32,51 +32,49 @@ import type { LiquiditySource } from "../../apps/api/src/markets/liquidity/liqui
 import { steppedHeads } from "../fakes/stepped-heads.ts";
 
 /**
- * A real chain with the pools of the local system, as one process caches them and as the test changes
- * them.
+ * A real chain with the pools of the local system. A process caches the pools, and the test changes them.
  */
 export interface PoolWorld {
   readonly chain: Chain;
   readonly client: LocalClient;
   readonly v3: UniswapV3Source;
   readonly v2: UniswapV2Source & { readonly router: Address };
-  /** By symbol. */
+  /** The address of each token, by its symbol. */
   readonly token: Readonly<Record<"USDC" | "TST" | "WETH" | "ODD", Address>>;
-  /** Every pair of these tokens. */
+  /** Every pair of two of these tokens. */
   readonly pairs: readonly TokenPair[];
   readonly pools: ChainPools;
   readonly liquidity: LiquiditySource;
   readonly node: NodeBehavior;
-  /** Another process that has not read anything yet. */
+  /** The cache of another process that has not read anything yet. */
   fresh(): ChainPools;
   /** Notifies the process of the newest block. */
   announce(): Promise<Head>;
-  /** Sends calls from an account, mined together. */
+  /** Sends calls from an account, which are mined together. Returns the gas that each used. */
   send(from: LocalAccount, calls: readonly { readonly to: Address; readonly data: Hex }[]): Promise<bigint[]>;
   /** Adds liquidity from the provider. */
   provide(position: Position): Promise<void>;
   /**
    * Removes all liquidity of a position.
-   *
-   * @param id positions are numbered in the order in which they were provided, starting at 1n
+   * @param id number of the position, in the order in which positions were provided, starting at 1n
    */
   withdraw(id: bigint): Promise<void>;
-  /** Results of these calls at the newest block, in one request. */
+  /** The results of these calls at the newest block, read in one request. */
   askTogether(calls: readonly { readonly to: Address; readonly data: Hex }[]): Promise<(Hex | undefined)[]>;
   stop(): Promise<void>;
 }
 
-/** The behavior of the process's node. */
+/** How the node of the process behaves. */
 export interface NodeBehavior {
-  /** Calls so far. */
+  /** The number of requests so far. */
   requestCount: number;
   /** Whether all calls fail. */
   isDown: boolean;
-  /** ms before each answer. */
+  /** The delay of each answer in ms. */
   slowMs: number;
   /** Whether it refuses block hashes in log filters. */
   refusesHashes: boolean;
-  /** The hash of a block that it does not have yet, and its newest one. */
+  /** A lagging node: the hash of the block that it lacks, and its newest block. */
   behind: { readonly unknown: Hex; readonly newest: bigint } | undefined;
 }
 
@@ -85,7 +83,7 @@ export interface Position {
   readonly fee: number;
   readonly from: number;
   readonly to: number;
-  /** Maximum of each token, in base units. */
+  /** The maximum of each token that is added, in base units. */
   readonly amount0: bigint;
   readonly amount1: bigint;
 }
@@ -134,8 +132,8 @@ export async function startPoolWorld(): Promise<PoolWorld> {
       if (behavior.behind === undefined) return await rpc.request(method, params, options);
       const { unknown, newest } = behavior.behind;
       if (JSON.stringify(params).includes(unknown)) throw refusal(method, "header not found");
-      const requestCount = params.map((param) => (param === "latest" ? toHex(newest) : param));
-      return await rpc.request(method, requestCount, options);
+      const forwardedParams = params.map((param) => (param === "latest" ? toHex(newest) : param));
+      return await rpc.request(method, forwardedParams, options);
     },
   };
   const heads = steppedHeads();
@@ -231,7 +229,7 @@ export async function startPoolWorld(): Promise<PoolWorld> {
   };
 }
 
-/** Native tokens for fees, so that an account can send. */
+/** Gives an account native tokens for gas. */
 export async function giveGas({ client }: PoolWorld, account: Address): Promise<void> {
   await client.setBalance({ address: account, value: parseEther("1000") });
 }

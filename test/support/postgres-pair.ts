@@ -4,15 +4,15 @@ import pg from "pg";
 import { migrate } from "../../apps/api/src/migrate.ts";
 import { startTcpSwitch } from "./tcp-switch.ts";
 
-/** A primary with an asynchronous streaming standby, behind one address. */
+/** A primary with an asynchronous streaming standby, both behind one address. */
 export interface PostgresPair {
-  /** A migrated database at the common address. */
+  /** The URL of a migrated database at the common address. */
   readonly url: string;
-  /** The same database on the server that is the primary at first, even after a failover. */
+  /** The URL of the same database on the first primary. It stays the same after a failover. */
   readonly formerUrl: string;
-  /** Waits until the standby has caught up. */
+  /** Waits until the standby has all commits of the primary. */
   catchUp(): Promise<void>;
-  /** Cuts the standby off: later commits of the primary are lost in a failover. */
+  /** Disconnects the standby: a failover loses all later commits of the primary. */
   cut(): void;
   /** Promotes the standby and moves the common address to it. The former primary keeps running. */
   failOver(): Promise<void>;

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket, WebSocketServer } from "ws";
 
-/** A call as a client sent it. */
+/** A call that a client sent. */
 export interface ProviderCall {
   readonly id: unknown;
   readonly method: string;
@@ -15,10 +15,10 @@ export type Reply =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } };
 
-/** Calls the honest node. */
+/** Forwards a call to the honest node. */
 export type AskNode = (method: string, params: readonly unknown[]) => Promise<Reply>;
 
-/** One HTTP request, numbered from 0 since the behavior began. */
+/** One HTTP request. `number` counts from 0 since the behavior began. */
 export interface ProviderRequest {
   readonly number: number;
   readonly calls: readonly ProviderCall[];
@@ -27,19 +27,19 @@ export interface ProviderRequest {
   readonly sinceMs: number;
 }
 
-/** An HTTP answer in place of the node's. A body that is not text is sent as JSON. */
+/** An HTTP answer instead of the node's. A body that is not text is sent as JSON. */
 export interface HttpReply {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How a provider differs from the node behind it; an empty object is the node itself. */
+/** How a provider differs from the node behind it. An empty object means no difference. */
 export interface ProviderBehavior {
   readonly delayMs?: number;
-  /** Answers a whole HTTP request in place of the node. */
+  /** Answers a whole HTTP request instead of the node. Undefined forwards the request. */
   readonly answer?: (request: ProviderRequest) => HttpReply | undefined;
-  /** Answers a call in place of the node. */
+  /** Answers a call instead of the node. Undefined forwards the call. */
   readonly reply?: (
     call: ProviderCall,
     node: AskNode,
@@ -51,23 +51,23 @@ export interface ProviderBehavior {
     readonly isRefused?: boolean;
     readonly refusesSubscriptions?: boolean;
     readonly dropsAfterMs?: number;
-    /** Keeps the connection open and sends no notification. */
+    /** Whether sockets stay open but deliver no notification. */
     readonly isSilent?: boolean;
   };
 }
 
-/** What the provider received since its behavior began. WebSocket messages are not counted. */
+/** What the provider received since its behavior began. WebSocket messages do not count. */
 export interface ProviderCounts {
   readonly httpRequests: number;
   readonly calls: number;
-  /** HTTP requests and calls that were answered in place of the node. */
+  /** HTTP requests and calls that the node did not answer. */
   readonly deviations: number;
 }
 
 export interface ProviderProxy {
   readonly url: string;
   readonly wsUrl: string;
-  /** Restarts the counts at zero, and closes the open WebSockets. */
+  /** Sets a new behavior, restarts the counts at zero, and closes the open WebSockets. */
   behave(behavior: ProviderBehavior): void;
   readonly counts: ProviderCounts;
   stop(): Promise<void>;
@@ -165,7 +165,7 @@ export async function startProviderProxy(nodeUrl: string): Promise<ProviderProxy
   };
 }
 
-/** Forwards messages in both directions, as far as the provider does. */
+/** Forwards messages in both directions, except those that the behavior suppresses. */
 function join(client: WebSocket, node: WebSocket, acting: NonNullable<ProviderBehavior["socket"]>): void {
   const waiting: string[] = [];
   const drop =

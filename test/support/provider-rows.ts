@@ -12,24 +12,26 @@ import type {
 /** A documented or observed provider misbehavior. */
 export interface ProviderRow {
   readonly name: string;
-  /** Created anew for each provider. */
+  /** Creates the behavior anew for each provider. */
   readonly behavior: () => ProviderBehavior;
-  /** Whether the check runs it too. */
+  /** Whether `npm test` runs this row too. */
   readonly isInCheck?: boolean;
   /**
-   * How long a bridge that starts with this provider takes: at most three times the usual time, or longer.
-   * Absent: another row of the same kind is measured.
+   * How long a bridge takes that starts with this provider: at most three times the usual time (`prompt`), or
+   * longer (`late`). Absent if another row of the same kind is measured.
    */
   readonly bridge?: "prompt" | "late";
-  /** The maximum rate of calls, relative to an honest provider. Default 2. */
+  /** The maximum rate of calls as a multiple of the rate with an honest provider. Default: 2. */
   readonly maxFactor?: number;
-  /** The services restart with this provider and then with the honest one, or only with the honest one. */
+  /**
+   * When the services restart: with this provider and then with the honest one, or only with the honest one.
+   */
   readonly restarts?: "before and after" | "after";
   /** How the flow with a swap ends. Default: `success`. */
   readonly swapEnds?: "unquoted" | "refund";
-  /** When the provider becomes honest again. Default: never. */
+  /** After how many ms the provider becomes honest again. Default: never. */
   readonly lastsMs?: number;
-  /** How long a flow may take to get a quote, and then to complete. Default 60 s. */
+  /** The time limit in ms for a flow's quote, and again for its completion. Default: 60 s. */
   readonly withinMs?: number;
 }
 
@@ -38,14 +40,14 @@ const error = (code: number, message: string, data?: unknown): Reply => ({
 });
 const asBody = (reply: Reply): unknown => ({ jsonrpc: "2.0", id: null, ...reply });
 
-/** Deterministic: this many of a hundred requests, spread out. */
+/** Whether a request is among `percent` of a hundred requests, spread evenly and deterministically. */
 const share = (percent: number, { number }: ProviderRequest): boolean => (number * 37) % 100 < percent;
 
 const answering = (percent: number, reply: HttpReply): ProviderBehavior => ({
   answer: (request) => (share(percent, request) ? reply : undefined),
 });
 
-/** Serves this many requests per second, and refuses the others. */
+/** Serves this many requests per second and refuses all others. */
 function rateLimited(perSecond: number, reply: HttpReply): ProviderBehavior {
   const served = new Map<number, number>();
   return {
@@ -76,8 +78,8 @@ const infuraLimit = error(-32_005, "daily request count exceeded, request rate l
 });
 
 /**
- * Unavailable for three seconds, so that the service must catch up with several blocks; then limits log
- * ranges.
+ * A provider that is unavailable for three seconds, so that the service must catch up with several blocks,
+ * and then limits log ranges.
  */
 function limitedLogs(maxBlocks: number, refusal: Reply): ProviderBehavior {
   return {
@@ -116,7 +118,7 @@ function limitedBatches(max: number, refusal: HttpReply | "each"): ProviderBehav
   return { answer: ({ calls }) => (calls.length > max ? refusal : undefined) };
 }
 
-/** Forwards the transaction, but gives another answer. */
+/** A provider that forwards transactions, but gives another answer. */
 function broadcasting(answer: (bytes: Hex, at: number) => Reply): ProviderBehavior {
   let at = 0;
   return {
@@ -128,7 +130,7 @@ function broadcasting(answer: (bytes: Hex, at: number) => Reply): ProviderBehavi
   };
 }
 
-/** geth, erigon, Nethermind, Besu, reth, OpenEthereum, EthereumJS. */
+/** The errors of geth, erigon, Nethermind, Besu, reth, OpenEthereum and EthereumJS. */
 const broadcastWordings: readonly string[] = [
   "already known",
   "transaction already imported",
@@ -171,7 +173,7 @@ const changedLogs = (
   },
 });
 
-/** What the filter without contracts and topics finds, like a node that compares less than it should. */
+/** The logs that match the filter without its contracts and topics, as from a node that ignores them. */
 async function allLogs(node: AskNode, { params }: ProviderCall): Promise<readonly unknown[]> {
   const { address: _, topics: __, ...range } = params[0] as Record<string, unknown>;
   const found = resultOf(await node("eth_getLogs", [range]));
@@ -190,7 +192,7 @@ function lateReceipts(blocks: number): ProviderBehavior {
   };
 }
 
-/** All provider rows. The honest one is first, because the others are compared with it. */
+/** All rows. The honest one is first, because all others are compared with it. */
 export const providerRows: readonly ProviderRow[] = [
   { name: "honest", behavior: () => ({}), isInCheck: true },
   {
@@ -226,9 +228,9 @@ export const providerRows: readonly ProviderRow[] = [
     behavior: () => rateLimited(15, { status: 200, body: asBody(infuraLimit) }),
   },
   {
-    // Two processes that follow a chain with two blocks a second make 13 requests a second without any
-    // traffic. At eight a second the last flows took over three minutes, so nothing has to end before the
-    // limit does.
+    // Without any traffic, two processes that follow a chain with two blocks per second make 13 requests per
+    // second. With a limit of eight per second the last flows took over three minutes, so no flow has to end
+    // before the limit does.
     name: "429 beyond three requests per second, for a minute",
     behavior: () => rateLimited(3, tooMany(asBody(error(429, alchemy429)))),
     lastsMs: 60_000,
@@ -258,7 +260,7 @@ export const providerRows: readonly ProviderRow[] = [
     name: "answers that take two seconds",
     bridge: "late",
     behavior: () => ({ delayMs: 2_000 }),
-    // Pools take longer to read than their maximum age.
+    // Reading the pools takes longer than their maximum age.
     swapEnds: "unquoted",
     withinMs: 120_000,
   },
@@ -338,14 +340,14 @@ export const providerRows: readonly ProviderRow[] = [
   {
     name: "traces and simulations lost while the services run",
     behavior: () => withoutMethods(["debug_traceCall", "debug_traceTransaction", "eth_simulateV1"]),
-    // It was quoted before they were found to be lost.
+    // The request was quoted before the bytes were found to be lost.
     swapEnds: "refund",
-    // Detecting that they are back also takes up to a minute.
+    // It also takes up to a minute to detect that they work again.
     restarts: "after",
     withinMs: 120_000,
   },
   { name: "no eth_feeHistory", behavior: () => withoutMethods(["eth_feeHistory"]) },
-  // An endpoint that refused batches gets small ones for a minute: these rows are last.
+  // After an endpoint refuses batches, it gets small ones for a minute, so these rows are last.
   {
     name: "batches refused with status 200",
     bridge: "prompt",

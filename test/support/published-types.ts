@@ -5,9 +5,12 @@ import { join } from "node:path";
 import { createGenerator } from "ts-json-schema-generator";
 
 export interface PublishedTypes {
-  /** For example `GET /chains`. */
+  /** The names of the operations, for example `GET /chains`. */
   readonly operations: readonly string[];
-  /** Where an answer differs from its type: `requests[].data.fees: must be object`. Empty if it matches. */
+  /**
+   * The places where an answer differs from its type, such as `requests[].data.fees: must be object`. Empty
+   * if it matches.
+   */
   readonly mismatches: (operation: string, status: number, body: unknown) => string[];
 }
 
@@ -16,7 +19,10 @@ interface Schema {
   readonly properties?: Schemas;
 }
 
-/** Reads the answers that the published SDK declares for each endpoint. Unknown fields are accepted. */
+/**
+ * Reads the types that the published SDK declares for the answers of each endpoint. Unknown fields are
+ * accepted.
+ */
 export async function readPublishedTypes(): Promise<PublishedTypes> {
   const declared = await readFile(
     new URL("../../_types/src/types/api.d.ts", import.meta.resolve("@relayprotocol/relay-sdk")),
@@ -24,7 +30,7 @@ export async function readPublishedTypes(): Promise<PublishedTypes> {
   );
   const folder = await mkdtemp(join(tmpdir(), "published-types-"));
   const path = join(folder, "api.d.ts");
-  // A required member of type `never` would make all of `paths` `never`.
+  // A required member of type `never` would make the whole type `paths` `never`.
   await writeFile(path, declared.replaceAll(": never;", ": unknown;"));
   const schema = createGenerator({
     path,
@@ -59,12 +65,15 @@ export async function readPublishedTypes(): Promise<PublishedTypes> {
   };
 }
 
-/** A nullable object is a union: errors inside the object are reported separately. */
+/**
+ * Whether the error is about the union of a nullable object. Errors inside the object are reported
+ * separately.
+ */
 function isOfNullable({ keyword, schemaPath, params }: ErrorObject): boolean {
   return keyword === "anyOf" || (schemaPath.includes("/anyOf/") && params["type"] === "null");
 }
 
-/** `/requests/0/data` as `requests[].data`. */
+/** Formats `/requests/0/data` as `requests[].data`. */
 function placeIn(instancePath: string): string {
   return instancePath
     .slice(1)

@@ -28,9 +28,7 @@ import { someHash, someTerms } from "./terms.ts";
 import { pushGauges } from "../../apps/api/src/telemetry/push-gauges.ts";
 import { noChains } from "../fakes/no-chains.ts";
 
-/**
- * A real store with the real feed, and a real server that listens; the engine's events change requests.
- */
+/** A real store with the real feed and a real server. The engine's events change requests. */
 export interface PushWorld {
   readonly database: TestDatabase;
   readonly pool: pg.Pool;
@@ -39,23 +37,23 @@ export interface PushWorld {
   readonly clock: AdjustableClock;
   readonly events: ReturnType<typeof recordedEvents>;
   readonly app: FastifyInstance;
-  /** What the server's routes call. */
+  /** The services that the server's routes call. */
   readonly routes: Pick<RouteFakes, "push" | "webhooks">;
-  /** ws://host:port of the server. */
+  /** The server's WebSocket URL, ws://host:port. */
   readonly wsUrl: string;
   readonly httpUrl: string;
   aRequest(change?: Partial<RequestTerms>): Promise<RequestTerms>;
-  /** The value of one of the API's metrics. */
+  /** The current value of one of the API's metrics. */
   metric(name: string): Promise<number>;
-  /** Stores an API key; returns its id. */
+  /** Stores an API key and returns its id. */
   aKey(id?: string): Promise<string>;
-  /** Starts to deliver webhooks like a worker; returns a function that stops it. */
+  /** Delivers webhooks as a worker does. Returns a function that stops the deliveries. */
   deliver(): () => Promise<void>;
   /** Moves the clock forward, and wakes the workers. */
   forward(ms: number): Promise<void>;
-  /** Applies one event in its own commit. */
+  /** Applies one event to a request in a separate commit. */
   happens(requestId: RequestId, event: RequestEvent, change?: Omit<RequestChange, "state">): Promise<string>;
-  /** Runs a request from quote to delivery: three changes that a client sees. */
+  /** Moves a request from quote to delivery: three changes that clients see. */
   fill(requestId: RequestId): Promise<TxHash>;
   close(): Promise<void>;
 }
@@ -74,7 +72,7 @@ export async function pushWorld({
   routes = {},
 }: {
   readonly policy?: Partial<PushPolicy>;
-  /** Whether webhooks may go to private addresses. */
+  /** Whether webhooks may go to private network addresses. */
   readonly allowPrivate?: boolean;
   readonly routes?: Partial<RouteFakes>;
 } = {}): Promise<PushWorld> {
@@ -183,7 +181,7 @@ export async function pushWorld({
   };
 }
 
-/** Settles once earlier listeners receive announcements too, because a later connection does. */
+/** Resolves once earlier listeners receive announcements, which is when a later connection receives one. */
 async function listening(url: string): Promise<void> {
   await new Promise<void>((resolve) => {
     const listener = listen(url, "test_ready", {

@@ -3,7 +3,7 @@ import { hashStruct, recoverMessageAddress, recoverTypedDataAddress } from "viem
 import { aHub } from "./oracle-world.ts";
 import type { SignedExecution, SignedMessage } from "./oracle-world.ts";
 
-/** The signers of an answer's execution, hashed with a different implementation than the oracle's. */
+/** The signers of the execution in an answer, recovered with another implementation than the oracle's. */
 export async function executionSigners(execution: SignedExecution): Promise<string[]> {
   return await Promise.all(
     execution.signatures.map(async ({ signature }) =>
@@ -34,8 +34,8 @@ const primary: Record<Kind, string> = {
 };
 
 /**
- * The signers of a message, likewise. All addresses of these tests are hex, so the message is hashed
- * unchanged.
+ * The signers of a message, recovered with another implementation than the oracle's. All addresses of these
+ * tests are hex, so the message is hashed unchanged.
  */
 export async function messageSigners(kind: Kind, message: SignedMessage): Promise<string[]> {
   const id = hashStruct({

@@ -5,7 +5,7 @@ import {
   needs,
 } from "../../apps/api/src/quotes/sides/capabilities.ts";
 
-/** A kind of chain, as `GET /chains` names it. */
+/** A kind of chain, as named by `GET /chains`. */
 export type Kind = keyof typeof CAPABILITIES;
 
 export const kindNames: Readonly<Record<Kind, string>> = {
@@ -15,14 +15,14 @@ export const kindNames: Readonly<Record<Kind, string>> = {
   hypevm: "Hyperliquid",
 };
 
-/** A feature of requests. Without needs, it works on every route. */
+/** A feature of requests. A feature without needs works on every route. */
 interface RouteFeature {
-  /** As docs/NON-EVM.md names it. */
+  /** The name in docs/NON-EVM.md. */
   readonly name: string;
   readonly needs?: readonly Need[];
 }
 
-/** The features that the table of docs/NON-EVM.md lists. */
+/** The features in the table of docs/NON-EVM.md. */
 export const routeFeatures = {
   exactInput: { name: "`EXACT_INPUT`" },
   expectedOutput: { name: "`EXPECTED_OUTPUT`" },
@@ -52,12 +52,12 @@ export interface Route {
 const others = (Object.keys(kindNames) as Kind[]).filter((kind) => kind !== "evm");
 export const fromEvm: readonly Route[] = others.map((to) => ({ from: "evm", to }));
 export const toEvm: readonly Route[] = others.map((from) => ({ from, to: "evm" }));
-/** Between EVM chains, and from and to each other kind. */
+/** Routes between EVM chains, and from and to each other kind. */
 const tableRoutes: readonly Route[] = [{ from: "evm", to: "evm" }, ...fromEvm, ...toEvm];
 
 export const routeName = ({ from, to }: Route): string => `${kindNames[from]} to ${kindNames[to]}`;
 
-/** Why a route lacks a feature; undefined: it has the feature. */
+/** Why a route lacks a feature. Undefined if the route has it. */
 export function reasonAgainst(feature: FeatureName, { from, to }: Route): string | undefined {
   const { needs: all = [] }: RouteFeature = routeFeatures[feature];
   const ends = { origin: { can: CAPABILITIES[from] }, destination: { can: CAPABILITIES[to] } };
@@ -68,13 +68,13 @@ export function reasonAgainst(feature: FeatureName, { from, to }: Route): string
 export interface RouteCell {
   readonly feature: FeatureName;
   readonly route: Route;
-  /** Absent: the route has the feature. */
+  /** Why the route lacks the feature. Absent if the route has it. */
   readonly reason?: string;
 }
 
 export const cellName = ({ feature, route }: RouteCell): string => `${feature}, ${routeName(route)}`;
 
-/** Every cell of the table, from the capabilities that quotes are checked against. */
+/** All cells of the table. They follow from the capabilities that quotes are checked against. */
 export function tableCells(): readonly RouteCell[] {
   return featureNames.flatMap((feature) =>
     tableRoutes.map((route) => {

@@ -4,7 +4,7 @@ import { buildServer } from "../../apps/api/src/process/server.ts";
 import { fakeRouteServices, type RouteFakes } from "../fakes/route-services.ts";
 
 /**
- * The real server on fake use cases. Every answer is checked against its schema; `lines` collects log lines.
+ * The real server on fake use cases. Every answer is checked against its schema. `lines` collects log lines.
  */
 export async function aServer(
   overrides: Partial<RouteFakes> = {},

@@ -9,13 +9,16 @@ import { runDeploy } from "../../apps/api/src/process/commands/deploy-command.ts
 /** What `operator deploy` printed. */
 export interface DeployRun {
   readonly code: number;
-  /** Lines of JSON. */
+  /** The output lines, parsed as JSON. */
   readonly lines: readonly Readonly<Record<string, unknown>>[];
   readonly output: string;
   readonly errors: string;
 }
 
-/** Runs `operator deploy`. @param times number of concurrent runs; the highest exit code is returned */
+/**
+ * Runs `operator deploy`.
+ * @param times number of concurrent runs; the result has the highest exit code
+ */
 export async function runDeployCommand(
   words: string,
   env: Readonly<Record<string, string>>,
@@ -40,7 +43,9 @@ export async function runDeployCommand(
   return { code, lines, output, errors };
 }
 
-/** Runs the command in a child process and kills it after `count` output lines contain `printed`. */
+/**
+ * Runs `operator deploy` in a child process, and kills it after `count` output lines contained `printed`.
+ */
 export async function runDeployKilled(
   words: string,
   env: Readonly<Record<string, string>>,

@@ -2,7 +2,7 @@ import { vi } from "vitest";
 import { runDoctor } from "../../apps/api/src/process/commands/doctor-command.ts";
 import type { Finding } from "../../apps/api/src/process/doctor/finding.ts";
 
-/** Runs `operator doctor` and returns what it printed. */
+/** Runs `operator doctor`, and returns its output. */
 export async function doctor(
   env: Record<string, string>,
   ...words: string[]

@@ -19,8 +19,8 @@ interface KnownBlock {
 }
 
 /**
- * Returns a reader of the mined transactions of a sender, oldest first, of the canonical blocks from `since`
- * on. It reads each block once; blocks that a reorg replaced are read again.
+ * A reader of the mined transactions of a sender in canonical blocks from `since` on, oldest first. It reads
+ * each block once, and reads again only what a reorg replaced.
  */
 export function sentTransactions(
   client: LocalClient,

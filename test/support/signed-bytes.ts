@@ -3,9 +3,9 @@ import type { Pool } from "pg";
 import type { Slot } from "../../apps/api/src/db/records.port.ts";
 
 /**
- * Keeps a copy of all bytes that are signed from now on, as an adversary would: the service deletes its own
- * once a payment is final.
- * @returns reads every variant that was signed for a payment, also those of deleted rows
+ * From now on, keeps a copy of all signed bytes, as an adversary would. The service deletes its own copy once
+ * a payment is final.
+ * @returns a function that reads every variant that was signed for a payment, also from deleted rows
  */
 export async function keepSignedBytes(pool: Pool): Promise<(slot: Slot | undefined) => Promise<Hex[]>> {
   await pool.query(

@@ -9,7 +9,7 @@ import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
 
-/** A process that commits a job, runs it at the commit, and does not finish it. */
+/** A process that commits a job, runs the job at the commit, and does not finish it. */
 const [databaseUrl = "", redisUrl = "", prefix = ""] = process.argv.slice(2);
 const events = recordedEvents();
 const services = { clock: { nowMs: () => Date.now() }, events } as unknown as WorkerServices;

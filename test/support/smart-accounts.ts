@@ -15,7 +15,8 @@ import {
 } from "viem/account-abstraction";
 import type { Endpoints } from "@causeway/localnet";
 
-// Smart accounts: the owner signs and another account submits. Uses only viem, like an integrator's backend.
+// Smart accounts: the owner signs, and another account submits. Uses only viem, as an integrator's backend
+// would.
 
 type ChainEndpoint = Endpoints["chains"][number];
 
@@ -26,7 +27,7 @@ export interface AccountCall {
   readonly data: Hex;
 }
 
-/** `data` of `POST /execute`. */
+/** The `data` of `POST /execute`. */
 export interface RawCall {
   readonly chainId: number;
   readonly to: Address;
@@ -44,7 +45,7 @@ export interface RawCall {
 
 export interface SmartAccount {
   readonly address: Address;
-  /** The owner's signature of these calls, in the given order, with fee caps of zero. */
+  /** The call with the owner's signature over these calls, in this order, with fee caps of zero. */
   sign(
     calls: readonly AccountCall[],
     change?: { readonly maxFeePerGas?: bigint; readonly callGasLimit?: bigint },
@@ -60,7 +61,7 @@ const batch07Abi = parseAbi(["function executeBatch(address[] targets, uint256[]
 
 const limits = { callGasLimit: 400_000n, verificationGasLimit: 600_000n, preVerificationGas: 0n };
 
-/** The owner's own address, which delegates to Simple7702Account by the attached authorization. */
+/** An account at the owner's own address. An attached authorization delegates it to Simple7702Account. */
 export function smartEoa(chain: ChainEndpoint, owner: PrivateKeyAccount): SmartAccount {
   const reads = createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
   return {
@@ -81,7 +82,7 @@ export function smartEoa(chain: ChainEndpoint, owner: PrivateKeyAccount): SmartA
   };
 }
 
-/** An account of SimpleAccountFactory, not deployed until its first operation. */
+/** An account of SimpleAccountFactory. Its first operation deploys it. */
 export async function simpleAccount(
   chain: ChainEndpoint,
   owner: PrivateKeyAccount,

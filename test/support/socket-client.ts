@@ -1,6 +1,6 @@
 import { WebSocket } from "ws";
 
-/** Any message of the server; a test reads only what it expects. */
+/** Any message of the server. A test reads only the fields that it expects. */
 export interface Frame {
   readonly type?: string;
   readonly status?: string;
@@ -14,17 +14,17 @@ export interface Frame {
 /** A client of the socket that keeps every frame it receives. */
 export interface SocketClient {
   readonly socket: WebSocket;
-  /** Parsed, in order. */
+  /** The frames so far, parsed and in order. */
   readonly frames: readonly Frame[];
   say(frame: object | string): void;
   subscribe(id?: string): void;
-  /** Settles with the frames once there are this many. */
+  /** Resolves with the frames once there are this many. */
   got(count: number): Promise<readonly Frame[]>;
-  /** Settles with the code when the socket is closed. */
+  /** Resolves with the close code when the socket is closed. */
   readonly closed: Promise<number>;
 }
 
-/** @throws with the status in the message if the server does not open the socket */
+/** @throws an error that names the status if the server does not open the socket */
 export async function socketClient(url: string, headers: Record<string, string> = {}): Promise<SocketClient> {
   const socket = new WebSocket(url, { headers });
   const frames: Frame[] = [];

@@ -21,7 +21,7 @@ import type { Agreed, Ask } from "./engine-world.ts";
 import { nonEvmProfile } from "./non-evm-world.ts";
 import { lamportTransfer, startSolanaWorld, type SolanaWorld } from "./solana-world.ts";
 
-/** Slots until a block is final. */
+/** The number of slots until a block is final. */
 export const FINALITY_LAG = 4;
 const bytes = (text: string): Hex => encodeAddress("solana-vm", text);
 
@@ -29,11 +29,11 @@ const bytes = (text: string): Hex => encodeAddress("solana-vm", text);
 export interface SolanaAddressWorld extends AddressWorld {
   readonly solana: SolanaWorld;
   readonly solanaChain: TransferChain;
-  /** SOL; USDC of 6 decimals; and a token that keeps one percent of each transfer. */
+  /** SOL, USDC with 6 decimals, and `fee`: a token that keeps one percent of each transfer. */
   readonly currencies: Readonly<Record<"sol" | "usdc" | "fee", Currency>>;
-  /** A new wallet's address, in the network's format. */
+  /** The address of a new wallet, in the format of the network. */
   aWallet(): Promise<string>;
-  /** A quote to USDC on the second EVM chain, paid to an address. */
+  /** Requests a quote to USDC on the second EVM chain, which is paid to a deposit address. */
   solanaAddress(
     currency: Currency,
     amount: bigint,
@@ -43,13 +43,13 @@ export interface SolanaAddressWorld extends AddressWorld {
   payTo(address: string, currency: Currency, amount: bigint): Promise<void>;
   /** Base units that a wallet holds. */
   balanceOf(wallet: string, currency: Currency): Promise<bigint>;
-  /** Each round advances the cluster a few slots and runs one worker pass. */
+  /** Runs rounds. Each round advances the cluster by a few slots and runs the worker once. */
   solanaRound(rounds?: number, by?: WorkerServices): Promise<void>;
   /** Runs rounds until the request has this status. @throws after 40 rounds */
   untilStatus(requestId: RequestId, status: string): Promise<void>;
 }
 
-/** Starts the chains, and a Solana cluster. */
+/** Starts the EVM chains and a Solana cluster. */
 export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
   const [world, solana] = await Promise.all([
     startAddressWorld({ chain: { finalityBlocks: 2 } }),

@@ -16,8 +16,8 @@ interface Asked extends SolanaCall {
 }
 
 /**
- * A server in front of a node that changes requests or results; the result `"error"` stands for an error from
- * the node. An outage responds with HTTP 503, before or after the node got the call.
+ * A server in front of a node that changes requests or results. The result `"error"` stands for an error of
+ * the node. During an outage it responds with HTTP 503, before or after it forwards the call.
  */
 export async function startSolanaFront(
   upstream: string,

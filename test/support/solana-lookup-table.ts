@@ -3,7 +3,8 @@ import { encodeAddress } from "@causeway/families";
 import type { StoredAccount } from "@causeway/simulators/solana";
 
 /**
- * A lookup table with these addresses, as its program stores it: active, never extended since, and immutable.
+ * A lookup table with these addresses, in the format of its program: active, never extended since, and
+ * immutable.
  */
 export function lookupTable(addresses: readonly string[]): StoredAccount {
   const header = Buffer.alloc(56);

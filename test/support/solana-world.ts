@@ -34,7 +34,9 @@ export const NATIVE = nativeCurrency("solana-vm");
 export const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 const SYSTEM = "11111111111111111111111111111111";
 
-/** A cluster with a depository, two mints, a user, a solver and two recipients. Slots pass only on demand. */
+/**
+ * A cluster with a depository, two mints, a user, a solver and two recipients. Slots advance only on demand.
+ */
 export interface SolanaWorld {
   readonly node: RunningSolana;
   readonly at: LocalDepository;
@@ -42,9 +44,9 @@ export interface SolanaWorld {
   readonly solver: SolanaKey;
   readonly recipients: readonly [SolanaKey, SolanaKey];
   readonly token: LocalMint;
-  /** Keeps one percent of every transfer. */
+  /** A token that keeps one percent of every transfer. */
   readonly feeToken: LocalMint;
-  /** Calls another program for its caller. */
+  /** A program that calls another program for its caller. */
   readonly forwarder: string;
   mintOf(currency: string): LocalMint;
   deposit(deposit: {
@@ -55,7 +57,7 @@ export interface SolanaWorld {
     readonly into?: LocalDepository;
   }): Promise<PlainInstruction>;
   /**
-   * The instructions that transfer this amount of a currency, creating the recipient's token account if
+   * The instructions that transfer this amount of a currency. They create the recipient's token account if
    * needed.
    */
   transfer(
@@ -65,12 +67,15 @@ export interface SolanaWorld {
     amount: bigint,
   ): Promise<readonly PlainInstruction[]>;
   request(fields: Partial<SolanaTransferRequest>): SolanaTransferRequest;
-  /** The allocator's signature and the payment, to be sent together. */
+  /**
+   * The instructions of a payment: the check of the allocator's signature and the payment, which must be sent
+   * together.
+   */
   execution(
     request: SolanaTransferRequest,
     executor?: SolanaKey,
   ): Promise<readonly [PlainInstruction, PlainInstruction]>;
-  /** Sends it, and starts a new slot. */
+  /** Sends a transaction, and starts a new slot. Returns the signature. */
   send(
     signers: SolanaKey | readonly [SolanaKey, ...SolanaKey[]],
     instructions: readonly PlainInstruction[],
@@ -181,7 +186,7 @@ export async function startSolanaWorld(
 
 export const LOCAL_GENESIS = "LoCaL1111111111111111111111111111111111111";
 
-/** ed25519. */
+/** An ed25519 signature. */
 export function signBytes(key: SolanaKey, message: Uint8Array): Uint8Array {
   const pkcs8 = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), key.seed]);
   return sign(null, message, createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" }));
@@ -205,7 +210,7 @@ export function lamportTransfer(from: string, to: string, amount: bigint): Plain
   };
 }
 
-/** Between token accounts, naming the mint. */
+/** A transfer between token accounts that names the mint. */
 export function tokenTransfer(
   { mint, tokenProgram }: Pick<LocalMint, "mint" | "tokenProgram">,
   from: string,
@@ -229,12 +234,12 @@ export function tokenTransfer(
   };
 }
 
-/** Always fails: one lamport more than any account has. */
+/** An instruction that always fails: it transfers one lamport more than any account has. */
 export function failing(of: SolanaKey): PlainInstruction {
   return lamportTransfer(of.address, of.address, 10n ** 18n);
 }
 
-/** The call, made by the forwarder instead of by the transaction. */
+/** The instruction with which the forwarder makes this call. */
 export function forwarded(forwarder: string, call: PlainInstruction): PlainInstruction {
   return {
     programId: forwarder,

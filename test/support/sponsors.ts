@@ -13,23 +13,23 @@ import type { Agreed, EngineWorld } from "./engine-world.ts";
 
 const ONE_USD = 10n ** 18n;
 
-/** An app with an API key, its own wallet and a balance in the first currency of app balances. */
+/** An app with an API key, its own wallet, and an app balance in the first currency of app balances. */
 export interface Sponsor {
   readonly key: ApiKeyIdentity;
   readonly wallet: Address;
-  /** Requests a fast fill as this app. */
+  /** Requests a fast fill with the key of this app. */
   fastFill(agreed: Agreed, input?: Partial<FastFillRequest>, by?: WorkerServices): Promise<FastFillOutcome>;
   book(): Promise<WalletBook>;
-  /** The USD amount that its fast fills may still use, with 18 decimals. */
+  /** How much the app's fast fills may still use, in USD with 18 decimals. */
   availableUsd(): Promise<bigint>;
   holdOf(agreed: Agreed): Promise<HoldRecord | undefined>;
   holdState(agreed: Agreed): Promise<HoldState | undefined>;
-  /** Spends sponsored fees: base units of the first currency. */
+  /** Spends this amount on sponsored fees, in base units of the first currency. */
   spend(amount: bigint): Promise<void>;
   topUp(amount: bigint): Promise<void>;
 }
 
-/** @param usd value of its balance in whole dollars */
+/** @param usd value of the app's balance in whole dollars */
 export async function aSponsor(
   world: Pick<EngineWorld, "services">,
   usd: number,

@@ -24,8 +24,8 @@ import { someAddress, someHash } from "./terms.ts";
 import type { TestChain } from "./test-chain.ts";
 
 /**
- * The terms to agree on: a deposit of 100 USDC on the first chain, and by default a fill on the second that
- * is swapped from USDC.
+ * The terms of a request: a deposit of 100 USDC on the first chain and, by default, a fill on the second
+ * chain that is swapped from USDC.
  */
 export interface SwapParams {
   /** The currency that the recipient gets. */
@@ -33,29 +33,27 @@ export interface SwapParams {
   /** The currency that the solver pays from. Default: `currency`. */
   readonly paidFrom?: Address | undefined;
   readonly deposit?: bigint;
-  /** The minimum deposit that is filled, for one that follows a swap. */
+  /** The minimum deposit that is filled, if the deposit follows a swap. */
   readonly minimumDeposit?: bigint;
   readonly recipient?: Address;
-  /** How many bps the minimum is below the expected output. */
+  /** How far the minimum is below the expected output, in bps. */
   readonly slippageBps?: number;
   readonly terms?: Partial<RequestTerms>;
 }
 
-/**
- * An engine on chains whose tokens are traded in pools, and a solver whose tokens are approved to the proxy.
- */
+/** An engine on chains with pools. The solver's tokens are approved to the proxy. */
 export interface SwapWorld extends EngineWorld {
   readonly liquidity: LiquiditySource;
   readonly tst: Address;
   readonly odd: Address;
   readonly weth: Address;
-  /** Stores the terms that a quote with swaps would have now. */
+  /** Stores the terms that a quote with these swaps would have now. */
   agree(params: SwapParams): Promise<Agreed>;
   /** The best swap on a chain now. */
   best(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<SwapAnswer>;
-  /** What the solver would pay out for a deposit of this amount, before the swap. */
+  /** What the solver would pay for a deposit of this amount, before the swap. Default: the agreed amount. */
   worthOf(agreed: Agreed, deposited?: bigint): Promise<bigint>;
-  /** A third party swaps this amount on a chain; returns the hash of the pending swap. */
+  /** A third party swaps this amount on a chain. Returns the hash of the pending transaction. */
   trade(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<TxHash>;
 }
 
@@ -65,7 +63,7 @@ function tokenOf(symbol: string): Address {
   return toLower(localDeployment.tokens.find((token) => token.symbol === symbol)?.address ?? null);
 }
 
-/** Starts the chains with their pools. */
+/** Starts the chains and their pools. */
 export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWorld> {
   const world = await startEngineWorld(options);
   const stop = world.stop.bind(world);
@@ -78,7 +76,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
       await openPools(node);
       for (const token of [tokenOf("USDC"), tokenOf("TST")])
         await send(world.solver, approveCall(token, chain.contracts.approvalProxy, 2n ** 255n));
-      // Waits until the base fee is at its minimum, so that only pools move prices.
+      // Mines until the base fee is at its minimum, so that only pools move prices.
       await mine(180);
       await announce();
       await openLane(world.services, connected);
@@ -147,7 +145,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
 
   return Object.assign(world, {
     liquidity,
-    // A busy machine may answer from the previous block; tests need the newest.
+    // On a busy machine, pools may answer from the previous block, but tests need the newest one.
     async watch(chain: TestChain, by?: WorkerServices) {
       const trail = await watch(chain, by);
       const pools = pooled.find(({ chainId }) => chainId === chain.chain.id)?.pools;

@@ -1,14 +1,16 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** An address whose server can be replaced, as in a database failover. */
+/** An address behind which the server can be replaced, as in a database failover. */
 export interface TcpSwitch {
   readonly port: number;
-  /** Closes all connections; new ones go to this port of 127.0.0.1. Undefined: they are refused. */
+  /**
+   * Closes all connections and routes new ones to this port of 127.0.0.1. Undefined refuses new connections.
+   */
   route(port: number | undefined): void;
   close(): Promise<void>;
 }
 
-/** Starts with a route to a port of 127.0.0.1. */
+/** Starts the switch with a route to a port of 127.0.0.1. */
 export async function startTcpSwitch(first: number): Promise<TcpSwitch> {
   let target: number | undefined = first;
   const open = new Set<Socket>();

@@ -13,10 +13,10 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { hexToBytes, parseEther, parseUnits, type Hex } from "viem";
 
-/** Saved states of the local chains, for `anvil --load-state`: the path of a file by chain id. */
+/** Saved states of the local chains, for `anvil --load-state`: the path of each file by chain id. */
 export type ChainStates = Readonly<Record<number, string>>;
 
-/** Accounts with tokens and native currency in a saved state, in whole units. */
+/** Accounts that have tokens and native tokens in a saved state, in whole units. */
 const FUNDED = [
   { account: localAccount("solver"), native: "10000", tokens: "100000000" },
   { account: localAccount("user", 0), native: "1000", tokens: "1000000" },
@@ -24,7 +24,7 @@ const FUNDED = [
 ] as const;
 
 /**
- * Deploys the contracts and funds the accounts of the tests once; starting from the saved state takes a tenth
+ * Deploys the contracts and funds the accounts of the tests once. Starting from a saved state takes a tenth
  * of the time.
  */
 export async function createChainStates(): Promise<{
@@ -60,7 +60,7 @@ async function saveState(chainId: number, file: string): Promise<string> {
         })),
       })),
     );
-    // Includes the states of earlier blocks, because tests read a nonce at one.
+    // The state includes earlier blocks, because tests read a nonce at one of them.
     const state = (await createLocalClient(node).request({
       method: "anvil_dumpState" as never,
       params: [true] as never,

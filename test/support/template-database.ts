@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { migrate } from "../../apps/api/src/migrate.ts";
 
-/** Runs statements on a Postgres server, outside the databases that tests use. */
+/** Runs statements on a Postgres server, outside of the databases that tests use. */
 export async function onServer(serverUrl: string, ...statements: readonly string[]): Promise<void> {
   const client = new pg.Client({
     connectionString: serverUrl,
@@ -19,7 +19,8 @@ export async function onServer(serverUrl: string, ...statements: readonly string
 }
 
 /**
- * Creates a migrated database that serves only as a template: copying takes a tenth of the time of migrating.
+ * Creates a migrated database that serves only as a template, because copying it takes a tenth of the time of
+ * migrating.
  */
 export async function createTemplateDatabase(
   serverUrl: string,

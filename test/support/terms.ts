@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 export const someHash = (): Hex => `0x${randomBytes(32).toString("hex")}`;
 export const someAddress = (): Address => `0x${randomBytes(20).toString("hex")}`;
 
-/** Terms of a request as any quote might fix them: 100 units of one currency for 99 of another. */
+/** The terms of a request as a quote might fix them: 100 units of one currency for 99 of another. */
 export function someTerms(change: Partial<RequestTerms> = {}): RequestTerms {
   const user = someAddress();
   const [currency, received] = [someAddress(), someAddress()];

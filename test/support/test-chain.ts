@@ -11,7 +11,7 @@ import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import { steppedHeads } from "../fakes/stepped-heads.ts";
 import { sentTransactions, type SentTransaction } from "./sent-transactions.ts";
 
-/** A transaction to send from an account; a node fills in no fields. */
+/** A transaction that an account sends. The node fills in no fields. */
 export interface UserCall {
   readonly to: Address;
   readonly data?: Hex;
@@ -21,15 +21,15 @@ export interface UserCall {
   readonly gas?: bigint;
 }
 
-/** A real chain on which only the test mines blocks, as the services see it and as the test drives it. */
+/** A real chain on which only the test mines blocks. `connected` is the view of the services. */
 export interface TestChain {
   readonly chain: Chain;
   readonly client: LocalClient;
   readonly connected: ConnectedChain & { readonly pulse: OwnedChainPulse };
-  /** Mines blocks with the pending transactions. */
+  /** Mines blocks. The first one includes the pending transactions. */
   mine(blocks?: number): Promise<void>;
   /**
-   * Replaces the newest blocks with as many empty ones plus one more, so that the new branch is longer; their
+   * Replaces the newest blocks with as many empty blocks plus one, so that the new branch is longer. Their
    * transactions do not return to the mempool.
    */
   reorg(depth: number): Promise<void>;
@@ -37,21 +37,21 @@ export interface TestChain {
   announce(): Promise<Head>;
   /** Puts a signed transaction into the mempool. */
   send(from: LocalAccount, call: UserCall): Promise<TxHash>;
-  /** Zero address = native. */
+  /** The balance of a holder. The zero address as currency means the native token. */
   balance(holder: Address, currency: Address): Promise<bigint>;
-  /** Mined transactions of `sender`, oldest first, of the canonical blocks from `since` on. */
+  /** The mined transactions of `sender` in canonical blocks from `since` on, oldest first. */
   sentBy(sender: Address, since?: bigint): Promise<readonly SentTransaction[]>;
-  /** Creates native tokens and tokens. */
+  /** Creates native tokens and tokens for a holder. */
   fund(holder: Address, amounts?: { readonly native?: bigint; readonly tokens?: bigint }): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a node with the contracts and the funded accounts of the saved state, and an empty mempool. */
+/** Starts a node with the contracts and funded accounts of a saved state. Its mempool is empty. */
 export async function startTestChain(
   describe: (url: string) => Chain,
   chainId: number,
   options: {
-    /** File with the state to start from. */
+    /** The path of the saved state. */
     readonly state: string;
     readonly clock: Clock;
     readonly solver: Address;

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A span that arrived, with the process that sent it. */
+/** A received span, with the process that sent it. */
 export interface CollectedSpan {
   readonly service: string;
   readonly name: string;

@@ -2,8 +2,8 @@ import { createServer, Socket, type AddressInfo } from "node:net";
 import pg from "pg";
 
 /**
- * A pooler in transaction mode: a client has a server session for the duration of one transaction. Like
- * PgBouncer, it refuses clients with unknown startup parameters.
+ * A pooler in transaction mode: a client has a server session only during one transaction. Like PgBouncer, it
+ * refuses clients with startup parameters that it does not know.
  */
 export interface TransactionPooler {
   readonly url: string;
@@ -14,7 +14,7 @@ const [READY, AUTHENTICATION, ERROR] = ["Z", "R", "E"].map((type) => type.charCo
 const [QUERY, SYNC, TERMINATE] = ["Q", "S", "X"].map((type) => type.charCodeAt(0));
 const IDLE = "I".charCodeAt(0);
 
-/** @param sessions how many server sessions the clients share */
+/** @param sessions number of server sessions that the clients share */
 export async function startTransactionPooler(
   databaseUrl: string,
   sessions: number,
@@ -68,7 +68,7 @@ export async function startTransactionPooler(
     });
     client.on("data", (more) => {
       if (hasStarted) return onMessage(more);
-      // The first message has no type. Any client may connect.
+      // The first message has no type byte. Any client may connect.
       bytes = Buffer.concat([bytes, more]);
       if (bytes.length < 4 || bytes.length < bytes.readInt32BE(0)) return;
       hasStarted = true;
@@ -106,7 +106,10 @@ const KNOWN_PARAMETERS = new Set([
   "standard_conforming_strings",
 ]);
 
-/** Names in a StartupMessage: a length, a version, then names and values that end with a zero byte each. */
+/**
+ * The names in a StartupMessage, which has a length and a version, followed by zero-terminated names and
+ * values.
+ */
 function startupParameters(message: Buffer): string[] {
   return message
     .toString("utf8", 8, message.readInt32BE(0))
@@ -123,7 +126,7 @@ function fatal(message: string): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-/** The socket of a session that is ready. Unsolicited messages, such as notifications, are dropped. */
+/** The socket of a ready session. Unsolicited messages, such as notifications, are dropped. */
 async function aSession(connectionString: string): Promise<Socket> {
   const socket = new Socket();
   const client = new pg.Client({ connectionString, stream: () => socket });
@@ -134,7 +137,7 @@ async function aSession(connectionString: string): Promise<Socket> {
   return socket;
 }
 
-/** Cuts a stream into messages of the protocol: a type, a length, a body. */
+/** Splits a stream into messages of the Postgres protocol: a type, a length, a body. */
 function onMessages(act: (type: number | undefined, message: Buffer) => void): (bytes: Buffer) => void {
   let rest = Buffer.alloc(0);
   return (bytes) => {

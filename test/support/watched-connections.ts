@@ -1,15 +1,15 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** A proxy to a Postgres server that counts what clients send. */
+/** A proxy in front of a Postgres server that counts what clients send. */
 export interface WatchedConnections {
   readonly url: string;
-  /** Number of chunks that clients sent so far, about one per statement. */
+  /** The number of chunks that clients have sent so far, about one per statement. */
   sent(): number;
-  /** Closes all connections, as the kernel does for a killed process. */
+  /** Closes all connections, as the kernel does when a process is killed. */
   close(): Promise<void>;
 }
 
-/** @param onSent called with the count so far before each chunk is forwarded */
+/** @param onSent called before each chunk is forwarded, with the count including that chunk */
 export async function watchConnections(
   databaseUrl: string,
   onSent: (number: number) => void,

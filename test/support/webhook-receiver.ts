@@ -3,24 +3,24 @@ import type { IncomingHttpHeaders } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A request that a receiver got. */
+/** A request that the receiver got. */
 export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly requestId: string;
   readonly status: string;
   readonly sequence: number;
-  /** Its answer; undefined if there was none. */
+  /** The status that the receiver answered. Undefined if it did not answer. */
   readonly answered: number | undefined;
 }
 
-/** An integrator's server, on loopback. */
+/** The server of an integrator, on loopback. */
 export interface WebhookReceiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** The requests that it accepted. */
+  /** The requests that the receiver accepted. */
   taken(): readonly Received[];
-  /** Its answers from now on; undefined means that it hangs. */
+  /** Decides the status of its answers from now on. Undefined means that it does not answer. */
   answer: (received: Omit<Received, "answered">) => number | undefined;
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export function isSigned(
   header = "x-signature-sha256",
 ): boolean {
   const timestamp = String(headers["x-signature-timestamp"]);
-  // Many integrators parse the body first and serialize it again.
+  // Many integrators first parse the body and then serialize it again.
   const again = JSON.stringify(JSON.parse(body));
   return createHmac("sha256", secret).update(`${timestamp}.${again}`).digest("hex") === headers[header];
 }

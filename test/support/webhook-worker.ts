@@ -1,5 +1,5 @@
-// A worker that only delivers webhooks, to be killed. Its clock is AHEAD_MS ahead; it prints `ready` on
-// stdout.
+// A worker that only delivers webhooks, to be killed by a test. Its clock is AHEAD_MS ahead. It prints
+// `ready`.
 import { Secret } from "@causeway/config";
 import { createLifecycle, createLogger } from "@causeway/service-kit";
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";

@@ -5,7 +5,7 @@ import type { JobRuns } from "../../apps/api/src/db/job-runs.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
 
-/** A process that works on an empty queue until SIGTERM, and exits when its event loop is empty. */
+/** A process that works on an empty queue until SIGTERM. It exits when its event loop is empty. */
 const [redisUrl = "", prefix = ""] = process.argv.slice(2);
 const services = {
   clock: { nowMs: () => Date.now() },

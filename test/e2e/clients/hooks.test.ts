@@ -71,7 +71,7 @@ const trade = (from: Address) => ({
   tradeType: "EXACT_INPUT" as const,
 });
 
-/** Requests a quote with the hook's function. */
+/** Requests a quote with the function of the React hook. */
 async function requestQuote(from: Wallet, more: object = {}): Promise<Quote> {
   return (await queryQuote(url, { ...trade(from.address), ...more })) as unknown as Quote;
 }
@@ -84,7 +84,7 @@ async function completeBridge(from: Wallet): Promise<{ requestId: Hex; hash: Hex
   return { requestId, hash };
 }
 
-test("the package exports no query functions other than these", () => {
+test("the package exports only the query functions that these tests cover", () => {
   expect(Object.keys(hooks).filter((name) => name.startsWith("query"))).toEqual([
     "queryDepositAddressStatus",
     "queryExecutionStatus",

@@ -18,8 +18,8 @@ import { portBaseOf } from "../port-bases.ts";
 // Validates the answers of a local system against the types that the public SDK publishes.
 
 /**
- * Deliberate differences between answers and their published types, with reasons. The test fails if one
- * appears or disappears.
+ * Deliberate differences between answers and their published types, with reasons. The test fails if a
+ * difference appears or disappears.
  */
 const differences: Readonly<Record<string, string>> = {
   "GET /intents/status status: must be equal to one of the allowed values":
@@ -33,7 +33,7 @@ const differences: Readonly<Record<string, string>> = {
   "POST /quote/v2 400 errorData: must be string": "a string cannot name several fields with their limits",
 };
 
-/** Published operations that are not served; docs/CLIENTS.md says why. */
+/** Published operations that the service does not have. docs/CLIENTS.md says why. */
 const notServed = [
   "POST /execute/swap",
   "GET /loadforge.txt",
@@ -98,7 +98,7 @@ function aWallet() {
 }
 
 interface CallOptions {
-  /** The path with its parameters and query filled in. Default: the path of the operation. */
+  /** The path with its parameters and query filled in. Default: the path in the name of the operation. */
   readonly at?: string;
   readonly body?: object;
   readonly withKey?: boolean;
@@ -138,7 +138,7 @@ const bridge = (user: Address, more: object = {}) => ({
   ...more,
 });
 
-test("chains, configuration and currencies", async () => {
+test("chains, configuration and currencies match their published types", async () => {
   const pair = `originChainId=${origin.id}&destinationChainId=${destination.id}`;
   const user = aWallet().address;
   const price = `?address=${usdcOn(origin)}&chainId=${origin.id}`;
@@ -156,7 +156,7 @@ test("chains, configuration and currencies", async () => {
   await call("GET /lives");
 });
 
-test("quotes and their errors", async () => {
+test("quotes and their errors match their published types", async () => {
   const user = aWallet().address;
   const native = {
     originCurrency: zeroAddress,
@@ -182,7 +182,7 @@ test("quotes and their errors", async () => {
   await call("POST /quote/v2", { body: bridge("0x12"), status: 400 });
 });
 
-test("a bridge, from the quote to the history", async () => {
+test("every answer about a bridge, from the quote to the history, matches its published type", async () => {
   const wallet = aWallet();
   const quote = await call<Quote>("POST /quote/v2", {
     body: bridge(wallet.address, { appFees: [{ recipient: anAddress(), fee: "100" }] }),
@@ -211,7 +211,7 @@ test("a bridge, from the quote to the history", async () => {
   await readLists(wallet.address);
 });
 
-test("a swap on one chain, with a reported transaction", async () => {
+test("every answer about a swap on one chain with a reported transaction matches its published type", async () => {
   const wallet = aWallet();
   const quote = await call<Quote>("POST /quote/v2", {
     body: bridge(wallet.address, { destinationChainId: origin.id, destinationCurrency: zeroAddress }),
@@ -225,7 +225,7 @@ test("a swap on one chain, with a reported transaction", async () => {
   await readLists(wallet.address);
 });
 
-test("a refund", async () => {
+test("every answer about a refund matches its published type", async () => {
   const wallet = aWallet();
   const quote = await call<Quote>("POST /quote/v2", {
     body: bridge(wallet.address, {
@@ -241,7 +241,7 @@ test("a refund", async () => {
   await readLists(wallet.address);
 });
 
-test("a deposit address", async () => {
+test("every answer about a deposit address matches its published type", async () => {
   const wallet = aWallet();
   const native = { originCurrency: zeroAddress, destinationCurrency: zeroAddress };
   const quote = await call<Quote>("POST /quote/v2", {
@@ -265,7 +265,7 @@ test("a deposit address", async () => {
   await readLists(wallet.address);
 });
 
-test("a bridge by signature", async () => {
+test("every answer about a bridge by signature matches its published type", async () => {
   const user = system.users[taken++];
   const account = privateKeyToAccount(user?.privateKey ?? "0x");
   const quote = await call<Quote>("POST /quote/v2", { body: bridge(account.address, { usePermit: true }) });
@@ -285,7 +285,7 @@ test("a bridge by signature", async () => {
   await readLists(account.address);
 });
 
-test("an execution that the app pays for", async () => {
+test("every answer about a sponsored execution matches its published type", async () => {
   const [chain] = system.endpoints.chains;
   if (chain === undefined) throw new Error("the system has no chain");
   const account = smartEoa(chain, privateKeyToAccount(generatePrivateKey()));
@@ -297,7 +297,7 @@ test("an execution that the app pays for", async () => {
   await call("POST /execute", { body: { ...body, data: {} }, withKey: true, status: 400 });
 });
 
-test("a fast fill, and the app balance that pays for it", async () => {
+test("every answer about a fast fill and its app balance matches its published type", async () => {
   const [key] = system.endpoints.apiKeys;
   const wallet = key?.fundingAddress ?? "0x";
   const quote = await call<Quote>("POST /quote/v2", { body: bridge(anAddress()), withKey: true });
@@ -333,7 +333,7 @@ test("a fast fill, and the app balance that pays for it", async () => {
   await expect.poll(async () => (await usage()).metrics.length).toBeGreaterThan(0);
 });
 
-test("a bridge whose fees the app pays, with app fees and native tokens for gas", async () => {
+test("every answer about a sponsored bridge with app fees and a gas top-up matches its published type", async () => {
   const wallet = aWallet();
   const quote = await call<Quote>("POST /quote/v2", {
     body: bridge(wallet.address, {
@@ -349,7 +349,7 @@ test("a bridge whose fees the app pays, with app fees and native tokens for gas"
   await readLists(wallet.address, true);
 });
 
-test("pages of requests, and fields that are only returned on request", async () => {
+test("pages of requests, and fields that are returned only on demand, match their published types", async () => {
   await call("GET /requests", { at: "/requests?limit=1", withKey: true });
   await call("GET /requests/v2", { at: "/requests/v2?limit=1&includeOrderData=true", withKey: true });
   await call("GET /requests/v3", {
@@ -389,7 +389,7 @@ async function readLists(user: Address, withKey = false): Promise<void> {
   }
 }
 
-test("every published operation that is served was validated", () => {
+test("the tests above validated every published operation that the service has", () => {
   expect(types.operations.filter((operation) => !called.has(operation)).toSorted()).toEqual(
     notServed.toSorted(),
   );

@@ -64,7 +64,7 @@ function tokenOf(chain: Chain, symbol: string): Address {
 }
 
 let taken = 0;
-/** A user that no other test uses, as a viem wallet on one chain. */
+/** A viem wallet on one chain, of a user that only one test uses. */
 function aWallet({ id, name, httpRpcUrl }: Chain) {
   const user = system.users[taken++];
   if (user === undefined) throw new Error("the system was started with too few users");
@@ -153,7 +153,7 @@ test.each([
   expect(txHashes.map(({ chainId }) => chainId)).toContain(to.id);
 });
 
-test("a swap on one chain", async () => {
+test("swaps on one chain", async () => {
   const chain = chainNamed("local-a");
   const { quote, received } = await execute({
     from: chain,
@@ -165,7 +165,7 @@ test("a swap on one chain", async () => {
   expect(received).toBeGreaterThanOrEqual(minimumOutput(quote));
 });
 
-test("the SDK has no actions or functions other than these; a new one needs a test", () => {
+test("the SDK has only the actions and functions that these tests cover", () => {
   expect(Object.keys(getClient().actions).toSorted()).toEqual([
     "claimAppFees",
     "execute",
@@ -377,8 +377,8 @@ test("executes a gasless batch through an executor that the account delegates to
 });
 
 /**
- * Runs with the app's secret key, as an app's backend does. The SDK itself sends `apiKey` only to its
- * publisher's own hosts.
+ * Runs as an app's backend, with the app's secret key. The SDK itself sends `apiKey` only to its publisher's
+ * hosts.
  */
 async function withApiKey<T>(run: () => Promise<T>): Promise<T> {
   const client = getClient();
@@ -394,7 +394,7 @@ async function withApiKey<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Describes the test contract SignedBatch to the SDK as an executor. */
+/** Describes the test contract SignedBatch to the SDK as a batch executor. */
 function signedBatch(address: Address): BatchExecutorConfig {
   const salt = keccak256(toHex("causeway.test.SignedBatch"));
   return {

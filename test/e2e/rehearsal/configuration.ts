@@ -11,7 +11,10 @@ export const ENVIRONMENT = "rehearsal";
 /** The keys of the service. */
 export interface ServiceKeys {
   readonly solver: KmsAccount;
-  /** Finishes its own orders. Absent before the first replacement. */
+  /**
+   * The key that the current solver key replaced, which finishes its own orders. Absent before the first
+   * replacement.
+   */
   readonly former?: KmsAccount;
   readonly executor: KmsAccount;
   readonly depositAddressOperator: KmsAccount;
@@ -21,7 +24,7 @@ type Entry = Record<string, unknown> & { readonly id: string; tokens: { readonly
 
 /**
  * Copies the mainnet chain files for this instance, as docs/operations/deploy.md says. Changes only what
- * local chains lack: tokens, swap venues, and hours until finality.
+ * differs on local chains: tokens, swap protocols, and the time until finality.
  */
 export async function copyChainFiles(folder: string, { usdc }: Pick<Network, "usdc">): Promise<void> {
   const source = join(repositoryRoot, "configs");
@@ -57,7 +60,7 @@ export async function fillInEnvironment(
     ...given,
     ...chainVariables(network, folder),
     ...accountVariables(keys),
-    // Only the servers that Compose starts use these two.
+    // Only servers that Compose starts use these two variables.
     POSTGRES_PASSWORD: "",
     REDIS_PASSWORD: "",
     DATABASE_URL: network.postgres.url,
@@ -71,7 +74,7 @@ export async function fillInEnvironment(
   };
 }
 
-/** The addresses of the service's keys. */
+/** The variables with the addresses of the service's keys. */
 export function accountVariables({
   solver,
   former,
@@ -86,7 +89,7 @@ export function accountVariables({
   };
 }
 
-/** Endpoints, for the service, for oracles and for `operator deploy`. */
+/** The variables with node endpoints, for the service, oracles and `operator deploy`. */
 export function chainVariables({ ethereum, base, hub }: Network, folder: string): Variables {
   return {
     ENVIRONMENT,
@@ -102,12 +105,12 @@ export function chainVariables({ ethereum, base, hub }: Network, folder: string)
   };
 }
 
-/** Access to the key service, for each process that signs. */
+/** Credentials for the key service, for each process that signs. */
 export function kmsSecrets({ kms }: Pick<Network, "kms">): Variables {
   return { ...AWS_CREDENTIALS, AWS_ENDPOINT_URL_KMS: kms.url };
 }
 
-/** Points the worker to its keys. */
+/** The variables that name the worker's keys. */
 export function workerSecrets({ solver, former, executor, depositAddressOperator }: ServiceKeys): Variables {
   return {
     SOLVER_SIGNER: solver.source,

@@ -11,7 +11,7 @@ import { text } from "node:stream/consumers";
 import { expect } from "vitest";
 import { parseDockerfile } from "../../../scripts/check/dockerfile.ts";
 
-/** Variables of one process. */
+/** The environment variables of one process. */
 export type Variables = Readonly<Record<string, string>>;
 
 /** The output and exit code of a command. */
@@ -19,25 +19,25 @@ export interface CommandResult {
   readonly code: number | null;
   readonly output: string;
   readonly errors: string;
-  /** Lines of JSON. */
+  /** The output lines, parsed as JSON. */
   readonly lines: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** A process of the instance, as its image or compose file starts it. */
 export interface Program {
   readonly image: "api" | "oracle";
-  /** In the image, such as `dist/worker.js`. */
+  /** The entry file in the image, such as `dist/worker.js`. */
   readonly entry: string;
-  /** Read at each start, so that a restart applies changes. */
+  /** Called at each start, so that a restart applies changes. */
   readonly env: () => Variables;
-  /** Where it listens: a port on 127.0.0.1, or the path of a socket. */
+  /** The address on which the program listens: a port on 127.0.0.1, or the path of a socket. */
   readonly at: number | string;
   readonly readyPath: string;
 }
 
 /** The operator's machines: files, commands and processes. */
 export interface Instance {
-  /** Holds `configs`, `secrets` and the socket. */
+  /** The folder with `configs`, `secrets` and the socket. */
   readonly folder: string;
   /** Writes `KEY=VALUE` lines into `secrets/<process>/keys`. */
   writeSecrets(process: string, secrets: Variables): Promise<void>;
@@ -45,7 +45,7 @@ export interface Instance {
   secretsOf(process: string): string;
   /** Runs `operator <words>`. */
   operator(words: readonly string[], env: Variables): Promise<CommandResult>;
-  /** Runs `operator <words>`, and kills it with SIGKILL once it prints a line that matches. */
+  /** Runs `operator <words>`, and kills the command with SIGKILL once a printed line matches `when`. */
   operatorKilled(words: readonly string[], env: Variables, when: RegExp): Promise<void>;
   /** Runs a program of the image until it ends. */
   run(entry: string, env: Variables): Promise<CommandResult>;
@@ -53,7 +53,7 @@ export interface Instance {
   /** Stops the process as a platform does, and starts it again with its current variables. */
   restart(name: string): Promise<void>;
   pid(name: string): number;
-  /** Everything that the processes have logged. */
+  /** All log output of the processes. */
   logs(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -125,7 +125,7 @@ export async function createInstance(portBase: number): Promise<Instance> {
   };
 }
 
-/** The command with which an image starts `entry`, run from source. */
+/** The command with which an image starts `entry`, run from the source files. */
 function imageCommand(image: Program["image"], entry: string, env: Variables, words: readonly string[] = []) {
   const last = parseDockerfile(readFileSync(join(repositoryRoot, `Dockerfile.${image}`), "utf8")).at(-1);
   const textOf = (name: string): string =>

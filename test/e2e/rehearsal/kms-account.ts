@@ -20,11 +20,11 @@ export const AWS_CREDENTIALS = {
 
 /** A key in the key service. */
 export interface KmsAccount {
-  /** For `*_SIGNER` settings. */
+  /** The key's value in `*_SIGNER` settings. */
   readonly source: string;
   readonly region: string;
   readonly keyId: string;
-  /** For wallets that support the key service, such as `cast send --aws`. */
+  /** An account for wallets that support the key service, such as `cast send --aws`. */
   readonly account: LocalAccount;
   close(): void;
 }

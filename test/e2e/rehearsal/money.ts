@@ -20,7 +20,7 @@ export interface Call {
   readonly value?: bigint;
 }
 
-/** Has native tokens on every chain, and USDC on Ethereum and Base. */
+/** An account with native tokens on every chain, and USDC on Ethereum and Base. */
 export const treasury = mnemonicToAccount("test test test test test test test test test test test junk");
 
 const GAS = 4_000_000n;
@@ -58,7 +58,7 @@ export function transfers(
   return [native, { to: usdc, data: encodeFunctionData(transfer) }];
 }
 
-/** Follows docs/operations/money.md for new accounts: funds, gas and approvals. */
+/** Sends funds and gas to new accounts and makes their approvals, as docs/operations/money.md says. */
 export async function fundAccounts(
   chains: Chains,
   accounts: {

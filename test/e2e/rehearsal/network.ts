@@ -18,13 +18,13 @@ import { json } from "node:stream/consumers";
 import { encodeDeployData, encodeFunctionData, getContractAddress, type Address } from "viem";
 import { sendFrom, treasury } from "./money.ts";
 
-/** What exists before an operator starts. None of this project's contracts is deployed. */
+/** Everything that exists before an operator starts. No contract of this project is deployed. */
 export interface Network {
   readonly ethereum: RunningAnvil;
   readonly base: RunningAnvil;
-  /** The chain of the hub. */
+  /** The chain that becomes the hub. */
   readonly hub: RunningAnvil;
-  /** USDC, at the same address on Ethereum and Base. */
+  /** The USDC token, at the same address on Ethereum and Base. */
   readonly usdc: Address;
   /** A contract that acts as a multisig wallet, at the same address on every chain. */
   readonly multisig: Address;
@@ -80,7 +80,9 @@ export async function startNetwork(): Promise<Network> {
   };
 }
 
-/** Starts a chain whose blocks are final two blocks later, without even the deterministic deployer. */
+/**
+ * Starts a chain whose blocks are final after two more blocks. Even the deterministic deployer is missing.
+ */
 async function startBareChain(chainId: number): Promise<RunningAnvil> {
   return await startAnvil({
     chainId,
@@ -89,13 +91,13 @@ async function startBareChain(chainId: number): Promise<RunningAnvil> {
   });
 }
 
-/** Deploys the owner's wallet and USDC. */
+/** Deploys USDC and the multisig wallet that becomes the owner. */
 async function deployPrerequisites(chain: RunningAnvil): Promise<void> {
   const usdc = encodeDeployData({ abi: testUsdAbi, bytecode: testUsdBytecode, args: ["USD Coin", "USDC"] });
   const to = getContractAddress({ from: treasury.address, nonce: 1n });
   const mint = { abi: testUsdAbi, functionName: "mint", args: [treasury.address, 10n ** 12n] } as const;
   await sendFrom(treasury, chain, [
-    // The wallet, whose code is one byte.
+    // The multisig wallet, whose code is one byte.
     { data: "0x6001600c60003960016000f300" },
     { data: usdc },
     { to, data: encodeFunctionData(mint) },

@@ -30,14 +30,14 @@ export class Operator {
   readonly network: Network;
   readonly instance: Instance;
   readonly oracles: readonly OraclePlan[];
-  /** What no log may contain. */
+  /** Strings that no log may contain. */
   readonly secrets: readonly string[];
   readonly apiUrl: string;
   readonly #deployerKey: Hex;
   readonly #allocator = privateKeyToAddress(generatePrivateKey());
   readonly #ports: { readonly api: number; readonly worker: number };
   #keys: ServiceKeys;
-  /** `.env`. */
+  /** The contents of `.env`. */
   #env: Variables;
 
   private constructor(
@@ -65,7 +65,7 @@ export class Operator {
     ];
   }
 
-  /** Creates keys, files and folders. Nothing runs yet. */
+  /** Creates keys, files and folders, and starts no process. */
   static async prepare(network: Network, portBase: number): Promise<Operator> {
     const instance = await createInstance(portBase);
     const [solver, executor, depositAddressOperator] = await Promise.all([
@@ -129,7 +129,7 @@ export class Operator {
     };
   }
 
-  /** Gives a solver its inventory, gas and approvals, and the other accounts gas. */
+  /** Gives a solver its inventory, gas and approvals, and gives gas to the other accounts. */
   async fund(solver: KmsAccount = this.solver): Promise<void> {
     const { executor, depositAddressOperator } = this.#keys;
     const { contracts } = await this.#entryOf<{ contracts: { approvalProxy: Address } }>("chains", "base");

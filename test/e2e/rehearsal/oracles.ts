@@ -10,15 +10,17 @@ export interface OraclePlan {
   readonly url: string;
   readonly port: number;
   readonly key: KmsAccount;
-  /** API keys that it issued to the service and to each peer, by name. */
+  /** The API keys that the oracle issued, by the name of the client: the service or a peer. */
   readonly issued: Readonly<Record<string, string>>;
 }
 
 const ORACLES = 3;
-/** Signatures that the hub needs. */
+/** The number of signatures that the hub requires. */
 export const THRESHOLD = 2;
 
-/** Plans oracles on consecutive ports from `firstPort`. Each has an API key for every other one. */
+/**
+ * Plans oracles on consecutive ports from `firstPort`. Each oracle issues an API key to every other oracle.
+ */
 export async function planOracles({ kms }: Network, firstPort: number): Promise<readonly OraclePlan[]> {
   const names = Array.from({ length: ORACLES }, (_, at) => `oracle-${at + 1}`);
   return await Promise.all(

@@ -11,17 +11,17 @@ export interface Bridge {
   readonly recipient: Address;
 }
 
-/** What a user bridges. */
+/** What a user asks to bridge. */
 export interface BridgeOptions {
   readonly user: number;
   /** Base units of USDC, or of ETH if `isNative`. */
   readonly amount: bigint;
   readonly isNative?: boolean;
-  /** Seconds until the deposit is refunded if it was not filled. */
+  /** The lifetime of the request in seconds: a deposit that is not filled by then is refunded. */
   readonly ttl?: number;
 }
 
-/** A past request, as integrators see it. */
+/** A request as integrators see it in request lists. */
 interface PastRequest {
   readonly protocol: {
     readonly solver: { readonly address: Address };
@@ -29,7 +29,7 @@ interface PastRequest {
   };
 }
 
-/** Users of an integrator, with wallets of their own. */
+/** Users of an integrator, each with a wallet. */
 export type Users = Awaited<ReturnType<typeof createUsers>>;
 
 export async function createUsers(
@@ -63,7 +63,7 @@ export async function createUsers(
     ...(ttl !== undefined && { ttl }),
   });
   const status = async ({ quote }: Bridge): Promise<Status> => await api.status(quote.requestId);
-  /** Waits for a status. The API may be restarting. */
+  /** Polls until the request has a status. The API may be restarting. */
   const expectStatus = async (bridge: Bridge, expected: object): Promise<void> => {
     const found = async () => await status(bridge).catch(() => undefined);
     await expect.poll(found, { timeout: 60_000, interval: 300 }).toMatchObject(expected);
@@ -78,12 +78,12 @@ export async function createUsers(
       const recipient = privateKeyToAddress(generatePrivateKey());
       return { user: options.user, recipient, quote: await api.quote(bodyOf(options, recipient)) };
     },
-    /** The body of the answer to a quote that may be refused. */
+    /** Requests a quote that may be refused. Returns the body of the answer. */
     tryQuote: async (options: BridgeOptions) =>
       (await api.call("/quote/v2", bodyOf(options, walletOf(0).address))).body,
     deposit: async ({ user, quote }: Bridge) => await walletOf(user).execute(quote),
     expectStatus,
-    /** Waits for the fill. The recipient, who had nothing, must have exactly what was quoted. */
+    /** Waits for the fill. The recipient, who had no funds, must have exactly the quoted output. */
     async expectPaid(bridge: Bridge): Promise<void> {
       await expectStatus(bridge, { status: "success" });
       const { amount, currency } = bridge.quote.details.currencyOut;
@@ -94,14 +94,14 @@ export async function createUsers(
       const state = async () => (await pastRequest(bridge)).protocol.settlement?.state;
       await expect.poll(state, { timeout: 60_000, interval: 500 }).toBe("settled");
     },
-    /** The solver that the order of a bridge names, in lowercase. */
+    /** The solver that the bridge's order names, in lowercase. */
     solverOf: async (bridge: Bridge) => (await pastRequest(bridge)).protocol.solver.address.toLowerCase(),
     /** The account that made the fill, in lowercase. */
     async payerOf(bridge: Bridge): Promise<string> {
       const [fill = "0x"] = (await status(bridge)).txHashes;
       return (await walletOf(0).transaction(base.chainId, fill)).from.toLowerCase();
     },
-    /** A user's USDC on Ethereum. */
+    /** The USDC balance of a user on Ethereum. */
     usdcOf: async (user: number): Promise<bigint> =>
       await walletOf(user).balance(ethereum.chainId, usdc, walletOf(user).address),
   };

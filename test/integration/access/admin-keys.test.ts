@@ -32,10 +32,10 @@ let usage: UsageCounter;
 let keyAdministration: KeyAdmin;
 let app: Awaited<ReturnType<typeof aServer>>["app"];
 let lines: string[];
-/** Return values of contract calls. */
+/** The return value of each contract call. */
 let contract: (to: Address, data: Hex) => Promise<Hex | undefined> = async () => "0x";
 
-/** Usage counts of a process whose clock a chain confirms. */
+/** Counts the usage of one process. A chain confirms the clock of the process. */
 const aCounter = (sql: Sql, mayDeleteByAge = async () => await Promise.resolve(true)): UsageCounter =>
   usageCounter(sql, {
     searches: { sql: sqlOn(pool), turns: searchTurns() },
@@ -91,7 +91,7 @@ async function aKey(change: object = {}): Promise<{ readonly key: string; readon
 const asKey = async (key: string) =>
   (await app.inject({ url: "/metrics/usage", headers: { "x-api-key": key } })).statusCode;
 
-test("a key is created, output once, used, changed, rotated and revoked", async () => {
+test("an operator creates a key, which is output once, and changes, rotates and revokes it", async () => {
   const made = await admin("POST", "/admin/keys", {
     label: "backend",
     scopes: ["read", "execute"],
@@ -260,7 +260,7 @@ test("refuses a signature by another wallet, for another key, for another challe
     await link(one.id, owner.address, "0x1234"),
     await link(one.id, owner.address, `0x${"00".repeat(65)}`),
   ];
-  // The second API key has its own challenge for this wallet; the signature is over the first key's
+  // The second API key has its own challenge for this wallet, but the signature is over the first key's
   // challenge.
   await challenge(two.id, owner.address);
   refusals.push(await link(two.id, owner.address, signature));
@@ -312,7 +312,7 @@ test("counts usage by minute, hour and day; a key sees only its own, and counts 
   const [mine, other] = [await aKey(), await aKey({ scopes: ["read", "quote"] })];
   const second = aCounter(sqlOn(pool));
   const dayMs = 24 * 3600_000;
-  // Noon, so that some minutes later it is still the same hour.
+  // The clock moves to noon, so that the next minutes are in the same hour.
   clock.forward(dayMs - (clock.nowMs() % dayMs) + dayMs / 2 + 30 * 60_000);
   const startMs = clock.nowMs() - (clock.nowMs() % 60_000);
   for (let call = 0; call < 3; call++)
@@ -376,7 +376,7 @@ test("aggregates usage to hours after two days and to days after sixty, in two c
   const { id, key } = await aKey();
   const dayMs = 24 * 3600_000;
   const today = clock.nowMs() - (clock.nowMs() % dayMs);
-  // 25,000 minutes of a key with one call each, and the same for the newest day.
+  // 25,000 minutes with one call each of a key, and as many on the newest day.
   await pool.query(
     `insert into api_usage (key_id, minute_ms, endpoint, status, error_code, count)
      select $1, $2::bigint - n * 60000, 'GET /x', 200, '', 1 from generate_series(1, 25000) n
@@ -405,7 +405,7 @@ test("two processes that aggregate the same day do not wait for each other's row
   const hourMs = 3600_000;
   const today = clock.nowMs() - (clock.nowMs() % (24 * hourMs));
   const day = today - 70 * 24 * hourMs;
-  // Rows of three hours, and a call of a later minute of each.
+  // Rows of three hours, and one call in a later minute of each hour.
   await pool.query(
     `insert into api_usage (key_id, minute_ms, endpoint, status, error_code, count)
      select $1, $2::bigint + hour * ${hourMs} + late, 'GET /x', 200, '', 1 from unnest(array[0, 2, 5]) hour, unnest(array[0, 60000]) late`,
@@ -425,8 +425,8 @@ test("two processes that aggregate the same day do not wait for each other's row
       id,
       day + 2 * hourMs,
     ]);
-    // The first counter goes through the hours in order and waits at the second. The other aggregates the
-    // day.
+    // The first counter processes the hours in order and waits at the second hour. The other counter
+    // aggregates the day.
     const flushed: Promise<void>[] = [];
     for (const [at, counter] of counters.entries()) {
       flushed.push(counter.flush());
@@ -445,7 +445,7 @@ test("two processes that aggregate the same day do not wait for each other's row
   expect(rows).toEqual([{ minute_ms: day, count: 6 }]);
 });
 
-test("neither deletes nor aggregates usage while no chain confirms the clock", async () => {
+test("usage is neither deleted nor aggregated while no chain confirms the clock", async () => {
   const { id } = await aKey();
   const dayMs = 24 * 3600_000;
   await pool.query(
@@ -489,7 +489,7 @@ test("retries counts that could not be written, and writes them once", async () 
   expect(counts.map(({ count }) => count)).toEqual([2]);
 });
 
-/** Runs the command in this process, on the same keys. */
+/** Runs `operator keys` in this process, on the same database. */
 async function operator(
   ...args: string[]
 ): Promise<{ code: number; errorText: string; rows: ReturnType<typeof linesOf> }> {
@@ -555,7 +555,7 @@ test("`operator keys` manages the same keys as the admin routes", async () => {
   expect((await run("list")).find((one) => one.id === id)).toMatchObject({ revokedAt: expect.any(Number) });
 });
 
-test("an invalid command prints the usage and a failing one only its reason; neither changes a key", async () => {
+test("an invalid command prints the usage, a failing command prints only the reason, and neither changes a key", async () => {
   const { id } = await aKey();
   const before = await pool.query("select api_keys::text from api_keys order by id");
   const cases: [string[], number, string][] = [

@@ -24,7 +24,7 @@ const keyServices = () => ({ register, clock });
 /** A process that reads keys, with its own pool and cache. */
 interface KeyProcess {
   readonly keys: KnownKeys;
-  /** Queries that reached Postgres. */
+  /** The key ids of each query that reached Postgres. */
   readonly queries: string[][];
   stop(): Promise<void>;
 }
@@ -199,7 +199,7 @@ test("accepts the old secret for the grace period after a rotation, and no earli
   expect(await keys.find(fourth.key)).toMatchObject({ id });
 });
 
-test("a key in use causes at most two queries a second, no matter how many concurrent requests it makes", async () => {
+test("a key in use causes at most two queries a second, however many concurrent requests it makes", async () => {
   const { keys, queries } = await aProcess({ isWithoutListener: true });
   const { key, record } = await createKey(keyServices(), someSettings());
   await Promise.all(Array.from({ length: 1_000 }, () => keys.find(key)));
@@ -231,7 +231,7 @@ test("10,000 unknown keys cause at most 20 queries in sequence, and evict no val
   expect(await keys.find(key)).toMatchObject({ id: record.id });
 });
 
-test("while Postgres is unavailable no key is accepted, and none is reported as wrong", async () => {
+test("while Postgres is unavailable, no key is accepted and none is reported as wrong", async () => {
   const own = createPool(database.url, { max: 1, statementTimeoutMs: 5_000, applicationName: "test" });
   const read = storedKeys(sqlOn(own));
   const keys = knownKeys(async (id) => (await read([id]))[0], { clock });
@@ -242,7 +242,7 @@ test("while Postgres is unavailable no key is accepted, and none is reported as 
   await expect(keys.find(key)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
 });
 
-test("the database itself prevents a publishable key from spending", async () => {
+test("the database prevents a publishable key from spending", async () => {
   const { record } = await createKey(
     keyServices(),
     someSettings({ scopes: ["quote", "read"], origins: ["https://app.example"] }),
@@ -322,7 +322,7 @@ test("a change affects only the fields that it names", async () => {
   expect((await register.list()).find(({ id }) => id === record.id)).toEqual(changed);
 });
 
-test("the second of two clients that answer one challenge is refused, and so is an expired or replaced challenge", async () => {
+test("refuses the second of two answers to one challenge, and any answer to an expired or replaced challenge", async () => {
   const { record } = await createKey(keyServices(), someSettings());
   const wallet: Address = `0x${"12".repeat(20)}`;
   const atMs = clock.nowMs();

@@ -16,11 +16,11 @@ import { recordedEvents } from "../../fakes/recorded-events.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { aQuoteBody, aServer } from "../../support/route-server.ts";
 
-/** In the past: the store ignores a clock that is ahead of the database's. */
+/** In the past, because the store ignores a clock that is ahead of the database's. */
 const NOW_MS = 1_600_000_000_000;
 const MINUTE_MS = 60_000;
 let database: TestDatabase;
-/** One per process. */
+/** One pool per process. */
 let pools: readonly [pg.Pool, pg.Pool];
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Both processes, in turn. */
+/** A store that uses both processes in turn. */
 function eitherProcess(): Idempotency {
   const stores = pools.map((pool) => idempotencyStore(sqlOn(pool)));
   let turn = 0;
@@ -78,7 +78,7 @@ test("rolls back a commit whose lease was taken over", async () => {
   expect(await queued(call.key)).toBe(false);
 });
 
-test("a process that takes over while the first one commits gets the first one's answer", async () => {
+test("a process that takes over a call while the first process commits gets the first process's answer", async () => {
   const store = eitherProcess();
   const call = aCall();
   const slow = await begun(store, call);
@@ -134,7 +134,7 @@ test("deletes calls older than a day, and keeps newer ones", async () => {
   expect(rows).toEqual([{ key: young.key }]);
 });
 
-test("a process whose clock is ahead replays the stored answer and takes over no call in progress", async () => {
+test("a process whose clock is ahead returns the stored answer and takes over no call in progress", async () => {
   const store = eitherProcess();
   const [answered, underWay] = [aCall(), aCall()];
   const { rows } = await pools[0].query<{ now_ms: number }>(

@@ -34,7 +34,7 @@ async function aProcess(at = url): Promise<LeasedLimits & { readonly faults: unk
   return { ...limits, faults };
 }
 
-test("three processes under load allow at most the limit in a window, and nearly all of it", async () => {
+test("three processes under load together allow at most the limit per window, and nearly as much", async () => {
   const processes = await Promise.all([aProcess(), aProcess(), aProcess()]);
   const take = async (): Promise<number> => {
     const answers = await Promise.all(
@@ -49,7 +49,7 @@ test("three processes under load allow at most the limit in a window, and nearly
   expect(processes.flatMap(({ faults }) => faults)).toEqual([]);
 });
 
-test("the limit holds in every new window for any mix of processes", async () => {
+test("processes share the limit in every new window, whichever processes the calls go to", async () => {
   const processes = await Promise.all([aProcess(), aProcess()]);
   const passedAt: number[] = [];
   const endsAtMs = performance.now() + 3.2 * windowMs;
@@ -60,7 +60,7 @@ test("the limit holds in every new window for any mix of processes", async () =>
     }
     await new Promise((resolve) => setTimeout(resolve, 4));
   }
-  // Fixed windows: two of them may overlap any interval of a window's length, never three.
+  // The windows are fixed: an interval of a window's length overlaps at most two of them.
   for (const from of passedAt)
     expect(passedAt.filter((at) => at >= from && at < from + windowMs).length).toBeLessThanOrEqual(80);
   expect(passedAt.length).toBeLessThanOrEqual(4 * 40);

@@ -14,10 +14,10 @@ const { url: redisUrl, prefix } = testRedis();
 let database: TestDatabase;
 let lines = "";
 
-/** An API as `main.ts` builds it, without a chain that answers. */
+/** An API as `main.ts` builds it, but without a reachable node. */
 interface Api {
   readonly app: FastifyInstance;
-  /** True if every part stopped in time. */
+  /** Stops the API. Returns whether every part stopped in time. */
   stop(): Promise<boolean>;
 }
 const apis: Api[] = [];
@@ -92,7 +92,7 @@ test("a key created through one API is valid at the other immediately, and a rev
     await expect.poll(() => status(api), { timeout: 1_000, interval: 10 }).toBe(401);
 });
 
-test("both APIs together allow a caller at most the limit, and most of it", async () => {
+test("two APIs together allow a caller at most the limit, and nearly as much", async () => {
   let passed = 0;
   for (let call = 0; call < 120; call++) {
     const { app } = call % 2 === 0 ? one : two;
@@ -116,7 +116,7 @@ test("an unavailable node is never treated as a wrong signature", async () => {
   expect([answer.statusCode, answer.json().errorCode]).toEqual([503, "RPC_HTTP_ERROR"]);
 });
 
-test("an API writes its counts when it stops", async () => {
+test("an API stores its usage counts when it stops", async () => {
   const three = await anApi();
   const { key } = await newKey(three);
   for (let call = 0; call < 3; call++) await usage(three, key);
@@ -125,7 +125,7 @@ test("an API writes its counts when it stops", async () => {
   expect(metrics).toMatchObject([{ endpoint: "GET /metrics/usage", statusCode: 200, count: 3 }]);
 });
 
-test("no secret was logged", () => {
+test("the APIs logged no secret", () => {
   expect(lines).not.toBe("");
   expect(lines).not.toContain(TOKEN);
   expect(lines).not.toMatch(/cwk_[0-9a-f]{16}_/);

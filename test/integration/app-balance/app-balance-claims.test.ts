@@ -37,7 +37,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-/** A wallet with a key, and this amount in its app balance. */
+/** A wallet with a private key and this app balance. */
 async function aWallet(amount: bigint, currency: Address = world.usdc): Promise<PrivateKeyAccount> {
   const account = privateKeyToAccount(generatePrivateKey());
   await give(account.address.toLowerCase() as Address, amount, currency);
@@ -99,7 +99,7 @@ async function record(claimId: Hex32): Promise<ClaimRecord> {
   return claim;
 }
 
-/** Runs rounds until the claim has ended. */
+/** Runs rounds until the claim ended. */
 async function untilEnded(claimId: Hex32): Promise<ClaimRecord> {
   for (let round = 0; round < 40; round++) {
     const claim = await record(claimId);
@@ -131,7 +131,7 @@ test("a signed claim is paid once: the reservation ends when the payout is final
   expect(await world.origin.balance(recipient, world.usdc)).toBe(4_000_000n);
 });
 
-test("a claim without an amount pays out the whole balance, in the native token too", async () => {
+test("a claim without an amount pays out the whole balance, also if it is in the native token", async () => {
   const account = await aWallet(ONE, NATIVE_CURRENCY);
   const { claimId, recipient, amount, feeAmount } = await offer(account.address, {
     currency: NATIVE_CURRENCY,
@@ -144,7 +144,7 @@ test("a claim without an amount pays out the whole balance, in the native token 
   expect(await line(account.address, NATIVE_CURRENCY)).toEqual({ balance: 0n, pending: 0n, owed: 0n });
 });
 
-test("only the wallet's own signature moves money, and only over this claim", async () => {
+test("only the wallet's own signature over this claim pays the claim", async () => {
   const account = await aWallet(10_000_000n);
   const stranger = privateKeyToAccount(generatePrivateKey());
   const { claimId } = await offer(account.address);
@@ -195,7 +195,7 @@ test("accepts a contract wallet's EIP-1271 signature, and reports the error of a
   expect((await untilEnded(claimId)).state).toBe("paid");
 });
 
-test("refuses to claim funds that are held, both at the offer and at the signature", async () => {
+test("refuses to pay out held funds, both when a claim is offered and when it is signed", async () => {
   const account = await aWallet(10_000_000n);
   const wallet = account.address.toLowerCase() as Address;
   const early = await offer(wallet, { amount: 9_000_000n });
@@ -270,7 +270,7 @@ test("refuses an invalid claim with the error code of its fault", async () => {
 
 test("a claim whose recipient rejects native tokens is returned to the balance, including its fee", async () => {
   const account = await aWallet(ONE, NATIVE_CURRENCY);
-  // A contract whose code rejects plain transfers.
+  // A contract that rejects plain transfers.
   const refuses = world.anAddress();
   await world.origin.client.setCode({ address: refuses, bytecode: "0x5f5ffd" });
   const refused = await offer(account.address, {
@@ -283,7 +283,7 @@ test("a claim whose recipient rejects native tokens is returned to the balance, 
   expect(await line(account.address, NATIVE_CURRENCY)).toEqual({ balance: ONE, pending: 0n, owed: 0n });
 });
 
-test("returns a reverted payout minus its fee once the block is final, and does not retry it", async () => {
+test("returns a reverted payout, minus its fee, to the balance once the block is final, and does not retry it", async () => {
   const account = await aWallet(ONE, NATIVE_CURRENCY);
   const earnedBefore = await earned(NATIVE_CURRENCY);
   const { claimId, recipient } = await offer(account.address, {
@@ -328,11 +328,11 @@ test("broadcasts the same payout again after a reorg and pays once", async () =>
 });
 
 test("after a crash at any step of accepting or paying, another process pays the claim once", async () => {
-  for (let dieAt = 0; ; dieAt++) {
+  for (let crashAt = 0; ; crashAt++) {
     const account = await aWallet(10_000_000n);
     const { claimId, recipient } = await offer(account.address);
     const signature = await signed(account, claimId);
-    const crashing = crashingServices(world.services, dieAt);
+    const crashing = crashingServices(world.services, crashAt);
     let died = false;
     try {
       await accept(claimId, signature, crashing);
@@ -340,16 +340,16 @@ test("after a crash at any step of accepting or paying, another process pays the
       await world.origin.mine();
       await world.watch(world.origin, crashing);
     } catch (error) {
-      if (!(error instanceof Crashed) && !crashing.isDead()) throw error;
+      if (!(error instanceof Crashed) && !crashing.hasCrashed()) throw error;
       died = true;
     }
-    // The client got no answer and submits its signature again.
+    // The client got no answer, so it submits its signature again.
     await accept(claimId, signature);
     expect((await untilEnded(claimId)).state).toBe("paid");
-    expect(await world.origin.balance(recipient, world.usdc), crashing.acts.at(-1)).toBe(4_000_000n);
+    expect(await world.origin.balance(recipient, world.usdc), crashing.moments.at(-1)).toBe(4_000_000n);
     expect((await line(account.address)).pending).toBe(0n);
-    if (!died && !crashing.isDead()) {
-      expect(dieAt).toBeGreaterThan(20);
+    if (!died && !crashing.hasCrashed()) {
+      expect(crashAt).toBeGreaterThan(20);
       return;
     }
   }

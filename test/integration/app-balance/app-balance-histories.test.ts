@@ -26,7 +26,7 @@ import {
 } from "../../support/ledger-world.ts";
 import { someAddress, someHash } from "../../support/terms.ts";
 
-/** Fixed, so that every kind of movement occurs; the interleaving still differs from run to run. */
+/** Fixed, so that every kind of movement occurs. The interleaving still differs from run to run. */
 const SEED = Number(process.env["FUZZ_SEED"] ?? "20261121");
 
 let world: LedgerWorld;
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-/** One event of a wallet: `at` picks the request, top-up or claim of the history. */
+/** One action on a wallet. `at` selects the request, top-up or claim of the history. */
 interface Act {
   readonly kind:
     | "topUp"
@@ -53,7 +53,7 @@ interface Act {
     | "claimReturned";
   readonly at: number;
   readonly asset: LedgerAsset;
-  /** In cents, for any asset. */
+  /** The amount in US cents, for any asset. */
   readonly cents: number;
 }
 
@@ -87,10 +87,10 @@ const anAct: fc.Arbitrary<Act> = fc.record({
   asset: fc.constantFrom(usdc, ether),
   cents: fc.integer({ min: 1, max: 1_000 }),
 });
-/** The acts of one row run concurrently. */
+/** A history of rows. The actions of one row run concurrently. */
 const aHistory = fc.array(fc.array(anAct, { minLength: 1, maxLength: 6 }), { minLength: 10, maxLength: 20 });
 
-/** Ids of one history, the same for every act on the same thing. */
+/** The ids of one history. Actions with the same `at` use the same id. */
 interface Names {
   readonly wallet: Address;
   readonly requests: readonly RequestId[];
@@ -191,7 +191,7 @@ async function apply(names: Names, { kind, at, asset, cents }: Act): Promise<voi
   }
 }
 
-/** Offers a claim unless it was already offered, and accepts it if the balance suffices. */
+/** Offers a claim unless it was offered before, and accepts it if the balance suffices. */
 async function claim(wallet: Address, claimId: Hex32, asset: LedgerAsset, cents: number): Promise<void> {
   const balances = balanceReads(sqlOn(world.pool));
   const createdAtMs = world.services.clock.nowMs();
@@ -237,7 +237,7 @@ test("for any history and concurrency, every asset sums to zero, balances are th
     }),
     { numRuns: 25, seed: SEED },
   );
-  // Every kind of movement occurred.
+  // Every kind of movement must have occurred.
   expect(Object.keys(counted).toSorted()).toEqual([
     "balance-topup",
     "balance-topup-reversed",
@@ -250,7 +250,7 @@ test("for any history and concurrency, every asset sums to zero, balances are th
   ]);
 }, 120_000);
 
-test("the solver's holdings equal what came in minus what went out, after any history", async () => {
+test("after any history, the solver's holdings equal what came in minus what went out", async () => {
   const { rows } = await world.pool.query<{ currency: string; ledger: bigint; facts: bigint }>(
     `select currency, sum(amount) filter (where account = 'custody') as ledger,
        (select coalesce(sum(c.amount), 0) from claims c where c.state = 'paid' and c.currency = e.currency)

@@ -107,7 +107,7 @@ test("charges fees from the preferred currency first, then from the next, at the
   });
 });
 
-test("reserves nothing if the balance is a dollar short, and reports the available balance", async () => {
+test("reserves nothing if the balance is one dollar too low, and reports the available balance", async () => {
   const wallet = await aWallet(3_000_000n);
   expect(await reserve(wallet, 4n * ONE)).toMatchObject({ kind: "insufficient", availableUsd: 3n * ONE });
   expect(await world.line(wallet, usdc)).toMatchObject({ balance: 3_000_000n, pending: 0n, owed: 0n });
@@ -147,7 +147,7 @@ test("a cost above the reservation takes the whole reservation and reports the r
   expect(await world.line(wallet, usdc)).toEqual({ balance: 8_000_000n, pending: 0n, owed: 0n });
 });
 
-test("exact amounts are paid unchanged, never above the reservation, and not at all without one", async () => {
+test("an exact charge is paid unchanged, but never above its reservation, and not at all without a reservation", async () => {
   const wallet = await aWallet(5_000_000n, ONE);
   const reserved = await reserve(wallet, 7n * ONE);
   if (reserved.kind !== "reserved") throw new Error(reserved.kind);
@@ -171,7 +171,7 @@ test("fifty of two hundred concurrent reservations on a balance for fifty succee
   expect(await violatedInvariants(world.pool)).toEqual([]);
 });
 
-test("two hundred concurrent holds and reservations: holds never exceed the balance, and fees ignore them", async () => {
+test("after two hundred concurrent holds and reservations, holds do not exceed the balance and fees ignore holds", async () => {
   const wallet = await aWallet(100_000_000n);
   const answers = await Promise.all(
     Array.from({ length: 200 }, async (_, at) =>
@@ -205,7 +205,7 @@ test("a hold reduces what fast fills and claims may use, but not what sponsorshi
   expect(await world.available(wallet, "claim")).toBe(0n);
 });
 
-test("a volatile balance backs holds with half of its value, and claims must leave as much while anything is held", async () => {
+test("a volatile balance backs holds with half of its value, and claims must leave enough to back all holds", async () => {
   const wallet = await aWallet(0n, ONE);
   expect(await world.available(wallet, "claim")).toBe(2_000n * ONE);
   expect(await hold(wallet, 1_001n * ONE)).toMatchObject({
@@ -219,7 +219,7 @@ test("a volatile balance backs holds with half of its value, and claims must lea
   world.prices.set("ethereum", "2000");
 });
 
-test("stablecoins back a hold in a volatile currency with a margin for its rise, which claims must leave", async () => {
+test("stablecoins back a hold in a volatile currency with a margin for a rise of its price, which claims cannot take", async () => {
   const wallet = await aWallet(10_000_000n);
   const inEther = { currency: ether.currency, amount: (3n * ONE) / 1_000n };
   expect(await hold(wallet, 7n * ONE, inEther)).toEqual({
@@ -249,7 +249,7 @@ test.each(["disputed", "too old", "missing"] as const)(
     const wallet = await aWallet(1_000_000_000n);
     const inEther = { currency: ether.currency, amount: ONE / 40n };
     expect(await hold(wallet, 50n * ONE, inEther)).toEqual({ kind: "placed" });
-    // Three times 60 dollars, and half of that for its rise.
+    // Three times 60 dollars, plus half of that as a margin for a rise of its price.
     world.prices.set("ethereum", "2400");
     if (doubt === "missing") world.prices.set("ethereum", undefined);
     else world.prices.trust("ethereum", unreliable[doubt]);
@@ -273,12 +273,12 @@ test.each(["disputed", "too old", "missing"] as const)(
   },
 );
 
-test("a balance in the hold's own currency is its collateral: it needs its haircut, but no additional margin", async () => {
+test("a balance in the hold's own currency backs the hold with its haircut, but needs no additional margin", async () => {
   const wallet = await aWallet(0n, ONE);
   const inEther = { currency: ether.currency, amount: ONE / 2n };
   expect(await hold(wallet, 1_000n * ONE, inEther)).toEqual({ kind: "placed" });
   expect(await hold(wallet, ONE, inEther)).toMatchObject({ kind: "insufficient", availableUsd: 0n });
-  // The margin applies to the part above the balance in the hold's currency.
+  // The margin applies only to the part that the balance in the hold's currency does not cover.
   await world.give(wallet, usdc, 3_001_000_000n);
   const more = { currency: ether.currency, amount: (3n * ONE) / 2n };
   expect(await hold(wallet, 3_000n * ONE, more)).toMatchObject({
@@ -287,7 +287,7 @@ test("a balance in the hold's own currency is its collateral: it needs its hairc
   });
 });
 
-test("never transfers held funds to others in a sponsored charge, regardless of its fees", async () => {
+test("a sponsored charge never transfers held funds to others, whatever its fees", async () => {
   const wallet = await aWallet(10_000_000n);
   expect(await hold(wallet, 7n * ONE)).toEqual({ kind: "placed" });
   expect(await reserve(wallet, 9n * ONE, someHash(), 3n * ONE + 1n)).toEqual({
@@ -304,7 +304,7 @@ test("never transfers held funds to others in a sponsored charge, regardless of 
   expect((await reserve(wallet, ONE, someHash(), 1n)).kind).toBe("insufficient");
 });
 
-test("the active holds of a key never exceed its limit, regardless of its wallet's balance", async () => {
+test("the active holds of a key never exceed the key's limit, whatever its wallet's balance", async () => {
   const wallet = await aWallet(100_000_000n);
   const limit = { keyId: someHash(), maxExposureUsd: 10n * ONE };
   expect(await hold(wallet, 6n * ONE, limit)).toEqual({ kind: "placed" });
@@ -312,7 +312,7 @@ test("the active holds of a key never exceed its limit, regardless of its wallet
   expect(await hold(wallet, 4n * ONE, limit)).toEqual({ kind: "placed" });
 });
 
-test("a request has one hold: placing it again changes nothing, and a resolved one is not placed again", async () => {
+test("a request has at most one hold: repeating it changes nothing, and a resolved hold is not placed again", async () => {
   const wallet = await aWallet(10_000_000n);
   const requestId = someHash();
   expect(await hold(wallet, 6n * ONE, { requestId })).toEqual({ kind: "placed" });
@@ -326,7 +326,7 @@ test("a request has one hold: placing it again changes nothing, and a resolved o
   });
 });
 
-test("a permanent hold is charged to the balance; the rest is owed and repaid by the next credit", async () => {
+test("a permanent hold is charged to the balance, and the next credit repays what the balance did not cover", async () => {
   const wallet = await aWallet(10_000_000n);
   const requestId = someHash();
   await hold(wallet, 8n * ONE, { requestId });
@@ -345,18 +345,18 @@ test("a permanent hold is charged to the balance; the rest is owed and repaid by
     pending: 5_000_000n,
     owed: 0n,
   });
-  // The deposit arrives after all: all eight dollars are returned to their payers.
+  // The deposit arrives late: all eight dollars are returned to the wallets that paid them.
   expect(await act(returnPermanent)).toBe("applied");
   expect(await act(returnPermanent)).toBe("already");
   expect((await world.line(wallet, usdc)).balance).toBe(9_000_000n);
-  // And it is reorged out again.
+  // A reorg removes the deposit again.
   expect(await act(reinstateHold)).toBe("applied");
   expect((await world.book(wallet)).heldUsd).toBe(8n * ONE);
   expect(await act(makeHoldPermanent)).toBe("applied");
   expect((await world.line(wallet, usdc)).balance).toBe(1_000_000n);
 });
 
-test("a debt in one currency blocks the others", async () => {
+test("a debt in one currency blocks charges in all other currencies", async () => {
   const wallet = await aWallet(0n, ONE / 100n);
   const topUp = { wallet, asset: usdc, amount: 15_000_000n, movementKey: someHash() };
   await world.in(async (tx) => await creditTopUp(world.services, tx, topUp));
@@ -447,7 +447,7 @@ test("a transaction that fails changes nothing in the ledger", async () => {
   expect((await reserve(wallet, ONE, requestId)).kind).toBe("reserved");
 });
 
-test("the database itself refuses unknown states", async () => {
+test("the database refuses rows with unknown states", async () => {
   const wallet = await aWallet(5n);
   const rows = {
     holds: {
@@ -497,7 +497,7 @@ test("the database itself refuses unknown states", async () => {
   }
 });
 
-test("the database itself refuses to overdraw, to unbalance, to change and to delete", async () => {
+test("the database refuses to overdraw a balance, and to unbalance, change or delete ledger entries", async () => {
   const wallet = await aWallet(5n);
   const post = async (entries: { account: "balance" | "custody"; amount: bigint }[]) =>
     await world.in(
@@ -529,7 +529,8 @@ test("the database itself refuses to overdraw, to unbalance, to change and to de
       /what was written stays/,
     );
   }
-  // An entry cannot be added to another transaction's movement, and an early check does not replace the last.
+  // An entry cannot be added to a movement of another transaction. An early check does not replace the check
+  // at the commit.
   const add = `insert into ledger_entries (movement_id, account, wallet, chain_id, currency, amount)
     select max(id), 'balance', '${wallet}', 1, '0x', 1 from ledger_movements where wallet = '${wallet}'`;
   await expect(world.pool.query(add)).rejects.toThrow(/another transaction/);

@@ -28,7 +28,8 @@ import {
 } from "../../support/ledger-world.ts";
 import { someAddress, someHash, someTerms } from "../../support/terms.ts";
 
-// An app and cooperating parties never take out more than they put in, no matter what they do with a balance.
+// An app and parties that cooperate with it never take out more than they put in, whatever they do with a
+// balance.
 
 const SEED = Number(process.env["FUZZ_SEED"] ?? "20261122");
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? "60");
@@ -55,10 +56,10 @@ interface Act {
     | "makeCall"
     | "dropCall"
     | "claim";
-  /** Picks the request, call or wallet. */
+  /** Selects the request, call or wallet. */
   readonly at: number;
   readonly cents: number;
-  /** The share of the charge, in bps, that goes to parties other than the service. */
+  /** The part of the charge, in bps, that goes to parties other than the service. */
   readonly transferredBps: number;
 }
 
@@ -88,7 +89,7 @@ const anAct: fc.Arbitrary<Act> = fc.record({
 const usdOf = (cents: number): bigint => (BigInt(cents) * ONE) / 100n;
 const unitsOf = (usd: bigint): bigint => usd / 10n ** 12n;
 
-/** One group's history: what its members put in and took out, in USD with 18 decimals. */
+/** What the members of one group put in and took out so far, in USD with 18 decimals. */
 class Group {
   putInUsd = 0n;
   tookOutUsd = 0n;
@@ -147,7 +148,7 @@ class Group {
     }
   }
 
-  /** Claims everything possible, and every missing deposit becomes due. */
+  /** Ends the history: claims everything possible, and lets every missing deposit become overdue. */
   async end(): Promise<void> {
     for (let at = 0; at < 3; at++) {
       await this.#fillSponsored(at);
@@ -173,7 +174,7 @@ class Group {
     this.putInUsd += usd;
   }
 
-  /** The recipient is paid immediately. */
+  /** Fast fills a request: the recipient is paid immediately. */
   async #fastFill(at: number, usd: bigint): Promise<void> {
     const requestId = someHash();
     const hold = { wallet: this.app, keyId: this.keyId, requestId, usd, chainId: 1, amount: unitsOf(usd) };
@@ -207,7 +208,7 @@ class Group {
     front.state = "debited";
   }
 
-  /** The balance reserves gas and an app fee of a request whose fill is planned. */
+  /** Reserves the gas and the app fee of a request whose fill is planned. */
   async #sponsorFees(at: number, usd: bigint, transferUsd: bigint): Promise<void> {
     if (this.#sponsored.has(at)) return;
     const terms = sponsoredTerms(this, usd, transferUsd);
@@ -215,7 +216,10 @@ class Group {
     if (reserved.kind === "reserved") this.#sponsored.set(at, { terms, usd, transferUsd });
   }
 
-  /** The deposit pays the output and the app fee; the sponsored part is output as well. */
+  /**
+   * Fills a sponsored request: the deposit pays the output and the app fee, and the sponsored part is output
+   * too.
+   */
   async #fillSponsored(at: number): Promise<void> {
     const sponsored = this.#sponsored.get(at);
     if (sponsored === undefined) return;
@@ -228,7 +232,7 @@ class Group {
       await accrueAppFees({ ...world.services, chains: noChains }, tx, terms, terms.origin.amount);
     });
     this.putInUsd += depositUsd;
-    // The app fee reduces the output, and the sponsor adds the same: the gas was the service's cost.
+    // The app fee reduces the output, and the sponsor adds as much. Gas is a cost of the service.
     this.tookOutUsd += depositUsd - transferUsd + transferUsd;
   }
 
@@ -266,7 +270,7 @@ class Group {
     if (reserved.kind === "reserved") this.#calls.set(at, { requestId, usd, valueUsd });
   }
 
-  /** The recipient gets the native tokens that the call carries; half of its gas limit was used. */
+  /** Makes a sponsored call that carries native tokens to the recipient and uses half of its gas limit. */
   async #makeCall(at: number): Promise<void> {
     const call = this.#calls.get(at);
     if (call === undefined) return;
@@ -319,7 +323,7 @@ class Group {
   }
 }
 
-/** A request whose sponsor pays gas and a fee that goes to another member's balance. */
+/** The terms of a request whose sponsor pays gas and a fee. Another member's balance gets the fee. */
 function sponsoredTerms(
   { app, friend, keyId }: Pick<Group, "app" | "friend" | "keyId">,
   usd: bigint,
@@ -352,7 +356,7 @@ test("never lets cooperating parties take out more than they put in, for any seq
       await group.start();
       for (const act of acts) await group.act(act);
       await group.end();
-      // A claim below one base unit is skipped and adds nothing.
+      // A claim below one base unit is skipped and moves nothing.
       expect(group.tookOutUsd - group.putInUsd).toBeLessThanOrEqual(0n);
       if (group.tookOutUsd > 0n) moved++;
     }),

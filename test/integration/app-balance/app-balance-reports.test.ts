@@ -165,7 +165,7 @@ test("holds and claims come newest first, page by page, and an offer is not list
   expect(claims).toMatchObject([{ claim: { claimId, state: "paying" }, usd: 4n * ONE }]);
 });
 
-test("an operator sees every wallet, the service's accounts, holds, claims, and uncredited top-ups", async () => {
+test("an operator's report shows every wallet, the service's accounts, holds, claims, and uncredited top-ups", async () => {
   const rows = (await balanceReport(sql)) as Record<string, unknown>[];
   expect(rows.find((row) => row["wallet"] === wallet && row["currency"] === usdc.currency)).toMatchObject({
     balance: 80_900_000n,
@@ -190,7 +190,7 @@ test("an operator sees every wallet, the service's accounts, holds, claims, and 
   ]);
 });
 
-test("the metrics show holds, exposure, debts, top-ups and claims, and zero if there are none", async () => {
+test("the metrics report holds, exposure, debts, top-ups and claims, or zero if there are none", async () => {
   const { registry } = createMetrics("test");
   balanceGauges(registry, reads, world.services.appBalance.currencies, world.services.clock);
   registry.setDefaultLabels({});

@@ -12,7 +12,7 @@ import { startEngineWorld, type EngineWorld } from "../../support/engine-world.t
 import { violatedInvariants } from "../../support/ledger-world.ts";
 import { someHash } from "../../support/terms.ts";
 
-// Top-ups reach their confirmations in the second block here.
+// In these tests a top-up has its confirmations once it is in the second newest block.
 let world: EngineWorld;
 
 beforeAll(async () => {
@@ -64,14 +64,14 @@ test("a marked transfer is credited once, as soon as it has its confirmations", 
   expect((await line(wallet, world.usdc)).balance).toBe(7_000_000n);
 });
 
-test("native tokens with only the marker are credited, to the sender if the marker names no wallet", async () => {
+test("a transfer of native tokens with only the marker is credited to the wallet in the marker, or else to the sender", async () => {
   const before = await line(world.user.address, NATIVE_CURRENCY);
   await sendNative(10n ** 17n, topUpMarker(NATIVE_CURRENCY));
   await block(2);
   expect((await line(world.user.address, NATIVE_CURRENCY)).balance - before.balance).toBe(10n ** 17n);
 });
 
-test("transfers without a marker and reverted ones are ignored; a malformed marker is kept for the operator", async () => {
+test("ignores transfers that have no marker or reverted, and records transfers with a malformed marker for the operator", async () => {
   const wallet = world.anAddress();
   const before = world.events.of("top_up_seen").length;
   const alarms = world.events.of("top_up_unattributed").length;
@@ -105,7 +105,7 @@ test("a marked transfer of a token that cannot be bridged is not credited", asyn
   expect(await line(wallet, to)).toEqual({ balance: 0n, owed: 0n });
 });
 
-test("dust is not credited and raises no alarm; sufficient amounts and amounts without a price are credited", async () => {
+test("dust is not credited and raises no alarm, and amounts above the minimum or without a price are credited", async () => {
   const { services, origin } = world;
   const wallet = world.anAddress();
   const alarms = (): number => world.events.all.filter(({ level }) => level === "alarm").length;
@@ -148,7 +148,7 @@ test("dust is not credited and raises no alarm; sufficient amounts and amounts w
   );
 });
 
-test("a top-up that is reorged out before its credit is ignored; mined again, it is credited once", async () => {
+test("a top-up that is reorged out before its credit is ignored, and is credited once when it is mined again", async () => {
   const wallet = world.anAddress();
   const raw = await rawOf(await sendToken(3_000_000n, tailFor(wallet)));
   await block();
@@ -203,7 +203,7 @@ test("a credited top-up that a reorg moves to another block stays credited", asy
   expect(await line(wallet, world.usdc)).toEqual({ balance: 2_000_000n, owed: 0n });
 });
 
-test("credits each of many top-ups once after downtime of the watcher", async () => {
+test("the watcher credits each of many top-ups once after a downtime", async () => {
   const wallet = world.anAddress();
   for (let at = 0; at < 5; at++) {
     await sendToken(1_000_000n, tailFor(wallet));
@@ -230,7 +230,7 @@ test("a reported transaction is recorded before the watcher reads it, and credit
   expect((await line(wallet, world.usdc)).balance).toBe(9_000_000n);
 });
 
-test("when two processes read the same blocks, one records and credits, and nothing is credited twice", async () => {
+test("if two processes read the same blocks, each top-up is recorded and credited once", async () => {
   const wallet = world.anAddress();
   await sendToken(1_000_000n, tailFor(wallet));
   await world.origin.mine(3);

@@ -7,7 +7,7 @@ import { priceBookContract } from "../../contracts/price-book.ts";
 import { adjustablePrices } from "../../fakes/adjustable-prices.ts";
 import { steppedHeads } from "../../fakes/stepped-heads.ts";
 
-// Tests fakes and the implementations that they replace against the same contracts.
+// Tests each fake and the implementation that it replaces against the same contract.
 
 let node: RunningAnvil;
 beforeAll(async () => {

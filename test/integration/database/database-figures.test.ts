@@ -29,7 +29,7 @@ test("measures the size of the database and of each table", async () => {
   expect((await tableBytes(sql)).get("filler")).toBeGreaterThan(1_900_000);
 });
 
-/** @param hours how long ago the request was updated */
+/** @param hours since the last update of the requests */
 const store = async (state: string, hours: number, count: number): Promise<unknown> =>
   await pool.query(
     `insert into requests (request_id, order_id, kind, state, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms, fill_deadline_ms, terms)
@@ -38,7 +38,7 @@ const store = async (state: string, hours: number, count: number): Promise<unkno
     [state, hours, count],
   );
 
-test("counts requests in progress by state, with the time of the oldest, and reads no others", async () => {
+test("counts requests in progress by state, with the time of the oldest, without reading any other request", async () => {
   await store("quoted", 5, 1_000);
   await store("filled", 5, 1_000);
   await store("fillable", 2, 3);

@@ -43,7 +43,7 @@ for (const [sessions, finding] of [
     }
   });
 
-test("the pooler of these tests serves ordinary transactions", async () => {
+test("this file's pooler serves ordinary transactions", async () => {
   const pooler = await startTransactionPooler(database.url, 2);
   const client = new pg.Client({ connectionString: pooler.url });
   try {

@@ -16,7 +16,7 @@ import { plansOf } from "../../support/plan-of.ts";
 import { someTerms } from "../../support/terms.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
-/** Far from today, whose partitions the migration made. */
+/** Far from the current month, for which the migration created partitions. */
 const NOW_MS = Date.UTC(2031, 10, 30, 23, 59);
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -55,7 +55,7 @@ test("a migrated database has the partitions of this month and the next", async 
   expect(await partitionedMonths(sqlOn(pool))).toEqual([now, monthAfter(now)]);
 });
 
-test("a row goes to the partition of its month, and to the default one if there is none", async () => {
+test("a row goes to the partition of its month, or to the default partition if its month has none", async () => {
   await happened(NOW_MS);
   expect(await inDefault()).toBe(1);
   await makePartitionsAhead(pool, NOW_MS);
@@ -78,7 +78,7 @@ test("three concurrent workers create the partitions of the coming months once, 
   expect(await months()).toEqual(["2031-11", "2031-12", "2032-01"]);
 });
 
-test("a lock on the table delays a new partition, but neither inserts nor the worker", async () => {
+test("a lock on the table delays a new partition, but delays neither inserts nor the worker", async () => {
   const blocker = await pool.connect();
   try {
     await blocker.query("begin; lock table request_events in share update exclusive mode");

@@ -21,7 +21,8 @@ import { onServer } from "../../support/template-database.ts";
 import { someAddress, someHash } from "../../support/terms.ts";
 import { settlementPolicy } from "../settlement/settlement-world.ts";
 
-// Upgrades a database from before hub transactions became slots, with transactions in flight.
+// Upgrades a database from the version before hub transactions became slots. Transactions are in flight
+// during the upgrade.
 
 const shipped = resolve(import.meta.dirname, "../../../apps/api/migrations");
 const CHAIN_ID = 412_346;
@@ -52,11 +53,11 @@ interface FormerTransaction {
   readonly nonce: number;
   readonly state: "open" | "final";
   readonly isNoop?: true;
-  /** Bytes of its attempts: `pruned` after 30 days. */
+  /** The bytes of the transaction's attempts. `pruned`: deleted after 30 days. */
   readonly attempts: readonly ("pay" | "noop" | "pruned")[];
 }
 
-/** Inserts a transaction that carries one execution into the former tables. */
+/** Inserts a transaction with one execution into the tables of the former version. */
 async function aFormerTransaction({
   nonce,
   state,
@@ -172,7 +173,7 @@ test("an upgrade continues transactions in flight with the same bytes and nonces
   const [clock, events] = [adjustableClock(), recordedEvents()];
   const services = { clock, events, uow: postgresUnitOfWork(pool, events), reads: postgresReads(sql) };
   const settlement = settlementReads(sql);
-  // Nothing was signed for it, so another transaction carries it.
+  // No bytes of the transaction were signed, so another transaction carries its execution.
   const waiting = await settlement.executionsToCarry(clock.nowMs(), 10);
   expect(waiting.map(({ idempotencyKey }) => idempotencyKey)).toEqual([unsigned.key]);
   expect(await settlement.nextBatchId()).toBe("5");

@@ -18,7 +18,9 @@ async function connect(): Promise<pg.Client> {
   return client;
 }
 
-/** Whether the migration waits for a lock; a concurrent build waits for transactions in the same way. */
+/**
+ * Whether the migration waits for a lock. A concurrent index build waits for transactions in the same way.
+ */
 async function isMigrationWaiting(): Promise<boolean> {
   const { rowCount } = await other.query(
     "select from pg_stat_activity where application_name = 'causeway migrate' and wait_event_type = 'Lock' and datname = current_database()",
@@ -46,13 +48,13 @@ afterAll(async () => {
   await Promise.all([database.drop(), rm(folder, { recursive: true })]);
 });
 
-test("a migration yields to other readers while a long transaction reads its table, and succeeds when that ends", async () => {
+test("a migration lets other readers pass while a long transaction reads its table, and succeeds when that transaction ends", async () => {
   await writeFile(join(folder, "9001_column.sql"), "alter table requests add column added_late int;");
   await reader.query("begin; select from requests limit 1");
   const lines: string[] = [];
   const migrated = migrate(database.url, { folder, report: (line) => lines.push(line) });
   await vi.waitUntil(isMigrationWaiting, { timeout: 20_000 });
-  // This reader queues behind the migration, which must give way long before the first reader ends.
+  // This reader waits behind the migration, which must give way long before the first reader ends.
   await other.query("set statement_timeout = '10s'");
   await other.query("select from requests limit 1");
   const retry =
@@ -68,7 +70,7 @@ test("an index that was being built when its migration was killed is built again
     join(folder, "9002_index.sql"),
     "-- No transaction\ncreate index concurrently late_one on requests (added_late);\ncreate index concurrently late_two on requests (added_late);\n",
   );
-  // The build waits for this transaction, with its index in the catalog but not yet valid.
+  // The index build waits for this transaction. The catalog already lists the index, but as invalid.
   await reader.query("begin isolation level repeatable read; select from requests limit 1");
   const killed = expect(migrate(database.url, { folder })).rejects.toThrow();
   await vi.waitUntil(async () => (await validityOf("late_one")) === false && (await isMigrationWaiting()), {

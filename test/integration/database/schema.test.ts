@@ -20,7 +20,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("a migrated database has the tables and columns of the schema, and no others", async () => {
+test("a migrated database has exactly the tables and columns of the schema", async () => {
   const described = Object.values(schema)
     .filter((value) => is(value, PgTable))
     .flatMap((table) =>

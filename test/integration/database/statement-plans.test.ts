@@ -11,7 +11,7 @@ import { fillTables, SMALL_TABLES } from "../../support/fill-tables.ts";
 const SOURCES = fileURLToPath(new URL("../../../apps/api/src/", import.meta.url));
 const ROWS = 5_000;
 
-/** Statements that may read all rows of a table, and why. */
+/** Statements that may read all rows of a table, with the reason. */
 const READS_ALL: Readonly<Record<string, string>> = {
   balance_totals: "once a minute; transfers to the solver are rare",
   job_runs_forget_all: "deletes them, when Redis lost the queues",
@@ -20,9 +20,9 @@ const READS_ALL: Readonly<Record<string, string>> = {
   used_contracts_open_orders: "at start, for replaced contracts",
   used_contracts_open_quotes: "at start, for replaced contracts",
 };
-/** Run by an operator, on a connection that plans statements for their values. */
+/** Statements of operator reports: they use a connection that plans each statement for its values. */
 const IS_REPORT = /^operator_/;
-/** Reads the catalog, not a table of ours. */
+/** Statements that read the catalog instead of a table of the service. */
 const IS_CATALOG = /^pg_/;
 
 interface Plan {
@@ -53,7 +53,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The plan that a connection keeps: without the values of one use. */
+/** The plan that a connection caches: it does not depend on the values of one use. */
 async function genericPlan(text: string): Promise<Plan> {
   const { rows } = await pool.query<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }>(
     `explain (generic_plan, format json) ${text}`,
@@ -63,7 +63,10 @@ async function genericPlan(text: string): Promise<Plan> {
   return row["QUERY PLAN"][0].Plan;
 }
 
-/** Scans of all rows of a table that grows. A partial index has few rows: those that still need work. */
+/**
+ * Scans of all rows of a table that grows. Partial indexes do not count, because they have few rows: those
+ * that still need work.
+ */
 function wholeScans(plan: Plan, limited = false): string[] {
   const { "Node Type": type, "Relation Name": table, "Index Name": index, "Index Cond": condition } = plan;
   const isLimited = limited || type === "Limit";
@@ -79,7 +82,7 @@ function wholeScans(plan: Plan, limited = false): string[] {
   return isWhole && !isLimited ? [`all entries of ${index}`, ...below] : below;
 }
 
-test("no statement reads all rows of a table that grows", async () => {
+test("no statement of the service reads all rows of a table that grows", async () => {
   expect(namedStatements().size).toBeGreaterThan(300);
   const found: Record<string, string> = {};
   for (const [name, text] of namedStatements()) {

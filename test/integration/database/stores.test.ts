@@ -49,7 +49,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Prunes while a chain confirms the clock. */
+/** Prunes while a chain confirms that the clock is right. */
 async function pruneAt(nowMs: number): Promise<void> {
   const confirmed = { ...reads, newestBlocksMs: async () => await Promise.resolve([nowMs]) };
   await pruneHistory({ reads: confirmed, uow, events: services.events, clock: { nowMs: () => nowMs } });
@@ -135,7 +135,7 @@ test("the stored terms of a quote are read unchanged, to the last unit", async (
   expect((await reads.requestsByOrders([terms.orderId])).get(terms.orderId)?.terms).toEqual(terms);
 });
 
-test("when eight processes see the same event, one applies it and seven find it applied", async () => {
+test("if eight processes see the same event, one applies it and seven find it already applied", async () => {
   const terms = await aStoredRequest();
   const outcomes = await Promise.all(Array.from({ length: 8 }, async () => await happens(terms, seen("1"))));
   expect(outcomes.toSorted()).toEqual([...Array.from({ length: 7 }, () => "already"), "applied"]);
@@ -219,7 +219,7 @@ test("a transaction that awaits no write fails with the error of its first faile
     postgresUnitOfWork(pool, events).run(async (tx) => {
       await tx.trail.setCursor(78, block);
       await tx.trail.beginAdvance(1, tooHigh, someHash());
-      // Fails because the transaction is aborted.
+      // The statement fails because the transaction is aborted.
       await tx.trail.lockCursor(1);
     }),
   ]);
@@ -247,7 +247,7 @@ test("a request that enters history in a transaction that fails is not listed", 
   expect((await pool.query(listed, [terms.requestId])).rows).toHaveLength(1);
 });
 
-test("a request that is saved twice in the transaction in which it enters history is listed once, as saved last", async () => {
+test("a request that is saved twice in one transaction enters history once, as saved last", async () => {
   const terms = await aStoredRequest();
   await uow.run(async (tx) => {
     const record = await tx.requests.lock(terms.requestId);
@@ -272,7 +272,8 @@ test("a transaction that is retried after a deadlock raises its events once", as
   const survived = Promise.withResolvers<void>();
   const lockBoth = async (name: "mine" | "yours", from: RequestTerms, to: RequestTerms): Promise<void> => {
     await own.run(async (tx) => {
-      // A victim that locks again while the other still holds its locks could become the victim again.
+      // If the victim locked again while the other transaction holds its locks, it could become the victim
+      // again.
       if (runs.includes(name)) await survived.promise;
       runs.push(name);
       await tx.requests.lock(from.requestId);
@@ -288,7 +289,7 @@ test("a transaction that is retried after a deadlock raises its events once", as
   expect(events.all.map(({ facts }) => facts["name"]).toSorted()).toEqual(["mine", "yours"]);
 });
 
-test("a cut connection fails only the transaction on it", async () => {
+test("a cut connection fails only the transaction that uses it", async () => {
   const terms = await aStoredRequest();
   const cut = uow.run(async (tx) => {
     const record = await tx.requests.lock(terms.requestId);
@@ -305,7 +306,7 @@ test("a cut connection fails only the transaction on it", async () => {
   expect(await happens(terms, seen("1"))).toBe("applied");
 });
 
-test("one of two concurrent reservations of fills for one request gets a nonce, the other finds the leg taken", async () => {
+test("of two concurrent reservations of a fill for one request, one gets a nonce and the other finds the leg reserved", async () => {
   const [terms, sender] = [await aStoredRequest(), await aLane()];
   const leg = aFill(terms.requestId);
   const slots = await Promise.all(
@@ -315,7 +316,7 @@ test("one of two concurrent reservations of fills for one request gets a nonce, 
   expect(await reads.unsettledSlots(2, sender)).toHaveLength(1);
 });
 
-test("a leg that occurs twice in one batch gets one nonce, and the batch's other legs get theirs", async () => {
+test("a leg that occurs twice in one batch gets one nonce, and all other legs of the batch get a nonce each", async () => {
   const sender = await aLane(3);
   const [first, second] = [1, 2].map(() => aFill(someTerms().requestId));
   if (first === undefined || second === undefined) throw new Error("expected two legs");
@@ -382,7 +383,7 @@ test("a lane's next nonce never decreases, and skips nonces that the key used el
   expect(await next()).toBe(20);
 });
 
-test("funds of open payments are reserved until a balance shows that they left", async () => {
+test("the funds of an open payment stay reserved until a balance shows that they left", async () => {
   const sender = await aLane();
   const plan = aPlan(sender, aFill(someHash()));
   const { currency } = plan.outflow;
@@ -406,7 +407,7 @@ test("funds of open payments are reserved until a balance shows that they left",
   expect(await reservedAt(50n), "a balance that shows the payment").toBe(0n);
 });
 
-test("stores signed bytes of open slots alone, and a payment only while it is not canceled", async () => {
+test("signed bytes are stored only for open slots, and those of a payment only while it is not canceled", async () => {
   const sender = await aLane(3);
   const [open, canceled, ended] = await uow.run(
     async (tx) =>
@@ -555,7 +556,7 @@ test("keeps a hub transaction's call, its bytes and the oracles' signatures unti
   ]);
 });
 
-test("native tokens that a token payment carries are reserved with its gas, those of a native payment once", async () => {
+test("native tokens that a token payment carries are reserved in addition to its gas, and those of a native payment are reserved once", async () => {
   const native = "0x0000000000000000000000000000000000000000";
   const gasWeiOf = async (currency: Address): Promise<bigint> => {
     const sender = await aLane();
@@ -569,7 +570,7 @@ test("native tokens that a token payment carries are reserved with its gas, thos
   expect(await gasWeiOf(native)).toBe(0n);
 });
 
-test("reserves the gas of the most expensive signed attempt, and that of the plan before any is signed", async () => {
+test("reserves the gas of the plan, and after the first signature that of the most expensive signed attempt", async () => {
   const sender = await aLane();
   const plan = aPlan(sender, aFill(someHash()));
   const { currency } = plan.outflow;
@@ -594,7 +595,7 @@ test("reserves the gas of the most expensive signed attempt, and that of the pla
   expect(await reserved()).toBe(400_000n);
 });
 
-test("keeps the first bytes when two processes sign for one nonce concurrently", async () => {
+test("if two processes sign for one nonce concurrently, the first bytes are kept", async () => {
   const sender = await aLane();
   const slot = await uow.run(async (tx) => await aSlot(tx, aPlan(sender, aFill(someHash()))));
   const results = await Promise.all(
@@ -636,7 +637,7 @@ test("answers each of five hundred concurrent status requests with its own reque
     expect(answer?.requestId).toBe(many[at % 25] === undefined ? undefined : requestIds[at]);
 });
 
-test("a deposit keeps its row through a reorg: removed with its block, back in another, and unchanged otherwise", async () => {
+test("a deposit that a reorg moves into another block keeps its row, in which only the block changes", async () => {
   const deposit = aDeposit();
   const put = async (change: Partial<NewDeposit> = {}) =>
     await uow.run(async (tx) => await tx.deposits.record(31, [{ ...deposit, ...change }]));
@@ -665,7 +666,7 @@ test("two deposits of one transaction are two rows", async () => {
   expect(new Set(stored.map(({ id }) => id)).size).toBe(2);
 });
 
-test("the trail drops blocks that are final or that a reorg replaced", async () => {
+test("the trail of scanned blocks drops blocks that are final or that a reorg replaced", async () => {
   const block = (number: bigint): BlockRef => ({
     number,
     hash: someHash(),

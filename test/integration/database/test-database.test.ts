@@ -20,7 +20,7 @@ test("each test file gets a migrated database that no other file sees", async ()
   }
 });
 
-test("the run's Redis answers, and every file has its own prefix", async () => {
+test("each test file has its own key prefix in the Redis of the run", async () => {
   const { url, prefix } = testRedis();
   expect(testRedis().prefix).not.toBe(prefix);
   const redis = new Redis(url);

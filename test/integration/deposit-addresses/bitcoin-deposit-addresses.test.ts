@@ -11,8 +11,8 @@ import {
 import { anOwner, spend, utxoOf } from "../../support/bitcoin-world.ts";
 import { aSponsor } from "../../support/sponsors.ts";
 
-// Deposit addresses on a Bitcoin node of the regtest network: what is paid to an address is filled or
-// refunded once, and every satoshi is accounted for.
+// Deposit addresses on a Bitcoin regtest node. Each payment to an address is filled or refunded once, and the
+// tests account for every satoshi.
 
 let world: BitcoinAddressWorld;
 
@@ -26,7 +26,7 @@ const received = async (recipient: Hex): Promise<bigint> =>
 const statesOf = async (at: Hex): Promise<(bigint | string)[][]> =>
   (await world.sweepsFrom(at)).map(({ amount, state }) => [amount, state]);
 
-test("fills an open address once its sweep has the confirmations that a deposit needs, and reports fundsAt until then", async () => {
+test("fills a payment to an open address once its sweep has the confirmations of a deposit, and reports fundsAt until then", async () => {
   const { bitcoin } = world;
   const { address, bytes, requestId, terms, answer } = await world.bitcoinAddress();
   const [step] = answer.steps;
@@ -47,7 +47,7 @@ test("fills an open address once its sweep has the confirmations that a deposit 
   expect(found?.deposits[0]?.depositTxHash).toMatch(/^[0-9a-f]{64}$/);
 }, 60_000);
 
-test("quotes each further payment to an open address once, and leaves dust there", async () => {
+test("quotes each further payment to an open address once, and leaves dust at the address", async () => {
   const { bitcoin } = world;
   const { address, bytes, terms } = await world.bitcoinAddress();
   await bitcoin.controls.fund(address, 130_000n);
@@ -103,7 +103,7 @@ test("a strict address fills its quote, and refunds excess, insufficient and lat
   }
 }, 90_000);
 
-/** The user's own payment to an address, which the user can replace. */
+/** Pays an address from a wallet that can replace the payment. */
 async function paidBy(address: string, amount: bigint) {
   const payer = anOwner();
   const utxo = await utxoOf(world.bitcoin.controls, payer, amount + 10_000n);
@@ -158,7 +158,7 @@ test("cancels the sweep of a payment that a reorg removed, and fills nothing", a
   await world.bitcoinRound(CONFIRMATIONS);
   await world.work();
   expect(await statesOf(bytes)).toEqual([[200_000n, "sent"]]);
-  // The user replaces the payment, in the branch that wins.
+  // The user replaces the payment in the branch that becomes canonical.
   const instead = spend([utxo], [{ to: payer, amount: 205_000n }], { change: undefined, fee: 5_000n });
   await bitcoin.controls.reorganize(CONFIRMATIONS, [instead.hex]);
   expect(await bitcoin.held(payer.address)).toBe(205_000n);
@@ -171,15 +171,15 @@ test("cancels the sweep of a payment that a reorg removed, and fills nothing", a
   expect(await statesOf(bytes)).toEqual([[200_000n, "void"]]);
   expect(await received(terms.recipient)).toBe(0n);
   expect((await world.status(requestId)).status).not.toBe("success");
-  // The solver lost no more than the fee of the cancellation.
+  // The solver lost at most the fee of the cancel transaction.
   expect(solverHad - (await bitcoin.held(bitcoin.solver.address))).toBeLessThan(3_000n);
-  // The address still works.
+  // The address can still be paid.
   await bitcoin.controls.fund(address, 200_000n);
   await world.bitcoinRound(5 * CONFIRMATIONS);
   expect(await received(terms.recipient)).toBeGreaterThan(0n);
 }, 90_000);
 
-test("replaces a sweep that no block includes, and moves the money once", async () => {
+test("replaces a sweep that no block includes, and moves the funds once", async () => {
   const { bitcoin } = world;
   const { end, controls } = bitcoin;
   const { address, bytes, requestId, terms } = await world.bitcoinAddress();
@@ -200,7 +200,7 @@ test("replaces a sweep that no block includes, and moves the money once", async 
   expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
 }, 60_000);
 
-test("after a crash before or after the broadcast of a sweep, another process moves the money once", async () => {
+test("after a crash before or after the broadcast of a sweep, another process moves the funds once", async () => {
   const { bitcoin, services } = world;
   const { end } = bitcoin;
   const inDepository = await bitcoin.held(bitcoin.depository.address);
@@ -250,7 +250,8 @@ test("refuses to fast fill while the sweep may take too long, and never both fil
   await expect(app.fastFill(agreed, {}, settling(87 * 60_000))).rejects.toMatchObject(early);
   await expect(app.fastFill(agreed), "between different assets").rejects.toMatchObject(early);
   expect(await app.holdOf(agreed)).toBeUndefined();
-  // After the payment deadline and the grace period, the sweep still moves what was paid in time.
+  // The deadline for payments and the grace period have passed, but the sweep still moves funds that were
+  // paid in time.
   clock.forward(2_400_000);
   await expect(app.fastFill(agreed, {}, settling(87 * 60_000))).rejects.toMatchObject(early);
   expect(await app.fastFill(agreed, {}, settling(30 * 24 * 3_600_000))).toBe("queued");

@@ -9,11 +9,12 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-// Slow: crashes about a hundred times, and completes the request with another process each time.
-test("whenever the process crashes between detecting money at an address and sweeping it, the money is swept once, for one request, and filled once", async () => {
+// This test is slow: it crashes a process about a hundred times, and each time another process completes the
+// request.
+test("whenever the process crashes between detecting and sweeping funds at an address, the funds are swept once, for one request, and filled once", async () => {
   const { origin, destination, usdc } = world;
   const addresses = new Map<string, `0x${string}`>();
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.address();
       addresses.set(agreed.requestId, agreed.at);
@@ -59,5 +60,5 @@ test("whenever the process crashes between detecting money at an address and swe
     "before broadcast",
     "after broadcast",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 180_000);

@@ -29,8 +29,8 @@ import { startAddressWorld, type AddressWorld } from "../../support/address-worl
 import { aSponsor } from "../../support/sponsors.ts";
 import type { TestChain } from "../../support/test-chain.ts";
 
-// Payers that can only transfer send funds to deposit addresses: each payment is filled, refunded or stays
-// visible.
+// Users who can only make plain transfers pay to deposit addresses. Each payment is filled or refunded, or
+// stays visible.
 
 let world: AddressWorld;
 
@@ -41,7 +41,7 @@ afterAll(async () => await world.stop());
 
 const usd = (dollars: number): bigint => BigInt(Math.round(dollars * 1e6));
 
-test("a quoted address is the one that the factory derives from the order, and its one step is a plain transfer", async () => {
+test("a quoted deposit address is the one that the factory derives from the order, and the quote's only step is a plain transfer", async () => {
   const { origin, usdc } = world;
   const factory = origin.chain.contracts.depositAddressFactory as Address;
   const { answer, terms, at } = await world.address({ strict: true, refundTo: world.anAddress() });
@@ -61,7 +61,7 @@ test("a quoted address is the one that the factory derives from the order, and i
   expect(native.answer.steps[0]?.items[0]?.data).toMatchObject({ data: "0x", value: "40000000000000000" });
 });
 
-test("fills three payments of other amounts to an open address: the first under the quote, the others under new requests", async () => {
+test("fills three payments of other amounts to an open address: the first under the quote, and each later one under a new request", async () => {
   const { destination, origin, usdc } = world;
   const { at, terms } = await world.address();
   const { recipient } = terms;
@@ -111,7 +111,7 @@ test("a second payment of the quoted amount during the firm quote belongs to ano
   expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount + again);
 });
 
-test("money stays at its address until it has the confirmations that a deposit of its value needs", async () => {
+test("funds stay at a deposit address until they have the confirmations that a deposit of their value needs", async () => {
   const { origin } = world;
   const { at } = await world.address();
   await world.sendTo(at, usd(2_500));
@@ -167,7 +167,7 @@ test("every endpoint shows funds at a deposit address once they are seen, and a 
   await world.watch(origin);
   expect(await world.status(requestId)).toMatchObject(atAddress);
   for (let n = 0; n < 3; n++) await world.round();
-  // Planned, but not swept without gas.
+  // The sweep is planned, but cannot be sent without gas.
   expect(await world.sweepsFrom(at)).toMatchObject([{ state: "planned" }]);
   expect(await world.status(requestId)).toMatchObject(atAddress);
   const lookup = await lookUpAddress(world.watching(), { address: at }, undefined);
@@ -226,7 +226,7 @@ test("shows a late payment to a strict address, and refunds it under its request
   expect(await origin.balance(terms.refundTo, usdc)).toBeGreaterThan(usd(99));
 });
 
-test("an expired request shows the outcome of later money at its open address", async () => {
+test("an expired request shows the outcome of a later payment to its open address", async () => {
   const { origin, destination, usdc } = world;
   const { at, requestId, terms } = await world.address({ ttl: 60 });
   for (let n = 0; n < 3; n++) await advance(300_000);
@@ -285,7 +285,7 @@ test("dust in every block for an hour does not delay a payment: it is swept with
   expect(dust?.amount).toBe(119n);
   expect(dust?.layers.length).toBeLessThanOrEqual(8);
   expect(world.events.of("funds_held").length - alarms).toBeLessThanOrEqual(1);
-  // The balance was simulated: there is nothing to sweep.
+  // The test simulated the balance, so there is nothing to sweep.
   await world.pool.query("update deposit_sweeps set state = 'void' where address = $1", [at]);
 });
 
@@ -341,7 +341,7 @@ test("a sweep that only refunds pays its own gas; an excess swept with the quote
   const [alone, withDisplayFacts] = [await costOf(30, 30), await costOf(130, 30)];
   expect(withDisplayFacts).toBeGreaterThan(0n);
   expect(alone).toBeGreaterThan(withDisplayFacts * 2n);
-  // The quoted amount pays its own gas too if only its refund was ever planned.
+  // The quoted amount also pays its own gas if only its refund was ever planned.
   const forced = await costOf(100, 100, { referrer: "debug-force-refund" });
   expect(forced).toBeGreaterThan(withDisplayFacts * 2n);
 });
@@ -436,7 +436,7 @@ test("the first request of an address shows the outcome of the request that repl
     txHashes,
     final: true,
   });
-  // The request is not reported as failed for a missing deposit.
+  // The request must not be reported as failed for a missing deposit.
   await world.pool.query("update requests set fill_deadline_ms = 1 where request_id = $1", [requestId]);
   await world.round();
   expect((await world.request(requestId)).state.name).toBe("quoted");
@@ -532,7 +532,7 @@ test("refuses to fast fill a superseded request and names its successor", async 
   });
 });
 
-test("an open address without refundTo holds and reports money that cannot be routed, and its recovery address can withdraw it", async () => {
+test("funds that cannot be routed stay at an open address without refundTo and are reported, and its recovery address can withdraw them", async () => {
   const { origin, usdc } = world;
   const weth = origin.chain.liquidity?.wrappedNative as Address;
   const recovery = world.user;
@@ -570,23 +570,23 @@ test("an open address without refundTo holds and reports money that cannot be ro
   expect((await world.reads.fundsAt(at)).map(({ currency }) => currency)).toEqual([usdc]);
 });
 
-test("money that cannot be routed is refunded to the refundTo of an open address, in its own request", async () => {
+test("funds at an open address that cannot be routed are refunded to its refundTo, in a separate request", async () => {
   const { origin, usdc } = world;
   const refundTo = world.anAddress();
   const { at } = await world.address({ refundTo, destinationCurrency: world.tst });
-  // Above the solver's balance of the output currency.
+  // The payment exceeds the solver's balance of the output currency.
   await origin.fund(world.stranger.address, { tokens: 70_000_000n });
   await world.sendTo(at, usd(60_000_000));
   for (let n = 0; n < 6; n++) await world.round();
   expect(await world.sweepsFrom(at)).toEqual([]);
-  // Inventory may arrive: it waits as long as a fill would.
+  // Inventory may still arrive, so the fill waits as long as any fill.
   world.clock.forward(world.services.enginePolicy.inventoryWaitMs);
   const [refund] = await world.untilSettled(at, 1);
   expect(await world.status(refund ?? "0x")).toMatchObject({ status: "refund", failReason: "NO_QUOTES" });
   expect(await origin.balance(refundTo, usdc)).toBeGreaterThan(usd(59_999_999));
 });
 
-test("money without a refund address is not sent to a placeholder, but reported to the operator", async () => {
+test("funds without a refund address are reported to the operator instead of being sent to a placeholder", async () => {
   const dead: Address = "0x000000000000000000000000000000000000dead";
   const { at, requestId } = await world.address({ user: dead, referrer: "debug-force-refund" });
   await world.sendTo(at, usd(100));
@@ -599,7 +599,7 @@ test("money without a refund address is not sent to a placeholder, but reported 
   expect(await world.origin.balance(dead, world.usdc)).toBe(0n);
 });
 
-test("refunds to the sender if there is only one, and to none of two senders", async () => {
+test("refunds to the sender if there is only one sender, and to no one if there are two", async () => {
   const { origin, usdc, user, stranger } = world;
   const ask = { strict: true, refundTo: NATIVE_CURRENCY };
   const one = await world.address(ask);
@@ -626,13 +626,13 @@ test("refunds to the sender if there is only one, and to none of two senders", a
   await world.sendTo(two.at, usd(30), { from: user });
   for (let n = 0; n < 4; n++) await world.round();
   expect(await world.reads.fundsAt(two.at)).toMatchObject([{ amount: usd(60), held: "SENDER_UNKNOWN" }]);
-  // The quoted amount is still filled once it arrives.
+  // The quoted amount is still filled when it arrives.
   await world.sendTo(two.at, usd(40), { from: stranger });
   await world.untilSettled(two.at, 1);
   expect((await world.status(two.requestId)).status).toBe("success");
 });
 
-test("two workers that detect the same money concurrently sweep it once, under one request", async () => {
+test("two workers that detect the same payment concurrently sweep it once, under one request", async () => {
   const { origin, usdc, destination } = world;
   const { at, terms } = await world.address();
   await world.sendTo(at, usd(77));
@@ -652,7 +652,7 @@ test("two workers that detect the same money concurrently sweep it once, under o
   const sweeps = await world.sweepsFrom(at);
   expect(sweeps.map(({ amount }) => amount)).toEqual([usd(77)]);
   expect(await world.requestsOf(at)).toHaveLength(2);
-  // The other worker found the stored decision and did not violate the database's constraint.
+  // The other worker found the stored decision instead of violating the database's constraint.
   expect(world.events.of("deposit_address_fault")).toEqual([]);
   const [id] = await world.untilSettled(at, 1);
   expect(await world.sweepsFrom(at)).toHaveLength(1);
@@ -660,7 +660,7 @@ test("two workers that detect the same money concurrently sweep it once, under o
   expect(await destination.balance(terms.recipient, usdc)).toBe(promised.expectedAmount);
 });
 
-test("keeps the money of a sweep that reverted after a recovery assigned until the revert is final", async () => {
+test("a sweep that reverted because its owner recovered the funds keeps later funds assigned until the revert is final", async () => {
   const { origin, destination, usdc, user } = world;
   const { at, requestId, terms } = await world.address({
     strict: true,
@@ -685,7 +685,7 @@ test("keeps the money of a sweep that reverted after a recovery assigned until t
   await world.watch(origin);
   const states = async (): Promise<string[]> => (await world.sweepsFrom(at)).map(({ state }) => state);
   expect(world.events.of("slot_mined").at(-1)?.facts).toMatchObject({ leg: "sweep", status: "reverted" });
-  // It may succeed in another block, because funds that arrive in the meantime may suffice.
+  // The sweep may still succeed in another block, because more funds may arrive.
   expect(await states()).toEqual(["sent"]);
   await world.sendTo(at, usd(100));
   await world.untilSettled(at, 1);
@@ -694,7 +694,7 @@ test("keeps the money of a sweep that reverted after a recovery assigned until t
   expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
 });
 
-test("does not repeat a sweep whose commit was lost in a failover with funds that arrived later", async () => {
+test("a sweep whose commit a failover lost is not repeated with funds that arrived later", async () => {
   const { origin, usdc, services, pool } = world;
   const operator = services.depositAddressOperator?.address as Address;
   const { at, requestId } = await world.address({ strict: true, refundTo: world.anAddress() });
@@ -707,7 +707,7 @@ test("does not repeat a sweep whose commit was lost in a failover with funds tha
   if (sweep === undefined || slot === undefined) throw new Error("the sweep has no nonce");
   await origin.mine();
   const sentBefore = (await origin.sentBy(operator)).length;
-  // The state of a database that failed over to a copy without the commit that gave the sweep its nonce.
+  // The database failed over to a copy without the commit that gave the sweep its nonce.
   const take = async (table: string, column: string): Promise<unknown> =>
     (
       await pool.query<{ row: unknown }>(
@@ -731,7 +731,7 @@ test("does not repeat a sweep whose commit was lost in a failover with funds tha
   expect(world.events.of("payment_unrecorded").at(-1)?.facts).toMatchObject({ requestId, sender: operator });
   expect(await origin.sentBy(operator)).toHaveLength(sentBefore);
   expect(await origin.balance(at, usdc)).toBe(usd(100));
-  // The operator restores what was lost, and the lane continues.
+  // The operator restores the lost rows, and the lane continues.
   const restore = (table: string): string =>
     `insert into ${table} overriding system value select * from jsonb_populate_record(null::${table}, $1)`;
   await pool.query(restore("slots"), [JSON.stringify(slotRow)]);
@@ -742,7 +742,7 @@ test("does not repeat a sweep whose commit was lost in a failover with funds tha
   expect((await world.status(requestId)).status).toBe("success");
 });
 
-test("keeps reporting the funds of a new quote whose sweep is refused after a wait, so that the first request never asks for a second payment", async () => {
+test("if the sweep of a new quote is refused after a wait, the funds are still reported, and the first request never asks for a second payment", async () => {
   const { origin, services } = world;
   const operator = services.depositAddressOperator?.address;
   if (operator === undefined) throw new Error("the operator is not configured");
@@ -801,7 +801,7 @@ test("keeps reporting the funds of a new quote whose sweep is refused after a wa
   ]);
 });
 
-test("waits before it plans another sweep after two that moved nothing", async () => {
+test("waits before another sweep is planned if two sweeps moved nothing", async () => {
   const { origin, pool, usdc } = world;
   const { at, requestId } = await world.address();
   await pool.query(
@@ -817,7 +817,7 @@ test("waits before it plans another sweep after two that moved nothing", async (
   expect((await world.status(successor ?? "0x")).status).toBe("success");
 });
 
-/** The owner of an address recovers everything before a broadcast sweep is mined. */
+/** The owner of an address recovers all funds before a broadcast sweep is mined. */
 async function recoverBeforeSweep(agreed: Awaited<ReturnType<AddressWorld["address"]>>): Promise<void> {
   const { origin, usdc, user } = world;
   const key = (await world.reads.find(agreed.at))?.key;
@@ -849,7 +849,7 @@ test.each([
     await world.work();
     const [sweep] = await world.sweepsFrom(first.at);
     if (sweep === undefined) throw new Error("the payment has no sweep");
-    // If a refund goes to the sender, the order is recreated with the sender in it.
+    // If refunds go to the sender, the order is recreated with the sender in it.
     const agreed = {
       ...first,
       requestId: sweep.requestId,
@@ -866,7 +866,7 @@ test.each([
 
     world.clock.forward(120_000);
     expect(world.clock.nowMs()).toBeGreaterThan(firmUntilMs);
-    // Less than the agreed amount covers nothing: whether filled or refunded, it would be paid twice.
+    // A smaller payment covers nothing: whether filled or refunded, the amount would be paid twice.
     await world.sendTo(first.at, usd(60));
     for (let n = 0; n < 3; n++) await world.round();
     expect(await world.sweepsFrom(first.at)).toHaveLength(1);
@@ -886,7 +886,7 @@ test.each([
   },
 );
 
-test("owes nothing for a payment orphaned before its sweep, and sweeps it once when it is mined again", async () => {
+test("a payment that is orphaned before its sweep is not owed, and is swept once when it is mined again", async () => {
   const { origin, destination, usdc } = world;
   const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
   await world.sendTo(at, usd(100));
@@ -920,7 +920,7 @@ const tokensOf = (listed: TestChain): TokenBook => ({
     } as Currency),
 });
 
-test("a requested check finds money that scans miss, reconsiders held money, and is refused for an unknown address, chain or currency", async () => {
+test("a requested check finds funds that scans missed, reconsiders held funds, and is refused for an unknown address, chain or currency", async () => {
   const { origin, usdc } = world;
   const services = { ...world.watching(), tokens: tokensOf(origin) };
   const { at, requestId } = await world.address({ recoveryAddress: world.user.address });
@@ -933,7 +933,7 @@ test("a requested check finds money that scans miss, reconsiders held money, and
     failedAddresses: [],
   });
 
-  // Insufficient while gas is expensive; sufficient when it is cheap.
+  // The amount is too low while gas is expensive, and sufficient while gas is cheap.
   await world.sendTo(at, usd(0.5));
   world.prices.set("ethereum", "250000");
   for (let n = 0; n < 3; n++) await world.round();
@@ -948,7 +948,7 @@ test("a requested check finds money that scans miss, reconsiders held money, and
   expect((await world.status(id ?? "0x")).status).toBe("success");
   expect((await world.status(requestId)).fundsAt).toBe("recipient");
 
-  // An unlisted token: it is reported, and waits until its owner recovers it.
+  // An unlisted token is reported, and waits until its owner recovers it.
   const created = await origin.client.sendTransaction({
     account: privateKeyToAccount(world.stranger.privateKey),
     data: returnsNothingBytecode,
@@ -969,7 +969,7 @@ test("a requested check finds money that scans miss, reconsiders held money, and
   for (let n = 0; n < 5; n++) await world.round();
   expect(await world.reads.fundsAt(at)).toMatchObject([{ currency: odd, held: "CURRENCY_NOT_HELD" }]);
 
-  // The shared scan does not read this token: one token that burns all gas would break the scan.
+  // The shared scan skips this token, because one token that burns all gas would break the scan for all.
   const { heldAmounts } = origin.connected.connection.reader;
   const readCurrencies: Address[] = [];
   const recording = {
@@ -1000,7 +1000,7 @@ test("a requested check finds money that scans miss, reconsiders held money, and
   expect(await refused({ currency: "0x12" })).toBe("INVALID_INPUT_CURRENCY");
 });
 
-test("the status asks for no second payment if the whole amount is at the address but below the current fees", async () => {
+test("the status asks for no second payment if the whole amount is at the address, even if it does not cover the current fees", async () => {
   const { at, requestId } = await world.address({ amount: "2000000" });
   world.clock.forward(120_000);
   world.prices.set("ethereum", "25000000");
@@ -1059,7 +1059,7 @@ test("searches for senders from the last complete scan if the result of a later 
   expect([sinceBlock, unseenBlock]).toEqual([String(whole + 2n), String(whole)]);
 });
 
-test("a fault at one address does not hide money at another one", async () => {
+test("a fault at one address does not hide funds at another address", async () => {
   const [broken, other] = [await world.address(), await world.address()];
   await world.sendTo(broken.at, usd(100));
   await world.sendTo(other.at, usd(100));
@@ -1185,7 +1185,7 @@ test.each([
   },
 );
 
-test("an address without a payment is deleted with its expired quote; one with money, or requested by a secret API key, is kept", async () => {
+test("an address is deleted with its expired quote, unless it has funds or a secret API key requested it", async () => {
   const { pool, services } = world;
   await pool.query(
     `insert into api_keys (id, secret_hash, label, scopes, referrers, origins, rules, created_at_ms, updated_at_ms)
@@ -1281,7 +1281,8 @@ test("a strict address is bound to its order by the contract, unless unfilled mo
       "strict",
     );
   }
-  // Only the operator can sweep an unbound address, even its whole amount under its own order.
+  // Only the operator can sweep an address that is not bound to its order, even for the whole amount under
+  // that order.
   await world.sendTo(toSender.at, usd(100));
   await world.origin.mine();
   const { orderId, user } = toSender.terms;
@@ -1301,7 +1302,7 @@ test("a strict address is bound to its order by the contract, unless unfilled mo
 
 test("a strict address with refunds to the sender that its contract binds to the order is swept under that order", async () => {
   const { origin } = world;
-  // Like addresses created before the binding was stored.
+  // An address as created before the binding was stored.
   const aBoundAddress = async (): Promise<Awaited<ReturnType<AddressWorld["address"]>>> => {
     const agreed = await world.address({ strict: true, refundTo: NATIVE_CURRENCY });
     const key = (await world.reads.find(agreed.at))?.key;
@@ -1334,7 +1335,7 @@ test("a strict address with refunds to the sender that its contract binds to the
   expect(less.terms.refundTo).toBe(world.user.address);
 });
 
-test("scans write nothing while no money arrives", async () => {
+test("scans write nothing while no payment arrives", async () => {
   const { origin } = world;
   await world.address();
   for (let n = 0; n < 6; n++) await world.round();
@@ -1349,7 +1350,7 @@ test("scans write nothing while no money arrives", async () => {
   expect(await written()).toEqual(before);
 });
 
-test("after the solver's key changed, money at an open address is filled under an order of the new key, and money at a strict one is neither filled nor refunded beyond the limit for unrepaid refunds", async () => {
+test("after the solver's key changed, funds at an open address are filled under an order of the new key, and funds at a strict address are not filled, and refunded only within the limit for unrepaid refunds", async () => {
   const { destination, origin, usdc, services, solver } = world;
   const former = { solver: world.anAddress() };
   const quoted = async (ask: Parameters<typeof world.quote>[0]) => {
@@ -1387,7 +1388,7 @@ test("an inactive address is still scanned periodically", async () => {
   expect((await world.status(id ?? "0x")).status).toBe("success");
 });
 
-test("while everything is paused, money at an address is swept and its fill waits", async () => {
+test("while everything is paused, funds at an address are swept and their fill waits", async () => {
   const store = pauseStore(sqlOn(world.pool));
   const { at, terms } = await world.address();
   await store.add({ scope: { kind: "all" }, pausedBy: "ann", reason: "drill", sinceMs: 1 });

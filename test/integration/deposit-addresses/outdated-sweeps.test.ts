@@ -8,8 +8,8 @@ import { startAddressWorld, type AddressWorld } from "../../support/address-worl
 import { loseRows } from "../../support/lost-rows.ts";
 import { aSponsor } from "../../support/sponsors.ts";
 
-// Sweeps planned while the quote was firm but sent after it expired. At an open address, funds are re-quoted
-// if the old order would now be refunded.
+// A sweep is planned while its quote is firm and sent after the quote expired. Funds at an open address are
+// then re-quoted if the old order would be refunded.
 
 let world: AddressWorld;
 
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 afterAll(async () => await world.stop());
 
-/** 100 USD. */
+/** 0.04 ETH: 100 USD at $2,500. */
 const PAID = 40_000_000_000_000_000n;
 
 type Address = Awaited<ReturnType<AddressWorld["address"]>>;
@@ -33,7 +33,7 @@ async function fundOperator(value: bigint): Promise<void> {
   await world.origin.announce();
 }
 
-/** A quote of ETH for USDC whose funds are at its address, with a planned sweep that waits for gas. */
+/** A quote of ETH for USDC whose funds are at its address. The sweep is planned and waits for gas. */
 async function waitingSweep(ask: Parameters<AddressWorld["address"]>[0] = {}): Promise<Address> {
   await fundOperator(0n);
   const agreed = await world.address({
@@ -63,7 +63,7 @@ const statesAt = async ({ at }: Address) =>
 const received = async ({ terms }: Address): Promise<bigint> =>
   await world.destination.balance(terms.recipient, world.usdc);
 
-/** Simulates that another transaction used the sweep's nonce, so that the sweep is planned again. */
+/** Simulates that another transaction used the sweep's nonce, so that the service plans the sweep again. */
 async function dropSweep(id: string): Promise<void> {
   const slot = await world.services.reads.slotOfLeg("sweep", id);
   const [attempt] = slot?.attempts ?? [];
@@ -116,7 +116,7 @@ test("sweeps a strict address under its own order, which refunds", async () => {
   expect(await received(agreed)).toBe(0n);
 });
 
-test("re-quotes a payment that arrived in the meantime together with the first", async () => {
+test("re-quotes the first payment together with one that arrived in the meantime", async () => {
   const agreed = await waitingSweep();
   await world.sendTo(agreed.at, PAID / 2n, { currency: NATIVE_CURRENCY });
   for (let n = 0; n < 2; n++) await world.round();
@@ -147,7 +147,7 @@ test("keeps the order of a sweep that covers a fast fill, so that its recipient 
   expect(await app.fastFill(agreed)).toBe("queued");
   await dropSweep(sweep?.id ?? "");
   await outdate(agreed);
-  // The gas of a fill costs more than the deposit is worth.
+  // Now the gas of a fill costs more than the deposit is worth.
   world.prices.set("ethereum", "25000000");
   expect(await world.untilSettled(agreed.at, 1)).toEqual([agreed.requestId]);
   for (let n = 0; n < 3; n++) await world.round();
@@ -157,17 +157,17 @@ test("keeps the order of a sweep that covers a fast fill, so that its recipient 
   expect(await app.holdState(agreed)).toBe("released");
 });
 
-test("plans a sweep again immediately if a fast fill relies on it before it is voided", async () => {
+test("if a fast fill relies on a sweep just before the sweep is voided, the sweep is planned again immediately", async () => {
   const app = await aSponsor(world, 10_000);
   const agreed = await waitingSweep({ originCurrency: world.usdc, amount: "100000000" });
   const { amount } = agreed.terms.origin;
   await outdate(agreed);
-  // The gas of a fill costs more than the deposit is worth.
+  // Now the gas of a fill costs more than the deposit is worth.
   world.prices.set("ethereum", "25000000");
   const [sweep] = await world.sweepsFrom(agreed.at);
   if (sweep === undefined) throw new Error("no sweep is planned");
   const progress: unknown[] = [];
-  // Between the decision and its commit, another process sends the sweep, and its transaction is dropped.
+  // Between the decision and its commit, another process sends the sweep, and that transaction is dropped.
   const leg: LegKind = {
     ...sweepLeg,
     giveUp: async (...args: Parameters<typeof sweepLeg.giveUp>) => {
@@ -183,7 +183,7 @@ test("plans a sweep again immediately if a fast fill relies on it before it is v
   await pay(world.services, leg, sweep.id);
   expect(progress).toMatchObject([{ waitMs: 1_000 }]);
   expect(await statesAt(agreed)).toEqual([[amount, "planned"]]);
-  // Its job runs again: the order is kept.
+  // The sweep's job runs again, and the order stays.
   await pay(world.services, leg, sweep.id);
   expect(progress).toHaveLength(1);
   expect(await statesAt(agreed)).toEqual([[amount, "sent"]]);
@@ -191,7 +191,7 @@ test("plans a sweep again immediately if a fast fill relies on it before it is v
   expect(await statesAt(agreed)).toEqual([[amount, "final"]]);
 });
 
-test("does not void a sweep while payments may be missing from its lane", async () => {
+test("a sweep is not voided while its lane may lack payments that a failover lost", async () => {
   const { services, pool } = world;
   const agreed = await waitingSweep();
   await outdate(agreed);

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { lookUpAddress } from "../../../apps/api/src/deposits/addresses/look-up-address.ts";
 import { startSolanaAddressWorld, type SolanaAddressWorld } from "../../support/solana-address-world.ts";
 
-// Deposit addresses on a local Solana cluster, with the committed programs: what is paid to an address is
-// filled or refunded once, and every base unit is accounted for.
+// Deposit addresses on a local Solana cluster with the committed programs. Each payment to an address is
+// filled or refunded once, and the tests account for every base unit.
 
 let world: SolanaAddressWorld;
 
@@ -25,7 +25,7 @@ test("fills an open address once its sweep is final, and reports fundsAt until t
   const { sol } = world.currencies;
   const { address, bytes, requestId, terms, answer } = await world.solanaAddress(sol, SOL);
   const [step] = answer.steps;
-  // A plain transfer: the system program's.
+  // The step is a plain transfer, which the system program makes.
   expect(step).toMatchObject({ items: [{ data: { instructions: [{ programId: "1".repeat(32) }] } }] });
   const had = await vaultHas();
   await world.payTo(address, sol, SOL);
@@ -47,7 +47,7 @@ test("quotes each further payment of tokens to an open address once, and leaves 
   const { address, bytes, terms } = await world.solanaAddress(usdc, 100_000_000n);
   const had = await vaultHas(usdc);
   await world.payTo(address, usdc, 70_000_000n);
-  // The second one arrives while the first is being swept.
+  // The second payment arrives while the first one is being swept.
   while ((await statesOf(bytes)).length === 0) await world.solanaRound();
   await world.payTo(address, usdc, 40_000_000n);
   await world.solanaRound(12);
@@ -93,7 +93,7 @@ test("a strict address fills its quote and refunds the excess, underpaid and lat
     for (const [at, paid] of [over - quoted, under, quoted].entries()) {
       const refund = await world.balanceOf(refundTos[at] ?? "", currency);
       expect(refund).toBeLessThan(paid);
-      // A refund of tokens also pays for the recipient's token account.
+      // The refund also pays the rent of the recipient's token account.
       expect(refund).toBeGreaterThan(paid - (currency === world.currencies.sol ? 200_000n : 400_000n));
     }
     for (const { terms, address } of [less, late])
@@ -114,7 +114,7 @@ test("deposits dust below the rent minimum together with the payment, and fills 
   expect(amounts.toSorted((a, b) => Number(a - b))).toEqual([1n, SOL]);
 });
 
-test("after a crash before or after the broadcast of a sweep, another process moves the money once", async () => {
+test("after a crash before or after the broadcast of a sweep, another process moves the funds once", async () => {
   const { services, solanaChain } = world;
   const { sol } = world.currencies;
   const had = await vaultHas();
@@ -137,13 +137,13 @@ test("after a crash before or after the broadcast of a sweep, another process mo
   expect((await vaultHas()) - had).toBe(2n * SOL);
 });
 
-test("sweeps again when the fork with the sweep was dropped, and moves the money once", async () => {
+test("sweeps again if the fork with the sweep was dropped, and moves the funds once", async () => {
   const { sol } = world.currencies;
   const { controls } = world.solana.node;
   const { address, bytes, requestId, terms } = await world.solanaAddress(sol, SOL);
   const had = await vaultHas();
   await world.payTo(address, sol, SOL);
-  // The payment is final; nothing after it is.
+  // The payment is final, and no later transaction is.
   controls.finalize();
   controls.pauseFinality();
   const from = controls.slot();

@@ -34,7 +34,10 @@ const rawOf = async (hash: TxHash): Promise<TxHash> =>
     params: [hash] as never,
   })) as TxHash;
 
-/** Mines approval and deposit in one block; returns the data to mine them in another one. */
+/**
+ * Mines the approval and the deposit in one block. Returns the transactions, so that they can be mined again
+ * in another block.
+ */
 async function mined(agreed: Agreed): Promise<readonly TxHash[]> {
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
@@ -58,7 +61,7 @@ const filledOnce = async (agreed: Agreed): Promise<void> => {
   expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
 };
 
-test("a deposit that is reorged out before its fill leaves the request waiting; mined again, it is filled once", async () => {
+test("a deposit that is reorged out before its fill leaves the request waiting, and is filled once when it is mined again", async () => {
   const agreed = await agree();
   const raws = await mined(agreed);
   await world.watch(world.origin);
@@ -72,7 +75,7 @@ test("a deposit that is reorged out before its fill leaves the request waiting; 
     fundsAt: "user",
   });
   expect((await world.depositsOf(agreed.requestId))[0]?.canonical).toBe(false);
-  // The job that was queued in the meantime finds no deposit to fill.
+  // Meanwhile a fill job was queued. It finds no deposit to fill.
   await world.work();
   expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
 
@@ -113,7 +116,7 @@ test("a deposit that is reorged out during its fill is reported as exposed, and 
   await filledOnce(agreed);
 });
 
-test("a large deposit waits for its confirmations, and waits again after a reorg removes it", async () => {
+test("a large deposit waits for its confirmations, and waits for them again after a reorg removed it", async () => {
   const agreed = await agree({ amount: "20000000000" });
   const raws = await mined(agreed);
   await world.watch(world.origin);
@@ -162,7 +165,7 @@ test("a deposit that a reorg moves into a newer block while its fill waits needs
   await filledOnce(agreed);
 });
 
-/** The user's wallet sends its deposit again, with another nonce and so another hash. */
+/** The user's wallet sends its deposit again, with another nonce and therefore another hash. */
 async function minedUnderAnotherHash(agreed: Agreed): Promise<void> {
   await world.origin.send(world.user, { to: world.anAddress(), value: 1n });
   await deposit(world.origin, world.user, agreed);
@@ -175,7 +178,7 @@ for (const [when, isMined] of [
 ] as const)
   test(`a deposit under another hash replaces one that was reorged out ${when}`, async () => {
     const agreed = await agree();
-    // The default lead, for a hub file that sets none.
+    // The default for a hub file without `fillLeadSeconds`.
     const enginePolicy = { ...world.services.enginePolicy, fillLeadMs: 60_000 };
     const settling = { ...world.services, enginePolicy };
     await mined(agreed);
@@ -199,13 +202,13 @@ for (const [when, isMined] of [
     expect((await world.status(agreed.requestId)).inTxHashes).toEqual([second?.txHash]);
   });
 
-test("a second deposit that waits for its refund replaces the first one if a reorg removes only that", async () => {
+test("a second deposit that waits for its refund replaces the first one if a reorg removes only the first", async () => {
   const agreed = await agree();
   await mined(agreed);
   await world.watch(world.origin);
   await world.work();
   await world.origin.reorg(1);
-  // Reported before the watcher learns of the reorg.
+  // The transaction is reported before the watcher sees the reorg.
   await minedUnderAnotherHash(agreed);
   const { transactions } = await world.origin.client.getBlock();
   const txHash = transactions.at(-1) ?? "0x";
@@ -272,7 +275,7 @@ test("after downtime, reads all blocks in bounded ranges, in order, without skip
   }
 });
 
-test("after failed scans, ranges grow with each that is committed, before the newest block is reached", async () => {
+test("after failed scans, block ranges grow with each committed range, before the newest block is reached", async () => {
   const { origin } = world;
   await world.watch(origin);
   await origin.mine(64);
@@ -288,7 +291,7 @@ test("after failed scans, ranges grow with each that is committed, before the ne
   expect(sizes).toEqual([8n, 16n, 32n, 8n]);
 });
 
-test("a crash between two ranges neither repeats nor skips one", async () => {
+test("a crash between two block ranges neither repeats nor skips a range", async () => {
   const agreed = await agree();
   await world.origin.mine(4);
   await deposit(world.origin, world.user, agreed);
@@ -335,7 +338,7 @@ test("a reorg is reported once, by the commit that records it", async () => {
   expect(world.events.of("reorg")).toHaveLength(reported + 1);
 });
 
-test("one of two concurrent watchers commits and the other finds the cursor moved; no deposit counts twice", async () => {
+test("of two concurrent watchers, one commits and the other finds the cursor moved, and no deposit counts twice", async () => {
   const agreed = await agree();
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
@@ -355,7 +358,7 @@ test("one of two concurrent watchers commits and the other finds the cursor move
   await filledOnce(agreed);
 });
 
-test("a deposit that a client reports is recorded before the watcher reads it; the watcher then finds nothing new", async () => {
+test("a deposit that a client reports is recorded before the watcher reads its block, in which the watcher then finds nothing new", async () => {
   const agreed = await agree();
   const txHash = await deposit(world.origin, world.user, agreed);
   const report = { chainId: world.origin.chain.id, txHash };
@@ -385,7 +388,7 @@ test("a reported deposit in a block that never became canonical is removed when 
   expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
 });
 
-/** Services whose origin node keeps returning today's answers about the transaction and its block. */
+/** Services whose origin node keeps returning its current answers about the transaction and its block. */
 async function staleNode(txHash: TxHash): Promise<typeof world.services> {
   const { connected } = world.origin;
   const { reader } = connected.connection;
@@ -414,7 +417,7 @@ test("a lagging node cannot restore a deposit of a block that the watcher droppe
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
-test("a reported deposit is not confirmed by blocks that are announced but not read: they may not contain it", async () => {
+test("blocks that are announced but not read do not confirm a reported deposit, because they may not contain it", async () => {
   const { origin } = world;
   const agreed = await agree({ amount: "20000000000" });
   const txHash = await deposit(origin, world.user, agreed);
@@ -490,7 +493,7 @@ test("native tokens deposited with the order id are filled in another currency",
   await filledOnce(agreed);
 });
 
-/** Deposits in the chain's logs and in the table, of blocks above `since`. */
+/** The deposits in blocks above `since`, according to the chain's logs and to the table. */
 async function loggedAndStored(since: bigint): Promise<{ logged: string[]; stored: string[] }> {
   const { chain, client, connected } = world.origin;
   const to = await client.getBlockNumber();
@@ -509,8 +512,8 @@ async function loggedAndStored(since: bigint): Promise<{ logged: string[]; store
 }
 
 /**
- * The services of a process that crashes before its database transaction with the index `dies`, and runs
- * `between` before each transaction after the first.
+ * The services of a process that crashes before its database transaction with the index `dies`. Before each
+ * transaction but the first, `between` runs.
  */
 function crashing(
   dies: number,
@@ -532,7 +535,7 @@ function crashing(
 const jobsOf = async (text: string): Promise<number> =>
   (await world.pool.query("select from outbox where payload like '%' || $1 || '%'", [text])).rows.length;
 
-/** A block with 600 one-wei deposits by a stranger that name a request, followed by an honest deposit. */
+/** A block with 600 one-wei deposits by a stranger that name a request, followed by a usual deposit. */
 interface PiledBlock {
   readonly since: bigint;
   readonly named: Agreed;
@@ -557,7 +560,7 @@ async function pileBlock(): Promise<PiledBlock> {
   return { since, named, honest, raws: await Promise.all(transactions.map(rawOf)) };
 }
 
-test("a block of hundreds of deposits is committed in slices, and a crash between any two of them neither loses nor repeats one", async () => {
+test("a block of hundreds of deposits is committed in slices, and a crash between two slices neither loses nor repeats a deposit", async () => {
   const { origin } = world;
   const { since, named, honest } = await aPiledBlock();
   const { logged } = await loggedAndStored(since);
@@ -580,7 +583,9 @@ test("a block of hundreds of deposits is committed in slices, and a crash betwee
   await filledOnce(honest);
 });
 
-/** Database calls of two scans: of the block of these deposits, and of their confirmation. */
+/**
+ * The database calls of two scans: that of the block with these deposits, and that of their confirmation.
+ */
 async function callsFor(deposits: readonly (readonly [Agreed, count: number])[]): Promise<string[][]> {
   const { origin, user } = world;
   await world.watch(origin);
@@ -591,8 +596,8 @@ async function callsFor(deposits: readonly (readonly [Agreed, count: number])[])
     const process = crashingServices(world.services);
     const trail = await loadTrail(world.services, origin.connected);
     await scanChain(process, origin.connected, trail, await origin.announce());
-    expect(process.acts.length, seen).toBeGreaterThan(0);
-    scans.push([...process.acts]);
+    expect(process.moments.length, seen).toBeGreaterThan(0);
+    scans.push([...process.moments]);
   }
   return scans;
 }
@@ -650,7 +655,7 @@ test("a client's report is recorded between two slices of a block that is being 
   await filledOnce(honest);
 });
 
-test("a reorg between two slices removes the committed ones", async () => {
+test("a reorg between two slices of a block removes the committed slices", async () => {
   const { origin } = world;
   const { since, honest, raws } = await aPiledBlock();
   const trail = await loadTrail(world.services, origin.connected);
@@ -667,7 +672,7 @@ test("a reorg between two slices removes the committed ones", async () => {
   await filledOnce(honest);
 });
 
-test("the last slice undoes a report of an orphaned block", async () => {
+test("the last slice of a block undoes a report about an orphaned block", async () => {
   const { origin } = world;
   await world.watch(origin);
   const gone = await agree();
@@ -710,8 +715,8 @@ test("a report that moves a deposit back to an orphaned block between two slices
 const aHash = (): Hex => `0x${randomBytes(32).toString("hex")}`;
 
 /**
- * A node with another newest block, which has a deposit for the quoted order, copied from `model`, and 300
- * one-unit deposits for unknown orders.
+ * A node with another newest block. The block has a deposit for the quoted order, copied from `model`, and
+ * 300 one-unit deposits for unknown orders.
  */
 async function anotherBranch(model: DepositFact, { terms }: Agreed) {
   const { connected, announce } = world.origin;
@@ -728,7 +733,7 @@ async function anotherBranch(model: DepositFact, { terms }: Agreed) {
   return { connected: { ...connected, connection: { ...connection, reader } }, head };
 }
 
-/** The newest block's fact of a request's deposit. */
+/** The deposit of a request as the newest block shows it. */
 async function newestFact({ terms }: Agreed): Promise<DepositFact> {
   const { client, connected } = world.origin;
   const to = await client.getBlockNumber();
@@ -807,7 +812,7 @@ for (const dies of [-1, 1, 2])
     await filledOnce(honest);
   });
 
-test("the second reading records deposits that a lagging node hid, in slices", async () => {
+test("the second reading of a final block records, in slices, the deposits that a lagging node hid", async () => {
   const { origin } = world;
   const { since, honest } = await aPiledBlock();
   const { connection } = origin.connected;
@@ -833,7 +838,7 @@ test("the second reading records deposits that a lagging node hid, in slices", a
   await recheckFinalBlocks(world.services, final, trail);
   const { logged, stored } = await loggedAndStored(since);
   expect(stored).toEqual(logged);
-  // One for the honest deposit, one per commit for the others.
+  // One event for the usual deposit, and one per commit for the others.
   expect(world.events.of("deposit_missed").length - missed).toBeLessThanOrEqual(4);
   await filledOnce(honest);
 });
@@ -878,7 +883,7 @@ test("reports unrefundable deposits once per transaction, without jobs or alarms
     },
     { tx_hash: piles[1], amount: 3n, deposits: 3, request_id: null, disposition: "unattributed" },
   ]);
-  // They do not affect the request.
+  // The deposits of strangers do not affect the request.
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
   await deposit(origin, world.user, agreed);
   await origin.mine();
@@ -959,7 +964,7 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
   await scan.query("select from chain_cursors where chain_id = $1 for update", [chainId]);
   try {
     const reports = Promise.all(ahead.map(async (txHash) => await report(txHash, "mallory")));
-    // One of the pool's eight connections scans and two wait for it.
+    // Of the pool's eight connections one scans and two wait for that scan.
     await Promise.all(Array.from({ length: 10 }, async () => await agree()));
     const waits = await pool.query(
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
@@ -969,7 +974,7 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
       new Set(["Transaction will be indexed when its block is scanned"]),
     );
     expect(await report(passed, "alice")).toEqual({ message: "Transaction indexed" });
-    // The scan will not reach this block again.
+    // No later scan reads this block.
     await expect(report(lost, "alice")).rejects.toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       retryable: true,

@@ -65,14 +65,14 @@ const call = (
   data: encodeFunctionData({ abi: testTokenAbi, functionName: name, args: [of, amount] }),
 });
 
-/** The calls of a contract that deposits its own tokens in the user's name. */
+/** The calls of a contract that deposits its own tokens with the user as depositor. */
 function depositing({ terms }: Agreed, currency: Address, amount: bigint): BatchedCall[] {
   const { depository } = world.origin.chain.contracts;
   const data = depositErc20Calldata(world.user.address, currency, amount, terms.orderId);
   return [call(currency, "approve", depository, amount), { to: depository, data }];
 }
 
-/** A contract that owns a million of every listed token, and of an unlisted one. */
+/** A contract that owns a million units of every listed token and of an unlisted token. */
 async function aContract(): Promise<{ contract: Address; worthless: Address }> {
   const { client } = world.origin;
   const [contract, worthless] = [world.anAddress(), world.anAddress()];
@@ -138,7 +138,7 @@ for (const { what, first, second, filled } of [
       refunded: 0n,
     });
     expect(await world.paymentsOf(agreed, origin)).toEqual([]);
-    // Tokens that the solver does not hold stay in the depository until the operator acts.
+    // Tokens that the solver does not hold stay in the depository until the operator moments.
     expect(await world.status(agreed.requestId)).toMatchObject(
       filled
         ? { status: "success" }
@@ -146,7 +146,7 @@ for (const { what, first, second, filled } of [
     );
   });
 
-test("a token that is listed later does not make an earlier deposit count twice", async () => {
+test("listing a token later does not make an earlier deposit count twice", async () => {
   const { origin } = world;
   const { depository } = origin.chain.contracts;
   const { contract } = await aContract();
@@ -319,7 +319,7 @@ test("charges the deposit for the gas of a fill that the recipient's code burns 
 
   const gasWei = before - (await destination.balance(solver.address, NATIVE_CURRENCY));
   const { refunded } = await paidOut(agreed);
-  // At $2500, in millionths of a dollar.
+  // At $2,500 per ETH, in millionths of a dollar.
   const gasUsdc = (gasWei * 2_500n) / 10n ** 12n;
   expect(gasUsdc).toBeGreaterThan(1_000_000n);
   expect(50_000_000n - refunded).toBeGreaterThanOrEqual(gasUsdc);
@@ -407,7 +407,7 @@ test("fills only requests without foreign code once reverted fills have cost the
     ...world.services,
     enginePolicy: { ...world.services.enginePolicy, maxUnpaidRevertedGasUsd },
   };
-  // 0.05 of the native token is worth 125 USD.
+  // 0.05 ETH is worth 125 USD.
   await world.pool.query(
     "insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values (-1, 'one', $1, $2, $2, $3)",
     [world.destination.chain.id, 5n * 10n ** 16n, world.clock.nowMs() - 1_000],
@@ -437,7 +437,7 @@ test("fills only requests without foreign code once reverted fills have cost the
   expect((await world.untilFinal(toContract.requestId, 1_000)).status).toBe("success");
 });
 
-/** The watcher's services, with an origin URL behind which another node lags. */
+/** The watcher's services with an origin URL behind which one of two nodes lags. */
 function behindBalancer(
   options: Omit<Parameters<typeof laggingNode>[1], "blocks"> & { readonly blocks?: bigint },
 ): WorkerServices {
@@ -488,7 +488,7 @@ for (const lag of ["logs", "logs without an error", "blocks", "receipts"] as con
     expect(rows.map((row) => row.tx_hash)).toEqual(onChain.map((log) => log.transactionHash));
     const missed = world.events.of("deposit_missed").length - missedBefore;
     expect({ failed: failed > 0, missed: missed > 0 }).toEqual({
-      // A refused request is retried immediately; hidden logs are detected when the block is final.
+      // A refused request is retried immediately. Hidden logs are detected when the block is final.
       failed: lag !== "logs without an error",
       missed: lag === "logs without an error",
     });
@@ -509,13 +509,13 @@ test("a deposit whose transaction was reported is searched on chain before its r
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund", failReason: "TTL_EXPIRED" });
 });
 
-/** Code of an unknown token that reports 257 transfers to `to` whenever it is called. */
+/** Code of an unknown token that emits 257 transfers to `to` on each call. */
 function noisyTokenCode(to: Address): `0x${string}` {
   // mstore(0, 1); for (i = 257; i > 0; i--) log3(0, 32, Transfer, caller, to)
   return `0x60016000526101015b73${to.slice(2)}33${`7f${TRANSFER_TOPIC.slice(2)}`}60206000a36001900380600857`;
 }
 
-/** A deposit as agreed, in a transaction with 257 transfers of an unknown token to the depository. */
+/** Makes the agreed deposit in a transaction with 257 transfers of an unknown token to the depository. */
 async function depositNextToTransfers(): Promise<{ agreed: Agreed; txHash: TxHash }> {
   const { origin } = world;
   const { contract } = await aContract();
@@ -534,7 +534,7 @@ async function depositNextToTransfers(): Promise<{ agreed: Agreed; txHash: TxHas
 }
 
 for (const lag of ["logs", "logs without an error", "blocks"] as const)
-  test(`a node that lags while deposits are counted does not make an unattestable one attestable: ${lag}`, async () => {
+  test(`a node that lags while deposits are counted does not make an unattestable deposit attestable: ${lag}`, async () => {
     const { origin } = world;
     const { agreed } = await depositNextToTransfers();
     const node = createRpcTransport({ url: origin.chain.rpcUrl });
@@ -571,7 +571,7 @@ for (const { hub, attestation, isFilled } of [
   test(`a deposit next to 257 transfers of an unknown token is ${isFilled ? "filled" : "not filled"} with a hub ${hub}`, async () => {
     const { origin } = world;
     const { agreed, txHash } = await depositNextToTransfers();
-    // The client's report must not record what only the watcher can judge.
+    // A client's report must not record what only the watcher can judge.
     const { message } = await indexTransaction(world.services, { chainId: origin.chain.id, txHash });
     expect(message).toBe("Transaction will be indexed when its block is scanned");
 
@@ -592,7 +592,7 @@ for (const { hub, attestation, isFilled } of [
     );
   });
 
-test("a request is not fast filled on a mined deposit that oracles cannot attest, but is on one that they can", async () => {
+test("a request is fast filled on a mined deposit only if oracles can attest the deposit", async () => {
   const { origin } = world;
   const sponsor = await aSponsor(world, 50_000);
   const { agreed, txHash } = await depositNextToTransfers();
@@ -610,7 +610,7 @@ test("a request is not fast filled on a mined deposit that oracles cannot attest
   expect(await sponsor.fastFill(agreed, { txHash }, byHub({ depositPartsSince: 0 }))).toBe("queued");
 });
 
-/** The origin chain with a new depository, for which these are former ones. */
+/** The origin chain with a new depository, after these former ones. */
 async function depositoryReplaced(
   formerDepositories: readonly Address[],
 ): Promise<{ present: Address; chain: Chain; services: WorkerServices }> {
@@ -673,7 +673,8 @@ test.for(["a block", "a client's hint"])(
 );
 
 /**
- * The origin chain through a node that cannot return transaction receipts: they are too large, or time out.
+ * The origin chain through a node that cannot return transaction receipts, because they are too large or time
+ * out.
  */
 function withoutReceipts(kind: "tooLarge" | "deadline" = "tooLarge"): WorkerServices {
   const { origin } = world;
@@ -689,7 +690,7 @@ function withoutReceipts(kind: "tooLarge" | "deadline" = "tooLarge"): WorkerServ
   return withChain(world.services, origin.connected, { connection: { reader } });
 }
 
-/** A reorg moves everything in the newest block into another one, which `by` reads. */
+/** A reorg moves all transactions of the newest block into another block, which `by` reads. */
 async function movedByReorg(by: WorkerServices): Promise<void> {
   const { client } = world.origin;
   const { transactions } = await client.getBlock();
@@ -840,7 +841,7 @@ test("a stranger's unattestable one-unit deposit does not affect a request whose
   expect(await world.untilFinal(agreed.requestId, 1_000)).toMatchObject({ status: "success" });
 });
 
-test("every reserved deposit is refunded if the fast fill is not made", async () => {
+test("if a fast fill is not made, every deposit that waited for it is refunded", async () => {
   const { origin, destination } = world;
   const sponsor = await aSponsor(world, 10_000);
   const recipient = await aPayableContract();

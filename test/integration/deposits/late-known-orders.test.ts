@@ -27,11 +27,11 @@ afterAll(async () => await world.stop());
 interface Lost {
   readonly agreed: Agreed;
   readonly hash: TxHash;
-  /** Restores the request's row, with these columns changed. */
+  /** Restores the request's row, with `changed` columns. */
   readonly restore: (changed?: Readonly<Record<string, unknown>>) => Promise<void>;
 }
 
-/** A request that is paid while the database does not know it. */
+/** Pays a request, and removes the request's row before the deposit is scanned. */
 async function lostRequest(ask: Ask = {}): Promise<Lost> {
   const agreed = await world.quote({ recipient: world.anAddress(), ...ask });
   const { rows } = await world.pool.query<{ row: object }>(
@@ -67,7 +67,7 @@ async function rowOf(hash: TxHash): Promise<Row> {
   return row;
 }
 
-/** The worker's periodic check of deposits for unknown orders. */
+/** Runs the worker's periodic check of deposits for unknown orders. */
 async function checkUnattributed(by: WorkerServices = world.services): Promise<void> {
   const connected = by.chains.get(world.origin.chain.id) ?? world.origin.connected;
   await attributeKnown(by, connected);
@@ -83,7 +83,7 @@ async function rounds(count = 5, by: WorkerServices = world.services): Promise<v
   }
 }
 
-/** Payments for the request or its deposit on either chain: at most one. */
+/** The payments on either chain for the request or its deposit. There must be at most one. */
 async function payments({
   agreed,
   hash,
@@ -149,7 +149,7 @@ test("a deposit that a reorg dropped is not assigned", async () => {
   expect(await rowOf(lost.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
 });
 
-test("a planned return continues, and the request is not filled from that deposit", async () => {
+test("a planned return of a deposit continues, and the deposit does not fill its request", async () => {
   const lost = await lostRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
@@ -162,7 +162,7 @@ test("a planned return continues, and the request is not filled from that deposi
   expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });
 
-test("a return that the operator released continues, and the request is not filled from that deposit", async () => {
+test("a return that the operator released continues, and the deposit does not fill its request", async () => {
   const lost = await lostRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
@@ -229,24 +229,24 @@ test("dust that is assigned while another worker marks dust stays with its reque
 });
 
 test("after a crash of the worker at any step, another one pays once for the deposit", async () => {
-  const deaths = new Set<string>();
-  for (let dieAt = 0; ; dieAt++) {
+  const crashes = new Set<string>();
+  for (let crashAt = 0; ; crashAt++) {
     const lost = await lostRequest();
     await lost.restore();
-    const crashing = crashingServices(world.services, dieAt);
+    const crashing = crashingServices(world.services, crashAt);
     try {
       await checkUnattributed(crashing);
     } catch (error) {
-      if (!crashing.isDead() || !isCrash(error)) throw error;
+      if (!crashing.hasCrashed() || !isCrash(error)) throw error;
     }
     await rounds(4);
-    const moment = crashing.acts.at(-1) ?? "before anything";
+    const moment = crashing.moments.at(-1) ?? "before anything";
     expect(await payments(lost), moment).toEqual({ fills: 1, refunds: 0, returns: 0 });
-    if (!crashing.isDead()) break;
-    deaths.add(moment);
+    if (!crashing.hasCrashed()) break;
+    crashes.add(moment);
   }
-  expect(deaths).toContain("before commit");
-  expect(deaths).toContain("after commit");
+  expect(crashes).toContain("before commit");
+  expect(crashes).toContain("after commit");
 }, 240_000);
 
 test("deposits of known orders that are not assigned yet do not delay returns of others", async () => {
@@ -256,7 +256,7 @@ test("deposits of known orders that are not assigned yet do not delay returns of
     depositor: world.anAddress(),
   });
   for (let round = 0; round < 4; round++) await world.round();
-  // More deposits than one check handles, all older than the one to return.
+  // There are more deposits than one check handles, and all are older than the deposit to return.
   await world.pool.query(
     `insert into deposits (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency,
        amount, value_usd, order_id, disposition, seen_at_ms)

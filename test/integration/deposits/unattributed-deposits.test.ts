@@ -66,7 +66,7 @@ async function rowOf(txHash: TxHash): Promise<Row> {
   return row;
 }
 
-/** A deposit for an unknown order, in a scanned block. */
+/** Makes a deposit for an unknown order, in a scanned block. */
 async function stray(deviation: Deviation = {}): Promise<TxHash> {
   const hash = await deposit(world.origin, world.user, agreed, { id: someHash(), ...deviation });
   await world.origin.mine();
@@ -79,7 +79,9 @@ const start = async (by: WorkerServices = world.services): Promise<void> => {
   await returnUnattributed(by, world.origin.connected, tip?.number ?? 0n);
 };
 
-/** Runs the worker's checks and payments an hour later. More blocks per round need fewer rounds. */
+/**
+ * Runs the worker's checks and payments an hour later. With more blocks per round, fewer rounds are needed.
+ */
 async function anHourLater(by: WorkerServices = world.services, blocks = 1, rounds = 5): Promise<void> {
   world.clock.forward(HOUR_MS);
   for (let round = 0; round < rounds; round++) {
@@ -125,14 +127,14 @@ for (const [what, id] of [
     expect(await sentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
   });
 
-test("returns native currency too", async () => {
+test("a deposit of native tokens for an unknown order is returned too", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ currency: NATIVE_CURRENCY, amount: parseEther("0.05"), depositor });
   await anHourLater();
   expect(await sentBack(hash, depositor, NATIVE_CURRENCY, 0n)).toBeGreaterThan(parseEther("0.04"));
 });
 
-test("a deposit that is not final waits, no matter how much time has passed", async () => {
+test("a deposit for an unknown order that is not final waits, however much time has passed", async () => {
   const hash = await stray({ depositor: world.anAddress() });
   world.clock.forward(2 * HOUR_MS);
   await start();
@@ -197,7 +199,7 @@ test("returns for unknown orders use at most half of the daily limit, so that re
     txHash: waiting,
   });
   expect(message).toContain("waits until the daily limit of such refunds has room");
-  // A day later the limit is free again.
+  // A day later the limit is available again.
   world.clock.forward(24 * HOUR_MS);
   await anHourLater(limited);
   expect((await rowOf(waiting)).refund_state).toBe("final");
@@ -265,26 +267,26 @@ test("two concurrent workers return a deposit once", async () => {
 });
 
 test("after a crash of the worker at any step, another one returns the deposit once", async () => {
-  const deaths = new Set<string>();
-  for (let dieAt = 0; ; dieAt++) {
+  const crashes = new Set<string>();
+  for (let crashAt = 0; ; crashAt++) {
     const depositor = world.anAddress();
     const hash = await stray({ depositor });
     world.clock.forward(HOUR_MS);
     await world.round(world.services, FINALITY_BLOCKS);
-    const crashing = crashingServices(world.services, dieAt);
+    const crashing = crashingServices(world.services, crashAt);
     try {
       await start(crashing);
       await world.work(crashing);
     } catch (error) {
-      if (!crashing.isDead() || !isCrash(error)) throw error;
+      if (!crashing.hasCrashed() || !isCrash(error)) throw error;
     }
     await anHourLater(world.services, FINALITY_BLOCKS + 1, 3);
-    const moment = crashing.acts.at(-1) ?? "before anything";
+    const moment = crashing.moments.at(-1) ?? "before anything";
     expect(await sentBack(hash, depositor, world.usdc, 0n), moment).toBeGreaterThan(0n);
-    if (!crashing.isDead()) break;
-    deaths.add(moment);
+    if (!crashing.hasCrashed()) break;
+    crashes.add(moment);
   }
-  expect(deaths.size).toBeGreaterThan(3);
+  expect(crashes.size).toBeGreaterThan(3);
 }, 240_000);
 
 test("a deposit that a reorg drops after its refund is reported as exposed, and under another hash it is not refunded again", async () => {
@@ -340,7 +342,7 @@ test("a refund that was planned without a request is not made once the deposit b
   world.clock.forward(HOUR_MS);
   await start();
   const { reads } = world.services;
-  // The request is found between the job's first read and its commit.
+  // The request becomes known between the job's first read and its commit.
   const found = async (depositId: string) => {
     const before = await reads.deposit(depositId);
     await world.pool.query("update deposits set request_id = $2 where id = $1", [
@@ -446,7 +448,10 @@ test("request lists filtered by the deposit's transaction show it in each state,
   await app.close();
 });
 
-/** Simulates a failover to a copy without the request: only its deposit remains, for an unknown order. */
+/**
+ * Simulates a failover to a copy without the request: only its deposit remains, and it names an unknown
+ * order.
+ */
 async function loseRequest({ requestId }: Agreed): Promise<void> {
   const { pool } = world;
   await pool.query("delete from request_events where request_id = $1", [requestId]);
@@ -518,7 +523,7 @@ test("a deposit of an unknown order is not returned while an EVM chain cannot sh
   expect(await origin.balance(depositor, usdc)).toBeGreaterThan(0n);
 });
 
-// After this test the world's lane plans no more transactions.
+// This test is the last one, because the world's lane plans no more transactions afterwards.
 test("a refund whose rows a failover lost is found on the chain, and not repeated", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ depositor });

@@ -5,7 +5,7 @@ import { startEngineWorld, type EngineWorld } from "../../support/engine-world.t
 let world: EngineWorld;
 
 beforeAll(async () => {
-  // Two deposits of 100 USD fit under the cap, a third one does not.
+  // The cap covers two deposits of 100 USD, but not three.
   world = await startEngineWorld({ chain: { maxUnconfirmedUsd: 250n * 10n ** 18n } });
 });
 afterAll(async () => await world.stop());

@@ -15,29 +15,29 @@ import { solver, startEvmWorld, user, type EvmWorld } from "../../../packages/ch
 export { solver, user };
 
 export const orderId: Hex = `0x${"1d".repeat(32)}`;
-/** Blocks on top of a final one. */
+/** A block is final once this many blocks follow it. */
 export const DEPTH = 3n;
 const farFuture = 2n ** 33n;
 
-/** A real chain with a depository, a fill contract and tokens, as configured for an oracle. */
+/** A real chain with a depository, a fill contract and tokens, configured as for an oracle. */
 export interface EvidenceWorld extends EvmWorld {
   readonly depository: Address;
   readonly router: Address;
   readonly extraData: Hex;
-  /** The chain for an oracle that uses these endpoints; default: the node itself. */
+  /** The configuration of the chain for an oracle that uses these endpoints. Default: the node itself. */
   chainAt(
     urls?: readonly string[],
     fields?: Partial<ConfiguredChain>,
     finality?: EvmFinality,
   ): ConfiguredChain;
   mine(blocks: bigint): Promise<void>;
-  /** Replaces the newest blocks by empty ones, and adds one. */
+  /** Replaces the newest blocks with empty blocks, and adds one block. */
   reorg(depth: number): Promise<void>;
-  /** Advances the chain's clock. */
+  /** Moves the chain's clock forward. */
   pass(seconds: number): Promise<void>;
   newestTime(): Promise<bigint>;
   deposit(amount: bigint, id?: Hex): Promise<Hex>;
-  /** A payload that the depository would execute until `expiration`. */
+  /** A payload that the depository executes until `expiration`, in Unix seconds. */
   payloadOf(call: EvmCall, expiration?: bigint): { readonly payload: Hex; readonly request: EvmCallRequest };
   /** The transaction that executes a request. */
   execution(request: EvmCallRequest): Promise<{ readonly to: Address; readonly data: Hex }>;

@@ -21,7 +21,8 @@ import {
   type EvidenceWorld,
 } from "./evidence-world.ts";
 
-// An oracle's evidence from a real node about real contracts. The numbers are those of the hostile cases.
+// An oracle reads evidence about real contracts from a real node. Case numbers are those of the list of
+// hostile cases.
 
 const alice: Address = `0x${"a1".repeat(20)}`;
 const userAddress = user.address.toLowerCase() as Address;
@@ -73,7 +74,7 @@ describe("deposits", () => {
     });
   });
 
-  test("with the finalized tag a block is final only when the node tags it", async () => {
+  test("a chain with the finalized tag: a block is final only when the node tags it", async () => {
     const tagged = open(world.chainAt(undefined, {}, { kind: "tag" }));
     const hash = await world.deposit(7n);
     expect(await tagged.deposits(hash)).toMatchObject({ kind: "notFinal" });
@@ -81,7 +82,7 @@ describe("deposits", () => {
     expect(await tagged.deposits(hash)).toMatchObject({ kind: "final" });
   });
 
-  test("an unknown transaction is absent, other formats of a known one are refuted (case 14)", async () => {
+  test("reports an unknown transaction as absent, and refutes other formats of a known transaction's id (case 14)", async () => {
     const hash = await world.deposit(7n);
     await world.mine(DEPTH);
     expect(await source.deposits(absentHash)).toEqual({ kind: "absent" });
@@ -116,7 +117,7 @@ describe("deposits", () => {
     const hash = (await world.wallet.rpc("eth_sendTransaction", [
       { from: user.address, to: world.depository, data, gas: "0x493e0" },
     ])) as Hex;
-    // The receipt appears shortly after the transaction is mined.
+    // The node shows the receipt shortly after it mined the transaction.
     await expect.poll(() => world.wallet.rpc("eth_getTransactionReceipt", [hash])).not.toBeNull();
     expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal" });
     await world.mine(DEPTH);
@@ -143,7 +144,7 @@ describe("deposits", () => {
     });
   });
 
-  test("a direct transfer carries its id after its calldata", async () => {
+  test("reads the id of a direct transfer from the bytes after its calldata", async () => {
     await world.mint(world.token, user.address, 9n);
     const { data } = tokenCall(world.token, world.depository, 9n);
     const hash = await world.wallet.send({ to: world.token, data: `${data}${orderId.slice(2)}` });
@@ -240,7 +241,7 @@ describe("payments", () => {
     });
   });
 
-  test("a withdrawal with an appended order id, which anyone can submit, is not a payment of that order", async () => {
+  test("a withdrawal with an appended order id is not a payment of that order, because anyone can submit it", async () => {
     await world.mint(world.token, world.depository, 50n);
     const { request } = world.payloadOf(tokenCall(world.token, alice, 50n));
     const { to, data } = await world.execution(request);
@@ -274,7 +275,7 @@ describe("after the depository was replaced", () => {
     expect(await replaced.deposits(hash)).toMatchObject({ value: { deposits: [{ depositId: orderId }] } });
   });
 
-  test("attests a withdrawal that the former depository paid as executed, never as expired", async () => {
+  test("attests a withdrawal that the former depository paid as executed, and never as expired", async () => {
     await world.deposit(100n);
     const expiration = (await world.newestTime()) + 1_000n;
     const { payload, request } = world.payloadOf(nativeCall(alice, 10n), expiration);
@@ -301,7 +302,7 @@ describe("after the depository was replaced", () => {
     expect(await source.withdrawal(payload, undefined)).not.toHaveProperty("value.formerDepositories");
   });
 
-  test("a withdrawal from the former depository to the current one is not a withdrawal to itself", async () => {
+  test("does not treat a withdrawal from the former depository to the current one as a transfer to itself", async () => {
     await world.deposit(100n);
     const { payload, request } = world.payloadOf(nativeCall(alice, 10n));
     const toPresent = world.payloadOf(nativeCall(present, 10n));
@@ -332,7 +333,7 @@ describe("withdrawals", () => {
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "pending" } });
     await world.mine(DEPTH);
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "executed" } });
-    // Executed stays executed, no matter how late it is.
+    // An executed withdrawal stays executed, however late it is asked about.
     expect((await source.withdrawal(payload, absentHash)).kind).toBe("final");
   });
 
@@ -343,7 +344,7 @@ describe("withdrawals", () => {
     await world.pass(99);
     expect(await world.newestTime()).toBeLessThanOrEqual(expiration);
     await world.pass(50);
-    // The newest block is later, the final one is not.
+    // The newest block is past the expiration, but the final block is not.
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "pending" } });
     await world.mine(DEPTH - 1n);
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "pending" } });
@@ -351,7 +352,7 @@ describe("withdrawals", () => {
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "expired" } });
   });
 
-  test("at the exact second of its expiration a withdrawal can still be executed, so it is not expired", async () => {
+  test("a withdrawal is not expired at the exact second of its expiration, because it can still be executed then", async () => {
     const expiration = (await world.newestTime()) + 500n;
     const { payload } = world.payloadOf(nativeCall(alice, 10n), expiration);
     for (const [time, status] of [
@@ -381,7 +382,7 @@ describe("withdrawals", () => {
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "expired" } });
   });
 
-  test("proves a token withdrawal by a given or found transaction", async () => {
+  test("proves a token withdrawal by the requested transaction, or by one that the oracle finds", async () => {
     await world.mint(world.token, world.depository, 50n);
     const { payload, request } = world.payloadOf(tokenCall(world.token, alice, 50n));
     const hash = await world.wallet.send(await world.execution(request));

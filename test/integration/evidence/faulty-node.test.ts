@@ -15,7 +15,7 @@ import {
   type EvidenceWorld,
 } from "./evidence-world.ts";
 
-// No single kind of node fault makes wrong evidence final.
+// No kind of fault of a single node makes wrong evidence final.
 
 const chainId = 31_412;
 const alice: Address = `0x${"a1".repeat(20)}`;
@@ -27,12 +27,12 @@ let proxy: FaultyRpc;
 interface Question {
   readonly name: string;
   ask(source: EvidenceSource): Promise<Evidence<unknown>>;
-  /** The final answer of an honest node; undefined if it has none. */
+  /** The final answer according to an honest node. Undefined if the honest answer is not final. */
   truth: Evidence<unknown> | undefined;
 }
 const questions: Question[] = [];
 
-/** Sends a request to the node of the other branch. */
+/** Sends a request to the node on the other branch. */
 async function onBranch(method: string, params: readonly unknown[]): Promise<unknown> {
   const response = await fetch(branch.url, {
     method: "POST",
@@ -45,7 +45,7 @@ async function onBranch(method: string, params: readonly unknown[]): Promise<unk
 }
 
 function open(chain: ConfiguredChain, trouble?: RpcTrouble): EvidenceSource {
-  // A deadline longer than a busy machine needs, except for the trouble that must exceed it.
+  // The deadline exceeds what a busy machine needs, except for the fault that must exceed the deadline.
   const deadlineMs = trouble === "late" ? 60 : 2_000;
   return evmEvidence(chain, { finalBlockReuseMs: 20, rpc: { deadlineMs, maxAnswerBytes: 64 * 1024 } });
 }
@@ -61,9 +61,9 @@ beforeAll(async () => {
   const expired = world.payloadOf(nativeCall(alice, 11n), expiration);
   await world.mine(DEPTH);
 
-  // The other branch shares the past; none of its later blocks is ever final. There the executed withdrawals
-  // were not executed, the time is past their expiration, the expired one was executed, and there are
-  // deposits that the true chain never had.
+  // The other branch shares earlier blocks, and none of its later blocks is ever final. On that branch, the
+  // executed withdrawals were not executed, the time is past their expiration, the expired withdrawal was
+  // executed, and there are deposits that the true chain never had.
   const { number } = (await world.wallet.rpc("eth_getBlockByNumber", ["latest", false])) as { number: Hex };
   branch = await startAnvil({
     chainId,
@@ -77,7 +77,7 @@ beforeAll(async () => {
   });
   const send = async (call: object): Promise<Hex> => {
     const hash = await onBranch("eth_sendTransaction", [{ from: user.address, gas: "0x493e0", ...call }]);
-    // The node answers before it mines; after the jump in time the execution would be too late.
+    // The node answers before it mines. After the time jump, the execution would be too late.
     await vi.waitFor(async () => {
       expect(await onBranch("eth_getTransactionReceipt", [hash])).toMatchObject({ status: "0x1" });
     });
@@ -149,7 +149,7 @@ function isPending({ kind, ...rest }: Evidence<unknown>): boolean {
   return kind === "final" && value.status === "pending";
 }
 
-/** Asks every question, checks each answer against the property, and returns the statuses. */
+/** Asks every question, and checks that each answer is true or not final. Returns the statuses. */
 async function askAll(source: EvidenceSource): Promise<string[]> {
   const seenStatuses: string[] = [];
   for (const { name, ask, truth } of questions) {
@@ -167,7 +167,7 @@ async function askAll(source: EvidenceSource): Promise<string[]> {
   return seenStatuses;
 }
 
-test("an honest node behind the proxy reports the truth, and each request has its intended answer", async () => {
+test("an honest node behind the proxy reports the truth, and each question has its expected answer", async () => {
   proxy.trouble(() => undefined);
   const source = open(world.chainAt([proxy.url]));
   await askAll(source);
@@ -185,7 +185,7 @@ test("an honest node behind the proxy reports the truth, and each request has it
 });
 
 describe.each(rpcTroubles)("%s", (trouble) => {
-  test("on every request: no wrong answer is final", async () => {
+  test("on every request, this fault makes no wrong answer final", async () => {
     proxy.trouble(() => trouble);
     const source = open(world.chainAt([proxy.url]), trouble);
     await askAll(source);
@@ -193,7 +193,7 @@ describe.each(rpcTroubles)("%s", (trouble) => {
   });
 
   test.each([0, 1, 2, 3])(
-    "on one request only (number %i of each question): no wrong answer is final",
+    "on only one request (number %i of each question), this fault makes no wrong answer final",
     async (at) => {
       for (const question of questions) {
         const source = open(world.chainAt([proxy.url]), trouble);
@@ -212,7 +212,7 @@ describe.each(rpcTroubles)("%s", (trouble) => {
   );
 });
 
-test("uses state only after a check that its block is still canonical", async () => {
+test("uses the state of a block only after a check that the block is still canonical", async () => {
   const expired = questions.find(({ name }) => name === "expired");
   let last = 0;
   const ask = async (trouble: (request: number) => RpcTrouble | undefined): Promise<unknown> => {
@@ -229,13 +229,13 @@ test("uses state only after a check that its block is still canonical", async ()
     await expect(ask((request) => (request === confirming ? trouble : undefined))).rejects.toThrow(RpcFault);
 });
 
-/** The faults of the next requests: one kind of trouble, at random requests. */
+/** The faults of the next requests: one kind of fault, at random requests. */
 const schedule = fc.record({
   trouble: fc.constantFrom<RpcTrouble>(...rpcTroubles.filter((one) => one !== "late")),
   when: fc.array(fc.boolean(), { minLength: 5, maxLength: 40 }),
 });
 
-test("invariant c: no matter when and how often a node fails, a withdrawal is never both executed and expired, and nothing false is final", async () => {
+test("invariant c: whenever and however often a node fails, no withdrawal is both executed and expired, and nothing false is final", async () => {
   const statuses = new Map<string, Set<string>>();
   await fc.assert(
     fc.asyncProperty(schedule, async ({ trouble, when }) => {
@@ -258,7 +258,7 @@ test("invariant c: no matter when and how often a node fails, a withdrawal is ne
     }),
     { numRuns: 100 },
   );
-  // Each withdrawal was reported with its status at least once, and never with another.
+  // Each withdrawal was reported at least once with its true status, and never with another final status.
   expect(Object.fromEntries([...statuses].map(([name, seenStatuses]) => [name, [...seenStatuses]]))).toEqual({
     executed: ["executed"],
     executedToken: ["executed"],
@@ -268,7 +268,7 @@ test("invariant c: no matter when and how often a node fails, a withdrawal is ne
 }, 60_000);
 
 describe("several endpoints", () => {
-  test("two honest ones answer regardless of the fault of the third", async () => {
+  test("two honest endpoints answer, whatever the fault of the third", async () => {
     const source = evmEvidence(
       { ...world.chainAt([proxy.url, world.node.url, world.node.url]), rpcQuorum: 2 },
       { rpc: { deadlineMs: 2_000 } },
@@ -283,9 +283,10 @@ describe("several endpoints", () => {
     await source.close();
   });
 
-  test("a node on another branch is not outvoted: nothing is final until two agree", async () => {
+  test("if one of two endpoints is on another branch, nothing is final until both agree", async () => {
     proxy.trouble(() => "otherBranch");
-    // With depth zero each branch is final to its own node, as after a fault of the chain itself.
+    // With a finality depth of zero, both branches are final to their nodes, as after a fault of the chain
+    // itself.
     const chain = world.chainAt(
       [proxy.url, world.node.url],
       { rpcQuorum: 2 },
@@ -301,7 +302,7 @@ describe("several endpoints", () => {
   });
 });
 
-test("reads a known final deposit without further requests, and one that is not final again", async () => {
+test("reads a deposit that is not final again, and a known final deposit without further requests", async () => {
   proxy.trouble(() => undefined);
   const source = open(world.chainAt([proxy.url]));
   const [deposit, orphan] = questions;

@@ -71,7 +71,8 @@ afterAll(async () => {
 });
 
 /**
- * Waits until every endpoint is healthy, so that no test inherits the endpoint states of the previous one.
+ * Waits until every endpoint is healthy, so that a test does not inherit endpoint states of the previous
+ * test.
  */
 async function behave(behaviors: readonly ProviderBehavior[]): Promise<void> {
   for (const { proxies } of chains) for (const proxy of proxies) proxy.behave({});
@@ -81,7 +82,7 @@ async function behave(behaviors: readonly ProviderBehavior[]): Promise<void> {
   for (const { proxies } of chains) proxies.forEach((proxy, at) => proxy.behave(behaviors[at] ?? {}));
 }
 
-/** The work of one process's watchers and queues after a block on both chains. */
+/** Does what a process's watchers and queues do after a block on both chains. */
 async function round(lagBlocks = 0n): Promise<void> {
   const { clock } = world;
   for (const { chain, connection } of chains) {
@@ -108,7 +109,10 @@ const aBridge = async (): Promise<Agreed> => {
   return agreed;
 };
 
-/** Rounds until the bridge succeeded. A fault of a round is retried, as watchers do. */
+/**
+ * Runs rounds until the bridge succeeded, and returns their number. A failed round is retried, as by
+ * watchers.
+ */
 async function roundsOf(agreed: Agreed, { lagBlocks = 0n, max = 12 } = {}): Promise<number> {
   const faults: unknown[] = [];
   for (let rounds = 1; rounds <= max; rounds++) {
@@ -132,7 +136,7 @@ const lagging: ProviderBehavior = {
 };
 const error = (message: string, code = -32_000): Reply => ({ error: { code, message } });
 
-/** Forges every receipt, and leaves out deposits. */
+/** An endpoint that forges every receipt and omits deposits. */
 const forging: ProviderBehavior = {
   reply: async ({ method, params }, node) => {
     if (method === "eth_getLogs") return { result: [] };
@@ -142,11 +146,11 @@ const forging: ProviderBehavior = {
     return { result: { ...(reply.result as object), status: "0x0", logs: [] } };
   },
 };
-/** Claims to have every transaction, and passes none on. */
+/** An endpoint that reports every transaction as known, and forwards none. */
 const swallowing: ProviderBehavior = {
   reply: ({ method }) => (method === "eth_sendRawTransaction" ? error("already known") : undefined),
 };
-/** The newest block is far in the future, and its hash invented. */
+/** An endpoint whose newest block is far in the future and has an invented hash. */
 const absurd: ProviderBehavior = {
   reply: async ({ method, params }, node) => {
     if (method !== "eth_getBlockByNumber" || params[0] !== "latest") return undefined;
@@ -155,7 +159,10 @@ const absurd: ProviderBehavior = {
     return { result: { ...(reply.result as object), number: "0x1fffffffffffff", hash: keccak256("0x01") } };
   },
 };
-/** No receipts, no batches, and logs of one block at a time, with Alchemy's error message. */
+/**
+ * An endpoint without receipts and batches. It returns logs of only one block at a time, with Alchemy's error
+ * message.
+ */
 const poor: ProviderBehavior = {
   answer: ({ isBatch }) =>
     isBatch
@@ -189,14 +196,14 @@ test.each<readonly [name: string, behaviors: readonly ProviderBehavior[], lagBlo
     if (quietRounds === 0) quietRounds = rounds;
     expect(rounds).toBeLessThanOrEqual(quietRounds * 3);
     await behave([]);
-    // A second payment would be mined by then.
+    // By then a second payment would have been mined.
     await round();
     expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
     expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
   },
 );
 
-test("the endpoint that forged receipts and hid deposits was reported", () => {
+test("reports the endpoint that forged receipts and hid deposits", () => {
   expect(new Set(disagreements)).toEqual(new Set(["deposits", "eth_getTransactionReceipt"]));
 });
 
@@ -216,7 +223,7 @@ test("a deposit that only one endpoint shows is not counted, and the bridge cont
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-test("while one endpoint alone shows a payment that the database does not know, nothing new is paid", async () => {
+test("while only one endpoint shows a payment that the database does not know, nothing new is paid", async () => {
   const oneMore: ProviderBehavior = {
     reply: async ({ method, params }, node) => {
       if (method !== "eth_getTransactionCount") return undefined;
@@ -234,7 +241,7 @@ test("while one endpoint alone shows a payment that the database does not know, 
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-test("a transaction that one endpoint invents is not a report of a payment", async () => {
+test("a report of a transaction that only one endpoint shows is not accepted", async () => {
   const hash: TxHash = keccak256("0x77");
   await behave([
     {
@@ -259,7 +266,7 @@ test("a transaction that one endpoint invents is not a report of a payment", asy
   await behave([]);
 });
 
-test("reads and sends on a call-only chain, such as the hub, with one endpoint down and one that lies", async () => {
+test("on a call-only chain such as the hub, reads and sends even if one endpoint is down and one lies", async () => {
   const [pooled] = chains;
   if (pooled === undefined) throw new Error("fewer than two chains are connected");
   const { chain, proxies } = pooled;
@@ -279,7 +286,8 @@ test("reads and sends on a call-only chain, such as the hub, with one endpoint d
   const hash = await chain.send(world.stranger, { to: world.anAddress(), value: 1n });
   await chain.mine();
   expect(await called.transport.request("eth_chainId", [])).toBe(`0x${id.toString(16)}`);
-  // Two of three must agree, and one of them is unreachable: nothing is concluded from the lie.
+  // Two of three endpoints must agree, and one is unreachable, so the lie of the third leads to no
+  // conclusion.
   await expect(called.reader.receipt(hash)).rejects.toMatchObject({ kind: "inconsistent" });
   proxies[0]?.behave({});
   expect(await called.reader.receipt(hash)).toMatchObject({ status: "success" });

@@ -24,7 +24,10 @@ afterEach(async () => {
 
 const random = { bytes32: () => `0x${randomBytes(32).toString("hex")}` as const };
 
-/** Services that accept simultaneous calls together; `commits` counts the transactions that were begun. */
+/**
+ * Services that accept simultaneous calls in groups. `commits` returns the number of transactions that were
+ * begun.
+ */
 function together(): { readonly services: WorkerServices; readonly commits: () => number } {
   let commits = 0;
   const { uow } = world.services;
@@ -44,7 +47,7 @@ function together(): { readonly services: WorkerServices; readonly commits: () =
 const rowsOf = async (table: string): Promise<number> =>
   (await world.pool.query(`select from ${table}`)).rowCount ?? 0;
 
-test("accepts simultaneous calls in few commits, and stores, broadcasts and charges each separately", async () => {
+test("accepts simultaneous calls in few commits, and stores, broadcasts and charges each call separately", async () => {
   const { services, commits } = together();
   const recipients = Array.from({ length: 12 }, () => world.anAddress());
   const ids = await Promise.all(
@@ -52,7 +55,7 @@ test("accepts simultaneous calls in few commits, and stores, broadcasts and char
   );
   expect(new Set(ids).size).toBe(12);
   expect(commits()).toBeLessThan(8);
-  // The rows that a commit for a single call writes.
+  // The rows that the commit for a single call writes.
   const alone = await world.execute(world.mintCall(world.anAddress()));
   const traceOf = async (id: string) =>
     (
@@ -76,13 +79,13 @@ test("accepts simultaneous calls in few commits, and stores, broadcasts and char
   expect({ pending, sum: balance + fees }).toEqual({ pending: 0n, sum: 1_000_000_000n });
 });
 
-test("accepts as many simultaneous calls as the balance covers, and the others leave no trace", async () => {
+test("accepts as many simultaneous calls as the balance covers, and stores nothing about the others", async () => {
   const { services } = together();
   const probe = await world.anApp();
   const { costUsd } = await world.execution(
     await world.execute(world.mintCall(world.anAddress()), probe, services),
   );
-  // Enough for three and a half calls.
+  // The balance is enough for three and a half calls.
   const poor = await world.anApp({}, (costUsd * 7n) / 2n / (ONE_USD / 1_000_000n));
   const ends = await Promise.allSettled(
     Array.from(
@@ -143,7 +146,7 @@ test("when a shared commit fails, each of its calls is accepted separately", asy
   for (const id of ids) expect(await world.untilFinal(id)).toMatchObject({ status: "success" });
 });
 
-/** This many accepted calls, each of which mints for its own recipient. */
+/** Accepts this many calls. Each call mints for its own recipient. */
 async function accepted(count: number): Promise<Map<RequestId, Address>> {
   const calls = new Map<RequestId, Address>();
   for (let n = 0; n < count; n++) {
@@ -167,7 +170,7 @@ async function expectEachOnce(calls: ReadonlyMap<RequestId, Address>, moment?: s
   }
 }
 
-test("simultaneous calls get their nonces in few commits, in sequence, and each is broadcast once, no matter how often it is submitted", async () => {
+test("simultaneous calls get consecutive nonces in few commits, and each call is broadcast once, however often it is submitted", async () => {
   const { origin, executor, services } = world;
   const calls = await accepted(10);
   let commits = 0;
@@ -200,7 +203,7 @@ test("simultaneous calls get their nonces in few commits, in sequence, and each 
   expect(await origin.sentBy(executor)).toHaveLength(10);
 });
 
-test("as many simultaneous calls get a nonce as the executor's native tokens cover, and the others wait", async () => {
+test("as many simultaneous calls as the executor's native tokens cover get a nonce, and the others wait", async () => {
   const { origin, executor, services } = world;
   const calls = await accepted(5);
   const [first] = calls.keys();
@@ -216,7 +219,7 @@ test("as many simultaneous calls get a nonce as the executor's native tokens cov
   expect(await origin.sentBy(executor)).toHaveLength(5);
 });
 
-/** Plans of these calls, which were not sent. */
+/** Plans these calls without sending them. */
 async function plansOf(ids: Iterable<RequestId>, by = world.services): Promise<readonly WantedPayment[]> {
   const plans: WantedPayment[] = [];
   const noted: WorkerServices["payTogether"] = async (plan) => {
@@ -254,7 +257,7 @@ test("calls that waited too long after their checks are not sent, and are checke
 
 test("whenever the process crashes while it broadcasts calls together, each of them runs exactly once", async () => {
   let calls = new Map<RequestId, Address>();
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       calls = await accepted(3);
       const [first] = calls;
@@ -282,5 +285,5 @@ test("whenever the process crashes while it broadcasts calls together, each of t
     "after broadcast",
     "before lanes.setBroadcasts",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);

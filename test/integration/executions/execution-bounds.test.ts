@@ -17,7 +17,7 @@ afterEach(async () => {
 
 const GIVEN = 1_000_000_000n;
 
-/** A contract that counts down this many times, at 26 gas each. */
+/** A contract that counts down from `times`, at 26 gas each. */
 async function countdown(times: number): Promise<Address> {
   const address = world.anAddress();
   const bytecode: Hex = `0x62${times.toString(16).padStart(6, "0")}5b6001900380600457`;
@@ -65,7 +65,7 @@ test("reports insufficient funds to an app that cannot pay a call's value; alert
   const poor = await world.anApp({}, GIVEN, rules);
   await expect(world.execute(call, poor)).rejects.toMatchObject({
     code: "INSUFFICIENT_FUNDS",
-    // $500,000, and the service fee of 6 bps.
+    // $500,000 plus the service fee of 6 bps.
     message: expect.stringMatching(
       /has \$1000\.0+ available, but this execution may cost \$5003\d\d\./,
     ) as unknown,

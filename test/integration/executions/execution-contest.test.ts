@@ -38,7 +38,9 @@ afterEach(async () => {
   await world.stop();
 });
 
-/** A call and its maximum cost in base units of USDC: the same each time, until a block is mined. */
+/**
+ * A call and its maximum cost in base units of USDC. The cost is the same each time until a block is mined.
+ */
 async function pricedCall(): Promise<{ call: RequestedExecution; price: bigint }> {
   const probe = await world.anApp();
   const call = world.mintCall(world.anAddress());
@@ -46,7 +48,7 @@ async function pricedCall(): Promise<{ call: RequestedExecution; price: bigint }
   return { call, price: (await world.book(probe)).pending };
 }
 
-/** The outcomes of concurrent calls, half of them to another process. */
+/** The outcomes of concurrent calls. Half of the calls go to another process. */
 async function concurrently(
   count: number,
   ask: (by: ExecutionWorld["services"], at: number) => Promise<RequestId>,
@@ -79,7 +81,7 @@ test("accepts exactly forty of a hundred concurrent calls on two processes with 
     await world.round();
   }
   const sent = (await world.origin.sentBy(world.executor)).filter(({ succeeded }) => succeeded);
-  // In addition to the probe.
+  // One more than the forty, because of the first call that measured the cost.
   expect(sent).toHaveLength(41);
   expect((await world.book(app)).pending).toBe(0n);
 });
@@ -96,7 +98,7 @@ test("enforces a daily budget across concurrent calls and releases what they do 
     world.clock.forward(5_000);
     await world.round();
   }
-  // They cost less than was reserved.
+  // The calls cost less than was reserved.
   await world.execute(call, app);
   world.clock.forward(86_400_000);
   const tomorrow = await concurrently(5, async (by) => await world.execute(call, app, by));
@@ -123,7 +125,7 @@ test("rules about targets and functions also apply deep inside a call", async ()
   const allowing = await world.anApp({}, 1_000_000_000n, { allowTargets: [world.usdc] });
   await world.execute(target, allowing);
   await expect(world.execute({ to: world.anAddress() }, allowing)).rejects.toThrow(/allowTargets/);
-  // Through Multicall3 the token would still be reached.
+  // Multicall3 would call the token too.
   const aggregate = {
     to: world.origin.chain.contracts.multicall3,
     data: encodeFunctionData({
@@ -161,7 +163,7 @@ test("refuses a call that neither a sponsor nor a quote pays for, or that is not
   );
 });
 
-test("a call that would take the executor's native tokens, or tokens of the solver, is refused", async () => {
+test("refuses a call that would take native tokens of the executor, or tokens of the solver", async () => {
   const { origin, usdc, solver, executor } = world;
   await origin.send(solver, approveCall(usdc, executor, 10n));
   await origin.mine();
@@ -170,7 +172,7 @@ test("a call that would take the executor's native tokens, or tokens of the solv
   );
 });
 
-test("stores the answer to an Idempotency-Key in the accepting commit, and commits nothing after a lost lease", async () => {
+test("the commit that accepts a call stores the answer to its Idempotency-Key, and nothing is committed after a lost lease", async () => {
   const store = idempotencyStore(sqlOn(world.pool));
   const keyedCall = {
     scope: "app",
@@ -208,7 +210,7 @@ test("a quote is executed only by the key that requested it, or by another key o
   await expect(world.execute(call)).rejects.toThrow(
     `Request ${requestId} was quoted with another API key; use that key`,
   );
-  // Its own rules are checked next.
+  // The funding address is the same, so the rules of the other key are checked next.
   const sibling = { ...world.app, fundingAddress: asker.wallet };
   for (const mine of [{ ...world.app, id: asker.key.id }, sibling])
     await expect(world.execute(call, mine)).rejects.toThrow(/does not make the deposit of the quote/);
@@ -248,7 +250,7 @@ test("a call whose authorization every node rejects is charged for the nonce tha
   expect(balance).toBeLessThan(given);
 });
 
-test("refuses to start when a formerly used contract is not listed, and raises an alarm for open requests that name one", async () => {
+test("refuses to start if a formerly used contract is not listed, and raises an alarm for open requests that name such a contract", async () => {
   const { origin, services, events, clock } = world;
   const store = usedContracts(sqlOn(world.pool));
   const start = async (change: object): Promise<void> =>

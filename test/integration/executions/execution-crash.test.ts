@@ -24,11 +24,11 @@ afterEach(async () => {
   await world.stop();
 });
 
-/** As far as the helper needs it: a call has no quote. */
+/** The parts of a quote that the crash helper reads. A call has no quote. */
 const asAgreed = (requestId: RequestId, recipient: Address): Agreed =>
   ({ requestId, terms: { recipient } }) as unknown as Agreed;
 
-/** All that the app paid is earned, and nothing is still reserved. */
+/** The service earned everything that the app paid, and nothing is reserved any longer. */
 async function expectSettled(moment: string): Promise<void> {
   const { balance, pending, fees } = await world.book();
   expect({ pending, total: balance + fees }, moment).toEqual({ pending: 0n, total: 1_000_000_000n });
@@ -40,7 +40,7 @@ async function expectSettled(moment: string): Promise<void> {
 
 test("whenever the process crashes between the acceptance of a call and its end, it runs exactly once and is charged exactly once", async () => {
   const { origin, usdc } = world;
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const recipient = world.anAddress();
       return asAgreed(await world.execute(world.mintCall(recipient, 7n)), recipient);
@@ -72,10 +72,10 @@ test("whenever the process crashes between the acceptance of a call and its end,
     "before ledger.post",
     "before executions.settle",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);
 
-test("whenever the process crashes while it drops a call that reverts by now, the app's reservation is released", async () => {
+test("whenever the process crashes while it drops a call that would now revert, the app's reservation is released", async () => {
   const { origin, usdc, user, executor } = world;
   await crashAtEveryStep(world, {
     prepare: async () => {
@@ -101,8 +101,8 @@ test("whenever the process crashes while it drops a call that reverts by now, th
 test("whenever the process crashes while it accepts the execution of a quote, a retry accepts it once, and it is filled once", async () => {
   const { origin, destination, usdc } = world;
   const chain = await world.withSmartAccounts(origin);
-  const deaths: string[] = [];
-  for (let dieAt = 0; ; dieAt++) {
+  const crashes: string[] = [];
+  for (let crashAt = 0; ; crashAt++) {
     const account = await simpleAccount(chain, privateKeyToAccount(generatePrivateKey()), "0.8");
     await origin.fund(account.address, { native: 0n, tokens: 100n });
     await origin.mine();
@@ -117,11 +117,11 @@ test("whenever the process crashes while it accepts the execution of a quote, a 
       })),
     );
     const execution: RequestedExecution = { to, data, requestId: agreed.requestId };
-    const crashing = crashingServices(world.services, dieAt);
+    const crashing = crashingServices(world.services, crashAt);
     await world.execute(execution, world.app, crashing).catch((error: unknown) => {
-      if (!crashing.isDead() || !(error instanceof Crashed)) throw error;
+      if (!crashing.hasCrashed() || !(error instanceof Crashed)) throw error;
     });
-    const moment = crashing.acts.at(-1) ?? "before anything";
+    const moment = crashing.moments.at(-1) ?? "before anything";
     expect(await world.execute(execution), moment).toBe(agreed.requestId);
     await world.untilFinal(agreed.requestId);
     expect(await world.paymentsOf(agreed, destination), moment).toHaveLength(1);
@@ -130,8 +130,8 @@ test("whenever the process crashes while it accepts the execution of a quote, a 
     );
     await world.round();
     await expectSettled(moment);
-    if (!crashing.isDead()) break;
-    deaths.push(moment);
+    if (!crashing.hasCrashed()) break;
+    crashes.push(moment);
   }
   for (const moment of [
     "before executions.add",
@@ -140,5 +140,5 @@ test("whenever the process crashes while it accepts the execution of a quote, a 
     "before commit",
     "after commit",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);

@@ -28,7 +28,7 @@ const MUCH = 10_000_000_000n;
 const agree = async (ask: Parameters<ExecutionWorld["quote"]>[0] = {}): Promise<Agreed> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
 
-/** Represents an account whose owner signed: on any call it makes this deposit from its own tokens. */
+/** An account that makes this deposit from its own tokens on any call, as if its owner had signed. */
 async function payer(agreed: Agreed, deviation: Deviation = {}): Promise<Address> {
   const account = world.anAddress();
   await world.origin.fund(account, { native: 0n, tokens: 1_000n });
@@ -102,13 +102,13 @@ test("a call that would make the agreed deposit and another one is refused", asy
   await expect(world.tryExecute(call(account, agreed))).rejects.toThrow(/DEPOSITED_AMOUNT_TOO_LOW_TO_FILL/);
 });
 
-test("a deposit that differs in its block from the simulation is refunded, and the request says so", async () => {
+test("a deposit that turns out different in its block than in the simulation is refunded, and the request says so", async () => {
   const { origin, clock } = world;
   const agreed = await agree();
   const account = await payer(agreed);
   await world.execute(call(account, agreed));
   await world.work();
-  // A replacement is mined.
+  // A replacement transaction is mined.
   clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
   await world.maintainLaneOf(origin);
   await pays(account, agreed, { amount: agreed.terms.origin.amount + 1n });
@@ -120,14 +120,17 @@ test("a deposit that differs in its block from the simulation is refunded, and t
   expect(await world.statusesOf(agreed.requestId)).not.toContain("failure");
 });
 
-/** The fast fill is mined; nothing else has moved. */
+/** The fast fill is mined, and nothing else has moved. */
 async function fill(): Promise<void> {
   await world.work();
   await world.destination.mine();
   await world.watch(world.destination);
 }
 
-/** The execution's deposit arrives, releases the hold, and is the only one; the recipient was paid once. */
+/**
+ * The execution's deposit arrives and releases the hold. It is the only deposit, and the recipient was paid
+ * once.
+ */
 async function settled(agreed: Agreed, sponsor: Sponsor): Promise<void> {
   const end = await world.untilFinal(agreed.requestId);
   for (let rounds = 0; rounds < 4; rounds++) await world.round();
@@ -152,7 +155,7 @@ test.each(["before the fill is broadcast", "after the recipient was paid"])(
     const sponsor = await aSponsor(world, 1_000);
     expect(await sponsor.fastFill(agreed)).toBe("queued");
     if (when.startsWith("after")) await fill();
-    // The execution's time limit starts with the execution, no matter how long the fill took.
+    // The time limit of an execution starts with the execution, however long the fill took.
     world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
     const before = (await world.request(agreed.requestId)).state;
     expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);
@@ -205,7 +208,7 @@ test("an execution is accepted even if a fast fill overtakes it during the check
   await settled(agreed, sponsor);
 });
 
-test("calls with the fill are refused for a quote that was fast filled, and the answer says so", async () => {
+test("refuses calls with the fill for a quote that was fast filled, and gives that reason", async () => {
   const agreed = await agree();
   const account = await payer(agreed);
   const extras = {
@@ -241,7 +244,7 @@ test("a quote that is no longer open is refused with its current state", async (
   expect((await world.pool.query("select from executions")).rowCount).toBe(0);
 });
 
-test("the execution of one request does not count for another one whose order it names", async () => {
+test("the execution of one request does not count for another request whose order it names", async () => {
   const [agreed, other] = [await agree(), await agree()];
   const account = await payer(agreed);
   await world.execute(call(account, agreed));

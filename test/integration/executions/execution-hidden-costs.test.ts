@@ -10,7 +10,7 @@ import {
   type ExecutionWorld,
 } from "../../support/execution-world.ts";
 
-// Calls that cost the service more than their price.
+// Calls that would cost the service more than the app pays for them.
 
 let world: ExecutionWorld;
 
@@ -31,7 +31,7 @@ const aggregateAbi = parseAbi([
 test("a call that returns the native tokens to the executor is refused, and one that gives them to the user is broadcast", async () => {
   const { origin } = world;
   const value = 10n ** 16n;
-  // Forwards the value of a call to the account in its calldata.
+  // A contract that forwards the value of a call to the account in the calldata.
   const payer = world.anAddress();
   await origin.client.setCode({ address: payer, bytecode: "0x5f5f5f5f345f355af100" });
   await origin.mine();

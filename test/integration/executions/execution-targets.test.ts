@@ -13,7 +13,7 @@ import { executeCalls } from "../../../apps/api/src/executions/execute-calls.ts"
 import { anApiKey } from "../../fakes/api-keys.ts";
 import { startAddressWorld, type AddressWorld } from "../../support/address-world.ts";
 
-// Targets that an API key with the scope `execute` can call through the executor.
+// The targets that an API key with the scope `execute` can call through the executor.
 
 const aggregateAbi = parseAbi([
   "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable",
@@ -104,7 +104,10 @@ async function execute(to: Address, data: Hex, by: WorkerServices = world.servic
   );
 }
 
-/** The services with these contracts on the origin chain, and no deposit address factory unless given. */
+/**
+ * The services with these contracts on the origin chain. There is no deposit address factory unless `change`
+ * has one.
+ */
 function withContracts(change: object): WorkerServices {
   const { services, origin } = world;
   const { depositAddressFactory: _, ...contracts } = origin.chain.contracts;
@@ -127,7 +130,7 @@ test.each([
   async (_, strict) => {
     const { at, sweep, sweepMany, recipient } = await aVictim(strict);
     const executor = localAccount("executor");
-    // The worst case: the role moved to the executor after the start, when it is no longer checked.
+    // The worst case: the executor got the role after the start, when roles are no longer checked.
     await operateBy(executor.address);
     for (const data of [sweep, sweepMany]) {
       const before = refusals();
@@ -146,7 +149,7 @@ test.each([
     const calls = [{ target: factory, allowFailure: false, callData: sweep }];
     const batch = encodeFunctionData({ abi: aggregateAbi, args: [calls] });
     const batched = await execute(world.origin.chain.contracts.multicall3, batch);
-    // Multicall3 calls the factory then, and lacks the role.
+    // Multicall3 is then the caller of the factory, and lacks the role.
     expect(batched).toMatchObject({ kind: "reverts" });
     expect(refusals()).toBe(before);
     await world.untilSettled(at, 1);
@@ -186,7 +189,7 @@ test("a call that was accepted before its target was known as the service's own 
   expect(await services.reads.slotOfLeg("execution", first)).toBeUndefined();
   expect((await world.status(first)).status).toBe("failure");
 
-  // A process reserves a nonce for the call and crashes before it signs.
+  // A process reserves a nonce for the call, and crashes before it signs.
   const second = await accepted();
   const dying: WorkerServices = {
     ...withoutFactory,

@@ -51,17 +51,16 @@ test("sends a sponsored call from the executor and charges the app its actual co
   const { costUsd, settled } = await world.execution(requestId);
   expect(settled).toBe(true);
   expect(costUsd).toBe(spentWei * 2_500n + origin.chain.fees.flatUsd);
-  // Paid at the rate of the reservation, each of the two rounded up.
+  // Both amounts are converted at the rate of the reservation, and each is rounded up.
   const charged = GIVEN - (await world.book()).balance;
   expect(charged * 10n ** 12n - costUsd).toBeLessThan(2n * 10n ** 12n);
   expect(charged * 10n ** 12n).toBeGreaterThanOrEqual(costUsd);
   expect(await world.book()).toEqual({ balance: GIVEN - charged, pending: 0n, fees: charged });
 });
 
-test("on a rollup the maximum data fee is reserved too, and a balance that cannot cover it is refused", async () => {
+test("on a rollup, the maximum data fee is reserved too, and a call is refused if the balance does not cover it", async () => {
   const { origin, anAddress } = world;
-  // The predeploy that reports the data fee: always 0.001 native tokens, or $2.50, of which twice as much is
-  // reserved.
+  // Code for the predeploy that reports the data fee: always 0.001 ETH, or $2.50. Twice as much is reserved.
   const fee = (10n ** 15n).toString(16).padStart(16, "0");
   await origin.client.setCode({
     address: "0x420000000000000000000000000000000000000F",
@@ -78,7 +77,7 @@ test("on a rollup the maximum data fee is reserved too, and a balance that canno
   expect(pending).toBeGreaterThan(5_000_000n);
   expect(pending).toBeLessThan(7_000_000n);
   await world.untilFinal(requestId);
-  // In the end this chain charged no data fee.
+  // In the end the chain charged no data fee.
   expect((await world.book()).fees).toBeLessThan(1_000_000n);
 });
 
@@ -122,7 +121,7 @@ test("a call that reverts in its block fails, and the app pays only the gas", as
   await origin.mine();
   const requestId = await world.execute(transferFromCall(usdc, user.address, anAddress(), 10n));
   await world.work();
-  // The user is first in the block, with a higher fee.
+  // The user's transaction is first in the block, because of its higher fee.
   await origin.send(user, approveCall(usdc, executor, 0n));
   await origin.mine();
   const [sent] = await origin.sentBy(executor);
@@ -161,13 +160,13 @@ test("reverts the result and the charge of an orphaned call, and mines the same 
   expect((await world.book()).pending).toBe(0n);
 });
 
-test("a call whose commit a failover lost is neither broadcast again nor abandoned, no matter how late it is", async () => {
+test("a call whose commit a failover lost is neither broadcast again nor abandoned, however late it is", async () => {
   const { services, pool, origin, usdc, executor, clock, anAddress } = world;
   const recipient = anAddress();
   const requestId = await world.execute(world.mintCall(recipient, 7n));
   await world.work();
   await origin.mine();
-  // The state of a database that failed over to a copy without the commit that planned the call.
+  // The database failed over to a copy without the commit that planned the call.
   const slot = await services.reads.slotOfLeg("execution", requestId);
   if (slot === undefined) throw new Error("the call has no nonce");
   await pool.query("delete from attempts where slot_id = $1", [slot.id]);
@@ -288,7 +287,7 @@ test("a call that one process broadcast is not abandoned by another one whose de
   expect((await world.book()).fees).toBeGreaterThan(0n);
 });
 
-test("broadcasts a call once, no matter how many processes submit it", async () => {
+test("broadcasts a call once, however many processes submit it", async () => {
   const { services, origin, executor } = world;
   const requestId = await world.execute(world.mintCall(world.anAddress()));
   await Promise.all(Array.from({ length: 8 }, async () => await pay(services, executionLeg, requestId)));
@@ -296,7 +295,7 @@ test("broadcasts a call once, no matter how many processes submit it", async () 
   expect(await origin.sentBy(executor)).toHaveLength(1);
 });
 
-test("calls are broadcast only as far as the executor's native tokens cover all of them, and the others wait", async () => {
+test("broadcasts only as many calls as the executor's native tokens cover together, and the others wait", async () => {
   const { origin, executor, anAddress } = world;
   const requestIds = [
     await world.execute(world.mintCall(anAddress())),
@@ -318,7 +317,7 @@ test("calls are broadcast only as far as the executor's native tokens cover all 
   expect(await origin.sentBy(executor)).toHaveLength(2);
 });
 
-test("a call's value is charged to the sponsor, and only within the rules", async () => {
+test("the sponsor is charged for a call's value, and only as far as its rules allow", async () => {
   const { origin, anAddress } = world;
   const recipient = anAddress();
   const value = 10n ** 15n;
@@ -341,7 +340,7 @@ test.each([
   });
   const agreed = await world.quote({ recipient: anAddress(), amount: "980000000" });
   await sponsor.fastFill(agreed);
-  // The native token is worth $2,500: $25 of the $1,000, of which 980 are held.
+  // The call's value of 0.01 ETH is $25 of the $1,000, of which $980 are held.
   const recipient = anAddress();
   const call = { to: recipient, value: 10n ** 16n };
   await expect(world.tryExecute(call, sponsor.key)).rejects.toMatchObject({
@@ -361,7 +360,7 @@ test("refuses a call that carries value while the native token's price is disput
   await expect(world.tryExecute({ to, value: 10n ** 15n }, sponsor.key)).rejects.toMatchObject({
     code: "PRICE_FETCH_FAILED",
   });
-  // Gas alone is charged even at a disputed price.
+  // Gas is charged even at a disputed price, if the call has no value.
   await world.untilFinal(await world.execute({ to, value: 0n }, sponsor.key));
   world.prices.trust("ethereum", undefined);
   await world.untilFinal(await world.execute({ to, value: 10n ** 15n }, sponsor.key));
@@ -369,7 +368,7 @@ test("refuses a call that carries value while the native token's price is disput
 
 test("charges a call's native value with the service fee and spread of its pair, and its gas without them", async () => {
   const { origin, anAddress } = world;
-  // A spread of 20 bps for the age of the price, and the service fee of 6 bps.
+  // A spread of 20 bps for the age of the price, plus the service fee of 6 bps.
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
   const value = 10n ** 15n;
   const requestId = await world.execute({ to: anAddress(), value });
@@ -395,7 +394,7 @@ test("a balance in the native token pays for a call's value without a fee", asyn
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
   const value = 10n ** 15n;
   const requestId = await world.execute({ to: anAddress(), value }, caller);
-  // The price cancels out, so it is not checked again.
+  // The same price is on both sides, so it is not checked again.
   world.prices.set("ethereum", "2600");
   await world.untilFinal(requestId);
   const slot = await services.reads.slotOfLeg("execution", requestId);
@@ -405,7 +404,7 @@ test("a balance in the native token pays for a call's value without a fee", asyn
   );
 });
 
-test("refuses a call whose native token was priced differently than the native or wrapped balance that pays", async () => {
+test("refuses a call if its native token was priced differently than the native or wrapped balance that pays for it", async () => {
   const { origin, services, anAddress } = world;
   const { native } = origin.chain;
   const wrapped = { ...native, id: "weth", symbol: "WETH", address: anAddress() };
@@ -451,14 +450,14 @@ test("refuses a call whose native token was priced differently than the native o
   }
 });
 
-test("counts call value against the exposure limit per minute, and refused calls not at all", async () => {
+test("counts the value of accepted calls, and not that of refused calls, against the exposure limit per minute", async () => {
   const { enginePolicy } = world.services;
   const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 6 } };
   const call = (value: bigint) => world.tryExecute({ to: world.anAddress(), value }, world.app, bounded);
   const before = await world.book();
-  // The start of a minute, so that all calls are in the same one.
+  // The clock moves to the start of a minute, so that all calls are in the same minute.
   world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
-  // $2.50, then $5.00.
+  // The exposure is $2.50, then $5.00.
   expect(await call(10n ** 15n)).toMatchObject({ kind: "accepted" });
   const once = await world.book();
   expect(once.balance).toBeLessThan(before.balance);
@@ -471,7 +470,7 @@ test("counts call value against the exposure limit per minute, and refused calls
   expect(await world.book()).toEqual(once);
   expect(await call(10n ** 15n)).toMatchObject({ kind: "accepted" });
   await expect(call(10n ** 15n)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
-  // Gas alone is not a trade.
+  // Paying for gas alone is not a trade.
   expect(await call(0n)).toMatchObject({ kind: "accepted" });
   world.clock.forward(60_000);
   expect(await call(2n * 10n ** 15n)).toMatchObject({ kind: "accepted" });
@@ -510,7 +509,7 @@ test("does not send an accepted call with value while the native token costs mor
   expect(await origin.sentBy(executor)).toHaveLength(1);
 });
 
-test("while its chain is paused, a call is refused; one that was accepted before waits, and is sent afterwards", async () => {
+test("while a chain is paused, new calls on it are refused, and earlier accepted calls wait until it is resumed", async () => {
   const { origin, usdc } = world;
   const recipient = world.anAddress();
   const accepted = await world.execute(world.mintCall(recipient, 7n));

@@ -27,7 +27,7 @@ import { startFaultyFronts, type ChooseFault, type FaultyFronts } from "../../su
 const AMOUNT = 50_000n;
 const BTC = nativeCurrency("bitcoin-vm");
 
-/** Starts Bitcoin as a regtest node with an explorer. */
+/** The Bitcoin family: a regtest node with an explorer. */
 export async function startBitcoinFamily(): Promise<FamilyWorld> {
   const bitcoin = await startBitcoin();
   const { controls } = bitcoin;
@@ -40,7 +40,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     if (owner === undefined) throw new Error(`unknown account ${canonical}`);
     return owner;
   };
-  /** Mines a transaction alone in the newest block. */
+  /** Mines a transaction. The newest block then contains only this transaction. */
   const mined = async (tx: Transaction): Promise<string> => {
     await controls.mineExactly([tx.hex]);
     return tx.id;
@@ -71,7 +71,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     await transfer(solver, [...paidBy(payments), { text: orderId }]);
   const paidBy = (payments: PaymentPlan["payments"]): readonly Paid[] =>
     payments.map(({ recipient, amount }) => ({ to: ownerOf(recipient), amount }));
-  /** The honest node behind a front that always has a fault. */
+  /** URLs of the honest node behind a front that always has this fault. */
   const behind = async (fault: ChooseFault): Promise<readonly string[]> => {
     const front = await startFaultyFronts([bitcoin.rpcUrl]);
     front.begin(fault);
@@ -85,14 +85,17 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     await controls.reorganize(1, [spend([held], [{ to: user, amount: AMOUNT }]).hex]);
     return transactionId;
   };
-  /** Mined outputs have no sender. */
+  /** A coinbase transaction, whose outputs have no sender. */
   const coinbase = async (): Promise<NoDeposit> => {
     const [hash] = (await controls.call("generatetoaddress", 1, depository.address)) as string[];
     const { tx } = (await controls.call("getblock", hash, 1)) as { tx: string[] };
     return { transactionId: tx[0] ?? "", as: "empty" };
   };
 
-  /** Another account pays the fee, so that the depository loses exactly what the recipient gets. */
+  /**
+   * The allocator's payload of a withdrawal. Another account pays the fee, so the depository loses exactly
+   * what the recipient gets.
+   */
   const payout = async ({ recipient, amount }: WithdrawalPlan) => {
     const held = await utxo(depository, amount + AMOUNT);
     const feeUtxo = await utxo(solver);
@@ -114,7 +117,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
       withdrawalId: sha256(Buffer.from(payload)),
       execute: async () => await send(spend([held, feeUtxo], outputs, { change })),
       expire: async () => {
-        // After the execution the output is already spent.
+        // After an execution, the output is already spent.
         await instead([{ to: user, amount }]).catch(() => undefined);
       },
     } satisfies MadeWithdrawal;
@@ -148,7 +151,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
       splitNode: async (id) => {
         const transactionId = await orphaned(id);
         await controls.mine(CONFIRMATIONS);
-        // The nodes follow different branches.
+        // The two nodes are on different branches.
         const deep = (json: unknown) =>
           isObject(json) && "height" in json ? { ...json, confirmations: 100 } : json;
         return { transactionId, urls: await behind(() => ({ answer: deep })), as: "upstream_unavailable" };
@@ -182,7 +185,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         empty(await transfer(former, [{ to: depository, amount: AMOUNT }, { text: id }])),
       otherNetwork: async (id) => ({
         transactionId: (await deposited([id], { depositId: id })).transactionId,
-        // The node reports another first block.
+        // A front reports another first block.
         urls: await behind(() => ({
           question: (text) => text.replace('"getblockhash","params":[0]', '"getblockhash","params":[1]'),
         })),
@@ -273,7 +276,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         await tools.attests(made);
       },
       "a depositor named by another account": async (tools) => {
-        // Credits a named depositor; with none or two, ignores the name.
+        // A named depositor is credited. Without a name, or with two names, the name is ignored.
         const id = tools.newId();
         const named = await deposited([id, `|depositor=${recipients[1].address}|`], {
           depositId: id,
@@ -321,7 +324,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
   };
 }
 
-/** An attestation chain at a front, called with the honest node's user and password. */
+/** The attestation chain at a front. Requests use the honest node's user and password. */
 function chainAt(
   [rpc = "", esploraUrl]: readonly string[],
   honest: string,

@@ -18,7 +18,7 @@ import { startFaultyFronts } from "../../support/faulty-front.ts";
 
 nonEvmConnectionContract("the adapter of Bitcoin", async () => await bitcoinThrough(connectBitcoin));
 
-// Nothing listens at the first endpoint, and the other two are a quorum.
+// No server listens at the first endpoint. The other two are a quorum.
 nonEvmConnectionContract(
   "three endpoints of Bitcoin, the first of which is down",
   async () => await bitcoinThrough(async (options) => await connectAll(options, ["http://127.0.0.1:1"])),
@@ -64,7 +64,7 @@ test("a Bitcoin deposit waits while one of two endpoints is down, and counts whe
   }
 });
 
-test("a payment is current until a block spends one of its inputs", async () => {
+test("a Bitcoin payment can still be mined until a block spends one of its inputs", async () => {
   const world = await bitcoinThrough(connectBitcoin);
   try {
     const { connection, currency, amount } = world;
@@ -106,7 +106,7 @@ test("a lost attempt is not dead while an unlisted attempt at its payment was mi
     await world.settle();
     expect((await connection.outcome({ ...third, lost })).kind).toBe("dead");
 
-    // It spends more outputs than the rival, and an unlisted attempt may spend one of the others.
+    // This attempt spends more outputs than its rival, and an unlisted attempt may spend one of these.
     const small = await connection.prepare(payment, [], []);
     const more = { ...payment, amount: amount * 3n };
     const large = await connection.prepare(more, [small], []);
@@ -119,7 +119,7 @@ test("a lost attempt is not dead while an unlisted attempt at its payment was mi
   }
 });
 
-/** All endpoints of the attestation, after the further ones. */
+/** Connects to the endpoints `further`, followed by those of the attestation. */
 async function connectAll(
   { chain, attestation, ...options }: NonEvmOptions,
   further: readonly string[] = [],

@@ -6,8 +6,8 @@ import { bitcoinControls, type BitcoinControls } from "@causeway/simulators/bitc
 import { beforeAll, describe, expect, test } from "vitest";
 import { anAttestationChain, anOwner, CONFIRMATIONS, utxoOf, spend } from "../../support/bitcoin-world.ts";
 
-// The same tests against Bitcoin Core itself, if available: regtest with txindex, its URL with user and
-// password in BITCOIN_RPC_URL.
+// The same behavior on Bitcoin Core itself. Needs a regtest node with txindex; BITCOIN_RPC_URL is its URL
+// with user and password.
 
 const url = process.env["BITCOIN_RPC_URL"];
 if (url === undefined)

@@ -48,7 +48,7 @@ async function refusalOf(raw: string): Promise<BitcoinRefusal> {
     );
 }
 
-test("the node applies Bitcoin Core's relay rules, and relays an order id as text", async () => {
+test("the regtest node applies Bitcoin Core's relay rules, and relays an order id as text", async () => {
   const user = anOwner();
   const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
   const id = newId();
@@ -73,8 +73,8 @@ test("the node applies Bitcoin Core's relay rules, and relays an order id as tex
   });
   expect(await refusalOf("00")).toMatchObject({ code: -22 });
   expect(await bitcoinOf().send(good.hex)).toBe(good.id);
-  // A repeated submission is accepted; a conflicting spend with a lower fee is refused, and one with a higher
-  // fee replaces it.
+  // A repeated submission is accepted. A conflicting spend is refused if its fee is lower, and replaces the
+  // first if its fee is higher.
   expect(await bitcoinOf().send(good.hex)).toBe(good.id);
   expect((await refusalOf(spend([utxo], [{ to: user, amount: 50_000n }]).hex)).message).toMatch(
     /insufficient fee/,
@@ -85,7 +85,7 @@ test("the node applies Bitcoin Core's relay rules, and relays an order id as tex
   await bitcoinOf().mine(1);
 });
 
-test("a deposit becomes final, and one that was replaced or reorged out never does", async () => {
+test("a deposit becomes final, unless it is replaced or reorged out", async () => {
   const user = anOwner();
   const id = newId();
   const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
@@ -95,11 +95,11 @@ test("a deposit becomes final, and one that was replaced or reorged out never do
   await bitcoinOf().mine(CONFIRMATIONS - 1);
   expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal", retryAfterSeconds: 600 });
 
-  // Another branch spends the output in another transaction.
+  // On another branch, another transaction spends the output.
   const rival = spend([utxo], [{ to: user, amount: 60_000n }]);
   await bitcoinOf().reorganize(CONFIRMATIONS - 1, [rival.hex]);
   await bitcoinOf().mine(CONFIRMATIONS);
-  // The node still stores the block, but it is no longer in the chain.
+  // The node still stores the block, but the block is no longer in the chain.
   expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal" });
   expect(await evidence.deposits(rival.id)).toMatchObject({ kind: "final", value: { deposits: [] } });
 
@@ -152,7 +152,7 @@ async function withdrawalStatus(payload: Hex, hint?: string): Promise<string> {
   return found.kind === "final" ? found.value.status : found.kind;
 }
 
-test("a withdrawal is executed by its own transaction, or made impossible by another, after six confirmations", async () => {
+test("after six confirmations, a withdrawal's own transaction executes it, or another transaction makes it impossible", async () => {
   for (const isReplaced of [false, true]) {
     const recipient = anOwner();
     const held = await utxoOf(bitcoinOf(), depository, 100_000n);
@@ -182,7 +182,7 @@ test("a withdrawal is executed by its own transaction, or made impossible by ano
   }
 });
 
-/** A solver with unspent outputs, and its adapter. */
+/** A solver with these unspent outputs, and its adapter. */
 async function aConnection(
   amounts: readonly bigint[],
 ): Promise<{ connection: PayingConnection; solver: ReturnType<typeof anOwner> }> {
@@ -210,7 +210,7 @@ const question = (orderId: OrderId, recipient: string) => ({
   calls: [],
 });
 
-test("attests the adapter's payment once, even if it is broadcast repeatedly", async () => {
+test("a payment that is broadcast repeatedly is attested once", async () => {
   const { connection } = await aConnection([200_000n, 90_000n]);
   const recipient = anOwner();
   const orderId = newId();
@@ -237,7 +237,7 @@ test("attests the adapter's payment once, even if it is broadcast repeatedly", a
     kind: "final",
     value: { amounts: [70_000n] },
   });
-  // The smallest sufficient output was spent, and its change returned.
+  // The attempt spent the smallest sufficient output, and the change returned to the solver.
   expect((await connection.balances([NATIVE])).get(NATIVE)).toBe(290_000n - 70_000n - attempt.fee);
   await connection.close();
 });
@@ -273,7 +273,7 @@ test("a replacement conflicts with every earlier attempt, and only one of them p
     attempts.map(({ fee }) => fee).toSorted((a, b) => (a < b ? -1 : 1)),
   );
   expect(await bitcoinOf().call("getrawmempool")).toEqual([attempts[2]?.txId.slice(2)]);
-  // An earlier one may still be mined.
+  // An earlier attempt may still be mined.
   await bitcoinOf().mineExactly([`${attempts[0]?.raw.slice(2)}`]);
   await expect(connection.prepare(payment, attempts, [])).rejects.toThrow(/was mined/);
   expect(await connection.outcome(attempts[2] as NonEvmAttempt)).toEqual({ kind: "unseen" });
@@ -295,7 +295,7 @@ test("does not spend outputs of pending payments, and refuses an amount above th
     orderId: newId(),
   });
   const first = await connection.prepare(payment(), [], []);
-  // Not broadcast yet: only its bytes show which outputs it spends.
+  // The second payment is not broadcast yet, so only its bytes show which outputs it spends.
   const second = await connection.prepare(payment(), [], [first.raw]);
   expect(await connection.send(second)).toBe("sent");
   expect(await connection.send(first)).toBe("sent");
@@ -310,7 +310,7 @@ test("does not spend outputs of pending payments, and refuses an amount above th
   await connection.close();
 });
 
-test("the same cursor returns the same final deposits again, and the next cursor none of them", async () => {
+test("the same cursor returns the same final deposits again, and the next cursor returns none of them", async () => {
   const { connection } = await aConnection([]);
   await bitcoinOf().mine(CONFIRMATIONS);
   let { cursor } = await connection.arrivals(undefined);
@@ -355,7 +355,7 @@ test("the same cursor returns the same final deposits again, and the next cursor
     kind: "final",
     deposits: seen.deposits,
   });
-  // Blocks that counted as final are reorged out: the new ones are read, and known deposits are reported
+  // Blocks that counted as final are reorged out. The new blocks are read, and known deposits are reported
   // again.
   await bitcoinOf().reorganize(CONFIRMATIONS, [tx.hex]);
   expect((await connection.arrivals(seen.cursor)).upTo.number).toBeLessThan(seen.upTo.number);

@@ -3,7 +3,7 @@ import { withOrderId } from "@causeway/chains";
 import { startEvmMachine } from "./evm-machine.ts";
 import { machineFamily } from "./machine-family.ts";
 
-/** Starts an EVM chain on its own node. */
+/** The EVM family: a chain on its own node. */
 export async function startEvmFamily(): Promise<FamilyWorld> {
   const machine = await startEvmMachine();
   return await machineFamily(machine, {

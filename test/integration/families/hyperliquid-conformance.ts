@@ -49,7 +49,7 @@ const FORMER = addressOf(former);
 /** A sub-account of the user. */
 const SUB_ACCOUNT: Address = `0x${"b1".repeat(20)}`;
 
-/** Starts the Hyperliquid simulator with the chain names that the conformance tests use. */
+/** The Hyperliquid family: a simulator whose chains have the names that the conformance tests use. */
 export async function startHyperliquidFamily(mappings: MappingBook): Promise<FamilyWorld> {
   const exchange = await startExchange();
   const { control } = exchange;
@@ -61,7 +61,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   let lastNonce = 0;
   const nextNonce = (): number => (lastNonce = Math.max(lastNonce + 1, control.now()));
 
-  /** Signs and posts an action with overrides; returns its transaction hash even if it failed. */
+  /** Signs and posts an action with these fields. Returns its transaction hash even if the action failed. */
   const send = async (by: PrivateKeyAccount, fields: Partial<ExchangeAction>): Promise<string> => {
     const before = control.transactions().length;
     const answer = await post(exchange.url, by, sendAsset(fields, nextNonce()));
@@ -74,7 +74,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     if (found === undefined) throw new Error("no such transaction");
     return found;
   };
-  /** Maps a transaction's nonce to an id, this many seconds after the transaction. */
+  /** Maps a transaction's nonce to an id, `laterBy` seconds after the transaction. */
   const mapNonce = (transactionId: string, id: Hex32, laterBy = 0n): string => {
     const { user: wallet, time, action } = transactionOf(transactionId);
     const nonce = BigInt(action["nonce"] ?? action["time"] ?? 0);
@@ -230,10 +230,10 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
         return await transfer(plan);
       },
       innerReverted: ONE_TRANSFER,
-      // A nonce is mapped once; later mappings are ignored.
+      // A nonce is mapped only once. Later mappings are ignored.
       forTwoOrders: async ([one], payment) => await transfer({ orderId: one, payments: [payment] }),
       returnedByRecipient: async ({ orderId }) =>
-        // From one account of the payer to another.
+        // A transfer between two accounts of one payer.
         mapNonce(
           await send(solver, {
             destination: addressOf(solver),
@@ -328,7 +328,7 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
       );
     },
     "an amount in scientific notation": async (own) => {
-      // Hyperliquid accepts no such amount, so only a lying endpoint could report one.
+      // Hyperliquid accepts no such amount, so only a lying endpoint can report one.
       const plan = { ...paid };
       await own.withdrawal(
         plan,
@@ -424,7 +424,7 @@ function sendAsset(fields: Partial<ExchangeAction>, nonce: number): ExchangeActi
   };
 }
 
-/** Fields of a transfer from a currency's dex to the same dex of another account. */
+/** The fields of a transfer from a dex to the same dex of another account. */
 function transferFields({ recipient, currency, amount }: Payment): Partial<ExchangeAction> {
   const place = exchangePlaceOf(currency);
   if (place === undefined) throw new Error(`${currency} is not a Hyperliquid currency`);
@@ -439,7 +439,7 @@ function transferFields({ recipient, currency, amount }: Payment): Partial<Excha
   };
 }
 
-/** Formats an amount with eight decimals, like a wallet. */
+/** Formats an amount with eight decimals, as wallets do. */
 function text(amount: bigint): string {
   const digits = amount.toString().padStart(9, "0");
   return `${digits.slice(0, -8)}.${digits.slice(-8)}`;
@@ -467,7 +467,7 @@ function idOf(action: ExchangeAction): Hex32 {
   return id;
 }
 
-/** Signs and posts; returns `ok` or Hyperliquid's error. */
+/** Signs and posts an action. Returns `ok` or Hyperliquid's error. */
 async function post(url: string, by: PrivateKeyAccount, action: ExchangeAction): Promise<string> {
   const { domain, types, primaryType, value } = exchangeTypedData(profile, action);
   const { r, s, v } = parseSignature(await by.signTypedData({ domain, types, primaryType, message: value }));

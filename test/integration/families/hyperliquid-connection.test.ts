@@ -40,8 +40,8 @@ const [solver, user] = [addressOf(solverKey), addressOf(userKey)];
 const anAccount = (): Address => `0x${randomBytes(20).toString("hex")}`;
 
 /**
- * An adapter on its own Hyperliquid simulator, with funds for the solver and a user.
- * @param urls of the endpoints; two of them are a quorum
+ * An adapter on its own Hyperliquid simulator, in which the solver and a user have funds.
+ * @param urls of the endpoints, of which two are a quorum
  */
 async function openConnection(
   exchange: RunningExchange,
@@ -97,7 +97,7 @@ async function openConnection(
 const faults: unknown[] = [];
 
 let userNonce = 0;
-/** Makes the user's transfer; returns the transaction's id. */
+/** Makes a transfer by the user. Returns the transaction's id. */
 async function sent(
   exchange: RunningExchange,
   { to = DEPOSITORY, amount = 1_000_000n, place = { kind: "perps" } as ExchangePlace, text = "" } = {},
@@ -145,7 +145,7 @@ nonEvmConnectionContract(
       aRecipient: async () => await Promise.resolve(anAccount()),
       deposit: async (amount) => {
         const txId = await sent(exchange, { amount });
-        // The indexes do not list it yet.
+        // The indexes do not list the transfer yet.
         control.holdBack(1);
         return { txId, sender: user };
       },
@@ -198,12 +198,12 @@ test("a deposit reports the nonce that it was signed with, and its time", async 
   ]);
 });
 
-test("a deposit that only the first of three endpoints shows waits for a second one", async () => {
+test("a deposit that only the first of three endpoints shows waits until a second endpoint shows it", async () => {
   const fronts = await startFaultyFronts([exchange.url, exchange.url]);
   const three = await openConnection(exchange, [exchange.url, ...fronts.urls]);
   try {
     const txHash = await sent(exchange);
-    // The other endpoints do not know it.
+    // The other endpoints do not know this transaction.
     fronts.begin(() => ({ question: (text) => text.replaceAll(txHash, `0x${"77".repeat(32)}`) }));
     const waiting = await three.arrivals(undefined);
     expect(waiting.deposits).toEqual([]);
@@ -232,7 +232,7 @@ test("deposits of every currency arrive as that currency", async () => {
   );
 });
 
-test("reports each deposit once per cursor, regardless of index lag and of where the reader stopped", async () => {
+test("reports each deposit once per cursor, whatever the lag of the index and wherever the last read stopped", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
   const made: Hex32[] = [];
@@ -241,7 +241,7 @@ test("reports each deposit once per cursor, regardless of index lag and of where
     made.push(await sent(exchange, { amount: BigInt(n + 1) }));
     control.holdBack(n % 4);
     if (n % 3 === 0) control.advance(n % 2 === 0 ? 5_000 : 40_000);
-    // The cursor is only sometimes stored.
+    // The process stores the cursor only sometimes.
     const { deposits, cursor: next } = await connection.arrivals(cursor);
     if (n % 5 === 0) continue;
     reported.push(...deposits.map(({ txHash }) => txHash));
@@ -266,7 +266,7 @@ test("a deposit that the explorer does not list yet waits without delaying other
   expect(late.deposits.map(({ txHash }) => txHash)).toEqual([first]);
 });
 
-test("a deposit is reported no matter how late the explorer lists it and how far the scan has advanced", async () => {
+test("a deposit is reported however late the explorer lists it and however far the scan has advanced", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
   const first = await sent(exchange);
@@ -290,7 +290,7 @@ test("a deposit is reported no matter how late the explorer lists it and how far
   expect(reported).toEqual([...made, first]);
 });
 
-test("a transfer that the explorer reports incompletely delays no others and is abandoned after half a day", async () => {
+test("a transfer that the explorer reports incompletely delays no other transfer, and is given up after half a day", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
   const read = async (): Promise<Hex32[]> => {
@@ -309,7 +309,7 @@ test("a transfer that the explorer reports incompletely delays no others and is 
   const later = await sent(exchange);
   expect(await read()).toEqual([later]);
   expect(faults.slice(before).map(String)).toEqual([expect.stringContaining(odd)]);
-  // It is not reported again.
+  // The deposit is not reported again.
   expect(await read()).toEqual([]);
   expect(faults).toHaveLength(before + 1);
   control.lie(undefined);
@@ -338,7 +338,7 @@ test("reads any number of simultaneous dust deposits in bounded batches, and rep
   expect(reported.toSorted()).toEqual(made.toSorted());
 });
 
-test("finds deposits after a moment with more transfers than the ledger shows, and a hidden deposit by its transaction", async () => {
+test("finds the deposits after a moment with more transfers than the ledger shows, and finds a hidden deposit by its transaction", async () => {
   await connection.close();
   await exchange.close();
   let time = 1_763_761_234_567;
@@ -351,7 +351,7 @@ test("finds deposits after a moment with more transfers than the ledger shows, a
     return deposits.filter(({ amount }) => amount > 1n).map(({ txHash }) => txHash as Hex32);
   };
   const stranger = anAccount();
-  // One read cannot get past four crowded moments within a minute.
+  // In one minute, a read cannot get past four crowded moments.
   for (let n = 0; n < 4; n++) {
     time += 10_000;
     exchange.control.crowd(stranger, DEPOSITORY, 500);
@@ -374,7 +374,7 @@ test("finds deposits after a moment with more transfers than the ledger shows, a
   expect(await read()).toEqual([last]);
 });
 
-test("a payment becomes final even if strangers flood the solver's ledger in its window", async () => {
+test("a payment becomes final even if strangers flood the solver's ledger while it could be accepted", async () => {
   const attempt = await prepared();
   await connection.send(attempt);
   const { hash: txId } = exchange.control.transactions().at(-1)!;
@@ -398,7 +398,7 @@ test("an index that lags during a quiet period hides no deposit permanently", as
   expect((await connection.arrivals(cursor)).deposits.map(({ txHash }) => txHash)).toEqual([late]);
 });
 
-test("misses no deposit after a long time without deposits or a long downtime", async () => {
+test("finds every deposit after a long time without deposits, and after a long downtime", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
   for (let n = 0; n < 10; n++) {
@@ -435,7 +435,7 @@ test("a payment whose answer was lost is found by the id that Hyperliquid gave i
   expect(exchange.control.balance(recipient)).toBe("0.01");
 });
 
-test("a payment that failed is not dead: the same bytes pay when posted again", async () => {
+test("a failed payment is not reported as dead, because the same bytes may pay when they are posted again", async () => {
   const recipient = anAccount();
   const attempt = await prepared(paymentTo(recipient));
   exchange.control.failNext("Insufficient margin");
@@ -465,7 +465,7 @@ test("reposting a payment whose outcome a flood hides pays once, and it is never
   await expect(connection.send(attempt)).rejects.toThrow();
   exchange.control.loseAnswers(false);
   expect(exchange.control.balance(recipient)).toBe("0.01");
-  // The explorer does not list the payment either.
+  // The explorer does not list the payment.
   exchange.control.lie((_path, question, honest) =>
     question["type"] === "userDetails" ? { type: "userDetails", txs: [] } : honest,
   );
@@ -485,7 +485,7 @@ test("reposting a payment whose outcome a flood hides pays once, and it is never
   expect((await connection.outcome(back)).kind).toBe("dead");
 });
 
-test("pending payments are subtracted once, in their own currency", async () => {
+test("a pending payment is subtracted once from the balance of its own currency", async () => {
   const big = { amount: 60_000_000_000n };
   const first = await prepared(paymentTo(anAccount(), big));
   const second = paymentTo(anAccount(), big);
@@ -494,7 +494,7 @@ test("pending payments are subtracted once, in their own currency", async () => 
   expect((await connection.prepare(elsewhere, [], [first.raw])).raw).toBeDefined();
 });
 
-test("reports a payment as dead as soon as Hyperliquid can no longer accept its nonce, and no earlier", async () => {
+test("reports a payment as dead once Hyperliquid can no longer accept its nonce, and not before", async () => {
   const attempt = await prepared();
   const until = Number(nonceOfSigned(attempt.raw)) + 2 * DAY_MS + HOUR_MS - exchange.control.now();
   exchange.control.advance(until - 60_000);
@@ -511,7 +511,7 @@ test("a completed payment stays final after its nonce has lapsed", async () => {
   expect((await connection.outcome(attempt)).kind).toBe("final");
 });
 
-test("reuses the nonce for further attempts while an earlier one may still be accepted, so that only one counts", async () => {
+test("further attempts use the same nonce while an earlier attempt may still be accepted, so that only one counts", async () => {
   const recipient = anAccount();
   const payment = paymentTo(recipient);
   const first = await prepared(payment);
@@ -561,7 +561,7 @@ test("balances are reported for every dex, and not for unknown currencies", asyn
   ]);
 });
 
-test("payments that cannot be made are refused beforehand", async () => {
+test("reports a payment that cannot be made before it is prepared", async () => {
   const refusal = async (recipient: Hex, currency: Hex = PERPS_CURRENCY, amount = 1n) =>
     await connection.refusalOf({ recipient, currency, amount });
   expect(await refusal(anAccount())).toBeUndefined();

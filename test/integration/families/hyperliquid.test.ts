@@ -18,7 +18,7 @@ import type { AddressInfo } from "node:net";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-// Attests what Hyperliquid's public SDK signs, with Hyperliquid's real chain names.
+// Attests what Hyperliquid's public SDK signs, with the real chain names of Hyperliquid.
 
 const profile = exchangeSigningProfiles.hyperliquid;
 const HOUR_MS = 3_600_000;
@@ -46,7 +46,7 @@ afterEach(async () => {
   for (const close of closing.toReversed()) await close();
 });
 
-/** Another URL of the same simulator, with changed answers. */
+/** Another URL of the same simulator, which returns changed answers. */
 async function startFront(lie: Lie): Promise<string> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -146,7 +146,7 @@ test("credits the depositor that the wallet's nonce mapping names, under the map
   expect(lookups).toEqual([["hyperliquid", userAddress, BigInt(action["time"] ?? 0)]]);
 });
 
-test("a transaction id has one format; ids in other formats are not looked up", async () => {
+test("a transaction id in another than the canonical format is not looked up", async () => {
   const source = await evidenceAt([exchange.url]);
   await usdSend(config(), { destination: depository, amount: "1" });
   const bare = lastHash().slice(2);
@@ -155,7 +155,7 @@ test("a transaction id has one format; ids in other formats are not looked up", 
   expect((await source.deposits(`0x${bare}`)).kind).toBe("final");
 });
 
-test("an unreachable hub is a fault, and never makes a deposit unattributed", async () => {
+test("treats an unreachable hub as a fault, and never as a missing mapping", async () => {
   const silent: NonceMappings = {
     of: () => Promise.reject(new RpcFault({ kind: "network", method: "eth_call", reason: "no answer" })),
   };
@@ -164,7 +164,7 @@ test("an unreachable hub is a fault, and never makes a deposit unattributed", as
   await expect(source.deposits(lastHash())).rejects.toBeInstanceOf(RpcFault);
 });
 
-test("every oracle gives the same answer about an unmapped nonce, regardless of its clock", async () => {
+test("every oracle gives the same answer about an unmapped nonce, whatever its clock", async () => {
   await usdSend(config(), { destination: depository, amount: "1" });
   const { time } = exchange.control.transactions().at(-1)!;
   const latest = BigInt(time) / 1_000n + 3_600n;
@@ -177,7 +177,7 @@ test("every oracle gives the same answer about an unmapped nonce, regardless of 
   expect([await kindAsOf(latest), await kindAsOf(latest + 1n)]).toEqual(["notFinal", "final"]);
 });
 
-/** A withdrawal that the depository signed, with its payload and a function that executes it. */
+/** A withdrawal that the depository signed: its payload, and a function that executes it. */
 async function aWithdrawal(type: "usdSend" | "sendAsset" = "sendAsset") {
   const nonce = exchange.control.now();
   const common = { signatureChainId: "0x1" as Hex, hyperliquidChain: "Mainnet", destination: friend };
@@ -221,7 +221,7 @@ const statusOf = async (source: EvidenceSource, payload: Hex, hint?: string): Pr
   return found.kind === "final" ? found.value.status : found.kind;
 };
 
-test("finds an execution in the ledger or by its transaction, regardless of its age", async () => {
+test("finds an execution of any age in the ledger or by its transaction", async () => {
   const source = await evidenceAt([exchange.url]);
   for (const type of ["usdSend", "sendAsset"] as const) {
     const { payload, execute } = await aWithdrawal(type);
@@ -295,7 +295,7 @@ test("does not expire a withdrawal based on an incomplete ledger", async () => {
   expect(await statusOf(await evidenceAt([exchange.url]), payload)).toBe("expired");
 });
 
-test("a ledger with a transfer that the explorer does not show is a fault, not an expiry", async () => {
+test("treats a ledger with a transfer that the explorer does not show as a fault, not as an expiry", async () => {
   const { payload, execute } = await aWithdrawal();
   await execute();
   exchange.control.advance(3 * DAY_MS);

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 const run = promisify(execFile);
 
-/** URLs of all modules that loading these modules loads. */
+/** The URLs of all modules that are loaded when these modules are imported. */
 async function loadedFor(...paths: readonly string[]): Promise<readonly string[]> {
   const { stdout } = await run(
     workspaceNode,
@@ -21,7 +21,7 @@ async function loadedFor(...paths: readonly string[]): Promise<readonly string[]
   return JSON.parse(stdout) as string[];
 }
 
-/** Modules that only other families need. Every process reads addresses and the chain file. */
+/** Modules that only non-EVM families need. Every process reads addresses and the chain file. */
 const FOREIGN =
   /node_modules\/(?:\.pnpm\/)?@?(?:solana|scure\+btc-signer|scure\/btc-signer)|(?:chains|families)\/src\/(?:solana|bitcoin|hyperliquid|lighter|tron)\/(?!(?:codec|chain-entry|facts)\.ts)/;
 

@@ -28,7 +28,7 @@ const AMOUNT = 5_000_000n;
 const RICH = 1_000_000_000_000n;
 const NO_MEMO: Hex32 = `0x${"00".repeat(32)}`;
 
-/** Starts Lighter on its simulator. */
+/** The Lighter family: a simulator. */
 export async function startLighterFamily(): Promise<FamilyWorld> {
   const lighter = await startLighter();
   const { exchange } = lighter;
@@ -82,7 +82,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
       memo: orderId,
     });
   };
-  /** URLs of an endpoint that omits the field from each record. */
+  /** The URL of an endpoint that omits this field from each record. */
   const without = async (field: string): Promise<readonly string[]> => {
     const endpoint = await lighter.openEndpoint();
     endpoint.faults.rewrite = (_path, body) => body.replace(new RegExp(`"${field}":\\d+,`), "");
@@ -167,7 +167,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
       innerReverted: ONE_TRANSFER,
       forTwoOrders: notApplicable("a memo is one id"),
       returnedByRecipient: async ({ orderId }) =>
-        // A transfer by the recipient to itself, from one balance to the other.
+        // The recipient transfers to itself, from one balance to the other.
         await first.send({
           toAccountIndex: FIRST,
           amount: AMOUNT,
@@ -237,7 +237,7 @@ function chainAt(lighter: RunningLighter, urls: readonly string[]): ConfiguredCh
   };
 }
 
-/** Payloads from a depository. Each has its own key, so that none waits for another's nonce. */
+/** Signs payloads for a depository. Each payload has its own key, so that none waits for another's nonce. */
 function createPayouts(depository: LighterWallet) {
   let lastKey = 2n;
   const make = async (plan: WithdrawalPlan): Promise<MadeWithdrawal & Payout> => {
@@ -274,7 +274,10 @@ interface Payout {
   instead(other: { toAccountIndex: bigint; amount: bigint }): Promise<string>;
 }
 
-/** A currency in transfers: USDC in the perps balance, all others in the spot balance. */
+/**
+ * The fields of a transfer of this currency: USDC is in the perps balance, all other currencies are in the
+ * spot balance.
+ */
 function arrivingIn(currency: string): Pick<LighterTransfer, "assetIndex" | "fromRouteType" | "toRouteType"> {
   return currency === DOLLARS
     ? { assetIndex: 3n, fromRouteType: 0n, toRouteType: 0n }

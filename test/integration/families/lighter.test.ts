@@ -5,8 +5,8 @@ import type { ConfiguredChain } from "@causeway/families";
 import { startLighter, STATUS, type LighterWallet, type RunningLighter } from "@causeway/simulators/lighter";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 
-// Lighter on the simulator, as an oracle sees it: agreement of several endpoints, and all outcomes of
-// withdrawals.
+// Lighter on the simulator, as an oracle sees it: agreement of several endpoints, and every outcome of a
+// withdrawal.
 
 const [OURS, FORMER, USER, STRANGER] = [460_491n, 460_492n, 123_456n, 281_474_976_710_640n] as const;
 const ID: Hex32 = `0x${"ab".repeat(32)}`;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await lighter.close());
 
-/** Each test withdraws with its own key, so that its nonces start at zero. */
+/** Each test withdraws with its own key, whose nonces start at zero. */
 beforeEach(() => {
   depository.addKey((key += 1n));
   lighter.exchange.pace = "executed";
@@ -82,7 +82,7 @@ const statusOf = async (source: EvidenceSource, payload: `0x${string}`, hint?: s
 };
 const deposit = async (amount = 5_000_000n): Promise<string> =>
   await user.send({ toAccountIndex: OURS, amount, memo: ID });
-/** Another transfer of the same key. */
+/** Another transfer with the same key. */
 const another = async (changes: Partial<LighterTransfer> = {}): Promise<string> =>
   await depository.send({ toAccountIndex: STRANGER, amount: 1n, apiKeyIndex: key, ...changes });
 
@@ -105,7 +105,7 @@ test("a transaction in a block is not final, and one that was reorged out with i
   expect(await source.deposits(hash)).toMatchObject({ kind: "refuted" });
 });
 
-test("endpoints that lag agree once they catch up; contradicting ones are reported", async () => {
+test("lagging endpoints agree once they catch up, and endpoints that contradict each other are reported", async () => {
   const late = await lighter.openEndpoint();
   const reported: unknown[] = [];
   const options = { onDisagreement: (one: unknown) => void reported.push(one) };
@@ -127,7 +127,7 @@ test("endpoints that lag agree once they catch up; contradicting ones are report
   expect(JSON.stringify(reported)).not.toContain("127.0.0.1");
 });
 
-test("two of three endpoints suffice, regardless of the third", async () => {
+test("two agreeing endpoints of three suffice, whatever the third answers", async () => {
   const [second, third] = [await lighter.openEndpoint(), await lighter.openEndpoint()];
   const source = sourceOf({ rpcUrls: [lighter.url, second.url, third.url], rpcQuorum: 2 });
   for (const broken of ["drop", "html", "error"] as const) {
@@ -151,7 +151,7 @@ test("an endpoint of another network is not trusted", async () => {
   await expect(wrong.deposits(hash)).rejects.toMatchObject({ kind: "wrongChain", retryable: false });
 });
 
-test("money between the service's own accounts is neither a deposit nor a payment", async () => {
+test("a transfer between the service's own accounts is neither a deposit nor a payment", async () => {
   const source = sourceOf();
   const sweep = await former.send({ toAccountIndex: OURS, amount: 5n, memo: ID });
   expect(await source.deposits(sweep)).toMatchObject({ kind: "final", value: { deposits: [] } });
@@ -167,7 +167,7 @@ test("money between the service's own accounts is neither a deposit nor a paymen
   expect(await source.payments(payout, question)).toMatchObject({ kind: "refuted" });
 });
 
-test("reports a withdrawal as executed once its transfer is settled, whether or not its transaction is given", async () => {
+test("reports a withdrawal as executed once its transfer is settled, whether or not the request names its transaction", async () => {
   const source = sourceOf();
   const { transfer, payload } = aPayout();
   expect(await statusOf(source, payload)).toBe("pending");
@@ -184,7 +184,7 @@ test("reports a withdrawal as executed once its transfer is settled, whether or 
   ]);
 });
 
-test("a withdrawal from an additional depository belongs to that one", async () => {
+test("attributes a withdrawal to the additional depository that paid it", async () => {
   former.addKey(key);
   const { transfer, payload } = aPayout({ fromAccountIndex: FORMER });
   await former.send(transfer);
@@ -275,7 +275,7 @@ test("an explorer that hides or invents transfers, or lags, can only keep a with
   await expect(sourceOf().withdrawal(payload, undefined)).rejects.toMatchObject({ kind: "garbage" });
 });
 
-test("without an explorer, finds only a given transaction", async () => {
+test("without an explorer, finds an execution only if the request names its transaction", async () => {
   const blind = sourceOf({ lighter: { explorerApiUrl: undefined, exchangeChainId: 304n } });
   const { transfer, payload } = aPayout();
   const hash = await depository.send(transfer);
@@ -300,7 +300,7 @@ test("a long history is searched page by page", async () => {
   expect(await statusOf(onePage, payload)).toBe("pending");
 });
 
-test("a Lighter network with another chain id accepts no payload of this one", async () => {
+test("a payload for one Lighter network is refused on a network with another chain id", async () => {
   const { payload } = aPayout({ lighterChainId: 300n });
   expect(await statusOf(sourceOf(), payload)).toBe("refuted");
 });

@@ -2,7 +2,7 @@ import type { Address, Hex } from "@causeway/domain";
 
 // Small hand-written contracts that emit false events or report false balances.
 
-/** An event, in the format that an emitting contract needs. */
+/** The parts of an event, as an emitting contract needs them. */
 export interface RawLog {
   readonly topics: readonly Hex[];
   readonly data: Hex;
@@ -12,12 +12,12 @@ const word = (value: bigint | Hex): string =>
   (typeof value === "bigint" ? value.toString(16) : value.slice(2)).padStart(64, "0");
 const push = (value: bigint | Hex): string => `7f${word(value)}`;
 
-/** An address or a number as a field of an event. */
+/** An address or number as a field of an event. */
 export function eventWord(value: Address | bigint): Hex {
   return `0x${word(value)}`;
 }
 
-/** Code that emits the logs and continues. */
+/** Code that emits the logs and then continues. */
 function emitting(logs: readonly RawLog[]): string {
   return logs
     .map(({ topics, data }) => {
@@ -37,28 +37,28 @@ function creating(code: string): Hex {
 
 const returnWord = (value: bigint): string => `${push(value)}60005260206000f3`;
 
-/** Emits the logs on any call. */
+/** Code that emits the logs on any call. */
 export function emitterCode(logs: readonly RawLog[]): Hex {
   return creating(`${emitting(logs)}00`);
 }
 
-/** Self-destructs on any call and leaves its balance to `heir`. */
+/** Code that self-destructs on any call. `heir` gets its balance. */
 export function selfDestructCode(heir: Address): Hex {
   return creating(`73${heir.slice(2)}ff`);
 }
 
 /**
- * A token whose holders all seem to have `amount` more after each `transferFrom`. The first one emits the
- * given logs; later ones emit nothing.
+ * Code of a token that reports a balance of `amount` more for every holder after each `transferFrom`. The
+ * first `transferFrom` emits the given logs, later ones emit nothing.
  */
 export function pretendingToken(amount: bigint, logs: readonly RawLog[]): Hex {
   const at = (offset: number): string => offset.toString(16).padStart(4, "0");
-  // Long calldata is a transferFrom: jumps to the second part. Otherwise returns a balance: amount × number
-  // of calls.
+  // Long calldata is a `transferFrom`: jumps to the second part. Otherwise returns `amount` times the number
+  // of `transferFrom` calls.
   const ask = `6063361161${"????"}57`;
   const answer = `600054${push(amount)}0260005260206000f3`;
   const second = (ask.length + answer.length) / 2;
-  // Counts calls; emits on the first only.
+  // Counts the calls, and emits only on the first one.
   const count = `5b600054600101806000556001141561${"!!!!"}57`;
   const emitted = emitting(logs);
   const end = second + (count.length + emitted.length) / 2;

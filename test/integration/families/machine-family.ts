@@ -26,8 +26,8 @@ import { selfDestructCode, emitterCode, eventWord, pretendingToken, type RawLog 
 import type { Call, Machine } from "./machine.ts";
 import { startBalancer, startRememberingFront } from "./two-faced-nodes.ts";
 
-// The conformance cases of every chain with an EVM. Only sending and identifying transactions differ, see
-// `Machine`.
+// The conformance cases that are common to all chains with an EVM. These chains differ only in how
+// transactions are sent and identified, see `Machine`.
 
 const AMOUNT = 1_000n;
 const NO_ID: Hex32 = `0x${"00".repeat(32)}`;
@@ -37,7 +37,7 @@ const TRANSFER = topicOf("Transfer(address,address,uint256)");
 const NATIVE_DEPOSIT = topicOf("NativeDeposit(address,uint256,bytes32)");
 const ERC20_DEPOSIT = topicOf("Erc20Deposit(address,address,uint256,bytes32)");
 const NATIVE_PAID = topicOf("SolverNativeTransfer(address,uint256)");
-/** Names of time fields in nodes' answers. */
+/** The names of time fields in nodes' answers. */
 const TIMES = ["timestamp", "blockTimestamp", "blockTimeStamp"];
 
 const callRequestTypes = {
@@ -54,13 +54,13 @@ const callRequestTypes = {
   ],
 } as const;
 
-/** Differences between the two families. */
+/** The cases and scenes in which the EVM and Tron families differ. */
 export interface MachineFamily extends Pick<FamilyWorld, "own" | "foreignAddress"> {
-  /** Starts a separate network, with the same or another identity. */
+  /** Starts a separate network, with the same or another chain id. */
   startOther(kind: "sameNetwork" | "otherNetwork"): Promise<Machine>;
   /**
-   * A payment that names one order at the end of its input, and the other one in every other way that the
-   * family has.
+   * Makes a payment whose input ends with the id of one order. The other order's id is in every other place
+   * where the family may have an id.
    */
   payNamingTwo(ids: readonly [Hex32, Hex32], call: Call): Promise<string>;
 }
@@ -99,7 +99,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     data: encodeFunctionData({ abi: depositoryAbi, functionName: "depositNative", args: [user, id] }),
     value: amount,
   });
-  /** Several calls in one atomic transaction. */
+  /** One transaction that makes several calls atomically. */
   const together = (calls: readonly (Call & { readonly mayFail?: boolean })[]): Call => ({
     to: multicall3,
     value: calls.reduce((sum, { value = 0n }) => sum + value, 0n),
@@ -128,7 +128,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     amount: changes.amount ?? AMOUNT,
     depositId,
   });
-  /** A direct transfer by the user, with bytes appended. */
+  /** A direct transfer by the user, with bytes appended to its input. */
   const direct = async (behind: string): Promise<string> =>
     await send("user", { to: token, data: `${erc20("transfer", depository, AMOUNT)}${behind}` });
 
@@ -140,8 +140,6 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
   };
   const timeless = async (): Promise<readonly string[]> =>
     await front({ answer: (json) => without(json, TIMES) });
-
-  // Withdrawals.
 
   const requestOf = (
     wanted: WithdrawalPlan,
@@ -166,7 +164,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     payload: encodeEvmCallRequest(request),
     withdrawalId: idOf(request),
   });
-  /** Gives the depository the withdrawal's amount. */
+  /** Gives the depository the amount of a withdrawal. */
   const fundDepository = async (wanted: WithdrawalPlan): Promise<void> => {
     const currency = machineOf(wanted.currency);
     if (currency === NATIVE_CURRENCY) await send("user", depositNative(wanted.amount, NO_ID));
@@ -179,9 +177,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
   };
   const inTime = async (): Promise<bigint> => (await machine.now()) + 10_000n;
 
-  // Payments.
-
-  /** The router pays from what it received. */
+  /** A call in which the router pays from what it received. */
   const paying = async (
     { orderId, payments }: PaymentPlan,
     calls: readonly EvmCall[] = [],
@@ -283,7 +279,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       }),
       orphaned: async (id) => {
         const transactionId = await send("user", depositNative(AMOUNT, id));
-        // A node that lags: it repeats its first answer about the transaction.
+        // A lagging node repeats its first answer about the transaction.
         const remembered = await startRememberingFront(machine.urls[0] ?? "", transactionId);
         opened.push(remembered);
         await readOnce(machine.chainAt([remembered.url], machine), transactionId);
@@ -295,7 +291,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       splitNode: async (id) => {
         const other = await family.startOther("sameNetwork");
         const transactionId = await send("user", depositNative(AMOUNT, id));
-        // The other node is ahead, on its own fork.
+        // The other node is ahead on its own fork.
         await other.pass(60);
         await other.mine(200);
         const balanced = await startBalancer([machine.urls[0] ?? "", other.urls[0] ?? ""]);
@@ -303,7 +299,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         return { transactionId, urls: [balanced.url], as: "upstream_unavailable" };
       },
       failed: async (id) => ({
-        // The depository has no allowance for it.
+        // The depository has no allowance for the token.
         transactionId: await send("solver", depositErc20(token, AMOUNT, id)),
         as: "rejected",
       }),
@@ -328,7 +324,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       },
       feeOnTransfer: async (id) => {
         const transactionId = await send("user", depositErc20(feeToken, AMOUNT, id));
-        // The fee's Transfer comes first.
+        // The log of the fee's Transfer comes first.
         const index = await logIndex(transactionId, TRANSFER, 1);
         const of = { currency: feeToken, amount: AMOUNT - AMOUNT / 100n };
         return { transactionId, deposits: [deposit(index, id, of)] };
@@ -353,8 +349,8 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         deposits: [deposit("0", id, native())],
       }),
       idElsewhere: async (id) => {
-        // After the calldata of an inner call, and after the transaction's own calldata that is not a
-        // transfer.
+        // The id is after the calldata of an inner call, or after the transaction's own calldata that is not
+        // a transfer.
         await machine.mint(token, multicall3, AMOUNT);
         const inner = { to: token, data: withOrderId(erc20("transfer", depository, AMOUNT), id) };
         return {
@@ -410,7 +406,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     payments: {
       failed: async ({ orderId, ...wanted }) => {
         const { to } = first({ orderId, ...wanted });
-        // More than the router holds.
+        // The amount exceeds what the router holds.
         const call = { to: token, data: erc20("transfer", to, 10n ** 30n), value: 0n };
         const plan = { calls: [call], refundTo: solver, refundTokens: [], value: 0n, orderId };
         return await send("solver", routerCall(router, plan));
@@ -457,7 +453,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
 
     withdrawals: {
       failedInside: async (wanted) => {
-        // The depository has less than this amount, and the call is allowed to fail.
+        // The depository has less than this amount, and the call may fail.
         const request = requestOf({ ...wanted, amount: 10n ** 30n }, await inTime(), { allowFailure: true });
         await carryOut(request);
         return made(request);
@@ -509,7 +505,7 @@ function words(...values: readonly (Hex | bigint)[]): Hex {
   return `0x${values.map((value) => eventWord(value).slice(2)).join("")}`;
 }
 
-/** The same without some fields, at any depth. */
+/** A copy without the named fields, at any depth. */
 function without(json: unknown, names: readonly string[]): unknown {
   if (Array.isArray(json)) return json.map((part: unknown) => without(part, names));
   if (typeof json !== "object" || json === null) return json;

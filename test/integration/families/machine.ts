@@ -16,14 +16,14 @@ import type { ConfiguredChain } from "@causeway/families";
 import { encodeDeployData, encodeFunctionData, erc20Abi } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 
-// A chain with an EVM behind any API: the conformance cases are the same for every such family.
+// A chain with an EVM behind any API. The conformance cases are the same for every family with such a chain.
 
 const mnemonic = "test test test test test test test test test test test junk";
-/** Signs withdrawals; deploys. */
+/** Signs withdrawals and deploys contracts. */
 export const allocator = mnemonicToAccount(mnemonic, { addressIndex: 0 });
 
 export type Rpc = (method: string, params?: readonly unknown[]) => Promise<unknown>;
-/** The user, the solver, and a recipient that also takes part in attacks. */
+/** The accounts of the tests: the user, the solver, and a recipient that also takes part in attacks. */
 export type Who = "user" | "solver" | "alice";
 
 export interface Call {
@@ -32,23 +32,26 @@ export interface Call {
   readonly value?: bigint;
 }
 
-/** The parts that a family provides. Addresses are those of the EVM: 20 bytes, lower case. */
+/** What a family provides. Addresses are those of the EVM: 20 bytes, lower case. */
 export interface MachineBase {
   readonly family: VmType;
   /** URLs of the honest node. */
   readonly urls: readonly string[];
-  /** The EVM's own RPC. */
+  /** The RPC of the EVM, regardless of the family's API. */
   readonly rpc: Rpc;
   readonly chainId: number;
-  /** Blocks on top of a final one. */
+  /** A block is final once this many blocks follow it. */
   readonly depth: number;
-  /** Native tokens that each account gets. */
+  /** The native tokens that each account gets initially. */
   readonly nativeFunds: bigint;
   readonly accounts: Readonly<Record<Who, Address>>;
   format(address: Address): string;
-  /** Sends a call, and returns its id once mined, whether it failed or not. @throws if the node refuses it */
+  /**
+   * Sends a call. Returns the transaction's id once the transaction is mined, even if it failed.
+   * @throws if the node refuses the transaction
+   */
   send(who: Who, call: Call): Promise<string>;
-  /** The receipt according to the EVM's own RPC. */
+  /** The receipt according to the RPC of the EVM. */
   receipt(id: string): Promise<{
     readonly status: Hex;
     readonly logs: readonly {
@@ -71,24 +74,24 @@ export interface MachineContracts {
   readonly multicall3: Address;
   readonly token: Address;
   readonly feeToken: Address;
-  /** Returns `false` for every call. */
+  /** A token that returns `false` for every call. */
   readonly falseToken: Address;
 }
 
 export interface Machine extends MachineBase, MachineContracts {
   deploy(creation: Hex): Promise<Address>;
   mint(token: Address, holder: Address, amount: bigint): Promise<void>;
-  /** Creates native tokens. */
+  /** Creates native tokens for an account. */
   fund(account: Address, amount: bigint): Promise<void>;
   mine(blocks?: number): Promise<void>;
   finalize(): Promise<void>;
-  /** Advances the clock, and adds a block. */
+  /** Moves the chain's clock forward, and adds a block. */
   pass(seconds: number): Promise<void>;
   /** Unix seconds of the newest block. */
   now(): Promise<bigint>;
-  /** Replaces the newest blocks with empty ones, and adds one. */
+  /** Replaces the newest blocks with empty blocks, and adds one block. */
   reorg(depth: number): Promise<void>;
-  /** The call that executes a request, signed by the allocator. */
+  /** The call that executes a request, with the allocator's signature. */
   execution(request: EvmCallRequest): Promise<Call>;
 }
 
@@ -109,8 +112,8 @@ const TOKENS = 10n ** 18n;
 const MAX_GAS = "0x4c4b40";
 
 /**
- * Deploys the contracts, and gives each account native tokens and tokens, with an allowance for the
- * depository.
+ * Deploys the contracts. Gives each account native tokens and tokens, and the depository an allowance for
+ * them.
  */
 export async function withContracts(base: MachineBase): Promise<Machine> {
   const { rpc, accounts } = base;

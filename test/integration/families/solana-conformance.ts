@@ -37,7 +37,7 @@ import type {
 const AMOUNT = 5_000_000n;
 const ZERO_ID: Hex32 = `0x${"00".repeat(32)}`;
 
-/** Starts a Solana cluster: the real virtual machine behind the API of a node. */
+/** The Solana family: a cluster with the real virtual machine behind the API of a node. */
 export async function startSolanaFamily(): Promise<FamilyWorld> {
   const world = await startSolanaWorld();
   const { node, at, user, solver, recipients, token, feeToken, forwarder } = world;
@@ -48,7 +48,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
     open.push(started);
     return started;
   };
-  // Withdrawals are paid from other deposits.
+  // Withdrawals are paid from these deposits.
   for (const currency of [NATIVE, token.mint])
     await world.send(user, [await world.deposit({ id: ZERO_ID, amount: 10n ** 11n, currency })]);
   const other = await createDepository(node, {
@@ -82,7 +82,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
   };
   const pay = async (plan: PaymentPlan): Promise<string> =>
     await world.send(solver, [...(await payments(plan)), memo(plan.orderId)]);
-  /** Nodes that report no time for transactions from now on. */
+  /** URLs of nodes that report no time for transactions. */
   const withoutTime = async (): Promise<readonly string[]> => {
     const { url } = await front({
       result: ({ method }, honest) => {
@@ -100,7 +100,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       payload,
       withdrawalId: `0x${createHash("sha256").update(bytesOf(payload)).digest("hex")}`,
       execute: async () =>
-        // Two executions of one request in the same slot would be one transaction.
+        // Without the memo, two executions of one request in the same slot would be one transaction.
         await world.send(solver, [...(await world.execution(request)), memo(`try ${node.controls.slot()}`)]),
       expire: async () => {
         node.controls.passSeconds(Number(request.expiration) - node.controls.time() + 1);
@@ -163,7 +163,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       },
       splitNode: async (id) => {
         const { url } = await front({
-          // Answers with its newest state, regardless of the requested commitment.
+          // The node answers with its newest state, regardless of the requested commitment.
           question: ({ method, params }) =>
             method === "getTransaction"
               ? { method, params: [params[0], { ...(params[1] as object), commitment: "confirmed" }] }
@@ -188,7 +188,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           depositId: id,
         }),
       withoutTransfer: async (id) =>
-        // Another program logs a deposit in the same format, and lamports reach the real vault.
+        // Another program logs a deposit in the same format, and lamports arrive in the real vault.
         empty(
           await world.send(user, [
             await depositing(id, { into: other, currency: NATIVE }),
@@ -199,7 +199,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       throughForwarder: async (id) => {
         const call = await depositing(id, { depositor: first.address });
         const transactionId = await world.send(user, [forwarded(forwarder, call)]);
-        // The transaction's only top-level instruction is the forwarder's.
+        // The only top-level instruction of the transaction is the forwarder's.
         return made(transactionId, { index: "1", depositor: first.address, depositId: id });
       },
       idElsewhere: async (id) =>
@@ -288,7 +288,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           payload.slice(0, -2) as Hex,
           `${payload}00`,
           "0x",
-          // "Some token" with the native one: a second encoding of a native payment.
+          // "Some token" with the native token as the token: a second encoding of a native payment.
           toHex(
             Buffer.concat([
               bytesOf(payloadOf({ ...request, token: NATIVE })).subarray(0, 64),
@@ -323,7 +323,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           await tools.refusesFill(planned, async (orderId) => await paidWith(text(orderId)));
         await tools.refusesFill(planned, async (orderId) => await paidWith(orderId, `also ${tools.newId()}`));
         await tools.refusesFill(planned, async (orderId) => await paidWith(orderId, orderId));
-        // Text that is not an id is ignored.
+        // A memo that is not an id is ignored.
         await tools.fills(planned, async (orderId) => await paidWith("thank you", orderId));
       },
       "a deposit by a program with its own vault": async (tools) => {
@@ -370,7 +370,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           node.controls.finalize();
           return transactionId;
         });
-        // A payment into an account that the same transaction creates counts.
+        // A payment to an account that the same transaction creates counts.
         const fresh = await solanaKey();
         const target = await associatedTokenAddress(fresh.address, token.mint, token.tokenProgram);
         const source = await associatedTokenAddress(solver.address, token.mint, token.tokenProgram);
@@ -392,7 +392,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
   };
 }
 
-/** A compute unit price, which does not change the effect of a transaction. */
+/** An instruction that sets the compute unit price, which does not change the effect of a transaction. */
 function computePrice(): PlainInstruction {
   const data = Buffer.alloc(9);
   data.writeUInt8(3, 0);

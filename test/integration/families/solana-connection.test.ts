@@ -33,7 +33,7 @@ import {
   type SolanaWorld,
 } from "../../support/solana-world.ts";
 
-// The Solana adapter reads deposits, and finds the outcome of payments under any fault.
+// How the Solana adapter reads deposits, and determines the outcome of payments under any fault.
 
 let world: SolanaWorld;
 let connection: PayingConnection;
@@ -58,7 +58,10 @@ afterAll(async () => {
   await world.close();
 });
 
-/** @param urls of the endpoints; two of them are a quorum */
+/**
+ * An adapter for the solver's key.
+ * @param urls of the endpoints, of which two are a quorum
+ */
 async function aConnection(urls: readonly string[] = [world.node.url]): Promise<PayingConnection> {
   return await payingConnection({
     chain: {
@@ -81,7 +84,10 @@ async function aConnection(urls: readonly string[] = [world.node.url]): Promise<
 }
 
 const finalize = (): void => world.node.controls.finalize();
-/** Every block that could contain a transaction signed so far is final and listed. */
+/**
+ * Advances the cluster until every block that could contain an earlier signed transaction is final and
+ * listed.
+ */
 const expire = (): void => world.node.controls.passSlots(150 + 32 + 10);
 
 async function lamports(of: string): Promise<bigint> {
@@ -175,7 +181,7 @@ test("reports every attestable deposit exactly once, when final, oldest first", 
     expected(through, token.mint, 3n, id(5), 1, 1),
   ]);
   expect(read.deposits[0]).toMatchObject({ depositor: bytes(user.address), sender: bytes(user.address) });
-  // The same cursor returns the same deposits, the next one returns none.
+  // The same cursor returns the same deposits, and the next cursor returns none.
   expect((await connection.arrivals(cursor)).deposits).toEqual(read.deposits);
   expect((await connection.arrivals(read.cursor)).deposits).toEqual([]);
   const one = await connection.arrivalsOf(transactionIdBytes("solana-vm", withFee) as TxHash);
@@ -183,7 +189,7 @@ test("reports every attestable deposit exactly once, when final, oldest first", 
   expect(await connection.arrivalsOf(`0x${"07".repeat(64)}` as TxHash)).toEqual({ kind: "absent" });
 });
 
-test("a deposit that only the first of three endpoints shows waits for a second one", async () => {
+test("a deposit that only the first of three endpoints shows waits until a second endpoint shows it", async () => {
   const fronts = await startFaultyFronts([world.node.url, world.node.url]);
   const three = await aConnection([world.node.url, ...fronts.urls]);
   try {
@@ -191,7 +197,7 @@ test("a deposit that only the first of three endpoints shows waits for a second 
     const { cursor } = await three.arrivals(undefined);
     const signature = await world.send(world.user, [await world.deposit({ id: id(12), amount: 6n })]);
     finalize();
-    // The other endpoints do not know it.
+    // The other endpoints do not know this transaction.
     const absent = "99eUso3aSbE9tqGSTXzo3TLfKb9RkMTURrHKQ1K7Zh3BbeqPevr5E1iCbpTjqHuTFLtfxTTD5ekfVuZFzQyEQf8";
     fronts.begin(() => ({ question: (text) => text.replaceAll(signature, absent) }));
     expect(await three.arrivals(cursor)).toMatchObject({ deposits: [], cursor });
@@ -208,7 +214,7 @@ test("a deposit that only the first of three endpoints shows waits for a second 
   }
 });
 
-/** The answer with another last height, if it has one. */
+/** The answer with its last valid block height, if it has one, shifted. */
 function withLastHeight(json: unknown, shift: number): unknown {
   const { value } = json as { readonly value?: { readonly lastValidBlockHeight?: number } | null };
   if (value?.lastValidBlockHeight === undefined) return json;
@@ -218,7 +224,7 @@ function withLastHeight(json: unknown, shift: number): unknown {
   };
 }
 
-/** The answer with a blockhash that no block has, if it has one. */
+/** The answer with its blockhash, if it has one, replaced by one that no block has. */
 function withInventedHash(json: unknown): unknown {
   const { value } = json as { readonly value?: { readonly blockhash?: string } | null };
   if (value?.blockhash === undefined) return json;
@@ -238,7 +244,7 @@ test.each<[string, (json: unknown) => unknown]>([
       fronts.begin(() => ({ answer }));
       const payment = aPayment((await solanaKey()).address);
       await expect(three.prepare(payment, [], [])).rejects.toMatchObject({ kind: "inconsistent" });
-      // Another endpoint prepares the next one.
+      // Another endpoint prepares the next payment.
       expect(await three.prepare(payment, [], [])).toHaveProperty("raw");
     } finally {
       await three.close();
@@ -321,7 +327,7 @@ test("reads a deposit that nodes list late, and only once", async () => {
   expect(late).not.toBe(early);
 });
 
-test("reads nothing if one answer fails, and everything the next time", async () => {
+test("a read in which one answer fails reports no deposits, and the next read reports all of them", async () => {
   finalize();
   const { cursor } = await connection.arrivals(undefined);
   await world.send(world.user, [await world.deposit({ id: id(11), amount: 4n })]);
@@ -391,7 +397,7 @@ test("equal payments have different bytes", async () => {
   expect(await lamports(to)).toBe(20_000_000n);
 });
 
-test("a dropped payment is unseen until no block can contain it, then dead; only then is a new attempt signed", async () => {
+test("a dropped payment is unseen until no block can contain it and dead afterwards, and only then is a new attempt signed", async () => {
   const to = (await solanaKey()).address;
   const payment = aPayment(to);
   const attempt = await connection.prepare(payment, [], []);
@@ -402,7 +408,7 @@ test("a dropped payment is unseen until no block can contain it, then dead; only
   world.node.controls.passSlots(140);
   expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
   await expect(connection.prepare(payment, [attempt], [])).rejects.toMatchObject({ code: "RPC_FAULT" });
-  // The newest block is past its last valid height; the final one is not.
+  // The newest block is past the last valid height, but the final block is not.
   world.node.controls.pauseFinality();
   expire();
   expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
@@ -417,7 +423,7 @@ test("a dropped payment is unseen until no block can contain it, then dead; only
   expect(await lamports(to)).toBe(10_000_000n);
 });
 
-test("never reports a completed payment as dead, even if a node forgets or omits it", async () => {
+test("a completed payment is never reported as dead, even if a node omits it", async () => {
   const to = (await solanaKey()).address;
   const attempt = await paid(aPayment(to));
   expire();
@@ -436,7 +442,7 @@ test("never reports a completed payment as dead, even if a node forgets or omits
   };
   const noStatus = (method: string): RpcTrouble | undefined =>
     method === "getSignatureStatuses" ? forgotten : undefined;
-  // Without its status, every later transaction of the solver is checked.
+  // If the status is missing, every later transaction of the solver is checked.
   expect(await outcomeUnder(noStatus)).toBe("final");
   for (const method of [
     "getEpochInfo",
@@ -449,7 +455,7 @@ test("never reports a completed payment as dead, even if a node forgets or omits
         one === method ? { kind: "error", code: -32005, message: "behind" } : noStatus(one),
       ),
     ).toBe("fault");
-  // The node's history does not reach back to when the payment was signed.
+  // The node's history does not reach back to the time when the payment was signed.
   const slot = world.node.controls.slot();
   expect(
     await outcomeUnder((one) =>
@@ -472,7 +478,7 @@ test("a payment whose block is reorged out does not count, and its transaction p
   world.node.controls.dropFrom(slot);
   expect(await lamports(to)).toBe(0n);
   expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
-  // Its recent blockhash may have been orphaned too.
+  // A reorg may also have removed the payment's recent blockhash.
   if ((await connection.send(attempt)) !== "sent") {
     expire();
     expect(await connection.outcome(attempt)).toMatchObject({ kind: "dead" });
@@ -501,7 +507,7 @@ test("a payment that failed in a final block is dead", async () => {
   });
   const to = (await solanaKey()).address;
   const attempt = await own.prepare(aPayment(to, { amount: 15_000_000n }), [], []);
-  // The funds are spent first; a block still includes the payment, which fails.
+  // The funds are spent first. A block still includes the payment, which fails.
   await world.send(poor, [lamportTransfer(poor.address, world.user.address, 10_000_000n)]);
   expect(await own.send(attempt)).toMatchObject({ refused: expect.stringContaining("InstructionError") });
   const raw = Buffer.from(attempt.raw.slice(2), "hex").subarray(16).toString("base64");
@@ -546,7 +552,7 @@ test("available balances exclude what pending payments still hold", async () => 
   const payment = aPayment(to, { currency, amount: 6n });
   const held = await own.prepare(payment, [], []);
   expect(await acceptedPayments(own, held, payment)).toEqual(["itself"]);
-  // The bytes are signed by another account.
+  // Another account signed the bytes.
   expect(await acceptedPayments(connection, held, payment)).toEqual([]);
   const lamports = aPayment(to);
   expect(await acceptedPayments(own, await own.prepare(lamports, [], []), lamports)).toEqual(["itself"]);
@@ -595,7 +601,8 @@ test("a sweep is recognized by its bytes, pays the depository only, and takes it
       expect(await connection.isPayment(attempt, { ...payment, sweeps: other })).toBe(false);
     const arrived = [(await lamports(at.vault)) - vault, (await tokens(at.vault, token.mint)) - vaultTokens];
     expect(arrived).toEqual(currency === bytes(NATIVE) ? [5_000_003n, 0n] : [0n, 10n]);
-    // Without a priority fee it costs one signature, and the rent of the vault's account if it was missing.
+    // Without a priority fee the sweep costs one signature, plus the rent of the vault's token account if
+    // that was missing.
     expect([5_000n, attempt.fee]).toContain(had - (await lamports(solver.address)));
     finalize();
     expect((await connection.outcome(attempt)).kind).toBe("final");
@@ -620,7 +627,7 @@ test("detects another program at the address of the deposit address program", as
   expect(await connection.depositAddresses?.problem?.()).toBeUndefined();
 });
 
-test("an invalid recipient is detected before the payment", async () => {
+test("reports an invalid recipient before the payment is prepared", async () => {
   const { token, feeToken, at, node } = world;
   const fresh = (await solanaKey()).address;
   const refusal = async (to: string, fields: Partial<NonEvmPayment> = {}) =>
@@ -649,7 +656,7 @@ test("an invalid recipient is detected before the payment", async () => {
   expect(await refusal(owner.address, { currency: bytes(token.mint) })).toMatch(/frozen/);
   changed(32, addressBytes(fresh));
   expect(await refusal(owner.address, { currency: bytes(token.mint) })).toMatch(/different owner/);
-  // A payment to a user's token account, or to the token itself, would never reach the user.
+  // A payment to a user's token account, or to the token's own address, would never reach the user.
   for (const invalid of [account, token.mint, at.program])
     expect(await refusal(invalid, { currency: bytes(token.mint) })).toMatch(/not a wallet|depository/);
 });

@@ -48,7 +48,7 @@ nonEvmConnectionContract("the adapter of Solana", async () => {
       controls.passSlots(1);
       await Promise.resolve(controls.finalize());
     },
-    // Every block that could contain earlier signed bytes is final.
+    // Afterwards every block that could contain earlier signed bytes is final.
     lapse: async () => await Promise.resolve(controls.passSlots(150 + 32 + 10)),
     received: async (recipient) =>
       await Promise.resolve(controls.account(recipients.get(recipient) ?? "")?.lamports ?? 0n),

@@ -29,7 +29,7 @@ import {
   type SolanaWorld,
 } from "../../support/solana-world.ts";
 
-// The committed deposit address program and depository in a real virtual machine: an address pays only into
+// The committed deposit address program and depository in a real virtual machine. An address pays only into
 // the depository, and only for the orders that its seeds allow.
 
 const program = LOCAL_DEPOSIT_ADDRESSES;
@@ -92,7 +92,7 @@ async function tokenSweepOf(issued: Issued, mint: LocalMint, change: Partial<Swe
   ];
 }
 
-/** Replaces the operator with another signer. */
+/** The instruction with another signer in place of the operator. */
 const signedBy = (instruction: PlainInstruction, key: SolanaKey): PlainInstruction => ({
   ...instruction,
   keys: instruction.keys.map((one, at) => (at === 2 ? { ...one, pubkey: key.address } : one)),
@@ -170,7 +170,7 @@ test("sweeps tokens of both programs, in two deposits, and leaves the other toke
     const isFee = mint === world.feeToken;
     expect((await tokens(world.at.vault, mint)) - had).toBe(isFee ? 5_940_000n : 6_000_000n);
     expect(await tokens(issued.address, mint)).toBe(3_000_000n);
-    // The event states what the vault received.
+    // The event states the amount that the vault received.
     const arrived = isFee ? [4_950_000n, 990_000n] : [5_000_000n, 1_000_000n];
     expect((await depositsOf(signature)).map(({ amount }) => amount)).toEqual(arrived);
   }
@@ -185,7 +185,7 @@ test("only the operator or the depository's owner can sweep", async () => {
   await expect(world.send(stranger, [signedBy(sweep, stranger)])).rejects.toThrow(custom(6000));
   const keys = sweep.keys.map((key) => ({ ...key, isSigner: false }));
   await expect(world.send(stranger, [{ ...sweep, keys }])).rejects.toThrow("MissingRequiredSignature");
-  // A stranger who names themselves as the operator derives a different deposit address.
+  // If a stranger names themselves as the operator, the seeds derive a different deposit address.
   const own = sweepOf({ ...issued, from: { ...issued.from, operator: stranger.address } }, { amount: 1n });
   await expect(world.send(stranger, [withKey(own, 4, issued.address)])).rejects.toThrow(custom(6001));
   await world.send(owner, [signedBy(sweep, owner)]);
@@ -207,14 +207,14 @@ test("the owner of another depository cannot sweep", async () => {
   ).rejects.toThrow(custom(6001));
 });
 
-test("a strict address deposits only for its own order, an open one for any order", async () => {
+test("a strict address deposits only for its own order, and an open address deposits for any order", async () => {
   const [strict, open, another] = [issue({ strict: true }), issue(), anOrder()];
   for (const one of [strict, open]) await fund(one, 10_000_000n);
   const amount = 10_000_000n;
   await expect(world.send(operator, [sweepOf(strict, { amount, orderId: another })])).rejects.toThrow(
     custom(6003),
   );
-  // Claiming that it is open does not help: those seeds derive a different address.
+  // If the instruction claims that the address is open, the seeds derive a different address.
   const asOpen = sweepOf(
     { ...strict, from: { ...strict.from, strict: false } },
     { amount, orderId: another },
@@ -231,10 +231,10 @@ test("pays into no other depository, vault or token account, and for no other de
   await fund(issued, 10_000_000n);
   await mintTo(world.node.url, world.token, issued.address, 10n);
   const sweep = sweepOf(issued, { amount: 10_000_000n });
-  // With another program in place of the depository, the seeds derive a different address.
+  // If another program replaces the depository, the seeds derive a different address.
   await expect(world.send(operator, [withKey(sweep, 0, world.forwarder)])).rejects.toThrow(custom(6001));
   await expect(world.send(operator, [withKey(sweep, 3, stranger.address)])).rejects.toThrow(custom(6001));
-  // The depository refuses these.
+  // The depository refuses these accounts.
   await expect(world.send(operator, [withKey(sweep, 5, stranger.address)])).rejects.toThrow(custom(6014));
   const [, ofTokens] = await tokenSweepOf(issued, world.token, { amount: 10n });
   const strangers = await associatedTokenAddress(
@@ -248,7 +248,7 @@ test("pays into no other depository, vault or token account, and for no other de
   expect(await lamports(issued.address)).toBe(10_000_000n);
 });
 
-test("a sweep moves its whole amount or nothing", async () => {
+test("a sweep moves its whole amount, or fails and moves nothing", async () => {
   const issued = issue();
   await fund(issued, 10_000_000n);
   for (const [amount, excess] of [

@@ -37,7 +37,7 @@ import {
   type SolanaKey,
 } from "@causeway/simulators/solana";
 
-// Checks the interface, size and compute units that packages/contracts/solana documents.
+// Checks the interfaces, sizes and compute units that packages/contracts/solana documents.
 
 const folder = join(repositoryRoot, "packages/contracts/solana");
 const reportFile = join(folder, "compute-units.json");
@@ -63,7 +63,7 @@ const idls: Readonly<Record<"depository" | "deposit-address", Idl>> = {
   depository: JSON.parse(read("idl.json").toString()) as Idl,
   "deposit-address": JSON.parse(read("deposit-address.idl.json").toString()) as Idl,
 };
-/** Constants of the depository, which the deposit address program calls. */
+/** Constants of the depository that the deposit address program uses for its calls. */
 const OF_DEPOSITORY = ["DEPOSIT_NATIVE", "DEPOSIT_TOKEN", "DEPOSITORY_ACCOUNT"];
 
 const key = async (byte: number): Promise<SolanaKey> => await solanaKey(new Uint8Array(32).fill(byte));
@@ -73,14 +73,14 @@ let node: RunningSolana;
 let at: LocalDepository;
 let user: SolanaKey;
 let mint: LocalMint;
-/** Compute units that the program consumed, including calls of other programs. */
+/** Compute units of each instruction of the depository, including its calls of other programs. */
 const units: Record<string, number> = {};
 const instructions: Record<string, PlainInstruction> = {};
-/** Compute units of the deposit address program. */
+/** Compute units of each instruction of the deposit address program. */
 const addressUnits: Record<string, number> = {};
 const sweeps: Record<string, PlainInstruction> = {};
 
-// Every key and number is fixed, because the search for a derived address needs more units for some.
+// All keys and numbers are fixed, because some derived addresses take more compute units to find.
 beforeAll(async () => {
   node = await startSolana({ slotMs: 0, finalityLag: 2 });
   user = await key(1);
@@ -157,7 +157,7 @@ async function consumed(signature: string): Promise<number> {
   ]);
   const programs = [at.program, LOCAL_DEPOSIT_ADDRESSES].join("|");
   const line = new RegExp(`^Program (?:${programs}) consumed (\\d+) of`);
-  // The last matching log line is the outermost program's.
+  // The last matching log line is that of the outermost program.
   return Number(meta.logMessages.map((text) => line.exec(text)?.[1]).findLast((text) => text !== undefined));
 }
 
@@ -197,13 +197,13 @@ async function execution(
   ];
 }
 
-test("the size and the compute units of every instruction are the committed ones", () => {
+test("every program has its documented size, and every instruction its documented compute units", () => {
   const depositAddress = { bytes: read("deposit-address.so").length, units: addressUnits };
   const report = { bytes: read("depository.so").length, units, depositAddress };
   if (process.env["UPDATE_GAS"] !== undefined)
     writeFileSync(reportFile, `${JSON.stringify(report, undefined, 2)}\n`);
   expect(report).toEqual(JSON.parse(readFileSync(reportFile, "utf8")));
-  // What a transaction with one instruction may use without requesting more.
+  // The limit for a transaction with one instruction that requests no more.
   for (const used of Object.values({ ...units, ...addressUnits })) expect(used).toBeLessThan(200_000);
 });
 

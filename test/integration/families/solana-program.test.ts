@@ -72,7 +72,7 @@ async function tokens(wallet: string, of: LocalMint): Promise<bigint> {
   return account === undefined ? 0n : Buffer.from(account.data).readBigUInt64LE(64);
 }
 
-/** The program's logged data, as bytes. */
+/** The data that the program logged in a transaction, as bytes. */
 async function events(signature: string): Promise<readonly Buffer[]> {
   const { meta } = await askNode<{ meta: { logMessages: string[] } }>(node.url, "getTransaction", [
     signature,
@@ -97,7 +97,7 @@ function aRequest(fields: Partial<SolanaTransferRequest> = {}): SolanaTransferRe
   };
 }
 
-/** ed25519 over 32 bytes. */
+/** An ed25519 instruction that checks the key's signature over 32 bytes. */
 function signed(key: SolanaKey, message: Uint8Array): Uint8Array {
   const pkcs8 = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), key.seed]);
   return sign(null, message, createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" }));
@@ -163,7 +163,7 @@ test("only the upgrade authority can initialize, and only once", async () => {
   expect(Buffer.from(stored?.data.subarray(40, 72) ?? [])).toEqual(base58Bytes(recipient.address));
 });
 
-test("records the owner that the upgrade authority names, which need not sign", async () => {
+test("records the owner that the upgrade authority names, without the owner's signature", async () => {
   for (const owner of [(await solanaKey()).address, "1".repeat(32)]) {
     const program = (await solanaKey()).address;
     node.controls.addProgram(program, depositoryProgram(), at.owner.address);
@@ -214,7 +214,7 @@ test("the domain is the hash of the name, the version, the chain and the program
   expect(at.domain).toBe(`0x${createHash("sha256").update(text).digest("hex")}`);
 });
 
-test("deposited lamports are in the vault, and the event names the depositor, the amount and the id", async () => {
+test("deposited lamports arrive in the vault, and the event names the depositor, the amount and the id", async () => {
   const before = await lamports(at.vault);
   const signature = await send(
     depositNativeInstruction({
@@ -232,7 +232,7 @@ test("deposited lamports are in the vault, and the event names the depositor, th
   );
 });
 
-test("tokens of both programs are in the vault's own account; a mint's fee is not in the event", async () => {
+test("deposited tokens of both programs arrive in the vault's token account, and the event states the amount without the mint's fee", async () => {
   for (const [of, arrived] of [
     [token, 1_000_000n],
     [feeToken, 990_000n],
@@ -250,7 +250,7 @@ test("tokens of both programs are in the vault's own account; a mint's fee is no
     const [event] = await events(signature);
     expect(event?.subarray(40, 73).toString("hex")).toBe(`01${base58Bytes(of.mint).toString("hex")}`);
     expect(event?.readBigUInt64LE(73)).toBe(arrived);
-    // The second deposit finds an existing account.
+    // The second deposit uses the existing token account.
     await send({ ...deposit });
     expect(await tokens(at.vault, of)).toBe(2n * arrived);
   }
@@ -315,7 +315,7 @@ test("lamports sent to a request's record account do not prevent its payment", a
   expect(node.controls.account(used)?.owner).toBe(at.program);
 });
 
-test("nothing is paid unless the instruction before it checks the allocator's signature of exactly this request", async () => {
+test("a request is paid only if the instruction before it checks the allocator's signature over exactly this request", async () => {
   const request = aRequest();
   const [check, pays] = await execution(request);
   const stranger = await solanaKey();
@@ -332,8 +332,8 @@ test("nothing is paid unless the instruction before it checks the allocator's si
 });
 
 test("a signature check that reads its data from another instruction does not count", async () => {
-  // The check verifies a stranger's signature in another instruction, while the allocator's key and the hash
-  // are at the expected offsets.
+  // The check verifies a stranger's signature in another instruction. The allocator's key and the hash are at
+  // the expected offsets.
   const stranger = await solanaKey();
   const request = aRequest();
   const hash = Buffer.from(solanaTransferRequestId(request).slice(2), "hex");
@@ -342,7 +342,7 @@ test("a signature check that reads its data from another instruction does not co
   const forged = Buffer.from(
     signatureCheckInstruction(at.allocator.address, signed(stranger, hash), hash).data as Uint8Array,
   );
-  // Key and signature are taken from instruction 0.
+  // The check reads key and signature from instruction 0.
   forged.writeUInt16LE(0, 4);
   forged.writeUInt16LE(0, 8);
   await expect(send(real, { programId: real.programId, keys: [], data: forged }, pays)).rejects.toThrow(
@@ -350,7 +350,7 @@ test("a signature check that reads its data from another instruction does not co
   );
 });
 
-test("a request for another time, domain, vault or recipient, or above the balance, is not paid", async () => {
+test("refuses to pay a request that expired, is for another domain, vault or recipient, or exceeds the balance", async () => {
   const stranger = await solanaKey();
   const now = BigInt(node.controls.time());
   await expect(send(...(await execution(aRequest({ expiration: now }))))).rejects.toThrow(custom(6008));

@@ -27,8 +27,8 @@ import { createJupiter } from "../../../apps/api/src/markets/liquidity/jupiter.a
 import type { LiquiditySource, SwapAnswer } from "../../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import { lookupTable } from "../../support/solana-lookup-table.ts";
 
-// The aggregator's adapter, the checks of its proposals, and the user's transaction, over HTTP and in a real
-// virtual machine. All amounts are in base units.
+// The aggregator's adapter, the checks of the aggregator's proposals, and the user's transaction, over HTTP
+// and in a real virtual machine. All amounts are in base units.
 
 const CHAIN_ID = 792_703_809;
 const WRAPPED_SOL = "So11111111111111111111111111111111111111112";
@@ -89,7 +89,7 @@ afterAll(async () => {
 afterEach(() => {
   [jupiter.change, jupiter.respond] = [undefined, undefined];
   faults.length = 0;
-  // After a fault, requests to the aggregator pause for some seconds.
+  // After a fault the adapter pauses its requests for some seconds.
   nowMs += 10_000;
 });
 
@@ -102,7 +102,7 @@ const account = (lamports: bigint) => ({
 });
 const anOrder = (): OrderId => `0x${randomBytes(32).toString("hex")}` as OrderId;
 
-/** The token balance of an account. */
+/** The balance of a token account. */
 function heldOf(of: string): bigint {
   const found = node.controls.account(of);
   return found === undefined ? 0n : Buffer.from(found.data).readBigUInt64LE(64);
@@ -125,7 +125,7 @@ async function quoted(mode: "exactIn" | "exactOut", output: Hex, amount: bigint,
   );
 }
 
-/** The user's step that the service builds from an answer. */
+/** The step for the user that the service builds from an answer. */
 async function stepOf(...of: Parameters<typeof depositOf>): Promise<SolanaDepositData> {
   return (await depositOf(...of))?.data as SolanaDepositData;
 }
@@ -211,7 +211,7 @@ test("SOL is unwrapped before it is deposited", async () => {
   const after = await holdings();
   expect(after.vaultSol - before.vaultSol).toBe(answer?.amountOut);
   expect(after.wrapped).toBe(0n);
-  // The user keeps the rest, minus the fee of the signature.
+  // The user keeps the rest of the output, minus the fee of the signature.
   expect(after.sol - before.sol).toBeGreaterThan(0n);
 });
 
@@ -225,7 +225,7 @@ test("the fee of a swap into SOL includes the rent of a missing account, althoug
   await sendInstructions(node.url, [user], [create]);
   node.controls.passSlots(1);
   expect((await depositOf(answer, NATIVE))?.fee).toBe(5_000n);
-  // The account is closed with the deposit.
+  // The transaction closes the account after the deposit.
   await send(await stepOf(answer, NATIVE));
   expect((await depositOf(answer, NATIVE))?.fee).toBe(5_000n + rent);
 });
@@ -273,7 +273,7 @@ test("the program reads a swap from the start of its data and ignores trailing b
   expect(before.tokens - (await holdings()).tokens).toBe(7_000n);
 });
 
-/** An instruction in the API's format. */
+/** An instruction in the format of the aggregator's API. */
 interface WireInstruction {
   readonly programId: string;
   readonly accounts: readonly {
@@ -399,7 +399,7 @@ test.each([
   expect(String(faults[0])).toContain(reason);
 });
 
-test("no route is not a fault", async () => {
+test("a missing route is not reported as a fault", async () => {
   const stranger = (await solanaKey()).address;
   expect(await quoted("exactIn", bytesOf(stranger), 10_000_000n)).toBeUndefined();
   expect(faults).toEqual([]);

@@ -6,8 +6,8 @@ import { machineFamily } from "./machine-family.ts";
 import { startTronMachine } from "./tron-machine.ts";
 
 /**
- * Tron on its node: a real virtual machine behind the network's own API, with transactions that a wallet
- * library signed.
+ * The Tron family: a node with a real virtual machine behind Tron's own API. A wallet library signs the
+ * transactions.
  */
 export async function startTronFamily(): Promise<FamilyWorld> {
   const machine = await startTronMachine();
@@ -57,7 +57,8 @@ export async function startTronFamily(): Promise<FamilyWorld> {
           await machine.finalize();
           return id;
         });
-        // A payment to Alice counts with the exact id as memo, and not with the id as a part of it.
+        // A payment to Alice counts if the memo is exactly the id, and does not count if the id is only a
+        // part of the memo.
         await fills(plan, async (orderId) => {
           const id = await machine.transfer(accounts.alice, amount, orderId);
           await machine.finalize();

@@ -5,9 +5,9 @@ import { rpcAt, withContracts, type Machine, type MachineBase } from "./machine.
 
 export interface TronMachine extends Machine {
   readonly tron: RunningTron;
-  /** A payment of native tokens with the wallet's memo. Returns its id. */
+  /** Transfers native tokens with the wallet's memo. Returns the transaction's id. */
   transfer(to: Address, sun: bigint, memo?: Hex): Promise<string>;
-  /** Like `send` by the solver, with a memo and an energy limit. */
+  /** Like `send` by the solver, but with a memo and an energy limit. */
   sendWith(
     call: Parameters<MachineBase["send"]>[1],
     with_: { memo?: Hex; feeLimit?: bigint },
@@ -16,7 +16,7 @@ export interface TronMachine extends Machine {
 
 const DEPTH = 3;
 
-/** Answers for another network if it gets another chain id. */
+/** A Tron network. Another chain id makes it a different network. */
 export async function startTronMachine(chainId?: number): Promise<TronMachine> {
   const tron = await startTronNode({ solidLagBlocks: DEPTH, ...(chainId === undefined ? {} : { chainId }) });
   const rpc = rpcAt(tron.evm.url);

@@ -55,10 +55,10 @@ const mint = (amount: bigint): Hex =>
     args: [alice.machineAddress, amount],
   });
 
-test("a payment moves exactly its amount, and has the id that the wallet computed", async () => {
+test("the node's payment moves exactly its amount, and has the id that the wallet computed", async () => {
   const id = await alice.transfer(bob.address, 7n, { memo: orderId });
   expect(id).toMatch(/^[0-9a-f]{64}$/);
-  // The library requests solid balances.
+  // The library reads balances of solid blocks.
   await tron.controls.solidify();
   const web = new TronWeb({ fullHost: tron.url });
   expect(await web.trx.getBalance(alice.address)).toBe(999_999_993);
@@ -71,7 +71,7 @@ test("a payment moves exactly its amount, and has the id that the wallet compute
   });
 });
 
-test("executes a call, and both interfaces show it under the same id and in the same block", async () => {
+test("the node executes a call, and both of its interfaces show it under the same id in the same block", async () => {
   const id = await alice.call(usdcAddress, mint(500n));
   const info = await ask("/wallet/gettransactioninfobyid", { value: id });
   expect(info).toMatchObject({
@@ -100,7 +100,7 @@ test("refuses transactions that the owner did not sign, duplicates and expired o
       (error: unknown) => (error as { code: string }).code,
     );
   expect(await refusal({ ...signed, signature: byBob.signature })).toBe("SIGERROR");
-  // Other content under an old signature: the id is recomputed, regardless of the one that the client sends.
+  // Other content with an old signature: the node recomputes the id and ignores the one that the client sent.
   const raw_data = { ...signed.raw_data, data: "00" };
   expect(await refusal({ ...signed, raw_data })).toBe("SIGERROR");
   expect(await refusal({ ...signed, signature: [] })).toBe("SIGERROR");

@@ -20,8 +20,8 @@ import { readRawTransaction } from "@causeway/families/tron";
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { startTronMachine, type TronMachine } from "./tron-machine.ts";
 
-// An oracle's evidence from a Tron node, for cases specific to Tron. The common cases of all families are in
-// `conformance.test.ts`.
+// Evidence that an oracle reads from a Tron node: the cases that only Tron has. `conformance.test.ts` has the
+// cases that all families share.
 
 const orderId: Hex32 = `0x${"1d".repeat(32)}`;
 const otherId: Hex32 = `0x${"2e".repeat(32)}`;
@@ -35,7 +35,7 @@ const chainAt = (urls: readonly string[] = machine.urls, fields: Partial<Configu
   ...machine.chainAt(urls, machine),
   ...fields,
 });
-/** A source without cached answers. */
+/** A source of evidence without cached answers. */
 async function fresh(chain = chainAt(), onDisagreement = (): void => undefined): Promise<EvidenceSource> {
   const source = (await evidenceSources([chain], { onDisagreement })).get(chain.name);
   if (source === undefined) throw new Error("no evidence");
@@ -119,7 +119,7 @@ describe("deposits", () => {
     });
   });
 
-  test("the node accepts an id with and without 0x, the service only its canonical format", async () => {
+  test("the node accepts an id with and without 0x, and the service accepts only the canonical format", async () => {
     const id = await deposit();
     await machine.finalize();
     const source = await fresh();
@@ -330,7 +330,7 @@ interface Answer {
   block_header: { raw_data: { number: number } };
 }
 
-/** A head in the same format, a hundred blocks lower or the first one. */
+/** A head in the same format that is a hundred blocks lower, or the first block. */
 function olderHead({ blockID, block_header }: Answer): Pick<Answer, "blockID" | "block_header"> {
   const number = Math.max(0, block_header.raw_data.number - 100);
   return {
@@ -383,7 +383,7 @@ describe("withdrawals", () => {
   test("expires a withdrawal only once a solid block is later than its expiration", async () => {
     const expiration = (await machine.now()) + 500n;
     const request = requestOf({ value: 10n }, expiration);
-    // Without a lag the newest block is solid, so that the test knows the solid one.
+    // Without a lag the newest block is solid, so the test knows the solid block.
     machine.tron.controls.setSolidLag(0);
     for (const [time, status] of [
       [expiration, "pending"],
@@ -419,10 +419,10 @@ describe("withdrawals", () => {
     await execute(request);
     await machine.pass(5_000);
     await machine.finalize();
-    // The older state itself shows its height, no matter which block the node calls the newest.
+    // The older state itself shows its height, whatever block the node reports as the newest.
     lie(call, () => old);
     expect(await statusOf(request)).toBe("pending");
-    // The node cannot pass the older state off as a later block's either.
+    // The node cannot present the older state as that of a later block either.
     const {
       constant_result: [words = ""],
     } = old as { constant_result: string[] };
@@ -473,7 +473,7 @@ describe("withdrawals", () => {
     expect(await statusOf(native)).toMatchObject({ kind: "refuted" });
   });
 
-  test("proves a token withdrawal by a given or found transaction, but not for a token that moves nothing", async () => {
+  test("proves a token withdrawal by the requested transaction, or by one that the oracle finds, but not for a token that moves nothing", async () => {
     await machine.mint(machine.token, machine.depository, AMOUNT);
     const good = tokenRequest(machine.token);
     const id = await execute(good);
@@ -495,7 +495,7 @@ describe("withdrawals", () => {
 });
 
 describe("endpoints", () => {
-  test("when two endpoints must agree, a lying one is reported and ignored; a lagging one causes a wait", async () => {
+  test("if two endpoints must agree, an endpoint that lies is reported and ignored, and one that lags causes a wait", async () => {
     const amount = 0xabcdefn;
     const id = await deposit(amount);
     await machine.finalize();
@@ -503,7 +503,7 @@ describe("endpoints", () => {
     const both = chainAt([...machine.urls, ...fronts.urls], { rpcQuorum: 2 });
     let reported = 0;
     expect(await (await fresh(both)).deposits(id)).toMatchObject({ kind: "final" });
-    // Both APIs of the second report a larger amount.
+    // Both APIs of the second node report a larger amount.
     fronts.begin(() => ({
       answer: (json) => JSON.parse(JSON.stringify(json).replaceAll("000abcdef", "000abcdff")) as unknown,
     }));

@@ -1,21 +1,21 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-// URLs that lead to alternating nodes, or to one that repeats its answers.
+// URLs that lead to two nodes in turn, or to a node that repeats its answers.
 
-/** A server that a test closes. */
+/** A server that the test closes. */
 export interface RunningServer {
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** A URL that one node answers first, then the other. */
+/** A URL that two nodes answer in turn. */
 export async function startBalancer(urls: readonly string[]): Promise<RunningServer> {
   let turn = 0;
   return await startProxy(urls, async (ask) => await ask(turn++ % urls.length));
 }
 
-/** A node that repeats its first answer about a transaction. */
+/** A front of a node that repeats the node's first answer about a transaction. */
 export async function startRememberingFront(url: string, transactionId: string): Promise<RunningServer> {
   const bare = transactionId.replace(/^0x/, "");
   const firstAnswers = new Map<string, object>();
@@ -42,7 +42,9 @@ export async function startRememberingFront(url: string, transactionId: string):
   });
 }
 
-/** @param answer builds the answer from the request and a function that forwards it to a node of `urls` */
+/**
+ * @param answer builds the answer from the request, and from a function that forwards it to a node of `urls`
+ */
 async function startProxy(
   urls: readonly string[],
   answer: (ask: (node: number) => Promise<string>, question: string, path: string) => Promise<string>,

@@ -25,7 +25,7 @@ afterEach(async () => {
 const agree = async (): Promise<Agreed> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() });
 
-/** The recipient was paid once, and there is no exposure left. */
+/** Checks that the recipient was paid once, and that no exposure is left. */
 async function paidOnce(agreed: Agreed, moment: string): Promise<void> {
   const { recipient, destination } = agreed.terms;
   expect(await world.paymentsOf(agreed, world.destination), moment).toHaveLength(1);
@@ -35,8 +35,8 @@ async function paidOnce(agreed: Agreed, moment: string): Promise<void> {
   expect(await world.paymentsOf(agreed, world.origin), moment).toEqual([]);
 }
 
-test("after a crash of the accepting process at any step, the hold and its fill both exist or neither, and a retry fills the request once", async () => {
-  const deaths = await crashAtEveryStep(world, {
+test("after a crash of the accepting process at any step, either both the hold and its fill exist or neither does, and a retry fills the request once", async () => {
+  const crashes = await crashAtEveryStep(world, {
     prepare: agree,
     run: async (by, agreed) => {
       try {
@@ -55,7 +55,7 @@ test("after a crash of the accepting process at any step, the hold and its fill 
             ? { promised: true, name: "fillable", front: "held", jobs: 1 }
             : { promised: false, name: "quoted", front: "none", jobs: 0 },
         );
-        // The caller has no answer and retries elsewhere.
+        // The caller got no answer, and retries at another process.
         if (begun)
           await expect(sponsor.fastFill(agreed)).rejects.toMatchObject({ code: "REQUEST_IN_PROGRESS" });
         else expect(await sponsor.fastFill(agreed)).toBe("queued");
@@ -74,11 +74,11 @@ test("after a crash of the accepting process at any step, the hold and its fill 
     "before commit",
     "after commit",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);
 
 test("whenever the worker crashes between the acceptance and the end of a fast fill, the recipient is paid exactly once and the hold follows the deposit", async () => {
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await agree();
       await sponsor.fastFill(agreed);
@@ -97,7 +97,7 @@ test("whenever the worker crashes between the acceptance and the end of a fast f
     verify: async (agreed, moment) => {
       await paidOnce(agreed, moment);
       const [found] = await world.depositsOf(agreed.requestId);
-      // If the process crashed early, the deposit was never made: the hold stays.
+      // If the process crashed early, the user never made the deposit, and the hold stays.
       expect(await sponsor.holdState(agreed), moment).toBe(found === undefined ? "active" : "released");
     },
   });
@@ -112,7 +112,7 @@ test("whenever the worker crashes between the acceptance and the end of a fast f
     "before ledger.setHold",
     "before lanes.setFinal",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 240_000);
 
 test("many concurrent fast fills of one request, by two apps in two processes, create one hold and one fill", async () => {
@@ -159,7 +159,7 @@ test("a fast fill that races the watcher's detection of the deposit ends in one 
   expect(outcomes.size, "both outcomes occurred").toBe(2);
 }, 60_000);
 
-test("stores the answer to an Idempotency-Key in the accepting commit, and commits nothing after a lost lease", async () => {
+test("the commit that accepts a call stores the answer to its Idempotency-Key, and nothing is committed after a lost lease", async () => {
   const idempotency = idempotencyStore(sqlOn(world.pool));
   const answer = { status: 200, body: JSON.stringify({ message: "Fast fill queued" }) };
   const begin = async (key: string) =>
@@ -197,7 +197,7 @@ test("after a crash of the process that debits a missing deposit, the app pays o
   const ttl = 600;
   const { quotePolicy, enginePolicy } = world.services;
   const overdueMs = (ttl + quotePolicy.fillGraceSeconds + 2) * 1_000 + enginePolicy.fastFillGraceMs;
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.quote({ recipient: world.anAddress(), ttl });
       await sponsor.fastFill(agreed);
@@ -213,8 +213,8 @@ test("after a crash of the process that debits a missing deposit, the app pays o
     },
     run: async (by) => {
       await reconcileRequests(by);
-      // The reconciler does not throw this, because a fault of one debit does not end its round.
-      if ("isDead" in by && (by as CrashingServices).isDead()) throw new Crashed("during the debit");
+      // The reconciler does not throw this error, because a fault of one debit does not end its round.
+      if ("hasCrashed" in by && (by as CrashingServices).hasCrashed()) throw new Crashed("during the debit");
     },
     verify: async (agreed, moment) => {
       await reconcileRequests(world.services);
@@ -226,7 +226,7 @@ test("after a crash of the process that debits a missing deposit, the app pays o
       expect(rows, moment).toHaveLength(1);
     },
   });
-  expect(deaths).toEqual(
+  expect(crashes).toEqual(
     expect.arrayContaining(["before ledger.post", "before ledger.setHold", "after commit"]),
   );
 }, 240_000);

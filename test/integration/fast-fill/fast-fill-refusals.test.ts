@@ -18,7 +18,7 @@ beforeAll(async () => {
   rich = await aSponsor(world, 1_000_000);
 });
 afterAll(async () => await world.stop());
-// Pending transactions of a test must not affect the next one.
+// Pending transactions of one test must not affect the next test.
 afterEach(async () => {
   await world.origin.client.request({ method: "anvil_dropAllTransactions" as never, params: [] as never });
 });
@@ -26,10 +26,10 @@ afterEach(async () => {
 const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}, by?: Sponsor): Promise<Agreed> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask }, by?.key.id);
 
-/** A refusal as the caller sees it. */
+/** A refusal by a rule, as the caller sees it. */
 const refused = (code: string, rule: string) => ({ code, facts: { data: { rule } } });
 
-/** The refused fast fill left no hold, no fast fill and no job. */
+/** Checks that a refused fast fill left no hold, no fast fill and no job. */
 async function expectUnchanged(agreed: Agreed, name: string): Promise<void> {
   expect(await rich.holdOf(agreed)).toBeUndefined();
   expect(await world.services.reads.fastFill(agreed.requestId)).toBeUndefined();
@@ -46,7 +46,7 @@ async function mineDestination(): Promise<void> {
   await world.watch(world.destination);
 }
 
-test("a request without a quote is unknown", async () => {
+test("refuses a fast fill of a request id that no quote has", async () => {
   const agreed = await agree();
   await expect(
     rich.fastFill({ ...agreed, requestId: `0x${"99".repeat(32)}` as const }),
@@ -64,7 +64,7 @@ test("refuses a fast fill by a key without a wallet, or whose wallet has no bala
   await expectUnchanged(agreed, "quoted");
 });
 
-test("the balance must cover the fill to the last unit, in addition to existing holds", async () => {
+test("refuses a fast fill if the balance does not cover the fill to the last unit in addition to existing holds", async () => {
   const [first, second] = [await agree(), await agree()];
   const sponsor = await aSponsor(world, 150);
   expect(await sponsor.fastFill(first)).toBe("queued");
@@ -97,7 +97,7 @@ test("refuses a fill above the caller's or the key's cap, and accepts one equal 
   expect(await rich.fastFill(agreed, { maxUsd: worth })).toBe("queued");
 });
 
-test("a key's total exposure stays below its limit", async () => {
+test("refuses a fast fill that would raise a key's total exposure above its limit", async () => {
   const [first, second] = [await agree(), await agree()];
   const worth = first.terms.destination.expectedAmount * 10n ** 12n;
   const sponsor = await aSponsor(world, 1_000, {
@@ -134,7 +134,7 @@ test("refuses an input that would not buy the quoted minimum, and any lower inpu
   await expectUnchanged(agreed, "quoted");
 });
 
-test("only the key that quoted may reduce the input, because the recipient gets less", async () => {
+test("only the API key that quoted may reduce the input of a fast fill, because the recipient then gets less", async () => {
   const other = await aSponsor(world, 1_000);
   for (const agreed of [
     await agree({ slippageTolerance: "5000" }),
@@ -144,7 +144,7 @@ test("only the key that quoted may reduce the input, because the recipient gets 
       other.fastFill(agreed, { inputAmount: agreed.terms.origin.amount - 1n }),
     ).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "inputOfOthersQuote"));
     await expectUnchanged(agreed, "quoted");
-    // Any key may cover the quoted input.
+    // Any key may cover the full quoted input.
     expect(await other.fastFill(agreed, { inputAmount: agreed.terms.origin.amount })).toBe("queued");
   }
 });
@@ -161,7 +161,7 @@ test("refuses to fast fill at a price below the quoted minimum", async () => {
   expect(await rich.fastFill(agreed)).toBe("queued");
 });
 
-test("without a price, fails with a retryable error", async () => {
+test("without a price, a fast fill fails with a retryable error", async () => {
   const agreed = await agree();
   world.prices.set("usd-coin", undefined);
   await expect(rich.fastFill(agreed)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
@@ -282,7 +282,7 @@ test("every refusal is logged with its rule, and every acceptance with its value
     [agreed.requestId],
   );
   expect(JSON.parse(rows[0]?.detail ?? "{}")).toMatchObject({ triggeredByFastFill: true });
-  // Like a worker, which groups concurrent fills.
+  // The services of a worker, which groups concurrent fills.
   await world.work({ ...world.services, payTogether: groupedPayments(world.services) });
   expect(world.events.of("fill_planned").at(-1)?.facts).toMatchObject({ fast: true });
   const { tookMs, requestId } = world.events.of("fast_fill_broadcast").at(-1)?.facts ?? {};
@@ -292,9 +292,7 @@ test("every refusal is logged with its rule, and every acceptance with its value
   });
 });
 
-// --- Origin transactions that are not mined yet ---
-
-/** The approval is mined; only the deposit is pending. */
+/** Mines the approval of a deposit. The deposit itself is not sent yet. */
 async function approved({ terms }: Agreed, amount = terms.origin.amount): Promise<void> {
   const { depository } = world.origin.chain.contracts;
   await world.origin.send(world.user, {
@@ -468,11 +466,11 @@ test("refuses a fast fill whose mined transaction reverted or deposited somethin
   await expect(rich.fastFill(other, { txHash: made })).rejects.toMatchObject(
     refused("FAST_FILL_REFUSED", "originOtherCall"),
   );
-  // Mined, but the watcher has not read it yet.
+  // The deposit is mined, but the watcher has not read it yet.
   expect(await rich.fastFill(agreed, { txHash: made })).toBe("queued");
 });
 
-test("while its route is paused, a fast fill is refused and holds nothing", async () => {
+test("while the route is paused, a fast fill is refused and places no hold", async () => {
   const agreed = await agree();
   const { origin, destination } = world;
   const scope = {

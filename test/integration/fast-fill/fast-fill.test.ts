@@ -31,7 +31,7 @@ const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}, by?: Sponsor
 const received = async ({ terms }: Agreed): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
-/** The fill is mined; nothing else has moved. */
+/** The fill is mined, and nothing else has moved. */
 async function fill(): Promise<void> {
   await world.work();
   await world.destination.mine();
@@ -61,7 +61,7 @@ test("the recipient is paid before the deposit is mined; the hold lasts until de
     currency: agreed.terms.destination.currency,
     amount: agreed.terms.destination.expectedAmount,
   });
-  // One dollar per USDC, and the fill's maximum gas cost.
+  // The hold is one dollar per USDC plus the fill's maximum gas cost.
   expect(hold?.usd).toBeGreaterThan(agreed.terms.destination.expectedAmount * 10n ** 12n);
   expect(await sponsor.availableUsd()).toBe(before - (hold?.usd ?? 0n));
 
@@ -91,7 +91,10 @@ const rawOf = async (hash: TxHash): Promise<TxHash> =>
     params: [hash] as never,
   })) as TxHash;
 
-/** Mines approval and deposit in one watched block; returns the bytes to mine them in another one. */
+/**
+ * Mines the approval and the deposit in one block, which the watcher reads. Returns the transactions, so that
+ * they can be mined again in another block.
+ */
 async function deposited(agreed: Agreed): Promise<readonly TxHash[]> {
   await deposit(world.origin, world.user, agreed);
   await mineOrigin();
@@ -111,14 +114,14 @@ async function finalFill(): Promise<void> {
   await world.watch(world.destination);
 }
 
-/** Moves the origin chain to the service's clock, which other tests moved forward alone. */
+/** Moves the origin chain's time to the service's clock, because other tests move only that clock. */
 async function syncOriginClock(): Promise<void> {
   const { timestamp: newest } = await world.origin.client.getBlock();
   const now = BigInt(Math.ceil(world.clock.nowMs() / 1_000));
   await world.origin.client.setNextBlockTimestamp({ timestamp: now > newest ? now : newest + 1n });
 }
 
-/** Moves the service's clock and the origin chain forward; the newest block is read. */
+/** Moves the service's clock and the origin chain forward. The watcher reads the newest block. */
 async function later(seconds: number): Promise<void> {
   world.clock.forward(seconds * 1_000);
   await syncOriginClock();
@@ -126,11 +129,14 @@ async function later(seconds: number): Promise<void> {
   await reconcileRequests(world.services);
 }
 
-/** Seconds until the app pays for a missing deposit, after the deadline of a request with this lifetime. */
+/**
+ * The seconds until the app pays for a missing deposit: the lifetime of the request plus the time after its
+ * deadline.
+ */
 const overdueAfter = (ttl: number): number =>
   ttl + world.services.quotePolicy.fillGraceSeconds + world.services.enginePolicy.fastFillGraceMs / 1_000 + 2;
 
-/** A contract that accepts everything. */
+/** A contract that accepts every call. */
 async function aContract(): Promise<`0x${string}`> {
   const address = world.anAddress();
   await world.destination.client.setCode({ address, bytecode: "0x00" });
@@ -145,14 +151,14 @@ const movementsOf = async ({ requestId }: Agreed): Promise<readonly { context: s
     )
   ).rows;
 
-/** The fill's gas cost in base units of USDC, rounded up. */
+/** The gas cost of the fill in base units of USDC, rounded up. */
 async function gasUsdcOf(agreed: Agreed): Promise<bigint> {
   const slot = await world.services.reads.slotOfLeg("fill", agreed.requestId);
   const wei = (slot?.gasUsed ?? 0n) * (slot?.effectiveGasPrice ?? 0n);
   return (wei * 2_500n + 10n ** 12n - 1n) / 10n ** 12n;
 }
 
-/** Gas of a reverted fast fill, base units of USDC, rounded up. */
+/** The gas cost of a reverted fast fill in base units of USDC, rounded up. */
 async function revertedGasUsdc({ requestId }: Agreed): Promise<bigint> {
   const { revertedGas } = (await world.services.reads.fastFill(requestId)) ?? {};
   expect(revertedGas?.usd).toBeGreaterThan(0n);
@@ -166,7 +172,7 @@ test("twice a rollup's maximum data fee is part of the hold, and a balance that 
   const sponsor = await aSponsor(world, 1_000);
   const [cheap, agreed] = [await agree(), await agree()];
   await plain.fastFill(cheap);
-  // 0.001 native tokens at $2,500.
+  // 0.001 ETH at $2,500.
   const onRollup = withDataFee(10n ** 15n);
   await sponsor.fastFill(agreed, {}, onRollup);
   const usd = async (of: Sponsor, one: Agreed): Promise<bigint> => (await of.holdOf(one))?.usd ?? 0n;
@@ -212,7 +218,7 @@ test("the app pays the exact cost of a missing deposit once it is overdue, and n
   ]);
   const { heldUsd, lines } = await sponsor.book();
   expect(heldUsd).toBe(0n);
-  // At one USDC per dollar: the amount paid and its gas, which is less than the hold for it.
+  // The app paid the amount and its gas at one dollar per USDC, which is less than the hold.
   const paid = 1_000_000_000n - (lines[0]?.balance ?? 0n);
   expect(paid).toBe((hold?.amount ?? 0n) + (await gasUsdcOf(agreed)));
   expect(paid).toBeLessThan((hold?.usd ?? 0n) / 10n ** 12n);
@@ -221,7 +227,7 @@ test("the app pays the exact cost of a missing deposit once it is overdue, and n
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", final: true });
 });
 
-test("charges nothing for a missing deposit until the origin chain is read beyond the deadline", async () => {
+test("charges nothing for a missing deposit until the origin chain was read beyond the deadline", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
@@ -237,7 +243,7 @@ test("charges nothing for a missing deposit until the origin chain is read beyon
   expect(await sponsor.holdState(agreed), "the unread block had the deposit").toBe("released");
 });
 
-test("keeps a hold and debits nothing twice when the clock is set back", async () => {
+test("if the clock is set back, the hold stays and nothing is debited twice", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const [agreed, covered] = [await agree({ ttl: 600 }), await agree({ ttl: 600 })];
   for (const one of [agreed, covered]) {
@@ -251,7 +257,7 @@ test("keeps a hold and debits nothing twice when the clock is set back", async (
     ...world.services,
     clock: { nowMs: () => world.clock.nowMs() - backMs },
   };
-  // The origin chain is past the deadline, but the service's clock is not: the hold stays active.
+  // The origin chain is past the deadline, but the service's clock is not, so the hold stays active.
   world.clock.forward(overdueAfter(600) * 1_000);
   await deposit(world.origin, world.user, covered);
   await mineOrigin();
@@ -315,7 +321,7 @@ test("records a debt when the balance no longer covers the hold, and repays it f
   await sponsor.fastFill(agreed);
   await fill();
   await finalFill();
-  // Fees of sponsored executions are not blocked by holds.
+  // Holds do not block the fees of sponsored executions.
   await sponsor.spend(150_000_000n);
   await later(overdueAfter(600));
   expect(await sponsor.holdState(agreed)).toBe("permanent");
@@ -325,7 +331,7 @@ test("records a debt when the balance no longer covers the hold, and repays it f
   expect((await sponsor.book()).lines[0]).toMatchObject({ balance: 100_000_000n - owed, owed: 0n });
 });
 
-test("reinstates the hold when the deposit is orphaned, releases it when mined again, and fills nothing twice", async () => {
+test("an orphaned deposit reinstates the hold, releases it again when it is mined again, and nothing is filled twice", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
   await sponsor.fastFill(agreed);
@@ -407,7 +413,7 @@ test.each([
   },
 );
 
-test("a second deposit that waits for its refund replaces a fast fill's first one when a reorg removes that", async () => {
+test("a second deposit that waits for its refund replaces a fast fill's first deposit if a reorg removes that one", async () => {
   const { origin } = world;
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
@@ -418,7 +424,7 @@ test("a second deposit that waits for its refund replaces a fast fill's first on
   expect(await sponsor.holdState(agreed)).toBe("released");
   await origin.reorg(1);
   await origin.send(world.user, { to: world.anAddress(), value: 1n });
-  // Reported before the watcher learns of the reorg.
+  // The transaction is reported before the watcher sees the reorg.
   const txHash = await deposit(origin, world.user, agreed);
   await origin.mine();
   await indexTransaction(world.services, { chainId: origin.chain.id, txHash });
@@ -431,7 +437,7 @@ test("a second deposit that waits for its refund replaces a fast fill's first on
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-test("after a wrong deposit the agreed one still releases the hold; a second one is refunded", async () => {
+test("after a wrong deposit, the agreed deposit still releases the hold, and a second agreed deposit is refunded", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
   await sponsor.fastFill(agreed);
@@ -452,7 +458,7 @@ test("after a wrong deposit the agreed one still releases the hold; a second one
   ]);
 });
 
-test("fast fills a large deposit before it is confirmed, and releases the hold once it is", async () => {
+test("fast fills a large deposit before it is confirmed, and releases the hold once it is confirmed", async () => {
   const sponsor = await aSponsor(world, 30_000);
   const agreed = await agree({ amount: "20000000000" });
   await deposited(agreed);
@@ -483,7 +489,7 @@ test("a deposit that is confirmed before the fill has its nonce releases the hol
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-test("a lower input buys less; a deposit above it is credited with the excess, and a reorg reverses that", async () => {
+test("a fast fill of a lower input buys less, the app is credited the deposit's excess, and a reorg reverses the credit", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ slippageTolerance: "300" }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
@@ -519,11 +525,11 @@ test("a slightly lower input buys less, because the quote is firm only for the q
   expect(amount).toBeGreaterThan(expectedAmount - 25_000n);
 });
 
-test("a fill planned on a hold is not made once the hold is gone", async () => {
+test("a planned fast fill is not made once its hold is released", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ slippageTolerance: "300" }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
-  // While this worker simulates its payment, another abandons the fast fill, and the deposit arrives.
+  // While this worker simulates its payment, another worker abandons the fast fill, and the deposit arrives.
   const overtaken = whileSimulating(async () => {
     await world.services.uow.run(async (tx) => {
       const record = await tx.requests.lock(agreed.requestId);
@@ -545,7 +551,7 @@ test("a fill planned on a hold is not made once the hold is gone", async () => {
   expect(await movementsOf(agreed)).toEqual([]);
 });
 
-/** Services of a worker that runs `during` within its first simulation on the destination. */
+/** Services of a worker whose first simulation on the destination runs `during`. */
 function whileSimulating(during: () => Promise<void>): WorkerServices {
   const { services } = world;
   let isFirst = true;
@@ -574,7 +580,7 @@ function whileSimulating(during: () => Promise<void>): WorkerServices {
   };
 }
 
-test("credits no deposit while its fast fill may fail, so a refund reverses nothing", async () => {
+test("credits nothing for a deposit while its fast fill may fail, so that its refund has nothing to reverse", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ slippageTolerance: "300", destinationCurrency: NATIVE_CURRENCY }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
@@ -675,7 +681,7 @@ test("a deposit is booked when its fill is final, and a fill that is orphaned be
   expect(await movementsOf(agreed)).toHaveLength(1);
 });
 
-test("a hold keeps its original value; the final debit values the fill at the higher price", async () => {
+test("a hold keeps its original value, and the final debit values the fill at the higher of both prices", async () => {
   const sponsor = await aSponsor(world, 10_000);
   const agreed = await agree({
     ttl: 600,
@@ -794,7 +800,7 @@ test("a fast fill that reverts in its block releases the hold once that block is
   await sponsor.fastFill(agreed);
   await world.work();
   expect((await stateOf(agreed)).name).toBe("submitted");
-  // It reverts in its block: the recipient no longer accepts transfers.
+  // The fill reverts in its block, because the recipient no longer accepts transfers.
   await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
   await world.destination.mine();
   await world.watch(world.destination);
@@ -846,7 +852,7 @@ test("fast fills a variable deposit at its minimum, only for the API key that qu
   const [sponsor, stranger] = [await aSponsor(world, 1_000), await aSponsor(world, 1_000)];
   const quoted = await agree({ slippageTolerance: "500" }, sponsor);
   const { origin } = quoted.terms;
-  // As after a swap whose minimum output is 97 of 100.
+  // The terms of a quote after a swap whose minimum output is 97 of 100.
   const terms = {
     ...quoted.terms,
     requestId: someHash(),
@@ -868,12 +874,10 @@ test("fast fills a variable deposit at its minimum, only for the API key that qu
   expect((await sponsor.book()).lines[0]?.balance).toBe(1_004_000_000n);
 });
 
-// --- Prices that move between the acceptance and the deposit ---
-
 const ETHER = 10n ** 18n;
 const USDC = 10n ** 6n;
 
-/** 10 ETH on one chain for USDC on the chain of app balances. */
+/** A quote of 10 ETH on one chain for USDC on the chain of app balances. */
 const agreeOnEther = async (by: Sponsor, ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<Agreed> =>
   await agree(
     {
@@ -888,7 +892,7 @@ const agreeOnEther = async (by: Sponsor, ask: Parameters<EngineWorld["quote"]>[0
     by,
   );
 
-/** For a request whose deposit is made on the second chain. */
+/** Overrides for a request whose deposit is made on the second chain. */
 const onSecondChain = {
   async fill(): Promise<void> {
     await world.work();
@@ -936,7 +940,7 @@ test("a deposit that arrives after the app has paid is credited at no more than 
   world.prices.set("ethereum", "2500");
   expect(await sponsor.holdState(agreed)).toBe("released");
   const kept = 40_000n * USDC - (await balanceOf(sponsor));
-  // 10 ETH are worth 12,500 USDC now: the rest of the debit stays.
+  // 10 ETH are now worth 12,500 USDC. The rest of the debit stays.
   expect(debited - kept).toBeLessThanOrEqual(12_500n * USDC);
   expect(debited - kept).toBeGreaterThan(12_499n * USDC);
 });
@@ -993,10 +997,10 @@ test.each([
     await onSecondChain.deposit(agreed);
     world.prices.set("ethereum", "2500");
     const gain = (await balanceOf(sponsor)) - 10_000n * USDC;
-    // Minus the fee of 6 bps.
+    // The fee of 6 bps is deducted.
     const maxGain = (9n * credited * USDC * 9_994n) / 10_000n;
     expect(gain).toBeLessThanOrEqual(maxGain);
-    // A deposit of an ether that has fallen by a fifth is also worth a fifth less of the fill.
+    // If ETH fell by a fifth, the deposit is also worth a fifth less of the fill.
     expect(gain).toBeGreaterThan(maxGain - 501n * USDC);
   },
 );
@@ -1034,7 +1038,7 @@ test.each(["disputed", "too old"] as const)(
     expect(await sponsor.holdState(agreed)).toBe("active");
     expect(await movementsOf(agreed)).toEqual([]);
 
-    // The value during the time without a price does not matter.
+    // The price during the time when it was unknown does not matter.
     world.prices.set("ethereum", "2000");
     world.prices.trust("ethereum", undefined);
     await reconcileRequests(world.services);
@@ -1053,7 +1057,7 @@ test("a deposit far above its quote credits at most a tenth more than quoted, an
   const sponsor = await aSponsor(world, 40_000);
   const quoted = await agreeOnEther(sponsor, { slippageTolerance: "2000" });
   const { origin } = quoted.terms;
-  // As after a swap whose minimum output is 9 of 10.
+  // The terms of a quote after a swap whose minimum output is 9 of 10.
   const terms = {
     ...quoted.terms,
     requestId: someHash(),
@@ -1066,7 +1070,7 @@ test("a deposit far above its quote credits at most a tenth more than quoted, an
   await onSecondChain.fill();
   await onSecondChain.deposit(agreed, 500n * ETHER);
   expect(await sponsor.holdState(agreed)).toBe("released");
-  // 2 ETH at 2,500 minus the fee of 6 bps: 11 are credited, of which 9 were filled.
+  // 2 ETH at $2,500, minus the fee of 6 bps: 11 ETH are credited, and 9 were filled.
   expect((await balanceOf(sponsor)) - 40_000n * USDC).toBe(4_997n * USDC);
   const kept = world.events.of("fast_fill_surplus_kept").map(({ facts }) => facts);
   expect(kept).toMatchObject([{ requestId: agreed.requestId, units: 489n * ETHER }]);
@@ -1151,7 +1155,7 @@ test("a disputed price neither debits nor sizes a hold", async () => {
   expect(await sponsor.holdState(agreed)).toBe("permanent");
 });
 
-test("the hold's margin covers an ether that rises by half before the app pays", async () => {
+test("the hold's margin covers the debt if ETH rises by half before the app pays", async () => {
   const ask = {
     originCurrency: world.usdc,
     destinationCurrency: NATIVE_CURRENCY,
@@ -1177,7 +1181,7 @@ test("the hold's margin covers an ether that rises by half before the app pays",
   expect(left).toBeLessThan(60n * USDC);
 });
 
-test("deposits that wait for a price take turns: the oldest does not block the others", async () => {
+test("deposits that wait for a price take turns, so that the oldest does not block the others", async () => {
   const sponsor = await aSponsor(world, 80_000);
   const agreed = [await agreeOnEther(sponsor), await agreeOnEther(sponsor)];
   for (const one of agreed) await sponsor.fastFill(one);
@@ -1265,7 +1269,7 @@ test("a booked deposit that a reorg removed covers the fast fill again when it i
   expect(await sponsor.holdState(agreed)).toBe("active");
   await onSecondChain.later(24 * 3_600 + 60);
   await onSecondChain.deposit(agreed);
-  // The same signed bytes make the same transaction.
+  // Signing the same call again gives the same transaction.
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([
     { txHash: booked?.txHash, canonical: true, disposition: "accepted", refundState: "none" },
   ]);

@@ -8,9 +8,8 @@ import { addBitcoin, type AddedBitcoin } from "../../support/non-evm-world.ts";
 import { aSponsor } from "../../support/sponsors.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
-// An app guarantees an unconfirmed deposit of bitcoin: the recipient is paid once, and the app pays if and
-// only
-// if the deposit is never confirmed.
+// An app guarantees an unconfirmed deposit of bitcoin. The recipient is paid once, and the app pays only if
+// the deposit is never confirmed.
 
 const DEPOSIT = 200_000n;
 const USER = "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0";
@@ -28,7 +27,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-/** From bitcoin to USDC on the second chain. */
+/** A quote from bitcoin to USDC on the second chain. */
 async function quote(ttl?: number): Promise<Agreed> {
   const input = {
     ...(ttl !== undefined && { ttl }),
@@ -70,7 +69,7 @@ test("pays the recipient before a deposit of bitcoin counts, and frees the hold 
   expect(await received(agreed)).toBe(expectedAmount);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", inTxHashes: [] });
   expect(await sponsor.holdState(agreed)).toBe("active");
-  bitcoin.network.settle();
+  bitcoin.network.mineUntilFinal();
   await rounds(6);
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await sponsor.availableUsd()).toBe(before);
@@ -92,7 +91,7 @@ test("debits the app when the deposit of bitcoin never counts, because it was re
   world.clock.forward(fillDeadlineMs + 2 * graceMs - world.clock.nowMs() + 60_000);
   await expireFastFills(world.services, 10);
   expect(await sponsor.holdState(agreed), "no block beyond the deadline was read").toBe("active");
-  bitcoin.network.settle();
+  bitcoin.network.mineUntilFinal();
   await rounds(2);
   await expireFastFills(world.services, 10);
   expect(await sponsor.holdState(agreed)).toBe("permanent");
@@ -111,12 +110,12 @@ test("refunds a second deposit of bitcoin for a fast-filled request", async () =
   deposit(agreed);
   deposit(agreed);
   await sponsor.fastFill(agreed);
-  bitcoin.network.settle();
+  bitcoin.network.mineUntilFinal();
   await rounds(10);
   const { network } = bitcoin;
   const back = (): bigint => network.received(agreed.terms.user, network.native);
   for (let more = 0; more < 10 && back() === 0n; more++) {
-    network.settle();
+    network.mineUntilFinal();
     await rounds(1);
   }
   expect(back()).toBe(DEPOSIT - network.cost);
@@ -156,7 +155,7 @@ test("refuses a fast fill whose named transaction is unknown, or is final withou
   });
   const other = await quote();
   const txHash = formatTransactionId(bitcoin.end.chain, deposit(other));
-  bitcoin.network.settle();
+  bitcoin.network.mineUntilFinal();
   await expect(sponsor.fastFill(agreed, { txHash })).rejects.toMatchObject({
     code: "FAST_FILL_REFUSED",
     facts: { data: { rule: "originOtherCall" } },
@@ -179,7 +178,7 @@ test.each([
   deposit(agreed);
   bitcoin.network.mine();
   clock.forward(4 * 3_600_000);
-  bitcoin.network.settle();
+  bitcoin.network.mineUntilFinal();
   await rounds(1);
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition }]);
   const isSettled = disposition === "accepted";

@@ -32,7 +32,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-/** Base units of a currency of an app balance; default: USDC. */
+/** A wallet's balance of one currency, in base units. Default: USDC. */
 async function lineOf(
   wallet: Address,
   currency: Address = world.usdc,
@@ -51,7 +51,7 @@ async function topUpNative({ wallet }: Sponsor, amount: bigint): Promise<void> {
   await services.uow.run(async (tx) => await creditTopUp(services, tx, topUp));
 }
 
-/** A request's ledger movements, by their context. */
+/** The contexts of a request's ledger movements. */
 async function movementsOf(requestId: RequestId): Promise<readonly string[]> {
   const { rows } = await world.pool.query<{ context: string }>(
     "select context from ledger_movements where request_id = $1 order by id",
@@ -71,7 +71,7 @@ const agree = async (
 const received = async ({ terms }: Agreed): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
-/** The deposit is mined, and the fill is planned and broadcast. */
+/** Makes the deposit and mines it. The fill is then planned and broadcast. */
 async function depositAndFill(agreed: Agreed): Promise<void> {
   await world.pay(agreed);
   await world.origin.mine();
@@ -82,7 +82,7 @@ async function depositAndFill(agreed: Agreed): Promise<void> {
 test("whenever the process crashes while a fill becomes final, apps are credited once, the sponsor is charged once, and the recipient gets everything", async () => {
   const payer = await aPayingKey(world, 100);
   let charged = 0n;
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const appFees = [25, 10].map((fee) => ({ recipient: world.anAddress(), fee }));
       const agreed = await agree({ ...sponsored, appFees }, payer);
@@ -112,10 +112,10 @@ test("whenever the process crashes while a fill becomes final, apps are credited
   });
   expect(charged).toBeGreaterThan(0n);
   for (const moment of ["before ledger.post", "before ledger.closeReservation", "after commit"])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);
 
-test("neither credits nor charges anyone for an orphaned fill until it is final again", async () => {
+test("an orphaned fill credits and charges no one until it is final again", async () => {
   const payer = await aPayingKey(world, 10);
   const app = world.anAddress();
   const agreed = await agree({ ...sponsored, appFees: [{ recipient: app, fee: 30 }] }, payer);
@@ -285,7 +285,7 @@ test("refunds the deposit when the sponsor can no longer pay in full", async () 
   expect(await lineOf(payer.wallet)).toEqual({ balance: paid - 1n, pending: 0n });
 });
 
-test("lets a sponsor pay despite holds, and never uses one fill's reservation for another", async () => {
+test("a sponsor pays despite holds, and one fill's reservation never pays for another fill", async () => {
   const payer = await aPayingKey(world, 1);
   const [first, second] = [await agree(sponsored, payer), await agree(sponsored, payer)];
   const paid = first.terms.sponsorship?.amount ?? 0n;
@@ -297,12 +297,12 @@ test("lets a sponsor pay despite holds, and never uses one fill's reservation fo
   expect(await lineOf(payer.wallet)).toEqual({ balance: paid - 1n, pending: 0n });
 });
 
-test("never sponsors app fees from held funds, in the quote or in the fill", async () => {
+test("held funds never sponsor app fees, neither in the quote nor in the fill", async () => {
   const payer = await aPayingKey(world, 1_000);
   const app = world.anAddress();
   const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
   const agreed = await agree(ask, payer);
-  // After the quote, 990 of 1,000 USDC are held.
+  // After the quote, a fast fill holds 990 of the 1,000 USDC.
   const front = await agree({ amount: "990000000" }, payer);
   await payer.fastFill(front);
   await expect(agree(ask, payer)).rejects.toMatchObject({
@@ -316,13 +316,13 @@ test("never sponsors app fees from held funds, in the quote or in the fill", asy
   });
   expect(await lineOf(app)).toEqual({ balance: 0n, pending: 0n });
   expect(await lineOf(payer.wallet)).toEqual({ balance: 1_000_000_000n, pending: 0n });
-  // Gas and the service's own fee are still paid.
+  // The sponsor still pays gas and the service's fee.
   const plain = await agree(sponsored, payer);
   await depositAndFill(plain);
   expect((await world.untilFinal(plain.requestId)).status).toBe("success");
 });
 
-test("pays no app fees and no fixed rate from a volatile balance, in the quote or in the fill", async () => {
+test("a volatile balance pays neither app fees nor a fixed rate, neither in the quote nor in the fill", async () => {
   const payer = await aPayingKey(world, 100);
   const app = world.anAddress();
   const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
@@ -348,7 +348,7 @@ test("pays no app fees and no fixed rate from a volatile balance, in the quote o
   }
   expect(await lineOf(app)).toEqual({ balance: 0n, pending: 0n });
   expect(await lineOf(payer.wallet, NATIVE_CURRENCY)).toEqual({ balance: ETHER, pending: 0n });
-  // Gas and the service's own fee are still paid.
+  // The sponsor still pays gas and the service's fee.
   const plain = await agree(sponsored, payer);
   await depositAndFill(plain);
   expect((await world.untilFinal(plain.requestId)).status).toBe("success");
@@ -368,16 +368,16 @@ test("pays app fees from the balance's stablecoins and the remaining service fee
   expect(await lineOf(payer.wallet)).toEqual({ balance: 0n, pending: 0n });
   const { balance, pending } = await lineOf(payer.wallet, NATIVE_CURRENCY);
   expect(pending).toBe(0n);
-  // At $2500: the sponsorship beyond the app's fee, to the unit.
+  // At $2,500: the sponsorship beyond the app's fee, exact to the base unit.
   const restUsd = (agreed.terms.sponsorship?.usd ?? 0n) - 50n * 10n ** 18n;
   expect(ETHER - balance).toBe((restUsd + 2_499n) / 2_500n);
 });
 
-test("never subsidizes a fixed rate from held funds, in the quote or in the fill", async () => {
+test("held funds never subsidize a fixed rate, neither in the quote nor in the fill", async () => {
   const payer = await aPayingKey(world, 1_000);
   const ask = { ...sponsored, amount: "700000000", fixedRate: "1:1.02" };
   const agreed = await agree(ask, payer);
-  // After the quote, 990 of 1,000 USDC are held.
+  // After the quote, a fast fill holds 990 of the 1,000 USDC.
   const front = await agree({ amount: "990000000" }, payer);
   await payer.fastFill(front);
   await expect(agree(ask, payer)).rejects.toMatchObject({
@@ -427,7 +427,7 @@ test.each([
   },
 );
 
-test("concurrent fills together keep the key's daily budget", async () => {
+test("concurrent fills together stay within the key's daily budget", async () => {
   const probe = await agree(sponsored, await aPayingKey(world, 1));
   const usd = probe.terms.sponsorship?.usd ?? 0n;
   const payer = await aPayingKey(world, 10, { dailyUsd: usd + usd / 2n });
@@ -467,7 +467,7 @@ test("a sponsored output type is paid to the unit, and app fees in the native to
   await depositAndFill(agreed);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   expect(await received(agreed)).toBe(20_000_000_000_000_000n);
-  // One percent of 0.02 ether at $2500.
+  // One percent of 0.02 ETH at $2,500.
   expect((await lineOf(app)).balance).toBe(500_000n);
 });
 
@@ -506,7 +506,7 @@ test.each([
   },
 );
 
-test("a fee without a price is credited later, once, even if the queue lost its job", async () => {
+test("an app fee without a price is credited once, later, even if the queue lost its job", async () => {
   const app = world.anAddress();
   const ask = {
     originCurrency: NATIVE_CURRENCY,
@@ -522,7 +522,7 @@ test("a fee without a price is credited later, once, even if the queue lost its 
     await world.watch(world.destination);
   }
   expect((await world.status(agreed.requestId)).final).toBe(true);
-  // As if Redis had lost the jobs, which are marked as published.
+  // Simulates that Redis lost the jobs, which are marked as published.
   await world.pool.query("update outbox set published_at_ms = 1 where published_at_ms is null");
   const due = async () => (await world.pool.query("select request_id from app_fees_due")).rows;
   expect(await due()).toEqual([{ request_id: agreed.requestId }]);
@@ -564,7 +564,7 @@ test("pays the gas top-up and the output in one transaction that oracles count a
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   const { recipient, destination: promised } = agreed.terms;
   expect(await received(agreed)).toBe(promised.expectedAmount);
-  // A dollar of the native token at $2500.
+  // One dollar of ETH at $2,500.
   expect(await destination.balance(recipient, NATIVE_CURRENCY)).toBe(4n * 10n ** 14n);
   const [payment, ...more] = await world.paymentsOf(agreed, destination);
   expect(more).toEqual([]);
@@ -586,7 +586,7 @@ test("a gas top-up waits while the native token's price is disputed", async () =
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
 });
 
-test("gas top-ups count against the exposure of a minute to the native token's price", async () => {
+test("gas top-ups count against the limit per minute on exposure to the native token's price", async () => {
   const { enginePolicy } = world.services;
   const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 } };
   const agreed: Agreed[] = [];
@@ -597,7 +597,7 @@ test("gas top-ups count against the exposure of a minute to the native token's p
   }
   await world.origin.mine();
   await world.watch(world.origin);
-  // The start of a minute, so that both fills are in the same one.
+  // The clock moves to the start of a minute, so that both fills are in the same minute.
   world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
   await world.work(bounded);
   const stateOf = async ({ requestId }: Agreed) => (await world.request(requestId)).state.name;
@@ -615,13 +615,13 @@ test("the deposit pays for a gas top-up whose native token rose by more than the
     await agree({ ...ask, slippageTolerance: "1000" }),
     await agree({ ...ask, tradeType: "EXACT_OUTPUT", amount: "50000000" }),
   ];
-  // 4 bps; the pair's fee is 6 bps.
+  // 4 bps more. The pair's fee is 6 bps.
   world.prices.set("ethereum", "2501");
   await depositAndFill(kept);
   expect((await world.untilFinal(kept.requestId)).status).toBe("success");
   expect(await received(kept)).toBe(kept.terms.destination.expectedAmount);
 
-  // 2.8 %.
+  // 2.8% more.
   world.prices.set("ethereum", "2570");
   await depositAndFill(repriced);
   expect((await world.untilFinal(repriced.requestId)).status).toBe("success");

@@ -58,7 +58,7 @@ async function approveToProxy(amount: bigint): Promise<void> {
 
 const native: Address = "0x0000000000000000000000000000000000000000";
 
-/** Mints for an account, on the destination. */
+/** A call with the fill that mints tokens for an account on the destination. */
 function mintWithFill(to: Address, amount: bigint): CallsWithFill["calls"][number] {
   const { data } = world.mintCall(to, amount);
   return { to: world.usdc, value: "0", data };
@@ -127,7 +127,7 @@ test("refuses user operations that pay fees in calls with a fill, whichever acco
   await executed(handing("0x0"));
 });
 
-test("calls that carry native tokens are charged for them, their remainder returns to the solver, and rules limit them", async () => {
+test("the app is charged for native tokens that calls carry, the remainder returns to the solver, and rules limit the value", async () => {
   const { destination } = world;
   const beneficiary = world.anAddress();
   const agreed = await executed({ calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] });
@@ -150,7 +150,7 @@ test("a fill waits while the native token that its calls carry costs more than w
   const { clock, destination } = world;
   const beneficiary = world.anAddress();
   const carrying: CallsWithFill = { calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] };
-  // A spread of 20 bps, and the service fee of 6 bps.
+  // A spread of 20 bps plus the service fee of 6 bps.
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
   const kept = await executed(carrying);
   world.prices.trust("ethereum", undefined);
@@ -187,7 +187,7 @@ test("a fill waits while the native token that its calls carry costs more than w
   expect(await destination.balance(beneficiary, native)).toBe(10n ** 15n);
 });
 
-test("refuses calls with a fill whose native token was priced differently than the native balance that pays", async () => {
+test("refuses calls with a fill if their native token was priced differently than the native balance that pays for it", async () => {
   const { services, anAddress } = world;
   const caller = await world.anApp({}, 0n);
   const wallet = caller.fundingAddress ?? anAddress();
@@ -237,7 +237,7 @@ test("refuses calls that would revert in the simulation, with every detail", asy
 
 test("calls that revert at the time of the fill cause a refund, and the app pays for the broadcast", async () => {
   const { destination, usdc, origin } = world;
-  // The router may take ten units from the stranger until the allowance is revoked.
+  // Until the allowance is revoked, the router may take ten units from the stranger.
   const { router } = destination.chain.contracts;
   await destination.send(world.stranger, approveCall(usdc, router, 10n));
   await destination.mine();
@@ -323,7 +323,7 @@ test.each([
   },
 );
 
-test("accepts the same calls when they take nothing, and oracles count the payment", async () => {
+test("accepts these calls if they take nothing back, and oracles count the payment", async () => {
   const { destination, usdc } = world;
   const recipient = world.anAddress();
   const taker = await aTaker(recipient, world.anAddress(), 90_000_000n);
@@ -335,7 +335,7 @@ test("accepts the same calls when they take nothing, and oracles count the payme
   expect(await judgeFill(world, agreed, payment?.hash ?? "0x")).toEqual({ amounts: [expectedAmount] });
 });
 
-test("only the app pays for calls that burn gas and revert in the block, to the last wei", async () => {
+test("the app alone pays, to the last wei, for calls that burn gas and revert in the block", async () => {
   const { destination, origin, solver, usdc } = world;
   const burner = await aBurner();
   const before = await destination.balance(solver.address, native);
@@ -368,7 +368,7 @@ test("only the app pays for calls that burn gas and revert in the block, to the 
   });
   expect(fees * 10n ** 12n).toBeGreaterThanOrEqual(costUsd);
   expect(world.events.of("execution_overrun")).toEqual([]);
-  // It reduces neither the user's refund nor the solver's daily limit.
+  // The gas reduces neither the user's refund nor the solver's daily limit.
   expect(await origin.balance(agreed.terms.refundTo, usdc)).toBeGreaterThan(99_500_000n);
   expect(await world.services.reads.unpaidBurnsSince(0)).toEqual([]);
 });
@@ -414,7 +414,7 @@ test("calls wait while gas costs more than was reserved for them, and are then m
   const agreed = await executed({ calls: [mintWithFill(world.anAddress(), 3n)] });
   const { destination: priced } = await world.execution(agreed.requestId);
   for (let round = 0; round < 6; round += 1) {
-    // The next block's base fee falls by an eighth, which is still above the reservation.
+    // The base fee of the next block falls by an eighth, which is still above the reservation.
     await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 2n * (priced?.maxFeePerGas ?? 0n) });
     clock.forward(3_000);
     await world.round();
@@ -428,7 +428,7 @@ test("calls wait while gas costs more than was reserved for them, and are then m
   expect(slot?.gasLimit).toBeLessThanOrEqual((priced?.plainGas ?? 0n) + (priced?.extraGas ?? 0n));
 });
 
-test("calls wait while the node cannot trace, and the refund does not blame the solver's balance", async () => {
+test("calls wait while the node cannot trace, and a later refund does not name the solver's balance as the reason", async () => {
   const { destination, clock, services } = world;
   const agreed = await executed(
     { calls: [mintWithFill(world.anAddress(), 3n)] },
@@ -496,7 +496,7 @@ test("calls that need more gas than a third of a usual block, or than a block ca
   expect(await world.untilFinal(affordable.agreed.requestId)).toMatchObject({ status: "success" });
 });
 
-test("a fill that no longer fits into a block is not broadcast, and blocks no other", async () => {
+test("a fill that no longer fits into a block is not broadcast, and delays no other fill", async () => {
   const { destination, solver } = world;
   const agreed = await executed(callTo(await aLooper(60_000n)), { refundTo: world.anAddress() });
   await destination.client.setBlockGasLimit({ gasLimit: 3_000_000n });
@@ -561,14 +561,14 @@ test("an app's deny rules apply to calls with the fill at every depth", async ()
   await expect(world.execute(deep.call, noMints)).rejects.toThrow(/denySelectors/);
   const elsewhere = await quotedExecution({ calls: [mint, through(denied, "0x")] });
   await expect(world.execute(elsewhere.call, notThere)).rejects.toThrow(/denyTargets/);
-  // The payment itself is the solver's own, so the app's deny rules do not apply to it.
+  // The app's deny rules do not apply to the payment, because the solver itself makes it.
   const noTransfers = refusing({ denySelectors: [{ selector: "0xa9059cbb" }] });
   await world.execute(deep.call, noTransfers).catch((error: unknown) => {
     throw new Error("the mint failed", { cause: error });
   });
 });
 
-test("without a trace, the effects of calls in a fill are unknown, which is reported as the service's fault", async () => {
+test("without a trace, calls in a fill are refused with a fault of the service, because their effects are unknown", async () => {
   const { destination } = world;
   const { call } = await quotedExecution({ calls: [mintWithFill(world.anAddress(), 3n)] });
   const strict = { ...world.app, rules: { ...world.app.rules, denyTargets: [world.anAddress()] } };
@@ -625,7 +625,7 @@ test("charges only the calls of a fast fill whose execution is never mined", asy
   expect(await sponsor.holdState(agreed)).toBe("active");
 });
 
-test("refunds a deposit after an abandoned execution without cost, and makes its calls not at the solver's expense", async () => {
+test("after an abandoned execution, the deposit is refunded without a charge, and the solver does not make the calls at its own expense", async () => {
   const { origin } = world;
   const minted = world.anAddress();
   const agreed = await executed({ calls: [mintWithFill(minted, 3n)] }, { refundTo: world.anAddress() });
@@ -657,8 +657,8 @@ test("refuses destination calls without a quote, or without a sponsor", async ()
 });
 
 /**
- * A contract that sends this much of the victim's USDC to the thief after {@link flip}; the victim approved
- * it.
+ * A contract that sends this much of the victim's USDC to the thief after {@link flip} was called. The victim
+ * approved the contract.
  */
 async function aTaker(victim: Address, thief: Address, amount: bigint): Promise<Address> {
   const { destination, usdc } = world;
@@ -676,7 +676,7 @@ async function aTaker(victim: Address, thief: Address, amount: bigint): Promise<
   return taker;
 }
 
-/** A contract that burns about 2.5 million gas, and reverts after {@link flip}. */
+/** A contract that burns about 2.5 million gas, and also reverts after {@link flip} was called. */
 async function aBurner(): Promise<Address> {
   const { destination } = world;
   const burner = world.anAddress();
@@ -688,7 +688,7 @@ async function aBurner(): Promise<Address> {
   return burner;
 }
 
-/** A contract that burns forty gas this many times, or as often as {@link setSlot} later sets. */
+/** A contract that burns forty gas `loops` times, or as often as {@link setSlot} sets later. */
 async function aLooper(loops: bigint): Promise<Address> {
   const { destination } = world;
   const looper = world.anAddress();
@@ -739,7 +739,7 @@ async function fillSlot({ requestId }: Agreed): Promise<Slot | undefined> {
   return await world.services.reads.slotOfLeg("fill", requestId);
 }
 
-/** Makes a contract on the destination behave differently than in the simulation. */
+/** Makes a contract on the destination behave differently than in the earlier simulation. */
 async function flip(address: Address): Promise<void> {
   await setSlot(address, 1n);
 }
@@ -759,7 +759,7 @@ async function untilSubmitted({ requestId }: Agreed): Promise<void> {
   throw new Error("the fill was not broadcast");
 }
 
-/** A quote for a smart account, and its execution with calls after the fill. */
+/** A quote for a smart account, and the quote's execution with calls after the fill. */
 async function quotedExecution(
   extraCalls: CallsWithFill,
   ask: object = {},

@@ -23,7 +23,7 @@ interface Due {
   readonly recipient: Address;
 }
 
-/** Requests with a confirmed deposit and no started fill. */
+/** Requests with a confirmed deposit whose fill has not started. */
 async function due(count: number): Promise<readonly Due[]> {
   const { origin } = world;
   const list: Due[] = [];
@@ -60,7 +60,7 @@ async function expectEachOnce(list: readonly Due[], moment?: string): Promise<vo
   }
 }
 
-test("simultaneous fills get their nonces in few commits, in sequence, and each pays once even if started twice", async () => {
+test("simultaneous fills get consecutive nonces in few commits, and each fill pays once even if it is started twice", async () => {
   const { services, destination, solver } = world;
   const list = await due(10);
   let commits = 0;
@@ -105,7 +105,7 @@ test("a fill that is planned with others has the same trace as one that is plann
   expect((await traceOf(alone)).map(([event]) => event)).toContain("fillBroadcast");
 });
 
-test("as many simultaneous fills get a nonce as the solver's balance covers, and the others wait", async () => {
+test("as many simultaneous fills as the solver's balance covers get a nonce, and the others wait", async () => {
   const { services, destination, solver, usdc } = world;
   const list = await due(4);
   const amounts = list.map(({ agreed }) => BigInt(agreed.answer.details.currencyOut.amount ?? 0));
@@ -174,7 +174,7 @@ test("a fill whose checks are too old takes no nonce and is checked again", asyn
   await expectEachOnce(list);
 });
 
-test("a plan with an orphaned deposit does not block another plan of its request", async () => {
+test("a plan for an orphaned deposit does not block another plan for the same request", async () => {
   const [one] = await due(1);
   if (one === undefined) throw new Error("no request is due");
   const [plan] = await plansOf([one]);
@@ -187,7 +187,7 @@ test("a plan with an orphaned deposit does not block another plan of its request
   await expectEachOnce([one]);
 });
 
-/** Scans the newest block, then tracks the lane. */
+/** Scans the newest block, and then tracks the lane. */
 async function track(by: WorkerServices): Promise<void> {
   const { services, destination } = world;
   const { connected } = destination;
@@ -227,7 +227,7 @@ test("fills of one block share the commit that makes them mined, and the one tha
   await expectEachOnce(list);
 });
 
-test("an outcome that cannot be stored fails alone, and those of the same block are stored", async () => {
+test("if the outcome of one fill cannot be stored, the outcomes of all other fills in the block are stored", async () => {
   const { services, destination, solver } = world;
   const list = await due(3);
   await fillAll(services, list);
@@ -252,7 +252,7 @@ test("an outcome that cannot be stored fails alone, and those of the same block 
 
 test("whenever the process crashes while it stores the outcomes of fills together, each pays exactly once", async () => {
   let list: readonly Due[] = [];
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       list = await due(2);
       const [first] = list;
@@ -276,12 +276,12 @@ test("whenever the process crashes while it stores the outcomes of fills togethe
     "before commit",
     "after commit",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 300_000);
 
 test("whenever the process crashes while it sends fills together, each fill pays exactly once", async () => {
   let list: readonly Due[] = [];
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       list = await due(3);
       const [first] = list;
@@ -304,5 +304,5 @@ test("whenever the process crashes while it sends fills together, each fill pays
     "after broadcast",
     "before lanes.setBroadcasts",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 300_000);

@@ -26,7 +26,7 @@ async function fillable(): Promise<Agreed> {
   return agreed;
 }
 
-/** Plans the fill of a request as it is committed, before its job runs. */
+/** Plans the fill of a request while its deposit is committed, before the fill's job runs. */
 async function planNow(by: WorkerServices, { requestId }: Agreed): Promise<void> {
   const request = await world.services.reads.request(requestId);
   const deposit = await world.services.reads.deposit(request?.state.depositId ?? "");
@@ -36,7 +36,7 @@ async function planNow(by: WorkerServices, { requestId }: Agreed): Promise<void>
 
 type Reader = EngineWorld["destination"]["connected"]["connection"]["reader"];
 
-/** A worker with this reader of the destination, whose fills are planned and not sent. */
+/** A worker that reads the destination with this reader, and plans fills without sending them. */
 function planning(by: Partial<Reader>): { readonly services: WorkerServices; readonly planned: unknown[] } {
   const { services, destination } = world;
   const { connected } = destination;
@@ -51,7 +51,7 @@ function planning(by: Partial<Reader>): { readonly services: WorkerServices; rea
   return { services: { ...services, payTogether, chains: { ...services.chains, get } }, planned };
 }
 
-test("a plain fill makes three calls to its node, in one tick", async () => {
+test("planning a plain fill makes three concurrent calls to the node", async () => {
   const agreed = await fillable();
   const { reader } = world.destination.connected.connection;
   let ticks = 0;
@@ -83,7 +83,7 @@ test("a plain fill makes three calls to its node, in one tick", async () => {
   ]);
 });
 
-test("a fill that was planned during its deposit's commit makes no more calls to its node", async () => {
+test("a fill that was planned during its deposit's commit makes no further calls to the node", async () => {
   const agreed = await fillable();
   const { reader } = world.destination.connected.connection;
   let requests = 0;
@@ -100,7 +100,7 @@ test("a fill that was planned during its deposit's commit makes no more calls to
   expect(requests).toBe(1);
 });
 
-test("a run that would give a fill up raises no alarm if another run has reserved it meanwhile", async () => {
+test("a job that would abandon a fill raises no alarm if another job has reserved the fill in the meantime", async () => {
   const agreed = await fillable();
   const { services, events } = world;
   const request = await services.reads.request(agreed.requestId);
@@ -152,7 +152,7 @@ test("a fill is planned before its deposit is committed, for the deposit that is
   expect(asked).toBe(1);
 });
 
-test("a deposit that does not lead to a fill leaves no plan that its request could use", async () => {
+test("a deposit that leads to no fill leaves no plan that its request could use", async () => {
   const agreed = await world.quote({ recipient: world.anAddress(), referrer: "debug-force-refund" });
   await world.pay(agreed);
   const ahead = { ...world.services, fillsAhead: createFillsAhead() };
@@ -179,7 +179,7 @@ test("a plan for a deposit whose transaction was rolled back pays nothing, and t
 
 test("whenever the process crashes around a fill that it plans at the commit, the recipient is paid exactly once", async () => {
   const { origin, destination } = world;
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.quote({ recipient: world.anAddress() });
       await world.pay(agreed);
@@ -196,9 +196,9 @@ test("whenever the process crashes around a fill that it plans at the commit, th
       expect(await world.paymentsOf(agreed, destination), moment).toHaveLength(1);
     },
   });
-  // Moments of the deposit's transaction have no fixed place among those of the plan.
+  // The moments of the deposit's transaction can come before or after those of the plan.
   for (const moment of ["after commit", "before lanes.reserve", "after broadcast"])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);
 
 test("a fill that was planned ahead pays nothing if another process has paid it meanwhile", async () => {

@@ -69,11 +69,11 @@ for (const [what, ask] of [
     expect((await world.status(agreed.requestId)).final).toBe(true);
     const { recipient, origin } = agreed.terms;
     expect(await world.origin.balance(recipient, origin.currency)).toBe(origin.amount);
-    // The solver is not involved.
+    // The solver sends nothing.
     expect(await world.origin.sentBy(world.solver.address, agreed.since.get(origin.chainId))).toEqual([]);
   });
 
-test("a payment that is already mined when it is reported counts immediately, and reporting it again changes nothing", async () => {
+test("a payment that is already mined when it is reported counts immediately, and another report changes nothing", async () => {
   const agreed = await aSend(native);
   const hash = await world.pay(agreed);
   await world.origin.mine();
@@ -134,7 +134,7 @@ test("a burst of reported payments is recorded while reports of deposits wait fo
   for (const { requestId } of sends) expect((await world.status(requestId)).status).toBe("success");
 }, 60_000);
 
-test("one payment counts for one request only", async () => {
+test("one payment counts for only one request", async () => {
   const recipient = world.anAddress();
   const [first, second] = [await aSend({ ...native, recipient }), await aSend({ ...native, recipient })];
   const hash = await world.pay(first);
@@ -158,11 +158,11 @@ test("a payment that differs from the quote does not count", async () => {
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
-test("a payment that reverted leaves the request open for another one", async () => {
+test("a request whose payment reverted can be paid again", async () => {
   const agreed = await aSend({ user: world.stranger.address });
   const [data] = transactionsOf(agreed.answer.steps);
   const balance = await world.origin.balance(world.stranger.address, world.usdc);
-  // All of the token leaves the account in the meantime.
+  // Before the transaction is mined, the whole token balance leaves the account.
   await world.origin.send(world.stranger, {
     to: world.usdc,
     data: `0xa9059cbb${world.anAddress().slice(2).padStart(64, "0")}${balance.toString(16).padStart(64, "0")}`,
@@ -184,7 +184,7 @@ test("a payment that reverted leaves the request open for another one", async ()
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [again] });
 });
 
-test("lets the request wait when its payment is orphaned, and counts the payment when it is mined again", async () => {
+test("a request waits if its payment is orphaned, and the payment counts when it is mined again", async () => {
   const agreed = await aSend(native);
   const hash = await world.pay(agreed);
   await report(agreed, hash);
@@ -315,7 +315,7 @@ test("a scan whose endpoint fails every second request for logs catches up witho
   await origin.mine(80);
   const { number } = await origin.announce();
   const watcher = watchChain({ ...services, enginePolicy }, failing, alwaysLeading);
-  // Ten steps. With pauses that double each time they would take half a minute.
+  // There are ten steps. With pauses that double each time, they would take half a minute.
   await expect
     .poll(async () => (await services.reads.trail(origin.chain.id)).at(-1)?.number, { timeout: 10_000 })
     .toBe(number);
@@ -356,7 +356,7 @@ test("blocks are scanned as far as the endpoint serves them while it is behind t
   await watcher.close();
 });
 
-test("one answer of a node that is far behind reverses nothing, not even after a failed scan", async () => {
+test("a single answer of a node that is far behind reverses nothing, even after a failed scan", async () => {
   const { origin, services } = world;
   const { connected } = origin;
   const { reader } = connected.connection;
@@ -455,7 +455,7 @@ test("a payment in a block older than the watcher's trail is recognized when it 
 
 test("native tokens are sent to a contract through the router, without calldata, and count for its request", async () => {
   const recipient = world.anAddress();
-  // Accepts native tokens, and rejects calldata: CALLDATASIZE, JUMPI to INVALID, STOP.
+  // Code that accepts native tokens and rejects calldata: CALLDATASIZE, JUMPI to INVALID, STOP.
   await world.origin.client.setCode({ address: recipient, bytecode: "0x36600557005bfe" });
   const agreed = await aSend({ ...native, recipient });
   const hash = await world.pay(agreed);
@@ -466,7 +466,7 @@ test("native tokens are sent to a contract through the router, without calldata,
   expect(await world.origin.balance(recipient, NATIVE_CURRENCY)).toBe(agreed.terms.origin.amount);
 });
 
-test("a payment counts for the request that it names, whichever client reported it first and for which request", async () => {
+test("a payment counts for the request that it names, even if a client first reported it for another request", async () => {
   const recipient = world.anAddress();
   const [first, second] = [await aSend({ ...native, recipient }), await aSend({ ...native, recipient })];
   const hash = await world.pay(first);
@@ -483,7 +483,7 @@ test("the newest of a thousand unsettled payments is seen within two blocks", as
   const trail = await world.watch(origin);
   const chainId = origin.chain.id;
   const { number, hash: blockHash } = await origin.client.getBlock();
-  // Half of them wait to be mined, half to be final.
+  // Half of them wait to be mined, and half wait to be final.
   await pool.query(
     `insert into send_reports (chain_id, tx_hash, request_id, sender, created_at_ms)
      select $1, '0x' || repeat('9', 60) || lpad(to_hex(n), 4, '0'), '0x' || repeat('a', 60) || lpad(to_hex(n), 4, '0'),
@@ -502,7 +502,7 @@ test("the newest of a thousand unsettled payments is seen within two blocks", as
   const hash = await world.pay(newest);
   await report(newest, hash);
   await origin.mine();
-  // One round per head, like the watcher, without a loop over all reports.
+  // One round per head, like the watcher's. It does not loop over all reports.
   let scanned = trail;
   let last: SendRecord | undefined;
   for (let block = 0; block < 2; block++) {
@@ -516,12 +516,12 @@ test("the newest of a thousand unsettled payments is seen within two blocks", as
   await pool.query("delete from sends where tx_hash like '0xbbbb%'");
 });
 
-test("hundreds of transactions that are never mined do not delay a payment, and each sender has its own quota", async () => {
+test("hundreds of reported transactions that are never mined do not delay a payment, and each sender has its own quota", async () => {
   const { origin, stranger } = world;
   const pending = async (nonce: number) => {
     const agreed = await aSend({ ...native, user: stranger.address });
     const { requestId, terms } = agreed;
-    // After a nonce that is never broadcast.
+    // The nonce follows one that is never broadcast.
     const call = { to: terms.recipient, value: terms.origin.amount, data: requestId, nonce };
     return await report(agreed, await origin.send(stranger, call));
   };
@@ -545,7 +545,7 @@ test("hundreds of transactions that are never mined do not delay a payment, and 
 });
 
 test.each([64, 4_800])(
-  "a thousand mined payments that wait for %i blocks of finality hide no other one, and all become final",
+  "a thousand mined payments that wait for %i blocks of finality hide no other payment, and all become final",
   async (finalityBlocks) => {
     const { origin } = world;
     const by = withChain(world.services, origin.connected, { chain: { finalityBlocks } });
@@ -565,7 +565,8 @@ test.each([64, 4_800])(
     await origin.mine(10);
     await world.watch(origin, by);
     expect((await world.status(agreed.requestId)).final).toBe(false);
-    // Every payment waits until the chain reports it as final, and no page of them hides the rest.
+    // Every payment waits until the chain reports it as final. Reports are read in pages, and no page hides
+    // the rest.
     await trackSends(by, { chain: { ...origin.chain, finalityBlocks: 10 } }, await world.watch(origin, by));
     expect((await world.status(agreed.requestId)).final).toBe(true);
     const { rows } = await world.pool.query("select 1 from sends where not settled");
@@ -574,7 +575,7 @@ test.each([64, 4_800])(
   },
 );
 
-test("hundreds of payments that are mined and not final hide no other one, and all become final", async () => {
+test("hundreds of mined payments that are not final hide no other payment, and all become final", async () => {
   const { origin } = world;
   const { number, hash: blockHash } = await origin.client.getBlock();
   await world.pool.query(

@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => await world.stop());
 
-/** Deposits the agreed amount, or another one, and lets the watcher see it. */
+/** Makes a deposit of the agreed amount, or of `amount`, which the watcher then reads. */
 async function deposited(ask: SwapParams, amount?: bigint): Promise<Agreed> {
   const agreed = await world.agree(ask);
   await deposit(world.origin, world.user, agreed, amount === undefined ? {} : { amount });
@@ -31,7 +31,7 @@ async function deposited(ask: SwapParams, amount?: bigint): Promise<Agreed> {
   return agreed;
 }
 
-/** The amount that a final fill paid its recipient, and the amount that it cost the solver. */
+/** What a final fill paid its recipient, and what it cost the solver. */
 async function ended(agreed: Agreed) {
   const { recipient, destination } = agreed.terms;
   const paidFrom = destination.paidFrom ?? destination.currency;
@@ -65,14 +65,14 @@ async function ended(agreed: Agreed) {
 const NOTHING_LEFT = [0n, 0n, 0n];
 
 const toOdd = (): SwapParams => ({ currency: world.odd, paidFrom: world.usdc });
-/** Another trader buys or sells the odd token, which is traded in one shallow pool. */
+/** Another trader buys or sells the odd token, which only one shallow pool trades. */
 async function movePool(bought: "bought" | "sold", amount: bigint) {
   const { destination, tst, odd, trade } = world;
   return await (bought === "bought"
     ? trade(destination, tst, odd, amount)
     : trade(destination, odd, tst, amount));
 }
-/** Moves the pool in a block that the services have read. */
+/** Moves the pool in a block that the services then read. */
 async function poolMoved(bought: "bought" | "sold", amount: bigint): Promise<void> {
   const { destination } = world;
   const hash = await movePool(bought, amount);
@@ -104,7 +104,7 @@ test.each<[string, () => SwapParams]>([
     });
     expect(fills).toHaveLength(1);
     const worth = await world.worthOf(agreed);
-    // The gas price may have moved since.
+    // The gas price may have changed since the quote.
     expect(spent).toBeGreaterThan((worth * 999n) / 1_000n);
     expect(spent).toBeLessThanOrEqual((worth * 1_001n) / 1_000n);
     const [fill] = fills;
@@ -123,7 +123,7 @@ test("pays the quoted output at bounded cost when pools move slightly while the 
   expect({ status, received }).toEqual({ status: "success", received: expectedAmount });
   expect(spent).toBeGreaterThan(worth);
   expect(spent).toBeLessThan((worth * 10_020n) / 10_000n);
-  // The swap's limit leaves no room for sandwiching within its block.
+  // The limit of the swap leaves no room for sandwiching within its block.
   const { input } = await world.destination.client.getTransaction({ hash: fills[0]!.hash });
   const [, limit] = decodeFunctionData({ abi: approvalProxyAbi, data: input }).args as readonly bigint[];
   expect(limit).toBeGreaterThan(spent);
@@ -139,7 +139,7 @@ test("if pools moved beyond the tolerance, the recipient gets what the deposit b
   expect([amountOut < expectedAmount, amountOut > minimumAmount]).toEqual([true, true]);
   const { status, received, spent } = await ended(agreed);
   expect(status).toBe("success");
-  // The repriced output also includes changes of the gas price.
+  // The repriced output also reflects changes of the gas price.
   expect(received).toBeGreaterThan((amountOut * 98n) / 100n);
   expect(received).toBeLessThan(expectedAmount);
   expect(spent).toBeLessThan((worth * 10_001n) / 10_000n);
@@ -207,7 +207,7 @@ test("refunds after a fill reverted three times and deducts its gas", async () =
   );
   const returned = (await origin.balance(refundTo, currency)) - before;
   expect(returned).toBeGreaterThan(0n);
-  // At $2500, in millionths of a dollar.
+  // At $2,500 per ETH, in millionths of a dollar.
   expect(amount - returned).toBeGreaterThan((wei * 2_500n) / 10n ** 12n);
 });
 
@@ -222,7 +222,7 @@ test.each([
     const { expectedAmount } = agreed.terms.destination;
     const part = (expectedAmount * percent) / 100n;
     expect(status).toBe("success");
-    // The output in a shallow pool is not exactly proportional.
+    // In a shallow pool, the output is not exactly proportional.
     expect(received).toBeGreaterThan((part * 99n) / 100n);
     expect(received).toBeLessThanOrEqual(part + 1n);
     expect(await judgeFill(world, agreed, fills[0]?.hash ?? "0x")).toEqual({ amounts: [received] });
@@ -308,7 +308,7 @@ test("records a swap and deposit through the router as one deposit of the whole 
     }),
     gas: 1_000_000n,
   });
-  // A pending transaction is not judged as a wrong deposit.
+  // A pending transaction is not treated as a wrong deposit.
   const state = await origin.connected.connection.reader.transaction(hash);
   expect(judgeOrigin(agreed.terms, origin.chain, state, { ...UNREAD_SENDER, deposits: [] })).toBeUndefined();
   await origin.mine();
@@ -342,7 +342,7 @@ test("counts a user's own swap once it is mined and paid the quoted amount to th
   };
   const [agreed, other] = [await world.agree(ask), await world.agree(ask)];
   await origin.send(user, approveCall(usdc, approvalProxy, 10_000_000n));
-  /** Swaps this much for a request; the output goes to `to`. */
+  /** Swaps this much for a request. `to` gets the output. */
   const swapFor = async ({ requestId }: Agreed, to: Address) => {
     const calls = pools.calls({ kind: "exactIn", limit: 0n, recipient: to });
     const job = { calls, refundTo: user.address, refundTokens: [] };
@@ -371,8 +371,8 @@ test("counts a user's own swap once it is mined and paid the quoted amount to th
   await world.watch(origin);
   expect((await world.status(agreed.requestId)).final).toBe(true);
 
-  // A swap whose output goes elsewhere: a report before it is mined is dropped once it is, and a report
-  // afterwards is refused.
+  // The output of this swap goes elsewhere. A report from before the swap is mined is dropped when it is
+  // mined, and a later report is refused.
   await origin.send(user, approveCall(usdc, approvalProxy, 10_000_000n));
   const misdirected = await swapFor(other, world.anAddress());
   await report(other, misdirected);
@@ -384,7 +384,7 @@ test("counts a user's own swap once it is mined and paid the quoted amount to th
 
 test("whenever the process crashes while it plans, signs or broadcasts a fill with a swap, the recipient is paid exactly once", async () => {
   const { origin, destination } = world;
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.agree(toOdd());
       await deposit(origin, world.user, agreed);
@@ -402,10 +402,10 @@ test("whenever the process crashes while it plans, signs or broadcasts a fill wi
     },
   });
   for (const moment of ["before lanes.reserve", "before sign", "before broadcast", "after broadcast"])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);
 
-/** The services, with another reader of the destination. */
+/** The services with another reader of the destination. */
 function tracingBy(reader: typeof world.destination.connected.connection.reader): typeof world.services {
   const { services, destination } = world;
   const connection = { ...destination.connected.connection, reader };
@@ -416,7 +416,7 @@ function tracingBy(reader: typeof world.destination.connected.connection.reader)
   return { ...services, chains: { ...services.chains, get } };
 }
 
-test("refunds a fill with a swap when the node stops tracing, without blaming the solver's balance", async () => {
+test("if the node stops tracing, a fill with a swap is refunded, and the solver's balance is not named as the reason", async () => {
   const agreed = await deposited(toOdd());
   const { reader } = world.destination.connected.connection;
   const blind = tracingBy({
@@ -466,7 +466,7 @@ test("refunds a fill whose plan fails for one reason for as long as fills wait f
     }
   };
   await tryFor(inventoryWaitMs - 1_000);
-  // Another reason restarts the wait.
+  // Another reason starts the wait again.
   const before = nodeText;
   nodeText = () => "header not found";
   expect(await tryFill()).toBeInstanceOf(NodeRefusal);

@@ -9,8 +9,8 @@ import { createTestDatabase, type TestDatabase } from "../../support/database.ts
 
 const STORED = 20_000;
 /**
- * A page has 21 rows. Filters that match fewer than one row in a hundred use their own index; matches of more
- * common ones are found while scanning.
+ * A page has 21 rows. A filter that matches fewer than one row in a hundred uses its own index. Matches of
+ * other filters are found by scanning.
  */
 const MAX_SCANNED_ROWS = 1_500;
 

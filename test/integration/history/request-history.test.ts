@@ -33,7 +33,10 @@ import { someAddress, someHash } from "../../support/terms.ts";
 
 const KEY = "cw_live_key";
 const KEY_ID = "00112233445566aa";
-/** Origin of the page whose publishable key has the same id: it also requests its own data. */
+/**
+ * The origin of a page whose publishable key has the same id as the secret key, so the page may request that
+ * key's requests.
+ */
 const PAGE = "https://app.example";
 const NATIVE = `0x${"00".repeat(20)}` as const;
 const WRAPPED = `0x${"e0".repeat(20)}` as const;
@@ -245,7 +248,7 @@ test("refuses an invalid filter and names the parameter", async () => {
   }
 });
 
-test("a key sees its own requests by its id, and not those of others", async () => {
+test("a key lists its own requests by its id, and not the requests of other keys", async () => {
   expect((await refusal("apiKey=ffff")).status).toBe(403);
   expect((await refusal(`filters=${encodeURIComponent('[{"apiKey":"not:ffff"}]')}`)).status).toBe(403);
   expect(await idsOf({ apiKey: KEY_ID, referrer: "nobody" })).toEqual([]);
@@ -255,7 +258,7 @@ test("a key sees its own requests by its id, and not those of others", async () 
   expect(plain.requests[0]?.["data"]).not.toHaveProperty("apiKey");
 });
 
-test("a publishable key finds requests only by what it names, and sees no more of its own requests than others do", async () => {
+test("a publishable key finds only requests that it names, and sees no more of its own requests than other clients do", async () => {
   const asPage = async (query: string, path = "/requests/v3") =>
     await get(`${path}?${query}`, { "x-api-key": "page", origin: PAGE });
   const named = await asPage(`id=${keyed.terms.requestId}&includeAuthenticatedData=true`);
@@ -298,7 +301,7 @@ test("the older lists are open to every client that names a request, a transacti
   ]);
 });
 
-test("the list needs a key with the read scope; one request by its id needs none", async () => {
+test("listing requests needs a key with the read scope, and reading one request by its id needs no key", async () => {
   expect((await get("/requests/v3", {})).statusCode).toBe(401);
   expect((await get("/requests/v3", { "x-api-key": "other" })).statusCode).toBe(403);
   expect((await get("/requests/v3", { "x-api-key": "wrong" })).statusCode).toBe(401);
@@ -371,7 +374,7 @@ test("a filled request shows the delivered amount, the quoted one, and every tra
   expect(data.inTxs[0]).not.toHaveProperty("fee");
 });
 
-test("an entry repeats the fees and the output's value as quoted, in each list's format", async () => {
+test("an entry shows the fees and the value of the output as quoted, in the format of each list", async () => {
   const { requestId } = (
     await world.filled({
       quoted: {
@@ -472,7 +475,7 @@ test("the older lists answer in their format, need no key, and announce their de
   }
 });
 
-test("pages neither repeat nor miss a request while others are paid, in both directions", async () => {
+test("in both directions, pages neither repeat nor miss a request while new requests are paid", async () => {
   const user = someAddress();
   const terms = { user, createdAtMs: HISTORY_START_MS };
   const expected: string[] = [];
@@ -492,7 +495,7 @@ test("pages neither repeat nor miss a request while others are paid, in both dir
       });
       seen.push(...page.requests.map(({ id }) => id));
       ({ continuation } = page);
-      // Before, between and after the requests already listed.
+      // New requests appear before, between and after the requests that are already listed.
       for (const createdAtMs of [HISTORY_START_MS - 5, HISTORY_START_MS + 1, HISTORY_START_MS + 9])
         newer.add((await world.paid({ user, createdAtMs })).terms.requestId);
     } while (continuation !== undefined && seen.length < 100);
@@ -505,7 +508,7 @@ test("pages neither repeat nor miss a request while others are paid, in both dir
   }
 });
 
-test("a continuation is valid only with its own sort order", async () => {
+test("the continuation of a page is valid only with the sort order of that page", async () => {
   const { continuation } = await list({ limit: 1 });
   expect((await refusal(`continuation=${continuation}&sortDirection=asc`)).message).toContain("continuation");
   expect((await refusal(`continuation=${continuation}&sortBy=amountUsd`)).message).toContain("continuation");
@@ -513,7 +516,7 @@ test("a continuation is valid only with its own sort order", async () => {
   expect((await refusal(`continuation=${forged}`)).status).toBe(400);
 });
 
-test("requests are counted on demand", async () => {
+test("the total number of requests is counted only on demand", async () => {
   expect(await list({ status: "refund", includeTotal: "true" })).toMatchObject({
     total: 1,
     totalIsCapped: false,
@@ -599,7 +602,7 @@ test("a trace lists all events in order, with nonces, fees and replacements", as
   expect(answer.body, "a trace contains no signed bytes").not.toContain(SIGNED_BYTES.slice(2));
 });
 
-test("events are read for a trace, and not for a list", async () => {
+test("events are read only for a trace, and not for a list", async () => {
   const { requestId } = filled.terms;
   expect((await world.history.stories([requestId])).get(requestId)?.events).toEqual([]);
   expect((await world.history.story(requestId))?.events).not.toEqual([]);
@@ -789,7 +792,7 @@ test("repeats the time estimate and the slippage of the quote, and invents neith
   }
 });
 
-test("a request paid through a deposit address is found by it, and shows its successor", async () => {
+test("a request that was paid through a deposit address is found by that address, and shows its successor", async () => {
   const [address, recovery] = [someAddress(), someAddress()];
   const open = await world.paid({ depositAddress: { address, strict: false, recovery } });
   const strict = await world.quoted({
@@ -830,7 +833,7 @@ test("a request paid through a deposit address is found by it, and shows its suc
         protocol: { orderId: null },
       },
     ]);
-  // Only the secret key that quoted sees how an address is derived before its first sweep.
+  // Before the first sweep, only the secret key that quoted sees how an address is derived.
   const path = `/requests/v3?id=${own.requestId}`;
   for (const [key, orderId, recoveryAddress] of [
     [KEY, own.orderId, recovery],
@@ -867,13 +870,13 @@ test("reports the amount that a fill with a swap delivers", async () => {
   });
 });
 
-test("finds a request by its deposit transaction, and not by its fill transaction", async () => {
+test("a request is found by its deposit transaction, and not by its fill transaction", async () => {
   const reads = postgresReads(sqlOn(world.pool));
   expect(await reads.requestOfDeposit(filled.depositTx)).toBe(filled.terms.requestId);
   expect(await reads.requestOfDeposit(filled.fillTx)).toBeUndefined();
 });
 
-test("finds no request by a transaction that deposited for two", async () => {
+test("a transaction that deposited for two requests finds neither", async () => {
   const reads = postgresReads(sqlOn(world.pool));
   const [one, two] = [await world.paid(), await world.paid()];
   expect(await reads.requestOfDeposit(one.depositTx)).toBe(one.terms.requestId);
@@ -901,7 +904,7 @@ test("looks up a thousand unknown ids with a few statements", async () => {
   expect(statements.length).toBeLessThan(5);
 });
 
-test("answers a search with a key while forty searches without a key are slow", async () => {
+test("a search with a key is answered while forty searches without a key are slow", async () => {
   const pool = createPool(world.url, {
     max: SEARCH_PLACES,
     statementTimeoutMs: 5_000,
@@ -976,7 +979,7 @@ test("amounts without a price neither fail a list nor change its order", async (
   expect((await get(`/requests/v3?sortBy=amountUsd&continuation=${beyond}`)).statusCode).toBe(400);
 });
 
-test("answers any combination of filters with a page or a refusal", async () => {
+test("any combination of filters gets a page or a refusal", async () => {
   const random = generator(20_260_725);
   const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
   const names = [
@@ -1054,7 +1057,7 @@ test("answers any combination of filters with a page or a refusal", async () => 
   expect(statuses, "some are pages, some refusals").toEqual(new Set([200, 400, 403]));
 });
 
-/** A quote's sponsorship in a list's format; `service` is its name for the service fee. */
+/** The sponsorship of a quote in the format of a list. `service` is the list's name for the service fee. */
 function sponsorshipIn(service: "platform" | "relay", text: FeeSponsorshipText): object {
   const json = JSON.stringify(text).replaceAll('"usd"', '"amountUsd"').replaceAll('"relay"', `"${service}"`);
   return JSON.parse(json) as object;

@@ -14,14 +14,14 @@ import { startKms, type KmsFault, type KmsKey, type RunningKms } from "@causeway
 import { keccak256, toHex } from "viem";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
-// A key in AWS KMS, called through AWS's own client over a socket, with faults.
+// A key in AWS KMS, which AWS's own client calls over a socket, with faults.
 
 const KEY = `0x${"5eed".repeat(16)}` as const;
 const OTHER_KEY = `0x${"0b5e".repeat(16)}` as const;
 const digest = keccak256("0x01");
-/** Long enough that a busy machine causes no timeout. */
+/** Timeouts so long that a busy machine causes none. */
 const times = { deadlineMs: 30_000, attemptMs: 10_000 };
-/** Makes slow answers time out. */
+/** A timeout so short that slow answers time out. */
 const impatient = { attemptMs: 800 };
 
 let kms: RunningKms;
@@ -58,7 +58,10 @@ async function expectSigns(signer: AwsKmsSigner): Promise<void> {
   expect(recoverSigner(digest, signatureToHex(await signer.signDigest(digest)))).toBe(signer.address);
 }
 
-/** Fails as unavailable and retryable, and reveals nothing of key, account, host or request. */
+/**
+ * Checks that the attempt fails as unavailable and retryable, and that the error reveals nothing about key,
+ * account, host or request.
+ */
 async function expectUnavailable(attempt: Promise<unknown>, fault: SignerFault): Promise<void> {
   const error: unknown = await attempt.then(
     () => undefined,
@@ -77,7 +80,7 @@ function expectSilent(error: unknown): void {
   );
 }
 
-/** The first `times` calls of an operation fail. */
+/** A fault of the first `times` calls of an operation. */
 function first(times: number, fault: KmsFault, operation = "Sign"): (called: string) => KmsFault | undefined {
   let left = times;
   return (called) => (called === operation && left-- > 0 ? fault : undefined);
@@ -94,7 +97,7 @@ test("the service's endpoint may come from the environment, as in the AWS CLI", 
   await expectSigns(signer);
 });
 
-test("explicit credentials are used instead of the environment's", async () => {
+test("explicit credentials take precedence over those of the environment", async () => {
   vi.stubEnv("AWS_ACCESS_KEY_ID", undefined);
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", undefined);
   vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true");
@@ -176,7 +179,7 @@ test.each<[string, KmsFault, SignerFault, Partial<AwsKmsOptions>]>([
   await expectSigns(signer);
 });
 
-test("ends each call at the deadline, no matter how slow its attempts are", async () => {
+test("each call ends at its deadline, however slow its attempts are", async () => {
   const signer = await open({ deadlineMs: 300, attemptMs: 60_000 });
   kms.onCall(first(99, { kind: "delay", ms: 30_000 }));
   const before = performance.now();

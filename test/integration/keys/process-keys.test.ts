@@ -38,7 +38,7 @@ function secretsIn(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(secretsIn) : [];
 }
 
-test("the local system's API has only the solver's key, and knows every account that the worker pays from", () => {
+test("in the local system, the API has only the solver's key, and knows every account from which the worker pays", () => {
   const api = readApiConfig(apiEnv);
   const worker = readWorkerConfig({ ...apiEnv, ...keys });
   expect(api.accounts).toEqual(worker.accounts);

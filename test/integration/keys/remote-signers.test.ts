@@ -59,7 +59,7 @@ async function expectUnavailable(signing: Promise<unknown>, fault: SignerFault):
   const error: unknown = await signing.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(SignerUnavailable);
   expect(error).toMatchObject({ fault, code: "SERVICE_UNAVAILABLE" });
-  // The error may reach a caller, so it names no host, key or account.
+  // A caller may see the error, so it names no host, key or account.
   expect(String(error)).not.toMatch(/127\.0\.0\.1|projects|0x/);
 }
 
@@ -142,7 +142,7 @@ test.each(changes)("refuses a transaction whose %s the remote signer changed", a
   await signer.close();
 });
 
-test("refuses a signature by another key of the remote signer, and one over another digest", async () => {
+test("refuses a remote signer's signature by another key or over another digest", async () => {
   const signer = web3Signer({ url: vault.url, address });
   const stranger = await signature(OTHER_KEY);
   vault.onSign(() => ({ answer: { status: 200, body: `0x${stranger.r}${stranger.s}1b` } }));
@@ -168,7 +168,7 @@ test.each<[string, unknown]>([
   await signer.close();
 });
 
-test("accepts the object that Geth returns, and a recovery id of any kind", async () => {
+test("accepts the object that Geth returns, with any kind of recovery id", async () => {
   const rpc = ethRpcSigner({ url: vault.url, address });
   const { raw } = await sign(rawKeySigner(KEY));
   vault.onSign(() => ({ answer: { status: 200, body: { jsonrpc: "2.0", id: 1, result: { raw, tx: {} } } } }));

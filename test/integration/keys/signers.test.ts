@@ -33,7 +33,7 @@ await writeFile(credentialsFile, JSON.stringify(google.serviceAccount));
 const { id: keyId } = aws.importKey(KEY);
 const url = vault.url.replace("http://", "http://solver:s3cr%3Aet@");
 
-/** Opens the signer once for all tests. */
+/** Opens a signer once, for all tests. */
 function once<S extends Signer>(open: () => Promise<S>): () => Promise<S> {
   let opened: Promise<S> | undefined;
   return async () => await (opened ??= open());

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { serializeTransaction } from "viem";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-// Signer processes that use one record in turn, or concurrently by mistake.
+// Signer processes that use one record one after the other, or concurrently by mistake.
 
 const TOKEN = "t".repeat(32);
 const USDC = `0x${"c0".repeat(20)}` as const;
@@ -27,7 +27,10 @@ afterEach(async () => {
 
 interface Signer {
   readonly process: RunningProcess;
-  /** Requests the signature of a transfer. @returns the status of the answer */
+  /**
+   * Requests the signature of a transfer.
+   * @returns the status of the answer
+   */
   transfer(nonce: number, usdc: bigint): Promise<number>;
   get(path: string): Promise<string>;
 }
@@ -84,7 +87,7 @@ test("a second signer does not start on a running signer's record, and the runni
   expect(await first.get("/metrics")).toMatch(
     /causeway_signer_transactions_total\{result="refused",rule="day",service="causeway-signer"\} 1/,
   );
-  // It fails instead of signing without its record.
+  // The signer fails instead of signing without its record.
   await rm(join(folder, "record"));
   expect(await first.transfer(3, 1n)).toBe(500);
   expect(JSON.parse(await first.get("/health/ready"))).toMatchObject({ ready: false });

@@ -24,7 +24,8 @@ import { startEngineWorld, type EngineWorld } from "../../support/engine-world.t
 import type { TestChain } from "../../support/test-chain.ts";
 import { someHash } from "../../support/terms.ts";
 
-// A thief who has the worker's process, its database or its token moves at most what the signing rules allow.
+// A thief who controls the worker's process, its database or its token moves at most what the signing rules
+// allow.
 
 const TOKEN = "t".repeat(32);
 const DAY_USD = 1_000n;
@@ -85,7 +86,7 @@ async function startSigner(key: "solver" | "executor", dayUsd = DAY_USD): Promis
   });
 }
 
-/** A worker whose key is in the signer process, and whose own limits are disabled. */
+/** A worker whose key is in the signer process and whose own limits are disabled. */
 function worker(): WorkerServices & { readonly signer: Signer } {
   const url = `http://:${TOKEN}@127.0.0.1:${port}`;
   return {
@@ -110,7 +111,10 @@ interface Unsigned {
   readonly authorizationList?: readonly object[];
 }
 
-/** Requests a thief's signature from the signer. @returns the signed bytes, or the message of the refusal */
+/**
+ * Requests a signature from the signer, as the thief.
+ * @returns the signed bytes, or the message of the refusal
+ */
 async function ask(transaction: Unsigned, token = TOKEN): Promise<{ raw?: Hex; refused?: string }> {
   const complete = {
     type: "eip1559",
@@ -141,7 +145,7 @@ const usdc = (whole: number | bigint): bigint => parseUnits(String(whole), 6);
 const call = (to: Address, data: Hex, value = 0n): Unsigned => ({ to, data, value });
 const oneCall = [{ to: NATIVE_CURRENCY, data: "0x", value: 0n, allowFailure: false }] as const;
 
-/** Transactions that are refused regardless of what was signed before, each with the rule that it breaks. */
+/** Transactions that are refused whatever was signed before. Each has a name and the rule that it breaks. */
 function forbidden(): readonly (readonly [string, Unsigned, string])[] {
   const { contracts, tokens } = world.destination.chain;
   const { router, approvalProxy, depository } = contracts;
@@ -201,7 +205,10 @@ function paymentOf(amount: bigint): Unsigned {
   );
 }
 
-/** What an account owns on both chains at the prices of the rules, and TST at $1; USD with 18 decimals. */
+/**
+ * What an account owns on both chains, in USD with 18 decimals, at the prices of the rules and with TST at
+ * $1.
+ */
 async function worth(account: Address): Promise<bigint> {
   const parts = await Promise.all(
     [world.origin, world.destination].map(async (chain) => {
@@ -223,7 +230,7 @@ async function broadcast(chain: TestChain, raws: readonly (Hex | undefined)[]): 
   await chain.mine(2);
 }
 
-/** Writes a payout and its slot, as anyone could who can write to the database. */
+/** Inserts a payout and its slot, as anyone with write access to the database could. */
 async function plantClaim(amount: bigint, sender: Address): Promise<void> {
   const { destination, pool, services } = world;
   const id = someHash();
@@ -253,7 +260,7 @@ async function plantClaim(amount: bigint, sender: Address): Promise<void> {
   });
 }
 
-test("a stolen solver key moves at most the day's limit, no matter what a thief tries", async () => {
+test("a stolen solver key moves at most the limit of a day, whatever the thief tries", async () => {
   await startSigner("solver");
   const { origin, destination, services, solver } = world;
   const before = await worth(solver.address);
@@ -268,14 +275,14 @@ test("a stolen solver key moves at most the day's limit, no matter what a thief 
   ])
     expect((await ask(wrong)).refused).toMatch(/^400 unsigned must be/);
   expect((await ask(small, "wrong".repeat(8))).refused).toMatch(/^401/);
-  // Messages other than orders could authorize a withdrawal from the hub.
+  // A signed message other than an order could authorize a withdrawal from the hub.
   for (const path of ["/v1/messages", "/v1/digests", "/v1/typed-data"])
     expect((await post(path, { bytes: someHash(), digest: someHash() })).status).toBe(404);
   await expect(
     worker().signer.signDigest(someHash(), { kind: "message", bytes: someHash() }),
   ).rejects.toThrow("signing key unavailable (refused)");
 
-  // Attack through the database: planted payouts, made by two concurrent workers whose counters are deleted.
+  // Attack through the database: two concurrent workers, whose counters are deleted, make planted payouts.
   const former = rawKeySigner(`0x${"e7".repeat(32)}`);
   await destination.fund(former.address, { native: 10n ** 18n, tokens: 1_000n });
   const workers = [worker(), worker()].map((by) => ({ ...by, formerSigners: [former] }));
@@ -287,14 +294,14 @@ test("a stolen solver key moves at most the day's limit, no matter what a thief 
     await world.pool.query("delete from spent_days");
     await Promise.all(workers.map(async (by) => await world.maintainLaneOf(destination, by)));
   }
-  // The planted claims are in no ledger, so they could not be booked when they are final.
+  // No ledger has the planted claims, so they could not be booked when they are final.
   await world.pool.query("delete from claims");
   await destination.mine(2);
   const planted = await destination.balance(thief, world.usdc);
   expect(planted).toBe(usdc(360));
 
-  // Attack through the worker's process: two workers request signatures on two chains, with clocks a year
-  // ahead.
+  // Attack through the worker's process: two workers with clocks a year ahead request signatures on two
+  // chains.
   world.clock.forward(365 * 24 * 3_600_000);
   const first = await Promise.all(
     [origin, destination].map(
@@ -357,13 +364,13 @@ test("a stolen solver key moves at most the day's limit, no matter what a thief 
 
   const lost = before - (await worth(solver.address));
   expect(lost).toBeLessThanOrEqual(DAY_USD * 10n ** 18n);
-  // Close to the limit, so that the test is known to detect moved funds.
+  // The loss is close to the limit, which proves that the test detects moved funds.
   expect(lost).toBeGreaterThan(700n * 10n ** 18n);
   expect(await destination.balance(former.address, world.usdc)).toBe(usdc(1_000));
   for (const chain of [origin, destination]) expect(await chain.balance(thief, NATIVE_CURRENCY)).toBe(0n);
 });
 
-test("signs a fill and its order within the rules, and counts its fee bump once", async () => {
+test("the signer signs a fill and its order within the rules, and counts a fee bump only once", async () => {
   await startSigner("solver", 250n);
   const by = worker();
   const agreed = await world.quote({ recipient: world.anAddress() });
@@ -375,7 +382,7 @@ test("signs a fill and its order within the rules, and counts its fee bump once"
   const { recipient, destination, orderId, order } = agreed.terms;
   expect(await world.destination.balance(recipient, destination.currency)).toBe(destination.expectedAmount);
   expect(await signPersonalMessage(by.signer, orderId, order)).toMatch(/^0x[0-9a-f]{130}$/);
-  // The signer refuses an order that does not match the id.
+  // The signer refuses an order that does not match its id.
   const other = await world.quote({ recipient: thief });
   await expect(signPersonalMessage(by.signer, orderId, other.terms.order)).rejects.toMatchObject({
     fault: "bad-answer",
@@ -388,7 +395,7 @@ test("signs a fill and its order within the rules, and counts its fee bump once"
   );
 });
 
-test("a stolen executor key moves at most the day's limit in gas and native tokens, and no tokens", async () => {
+test("a stolen executor key moves at most the limit of a day in gas and native tokens, and no tokens", async () => {
   await startSigner("executor", 300n);
   const { destination, services } = world;
   const account = services.executor?.address ?? "0x";
@@ -402,7 +409,7 @@ test("a stolen executor key moves at most the day's limit in gas and native toke
     (await ask({ ...call(thief, "0x"), gas: 10n ** 7n, maxFeePerGas: 500n * 10n ** 9n })).refused,
   ).toMatch(/^403 transaction:/);
   expect((await post("/v1/orders", {})).status).toBe(404);
-  // The executor signs delegations of users' accounts.
+  // The executor may sign transactions that carry delegations of users' accounts.
   const delegation = {
     chainId: 0,
     address: approvalProxy,

@@ -32,7 +32,7 @@ import type { RouteContext } from "../../../apps/api/src/process/index.route.ts"
 import { discoveryContract } from "../../contracts/discovery-routes.ts";
 import { fakeDiscovery } from "../../fakes/discovery.ts";
 
-/** Local Alder has a node, Local Birch's node is unavailable. */
+/** Local Alder has a node. The node of Local Birch is unavailable. */
 const [ALDER, BIRCH] = [72_100_117, 72_100_228];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -49,7 +49,7 @@ const erc20 = (decimals: Hex, symbol: Hex, name: Hex): Hex =>
     "0x06fdde03": name,
   });
 
-/** Deployed in addition to the configured tokens. */
+/** A token that is deployed but not configured. */
 const unlisted = {
   usual: { at: someAddress(), code: erc20(word(9n), text("UNL"), text("Unlisted Token")) },
   old: { at: someAddress(), code: erc20(word(18n), bytes32("MKR"), bytes32("Maker")) },
@@ -161,8 +161,8 @@ const findToken = async (address: Address) =>
   await find({ address, chainIds: [ALDER], useExternalSearch: true });
 
 /**
- * Requests that were paid hours ago, each with 100 USD from the first currency into the second. Returns a
- * function to read them back.
+ * Stores requests that were paid hours ago. Each moved 100 USD from the first currency to the second. Returns
+ * a function that reads them.
  */
 async function createTraffic(): Promise<void> {
   const pool = createPool(database.url, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
@@ -222,7 +222,7 @@ async function createTraffic(): Promise<void> {
   };
   const [usdc, tst] = localDeployment.tokens.map(({ address }) => address.toLowerCase() as Address);
   if (usdc === undefined || tst === undefined) throw new Error("the local chains have no USDC or no TST");
-  // A request whose transaction was reported but not mined.
+  // The transaction of this request was reported, but not mined.
   const reported = await paid(usdc, 1);
   await pool.query("update request_history set in_block = null where request_id = $1", [reported]);
   await paid(LISTED, 1);
@@ -257,7 +257,7 @@ test("an unlisted token has the metadata that it reports on its chain", async ()
   ]);
 });
 
-test("a token cannot disguise itself as another", async () => {
+test("a token cannot pass itself off as another token", async () => {
   const { body } = await findToken(unlisted.disguised.at);
   expect(body).toMatchObject([{ symbol: "US DC", name: "USD Coin", metadata: { verified: false } }]);
   expect(body[0].id).not.toBe("usdc");
@@ -287,11 +287,11 @@ test("an unavailable chain does not mean that the token does not exist", async (
     status: 503,
     body: { errorCode: "RPC_HTTP_ERROR", errorData: { chainId: BIRCH, address: at } },
   });
-  // A search on all chains finds the token on the chain that answers.
+  // A search on all chains finds the token on the chain whose node answers.
   expect((await find({ address: at, useExternalSearch: true })).body).toMatchObject([{ chainId: ALDER }]);
 });
 
-test("a readable list names verified tokens even if another list fails", async () => {
+test("a token list marks its tokens as verified even if another list cannot be read", async () => {
   expect((await find({ term: "list" })).body).toMatchObject([
     { symbol: "LIST", address: LISTED, decimals: 8, metadata: { verified: true } },
   ]);
@@ -336,7 +336,7 @@ test("reports the solver's liquidity on a chain and the health of its node", asy
   });
 });
 
-test("a user's share of a route is read from the chain", async () => {
+test("the user's balance in a route's capacity is read from the chain", async () => {
   const { status, body } = await get(
     `/config/v2?originChainId=${ALDER}&destinationChainId=${ALDER}&currency=usdc&user=${localAccount("user").address}`,
   );

@@ -19,7 +19,7 @@ import { adjustablePrices } from "../../fakes/adjustable-prices.ts";
 import { pairLiquidity } from "../../fakes/pair-liquidity.ts";
 import { giveGas, startPoolWorld, type PoolWorld } from "../../support/pool-world.ts";
 
-// One chain with the real contracts, on which the tests below run in order.
+// One chain with the real contracts. The tests below run on it in order.
 
 const quoterAbi = parseAbi([
   "function quoteExactInput(bytes path, uint256 amountIn) returns (uint256 amountOut, uint160[], uint32[], uint256)",
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-/** A seeded sequence of numbers. */
+/** A generator of numbers from a seed. */
 function numbersFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -49,7 +49,7 @@ function numbersFrom(seed: number): () => number {
   };
 }
 
-/** Liquidity in many ranges about the price, so that swaps cross many ticks. */
+/** Adds liquidity in many ranges around the price, so that swaps cross many ticks. */
 async function openMorePools(): Promise<void> {
   const random = numbersFrom(7);
   const snapshot = await world.pools.at(world.pairs);
@@ -81,7 +81,7 @@ async function openMorePools(): Promise<void> {
   await world.announce();
 }
 
-/** Every path over at most three pools of one source, without repeating a token. */
+/** Every path without repeated tokens over at most three pools of one source. */
 function waysIn({ live }: PoolSnapshot): (readonly Leg[])[] {
   const tokens = Object.values(world.token);
   const longer = (legs: readonly Leg[]): (readonly Leg[])[] => {
@@ -111,7 +111,7 @@ interface Trial {
   readonly amount: bigint;
 }
 
-/** The call that quotes a trial from the contracts. */
+/** The call that asks the contracts for the quote of a trial. */
 function onChain({ legs, kind, amount }: Trial): { readonly to: Address; readonly data: Hex } {
   const tokens = [(legs[0] as Leg).tokenIn, ...legs.map(({ tokenOut }) => tokenOut)];
   const isPair = legs[0]?.pool.known.kind === "uniswap-v2";
@@ -137,7 +137,7 @@ function onChain({ legs, kind, amount }: Trial): { readonly to: Address; readonl
   return { to: world.v3.quoter, data };
 }
 
-/** Undefined if the contracts revert. */
+/** The input amount in the answer. Undefined if the contracts revert. */
 function amountIn(answer: Hex | undefined, { legs, kind }: Trial): bigint | undefined {
   if (answer === undefined) return undefined;
   if (legs[0]?.pool.known.kind !== "uniswap-v2") return BigInt(answer.slice(0, 66));
@@ -146,7 +146,7 @@ function amountIn(answer: Hex | undefined, { legs, kind }: Trial): bigint | unde
 }
 
 /**
- * The service's answer; undefined if the pools or their known ticks do not suffice, or the output is zero.
+ * The service's quote. Undefined if the pools or their known ticks do not suffice, or if the output is zero.
  */
 function inMemory({ legs, kind, amount }: Trial): bigint | undefined {
   const hops: Hop[] = legs.map(({ hop }) => hop);
@@ -169,7 +169,7 @@ async function compare(trials: readonly Trial[]): Promise<{ equal: number; refus
         expect({ ...described, answer: ours }).toEqual({ ...described, answer: theirs });
         equal++;
       } else {
-        // A quoter also answers for a part of an input, but never for a part of an output.
+        // For an input, a quoter also answers if only a part can be swapped. For an output, it does not.
         if (trial.kind === "exactOut")
           expect({ ...described, theirs }).toEqual({ ...described, theirs: undefined });
         refused++;
@@ -179,7 +179,7 @@ async function compare(trials: readonly Trial[]): Promise<{ equal: number; refus
   return { equal, refused };
 }
 
-/** Amounts from dust to more than the pools hold, equally many of each magnitude. */
+/** Random trials, with amounts from dust to more than the pools hold. Each magnitude has as many trials. */
 function trialsOf(snapshot: PoolSnapshot, count: number, seed: number): Trial[] {
   const random = numbersFrom(seed);
   const ways = waysIn(snapshot);
@@ -251,12 +251,12 @@ test("reads a new block once for all callers, and then quotes synchronously agai
     Array.from({ length: 20 }, async () => await world.liquidity.exactIn(question(ODD, USDC), unit)),
   );
   expect(new Set(answers.map((answer) => answer?.blockNumber))).toEqual(new Set([head.number]));
-  // The pools of all pairs in one request, and the block's liquidity changes in another.
+  // One request reads the pools of all pairs, and another one the block's liquidity changes.
   expect(world.node.requestCount - before).toBe(2);
   expect(world.liquidity.exactIn(question(ODD, USDC), unit)).not.toBeInstanceOf(Promise);
 });
 
-/** The state in memory equals what a new process reads, and what the contracts answer. */
+/** Checks that the state in memory equals what a new process reads and what the contracts answer. */
 async function expectAccurate(seed: number): Promise<void> {
   await world.announce();
   const snapshot = await world.pools.at(world.pairs);
@@ -270,7 +270,7 @@ async function expectAccurate(seed: number): Promise<void> {
   expect(equal).toBeGreaterThan(30);
 }
 
-test("liquidity that is added and removed, near the price and far from it, is followed from block to block", async () => {
+test("the cached pools follow liquidity that is added and removed, near the price and far from it, from block to block", async () => {
   const { WETH, USDC } = world.token;
   const pair = tokenPair(WETH, USDC);
   const pool = (await world.pools.at(world.pairs)).live.get(pair.key)?.[0]?.down;
@@ -289,7 +289,7 @@ test("liquidity that is added and removed, near the price and far from it, is fo
   }
   await expectAccurate(21);
   const opened = await openedPositions();
-  // The last three of them.
+  // Removes the last three positions.
   for (const id of [opened, opened - 1n, opened - 2n]) await world.withdraw(id);
   await expectAccurate(22);
 });
@@ -302,7 +302,7 @@ async function openedPositions(): Promise<bigint> {
   });
 }
 
-test("the state is accurate after one or a hundred missed blocks, and after an orphaned block", async () => {
+test("the cached pools are accurate after one or a hundred missed blocks, and after an orphaned block", async () => {
   const { TST, WETH } = world.token;
   const pair = tokenPair(TST, WETH);
   const position = { pair, fee: 3_000, amount0: unit, amount1: unit };
@@ -315,7 +315,7 @@ test("the state is accurate after one or a hundred missed blocks, and after an o
   await world.provide({ ...position, from: near - 1_200, to: near + 60 });
   await world.client.mine({ blocks: 100 });
   await expectAccurate(32);
-  // A block that changed liquidity is replaced by one that does not.
+  // A block without liquidity changes replaces a block that changed liquidity.
   await world.provide({ ...position, from: near - 1_800, to: near + 120 });
   await world.announce();
   await world.pools.at(world.pairs);
@@ -372,7 +372,7 @@ test("a slow node does not delay callers: a state at most two blocks older answe
     .toBe(head.number);
 });
 
-test("reads the newest block that the node has, if it lacks the announced one", async () => {
+test("if the node lacks the announced block, reads the newest block that the node has", async () => {
   const { USDC, ODD } = world.token;
   await world.client.mine({ blocks: 3 });
   const newest = await world.client.getBlock();
@@ -414,7 +414,7 @@ async function allowanceLeft(answer: SwapAnswer): Promise<bigint> {
   });
 }
 
-test("the returned calls spend the exact input or deliver the exact output, and leave no allowance", async () => {
+test("the calls of a quoted swap spend the exact input or deliver the exact output, and leave no allowance", async () => {
   const { USDC, TST, WETH, ODD } = world.token;
   const only = (name: string): Partial<SwapQuestion> => ({ included: new Set([name]) });
   const cases = [
@@ -432,7 +432,7 @@ test("the returned calls spend the exact input or deliver the exact output, and 
     const answer = await world.liquidity[kind](pair, amount);
     if (answer === undefined) throw new TypeError("no route found");
     const [before, had] = [await balance(tokenIn, trader.address), await balance(tokenOut, receiver)];
-    // The input limit is 1.5 times the quote, so that some of the allowance would be left over.
+    // The input limit is 1.5 times the quote, so the call must remove the rest of the allowance.
     const limit = kind === "exactIn" ? answer.amountOut : (answer.amountIn * 3n) / 2n;
     const used = await world.send(trader, answer.calls({ kind, limit, recipient: receiver }));
     expect(before - (await balance(tokenIn, trader.address))).toBe(answer.amountIn);
@@ -495,7 +495,7 @@ test("in any pools, a larger input never buys less and a larger output never cos
   }
 });
 
-test("a token without a price is valued by its deepest path to one with a price", async () => {
+test("a token without a price is valued by its deepest path to a token with a price", async () => {
   const { chain, pools } = world;
   const { liquidity, native, tokens } = chain;
   if (liquidity === undefined) throw new TypeError("the chain has no pools");
@@ -512,12 +512,12 @@ test("a token without a price is valued by its deepest path to one with a price"
   const of = (address: Address, decimals = 18): number =>
     Number(usd({ chainId: chain.id, address, decimals }) ?? 0n) / 1e18;
   const { WETH, TST, ODD } = world.token;
-  // Trades of the tests moved the pools slightly from their initial prices.
+  // Trades in earlier tests moved the pools slightly from their initial prices.
   const opened = loadFixedPrices({ environment: "local", configsDir: `${repositoryRoot}/configs` });
   const openedUsd = (priceId: string): number => Number(opened.get(priceId)) / 1e18;
   expect(of(WETH) / openedUsd("ethereum")).toBeCloseTo(1, 1);
   expect(of(TST) / openedUsd("causeway-test-token")).toBeCloseTo(1, 1);
-  // Two pools from the one with a price.
+  // Two pools are between ODD and the token with a price.
   expect(of(ODD)).toBeGreaterThan(3);
   expect(of(ODD)).toBeLessThan(5);
   expect(of(NATIVE_CURRENCY)).toBe(of(WETH));
@@ -542,7 +542,7 @@ test("paths respect the requested sources and maximum length", async () => {
   expect(await liquidity.exactIn(question(TST, TST), unit)).toBeUndefined();
 });
 
-// Last, because the pairs that it requests are watched from then on.
+// This is the last test, because the pairs that it requests are watched from then on.
 const anyWay = { included: undefined, excluded: new Set<string>(), maxHops: 3, external: false };
 
 liquiditySourceContract("fake pools", async () => {

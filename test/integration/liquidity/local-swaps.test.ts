@@ -102,12 +102,12 @@ async function sqrtPriceOf(pool: LocalV3Pool): Promise<bigint> {
   return price;
 }
 
-/** How many base units are worth this many USD. */
+/** The base units of a token that are worth this many USD. */
 function worth({ usd, decimals }: PoolToken, wholeUsd: bigint): bigint {
   return (wholeUsd * 10n ** 18n * 10n ** BigInt(decimals)) / usd;
 }
 
-/** USD, as a number to compare. */
+/** The value in USD of an amount of a token, as a number. */
 function usdOf({ usd, decimals }: PoolToken, amount: bigint): number {
   return (Number(amount) / 10 ** decimals) * (Number(usd) / 1e18);
 }
@@ -210,7 +210,8 @@ test("the router pays what the quoter reports", async () => {
       abi: swapRouterAbi,
       functionName: "exactInputSingle",
       args: [swap],
-      // More than the estimate, because the first trade of each second also records the previous price.
+      // The limit exceeds the estimate, because the first trade of each second also records the previous
+      // price.
       gas: 500_000n,
     });
     expect((await client.waitForTransactionReceipt({ hash })).status).toBe("success");
@@ -218,7 +219,7 @@ test("the router pays what the quoter reports", async () => {
   }
 });
 
-test("ODD is only traded for TST", async () => {
+test("pools trade ODD only for TST", async () => {
   const odd = localDeployment.tokens.find(({ symbol }) => symbol === "ODD");
   const pairs = [...pools.v3, ...pools.v2].map(({ pair }) => pair.map(({ symbol }) => symbol));
   expect(pairs.filter((pair) => pair.includes("ODD"))).toEqual([["ODD", "TST"]]);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRpcTransport } from "../../../packages/chains/src/nodes/transport.ts";
 import { startPoolWorld, type PoolWorld } from "../../support/pool-world.ts";
 
-// Real pools hold tokens that misbehave; nothing is approved, and nothing is broadcast.
+// Tokens with unusual behavior in real pools. Nothing is approved, and nothing is broadcast.
 
 const pairFactory = parseAbi(["function createPair(address tokenA, address tokenB) returns (address)"]);
 const mintable = parseAbi(["function mint(address to, uint256 amount)"]);
@@ -37,7 +37,7 @@ function probeOn(transport: Pick<RpcTransport, "request">): TokenProbe {
   return createTokenProbe({ transport, multicall3: contracts.multicall3, liquidity });
 }
 
-/** A pair of this token and USDC that holds this amount of it. */
+/** A pair of this token and USDC that holds `amount` of the token. */
 async function pooled(token: Address, amount: bigint): Promise<void> {
   const { v2, client } = world;
   const args = [token, world.token.USDC] as const;
@@ -75,7 +75,7 @@ test("a token that refuses every call has no known properties", async () => {
   expect((await probe.behavior(hostile.returnsFalse)).transfers).toBeUndefined();
 });
 
-test("a recipient that the token blocks is distinguished from one that it does not", async () => {
+test("a recipient that the token blocks is distinguished from other recipients", async () => {
   const blocked = account("b1");
   const data = encodeFunctionData({
     abi: blocksRecipientAbi,
@@ -91,7 +91,7 @@ test("a recipient that the token blocks is distinguished from one that it does n
 });
 
 test("a token that its buyer cannot transfer is detected", async () => {
-  // If the probe's own account is blocked too, nothing arrives; a transfer to a blocked stranger fails.
+  // If the probe's own account is blocked too, nothing arrives. A transfer to a blocked stranger fails.
   const data = encodeFunctionData({
     abi: blocksRecipientAbi,
     functionName: "setBlocked",
@@ -101,7 +101,7 @@ test("a token that its buyer cannot transfer is detected", async () => {
   expect((await probe.behavior(hostile.blocksRecipient)).transfers).toBe("refuses");
 });
 
-test("nothing is known about a token that no pool holds", async () => {
+test("the properties of a token that no pool holds are unknown", async () => {
   const unpooled = await deployHostileTokens({ url: world.chain.rpcUrl, chainId: world.chain.id });
   const nothing = { transfers: undefined, resetsApproval: undefined };
   expect(await probe.behavior(unpooled.feeOnTransfer)).toEqual(nothing);
@@ -139,7 +139,7 @@ test("a node that does not support code overrides leaves a token unknown; an una
   await expect(unavailable.behavior(world.token.USDC)).rejects.toThrow("gone");
 });
 
-test("a second recipient costs one request, because the pool is known", async () => {
+test("probing a second recipient takes one request, because the pool is known", async () => {
   let calls = 0;
   const counted = probeOn({
     request: async (method, params, options) => {
@@ -153,7 +153,7 @@ test("a second recipient costs one request, because the pool is known", async ()
   expect(calls - first).toBe(1);
 });
 
-test("the probe leaves nothing on the chain", async () => {
+test("probing a token changes nothing on the chain", async () => {
   const { client, token } = world;
   const account: Address = "0xca05e7a900000000000000000000000000000b01";
   await probe.behavior(token.USDC);

@@ -11,7 +11,7 @@ const kinds: readonly FakeChainKind[] = ["expiring", "outputs"];
 for (const kind of kinds)
   nonEvmConnectionContract(`the fake connection with ${kind}`, async () => {
     const chain = new FakeNonEvmChain(kind, native, new Map([[native, 1_000_000n]]));
-    chain.settle();
+    chain.mineUntilFinal();
     const solver = anAccount();
     return {
       connection: createFakeConnection(chain, { vm: "solana-vm", solver, now: () => Date.now() }),
@@ -24,7 +24,7 @@ for (const kind of kinds)
         return { txId, sender: from };
       },
       mine: async () => chain.mine(),
-      settle: async () => chain.settle(),
+      settle: async () => chain.mineUntilFinal(),
       lapse: kind === "expiring" ? async () => chain.mine(20) : undefined,
       ...(kind === "outputs" && { canCancel: true }),
       received: async (recipient) => chain.received(recipient, native),

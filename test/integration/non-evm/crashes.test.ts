@@ -24,11 +24,11 @@ test.each(kinds)(
   "after a crash at any step between a deposit and the end of its fill with %s, the recipient is paid exactly once",
   async (destination) => {
     world = await startNonEvmWorld({ destination });
-    const deaths = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
+    const crashes = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
       prepare: async () => {
         const agreed = await world.agree();
         world.pay(agreed);
-        world.origin.network.settle();
+        world.origin.network.mineUntilFinal();
         return agreed;
       },
       run: async (by) => {
@@ -36,7 +36,7 @@ test.each(kinds)(
         await world.work(by);
         world.destination.network.mine();
         await world.track(world.destination, by);
-        world.destination.network.settle();
+        world.destination.network.mineUntilFinal();
         await world.track(world.destination, by);
       },
       verify: async (agreed, moment) => {
@@ -61,7 +61,7 @@ test.each(kinds)(
       "before lanes.setFinal",
       "after commit",
     ])
-      expect(deaths).toContain(moment);
+      expect(crashes).toContain(moment);
   },
   120_000,
 );
@@ -78,7 +78,7 @@ test("whenever the process crashes while a fill is made, its apps are credited o
   };
   const opening = await balanceOf(payer.wallet);
   let charged = 0n;
-  const deaths = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
+  const crashes = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
     prepare: async () => {
       const fees = [100, 30].map((bps) => ({
         recipient: anAccount().slice(0, 42) as Hex,
@@ -102,7 +102,7 @@ test("whenever the process crashes while a fill is made, its apps are credited o
         ),
       });
       world.pay(agreed);
-      world.origin.network.settle();
+      world.origin.network.mineUntilFinal();
       await world.watch(world.origin);
       return agreed;
     },
@@ -110,7 +110,7 @@ test("whenever the process crashes while a fill is made, its apps are credited o
       await world.work(by);
       world.destination.network.mine();
       await world.track(world.destination, by);
-      world.destination.network.settle();
+      world.destination.network.mineUntilFinal();
       await world.track(world.destination, by);
     },
     verify: async ({ requestId, terms }, moment) => {
@@ -124,17 +124,17 @@ test("whenever the process crashes while a fill is made, its apps are credited o
     },
   });
   for (const moment of ["before ledger.post", "before ledger.closeReservation", "after commit"])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
   expect(await violatedInvariants(world.pool)).toEqual([]);
 }, 240_000);
 
 test("refunds exactly once, whenever the process crashes during the refund", async () => {
   world = await startNonEvmWorld({ origin: "outputs" });
-  const deaths = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
+  const crashes = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
     prepare: async () => {
       const agreed = await world.agree({ forceRefund: true });
       world.pay(agreed);
-      world.origin.network.settle();
+      world.origin.network.mineUntilFinal();
       return agreed;
     },
     run: async (by) => {
@@ -142,7 +142,7 @@ test("refunds exactly once, whenever the process crashes during the refund", asy
       await world.work(by);
       world.origin.network.mine();
       await world.track(world.origin, by);
-      world.origin.network.settle();
+      world.origin.network.mineUntilFinal();
       await world.track(world.origin, by);
     },
     verify: async (agreed, moment) => {
@@ -154,7 +154,7 @@ test("refunds exactly once, whenever the process crashes during the refund", asy
     },
   });
   for (const moment of ["before connection.prepare", "after connection.send", "before deposits.setRefund"])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);
 
 test.each(kinds)(
@@ -163,16 +163,16 @@ test.each(kinds)(
     world = await startNonEvmWorld({ destination });
     const { network } = world.destination;
     const signedBytes = await keepSignedBytes(world.pool);
-    const deaths = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
+    const crashes = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
       prepare: async () => {
         const agreed = await world.agree();
         world.pay(agreed);
-        world.origin.network.settle();
+        world.origin.network.mineUntilFinal();
         await world.watch(world.origin);
         network.refusal = "not now";
         await world.work();
         network.refusal = undefined;
-        // By now the first attempt has expired or is stuck.
+        // The first attempt has expired or is stuck by now.
         network.mine(20);
         world.clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
         return agreed;
@@ -183,18 +183,18 @@ test.each(kinds)(
         await world.track(world.destination, by);
       },
       verify: async (agreed, moment) => {
-        // A third party broadcasts the bytes of the first attempt now.
+        // A third party now broadcasts the bytes of the first attempt.
         const slot = await world.services.reads.slotOfLeg("fill", agreed.requestId);
         const variants = await signedBytes(slot);
         expect(variants, moment).toHaveLength(slot?.attempts.length ?? 0);
-        for (const raw of variants) network.take(raw);
-        network.settle();
+        for (const raw of variants) network.addToPool(raw);
+        network.mineUntilFinal();
         await world.track(world.destination);
         expect(world.paymentsOf(agreed, world.destination), moment).toHaveLength(1);
         expect((await world.status(agreed.requestId)).status, moment).toBe("success");
       },
     });
-    expect(deaths).toContain("before lanes.addAttempts");
+    expect(crashes).toContain("before lanes.addAttempts");
   },
   120_000,
 );
@@ -205,7 +205,7 @@ test.each([true, false])(
     world = await startNonEvmWorld();
     const { network } = world.origin;
     let nonce = 0n;
-    const deaths = await crashAtEveryStep<AgreedOnNonEvmChains>(
+    const crashes = await crashAtEveryStep<AgreedOnNonEvmChains>(
       {
         services: world.services,
         // A return to the sender does not end the request.
@@ -225,7 +225,7 @@ test.each([true, false])(
           const { currency, amount } = origin;
           nonce += 1n;
           network.deposit({ from: user, currency, amount, nonce });
-          network.settle();
+          network.mineUntilFinal();
           await world.watch(world.origin);
           if (isMapped) world.map(user, nonce, { id: orderId, depositor: user });
           else world.clock.forward(3_700_000);
@@ -242,7 +242,7 @@ test.each([true, false])(
         },
       },
     );
-    expect(deaths).toContain("before nonEvm.endWaiting");
+    expect(crashes).toContain("before nonEvm.endWaiting");
   },
   120_000,
 );

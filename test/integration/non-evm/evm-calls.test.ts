@@ -6,12 +6,12 @@ import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { addBitcoin, type AddedBitcoin } from "../../support/non-evm-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
-// Deposits of bitcoin whose fills make calls on an EVM chain: the funds on both chains are accounted for,
-// whether the calls succeed or not.
+// Deposits of bitcoin whose fills make calls on an EVM chain. The tests account for the funds on both chains,
+// whether the calls succeed or fail.
 
 const DEPOSIT = 200_000n;
 const USER = "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0";
-/** USD per native token and per bitcoin. */
+/** The prices of ETH and bitcoin in USD. */
 const [ETHER_USD, BITCOIN_USD] = [2_500n, 50_000n];
 
 let world: SwapWorld;
@@ -26,7 +26,7 @@ afterAll(async () => await world.stop());
 
 const received = (account: Hex): bigint => bitcoin.network.received(account, bitcoin.network.native);
 
-/** From bitcoin to USDC on the second chain. */
+/** A quote from bitcoin to USDC on the second chain. */
 async function quote(ask: Ask): Promise<Agreed> {
   const input = {
     user: USER,
@@ -42,7 +42,7 @@ async function quote(ask: Ask): Promise<Agreed> {
 async function pay({ terms }: Agreed): Promise<void> {
   const { network, watch } = bitcoin;
   network.deposit({ from: terms.user, currency: network.native, amount: DEPOSIT, id: terms.orderId });
-  network.settle();
+  network.mineUntilFinal();
   await watch();
 }
 
@@ -51,7 +51,7 @@ async function untilFinal({ requestId }: Agreed) {
     const status = await world.status(requestId);
     if (status.final) return status;
     world.clock.forward(1_000);
-    bitcoin.network.settle();
+    bitcoin.network.mineUntilFinal();
     await bitcoin.watch();
     await world.round();
   }
@@ -81,7 +81,7 @@ test("refunds bitcoin to refundTo, minus the gas of calls that revert only in th
   const [reverted, ...more] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
   expect(more).toEqual([]);
   const { gasUsed = 0n, effectiveGasPrice = 0n } = reverted ?? {};
-  // A satoshi is 10^10 of the 10^18 units that wei amounts use.
+  // A satoshi at this price, in the units that wei amounts use: 18 instead of 8 decimals.
   const perSatoshi = BITCOIN_USD * 10n ** 10n;
   const gas = (gasUsed * effectiveGasPrice * ETHER_USD + perSatoshi - 1n) / perSatoshi;
   expect(gas).toBeGreaterThan(0n);
@@ -107,7 +107,7 @@ test("reprices a deposit that is confirmed after its quote expired, and passes t
   const output = rest + 30_000_000n;
   expect(output).toBeLessThan(expectedAmount);
   expect(output).toBeGreaterThanOrEqual(minimumAmount);
-  // The fees stay the same; the deposit is worth 40 cents less.
+  // The fees stay the same, and the deposit is worth 40 cents less.
   expect(expectedAmount - output).toBeGreaterThan(390_000n);
   expect(expectedAmount - output).toBeLessThan(410_000n);
 });

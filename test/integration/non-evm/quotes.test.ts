@@ -44,8 +44,8 @@ import { createTestDatabase } from "../../support/database.ts";
 import { startSolanaWorld } from "../../support/solana-world.ts";
 import type { SolanaWorld } from "../../support/solana-world.ts";
 
-// Real wallets on the families' own chains execute the steps of a quote, and the service must then see
-// exactly the deposit that it quoted an output for.
+// Real wallets of the chain families execute the steps of a quote. The service must then see exactly the
+// deposit that the quote expects.
 
 const depository = anOwner();
 const bitcoinUser = anOwner();
@@ -145,7 +145,7 @@ async function connect(chain: NonEvmChain, attestation: ConfiguredChain): Promis
   const options = {
     chain,
     attestation,
-    // The canonical bytes of an account on the chain. A quote never needs its key.
+    // The solver's account on the chain, in canonical bytes. A quote never needs its private key.
     solver: { svm: solanaAccount, bvm: bitcoinAccount, hypevm: evmAccount }[chain.vmType](SOLVER_KEY),
     now: () => Date.now(),
     onFault: (fault: unknown) => faults.push(fault),
@@ -167,7 +167,7 @@ const chainOf = (vmType: NonEvmChain["vmType"]) => {
   return found;
 };
 
-/** From a chain to USDC on an EVM chain, or the reverse. */
+/** A quote from a chain to USDC on an EVM chain, or in the other direction. */
 async function quote(input: Partial<QuoteInput>): Promise<QuoteAnswer> {
   return await createQuote(quoting, {
     user: wallet,
@@ -189,7 +189,10 @@ const familyByName = (name: string): VmType => {
   return familyOf(chain);
 };
 
-/** The stored terms equal the answer, and contain the order whose id an oracle computes. */
+/**
+ * Checks that the stored terms equal the answer, and that an oracle computes the same order id. Returns the
+ * terms.
+ */
 async function stored(answer: QuoteAnswer) {
   const record = await reads.request(answer.requestId as Hex32);
   if (record === undefined) throw new Error("the quote was not stored");
@@ -249,7 +252,7 @@ test("a Bitcoin wallet that signs a quote's transaction makes a deposit for that
   expect(answer.details).toMatchObject({ sender: bitcoinUser.address, userBalance: "1000000" });
   const [item] = answer.steps[0]?.items ?? [];
   if (item === undefined || !("payment" in item.data)) throw new Error("expected a step with a transaction");
-  // The step uses this network's address format, the order the main network's.
+  // The step uses this network's address format. The order uses that of the main network.
   expect(item.data.payment.address).toBe(formatAddress(chain, depository.bytes));
   expect(answer.protocol.v2.orderData.inputs[0]?.refunds[0]?.recipient).toBe(bitcoinUser.canonical);
   const signed = Transaction.fromPSBT(Buffer.from(item.data.psbt ?? "", "hex"), {
@@ -337,7 +340,7 @@ test("stores a quote to each non-EVM chain with the data that its payment needs"
     ["hypevm", wallet, nativeCurrency("hyperliquid-vm")],
   ] as const) {
     const { chain } = chainOf(vmType);
-    // Hyperliquid's simulator pays only accounts that it knows.
+    // Hyperliquid's simulator only pays accounts that it knows.
     const answer = await quote({
       destinationChainId: chain.id,
       destinationCurrency: currency,

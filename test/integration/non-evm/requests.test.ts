@@ -36,7 +36,10 @@ import { createSharedArrivals } from "../../../packages/chains/src/non-evm-arriv
 let world: NonEvmWorld;
 const worlds = new Map<string, NonEvmWorld>();
 
-/** Starts or reuses the world with these options: requests are independent of each other. */
+/**
+ * Starts a world with these options, or reuses the last one with the same options. Requests are independent
+ * of each other.
+ */
 async function start(options: NonEvmWorldOptions = {}): Promise<void> {
   const key = JSON.stringify(Object.entries(options).map(String));
   world = worlds.get(key) ?? (await startNonEvmWorld(options));
@@ -55,17 +58,17 @@ const formatted = ({ chain }: NonEvmEnd, ...ids: readonly Hex[]) =>
 const stranded = async () => await strandedFunds(sqlOn(world.pool));
 const received = (account: Hex, { network }: NonEvmEnd) => network.received(account, network.native);
 
-/** The deposit is final and read, and its job has run. */
+/** Makes the deposit final, reads it, and runs its job. */
 async function depositAndFill(agreed: AgreedOnNonEvmChains): Promise<void> {
   world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   await world.work();
 }
 
 async function expectFilledOnce(agreed: AgreedOnNonEvmChains): Promise<void> {
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
-  // Finishes everything that is still in progress.
+  // Finishes all work that is still in progress.
   for (let more = 0; more < 8; more++) await world.round();
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
@@ -77,7 +80,7 @@ async function expectRefundedOnce(agreed: AgreedOnNonEvmChains, to = agreed.term
   for (let more = 0; more < 8; more++) await world.round();
   const payments = world.paymentsOf(agreed, world.origin);
   expect(payments).toHaveLength(1);
-  // The payment's cost is deducted from it.
+  // The payment's cost is deducted from the refund.
   expect(received(to, world.origin)).toBe(100_000n - world.origin.network.cost);
   expect(world.paymentsOf(agreed, world.destination)).toEqual([]);
   expect((await world.status(agreed.requestId)).refundTxHashes).toEqual(formatted(world.origin, ...payments));
@@ -90,7 +93,7 @@ test("a deposit fills its request once it is final, and every interim status is 
   world.origin.network.mine();
   await world.watch(world.origin);
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "pending",
@@ -112,7 +115,7 @@ test("records the deposits that a read found before a fault, and reports the fau
   await start();
   const agreed = await world.agree();
   const deposit = world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   const { id } = world.origin.chain;
   const connected = world.services.chains.nonEvmChains.find(({ chain }) => chain.id === id);
   if (connected === undefined) throw new Error("no connection for the origin chain");
@@ -135,11 +138,11 @@ test("records the deposits that a read found before a fault, and reports the fau
   await expectFilledOnce(agreed);
 });
 
-test("deposits are committed once while another one holds the cursor", async () => {
+test("deposits are committed once, even while another process holds the cursor", async () => {
   await start();
   const agreed = await world.agree();
   world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   const { id } = world.origin.chain;
   const connected = world.services.chains.nonEvmChains.find(({ chain }) => chain.id === id);
   if (connected === undefined) throw new Error("no connection for the origin chain");
@@ -162,7 +165,7 @@ test("deposits are committed once while another one holds the cursor", async () 
     await readArrivals({ ...world.services, uow }, held, cursor, recorded);
   expect(commits).toBe(1);
   expect((await world.status(agreed.requestId)).status).toBe("pending");
-  // Whatever another process recorded, the next cursor is committed.
+  // The next cursor is committed, whatever another process recorded.
   await readArrivals({ ...world.services, uow }, connected, cursor, recorded);
   expect(commits).toBe(2);
   await expectFilledOnce(agreed);
@@ -172,7 +175,7 @@ test("a deposit that waits for a second endpoint is recorded after a restart, an
   await start();
   const agreed = await world.agree();
   const deposit = world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   const { id } = world.origin.chain;
   const connected = world.services.chains.nonEvmChains.find(({ chain }) => chain.id === id);
   if (connected === undefined) throw new Error("no connection for the origin chain");
@@ -222,7 +225,7 @@ for (const origin of ["outputs", "expiring"] as const)
     network.reorg(1);
     const second = world.pay(agreed, { amount: 99_999n });
     expect(second).not.toBe(first);
-    network.settle();
+    network.mineUntilFinal();
     for (let more = 0; more < 8; more++) await world.round();
     expect(await world.depositsAt(first)).toEqual([]);
     expect(await world.depositsAt(second)).toMatchObject([{ refundState: "final" }]);
@@ -240,7 +243,7 @@ test("a deposit that is reported twice, by the chain and by a client, is one dep
   await expect(indexTransaction(world.services, { chainId, txHash: anAccount() })).rejects.toMatchObject({
     code: "TRANSACTION_NOT_FOUND",
   });
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   expect(await hint()).toBe("Transaction indexed");
   world.origin.network.repeats = true;
   for (let more = 0; more < 3; more++) {
@@ -257,7 +260,7 @@ test("refunds a deposit that differs from the agreed one, minus the cost, and a 
   const agreed = await world.agree();
   const stranger = anAccount();
   world.pay(agreed, { from: stranger });
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   for (let more = 0; more < 8; more++) await world.round();
   expect(received(stranger, world.origin)).toBe(99_990n);
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
@@ -277,7 +280,7 @@ test("a stranger's deposit for another user's order is refunded within the daily
   const agreed = await world.agree();
   const stranger = anAccount();
   const txHash = world.pay(agreed, { from: stranger });
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   for (let more = 0; more < 8; more++) await world.round(limited);
   expect(received(stranger, world.origin)).toBe(0n);
   expect(await stranded()).toContainEqual(
@@ -293,7 +296,7 @@ test("on Bitcoin any address can pay an order by its id, and refunds go to the o
   const another = (): Hex => `0x00${randomBytes(20).toString("hex")}`;
 
   const wrong = world.pay(agreed, { from: another(), amount: 99_999n });
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   for (let more = 0; more < 8; more++) await world.round();
   expect(received(refundTo, world.origin)).toBe(99_989n);
   const waiting = await world.status(agreed.requestId);
@@ -312,7 +315,7 @@ test("on Bitcoin any address can pay an order by its id, and refunds go to the o
   // A payment of the same order by another account belongs to the order's owner.
   const stranger = another();
   world.pay(agreed, { from: stranger });
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   for (let more = 0; more < 8; more++) await world.round();
   expect(received(refundTo, world.origin)).toBe(2n * 99_989n + 1n);
   expect(received(stranger, world.origin)).toBe(0n);
@@ -327,7 +330,7 @@ test("a transfer without a mapping is returned to its depositor, not to a relaye
   const [relayer, depositor] = [anAccount(), anAccount()];
   const { network } = world.origin;
   network.deposit({ from: relayer, depositor, currency: network.native, amount: 100_000n, nonce: 77n });
-  network.settle();
+  network.mineUntilFinal();
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS + 60_000);
   for (let more = 0; more < 8; more++) {
@@ -343,7 +346,7 @@ test("a deposit too low for a refund pays for the gas that its fills used", asyn
   const agreed = await world.agree();
   const { requestId } = agreed;
   const txHash = world.pay(agreed, { amount: 10n });
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   const [depositRow] = await world.depositsAt(txHash);
   const request = await world.services.reads.request(requestId);
@@ -399,7 +402,7 @@ test("a refund that would cost more than the rest is not sent, and an alarm is r
   expect(await stranded()).toContainEqual(expect.objectContaining({ request_id: agreed.requestId }));
 });
 
-test("funds for an unknown order are held and reported to the operator", async () => {
+test("funds for an unknown order stay where they are and are reported to the operator", async () => {
   await start();
   const currency = world.origin.network.native;
   const from = anAccount();
@@ -438,7 +441,7 @@ test("funds for an unknown order are returned to their depositor once the operat
 test("refunds the deposit if the recipient cannot be paid", async () => {
   await start();
   const agreed = await world.agree();
-  world.destination.network.bar(agreed.terms.recipient, "the account accepts no payments");
+  world.destination.network.refusePaymentsTo(agreed.terms.recipient, "the account accepts no payments");
   await depositAndFill(agreed);
   expect((await world.status(agreed.requestId)).failReason).toBe("DESTINATION_TOKEN_TRANSFER_REJECTED");
   await expectRefundedOnce(agreed);
@@ -452,7 +455,7 @@ test("a refund deducts the gas that a fill used in its block", async () => {
   const slot = await world.services.reads.slotOfLeg("fill", filled.requestId);
   if (slot === undefined) throw new Error("the request was not filled");
   const agreed = await world.agree();
-  world.destination.network.bar(agreed.terms.recipient, "the account accepts no payments");
+  world.destination.network.refusePaymentsTo(agreed.terms.recipient, "the account accepts no payments");
   const reverted = {
     ...slot,
     call: { ...slot.call, to: anAccount() as Address },
@@ -466,7 +469,7 @@ test("a refund deducts the gas that a fill used in its block", async () => {
   };
   const burning = { ...world.services, reads };
   world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   for (let more = 0; more < 8; more++) await world.round(burning);
   expect((await world.status(agreed.requestId)).status).toBe("refund");
@@ -477,7 +480,7 @@ test("a fill waits for the solver's funds, and its deposit is refunded if they d
   await start({ opening: 800_000n });
   const agreed = await Promise.all(Array.from({ length: 9 }, async () => await world.agree()));
   for (const one of agreed) world.pay(one);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   await world.work();
   const ends = [];
@@ -514,7 +517,7 @@ test("refunds the deposit if all bytes of its fill expired before the fill's dea
   await depositAndFill(agreed);
   const { cancelAfterDeadlineMs } = world.services.enginePolicy;
   world.clock.forward(60_000 + cancelAfterDeadlineMs + 1);
-  // The fill stays submitted until its bytes are known to be dead.
+  // The fill stays submitted until all its bytes are known to be dead.
   await world.track(world.destination);
   expect((await world.status(agreed.requestId)).status).toBe("submitted");
   await expectRefundedOnce(agreed);
@@ -567,13 +570,13 @@ test("replaces a stuck payment with bytes that spend the same output, so that on
   world.destination.network.refusal = undefined;
   const { attempts = [] } = (await world.services.reads.slotOfLeg("fill", agreed.requestId)) ?? {};
   expect(attempts).toHaveLength(2);
-  // The first one still reaches a node.
-  for (const { raw } of attempts) world.destination.network.take(raw);
+  // The first attempt still reaches a node.
+  for (const { raw } of attempts) world.destination.network.addToPool(raw);
   await expectFilledOnce(agreed);
 });
 
 test("a stuck payment that cannot be replaced is broadcast again unchanged", async () => {
-  // Enough for the first bytes, and not for more expensive ones.
+  // The balance suffices for the first bytes, but not for more expensive ones.
   await start({ destination: "outputs", opening: 95_016n });
   const agreed = await world.agree();
   world.destination.network.losesBytes = true;
@@ -598,7 +601,7 @@ test("cancels a lost payment past its deadline with a payment to the solver itse
   expect(received(agreed.terms.recipient, world.destination)).toBe(0n);
 });
 
-test("does not cancel a payment that is in the mempool, no matter how late it is", async () => {
+test("a payment that is in the mempool is not canceled, however late it is", async () => {
   await start({ destination: "outputs" });
   const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   await depositAndFill(agreed);
@@ -607,7 +610,7 @@ test("does not cancel a payment that is in the mempool, no matter how late it is
   await expectFilledOnce(agreed);
 });
 
-test("changes nothing while nodes do not answer, and continues once they do", async () => {
+test("payments do not change while nodes do not answer, and continue once they do", async () => {
   await start();
   const agreed = await world.agree();
   await depositAndFill(agreed);
@@ -637,8 +640,8 @@ test("at most two jobs of each kind wait for a chain's rate limit, and each paym
   const barred = await Promise.all(Array.from({ length: 4 }, async () => await world.agree()));
   for (const one of [...paid, ...barred]) world.pay(one);
   for (const { terms } of barred)
-    world.destination.network.bar(terms.recipient, "the account accepts no payments");
-  world.origin.network.settle();
+    world.destination.network.refusePaymentsTo(terms.recipient, "the account accepts no payments");
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   for (const { requestId } of barred) await pay(world.services, fillLeg, requestId);
   const { chains } = world.services;
@@ -672,7 +675,7 @@ test("at most two jobs of each kind wait for a chain's rate limit, and each paym
   );
   release();
   expect((await Promise.all(jobs)).filter(({ waitMs }) => waitMs === 0)).toHaveLength(4);
-  // A rate-limited request is not a fault of the fill, no matter how long the limit lasts.
+  // A request that a rate limit delays is not a fault of the fill, however long the limit lasts.
   const beyond = limited(async () => await Promise.reject(usedUp));
   const states = await Promise.all(paid.map(async ({ requestId }) => await world.request(requestId)));
   const unpaid = states.find(({ state }) => state.name === "fillable");
@@ -690,7 +693,7 @@ test("spends no output twice and makes each payment once when two processes pay 
   await start({ destination: "outputs" });
   const agreed = await Promise.all(Array.from({ length: 6 }, async () => await world.agree()));
   for (const one of agreed) world.pay(one);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   const another = { ...world.services, chains: anotherDirectory() };
   await Promise.all(
@@ -699,7 +702,7 @@ test("spends no output twice and makes each payment once when two processes pay 
       pay(another, fillLeg, requestId),
     ]),
   );
-  world.destination.network.settle();
+  world.destination.network.mineUntilFinal();
   const outputs = world.destination.network.payments().flatMap(({ payment }) => payment.outputs ?? []);
   expect(new Set(outputs).size).toBe(outputs.length);
   for (const one of agreed) await expectFilledOnce(one);
@@ -736,7 +739,7 @@ test("a transfer whose mapping is set later is shown as waiting, counts as one d
   const agreed = await world.agree();
   const { user } = agreed.terms;
   const txHash = transfer(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   const waiting = (await stranded()).find((one) => "tx_hash" in one && one.tx_hash === txHash);
   expect(waiting).toMatchObject({ disposition: "unattributed", wallet_nonce: NONCE });
@@ -764,7 +767,7 @@ test("attributes a transfer with a late mapping even if every read of the chain 
   const agreed = await world.agree();
   const { user, orderId } = agreed.terms;
   transfer(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   world.map(user, NONCE, { id: orderId, depositor: user });
   const connected = world.services.chains.nonEvm(world.origin.chain.id);
@@ -829,7 +832,7 @@ test("a transfer without a mapping for an hour is returned to its sender, once, 
   // The only mapping is for another nonce.
   world.map(user, NONCE + 1n, { id: orderId, depositor: user });
   const txHash = transfer(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS - 60_000);
   await world.round();
@@ -861,7 +864,7 @@ test("does not return a stranger's dust, even if the payment costs nothing", asy
     const from = anAccount();
     return { from, txHash: network.deposit({ from, currency: network.native, amount, nonce: NONCE }) };
   });
-  network.settle();
+  network.mineUntilFinal();
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS + 60_000);
   for (let more = 0; more < 4; more++) await world.round();
@@ -879,7 +882,7 @@ test("dust that is never mapped delays no mapped transfer", async () => {
   for (let n = 0n; n < 210n; n++)
     world.origin.network.deposit({ from: anAccount(), currency: origin.currency, amount: 1n, nonce: n });
   transfer(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   world.map(user, NONCE, { id: orderId, depositor: user });
   await world.services.uow.run((tx) =>
@@ -907,7 +910,7 @@ test("ignores a mapping that was set too late, even if it exists when the transf
   const agreed = await world.agree();
   const { user, orderId } = agreed.terms;
   transfer(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   world.clock.forward(HOUR_MS + 60_000);
   world.map(user, NONCE, { id: orderId, depositor: user });
   for (let more = 0; more < 8; more++) {
@@ -918,7 +921,7 @@ test("ignores a mapping that was set too late, even if it exists when the transf
   expect((await world.status(agreed.requestId)).inTxHashes).toEqual([]);
 });
 
-test("watchers of non-EVM chains run one at a time, and another takes over if the leader crashes", async () => {
+test("one process at a time watches a non-EVM chain, and another takes over if that process crashes", async () => {
   await start();
   const hurried = {
     ...world.services,
@@ -958,11 +961,11 @@ test("watchers of non-EVM chains run one at a time, and another takes over if th
   }
 });
 
-test("lost jobs are queued again", async () => {
+test("jobs of non-EVM requests that the queue lost are queued again", async () => {
   await start();
   const agreed = await world.agree();
   world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   await world.pool.query("update outbox set published_at_ms = 1");
   world.clock.forward(world.services.enginePolicy.overdueAfterMs + 1);
@@ -977,7 +980,7 @@ test("does not pay a deposit of an archived request again when it is reported or
   try {
     const agreed = await world.agree();
     const txHash = world.pay(agreed);
-    world.origin.network.settle();
+    world.origin.network.mineUntilFinal();
     expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
     const status = await world.status(agreed.requestId);
     const nowMs = world.clock.nowMs() + 100 * 24 * 3_600_000;

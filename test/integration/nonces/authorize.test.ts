@@ -5,8 +5,8 @@ import type { NonceAuthorization } from "../../../apps/api/src/chains/nonce-mapp
 import { someHash } from "../../support/terms.ts";
 import { EXCHANGE_ID, startNonceWorld, type NonceWorld } from "./nonce-world.ts";
 
-// A wallet's nonce authorization: verified against its quote, stored once, signed by the oracles, set on the
-// hub, and read from there.
+// A wallet's nonce authorization is verified against its quote, stored once, signed by the oracles, set on
+// the hub, and read from there.
 
 const wallet = rawKeySigner(`0x${"51".repeat(32)}`);
 const stranger = rawKeySigner(`0x${"52".repeat(32)}`);
@@ -45,7 +45,7 @@ test("has oracles sign a wallet's authorization, sets it on the hub, and counts 
   const { data, setAt } = await world.onHub(authorization);
   expect(data).toBe(dataOf(authorization));
   await world.round();
-  // Mined, but the hub's policy requires two blocks on top.
+  // The transaction is mined, but the hub's policy requires two more blocks.
   expect((await world.rowOf(authorization)).state).toBe("signed");
   expect((await read(authorization)).mapped).toBeUndefined();
 
@@ -62,7 +62,7 @@ test("a repeated authorization gets the same answer and changes nothing, regardl
   const terms = await world.quote(wallet.address);
   const authorization = await world.authorization(wallet, terms);
   for (let time = 0; time < 2; time++) expect(await world.authorize(authorization)).toBe(terms.requestId);
-  // The signature for another chain of the wallet differs, but authorizes the same.
+  // The wallet's signature for another chain differs, but authorizes the same nonce.
   const elsewhere = await world.authorization(wallet, terms, { signatureChainId: 1 });
   expect(elsewhere.signature).not.toBe(authorization.signature);
   expect(await world.authorize(elsewhere)).toBe(terms.requestId);
@@ -89,7 +89,7 @@ test("many concurrent authorizations are stored once", async () => {
   expect(rows).toHaveLength(1);
 });
 
-test("a different authorization of the same nonce is refused, and the first one stays", async () => {
+test("refuses a different authorization of the same nonce, and keeps the first one", async () => {
   const [one, other] = [await world.quote(wallet.address), await world.quote(wallet.address)];
   const nonce = BigInt(one.walletNonce ?? 0);
   const same = await world.quote(wallet.address, { walletNonce: one.walletNonce ?? 0 });
@@ -98,7 +98,7 @@ test("a different authorization of the same nonce is refused, and the first one 
     "NONCE_TAKEN",
     "nonce",
   ]);
-  // Another wallet has its own nonces.
+  // Each wallet has its own nonces.
   const theirs = await world.quote(stranger.address, { walletNonce: one.walletNonce ?? 0 });
   expect(await world.authorize(await world.authorization(stranger, theirs))).toBe(theirs.requestId);
   await world.untilQuiet();
@@ -107,7 +107,7 @@ test("a different authorization of the same nonce is refused, and the first one 
   expect(other.orderId).not.toBe(one.orderId);
 });
 
-/** Records the transfer of a quote as seen on Hyperliquid. */
+/** Records that the transfer of a quote arrived on Hyperliquid. */
 async function arrived(terms: RequestTerms): Promise<void> {
   await world.services.uow.run(async (tx) => {
     const [stored] = await tx.deposits.record(EXCHANGE_ID, [
@@ -211,7 +211,7 @@ test("uses a mapping that exists only on the hub, because the funds belong to an
   expect((await read(authorization)).mapped).toMatchObject({ id: terms.orderId, depositor: wallet.address });
 });
 
-test("the time of an absent mapping is that of the hub", async () => {
+test("an absent mapping is reported with the time of the hub", async () => {
   const { timestamp } = await world.hubClient.getBlock({ blockTag: "latest" });
   const { mapped, asOf } = await world.reads.read(EXCHANGE_ID, wallet.address, 1n);
   expect(mapped).toBeUndefined();
@@ -230,7 +230,7 @@ test("an account with insufficient funds for its transfer cannot authorize, and 
 
   world.funds.set(poor.address, terms.origin.amount);
   expect(await world.authorize(authorization)).toBe(terms.requestId);
-  // Its transfer has been sent since: the same authorization gets the same answer.
+  // The account has sent its transfer since. The same authorization gets the same answer.
   world.funds.set(poor.address, 0n);
   expect(await world.authorize(authorization)).toBe(terms.requestId);
 });
@@ -259,7 +259,7 @@ test("allows an account at most ten authorizations without a transfer per hour",
   expect(await refusal(world.authorize(await next()))).toEqual(expect.any(String));
 });
 
-/** Fills the queue up to a total with authorizations that are never due. */
+/** Fills the queue up to `upTo` authorizations. None of the new ones is ever due. */
 async function fillQueue(upTo: number): Promise<void> {
   await world.pool.query(
     `insert into nonce_mappings (chain_id, wallet, nonce, mapped_id, depositor, signature, signature_chain_id, state, next_try_ms, created_at_ms, updated_at_ms)
@@ -267,7 +267,7 @@ async function fillQueue(upTo: number): Promise<void> {
     [EXCHANGE_ID, upTo - (await waiting())],
   );
 }
-/** Without those of `fillQueue`. */
+/** The number of waiting authorizations, excluding those of `fillQueue`. */
 async function waiting(): Promise<number> {
   const { rows } = await world.pool.query<{ count: number }>(
     "select count(*)::int as count from nonce_mappings where state in ('stored', 'signed') and wallet <> 'queued'",

@@ -51,12 +51,12 @@ import { settlementPolicy } from "../settlement/settlement-world.ts";
 export const EXCHANGE_ID = 1337;
 const NAME = "exchange";
 
-/** The service's description of Hyperliquid; nothing here calls it. */
+/** The service's description of Hyperliquid. No test of this world calls Hyperliquid. */
 const exchange = { id: EXCHANGE_ID, name: NAME, vmType: "hypevm", needsNonceMappings: true } as NonEvmChain;
 
 /**
- * `POST /authorize`, the worker's rounds and the engine's reads of mappings, on a real database, a real hub
- * and three oracles over HTTP. Tests advance it step by step.
+ * `POST /authorize`, the worker's rounds, and the engine's reads of mappings, on a real database, a real hub
+ * and three oracles over HTTP. The test advances the world step by step.
  */
 export interface NonceWorld {
   readonly clock: AdjustableClock;
@@ -68,24 +68,24 @@ export interface NonceWorld {
   readonly mapping: Address;
   readonly oracles: readonly OracleWorld[];
   readonly reads: NonceMappingReads;
-  /** Balances of accounts on Hyperliquid; a million for unlisted ones. */
+  /** Balances of accounts on Hyperliquid. An account that is not listed has a million. */
   readonly funds: Map<Hex, bigint>;
-  /** A stored quote of a transfer by this wallet with its own nonce. */
+  /** Stores a quote for a transfer by this wallet with the quote's own nonce. */
   quote(wallet: Address, change?: Partial<RequestTerms>): Promise<RequestTerms>;
   authorize(authorization: NonceAuthorization): Promise<unknown>;
-  /** A wallet's post for a quote. */
+  /** The body that a wallet posts to authorize the nonce of a quote. */
   authorization(
     wallet: Signer,
     terms: RequestTerms,
     change?: Partial<NonceAuthorization>,
     signedAs?: Partial<NonceAuthorization>,
   ): Promise<NonceAuthorization>;
-  /** Runs the worker's rounds once. */
+  /** Runs each of the worker's rounds once. */
   round(by?: MappingServices): Promise<void>;
   mineHub(blocks?: number): Promise<void>;
-  /** Runs rounds and mines blocks until nothing waits, at most 20. */
+  /** Runs rounds and mines blocks until no authorization waits, at most 20 times. */
   untilQuiet(): Promise<void>;
-  /** The contract's current entry. */
+  /** The contract's current entry for an authorization. */
   onHub(authorization: NonceAuthorization): Promise<{ readonly data: Hex; readonly setAt: bigint }>;
   /** Sets another mapping of the wallet on the hub, without this service. */
   publishElsewhere(authorization: NonceAuthorization): Promise<void>;
@@ -107,7 +107,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
   const contracts = await deployHub(node, { signers: signers.map(({ address }) => address), threshold: 2 });
   const hubClient = createLocalClient(node);
   await hubClient.setBalance({ address: solver.address, value: 10n ** 20n });
-  // The hub's state is readable once the deployment is final.
+  // The hub's state can be read once the deployment is final.
   await hubClient.mine({ blocks: 3 });
   const mapping = contracts.genericMapping.toLowerCase() as Address;
   const lower = (address: Address): Address => address.toLowerCase() as Address;
@@ -146,7 +146,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     reads: postgresReads(sql),
     chains: { all: [], nonEvmChains: [], profile: () => undefined },
     hub: hubChain,
-    // The last oracle has the other two as peers: queried first, it alone returns a quorum.
+    // The other two oracles are peers of the last one. If it is asked first, it returns a quorum alone.
     oracles: oracles
       .slice(0, 2)
       .map(({ url }) => createHttpOracle({ url, apiKey: "key" }, { timeoutMs: 2_000 })),

@@ -24,14 +24,14 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 async function anAuthorization(): Promise<NonceAuthorization> {
-  // A new wallet each time: an account may have ten authorizations without a transfer.
+  // A new wallet each time, because an account may have only ten authorizations without a transfer.
   const wallet = rawKeySigner(someHash());
   const authorization = await world.authorization(wallet, await world.quote(wallet.address));
   await world.authorize(authorization);
   return authorization;
 }
 
-/** How many entries the contract set, and left out, since a block. */
+/** The number of entries that the contract set and left out since a block. */
 async function entriesSince(fromBlock: bigint): Promise<Record<"EntrySet" | "EntryLeftOut", number>> {
   const logs = parseEventLogs({
     abi: genericMappingAbi,
@@ -49,13 +49,16 @@ async function carryAndSubmit(): Promise<void> {
 
 class Crashed extends Error {}
 
-/** The services of a process that crashes at its moment `dieAt`: before or after an external action. */
-function crashing(dieAt: number): { readonly services: MappingServices; readonly acts: string[] } {
-  const acts: string[] = [];
+/**
+ * The services of a process that crashes at the moment with the index `crashAt`, before or after an external
+ * action.
+ */
+function crashing(crashAt: number): { readonly services: MappingServices; readonly moments: string[] } {
+  const moments: string[] = [];
   const moment = (name: string): void => {
-    if (acts.length > dieAt) throw new Crashed("the process is dead");
-    acts.push(name);
-    if (acts.length > dieAt) throw new Crashed(name);
+    if (moments.length > crashAt) throw new Crashed("the process is dead");
+    moments.push(name);
+    if (moments.length > crashAt) throw new Crashed(name);
   };
   const acting = <T extends object>(target: T, prefix: string, names: readonly string[]): T =>
     new Proxy(target, {
@@ -73,7 +76,7 @@ function crashing(dieAt: number): { readonly services: MappingServices; readonly
   const { services } = world;
   const { lane } = services.hub;
   return {
-    acts,
+    moments,
     services: {
       ...services,
       uow: acting(services.uow, "uow", ["run"]),
@@ -101,10 +104,10 @@ function crashing(dieAt: number): { readonly services: MappingServices; readonly
 
 test("after a crash at any step, the next process continues, and the mapping is set once", async () => {
   const moments: string[] = [];
-  for (let dieAt = 0; ; dieAt++) {
+  for (let crashAt = 0; ; crashAt++) {
     const fromBlock = await nextBlock();
     const authorization = await anAuthorization();
-    const { services, acts } = crashing(dieAt);
+    const { services, moments } = crashing(crashAt);
     let died = false;
     try {
       for (const blocks of [1, 2, 1]) {
@@ -115,10 +118,10 @@ test("after a crash at any step, the next process continues, and the mapping is 
       if (!(error instanceof Crashed)) throw error;
       died = true;
     }
-    died ||= acts.length > dieAt;
+    died ||= moments.length > crashAt;
     world.clock.forward(400_000);
     await world.untilQuiet();
-    const moment = acts.at(-1) ?? "nothing";
+    const moment = moments.at(-1) ?? "nothing";
     expect((await world.rowOf(authorization)).state, moment).toBe("published");
     expect(await entriesSince(fromBlock), moment).toEqual({ EntrySet: 1, EntryLeftOut: 0 });
     if (!died) break;
@@ -154,7 +157,8 @@ test("a signature that the hub rejects is requested again, and delays no other m
   const fromBlock = await nextBlock();
   await world.round();
   await world.mineHub(4);
-  // The first round finds the transaction final, the second one the mappings that it omitted.
+  // The first round finds the transaction final. The second round finds the mappings that the transaction
+  // omitted.
   for (let round = 0; round < 2; round++) await carryAndSubmit();
   expect((await world.rowOf(good)).state).toBe("published");
   expect((await world.onHub(bad)).setAt).toBe(0n);
@@ -202,8 +206,6 @@ test("a mapping for a chain that is no longer configured waits, and delays no ot
     expect((await world.rowOf(authorization)).state).toBe("published");
 });
 
-// Services with these oracle answers.
-
 function withAnswers(...answers: readonly ((body: object) => Promise<OracleAnswer>)[]): MappingServices {
   const oracles = answers.map((answer, at): AttestationOracle => ({
     name: `oracle ${at}`,
@@ -245,7 +247,7 @@ test.each<[string, (mapping: Record<string, unknown>) => void]>([
   expect(await world.rowOf(authorization)).toMatchObject({ state: "stored", tries: 1 });
   expect(world.events.of("oracle_lied")).toHaveLength(lied + 1);
   world.clock.forward(400_000);
-  // The second try begins with another one; the third with the first again.
+  // The second attempt begins with another oracle, and the third with the first one again.
   await signMappings(withAnswers(changed(change), honest), new AbortController().signal);
   expect((await world.rowOf(authorization)).state).toBe("signed");
   await world.untilQuiet();

@@ -15,16 +15,14 @@ import {
   type NonEvmWorld,
 } from "../../support/non-evm-world.ts";
 
-// A payment that cannot carry its order id is broadcast once its mapping is where oracles look for it.
+// A payment that cannot carry its order id is broadcast only after its mapping is where oracles look for it.
 
 let world: NonEvmWorld;
 afterEach(async () => await world.stop());
 
 const key = rawKeySigner(`0x${"71".repeat(32)}`);
 
-/**
- * Services whose destination identifies payments by a nonce, with a hub that has the mappings of `hub`.
- */
+/** Services whose destination identifies payments by a nonce. `hub` returns the mappings on the hub. */
 function withNonceHub(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefined): WorkerServices {
   const { chains } = world.services;
   const nonEvmChains = chains.nonEvmChains.map((connected): TransferChain => {
@@ -68,13 +66,13 @@ async function mappingRows(): Promise<MappingRow[]> {
 async function deposited(): Promise<AgreedOnNonEvmChains> {
   const agreed = await world.agree();
   world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   return agreed;
 }
 const sent = () => world.destination.network.payments();
 
-test("the payment waits for its mapping, which was committed with its bytes, and is broadcast when the hub has it", async () => {
+test("a payment waits for its mapping, which was committed with its bytes, and is broadcast once the hub has the mapping", async () => {
   world = await startNonEvmWorld();
   const agreed = await deposited();
   const seen: MappingRow[][] = [];
@@ -82,7 +80,7 @@ test("the payment waits for its mapping, which was committed with its bytes, and
   const services = withNonceHub((wallet, nonce) => {
     expect(sent()).toEqual([]);
     hubReads += 1;
-    // The outcome of bytes that cannot have been broadcast is not read.
+    // The outcome is not read for bytes that cannot have been broadcast.
     expect(outcomes).toBe(hubReads > 3 ? 1 : 0);
     return hubReads < 3 || nonce === 0n
       ? undefined
@@ -108,7 +106,7 @@ test("the payment waits for its mapping, which was committed with its bytes, and
     world.clock.forward(6_000);
     await world.track(world.destination, services);
   }
-  // Two reads without a mapping, then one before the outcome and one before the broadcast.
+  // Two reads without a mapping, then one before reading the outcome, and one before the broadcast.
   expect(hubReads).toBe(4);
   expect(seen[0]).toHaveLength(1);
   const [mapping] = seen[0] ?? [];
@@ -159,7 +157,7 @@ test("a hub that is unreachable, or has no mapping yet, delays the payment, whic
     await world.track(world.destination, services).catch(() => undefined);
     world.destination.network.mine();
     expect(sent()).toEqual([]);
-    // A journal entry would be restored without its mapping after a failover, and wait forever.
+    // After a failover, a journal entry would be restored without its mapping, and would wait forever.
     expect(await journal.entries(chain.id, connection.solver)).toEqual([]);
     state = "unmapped";
   }
@@ -167,7 +165,7 @@ test("a hub that is unreachable, or has no mapping yet, delays the payment, whic
   state = "mapped";
   world.clock.forward(60_000);
   await world.track(world.destination, services);
-  world.destination.network.settle();
+  world.destination.network.mineUntilFinal();
   await world.track(world.destination, services);
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   expect(await mappingRows()).toHaveLength(1);
@@ -200,7 +198,7 @@ test("a payment may be broadcast when the hub has exactly its order and deposito
   expect(await answered(undefined)).toBe(false);
   expect(await answered({ ...ours, id: `0x${"0e".repeat(32)}` })).toBe(false);
   expect(await answered({ ...ours, depositor: id })).toBe(false);
-  // Payments that carry their order id, or have no order, need no mapping.
+  // A payment that carries its order id, or that has no order, needs no mapping.
   expect(await answered(undefined, { solver: key.address } as PayingConnection)).toBe(true);
   expect(await answered(undefined, connection, { ...slot, call: { ...slot.call, data: "0x" } })).toBe(true);
 });

@@ -53,7 +53,7 @@ const channel = (): Channel => {
   return { id: "one", url: `http://127.0.0.1:${port}/hook?token=secret`, format: "json" };
 };
 
-/** One process with its own memory; `findings` are what its checks see. */
+/** A process with its own memory. `findings` are the results of its checks. */
 function process() {
   const inbox = alarmInbox(clock);
   const events = recordedEvents();
@@ -78,7 +78,7 @@ function process() {
   };
 }
 
-test("notifies an alarm only if its transaction commits", async () => {
+test("sends the notification of an alarm only if the alarm's transaction commits", async () => {
   const { uow, fold, deliver } = process();
   const aborted = uow.run(async (tx) => {
     tx.events.alarm("payment_unrecorded", { requestId: "0x01", chain: "base" });
@@ -102,7 +102,7 @@ test("notifies an alarm only if its transaction commits", async () => {
   ]);
 });
 
-test("another process sends the notification of an alarm whose process crashed after its commit, once", async () => {
+test("if a process crashes after the commit of an alarm, another process sends the notification once", async () => {
   await process().uow.run(async (tx) => {
     tx.events.alarm("fill_waits", { requestId: "0x03" });
     await Promise.resolve();
@@ -135,7 +135,7 @@ test("a refused message is retried until it is accepted, a redirect is not follo
   expect(JSON.stringify(events)).not.toContain("secret");
 });
 
-test("a repeated alarm outside of a transaction is one message; another subject is another", async () => {
+test("outside of a transaction, repeated alarms about one subject are one message, and another subject gets its own message", async () => {
   const { alone, fold, deliver } = process();
   for (const chain of ["base", "base", "optimism"]) alone.alarm("node_slow", { chain, medianMs: 2_000 });
   await expect.poll(async () => (await pool.query("select from notice_alarms")).rowCount).toBe(3);
@@ -144,7 +144,7 @@ test("a repeated alarm outside of a transaction is one message; another subject 
   expect(received.map(({ subject }) => subject).toSorted()).toEqual(["chain base", "chain optimism"]);
 });
 
-test("notifies the start and the end of a condition once across processes", async () => {
+test("the start and the end of a condition are each notified once across processes", async () => {
   const chainFault = (isOpen: boolean): Finding => ({
     rule: "node_away",
     subject: "base",

@@ -9,7 +9,7 @@ import { testRedis } from "../../support/database.ts";
 import { lostFill } from "../../support/lost-payments.ts";
 import { startNonEvmWorld } from "../../support/non-evm-world.ts";
 
-// Payments on non-EVM chains that a failover lost, and whose requests could not take them back.
+// Payments on non-EVM chains that a failover lost, and whose requests could not get them back.
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
@@ -29,13 +29,13 @@ async function aWorld(kind: "expiring" | "outputs") {
   return {
     world,
     by,
-    /** The destination, with other answers about outcomes. */
+    /** The destination, with other answers about the outcomes of payments. */
     through: (outcome: PayingConnection["outcome"]): TransferChain => ({
       ...connected,
       connection: { ...connected.connection, outcome },
     }),
     connected,
-    /** A fill that was lost, and given up because its request had failed. */
+    /** A fill that a failover lost and that was abandoned because its request had failed. */
     abandon: async () => {
       const agreed = await lostFill(world, by);
       const become = async (state: string) =>
@@ -44,7 +44,7 @@ async function aWorld(kind: "expiring" | "outputs") {
           state,
         ]);
       await become("failed");
-      world.destination.network.forgetPool();
+      world.destination.network.dropPool();
       await openNonEvmLane(by, connected);
       await become("fillable");
       return agreed;
@@ -52,7 +52,7 @@ async function aWorld(kind: "expiring" | "outputs") {
   };
 }
 
-test("asks what became of lost bytes with the facts that the database has about them", async () => {
+test("the outcome of lost bytes is looked up with the facts that the database has about them", async () => {
   const { world, by, through, abandon } = await aWorld("expiring");
   const { requestId, terms } = await abandon();
   world.clock.forward(20_000);
@@ -91,7 +91,7 @@ test("releases a lost payment whose cancel transaction is final", async () => {
   await connection.send(noop);
   world.destination.network.mine();
   expect(await isReleased(), "not final").toBe(false);
-  world.destination.network.settle();
+  world.destination.network.mineUntilFinal();
   expect(await isReleased()).toBe(true);
   const users = await by.reads.nonceUsers(chain.id, connection.solver, nonce, nonce + 1);
   expect(users.get(nonce)?.pays).toBeUndefined();

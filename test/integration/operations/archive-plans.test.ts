@@ -8,9 +8,9 @@ import { NEWEST_MS, storeHistory } from "../../../bench/history/store-history.ts
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
 const STORED = 4_000;
-/** Positions per page. */
+/** The number of positions in a page. */
 const RANGE = 100;
-/** Additional rows that a page may read, such as payments that keep their calldata. */
+/** The number of additional rows that a page may read, such as payments that keep their calldata. */
 const LAST_ROWS = 200;
 
 interface Plan {
@@ -69,7 +69,7 @@ test("a page of exported entries or payments reads only its own rows, even near 
       for (let at = after; at < through; at += RANGE)
         await allOf(store.read(archive, table, { after: at, through: at + RANGE }));
     expect(pages.length).toBeGreaterThanOrEqual((2 * STORED) / RANGE);
-    // Forces the plans that large tables would get.
+    // Forces the plans that Postgres chooses for large tables.
     await client.query("set enable_seqscan = off");
     for (const { text, values } of pages) {
       const { rows } = await client.query<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }>(

@@ -31,9 +31,11 @@ import { onServer } from "../../support/template-database.ts";
 import { startTransactionPooler } from "../../support/transaction-pooler.ts";
 import { watchConnections } from "../../support/watched-connections.ts";
 
-/** Two months: the events of the first are in a partition, those of the second in the default one. */
+/**
+ * Two months. The events of the first are in its own partition, those of the second in the default partition.
+ */
 const [FIRST, BEFORE] = ["2023-10", "2023-12"] as const;
-/** More rows than a page of an export or a batch of a removal has. */
+/** More rows than fit into one page of the export or one batch of the removal. */
 const REQUESTS = 2_200;
 const FILES = new URL("../../../apps/api/src/reconcile/archive/archive-files.adapter.ts", import.meta.url);
 const TABLES = ["request_events", "request_history", "slots"] as const;
@@ -53,7 +55,7 @@ beforeAll(async () => {
       newestMs: endMs,
       spacingMs: Math.floor((endMs - startMs) / REQUESTS),
     });
-    // Some requests stay: their payment is not final.
+    // Some requests stay in the database, because their payment is not final.
     await pool.query(
       "update slots set state = case when id % 40 = 0 then 'mined' else 'final' end, settlement_noted = true",
     );
@@ -69,7 +71,10 @@ afterAll(async () => {
   await seeded.drop();
 });
 
-/** The rows that the archive may move: of the table, or of its files. A payment counts where its call is. */
+/**
+ * The rows that the archive may move, read from the tables or from archive files. A payment counts in the
+ * place that has its call.
+ */
 async function rowsInTables(url: string): Promise<Rows> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -104,7 +109,7 @@ async function rowsInFiles(folders: readonly string[]): Promise<Rows> {
   return found;
 }
 
-/** Starts `operator archive` as a process. */
+/** Starts `operator archive` as a separate process. */
 function startArchive(url: string) {
   const program = programCommand("apps/api/src/operator.ts");
   const child = spawn(program.command, [...program.args, "archive", "--before", BEFORE, "--to", folder], {
@@ -120,7 +125,7 @@ function startArchive(url: string) {
   return { kill: () => child.kill("SIGKILL"), ended };
 }
 
-/** A copy of the filled database, and the files that its archives name. */
+/** A copy of the filled database, and a reader of the files that its archives name. */
 async function copyOfSeeded() {
   const name = `causeway_test_${randomBytes(6).toString("hex")}`;
   const serverUrl = inject("databaseUrl");
@@ -156,22 +161,23 @@ test("moves every row exactly once even if earlier runs were killed", { timeout:
   const reached = new Set<string>();
   let total = Number.POSITIVE_INFINITY;
   const MOMENTS = 10;
-  // The first run is not killed: it counts the statements.
+  // The run with moment 0 is not killed. It shows how many statements a run sends.
   for (let moment = MOMENTS; moment >= 0; moment--) {
-    const dieAt =
+    const crashAt =
       moment === MOMENTS ? Number.POSITIVE_INFINITY : Math.ceil(((moment + 0.5) / MOMENTS) * total);
     await rm(folder, { recursive: true, force: true });
     const database = await copyOfSeeded();
-    // The moments alternate: before a statement, right after it, and while its rows are written to a file.
+    // The moments of the kills alternate: before a statement, right after it, and while its rows are written
+    // to a file.
     const watched = await watchConnections(database.url, (sent) => {
-      if (sent !== dieAt) return;
+      if (sent !== crashAt) return;
       if (moment % 3 === 0) running.kill();
       else setTimeout(() => running.kill(), (moment % 3) * 4 - 3);
     });
     const running = startArchive(watched.url);
     try {
       const first = await running.ended;
-      const at = `killed at statement ${dieAt} of ${total}`;
+      const at = `killed at statement ${crashAt} of ${total}`;
       if (moment === MOMENTS) {
         expect(first).toEqual({ code: 0, signal: null, stderr: "" });
         total = watched.sent();
@@ -180,7 +186,7 @@ test("moves every row exactly once even if earlier runs were killed", { timeout:
       await expect.poll(database.sessions, { timeout: 20_000, message: at }).toBe(0);
       reached.add((await database.archives()).map(({ state }) => state).join(" "));
 
-      // Without a process, because starting one takes longer than archiving.
+      // The command runs in this process, because starting a process takes longer than archiving.
       const words = ["--before", BEFORE, "--to", folder];
       expect(await runArchive(words, () => openArchives({ DATABASE_URL: database.url })), at).toBe(0);
       const parts = await database.archives();
@@ -195,7 +201,7 @@ test("moves every row exactly once even if earlier runs were killed", { timeout:
       for (const table of TABLES) {
         expect(moved[table].length, `${table}, ${at}`).toBeGreaterThan(REQUESTS / 2);
         expect(kept[table].length, `${table}, ${at}`).toBeGreaterThan(0);
-        // Compared as one text, because a list of thousands of differences would not help.
+        // The lists are compared as one text, because thousands of differences would not be readable.
         expect(
           sorted([...kept[table], ...moved[table]]).join("\n") === sorted(before[table]).join("\n"),
           `${table} has every row exactly once, ${at}`,
@@ -207,7 +213,7 @@ test("moves every row exactly once even if earlier runs were killed", { timeout:
       await database.drop();
     }
   }
-  // The moments are spread over all phases.
+  // The kills are spread over all phases.
   expect([...reached]).toEqual(
     expect.arrayContaining(["", "exporting", "exported", "archived exporting", "archived exported"]),
   );
@@ -222,9 +228,9 @@ test.for(["export", "removal"] as const)(
     const clients = [await pool.connect(), await pool.connect()] as const;
     const stores = [archiveStore(clients[0]), archiveStore(clients[1])] as const;
     const files = archiveFiles(folder);
-    // By then, the first connection has finished part of the work.
+    // By then the first connection has finished a part of the work.
     const finished = Promise.withResolvers<void>();
-    let deaths = 0;
+    let crashes = 0;
     const store: ArchiveStore = {
       ...stores[0],
       async removeRequests(archive, positions) {
@@ -236,7 +242,7 @@ test.for(["export", "removal"] as const)(
       ...stores[1],
       async removeRequests() {
         await finished.promise;
-        deaths++;
+        crashes++;
         throw new Error("died");
       },
     };
@@ -247,7 +253,7 @@ test.for(["export", "removal"] as const)(
         if (n === 1) finished.resolve();
         else {
           await finished.promise;
-          deaths++;
+          crashes++;
           throw new Error("died");
         }
         return file;
@@ -267,7 +273,7 @@ test.for(["export", "removal"] as const)(
       );
       await expect(run).rejects.toThrow("died");
       for (const client of clients) client.release(true);
-      expect(deaths).toBe(1);
+      expect(crashes).toBe(1);
       expect(await database.archives()).toMatchObject([
         { state: phase === "export" ? "exporting" : "exported" },
       ]);
@@ -404,7 +410,7 @@ test("a process that is killed while it writes the manifest leaves none, so the 
     await once(child, "exit");
     return await readdir(join(folder, FIRST, "part-1"));
   };
-  // No file may be longer than a few blocks: the process is killed, or its write fails, after a part.
+  // No file may exceed a few blocks, so a write fails, or kills the process, after a part of the file.
   expect(await run("8")).not.toContain("manifest.json");
   expect(await run("unlimited")).toEqual(["manifest.json"]);
 });

@@ -32,7 +32,7 @@ const MONTH = monthOf(HISTORY_START_MS);
 const NEXT = monthOf(endOfMonth(MONTH));
 const DAY_MS = 86_400_000;
 const LATER_MS = endOfMonth(MONTH) + 31 * DAY_MS;
-/** Columns of a payment that a copy of it may share. */
+/** Columns that a copy of a payment may have in common with the payment. */
 const SLOT_COLUMNS =
   "chain_id, sender, leg_kind, request_id, call_to, call_value, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, outflow_currency, outflow_amount, state, cancel_after_ms, created_at_ms, settlement_noted";
 let world: HistoryWorld;
@@ -98,7 +98,7 @@ test("keeps a finished archive of another database in the same folder", async ()
   const { terms } = await ended();
   await archive();
   expect(await textOfFiles()).toContain(terms.requestId);
-  // Like the database of another instance.
+  // This gives the database the state of another instance's database.
   await empty();
   await ended();
   await archive();
@@ -120,7 +120,7 @@ test("exports again after two crashes between the manifest and its commit", asyn
   expect(await textOfFiles()).toContain(terms.requestId);
 });
 
-/** Runs the archive, and calls `see` with each page while it is being exported. */
+/** Runs the archive. Calls `see` with each page while the page is being exported. */
 async function exportSeeing(see: (lines: string) => Promise<void>): Promise<void> {
   const real = archiveFiles(folder);
   await archive(NEXT, LATER_MS, {
@@ -268,8 +268,8 @@ test("a trace has its events or says that they are archived, at each moment of t
 });
 
 /**
- * A pool that delays all concurrent statements except one until `release`. `hold` waits for the answer to
- * that one, and returns the number of statements.
+ * A pool that delays all concurrent statements, except the one with the index `first`, until `release`.
+ * `hold` waits for the answer to that statement, and returns the number of statements.
  */
 function heldPool(first: number) {
   const released = Promise.withResolvers<void>();

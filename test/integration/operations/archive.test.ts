@@ -49,7 +49,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-/** Paid, final and settled. */
+/** A request that was paid, whose fill is final and settled. */
 async function ended(): Promise<Filled> {
   const filled = await world.filled();
   await world.happens(filled.terms, { kind: "fillFinal" });
@@ -65,7 +65,7 @@ async function settle(requestId: RequestId): Promise<void> {
   );
 }
 
-/** Runs the command in one process. */
+/** Runs the archive command in this process. */
 async function archive(before = NEXT, nowMs = LATER_MS, files = archiveFiles(folder)): Promise<Archived[]> {
   const client = await world.pool.connect();
   try {
@@ -95,7 +95,7 @@ async function stored(requestIds: readonly RequestId[]): Promise<Rows> {
   };
 }
 
-/** Every row in the files of all archives that the database knows. */
+/** All rows in the files of all archives that the database lists. */
 async function inFiles(): Promise<Rows> {
   const { rows: parts } = await world.pool.query<{ folder: string }>(
     "select folder from archives order by month, part",
@@ -153,7 +153,7 @@ test("moves ended requests to files, keeps the rows that protect funds, and answ
   );
 });
 
-/** Stores events that leave the request itself unchanged, as settlement does. */
+/** Stores events that do not change the request itself, as settlement does. */
 async function eventsOf(requestId: RequestId, ...atMs: readonly number[]): Promise<void> {
   await world.pool.query(
     "insert into request_events (request_id, at_ms, event, detail) select $1, unnest($2::bigint[]), 'settled', '{}'",
@@ -161,7 +161,7 @@ async function eventsOf(requestId: RequestId, ...atMs: readonly number[]): Promi
   );
 }
 
-/** The months that its trace and the operator's trace call archived. */
+/** The months that the request's trace, and the operator's trace, report as archived. */
 async function archivedMonthsOf(requestId: RequestId): Promise<unknown[]> {
   const trace = await world.routes.requestTrace(requestId);
   const months = trace?.entries.filter(({ kind }) => kind === "archived").map(({ facts }) => facts["month"]);
@@ -178,7 +178,7 @@ async function archivedMonthsOf(requestId: RequestId): Promise<unknown[]> {
 test("a trace names every archived month with events, and no other", async () => {
   const afterNext = monthAfter(NEXT);
   const [done, open] = [await ended(), await world.filled()];
-  // Long after the last change of the request, for example when the hub settled it.
+  // This is long after the last change of the request, as when the hub settles it.
   await eventsOf(done.terms.requestId, startOfMonth(afterNext) + 1);
   await eventsOf(open.terms.requestId, startOfMonth(afterNext) + 2);
   await world.pool.query("update requests set updated_at_ms = $2 where request_id = $1", [
@@ -230,7 +230,7 @@ test("a trace names the month as soon as its events are removed, and also when l
   expect(await archivedMonthsOf(requestId)).toEqual([MONTH]);
 });
 
-test("a list omits an archived request, even if requested by id or order", async () => {
+test("a list omits an archived request, even if it is requested by id or order", async () => {
   const { requestId, orderId } = (await ended()).terms;
   const unpaid = await world.quoted();
   const listed = async (field: "id" | "orderId", value: string): Promise<number> => {
@@ -255,7 +255,7 @@ test("a list omits an archived request, even if requested by id or order", async
   expect(await listed("id", unpaid.requestId)).toBe(1);
 });
 
-test("a second run moves nothing", async () => {
+test("a second run of the archive moves nothing", async () => {
   await ended();
   expect(await archive()).toHaveLength(1);
   const files = await inFiles();
@@ -263,7 +263,7 @@ test("a second run moves nothing", async () => {
   expect(await inFiles()).toEqual(files);
 });
 
-test("leaves younger months and requests that changed recently", async () => {
+test("the archive leaves younger months and recently changed requests in the database", async () => {
   const { terms } = await ended();
   const before = await stored([terms.requestId]);
   expect(await archive(MONTH)).toEqual([]);
@@ -394,15 +394,15 @@ test("an archived request that changes again is listed again, without its archiv
 
 class Crashed extends Error {}
 
-/** Crashes before the n-th statement or file operation. */
-function crashing(dieAt: number): {
+/** Archive files and a pool that crash before the n-th statement or file operation. */
+function crashing(crashAt: number): {
   readonly client: (client: pg.PoolClient) => pg.PoolClient;
   readonly files: ArchiveFiles;
 } {
   let acts = 0;
-  // Crashing after one operation is the same as crashing before the next one.
+  // A crash after an operation equals a crash before the next one.
   const act = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (acts++ === dieAt) throw new Crashed();
+    if (acts++ === crashAt) throw new Crashed();
     return await work();
   };
   const real = archiveFiles(folder);
@@ -430,8 +430,8 @@ test(
   "wherever the command dies, running it again moves every row exactly once",
   { timeout: 600_000 },
   async () => {
-    let deaths = 0;
-    for (let dieAt = 0; ; dieAt++) {
+    let crashes = 0;
+    for (let crashAt = 0; ; crashAt++) {
       await world.pool.query(
         "truncate requests, request_events, status_events, deposits, slots, attempts, settlements, archives, archive_requests, outbox cascade",
       );
@@ -440,9 +440,9 @@ test(
       const doneIds = done.map(({ terms }) => terms.requestId);
       const before = await stored(doneIds);
       const openBefore = await stored([open.terms.requestId]);
-      const dying = crashing(dieAt);
+      const dying = crashing(crashAt);
       const client = await world.pool.connect();
-      let isDead = false;
+      let hasCrashed = false;
       try {
         await allOf(
           archiveMonths(
@@ -457,13 +457,13 @@ test(
         );
       } catch (error) {
         if (!(error instanceof Crashed)) throw error;
-        isDead = true;
+        hasCrashed = true;
       } finally {
-        // The server rolls back what it has not committed.
+        // The server rolls back everything that was not committed.
         client.release(true);
       }
       await archive();
-      const moment = `after ${dieAt} steps`;
+      const moment = `after ${crashAt} steps`;
       expect(await inFiles(), moment).toEqual(before);
       expect(await stored(doneIds), moment).toMatchObject({ request_events: [], request_history: [] });
       expect(await stored([open.terms.requestId]), moment).toEqual(openBefore);
@@ -472,9 +472,9 @@ test(
       );
       expect(rows, moment).toEqual([{ part: 1, state: "archived", left: 0 }]);
       expect(await archive(), moment).toEqual([]);
-      if (!isDead) break;
-      deaths++;
+      if (!hasCrashed) break;
+      crashes++;
     }
-    expect(deaths).toBeGreaterThan(35);
+    expect(crashes).toBeGreaterThan(35);
   },
 );

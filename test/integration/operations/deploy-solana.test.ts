@@ -23,17 +23,17 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { runDeployCommand as run, runDeployKilled as runKilled } from "../../support/run-deploy.ts";
 import { startSolanaFront } from "../../support/solana-front.ts";
 
-// The operator's command on a cluster; tests that kill it run it in a separate process.
+// The operator's command on a Solana cluster. Tests that kill the command run it in a separate process.
 
 const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
 const SOL = 1_000_000_000n;
-/** Bytes before the program in the accounts that the loader keeps. */
+/** The number of bytes before the program in each kind of the loader's accounts. */
 const HEADER = { buffer: 37, programData: 45 };
 const elf = depositoryProgram();
 
 let node: RunningSolana;
 let folder: string;
-/** Like the vault of a multisig wallet: an account without a private key. */
+/** An account without a private key, like the vault of a multisig wallet. */
 let vault: string;
 let allocator: SolanaKey;
 
@@ -78,11 +78,11 @@ async function entryIn(of: string): Promise<Written | undefined> {
 interface Operator {
   readonly key: SolanaKey;
   readonly env: Record<string, string>;
-  /** Options of the command, after the action. */
+  /** The options of the command, which follow the action. */
   readonly options: string;
 }
 
-/** A deployer that has never sent anything. */
+/** A new deployer that has never sent a transaction. */
 async function newOperator(lamports = 2n * SOL): Promise<Operator> {
   const key = await solanaKey();
   await askNode(node.url, "requestAirdrop", [key.address, Number(lamports)]);
@@ -100,7 +100,7 @@ async function newOperator(lamports = 2n * SOL): Promise<Operator> {
   };
 }
 
-/** A deployer whose program is deployed; the tests that use it leave it as it is. */
+/** A deployer whose program is deployed. Several tests use it and do not change it. */
 let deployed: Promise<Operator> | undefined;
 async function newDeployment(): Promise<Operator> {
   const operator = await newOperator();
@@ -118,7 +118,7 @@ interface Planned {
   readonly vault: string;
   readonly buffer: string;
   readonly transactions: number;
-  /** In SOL, with the unit. */
+  /** SOL, with the unit. */
   readonly fees: string;
 }
 
@@ -194,7 +194,7 @@ test("plan prints addresses, sizes, rent, authority, owner and fees, and sends n
   expect(sent()).toBe(before);
 });
 
-test("refuses before anything is sent, with the remedy", async () => {
+test("refuses faulty input before anything is sent, and names the remedy", async () => {
   const poor = await newOperator(SOL / 10n);
   const before = sent();
   const refused = async (words: string, env: Record<string, string>) => {
@@ -238,7 +238,7 @@ test("refuses before anything is sent, with the remedy", async () => {
   expect(sent()).toBe(before);
 });
 
-/** Ways to end a run in the middle; `transactions` of the plan. */
+/** Ways to end a run in the middle. `transactions` is the number in the plan. */
 const INTERRUPTIONS: Readonly<
   Record<string, (words: string, env: Operator["env"], transactions: number) => Promise<unknown>>
 > = {
@@ -305,7 +305,7 @@ test("completes in one run despite intermittent endpoint failures, and pays for 
     },
   });
   const second = await startSolanaFront(node.url, {
-    // One more than the transport retries by itself.
+    // The outage lasts for one call more than the transport retries.
     outage: ({ method }) => (method === "getMultipleAccounts" && finalReads++ < 2 ? "before" : undefined),
   });
   try {
@@ -349,7 +349,7 @@ interface AccountsAnswer {
   readonly value: readonly ({ readonly data: readonly [string, string] } | null)[];
 }
 
-/** Accounts of a plan, with one byte of the program changed. */
+/** The answer with one byte of the program changed in the accounts of a plan. */
 function withOtherByte(answer: AccountsAnswer): AccountsAnswer {
   const value = answer.value.map((account, at) => {
     const data = Buffer.from(account?.data[0] ?? "", "base64");
@@ -362,7 +362,7 @@ function withOtherByte(answer: AccountsAnswer): AccountsAnswer {
 
 test("returns the rent of a buffer that a late transaction of a killed run created again", async () => {
   const { env, options, key } = await (deployed ??= newDeployment());
-  // Its address follows from the deployer and the program: another plan has the same.
+  // The buffer's address follows from the deployer and the program, so another plan has the same buffer.
   const { buffer } = await plannedBy({ key, env, options: options.replace(vault, "none") });
   const data = Buffer.alloc(HEADER.buffer + elf.length);
   data.writeUInt32LE(1, 0);
@@ -514,11 +514,11 @@ test("only the holder of the deployer's key can compute the program's address", 
   const { env, options } = operator;
   const first = await plannedBy(operator);
   expect((await plannedBy(operator)).program).toBe(first.program);
-  // The buffer is public: it follows from the deployer's account.
+  // The buffer's address follows from the deployer's account, so anyone can compute it.
   const other = await run(`plan ${options.replace(vault, "none")}`, env);
   expect(other.lines.find(({ account }) => account === "buffer")?.["address"]).toBe(first.buffer);
   expect(other.lines[0]?.["program"]).not.toBe(first.program);
-  // Someone who learns the address from a published plan can block it.
+  // Someone who reads the address in a published plan can block the address.
   await askNode(node.url, "requestAirdrop", [first.programData, Number(SOL / 1_000n)]);
   node.controls.passSlots(2);
   const { code, errors } = await run(`apply ${options}`, env);
@@ -545,7 +545,7 @@ test("initializes a program that was deployed by other means, in a run after one
   ]);
   const configured = { ...env, SOL_DEPOSITORY_PROGRAM: program };
   expect((await run(`verify ${words}`, configured)).code).toBe(0);
-  // The same options without --program plan another one.
+  // The same options without --program make another plan.
   const other = await run(`plan ${options}`, configured);
   expect([other.code, other.errors]).toEqual([
     1,

@@ -23,7 +23,7 @@ import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest
 import { startFaultyRpc } from "../../support/faulty-rpc.ts";
 import { runDeployCommand, runDeployKilled } from "../../support/run-deploy.ts";
 
-// The operator's command on a node; tests that kill it run it in a separate process.
+// The operator's command on a node. Tests that kill the command run it in a separate process.
 
 const key = (byte: string): Hex => `0x${byte.repeat(32)}`;
 const address = (byte: string): Address => getAddress(`0x${byte.repeat(20)}`);
@@ -97,7 +97,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Undoes what a test did on the chain and to the files. */
+/** Runs `act`, and then undoes its changes to the chain and to the files. */
 async function undone(act: () => Promise<void>): Promise<void> {
   const id = await client.snapshot();
   const files = ["chains.test.json", "chains.hub.test.json"].map((name) => join(folder, name));
@@ -111,7 +111,7 @@ async function undone(act: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The environment of a deployer that has never sent anything. */
+/** The environment and the account of a new deployer that has never sent a transaction. */
 async function newDeployer(): Promise<{ readonly env: Record<string, string>; readonly account: Address }> {
   keys += 1;
   const privateKey = key((0x30 + keys).toString(16));
@@ -194,7 +194,7 @@ test("produces the same addresses and deploys nothing twice when it is killed af
       expect([code, errors]).toEqual([0, ""]);
       const done = lines.filter(({ step: one }) => one === "deployed").map((line) => line["address"]);
       expect(done).toEqual(creations.map(({ address: planned }) => planned));
-      // Every transaction that was sent created a contract.
+      // Every transaction of the deployer created a contract.
       expect(await sentBy(account)).toBe(creations.length);
       expect(output).toContain(`MINE_DEPOSITORY_ADDRESS=${plannedAddress(plan, "Depository")}\n`);
 
@@ -245,8 +245,8 @@ test("waits for confirmations, and resends transactions that a reorg dropped", a
     const last = plannedAddress(plan, "DepositAddressFactory");
     const hasCode = async () => (await client.getCode({ address: last })) !== undefined;
     await vi.waitFor(async () => expect(await hasCode()).toBe(true), { timeout: 10_000 });
-    // Until the command has seen it too; otherwise it treats the transactions as pending for 30 seconds. A
-    // second read of the nonce follows the answer to the first.
+    // Waits until the command has read the nonce too; otherwise it treats the transactions as pending for 30
+    // seconds. A second read of the nonce shows that the first one was answered.
     nonceReads = 0;
     await vi.waitFor(() => expect(nonceReads).toBeGreaterThanOrEqual(2), { timeout: 30_000 });
     await client.revert({ id: before });
@@ -325,7 +325,7 @@ test("verify finds one altered byte, a wrong immutable, a wrong owner and other 
       1,
       expect.stringContaining("threshold() is 1, expected 2 (threshold)"),
     ]);
-    // `apply` does not continue with them either.
+    // `apply` refuses such entries too.
     const refused = await run(`apply ${OPTIONS} ${QUICK}`, env);
     expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining("Depository at 0x")]);
   });

@@ -19,7 +19,7 @@ import type { Finding } from "../../../apps/api/src/process/doctor/finding.ts";
 import { findings } from "../../support/run-doctor.ts";
 import { startSolanaFront, type SolanaFront } from "../../support/solana-front.ts";
 
-// `operator doctor` against a cluster whose depository program has one fault at a time.
+// `operator doctor` on a cluster whose depository program has one fault at a time.
 
 let node: RunningSolana;
 let folder: string;
@@ -45,10 +45,10 @@ afterAll(async () => {
 const GENESIS = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
 const keyOf = (key: SolanaKey | undefined): Uint8Array =>
   bytesOf(encodeAddress("solana-vm", key?.address ?? ""));
-/** Places in the accounts of the loader and of the depository, in bytes. */
+/** Byte offsets of fields in the accounts of the loader and of the depository. */
 const IN = { authority: 12, code: 45 + 5_000, owner: 8, allocator: 40, domain: 74 };
 
-/** Changes an account's data; returns a function that restores it. */
+/** Changes the data of an account. Returns a function that restores the data. */
 function change(address: string, edit: (data: Buffer) => unknown): () => void {
   const account = node.controls.account(address);
   if (account === undefined) throw new Error(`no account ${address}`);
@@ -64,7 +64,9 @@ interface Configured {
   readonly roles?: object | undefined;
 }
 
-/** Findings about the program with the mainnet entry of Solana, changed to this cluster. */
+/**
+ * The findings about the program. The configuration is the mainnet entry of Solana, changed to this cluster.
+ */
 async function examine(configured: Configured = {}): Promise<readonly Finding[]> {
   const { program = at.program, urls = [node.url] } = configured;
   const depositoryRoles = {
@@ -110,7 +112,7 @@ test("finds no fault in a program that was deployed as documented", async () => 
 
 interface Fault {
   readonly name: string;
-  /** Creates the fault; returns what the configuration must name, or what undoes the fault. */
+  /** Creates the fault. Returns the configuration that shows it, or a function that removes the fault. */
   readonly seed: () => Promise<Configured> | (() => void);
   readonly check: string;
   readonly found: () => string;
@@ -199,7 +201,7 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** As the loader stores it. */
+/** An upgrade authority in the format of the loader. */
 function authorityOf(key: SolanaKey | undefined): Buffer {
   return Buffer.from([1, ...keyOf(key)]);
 }
@@ -236,8 +238,8 @@ test("warns of any upgrade authority while the configuration names none", async 
   undoVault();
 });
 
-test("trusts a quorum of the endpoints, and names the others", async () => {
-  /** Shows a program that does not exist. */
+test("trusts a quorum of the endpoints, and names the other endpoints", async () => {
+  /** A front that shows a program which does not exist. */
   const lying = async (): Promise<SolanaFront> =>
     await startSolanaFront(node.url, {
       result: ({ method }, honest) =>

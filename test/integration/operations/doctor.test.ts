@@ -25,10 +25,10 @@ import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { doctor, findings } from "../../support/run-doctor.ts";
 import { startTransactionPooler } from "../../support/transaction-pooler.ts";
 
-// `operator doctor` against real servers and nodes, which are changed to have faults.
+// `operator doctor` on real servers and nodes, to which the tests add faults.
 
 const [CHAIN_A, CHAIN_B] = [72_100_117, 72_100_228];
-/** A port on which nothing listens. */
+/** The URL of a port on which no server listens. */
 const CLOSED = "http://127.0.0.1:9";
 const SOLVER = privateKeyToAddress(localPrivateKey("solver", 0));
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
   if (first === undefined || third === undefined) throw new Error("no node was started");
   chainA = createLocalClient(first);
   hub = await deployHub(third, { signers: SIGNERS, threshold: 2 });
-  // A server that refuses every key, and whose clock is 30 seconds behind.
+  // A server that refuses every key and whose clock is 30 seconds slow.
   lateServer = createServer((_request, response: ServerResponse) => {
     response.sendDate = false;
     response.setHeader("date", new Date(Date.now() - 30_000).toUTCString());
@@ -102,7 +102,7 @@ function hubSettings(): Record<string, string> {
   };
 }
 
-/** The directory of a configuration in which the hub and Bitcoin have three endpoints each. */
+/** A folder of configuration files in which the hub and Bitcoin have three endpoints each. */
 async function configsWithLists(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "causeway-configs-"));
   await cp(environment()["CONFIGS_DIR"] ?? "", directory, { recursive: true });
@@ -128,7 +128,7 @@ async function onDatabase(statement: string): Promise<void> {
 test("finds no problem in a local system that is set up as documented", async () => {
   await onDatabase(`alter database "${new URL(database.url).pathname.slice(1)}" set synchronous_commit = on`);
   const all = await findings(environment());
-  // Test servers disable durability for speed, which doctor reports.
+  // The servers of these tests disable durability for speed, which doctor reports.
   const problems = all.filter(({ state, check }) => state === "problem" && check !== "postgres.durability");
   expect(problems).toEqual([]);
   const okay = all.filter(({ state }) => state === "ok").map(({ check }) => check);
@@ -163,7 +163,7 @@ test("reports all faults of a broken instance in one run, without secrets", asyn
     ...environment(),
     HTTP_PORT: "eighty",
     REDIS_URL: ownRedis.url,
-    // The node of chain A as the endpoint of chain B.
+    // Chain B uses the node of chain A.
     LOCAL_B_RPC_URL: nodes[0]?.url ?? "",
     PRICE_SOURCE: "coingecko",
     PRICE_URL: late,
@@ -171,7 +171,7 @@ test("reports all faults of a broken instance in one run, without secrets", asyn
     ORACLE_URLS: `${CLOSED}|hunter2-oracle;${late}|hunter2-late`,
     NOTIFY_URLS: `${CLOSED}/hunter2-hook`,
     ...hubSettings(),
-    // One listed signer, although the hub requires two.
+    // Only one signer is listed, although the hub requires two.
     ORACLE_SIGNERS: SIGNERS[0] ?? "",
     HUB_GENERIC_MAPPING_ADDRESS: `0x${"24".repeat(20)}`,
   };
@@ -227,7 +227,7 @@ test("examines every endpoint of the hub and of a non-EVM chain, and names it wi
     LOCAL_BITCOIN_RPC_URL_2: Object.assign(new URL("/?key=hunter2-bitcoin", wrongUrl), { username, password })
       .href,
     LOCAL_BITCOIN_RPC_URL_3: `${CLOSED}/hunter2-path`,
-    // The node of another chain.
+    // The node belongs to another chain.
     HUB_RPC_URL_2: `${nodes[0]?.url}/?key=hunter2-hub`,
     HUB_RPC_URL_3: `${CLOSED}/hunter2-path`,
     ORACLE_URLS: CLOSED,
@@ -255,7 +255,7 @@ test("examines every endpoint of the hub and of a non-EVM chain, and names it wi
       "problem chain.quorum: local-bitcoin",
     ]),
   );
-  // The usable endpoint is read.
+  // Doctor reads the usable endpoint.
   expect(all).toContainEqual(
     expect.objectContaining({ check: "account.balance", found: "the solver has no BTC" }),
   );
@@ -263,7 +263,7 @@ test("examines every endpoint of the hub and of a non-EVM chain, and names it wi
   expect(JSON.stringify(all)).not.toContain("hunter2");
 });
 
-test("finds a pooler in transaction mode, and servers that are down", async () => {
+test("reports a pooler in transaction mode, and servers that are down", async () => {
   const pooler = await startTransactionPooler(database.url, 1);
   const closedServers = {
     REDIS_URL: "redis://127.0.0.1:9",

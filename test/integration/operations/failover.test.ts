@@ -17,8 +17,8 @@ import { withChain } from "../../support/other-chain.ts";
 import { startPostgresPair, type PostgresPair } from "../../support/postgres-pair.ts";
 
 /**
- * Each seed takes a few seconds; `FAILOVER_FIRST_SEED` selects others. `FAILOVER_GUARD=off` shows what
- * happens without the guard.
+ * The number of seeds; each takes a few seconds. `FAILOVER_FIRST_SEED` selects other seeds.
+ * `FAILOVER_GUARD=off` shows what happens without the guard.
  */
 const SEEDS = Number(process.env["FAILOVER_SEEDS"] ?? 1);
 const FIRST_SEED = Number(process.env["FAILOVER_FIRST_SEED"] ?? 1);
@@ -30,7 +30,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).toReversed()) await close();
 });
 
-/** Services of a process on a database whose standby lags, with a journal in Redis. */
+/** A world whose database has a lagging standby, and whose journal is in Redis. */
 async function startWorld(): Promise<{
   readonly world: EngineWorld;
   readonly pair: PostgresPair;
@@ -53,7 +53,7 @@ async function startWorld(): Promise<{
 }
 type JournalOf = (servers: ServerWatch) => ReturnType<typeof connectJournal>;
 
-/** Requests whose deposits are in a block of the origin that is not scanned yet. */
+/** Requests with deposits in a block of the origin chain that is not scanned yet. */
 async function deposited(world: EngineWorld): Promise<Agreed[]> {
   const agreed: Agreed[] = [];
   for (let at = 0; at < REQUESTS; at++) {
@@ -65,7 +65,7 @@ async function deposited(world: EngineWorld): Promise<Agreed[]> {
   return agreed;
 }
 
-/** Fails over, and waits until the pool has only connections to the new primary. */
+/** Fails over. Waits until all connections of the pool go to the new primary. */
 async function failOver({ pool }: EngineWorld, pair: PostgresPair): Promise<void> {
   await pair.failOver();
   const ping = async (): Promise<boolean> => {
@@ -78,7 +78,10 @@ async function failOver({ pool }: EngineWorld, pair: PostgresPair): Promise<void
   }
 }
 
-/** Rounds of all watchers and jobs until every request is final. @throws after 40 rounds */
+/**
+ * Runs rounds of all watchers and jobs until every request is final.
+ * @throws after 40 rounds
+ */
 async function untilPaid(world: EngineWorld, by: WorkerServices, all: readonly Agreed[]): Promise<void> {
   for (let round = 0; round < 40; round++) {
     const isOpen = await Promise.all(
@@ -93,7 +96,7 @@ async function untilPaid(world: EngineWorld, by: WorkerServices, all: readonly A
   throw new Error(`requests are not final: ${JSON.stringify(alarms)}`);
 }
 
-/** A node whose pending nonce ignores its mempool, like that of many providers. */
+/** Services with a node whose pending nonce ignores its mempool, as at many providers. */
 function withoutMempool(by: WorkerServices, { destination }: EngineWorld): WorkerServices {
   const { reader } = destination.connected.connection;
   return withChain(by, destination.connected, {
@@ -101,7 +104,7 @@ function withoutMempool(by: WorkerServices, { destination }: EngineWorld): Worke
   });
 }
 
-/** A random number below 1 from a seed (mulberry32). */
+/** A generator of numbers in [0, 1) from a seed (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed * 0x9e37_79b9;
   return () => {
@@ -124,7 +127,7 @@ test.each(Array.from({ length: SEEDS }, (_, at) => FIRST_SEED + at))(
     const losesDeposits = random() < 0.3;
     if (losesDeposits) pair.cut();
     await world.watch(origin, by);
-    // The standby has the first `known` payments.
+    // The standby received only the first `known` payments.
     const known = losesDeposits ? 0 : Math.floor(random() * REQUESTS);
     for (const [at, { requestId }] of agreed.entries()) {
       if (at === known && !losesDeposits) {
@@ -137,7 +140,7 @@ test.each(Array.from({ length: SEEDS }, (_, at) => FIRST_SEED + at))(
     if (random() < 0.3) await world.watch(destination, by);
     await failOver(world, pair);
     if (!HAS_GUARD) await world.pool.query("update lanes set server = null");
-    // Unconfirmed transactions stay in the mempool until the new primary has run for a while.
+    // Otherwise, pending transactions stay in the mempool until the new primary has worked for a while.
     if (random() < 0.5) await destination.mine();
     else for (let round = 0; round < 3; round++) await openAndWork(world, by);
     await untilPaid(world, by, agreed);
@@ -147,7 +150,7 @@ test.each(Array.from({ length: SEEDS }, (_, at) => FIRST_SEED + at))(
       expect(await world.paymentsOf(one, origin)).toEqual([]);
       expect((await world.status(one.requestId)).status).toBe("success");
     }
-    // Lanes stay closed for the first minute after a failover.
+    // Lanes stay closed for one minute after a failover.
     world.clock.forward(61_000);
     for (const { connected } of [origin, destination]) await openLane(by, connected);
     const { rows } = await world.pool.query<{ held: number }>(
@@ -158,7 +161,7 @@ test.each(Array.from({ length: SEEDS }, (_, at) => FIRST_SEED + at))(
   120_000,
 );
 
-/** A round in which the destination mines nothing. */
+/** One round. The destination mines nothing. */
 async function openAndWork(world: EngineWorld, by: WorkerServices): Promise<void> {
   world.clock.forward(61_000);
   for (const { connected } of [world.origin, world.destination]) await openLane(by, connected);

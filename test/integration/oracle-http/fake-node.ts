@@ -1,7 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A JSON-RPC node on a socket that answers with `methods`, and with a JSON-RPC error otherwise. */
+/**
+ * A JSON-RPC node on a socket. It answers the calls in `methods`, and any other call with a JSON-RPC error.
+ */
 export async function startFakeNode(
   methods: Readonly<Record<string, (params: readonly unknown[]) => unknown>>,
 ) {

@@ -8,7 +8,7 @@ afterEach(async () => {
   await Promise.all(toClose.splice(0).map(async (close) => await close()));
 });
 
-/** A peer that accepts every call and never answers it. */
+/** A peer that accepts every call and never answers. */
 async function silentPeer() {
   const calls = { begun: 0, hungUp: 0 };
   const server = createServer((request, response) => {
@@ -48,7 +48,7 @@ test("when the caller hangs up, the oracle cancels its calls to peers", async ()
     signal: caller.signal,
   });
   await until(() => peer.calls.begun === 1);
-  // The call to the peer continues as long as the caller waits.
+  // The call to the peer continues while the caller waits.
   await new Promise((resolve) => setTimeout(resolve, 150));
   expect(peer.calls).toEqual({ begun: 1, hungUp: 0 });
 

@@ -34,8 +34,8 @@ import {
 } from "../../support/oracle-world.ts";
 import type { World } from "../../support/oracle-world.ts";
 
-// Every signature recovers to its claimed signer over the returned payload, checked with an independent
-// implementation.
+// Checks with an independent implementation that every signature recovers to its claimed signer over the
+// returned payload.
 
 let world: World;
 beforeEach(async () => {
@@ -45,7 +45,7 @@ afterEach(() => world.close());
 
 const chain = { name: "origin", vmType: "ethereum-vm" } as const;
 
-test("mints a deposit to its order's account, one without an id to its depositor, in chain order", async () => {
+test("mints, in chain order, each deposit to its order's account, or to its depositor if it has no id", async () => {
   world.origin.deposited(DEPOSIT_TX, [
     { depositId: word("0a"), amount: 5n },
     { index: "7", amount: 6n },

@@ -19,7 +19,7 @@ import {
 } from "../../support/oracle-world.ts";
 import type { Answer, World } from "../../support/oracle-world.ts";
 
-// Property tests of the invariants for any deposits, payments, requests and faults.
+// Property tests of the invariants, for any deposits, payments, requests and faults.
 
 const world = await startWorld();
 const other = await startWorld({
@@ -51,7 +51,7 @@ const deposits = fc.array(
   { maxLength: 4 },
 );
 
-/** Formats of a transaction id, of which only the first is valid. */
+/** Formats of a transaction id. Only the first one is valid. */
 const formats: readonly ((id: Hex32) => string)[] = [
   (id) => id,
   (id) => id.toUpperCase().replace("0X", "0x"),
@@ -95,7 +95,7 @@ test("(a) (d) (f): no set of requests, in any format, mints more than was deposi
           received.set(tokenId, (received.get(tokenId) ?? 0n) + amount);
         }
       }
-      // The hub performs one execution per key.
+      // The hub performs only one execution per key.
       const executions = new Map<string, Hex[]>();
       for (const [n, format] of wanted) {
         const request = { chainId: "origin", transactionId: format(word(byte(n + 1))) };
@@ -164,8 +164,8 @@ test("(b): an attested fill was paid to the last unit, with each transfer counte
   );
 }, 60_000);
 
-test("(b): a payment settles its order once, no matter how often and with which deposits it is claimed", async () => {
-  // A payment that matches both the order's output and its refund.
+test("(b): a payment settles its order once, however often and with whatever deposits it is claimed", async () => {
+  // The payment matches both the order's output and its refund.
   const order = anOrder((one) => {
     one.output.chainId = "origin";
     one.output.payments.forEach((payment) => (payment.recipient = account("a1")));
@@ -196,7 +196,7 @@ test("(b): a payment settles its order once, no matter how often and with which 
   );
 }, 60_000);
 
-test("(e): a read that fails, is missing or not final never leads to a signature", async () => {
+test("(e): a read that fails, finds nothing or is not final never leads to a signature", async () => {
   const kinds = ["fault", "absent", "notFinal", "refuted", "garbage"] as const;
   await fc.assert(
     fc.asyncProperty(
@@ -212,7 +212,7 @@ test("(e): a read that fails, is missing or not final never leads to a signature
           retryAfterSeconds: 1,
         };
         if (kind === "fault") {
-          // The first or the second of the reads fails.
+          // Either the first or the second read fails.
           let reads = 0;
           const trouble = async () => {
             if (reads++ === (what === "deposit" ? 0 : which))

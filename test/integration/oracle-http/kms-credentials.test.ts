@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startOracle } from "./process.ts";
 import { account } from "../../support/oracle-world.ts";
 
-// Where the real process reads its credentials for a key in a service that implements the AWS protocol.
+// Where the real process finds its credentials for a key in a service that implements the AWS KMS protocol.
 
 const KEY = `0x${"5a".repeat(32)}` as const;
 const folder = mkdtempSync(join(tmpdir(), "causeway-kms-credentials-"));
@@ -26,7 +26,7 @@ beforeAll(async () => {
     HUB_CHAIN_ID: "123",
     HUB_ADDRESS: account("e1"),
     HUB_ORACLE_ADDRESS: account("e2"),
-    // The AWS SDK would read its own files and the machine's role.
+    // Otherwise the AWS SDK would read the machine's credential files and role.
     HOME: folder,
     AWS_EC2_METADATA_DISABLED: "true",
     SIGNING_MODULE: "aws-kms",

@@ -6,7 +6,7 @@ import { executionSigners, messageSigners } from "../../support/recovered-signer
 import { aChain, DEPOSIT_TX, FakeChain, startWorld, word } from "../../support/oracle-world.ts";
 import type { Answer, World, WorldOptions } from "../../support/oracle-world.ts";
 
-// An oracle whose key service fails after the start signs an answer completely or not at all.
+// If the key service fails after the start, the oracle signs each answer completely or not at all.
 
 let kms: RunningKms;
 let key: KmsKey;
@@ -44,7 +44,7 @@ async function aWorld(options: WorldOptions = {}): Promise<World> {
 const ask = async (world: World, more: object = {}): Promise<Answer> =>
   await world.post("depository-deposits", { chainId: "origin", transactionId: DEPOSIT_TX, ...more });
 
-/** Two messages and one execution. */
+/** The number of signatures in one answer: two messages and one execution. */
 const SIGNATURES = 3;
 
 function mustBeUnavailable({ status, body, headers, text }: Answer): void {
@@ -63,7 +63,7 @@ async function mustSign(world: World): Promise<void> {
     expect(await messageSigners("depositoryDeposit", message)).toEqual([signer.address]);
 }
 
-/** Lets the first calls of Sign succeed, and fails all others. */
+/** Lets the first `passed` calls of Sign succeed and all later ones fail. */
 function failAfter(passed: number, fault: KmsFault): void {
   let calls = 0;
   kms.onCall((operation) => (operation === "Sign" && calls++ >= passed ? fault : undefined));
@@ -99,7 +99,7 @@ test.each([1, 2])("returns no signature if the service fails after %i of three",
   const before = world.signatures.count;
   failAfter(passed, { kind: "answer", fields: { Signature: undefined } });
   mustBeUnavailable(await ask(world));
-  // Only `passed` of the three signatures were made.
+  // Of the three signatures, only `passed` were made.
   await expect.poll(() => world.signatures.count - before).toBe(SIGNATURES);
   expect(kms.calls("Sign")).toBe(SIGNATURES);
 });
@@ -158,7 +158,7 @@ test("does not count an oracle toward the quorum while its key alias points to a
   );
   const world = await aWorld({ ...list, peers: peers.map(({ url }) => url) });
   const together = { requestPeerSignatures: true };
-  // Two keys sign, one of them at two oracles, so there is no quorum of three.
+  // Only two keys sign, because two oracles use the same one, so there is no quorum of three.
   kms.setAlias("oracle", kms.importKey(privateKey(1)));
   const without = await ask(world, together);
   expect([without.status, without.body.quorum.signers]).toEqual([200, 2]);

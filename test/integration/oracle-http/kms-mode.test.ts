@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { keepKeysInKms } from "../../support/oracle-keys.ts";
 
-// The same tests as for an oracle with a raw key, with a key in AWS KMS through the AWS SDK.
+// The tests of an oracle with a raw key, repeated with a key in AWS KMS through the AWS SDK.
 
 const keys = await keepKeysInKms();
 afterAll(async () => await keys.stop());

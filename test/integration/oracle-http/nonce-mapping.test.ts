@@ -8,7 +8,7 @@ import { privateKey } from "../../support/oracle-keys.ts";
 import { account, aHub, anExchange, oracleSigner, startWorld, word } from "../../support/oracle-world.ts";
 import type { Answer, World, WorldOptions } from "../../support/oracle-world.ts";
 
-// Signatures by oracles over a wallet's nonce mapping, for the hub.
+// Oracles sign a wallet's nonce mapping for the hub.
 
 const MAPPING = account("e5");
 const exchange = anExchange("hyper", 1337);
@@ -118,7 +118,7 @@ test("signs a wallet's signed mapping as an entry of its account on the hub", as
   expect(signatures.map(({ oracleSigner }) => oracleSigner)).toEqual([world.signer.address]);
   expect(await signersOf(answer)).toEqual([world.signer.address]);
   expect(answer.body.quorum).toEqual({ signers: 1, threshold: 1, local: "ok" });
-  // A lowercase wallet address gives the same bytes.
+  // A wallet address in lowercase leads to the same bytes.
   const lowered = await ask(world, await request({ wallet: signedMapping.wallet.toLowerCase() }));
   expect(lowered.body.genericMapping).toEqual(answer.body.genericMapping);
 });

@@ -22,7 +22,7 @@ import {
 } from "../../support/oracle-world.ts";
 import type { Answer, World } from "../../support/oracle-world.ts";
 
-// Requirements on an order and its payments before oracles sign anything about it.
+// What an order and its payments must satisfy before oracles sign anything about them.
 
 let world: World;
 beforeEach(async () => {
@@ -87,7 +87,7 @@ test.each<[string, (order: EditableOrder) => void, string, string]>([
     "order.output.payments[0].recipient",
   ],
 ])("an order with %s is refused before any chain is read", async (_what, edit, code, field) => {
-  // Signed unchanged if it can be hashed; otherwise the signature is not checked.
+  // The solver signs the edited order if it can be hashed. Otherwise the oracle does not check the signature.
   const order = anOrder(edit);
   const hashable = !code.startsWith("not") && !field.includes("recipient") ? order : anOrder();
   const request = { ...(await aFill(world)), order, orderSignature: await signedBy(solver, hashable) };
@@ -118,7 +118,7 @@ test.each<[string, readonly (string | number)[], unknown]>([
   expect(body.field).toMatch(/^order\./);
 });
 
-/** A copy of `json` with another value at a path. */
+/** A copy of `json` with another value at this path. */
 function withValue(json: unknown, [key, ...rest]: readonly (string | number)[], value: unknown): unknown {
   if (key === undefined) return value;
   const inner = (json as Readonly<Record<string | number, unknown>>)[key];
@@ -142,7 +142,7 @@ test("requires a canonical signature by the solver over this order", async () =>
   );
   expect(face(await fillOf(undefined, (r) => (r.orderSignature = other)))[1]).toBe("rejected");
 
-  // The same signature with s in the upper half of the order: mathematically valid, but different bytes.
+  // The same signature with s in the upper half: mathematically valid, but with different bytes.
   const n = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
   const good = await signedBy(solver, order);
   const s = (n - BigInt(`0x${good.slice(66, 130)}`)).toString(16).padStart(64, "0");
@@ -186,7 +186,7 @@ test("requires that every input of the order is claimed exactly once, and no dep
     ).toBe("invalid_request");
 });
 
-test("the same on-chain id in another case is the same deposit", async () => {
+test("on-chain ids that differ only in case are the same deposit", async () => {
   const upper = (text: string): string => text.toUpperCase().replace("0X", "0x");
   expect(
     face(
@@ -224,12 +224,12 @@ test("deposits of two currencies with one id stay separate: each input names the
   ]);
   request.inputs.forEach((one) => (one.onchainId = onchainId("origin", DEPOSIT_TX, "1")));
   const { body } = await world.post("solver-fills", request);
-  // +60 %: the native deposit counts as zero.
+  // The native deposit counts as zero, so the difference is +60%.
   expect(body.message.result["totalWeightedInputPaymentBpsDiff"]).toBe("600000000000000000");
 });
 
-test("the difference is exact, and truncated toward zero whether positive or negative", async () => {
-  // If the key is derived from the deposits, a fill may be lower than requested.
+test("the difference between input and deposit is exact, and is truncated toward zero whether positive or negative", async () => {
+  // If the settlement key is derived from the deposits, a fill may be lower than requested.
   const byDeposits = await startWorld({ hub: { settlementKey: "deposits" } });
   const order = anOrder((o) => {
     secondInput(o);
@@ -251,7 +251,7 @@ test("the difference is exact, and truncated toward zero whether positive or neg
   expect(await difference(1n, 2n)).toBe("333333333333333333");
   expect(await difference(1n, 0n)).toBe("-333333333333333333");
   expect(await difference(1n, 2n ** 190n + 1n)).toBe(((2n ** 190n * 10n ** 18n) / 3n).toString());
-  // Beyond the range of the message.
+  // The value exceeds the range of the message's field.
   byDeposits.origin.deposited(DEPOSIT_TX, [
     { depositId, amount: 2n ** 250n },
     { depositId, amount: 1n },
@@ -297,12 +297,12 @@ test("requires a fill to pay enough, in the right currency, to the right recipie
   expect(await filled(USER, USDC, 990n)).toBe("rejected");
   expect(await filled(RECIPIENT, USDC, 990n, 5_001n)).toBe("rejected");
   expect(await filled(RECIPIENT, USDC, 990n, 5_000n)).toBe("ok");
-  // Another chain's clock may lag by at most a minute.
+  // The clock of another chain may lag by at most a minute.
   expect(await filled(RECIPIENT, USDC, 990n, 940n)).toBe("ok");
   expect(await filled(RECIPIENT, USDC, 990n, 939n)).toBe("rejected");
 });
 
-test("on one chain a fill is never older than its deposit", async () => {
+test("on one chain, refuses a fill that is older than its deposit", async () => {
   const order = anOrder((o) => (o.output.chainId = "origin"));
   const request = await aFill(world, order);
   world.origin.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 999n);
@@ -340,7 +340,7 @@ test("a fill may be older than its deposit by the network's lead, on another cha
   await lending.close();
 });
 
-test("a lead does not extend a deadline: a fill after it is late even if its deposit was early", async () => {
+test("a lead does not extend the deadline: a fill after the deadline is late even if its deposit was early", async () => {
   const lending = await startWorld({ hub: { fillLeadSeconds: 600 } });
   const request = await aFill(lending);
   lending.destination.paid(FILL_TX, [[RECIPIENT, USDC, 990n]], 5_001n);
@@ -348,7 +348,7 @@ test("a lead does not extend a deadline: a fill after it is late even if its dep
   await lending.close();
 });
 
-test("one payment settles an order once: other deposits, a second claim and a refund by it have the same key", async () => {
+test("one payment settles an order once, because claims with other deposits, repeated claims and refunds by that payment have the same key", async () => {
   const request = await aFill(world);
   const orderId = orderIdFor(request.order);
   const first = (await world.post("solver-fills", request)).body.execution.idempotencyKey;
@@ -398,7 +398,7 @@ test("dust with an order's id cannot use up the key of the payment for the real 
   expect(await settled("solver-refunds", refund, 980n)).toEqual([200, undefined]);
 });
 
-/** The request with another account's deposits for the same order. */
+/** The request with the deposits of another account for the same order. */
 function withDeposits<Request extends { inputs: { inputIndex: number }[] }>(
   request: Request,
   deposits: readonly { readonly amount: bigint; readonly currency?: string }[],
@@ -442,7 +442,7 @@ test.each([
   expect(await settled(1_000n)).toEqual([200, undefined]);
 });
 
-test("dust in an input cannot use up a refund's key: payments to several recipients count together", async () => {
+test("dust in an input cannot use up the key of a refund, because payments to several recipients count together", async () => {
   for (const inTwo of [false, true]) {
     const order = anOrder((o) => {
       secondInput(o);
@@ -470,7 +470,7 @@ test("dust in an input cannot use up a refund's key: payments to several recipie
 
 test("a refund across currencies settles only inputs with complete deposits", async () => {
   const DAI = account("c2");
-  // The first is refunded in the currency of the second, the second in its own.
+  // The first input is refunded in the currency of the second input, which is refunded in its own currency.
   const order = anOrder((o) => {
     secondInput(o);
     o.inputs.forEach((input, i) => {
@@ -520,7 +520,7 @@ test("a refund in another currency settles only a complete deposit", async () =>
   expect(await settled(1_000n)).toBe(200);
 });
 
-test("attests with keys of deposits in a network that settles by deposits", async () => {
+test("in a network that settles by deposits, attests with keys derived from the deposits", async () => {
   const other = await startWorld({ hub: { settlementKey: "deposits" } });
   const request = await aFill(other);
   const { body } = await other.post("solver-fills", request);
@@ -533,8 +533,6 @@ test("attests with keys of deposits in a network that settles by deposits", asyn
   );
   await other.close();
 });
-
-// Refunds.
 
 test("requires a refund to pay the option's recipient enough and in time, or the depositor for the native currency's address", async () => {
   const toDepositor = anOrder((o) =>
@@ -583,7 +581,7 @@ test.each([
   ]);
 });
 
-test("every input is refunded exactly once", async () => {
+test("a refund claim must refund every input exactly once", async () => {
   const order = anOrder(secondInput);
   const request = await aRefund(world, order);
   const [first, second] = request.refunds;
@@ -591,7 +589,7 @@ test("every input is refunded exactly once", async () => {
     expect(face(await world.post("solver-refunds", { ...request, refunds }))[1]).toBe("invalid_request");
 });
 
-test("requires the sum of two inputs that one transaction refunds", async () => {
+test("requires one transaction that refunds two inputs to pay the sum of both", async () => {
   const order = anOrder(secondInput);
   const request = await aRefund(world, order);
   world.origin.paid(REFUND_TX, [[USER, USDC, 1_959n]]);

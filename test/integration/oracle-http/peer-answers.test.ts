@@ -29,8 +29,8 @@ import {
 } from "../../support/oracle-world.ts";
 import type { AnswerBody, World } from "../../support/oracle-world.ts";
 
-// Unsigned fields and irrelevant signatures of a peer are never forwarded. The signer list is configured, and
-// this oracle's own nodes have no data.
+// An oracle never forwards unsigned fields and irrelevant signatures of a peer. The signer list is
+// configured, and the oracle's own nodes have no data.
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -42,7 +42,7 @@ type Edit = (body: AnswerBody) => unknown;
 const honestSigner = oracleSigner(1);
 const sealer = createSealer(honestSigner, aHub, () => undefined);
 
-/** A peer that forwards an honest peer's answer after editing it. */
+/** A peer that edits an honest peer's answer before it forwards it. */
 async function relay(target: string, edit: Edit): Promise<string> {
   const server = createServer((request, response) => {
     let text = "";
@@ -64,7 +64,7 @@ async function relay(target: string, edit: Edit): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The answer of an oracle without data of its own, whose only peer edits an honest oracle's answer. */
+/** The answer of an oracle without its own data. Its only peer edits an honest oracle's answer. */
 async function postThroughEditingPeer(
   route: string,
   requestOf: (honest: World) => Promise<object>,
@@ -316,8 +316,8 @@ test("two slightly different concurrent requests each get their own answer", asy
     ),
   ).toEqual([200, 400, 400, 200]);
 
-  // The second has the same signature and another amount: it is refused before anything is shared. The third
-  // is another withdrawal of the same owner.
+  // The second request has the same signature and another amount, so it is refused before it shares anything
+  // with the first. The third request is another withdrawal of the same owner.
   const initiation = await cases["withdrawal-initiation"]();
   world.balances.get = () => 50n;
   expect(
@@ -342,7 +342,7 @@ test("two slightly different concurrent requests each get their own answer", asy
   ).toEqual([200, 400, 400]);
 });
 
-test("does not mix up two concurrent initiations by the same owner", async () => {
+test("concurrent withdrawal initiations by the same owner get separate answers", async () => {
   const world = await startWorld();
   closing.push(world.close);
   world.hubReads.delayMs = 150;

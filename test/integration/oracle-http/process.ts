@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 const root = resolve(import.meta.dirname, "../../..");
 const main = resolve(root, "apps/oracle/src/main.ts");
 
-/** Starts the real process with only these variables. */
+/** Starts the real oracle process with only these environment variables. */
 export function startOracle(env: Readonly<Record<string, string>>) {
   const child: ChildProcess = spawn(process.execPath, ["-C", "source", main], {
     cwd: root,
@@ -21,8 +21,8 @@ export function startOracle(env: Readonly<Record<string, string>>) {
     output: () => output,
     errors: () => errors,
     /**
-     * The URL on which it listens.
-     * @throws if it ended instead.
+     * The URL on which the process listens.
+     * @throws if the process ended instead
      */
     async url(): Promise<string> {
       for (;;) {

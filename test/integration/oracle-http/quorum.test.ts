@@ -18,7 +18,7 @@ import {
 } from "../../support/oracle-world.ts";
 import type { World, WorldOptions } from "../../support/oracle-world.ts";
 
-// Several oracles on their own sockets, each other's peers, reading the same chains.
+// Several oracles on their own sockets. They are peers of each other, and read the same chains.
 
 const worlds: World[] = [];
 afterEach(async () => {
@@ -32,7 +32,7 @@ const chains = () => ({
   destination: new FakeChain(aChain("destination", 2)),
 });
 
-/** One oracle with two peers; all signers are listed, two are required. */
+/** One oracle with two peers. All three signers are listed, and two signatures are required. */
 async function three(own: Partial<WorldOptions> = {}, others: readonly Partial<WorldOptions>[] = []) {
   const shared = chains();
   const list = { signers: new Set(addresses), threshold: 2 };
@@ -54,14 +54,15 @@ async function three(own: Partial<WorldOptions> = {}, others: readonly Partial<W
 
 const deposit = { chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSignatures: true };
 
-test("any number of deposits of one transaction gets a quorum, in parts with separate executions", async () => {
+test("any number of deposits in one transaction gets a quorum, in parts that each have an execution", async () => {
   const { main, origin } = await three();
   origin.deposited(
     DEPOSIT_TX,
     Array.from({ length: 300 }, (_, at) => ({ depositId: word("0a"), amount: BigInt(at + 1) })),
   );
   const parts = [];
-  // In sequence, like a solver, because concurrent requests would mean 900 concurrent signatures.
+  // The parts are requested in sequence, as a solver does, because concurrent requests would need 900
+  // concurrent signatures.
   for (const part of [0, 1, 2, 3, 4, 5])
     parts.push((await main.post("depository-deposits", { ...deposit, part })).body);
   expect(parts.map(({ messages }) => messages.length)).toEqual([64, 64, 64, 64, 44, 0]);
@@ -86,7 +87,7 @@ test("signs transfers without an order in later parts, and not with the deposits
   expect((await executionSigners(body.execution)).length).toBeGreaterThanOrEqual(2);
   const next = await main.post("depository-deposits", { ...deposit, part: 1 });
   expect(next.body.messages.map(({ result }) => result["currency"])).toEqual(Array(64).fill(account("f4")));
-  // Without a deposit of an order they are in the first part.
+  // Without a deposit for an order, the transfers are in the first part.
   origin.deposited(DEPOSIT_TX, bare.slice(0, 2));
   expect((await main.post("depository-deposits", deposit)).body.messages).toHaveLength(2);
 });
@@ -103,7 +104,7 @@ test("attests a transaction from before depositPartsSince as one execution under
   expect((await executionSigners(whole.execution)).length).toBeGreaterThanOrEqual(2);
   const later = await before.main.post("depository-deposits", { ...deposit, part: 1 });
   expect(later).toMatchObject({ status: 400, body: { code: "rejected", field: "part" } });
-  // Another transaction: this oracle may still be signing its own answer for the first one.
+  // A different transaction, because this oracle may still be signing its answer for the first one.
   before.origin.deposited(
     OTHER_TX,
     Array.from({ length: 257 }, () => ({ depositId: word("0a") })),
@@ -124,7 +125,7 @@ test("attests a transaction from before depositPartsSince as one execution under
   ]);
 });
 
-test("returns no part of a transaction from before its depositPartsSince, although its peers divide it", async () => {
+test("returns no part of a transaction from before this oracle's depositPartsSince, although its peers divide the transaction", async () => {
   const { main, origin } = await three({ hub: { depositPartsSince: 1_001 } });
   origin.deposited(
     DEPOSIT_TX,
@@ -206,7 +207,7 @@ test("without a list of signers a threshold has no effect", async () => {
   expect([status, body.quorum]).toEqual([200, { signers: 1, threshold: 1, local: "ok" }]);
 });
 
-test("queries no peer without the flag", async () => {
+test("queries no peer unless the caller sets requestPeerSignatures", async () => {
   const { main, peers, origin } = await three();
   origin.deposited(DEPOSIT_TX, [{}]);
   const { body } = await main.post("depository-deposits", { ...deposit, requestPeerSignatures: false });
@@ -214,7 +215,7 @@ test("queries no peer without the flag", async () => {
   expect(peers.flatMap(({ outcomes }) => outcomes)).toEqual([]);
 });
 
-test("strict callers get 409 instead of too few signatures, others a success that says so", async () => {
+test("with too few signatures, callers with requireThreshold get 409, and all others a success that says so", async () => {
   const { main, origin } = await three({ peers: [] });
   origin.deposited(DEPOSIT_TX, [{}]);
   expect((await main.post("depository-deposits", deposit)).body.quorum).toEqual({
@@ -225,7 +226,7 @@ test("strict callers get 409 instead of too few signatures, others a success tha
   const strict = await main.post("depository-deposits", { ...deposit, requireThreshold: true });
   expect([strict.status, strict.body.code]).toEqual([409, "quorum_not_reached"]);
   origin.deposited(DEPOSIT_TX, []);
-  // A transaction with nothing to sign needs no signatures.
+  // An answer with nothing to sign needs no signatures.
   expect((await main.post("depository-deposits", { ...deposit, requireThreshold: true })).status).toBe(200);
 });
 
@@ -240,7 +241,7 @@ test("peers alone can satisfy the quorum, and the answer says that this oracle d
   expect(headers.get("x-attestation-local")).toBe(body.quorum.local);
 });
 
-test("prefers the local answer over one with as many signers, regardless of what and when the peer answers", async () => {
+test("prefers the local answer over an answer with as many signers, whatever and whenever the peer answers", async () => {
   const seen = (amount: bigint): FakeChain => {
     const { origin } = chains();
     origin.deposited(DEPOSIT_TX, [{ amount }]);
@@ -258,7 +259,7 @@ test("prefers the local answer over one with as many signers, regardless of what
   }
 });
 
-test("chooses the same one of two contradicting peers, whichever is queried first or answers first", async () => {
+test("of two contradicting peers, always chooses the same one, whichever is queried first or answers first", async () => {
   const answers = new Set<string>();
   for (const first of [7n, 8n])
     for (const slow of [7n, 8n]) {
@@ -300,7 +301,7 @@ test("refuses valid signatures for another transaction, complete or partial", as
   expect(main.warnings).toEqual([]);
 });
 
-/** A peer that gives every caller the same answer. */
+/** A peer that gives every caller this answer. */
 async function startAnswering(text: string) {
   const server = createServer((_request, response) => {
     response.setHeader("content-type", "application/json");

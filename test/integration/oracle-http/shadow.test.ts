@@ -3,7 +3,8 @@ import { executionSigners } from "../../support/recovered-signers.ts";
 import { aChain, DEPOSIT_TX, FakeChain, oracleSigner, startWorld } from "../../support/oracle-world.ts";
 import type { World, WorldOptions } from "../../support/oracle-world.ts";
 
-// How peers treat an oracle in shadow mode, and its report for the operator. Each oracle has its own socket.
+// How peers treat an oracle in shadow mode, and what that oracle reports to the operator. Each oracle has its
+// own socket.
 
 const worlds: World[] = [];
 afterEach(async () => {
@@ -40,11 +41,11 @@ test("does not combine the signature of a peer in shadow mode, and warns the ope
   expect(await executionSigners(body.execution)).toEqual([addresses[0]]);
   expect(main.warnings.map(({ kind }) => kind)).toEqual(["peerSkipped", "belowThreshold"]);
   expect(main.warnings[0]?.text).toContain("runs in shadow mode");
-  // The shadow is still queried, because its own report depends on it.
+  // The shadow is still asked, because its own report depends on that.
   expect(shadow.outcomes).toHaveLength(1);
 });
 
-test("with a shadow among the peers the quorum consists of the others", async () => {
+test("if one peer is a shadow, the quorum consists of the other oracles", async () => {
   const shared = chains();
   const shadow = await oracle({ ...shared, ...list, signer: oracleSigner(1), shadow: true });
   const live = await oracle({ ...shared, ...list, signer: oracleSigner(2) });
@@ -65,7 +66,7 @@ test("a shadow whose peers never answer reports them as failed, and no agreement
   });
 });
 
-test("an answer with nothing to sign does not count as agreement", async () => {
+test("an answer with nothing to sign does not count as agreement of a shadow", async () => {
   const shared = chains();
   shared.origin.deposited(DEPOSIT_TX, []);
   const live = await oracle({ ...shared, ...list, signer: oracleSigner(1) });
@@ -87,7 +88,7 @@ test("reports a shadow that contradicts its only peer as diverged, with no agree
   });
 });
 
-test("agreement counts only attestations that another oracle signed too", async () => {
+test("agreement of a shadow counts only attestations that another oracle signed too", async () => {
   const shared = chains();
   const live = await oracle({ ...shared, ...list, signer: oracleSigner(1) });
   const main = await oracle({

@@ -10,7 +10,7 @@ import { executionSigners, messageSigners } from "../../support/recovered-signer
 import { account, aHub } from "../../support/oracle-world.ts";
 import type { AnswerBody } from "../../support/oracle-world.ts";
 
-// The real process with each kind of key, on nodes that know one deposit: the same answers, and the same
+// The real process with each kind of key, on nodes that know one deposit, gives the same answers and the same
 // metrics.
 
 const CALLER_KEY = "caller-key".padEnd(32, "-");
@@ -44,7 +44,7 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map(async (oracle) => await oracle.stop()));
 });
 
-/** Starts the process, which stops when its test ends or fails. */
+/** Starts the process. It stops when its test ends. */
 function anOracle(env: Readonly<Record<string, string>>): ReturnType<typeof startOracle> {
   const oracle = startOracle(env);
   started.push(oracle);
@@ -72,7 +72,7 @@ const rawKey = (): Record<string, string> => ({
 
 const awsKms = (): Record<string, string> => ({
   ...common(),
-  // The AWS SDK would read its own files.
+  // Otherwise the AWS SDK would read the machine's credential files.
   HOME: home,
   SIGNING_MODULE: "aws-kms",
   AWS_KMS_SIGNER_KEY_ID: "alias/oracle",
@@ -91,7 +91,10 @@ async function ask(url: string, transactionId = KNOWN_DEPOSIT as string) {
   return { status: answer.status, body: (await answer.json()) as AnswerBody };
 }
 
-/** The value of one series of /metrics; undefined if there is none. Labels in any order. */
+/**
+ * A reader of the values of single series in /metrics, whatever the order of their labels. Undefined if a
+ * series is missing.
+ */
 async function scraper(url: string) {
   const response = await fetch(`${url}/metrics`, { headers: { "x-api-key": CALLER_KEY } });
   const text = await response.text();
@@ -141,7 +144,7 @@ describe.each([
     );
     expect(value("oracle_signature_seconds_count", { outcome: "made" })).toBe(2);
     expect(value("oracle_signature_seconds_sum", { outcome: "made" })).toBeGreaterThan(0);
-    // Two signatures, perhaps concurrent.
+    // The two signatures may be made concurrently.
     expect(value("oracle_signature_seconds_sum", { outcome: "made" })).toBeLessThan(2 * tookSeconds);
     expect(value("oracle_signatures_total", { outcome: "made" })).toBe(2);
     expect(value("oracle_signer_healthy")).toBe(1);
@@ -189,7 +192,7 @@ test("while the key service does not sign, answers are 503 and the signer is unh
 describe("an oracle whose key is unavailable does not start", () => {
   async function refused(changes: Record<string, string>): Promise<string> {
     const oracle = anOracle({ ...awsKms(), ...changes });
-    // If it does start, the test must not wait forever.
+    // If the process does start, the test must not wait forever.
     const timer = setTimeout(() => void oracle.stop(), 20_000);
     expect(await oracle.ended).toBe(1);
     clearTimeout(timer);

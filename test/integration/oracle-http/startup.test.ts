@@ -8,7 +8,7 @@ import { startFakeNode } from "./fake-node.ts";
 import { startOracle } from "./process.ts";
 import { account } from "../../support/oracle-world.ts";
 
-// The real process: the configurations that it refuses, and those that it accepts.
+// The configurations that the real process refuses, and those that it accepts.
 
 const configsDir = resolve(import.meta.dirname, "../../../configs");
 const dir = mkdtempSync(join(tmpdir(), "causeway-oracle-"));
@@ -49,7 +49,7 @@ async function expectStartFailure(
 ): Promise<string> {
   const wanted = Object.entries({ ...env, ...changes }).filter(([name]) => !without.includes(name));
   const oracle = startOracle(Object.fromEntries(wanted));
-  // If it does start, the test must not wait forever.
+  // If the process does start, the test must not wait forever.
   const timer = setTimeout(() => void oracle.stop(), 15_000);
   expect(await oracle.ended).toBe(1);
   clearTimeout(timer);
@@ -71,7 +71,7 @@ test("starts with only the required variables, answers, hides its keys, and stop
     headers: { "content-type": "application/json", "x-api-key": CALLER_KEY },
     body: JSON.stringify({ chainId: "local-a", transactionId: `0x${"11".repeat(32)}` }),
   });
-  // The node serves another chain than configured, so its answers are not used.
+  // The node serves another chain than configured, so the oracle does not use its answers.
   expect([response.status, await response.json()]).toMatchObject([503, { code: "upstream_unavailable" }]);
   expect(await oracle.stop()).toBe(0);
   const log = oracle.output();
@@ -82,7 +82,7 @@ test("starts with only the required variables, answers, hides its keys, and stop
     expect(log).not.toContain(secret);
 }, 30_000);
 
-test("PORT is used if HTTP_PORT is not set", async () => {
+test("the process listens on PORT if HTTP_PORT is not set", async () => {
   const { HTTP_PORT: _, ...rest } = env;
   const oracle = startOracle({ ...rest, PORT: "0", HTTP_PORT: "" });
   expect(await oracle.url()).not.toContain(":3000");

@@ -55,7 +55,7 @@ test("reports an oracle that the hub does not count, and a hub whose multisig is
   expect((await statusOf(unknown)).hub.multisig).toBeNull();
 });
 
-test("answers even if the hub and a chain are unavailable, and reveals only the kind of fault", async () => {
+test("the status route answers even if the hub and a chain are unavailable, and reveals only the kind of fault", async () => {
   const world = await aWorld();
   const wrongChain = new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason: "secret reason" });
   world.hubHead.read = async () => await Promise.reject(wrongChain);
@@ -75,7 +75,7 @@ test("a chain that does not answer delays the report by at most three seconds", 
   expect(performance.now() - startedAtMs).toBeLessThan(6_000);
 }, 10_000);
 
-test("callers share one report for ten seconds: the chains are read once", async () => {
+test("callers share one status report for ten seconds, for which the chains are read once", async () => {
   const world = await aWorld();
   await Promise.all(Array.from({ length: 20 }, async () => await statusOf(world)));
   world.clock.nowMs += 9_999;
@@ -86,7 +86,7 @@ test("callers share one report for ten seconds: the chains are read once", async
   expect(world.origin.readCount).toBe(2);
 });
 
-test("needs a key if keys are set", async () => {
+test("the status route needs a key if keys are set", async () => {
   const world = await aWorld({ apiKeys: new Map([["key", "caller"]]) });
   expect((await world.get("/status/v1")).status).toBe(401);
   expect((await world.get("/status/v1", { "x-api-key": "key" })).status).toBe(200);

@@ -3,12 +3,12 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import type { AddressInfo, Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A request as a fake oracle received it. */
+/** A request that a fake peer received. */
 export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Resolves when the caller hangs up before the answer is complete. */
+  /** Resolves if the caller hangs up before the answer is complete. */
   readonly hungUp: Promise<void>;
 }
 
@@ -17,11 +17,11 @@ export type Behavior = (request: Received, response: ServerResponse) => void | P
 export interface FakePeer {
   readonly url: string;
   readonly received: readonly Received[];
-  /** The open connections, and the total number of connections so far. */
+  /** The open connections, and the number of connections so far. */
   readonly connections: { readonly open: ReadonlySet<Socket>; readonly everMade: () => number };
 }
 
-/** An HTTP server with the given behavior; ends with the test. */
+/** An HTTP server with this behavior. It stops when the test ends. */
 export async function startPeer(behavior: Behavior): Promise<FakePeer> {
   const received: Received[] = [];
   const open = new Set<Socket>();
@@ -51,7 +51,7 @@ export async function startPeer(behavior: Behavior): Promise<FakePeer> {
   return { url: `http://127.0.0.1:${port}`, received, connections: { open, everMade: () => made } };
 }
 
-/** Answers 200 with this JSON. */
+/** Answers with status 200 and this JSON. */
 export function answering(json: unknown, afterMs = 0): Behavior {
   return sending(200, JSON.stringify(json), afterMs);
 }
@@ -68,8 +68,7 @@ export const silent: Behavior = () => undefined;
 
 /**
  * Waits until every caller of this peer has hung up.
- *
- * @throws if there was no caller, or one still waits after a second.
+ * @throws if there was no caller, or if one still waits after a second
  */
 export async function abandoned(peer: FakePeer | undefined): Promise<void> {
   const hungUps = peer?.received.map(async ({ hungUp }) => await hungUp) ?? [];

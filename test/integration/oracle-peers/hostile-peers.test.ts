@@ -7,7 +7,7 @@ import { answering, pause, sending, startPeer, type Behavior } from "./fake-peer
 import { notesRoute, type NotesAnswer } from "./note-route.ts";
 import { A, answerBy, ask, askAgain, B, connect, kindsOf, L, says, signersOf } from "./oracles.ts";
 
-/** Checks that a peer adds nothing to the local answer. Returns the logged outcome. */
+/** Checks that a peer with this behavior adds nothing to the local answer. Returns the logged outcome. */
 const withPeer = async (behavior: Behavior, timeoutMs = 400): Promise<string> => {
   const outcome = await ask({ local: says(await answerBy([L])), peers: [behavior], timeoutMs });
   expect(signersOf(outcome)).toEqual([["L"]]);
@@ -16,7 +16,7 @@ const withPeer = async (behavior: Behavior, timeoutMs = 400): Promise<string> =>
   return outcome.reports[0]?.outcome ?? "not reported";
 };
 
-test("a body that is not an answer of the route is skipped", async () => {
+test("skips a peer whose body is not an answer of the route", async () => {
   expect(await withPeer(sending(200, "<html><body>welcome</body></html>"))).toBe("notJson");
   expect(await withPeer(sending(200, ""))).toBe("notJson");
   for (const json of [[], null, "text", 7, {}, { notes: [{ amount: "1", actions: "0x" }] }])
@@ -60,7 +60,7 @@ test("cuts off an answer of 300 MB early", async () => {
     }
   };
   expect(await withPeer(flood, 3_000)).toBe("tooLarge");
-  // Buffers at both ends may exceed the limit, but not by much.
+  // Buffers at both ends may add to the limit, but not much.
   expect(sentBytes).toBeLessThan(30 * 1024 * 1024);
 });
 
@@ -79,7 +79,7 @@ test("limits the total time of a slowly dripping answer, even if it starts immed
   expect(await withPeer(drip, 300)).toBe("timeout");
 });
 
-test("a compressed answer was not requested and is skipped", async () => {
+test("skips a compressed answer, because none was requested", async () => {
   const answer = JSON.stringify(await answerBy([A]));
   const zipped: Behavior = (request, response) => {
     expect(request.headers["accept-encoding"]).toBe("identity");
@@ -91,7 +91,7 @@ test("a compressed answer was not requested and is skipped", async () => {
   expect(await withPeer(labeled)).toBe("encoding");
 });
 
-test("a peer that refuses is skipped, even if its refusal contains an answer", async () => {
+test("skips a peer that refuses, even if its refusal contains an answer", async () => {
   const answer = JSON.stringify(await answerBy([A]));
   for (const status of [201, 400, 401, 429, 500, 503])
     expect(await withPeer(sending(status, answer))).toBe("status");
@@ -107,7 +107,7 @@ test("a warning names the peer, its status and its code, and no key", async () =
   expect(JSON.stringify(outcome.warnings)).not.toContain("key-of");
 });
 
-test("an unreachable peer, or one that hangs up, is skipped", async () => {
+test("skips a peer that is unreachable or hangs up", async () => {
   expect(await withPeer((_request, response) => void response.destroy())).toBe("network");
   const unreachable = connect()({
     url: "http://127.0.0.1:1",
@@ -118,7 +118,7 @@ test("an unreachable peer, or one that hangs up, is skipped", async () => {
   expect(outcome.reports[0]?.outcome).toBe("network");
 });
 
-test("a redirect is not followed", async () => {
+test("does not follow redirects", async () => {
   const elsewhere = await startPeer(answering(await answerBy([A])));
   for (const status of [301, 302, 303, 307, 308]) {
     const redirecting: Behavior = (_request, response) =>
@@ -147,7 +147,7 @@ test("does not use a proxy of the environment, which would see the keys", async 
   expect(proxy.connections.everMade()).toBe(0);
 });
 
-test("a peer gets its own key, or the caller's, or no header at all", async () => {
+test("sends a peer its own key, or the caller's key, or no key header", async () => {
   const keyAt = async (credential: string, incomingKey?: string): Promise<unknown> => {
     const { fakePeers } = await ask({
       local: says(await answerBy([L])),
@@ -177,7 +177,7 @@ test("requests only a peer's own signature, and never with looser requirements",
   ]);
 });
 
-test("two oracles that list each other query each other once", async () => {
+test("two oracles that are peers of each other query each other only once", async () => {
   const urls = { A: "", L: "" };
   const oracle =
     (own: typeof L, other: keyof typeof urls): Behavior =>
@@ -203,7 +203,7 @@ test("two oracles that list each other query each other once", async () => {
   expect([a.received.length, l.received.length]).toEqual([1, 1]);
 });
 
-test("a base URL with a path is the prefix of requests", async () => {
+test("the path of a peer's base URL is the prefix of requests to the peer", async () => {
   const peer = await startPeer(answering(await answerBy([A])));
   const below = connect()({ ...peer, url: `${peer.url}/oracle/` });
   const outcome = await askAgain([below], { local: says(await answerBy([L])) });
@@ -211,12 +211,12 @@ test("a base URL with a path is the prefix of requests", async () => {
   expect(peer.received[0]?.path).toBe("/oracle/notes/v1");
 });
 
-test("keeps connections alive, and replaces one that was closed in the meantime", async () => {
+test("keeps connections to peers alive, and replaces a connection that was closed in the meantime", async () => {
   const peer = await startPeer(answering(await answerBy([B])));
   const connected = connect()(peer);
   for (let n = 0; n < 3; n++) {
     await askAgain([connected], { local: says(await answerBy([L])) });
-    // A connection becomes free shortly after its answer was read.
+    // A connection becomes available shortly after its answer was read.
     await pause(20);
   }
   expect(peer.connections.everMade()).toBe(1);

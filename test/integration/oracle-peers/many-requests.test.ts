@@ -9,7 +9,7 @@ test("cancels everything immediately when the caller hangs up", async () => {
   const gone = new Error("the caller hung up");
   let localSignal: AbortSignal | undefined;
   const outcome = askAgain([connect()(peer)], {
-    // Work that ignores the signal must not delay the request either.
+    // Local work that ignores the signal must not delay the request either.
     local: async (signal) => {
       localSignal = signal;
       return await new Promise<never>(() => undefined);
@@ -55,7 +55,7 @@ test("a dead peer delays fifty concurrent requests by one timeout, and leaves no
   expect(performance.now() - startedAtMs).toBeLessThan(2_500);
   for (const outcome of outcomes) expect(signersOf(outcome)).toEqual([["L", "A"]]);
   expect(getEventListeners(stopping.signal, "abort")).toEqual([]);
-  // The dead peer's connections are closed; the live one's are kept for the next request.
+  // The connections to the dead peer are closed. Those to the live peer are kept for the next request.
   await pause(100);
   expect(dead.connections.open.size).toBe(0);
   expect(alive.connections.open.size).toBeGreaterThan(0);
@@ -84,7 +84,7 @@ test("measures how much time querying peers adds to the slowest required answer"
   const peers = running.map(connect());
   const added: number[] = [];
   for (let n = 0; n < 40; n++) {
-    // With a threshold of three, the second peer's answer is the last one required.
+    // With a threshold of three, the second peer's answer is the last required one.
     const { tookMs } = await askAgain(peers, { local, threshold: 3, timeoutMs: 2_000 });
     if (n >= 10) added.push(tookMs - 20);
   }
@@ -94,7 +94,7 @@ test("measures how much time querying peers adds to the slowest required answer"
   expect(added).toHaveLength(30);
 });
 
-test("queries peers while this oracle works, not afterwards", async () => {
+test("queries peers while this oracle works, and not afterwards", async () => {
   const outcome = await ask({
     local: async () => {
       await pause(200);

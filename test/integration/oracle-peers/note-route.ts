@@ -2,16 +2,16 @@ import type { AttestationRoute, ClaimedSignature } from "@causeway/attest";
 import type { Hex } from "@causeway/domain";
 import { keccak256, stringToBytes } from "viem";
 
-/** The oracles in these tests attest notes, each signed separately, for a domain. */
+/** In these tests oracles attest notes. Each note is signed separately, for a domain. */
 export interface NotesAnswer {
   readonly notes: readonly Note[];
   readonly domain: { readonly chainId: string; readonly contract: string };
-  /** An unsigned explanation. */
+  /** An explanation, which is not signed. */
   readonly comment?: string;
 }
 
 export interface Note {
-  /** Canonical decimal. */
+  /** A canonical decimal number. */
   readonly amount: string;
   /** Lower-case hex. */
   readonly actions: string;
@@ -36,7 +36,7 @@ export const notesRoute: AttestationRoute<NotesAnswer> = {
   }),
 };
 
-/** The digest of a note, for the domain of the oracle itself. */
+/** The digest that oracles sign for a note. Default: the domain of the local oracle. */
 export function digestOf({ amount, actions }: Pick<Note, "amount" | "actions">, domain = OUR_DOMAIN): Hex {
   return keccak256(stringToBytes([domain.chainId, domain.contract, amount, actions].join("|")));
 }

@@ -17,7 +17,7 @@ import { digestOf, notesRoute, OUR_DOMAIN, type Note, type NotesAnswer } from ".
 
 const signerOf = (byte: string): Signer => rawKeySigner(`0x${byte.repeat(32)}`);
 
-/** The local oracle, three listed peers, and an unlisted signer. */
+/** L is the local oracle. A, B and C are its listed peers, and the last one is an unlisted signer. */
 export const L = signerOf("11");
 export const A = signerOf("a1");
 export const B = signerOf("b2");
@@ -31,12 +31,12 @@ export async function signatureOf(signer: Signer, note = X, domain = OUR_DOMAIN)
   return signatureToHex(await signer.signDigest(digestOf(note, domain)));
 }
 
-/** An answer about one note with these signatures. */
+/** An answer about one note, with signatures by these signers. */
 export async function answerBy(signers: readonly Signer[], note = X): Promise<NotesAnswer> {
   return await answerOfNotes([[note, signers]]);
 }
 
-/** An answer about several notes, each with its own signatures. */
+/** An answer about several notes, each signed by its own signers. */
 export async function answerOfNotes(
   notes: readonly (readonly [Pick<Note, "amount" | "actions">, readonly Signer[]])[],
 ): Promise<NotesAnswer> {
@@ -56,7 +56,7 @@ export async function answerOfNotes(
   };
 }
 
-/** An answer with one signature, used unchanged. */
+/** An answer with this one signature, unchanged. */
 export function answerWith(oracle: string, signature: string): NotesAnswer {
   return { notes: [{ ...X, signatures: [{ oracle, signature }] }], domain: OUR_DOMAIN };
 }
@@ -65,7 +65,7 @@ export interface Question {
   readonly local: PeerAttestation<NotesAnswer>["local"];
   readonly peers: readonly Behavior[];
   readonly route?: typeof notesRoute;
-  /** Undefined: no list. Default: L, A, B and C. */
+  /** The listed signers. Default: L, A, B and C. */
   readonly list?: readonly Signer[] | "none";
   readonly threshold?: number;
   readonly timeoutMs?: number;
@@ -83,14 +83,14 @@ export interface Outcome extends PeerAttested<NotesAnswer> {
   readonly fakePeers: readonly FakePeer[];
 }
 
-/** The answer of oracle L with peers of this behavior. */
+/** The outcome of asking oracle L, whose peers have these behaviors. */
 export async function ask(question: Question): Promise<Outcome> {
   const fakePeers = await Promise.all(question.peers.map(startPeer));
   const outcome = await askAgain(fakePeers.map(connect(question.credential)), question);
   return { ...outcome, fakePeers };
 }
 
-/** The answer of oracle L with peers that are already connected. */
+/** The outcome of asking oracle L, whose peers are already connected. */
 export async function askAgain(
   peers: readonly Peer[],
   question: Omit<Question, "peers">,
@@ -119,7 +119,7 @@ export async function askAgain(
   return { ...attested, warnings, reports, tookMs: performance.now() - startedAtMs };
 }
 
-/** Ends with the test. */
+/** Connects to peers. The connections close when the test ends. */
 export function connect(credential = "key-of-the-peer"): (peer: FakePeer) => Peer {
   return ({ url }) => {
     const peer = connectPeer({
@@ -136,7 +136,7 @@ export const says =
   async () =>
     await Promise.resolve(answer);
 
-/** The signers of each note in the answer, in its order. */
+/** The signers of each note in the answer, in the order of the answer. */
 export function signersOf({ answer }: { readonly answer: NotesAnswer }): readonly string[][] {
   return answer.notes.map(({ signatures }) => signatures.map(({ oracle }) => nameOf(oracle)));
 }

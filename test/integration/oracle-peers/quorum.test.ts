@@ -18,9 +18,7 @@ import {
   Z,
 } from "./oracles.ts";
 
-/**
- * The local node's failure, with a status of 400 or 500, which must be passed on unchanged.
- */
+/** A failure of the local node. The oracle must pass on its status, 400 or 500, unchanged. */
 class LocalFault extends Error {
   readonly status: number;
 
@@ -32,7 +30,7 @@ class LocalFault extends Error {
 
 const fails = (status: number) => async () => await Promise.reject(new LocalFault(status));
 
-test("queries no peer without the flag", async () => {
+test("queries no peer unless the caller sets requestPeerSignatures", async () => {
   for (const flag of [false, undefined, "true", 1]) {
     const outcome = await ask({
       local: says(await answerBy([L])),
@@ -45,7 +43,7 @@ test("queries no peer without the flag", async () => {
   }
 });
 
-test("the flag changes nothing without peers", async () => {
+test("without peers, requestPeerSignatures changes nothing", async () => {
   const local = await answerBy([L]);
   const outcome = await askAgain([], { local: says(local) });
   expect(outcome.answer).toEqual(local);
@@ -98,7 +96,7 @@ test("returns one peer's answer although two are required, with the numbers in a
   expect(outcome.warnings.at(-1)).toMatchObject({ kind: "belowThreshold", matched: 1, required: 2 });
 });
 
-test("without any answer, fails with this oracle's own error", async () => {
+test("if no peer answers, fails with this oracle's own error", async () => {
   for (const status of [400, 500]) {
     const outcome = ask({
       local: fails(status),
@@ -159,7 +157,7 @@ test("two peers outvote this oracle, and the difference is logged", async () => 
   expect(kindsOf(outcome)).toEqual(["localDiverges"]);
 });
 
-test("the group with this oracle wins over another one of the same size", async () => {
+test("of two groups of equal answers with the same size, the one with this oracle wins", async () => {
   for (const [theirs, ours] of [
     [X, Y],
     [Y, X],
@@ -179,7 +177,7 @@ test("the group with this oracle wins over another one of the same size", async 
   }
 });
 
-test("prefers three equal answers to one even if four are required", async () => {
+test("prefers three equal answers to a single one, even if four are required", async () => {
   const outcome = await ask({
     local: says(await answerBy([L], Y)),
     peers: [answering(await answerBy([A])), answering(await answerBy([B])), answering(await answerBy([C]))],
@@ -221,7 +219,8 @@ test("the same note for another contract or chain counts as a different answer",
     const note = { ...X, signatures: [{ oracle: A.address, signature }] };
     const outcome = await ask({
       local: says(await answerBy([L])),
-      // Once like an honest oracle of another network, once with a signature that would be valid for ours.
+      // Once as an honest oracle of another network answers, and once with a signature that would be valid
+      // for this network.
       peers: [answering({ notes: [note], domain }), answering({ ...(await answerBy([B])), domain })],
     });
     expect(signersOf(outcome)).toEqual([["L"]]);
@@ -279,7 +278,7 @@ test("lagging peers do not hide this oracle's signature, and an empty answer is 
   expect(empty.answer).toEqual(nothing);
   expect(empty.quorum).toEqual({ signers: 0, threshold: 2, local: "ok" });
 
-  // A peer's empty answer proves nothing, so there is no answer without this oracle's own view.
+  // An empty answer of a peer proves nothing, so without its own view this oracle has no answer.
   const failed = ask({ local: fails(400), peers: [answering(nothing), answering(nothing)] });
   await expect(failed).rejects.toEqual(new LocalFault(400));
 });

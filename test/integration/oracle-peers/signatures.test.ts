@@ -21,17 +21,20 @@ import {
   Z,
 } from "./oracles.ts";
 
-/** The local oracle attests X; the result with these peer answers when `threshold` are required. */
+/**
+ * The local oracle attests note X. Returns the result with these peer answers if `threshold` signatures are
+ * required.
+ */
 const withPeerAnswers = async (threshold: number, ...answers: readonly NotesAnswer[]) =>
   await ask({
     local: says(await answerBy([L])),
-    // The answers arrive in sequence, so that each takes effect.
+    // The answers arrive in sequence, so that each one takes effect.
     peers: answers.map((answer, place) => answering(answer, 40 * (place + 1))),
     threshold,
     timeoutMs: 1_000,
   });
 
-test("a signature for another domain is invalid even if ours is written next to it", async () => {
+test("a signature for another domain is invalid, even if the answer names this oracle's domain", async () => {
   const foreign = await signatureOf(A, X, { ...OUR_DOMAIN, contract: `0x${"0d".repeat(20)}` });
   const outcome = await withPeerAnswers(2, answerWith(A.address, foreign));
   expect(signersOf(outcome)).toEqual([["L"]]);
@@ -62,7 +65,7 @@ test("counts each signer of a bundle once, even if one of them also answers sepa
   expect(outcome.quorum?.signers).toBe(3);
 });
 
-test("a peer that returns our own signature adds nothing", async () => {
+test("a peer that returns this oracle's own signature adds nothing", async () => {
   const outcome = await withPeerAnswers(2, await answerBy([L]));
   expect(signersOf(outcome)).toEqual([["L"]]);
   expect(outcome.quorum?.signers).toBe(1);
@@ -76,7 +79,7 @@ test("an unlisted signer's valid signature is neither counted nor forwarded", as
   expect(withOther.warnings).toMatchObject([{ kind: "signatureRefused", peer: 0 }]);
 });
 
-test("a signer written with a checksum is the same signer", async () => {
+test("a signer whose address has checksum case is the same signer", async () => {
   const outcome = await withPeerAnswers(
     3,
     answerWith(getAddress(A.address), await signatureOf(A)),
@@ -88,14 +91,14 @@ test("a signer written with a checksum is the same signer", async () => {
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** The other signature of the same key over the same digest: s mirrored, v flipped. */
+/** The other signature by the same key over the same digest, with s mirrored and v flipped. */
 async function highTwin(signer: Signer): Promise<string> {
   const signature = await signatureOf(signer);
   const s = (ORDER - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, "0");
   return `${signature.slice(0, 66)}${s}${signature.endsWith("1b") ? "1c" : "1b"}`;
 }
 
-test("the mirrored twin of a signature is invalid, alone or next to it", async () => {
+test("the malleated form of a signature is invalid, alone or next to the original", async () => {
   const twin = await highTwin(A);
   const alone = await withPeerAnswers(2, answerWith(A.address, twin));
   expect(signersOf(alone)).toEqual([["L"]]);

@@ -58,7 +58,7 @@ test("a threshold without a list is reported at the start, and ignored", async (
   expect(outcome.warnings).toEqual([]);
 });
 
-test("if this oracle fails, returns its error regardless of the peers, and cancels the calls to them", async () => {
+test("if this oracle fails, returns its error, whatever the peers answer, and cancels the calls to peers", async () => {
   const fault = new Error("the local node is down");
   const answers = [answering(await answerBy([A])), answering(await answerBy([B])), silent];
   const startedAtMs = performance.now();
@@ -75,7 +75,7 @@ test("if this oracle fails, returns its error regardless of the peers, and cance
   expect(performance.now() - startedAtMs).toBeLessThan(2_000);
 });
 
-test("if this oracle finds nothing to sign, says so regardless of the peers", async () => {
+test("if this oracle finds nothing to sign, its answer says so, whatever the peers answer", async () => {
   const outcome = await ask({
     local: says(await answerOfNotes([])),
     peers: [answering(await answerBy([A, B], X))],

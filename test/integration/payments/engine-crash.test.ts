@@ -11,7 +11,7 @@ afterEach(async () => await world.stop());
 
 test("whenever the process crashes between a deposit and the end of its fill, the recipient is paid exactly once", async () => {
   const { origin, destination, usdc } = world;
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.quote({ recipient: world.anAddress() });
       await world.pay(agreed);
@@ -31,7 +31,7 @@ test("whenever the process crashes between a deposit and the end of its fill, th
       const payments = await world.paymentsOf(agreed, destination);
       expect(payments, moment).toHaveLength(1);
       expect(await destination.balance(recipient, usdc), moment).toBe(promised.expectedAmount);
-      // After a crash right after the broadcast, the block may be the first to show the fill.
+      // After a crash right after the broadcast, the service may first see the fill in a block.
       expect(await world.statusesOf(agreed.requestId), moment).toSatisfy((seen: string[]) =>
         ["waiting pending submitted success", "waiting pending success"].includes(seen.join(" ")),
       );
@@ -42,7 +42,7 @@ test("whenever the process crashes between a deposit and the end of its fill, th
       });
     },
   });
-  // The crashes include the important moments.
+  // The test really crashed at the important moments.
   for (const moment of [
     "before commit",
     "after commit",
@@ -55,12 +55,12 @@ test("whenever the process crashes between a deposit and the end of its fill, th
     "before lanes.setMined",
     "before lanes.setFinal",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);
 
 test("whenever the process crashes during a refund, the deposit is refunded exactly once", async () => {
   const { origin, usdc } = world;
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.quote({ refundTo: world.anAddress(), referrer: "debug-force-refund" });
       await world.pay(agreed);
@@ -85,12 +85,12 @@ test("whenever the process crashes during a refund, the deposit is refunded exac
     },
   });
   for (const moment of ["before sign", "after broadcast", "before deposits.setRefund"])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 120_000);
 
-test("whenever the process crashes while it replaces a stuck fill, one of the two variants pays and never both", async () => {
+test("whenever the process crashes while it replaces a stuck fill, exactly one of the two variants pays", async () => {
   const { origin, destination, usdc, clock } = world;
-  const deaths = await crashAtEveryStep(world, {
+  const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.quote({ recipient: world.anAddress() });
       await world.pay(agreed);
@@ -112,10 +112,10 @@ test("whenever the process crashes while it replaces a stuck fill, one of the tw
       expect((await world.status(agreed.requestId)).status, moment).toBe("success");
     },
   });
-  expect(deaths).toContain("before lanes.addAttempts");
+  expect(crashes).toContain("before lanes.addAttempts");
 }, 120_000);
 
-test("whenever the process crashes while it cancels a fill, the deposit is refunded once or the fill is paid, never both", async () => {
+test("whenever the process crashes while it cancels a fill, either the deposit is refunded once or the fill is paid", async () => {
   const { origin, destination, usdc, clock } = world;
   const outcomes = new Set<string>();
   await crashAtEveryStep(world, {
@@ -127,7 +127,8 @@ test("whenever the process crashes while it cancels a fill, the deposit is refun
       });
       await world.pay(agreed);
       await origin.mine();
-      // Others use the chain too, so that gas prices are not derived only from the fill's bumped fees.
+      // Other transactions use the chain too, so that gas prices do not follow only from the fill's bumped
+      // fees.
       for (let block = 0; block < 2; block++) {
         await destination.send(world.stranger, { to: world.stranger.address });
         await destination.mine();

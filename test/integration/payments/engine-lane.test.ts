@@ -53,7 +53,7 @@ test("a fill that is stuck because gas became more expensive is replaced at the 
   const agreed = await aSubmittedFill();
   const before = await slotOf(agreed);
   const first = before.attempts[0];
-  // The next block's base fee is above the first attempt's maximum.
+  // The base fee of the next block exceeds the maximum fee of the first attempt.
   const baseFeePerGas = (first?.maxFeePerGas ?? 0n) * 3n;
   await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas });
   await destination.mine();
@@ -77,7 +77,7 @@ test("a fill that is stuck because gas became more expensive is replaced at the 
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
-test("lane maintenance skips a slot that its own process is signing, and broadcasts one that another process left unsigned", async () => {
+test("lane maintenance skips a slot that its own process is signing, and signs and broadcasts a slot that another process left unsigned", async () => {
   const { destination, clock, services } = world;
   const released = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
@@ -85,7 +85,7 @@ test("lane maintenance skips a slot that its own process is signing, and broadca
   const slow: WorkerServices = {
     ...services,
     slotsBeingSent,
-    // A key of another service: a local one signs in the commit that reserves the slot.
+    // The key is in another service. A local key would sign in the commit that reserves the slot.
     signer: {
       address: services.signer.address,
       signDigest: async (digest) => {
@@ -114,7 +114,7 @@ test("lane maintenance skips a slot that its own process is signing, and broadca
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
 });
 
-test("at the chain's fee cap no higher fee is signed: the same bytes are broadcast again", async () => {
+test("at the chain's fee cap, no higher fee is signed and the same bytes are broadcast again", async () => {
   await world.stop();
   world = await startEngineWorld();
   const { destination, clock } = world;
@@ -136,7 +136,7 @@ test("a fill whose gas the solver cannot pay waits and is paid when the solver i
   await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
-  // The balance is lost between the simulation and the broadcast.
+  // Between the simulation and the broadcast, the solver loses the balance.
   const { signer } = world.services;
   await world.work({
     ...world.services,
@@ -152,7 +152,7 @@ test("a fill whose gas the solver cannot pay waits and is paid when the solver i
   expect((await world.status(agreed.requestId)).status).toBe("pending");
 
   await destination.client.setBalance({ address: world.solver.address, value: parseEther("10") });
-  // The payment is rebroadcast at the usual interval, so that not every round raises the alarm again.
+  // The payment is broadcast again only at the usual interval, so not every round raises the alarm again.
   const { orphanedAfterMs, rebroadcastIntervalMs } = world.services.enginePolicy;
   clock.forward(orphanedAfterMs + 1);
   await world.maintainLaneOf(destination);
@@ -199,7 +199,7 @@ test("a fill whose bytes the node permanently refuses is canceled at its nonce, 
   await destination.mine();
   await world.watch(destination);
   expect((await world.status(behind.requestId)).status).toBe("success");
-  // The nonce is used, but nothing is refunded before its block is final.
+  // The nonce is used, but nothing is refunded before the block is final.
   expect((await world.status(refused.requestId)).status).toBe("pending");
   expect((await world.request(refused.requestId)).state.name).toBe("filling");
 
@@ -283,7 +283,7 @@ test("a fill mined above the scanned head does not block the lane for other requ
   }
 });
 
-test("a lane keeps planning while a receipt is late by one head, and stops when a second head shows none", async () => {
+test("a lane keeps planning while a receipt is missing at one head, and stops when it is also missing at a second head", async () => {
   const { destination } = world;
   const { connected } = destination;
   await aSubmittedFill();
@@ -297,7 +297,7 @@ test("a lane keeps planning while a receipt is late by one head, and stops when 
       get: (id) => (id === destination.chain.id ? lagging : world.services.chains.get(id)),
     },
   });
-  // Reading the same head again is not a second head.
+  // Reading the same head twice does not count as two heads.
   await trackLane(world.services, lagging, trail);
   expect((await slotOf(await aSubmittedFill())).state).toBe("open");
   await destination.mine();
@@ -316,7 +316,7 @@ test("refunds the deposit if the token returns false instead of reverting the fi
   const agreed = await aSubmittedFill({ refundTo: world.anAddress() });
   const address = agreed.terms.destination.currency;
   const bytecode = (await client.getCode({ address })) ?? "0x";
-  // Returns false for everything.
+  // Code that returns false for every call.
   await client.setCode({ address, bytecode: "0x600060005260206000f3" });
   await destination.mine();
   await client.setCode({ address, bytecode });
@@ -367,9 +367,8 @@ test("refunds nothing if the node has lost the receipt of a paid nonce", async (
 });
 
 /**
- * The state of a database that failed over to a copy without the commit that planned the fill.
- *
- * @returns a function that restores what was lost
+ * Simulates that the database failed over to a copy without the commit that planned the fill.
+ * @returns a function that restores the lost rows
  */
 async function loseFill(agreed: Agreed): Promise<() => Promise<void>> {
   const { requestId } = agreed;
@@ -395,7 +394,7 @@ test("a payment whose commit a failover lost is not repeated: its lane plans not
   await loseFill(agreed);
   await openLane(world.services, destination.connected);
   expect(world.events.of("payment_unrecorded")[0]?.facts).toMatchObject({ requestId: agreed.requestId });
-  // No request is planned on this lane, no matter how long it takes.
+  // No fill is planned on this lane, however long it waits.
   const other = await aSubmittedFill();
   for (let round = 0; round < 8; round++) {
     world.clock.forward(60_000);
@@ -432,7 +431,7 @@ test("holds a lane for a lost payment in blocks beyond the search window, until 
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-/** The services after the operator changed the solver's key and funded the new one. */
+/** The services after the operator replaced the solver's key and funded the new one. */
 async function withNewKey({ signer: former, ...services }: WorkerServices): Promise<WorkerServices> {
   const signer = rawKeySigner(`0x${"e3".repeat(32)}`);
   await world.destination.fund(signer.address, { native: 10n ** 20n, tokens: 100_000_000n });
@@ -456,7 +455,7 @@ test("after the solver's key was replaced, the old lane replaces its stuck payme
   expect(await slotOf(stuck)).toMatchObject({ nonce: before.nonce, sender: services.signer.address });
   expect((await slotOf(stuck)).attempts).toHaveLength(2);
 
-  // Its order names the old key.
+  // The order of this request names the old key.
   await world.pay(later);
   await world.origin.mine();
   await world.watch(world.origin, rotated);
@@ -642,7 +641,7 @@ test("a deposit whose lost fill was mined is not refunded while the destination'
   }
   expect(await attempt(silent)).toBe(fault);
   expect(await attempt(disabled)).toMatchObject({ why: expect.stringContaining("not enabled") });
-  // Past its deadline it would be refunded, had nothing been paid.
+  // If nothing had been paid, the deposit would be refunded after this deadline.
   clock.forward(agreed.terms.fillDeadlineMs);
   for (const by of [silent, disabled, unknownSolver, services]) await attempt(by);
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
@@ -665,7 +664,7 @@ test("a fill whose commit a failover lost before its broadcast is planned again 
   await world.watch(origin);
   await world.work(cutOff).catch(() => undefined);
   await loseFill(agreed);
-  // With other fees, so that the bytes differ.
+  // The fees differ, so the bytes differ.
   await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 3n * 10n ** 9n });
   await destination.mine();
   await world.watch(destination);
@@ -680,11 +679,11 @@ test("a fill whose commit a failover lost before its broadcast is planned again 
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-test("never treats a slot as dead whose nonce a lost payment of an order used", async () => {
+test("a slot whose nonce a lost payment of an order used is never treated as dead", async () => {
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();
   await loseFill(agreed);
-  // The lost bytes are still in the mempool, and the fill is planned again at the same nonce with other fees.
+  // The lost bytes are still in the mempool. The fill is planned again at the same nonce with other fees.
   const { connected } = destination;
   const { maxFeePerGas, ...prices } = connected.pulse.gasPrices();
   const gasPrices = () => ({ ...prices, maxFeePerGas: maxFeePerGas - 1n });
@@ -738,7 +737,7 @@ test("a lane that starts behind the chain starts at the chain's nonce", async ()
 
 test("a fill that reverts on chain is refunded once that block is final, and shows no interim failure", async () => {
   const { destination, origin } = world;
-  // A native payment to an account that becomes a contract without a payable function after the simulation.
+  // After the simulation, the recipient becomes a contract that rejects the native payment.
   const agreed = await aSubmittedFill({ destinationCurrency: NATIVE_CURRENCY });
   await destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
   await destination.mine();
@@ -748,7 +747,7 @@ test("a fill that reverts on chain is refunded once that block is final, and sho
     state: "mined",
     minedStatus: "reverted",
   });
-  // Its block may still be replaced by one in which the payment succeeds.
+  // The payment could still succeed in a block that replaces this one.
   await destination.mine();
   await world.watch(destination);
   expect((await world.request(agreed.requestId)).state.name).toBe("submitted");
@@ -833,7 +832,7 @@ test("a fill that a reorg moved into another block stays paid once and becomes f
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
-/** The services of a process that read the lane before others changed it. */
+/** The services of a process that read the lane before other processes changed it. */
 async function readBefore(): Promise<WorkerServices> {
   const stale = await world.services.reads.unsettledSlots(world.destination.chain.id, world.solver.address);
   return { ...world.services, reads: { ...world.services.reads, unsettledSlots: async () => stale } };
@@ -923,7 +922,7 @@ test("does not finalize a fill by a block that a reorg replaced after the lane w
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
 });
 
-test("does not end a payment by a used nonce while an attempt was signed after the lane was read", async () => {
+test("a used nonce does not end a payment if an attempt was signed after the lane was read", async () => {
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();
   const { id, nonce, attempts } = await slotOf(agreed);
@@ -956,7 +955,7 @@ test("does not end a payment by a used nonce while an attempt was signed after t
   expect((await slotOf(agreed)).state).toBe("open");
   expect(eventsOf(agreed)).toEqual([]);
 
-  // A process that reads it with all attempts may end it.
+  // A process that reads the slot with all attempts may end it.
   expect((await world.untilFinal(agreed.requestId)).status).toBe("refund");
   expect(await world.paymentsOf(agreed, origin)).toHaveLength(1);
 });
@@ -1009,7 +1008,7 @@ test("a hundred pending fills of one lane are mined without a nonce gap", async 
 test("fills the nonce gap of a transaction that was orphaned before the lane was opened", async () => {
   const { origin, destination, services, solver } = world;
   const used = await destination.connected.connection.reader.nonce(solver.address, "latest");
-  // The chain's state before the reorg.
+  // The state of the chain before the reorg.
   await services.uow.run(async (tx) => await tx.lanes.open(destination.chain.id, solver.address, used + 2));
   const agreed = await world.quote();
   await world.pay(agreed);

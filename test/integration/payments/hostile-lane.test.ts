@@ -24,7 +24,7 @@ async function aDeposit(ask: Ask = {}): Promise<Agreed> {
 const slotOf = async ({ requestId }: Agreed) => await world.services.reads.slotOfLeg("fill", requestId);
 const statusOf = async ({ requestId }: Agreed) => (await world.status(requestId)).status;
 
-/** The services with a destination node whose broadcasts go to `broadcast`. */
+/** The services with a destination node that hands broadcasts to `broadcast`. */
 const sendingBy = (broadcast: ChainWriter["broadcast"]): WorkerServices =>
   withChain(world.services, world.destination.connected, { connection: { writer: { broadcast } } });
 
@@ -37,7 +37,7 @@ test("a native fill that would leave no native tokens for gas waits without a no
   const { destination, clock, services } = world;
   const greedy = await aDeposit({ destinationCurrency: NATIVE_CURRENCY });
   const { expectedAmount } = greedy.terms.destination;
-  // Enough for the payment or for the gas of others, but not for the payment and its own gas.
+  // The balance covers the payment, or the gas of other payments, but not the payment and its own gas.
   await destination.client.setBalance({ address: world.solver.address, value: expectedAmount + 10n ** 9n });
   await mineDestination();
   await world.work();
@@ -58,7 +58,7 @@ test("a native fill that would leave no native tokens for gas waits without a no
   });
 });
 
-test("a payment that every node refuses, with any error, is canceled at its nonce: later ones are mined and its deposit is refunded", async () => {
+test("a payment that every node refuses is canceled at its nonce, whatever the error, later payments are mined, and its deposit is refunded", async () => {
   const { destination, clock, services } = world;
   const { writer } = destination.connected.connection;
   let refused: Hex | undefined;
@@ -161,7 +161,7 @@ test("a cancel transaction that the node rejects is broadcast again at the usual
     clock.forward(1_000);
     await world.maintainLaneOf(destination, by);
   }
-  // One broadcast of the payment, one of its cancel transaction, and the repetitions.
+  // The payment, its cancel transaction and the repetitions were broadcast.
   expect(broadcasts).toBeGreaterThan(2);
   expect(broadcasts).toBeLessThanOrEqual(2 + stuckAfterMs / rebroadcastIntervalMs);
   clock.forward(1_000);

@@ -17,7 +17,7 @@ import type { ChainDirectory } from "../../../apps/api/src/chains/chains.port.ts
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { startSwallowingProxy } from "../../../scripts/soak/swallowing-proxy.ts";
 
-/** Like production, but several times faster. */
+/** The timing of production, several times faster. */
 const TIMING = { beatMs: 100, leaseMs: 1_200, sessionIdleMs: 1_800 };
 const forever = new AbortController().signal;
 
@@ -63,7 +63,7 @@ async function lockSessions(): Promise<Session[]> {
   return rows;
 }
 
-/** Versions of the row of `hot` that vacuum could not remove. */
+/** The number of versions of the row in `hot` that vacuum could not remove. */
 async function deadVersions(): Promise<number> {
   await pool.query("vacuum hot");
   const { rows } = await pool.query<{ dead: string }>(
@@ -91,7 +91,7 @@ test("in production a standby leads within 5 seconds, and the leader stops befor
   expect(leaseMs + beatMs).toBeLessThan(sessionIdleMs);
 });
 
-test("two tasks of one name in one process lead one after the other", async () => {
+test("two tasks with one name in one process lead one after the other", async () => {
   const locks = aProcess();
   const first = await locks.lead("watch:1", forever);
   const second = locks.lead("watch:1", forever);
@@ -106,7 +106,7 @@ test("a standby holds no snapshot, so vacuum and concurrent index builds do not 
   const waiting = ["watch:1", "watch:2", "settlement"].map((name) => standby.lead(name, forever));
   await sleep(500);
   expect(await lockSessions(), "one connection per process, however many locks").toHaveLength(2);
-  // Between two heartbeats, which are short.
+  // The session is idle between two heartbeats, which are short.
   const idle = { state: "idle", backend_xmin: null };
   await expect
     .poll(async () => (await lockSessions()).map(({ state, backend_xmin }) => ({ state, backend_xmin })))

@@ -45,14 +45,16 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Empties the list before closing, so that a part that hangs fails only its own test. */
+/** Empties the list before closing, so that a part that hangs fails only the test that started it. */
 async function closeParts(): Promise<void> {
   const started = parts.toReversed();
   parts = [];
   for (const part of started) await part.close();
 }
 
-/** A catalog that only records which jobs ran. Jobs of `fill` may run in the process that commits them. */
+/**
+ * A job catalog that only records which jobs ran. Jobs of `fill` may run in the process that commits them.
+ */
 function aCatalog(run: (payload: unknown) => Promise<Progress> = async () => ({ waitMs: 0 }), ofFill = {}) {
   const ran: unknown[] = [];
   const job = (name: "fill" | "refund") => ({
@@ -114,7 +116,7 @@ const numbers = (ran: readonly unknown[]): number[] =>
 const unpublished = async (): Promise<number> =>
   (await pool.query("select 1 from outbox where published_at_ms is null")).rows.length;
 
-test("runs committed jobs promptly, each once, no matter how many relays and workers there are", async () => {
+test("committed jobs run promptly and once, however many relays and workers there are", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
   await Promise.all([relay(catalog, url), relay(catalog, url)]);
@@ -144,7 +146,7 @@ test("a commit writes all its jobs and one announcement in one statement, and a 
   });
   const held = new Proxy(pool, {
     get: (inner, key): unknown =>
-      // The sender gets no connection, so announcements stay in their table.
+      // The sender gets no connection, so announcements stay in the table.
       key === "connect"
         ? async () => recorded
         : key === "query"
@@ -247,7 +249,9 @@ test("queues the jobs of a commit without reading the table, and then marks them
   await expect.poll(isConnected, { timeout: 5_000 }).toBe(true);
   const other = await pool.connect();
   const runs = (n: number) => ran.filter((payload) => (payload as { n: number }).n === n);
-  /** Stores a job and hides it from every read of the table, unless the relay has just read it. */
+  /**
+   * Stores a job and then hides it from every read of the table. Undefined if the relay has already read it.
+   */
   const hidden = async (n: number): Promise<number | undefined> => {
     const { rows } = await pool.query<{ id: number }>(
       `insert into outbox (job_name, job_id, payload, created_at_ms) values ('fill', 'job-${n}', '{"n":${n}}', 1) returning id`,
@@ -277,7 +281,7 @@ test("queues the jobs of a commit without reading the table, and then marks them
   expect(runs(n)).toHaveLength(1);
 });
 
-/** A process that runs the jobs of its commits itself, and whose relay has reached Redis. */
+/** A process that runs the jobs of its commits itself. Its relay has connected to Redis. */
 async function committing(run: (payload: unknown) => Promise<Progress>, hangsAfterMs?: number) {
   const { catalog, ran } = aCatalog(run, { runsAtCommit: true });
   const { url } = testRedis();
@@ -344,7 +348,7 @@ test("a slow job of a commit runs once, even if relays read the table in the mea
   await relay(standby.catalog, url);
   workers(standby.catalog, url);
   await commit(jobs(0, 4));
-  // As an API process that shares the database: its commit wakes every relay.
+  // An API process shares the database, and its commit wakes every relay.
   await add([{ job: "refund", jobId: "refund-0", payload: { n: 99 } }]);
   await expect.poll(() => [...ran, ...standby.ran].length, { timeout: 1_000 }).toBe(5);
   await expect.poll(unpublished, { timeout: 4_000 }).toBe(0);
@@ -422,7 +426,7 @@ test("commits and the queue share the concurrency of a process; the queue gets t
     await commit(jobs(0, 6));
     const active = async () =>
       (await started.depths()).find(({ queue, state }) => queue === "fill" && state === "active")?.jobs;
-    // Four at commit; the worker has taken the other two from the queue.
+    // Four jobs run at the commit. The worker has taken the other two from the queue.
     await expect.poll(active, { timeout: 900 }).toBe(6);
     await sleep(200);
     expect(numbers(ran)).toEqual([0, 1, 2, 3]);
@@ -495,7 +499,7 @@ test("the depth of each queue is reported by state; if Redis does not answer, it
 test("a job that was published twice runs once while the queue remembers it", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
-  // Both rows are on the queue before any worker runs, as after a crash between queue and commit.
+  // Both rows are in the queue before any worker runs, as after a crash between queueing and commit.
   await relay(catalog, url);
   await add(jobs(0, 3));
   await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
@@ -528,7 +532,7 @@ test("a job that has to wait runs again, and one that fails is retried", async (
   expect(seen.get(2), "a permanent error is not retried").toBe(1);
 });
 
-test("loses nothing while Redis is down: jobs committed in the meantime run when it is back", async () => {
+test("jobs that are committed while Redis is down run when Redis is back, and none is lost", async () => {
   const port = await freePort();
   let redis: RunningRedis = await startRedis({ port, env: {} });
   try {
@@ -584,7 +588,7 @@ test("publishes a job again that Redis lost before it answered", async () => {
   }
 });
 
-test("a clean start is not a fault, because the relay waits for its connection before it publishes", async () => {
+test("a clean start reports no fault, because the relay waits for its connection before it publishes", async () => {
   const { catalog, ran } = aCatalog();
   const faultsBefore = events.of("relay_fault").length;
   const { url } = testRedis();
@@ -725,7 +729,7 @@ test("the relay recovers when its connection for notifications is cut", async ()
   await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(3);
 });
 
-/** Runs a command on Redis, for example on BullMQ's keys of the queue `fill`. */
+/** Runs a command on Redis, for example on the keys that BullMQ uses for the queue `fill`. */
 async function askRedis<T>(
   url: string,
   ask: (redis: ReturnType<typeof producerConnection>) => Promise<T>,
@@ -739,7 +743,7 @@ async function askRedis<T>(
   }
 }
 
-/** Starts relay and workers, and waits until the relay has found the new queue empty. */
+/** Starts a relay and workers, and waits until the relay has found the new queue empty. */
 async function workOn(catalog: Catalog, url: string): Promise<void> {
   await relay(catalog, url);
   workers(catalog, url);
@@ -791,7 +795,7 @@ test("a job that was queued again runs once and leaves nothing on the queue when
   expect(run, "only the reconciler queues it again").toMatchObject({ job_id: "rescue-fill-1", rescues: 1 });
 });
 
-test("a job that waits is recorded as waiting; a duplicate that was queued again ends", async () => {
+test("a job that waits is recorded as waiting, and a duplicate that was queued again ends", async () => {
   const { url } = testRedis();
   const { catalog, ran } = aCatalog(async () => await Promise.resolve({ waitMs: 60_000, why: "not yet" }));
   await workOn(catalog, url);
@@ -831,7 +835,10 @@ const legs = Array.from({ length: 40 }, (_, n) => String(n));
 const ofLegs = (): OutboxEntry[] =>
   legs.map((n) => ({ job: "fill", jobId: `fill-${n}-${clock.nowMs()}`, payload: { n: Number(n) } }));
 
-/** Reconciles 10 s later, as if no leg had moved. @returns how many jobs were queued again */
+/**
+ * Reconciles 10 s later, while no leg has progressed.
+ * @returns how many jobs were queued again
+ */
 const reconcile = async ({ queuedLegs }: OutboxRelay): Promise<number> =>
   await rescueOverdue(
     {
@@ -879,7 +886,7 @@ test("queues jobs again that Redis lost or that failed permanently", async () =>
   const started = await relay(catalog, url);
   await add(ofLegs());
   await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
-  // As after a restart from an older snapshot.
+  // Simulates a restart of Redis from an older snapshot.
   await askRedis(url, async (redis) => await redis.lpop(`${prefix}:fill:wait`, 3));
   expect(await reconcile(started)).toBe(3);
   await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);

@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(async () => await world.stop());
 
-/** The services of a worker with limits for the solver, in USD. */
+/** The services of a worker with these limits for the solver, in USD. */
 function limited(limits: Partial<Record<keyof LaneLimits, number>>): WorkerServices {
   const usd = (value: number | undefined) =>
     value === undefined ? undefined : parseUnits(String(value), 18);
@@ -104,7 +104,7 @@ async function plantClaim(
   });
 }
 
-test("planted slots move no funds and planted payouts at most the daily limit; cancel transactions use their nonces", async () => {
+test("planted slots move no funds, planted payouts move at most the daily limit, and cancel transactions use their nonces", async () => {
   const { destination, usdc, services } = world;
   const by = limited({ dayUsd: 150 });
   const thief = world.anAddress();
@@ -125,10 +125,10 @@ test("planted slots move no funds and planted payouts at most the daily limit; c
     ),
     leg: { kind: "fill", id: other.requestId, requestId: other.requestId },
   });
-  // Complete planted payouts are paid up to the limit, and only by the key of their kind.
+  // Complete planted payouts are paid up to the limit, and only by the key for payouts.
   for (let n = 0; n < 3; n++) await plantClaim(thief, 40_000_000n);
   await plantClaim(thief, 1_000_000n, services.executor?.address);
-  // A slot with a planted attempt, and rows that claim its amount was counted.
+  // The slot has a planted attempt, and other rows claim that its amount was counted.
   await plant({ call: transferCall(usdc, thief, 20_000_000n) });
   await world.pool.query(
     `insert into attempts (slot_id, n, kind, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, broadcast_at_ms, first_broadcast_at_ms, offered_since_ms)
@@ -140,7 +140,7 @@ test("planted slots move no funds and planted payouts at most the daily limit; c
   await world.pool.query("delete from spent_days");
   world.clock.forward(services.enginePolicy.stuckAfterMs + 1);
   await world.maintainLaneOf(destination, by);
-  // The planted claims are in no ledger. Only their slots matter from now on.
+  // No ledger has the planted claims. From now on only their slots matter.
   await world.pool.query("delete from claims");
   await rounds(by, 8);
   expect(await destination.balance(thief, usdc)).toBe(40_000_000n);
@@ -155,12 +155,12 @@ test("planted slots move no funds and planted payouts at most the daily limit; c
   expect(world.events.of("signature_refused").map(({ facts }) => facts["rule"])).toEqual(
     expect.arrayContaining(["leg", "amount", "key", "day"]),
   );
-  // No payment stays held after its slot ended.
+  // After its slot ended, no payment is still held.
   const ended = await world.pool.query(
     "select rule from held_payments join slots using (leg_kind, leg_id) where state = 'dead'",
   );
   expect(ended.rows).toEqual([]);
-  // The process still counts 140 of 150 USD, although the database rows are deleted.
+  // The process still counts 140 of the 150 USD, although the rows were deleted from the database.
   const second = await deposited(by);
   await rounds(by);
   expect(await received(second)).toBe(0n);
@@ -250,7 +250,7 @@ test("a fill waits until the next day even if only the process's memory counts t
   const call = transferCall(usdc, world.anAddress(), 1n);
   const outflow = { currency: usdc, amount: 1n };
   const { address: sender } = services.signer;
-  // Another process released the amount of an unpaid payment only in the database.
+  // In the database alone, another process released the amount of an unpaid payment.
   const payment = { id: "0", chainId: destination.chain.id, sender, nonce: 0, call, outflow };
   const day = Math.floor(clock.nowMs() / DAY_MS);
   by.spentMemory?.add({ payment, key: "solver", day, usd: parseUnits("100", 18), maxUsd: undefined });

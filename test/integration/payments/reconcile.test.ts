@@ -70,7 +70,7 @@ const servicesAt = (nowMs: number) => ({
   clock: { nowMs: () => nowMs },
 });
 
-/** Unpaid quotes from one chain. */
+/** Stores unpaid quotes from one chain. */
 async function quotesFrom(
   chainId: number,
   fillDeadlineMs: number,
@@ -90,7 +90,7 @@ async function aQuoteFrom(chainId: number, fillDeadlineMs: number): Promise<Requ
   return terms;
 }
 
-/** Records that a watcher read the chain up to a block of this time. */
+/** Records that a watcher read the chain up to a block with this time. */
 async function readUpTo(chainId: number, timeMs: number): Promise<void> {
   const block = { number: 7n, hash: someHash(), timestamp: BigInt(Math.ceil(timeMs / 1000)) };
   await uow.run(async (tx) => {
@@ -174,7 +174,7 @@ test("checks reported transactions before it expires a quote, and expires those 
   await reconcileRequests({ ...services, chains: { ...services.chains, get } });
   expect((await stateOf(reported))?.name, "its node could not look up the transaction").toBe("quoted");
   expect((await stateOf(removed))?.name).toBe("expired");
-  // The transaction is not on the chain, so there is nothing to record.
+  // The transaction is not on the chain, so nothing is recorded.
   await reconcileRequests(services);
   expect((await stateOf(reported))?.name).toBe("expired");
 });
@@ -248,7 +248,7 @@ test("expires requests with history one by one: an execution that failed to depo
   expect(states).toEqual(["expired", "expired", "quoted"]);
 });
 
-test("reports which part failed, and runs the others", async () => {
+test("reconciling reports which part failed, and runs all other parts", async () => {
   const terms = await aQuoteFrom(EVM, LATE_MS);
   await readUpTo(EVM, NOW_MS);
   const services = servicesAt(NOW_MS);
@@ -325,7 +325,7 @@ test("prunes unpaid quotes a month after their deadline, and checks only once th
   expect(oldest.find(({ table }) => table === "requests")?.sinceMs).toBe(young?.fillDeadlineMs);
 });
 
-/** Terms whose calls take several kilobytes. */
+/** Terms with calls of several kilobytes. */
 function withCalls(): Partial<RequestTerms> {
   const { order } = someTerms();
   const call = `0x${"ab".repeat(3_000)}` as const;
@@ -417,7 +417,7 @@ test("keeps quotes with calls for a month if their origin returns no deposit wit
   expect(oldest.find(({ table }) => table === "large_requests")?.sinceMs).toBeUndefined();
 });
 
-/** A pending delivery of a request's last change. */
+/** A pending delivery of the last change of a request. */
 async function aWebhookWaitingFor(terms: RequestTerms | undefined): Promise<void> {
   await pool.query(
     `insert into api_keys (id, label, secret_hash, scopes, referrers, origins, rules, created_at_ms, updated_at_ms)
@@ -438,7 +438,7 @@ async function aWebhookWaitingFor(terms: RequestTerms | undefined): Promise<void
   );
 }
 
-test("prunes the other tables when one of them fails, and reports which", async () => {
+test("pruning continues with the other tables if one table fails, and reports the failed one", async () => {
   await aCallAt(NOW_MS - RETENTION_MS.idempotency_keys - 1);
   const young = await aCallAt(NOW_MS - 1);
   await readUpTo(EVM, NOW_MS);
@@ -480,7 +480,7 @@ test("deletes nothing by age while no chain's newest block is within an hour of 
   expect(await keysLeft()).toEqual([]);
 });
 
-/** A deposit whose refund is due. Its job was queued once, and is lost unless the test says otherwise. */
+/** A deposit whose refund is due. Its job was queued once and is lost, unless the test puts it back. */
 async function aRefundDue(seenAtMs: number): Promise<string> {
   const { rows } = await pool.query<{ id: number }>(
     `insert into deposits (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency,
@@ -491,7 +491,7 @@ async function aRefundDue(seenAtMs: number): Promise<string> {
   return String(rows[0]?.id);
 }
 
-/** Takes the queued jobs like the relay. */
+/** Takes the queued jobs, as the relay does. */
 async function takeJobs(): Promise<string[]> {
   const { rows } = await pool.query<{ payload: string }>(
     `with taken as (update outbox set published_at_ms = 1 where published_at_ms is null returning *)
@@ -512,7 +512,7 @@ test("does not queue a leg again while its job waits, and queues it if the job d
   expect(await takeJobs()).toEqual([depositId]);
 });
 
-test("queues no leg again whose job is queued, and none while the queue cannot be read", async () => {
+test("a leg whose job is queued is not queued again, and no leg is while the queue cannot be read", async () => {
   const [queued, lost] = [await aRefundDue(NOW_MS), await aRefundDue(NOW_MS)];
   const by = (legs: ReadonlySet<string> | undefined) => ({
     ...servicesAt(NOW_MS + 60_000),
@@ -537,7 +537,7 @@ test("queues a lost job after 5 seconds, and one without progress after pauses t
   expect(at).toEqual([first, 11_000, 21_000, 41_000, 71_000, 101_000, 131_000]);
 });
 
-test("keeps one open job per leg while nothing is published, no matter how many processes reconcile", async () => {
+test("each leg has one open job while nothing is published, however many processes reconcile", async () => {
   await aRefundDue(NOW_MS);
   for (let round = 1; round <= 20; round++)
     await Promise.all(
@@ -558,7 +558,7 @@ test("queues every lost job in turn, even if more legs than fit into a round can
   expect(queued).toContain(lost);
 });
 
-test("a job that ran before a request entered its state does not keep a lost job from being queued", async () => {
+test("a lost job is queued again even if another job ran before the request entered its state", async () => {
   const terms = await aQuoteFrom(EVM, NOW_MS + DAY_MS);
   await pool.query("update requests set state = 'fillable', updated_at_ms = $2 where request_id = $1", [
     terms.requestId,

@@ -27,7 +27,7 @@ afterAll(async () => await world.close());
 const statuses = (frames: readonly Frame[]): unknown[] =>
   frames.flatMap(({ event, data }) => (event === undefined ? [] : [data?.["status"]]));
 
-/** A client that received the request's current status. */
+/** A client that has received the current status of the request. */
 async function aSubscriber(id: string): Promise<SocketClient> {
   const client = await socketClient(world.wsUrl);
   client.subscribe(id);
@@ -65,7 +65,7 @@ test("a socket without a key receives a request's status, then every visible cha
   expect(frames.map(({ data }) => data?.["sequence"]).slice(2)).toEqual([0, 1, 2, 3]);
   expect(frames.at(-1)?.data).toMatchObject({ txHashes: [txHash], failReason: "N/A" });
   for (const frame of frames.slice(2)) expect(mismatch(socketEvent, frame)).toBeUndefined();
-  // Finality is not announced to clients that already know of the success.
+  // Finality is not announced to clients that already know about the success.
   const successSeen = Promise.withResolvers<void>();
   await world.feed.follow(requestId, {
     changed: ({ sequence }) => sequence === 4 && successSeen.resolve(),
@@ -80,7 +80,7 @@ test("a socket without a key receives a request's status, then every visible cha
   for (const { socket } of [client, other]) socket.close();
 });
 
-test("a refund is sent without an earlier failure", async () => {
+test("subscribers of a refunded request receive the refund without an earlier failure", async () => {
   const { requestId } = await world.aRequest();
   const client = await aSubscriber(requestId);
   await world.happens(requestId, deposited("7"));
@@ -93,7 +93,7 @@ test("a refund is sent without an earlier failure", async () => {
   client.socket.close();
 });
 
-test("an unpaid quote ends with a failure that is sent", async () => {
+test("an unpaid quote ends with a failure, which subscribers receive", async () => {
   const { requestId } = await world.aRequest();
   const client = await aSubscriber(requestId);
   await world.happens(requestId, { kind: "deadlinePassed" });
@@ -122,7 +122,7 @@ test("a client that subscribes during changes gets each change once and ends wit
   for (const { socket } of clients) socket.close();
 });
 
-test("changes of a rolled back commit are not sent", async () => {
+test("subscribers receive no changes of a transaction that was rolled back", async () => {
   const { requestId } = await world.aRequest();
   const client = await aSubscriber(requestId);
   await world.uow
@@ -182,7 +182,7 @@ test("refuses a subscription to an unknown request immediately", async () => {
   expect(await client.closed).toBe(1008);
 });
 
-test("a key with the read scope receives changes of all its own requests, and no other key does", async () => {
+test("only a key with the read scope receives changes of all its own requests", async () => {
   const stranger = await socketClient(world.wsUrl);
   stranger.subscribe();
   expect((await stranger.got(2))[1]).toMatchObject({ type: "error", errorCode: "UNAUTHORIZED" });
@@ -263,7 +263,7 @@ test("answers a plain request that offers an upgrade like any other request", as
   expect(status).toBe(200);
 });
 
-/** Reads a stream until it ends, or until `enough` events arrived. */
+/** Reads a stream until it ends or until `enough` events have arrived. */
 async function streamed(
   requestId: string,
   headers: Record<string, string> = {},
@@ -315,7 +315,7 @@ test("a stream sends a request's status and every change, and ends after the las
     [3, "success", false],
     [4, "success", true],
   ]);
-  // A stream that resumes from an event id, and one after the end.
+  // One stream resumes from an event id, and one begins after the end.
   const { events: missed } = await streamed(requestId, { "last-event-id": "2" });
   expect(statesIn(missed)).toEqual([
     [3, "success", false],
@@ -343,7 +343,7 @@ test("a lost listener is recovered: subscribers of a request miss nothing, subsc
 test("a client that does not read is disconnected, and does not affect the others", async () => {
   const { requestId } = await world.aRequest();
   const [stalled, other] = [await aSubscriber(requestId), await aSubscriber(requestId)];
-  // Stops reading from the socket.
+  // The client stops reading from the socket.
   stalled.socket.pause();
   const closed = async (): Promise<number> => await world.metric("causeway_push_closed_total");
   const before = await closed();
@@ -357,7 +357,7 @@ test("a client that does not read is disconnected, and does not affect the other
   other.socket.close();
 }, 60_000);
 
-/** A change whose message has some hundred thousand bytes. */
+/** A change whose message has several hundred thousand bytes. */
 async function hugeChange(requestId: RequestId): Promise<void> {
   await world.uow.run(async (tx) => {
     const record = await tx.requests.lock(requestId);
@@ -430,7 +430,7 @@ test("a subscriber of a superseded request receives the statuses of its replacem
   const early = await aSubscriber(requestId);
   const { requestId: replacement } = await world.aRequest();
   await world.uow.run(async (tx) => await tx.depositAddresses.supersede(requestId, replacement, 1));
-  // Waits for the switch to the replacement, because a fill before it would merge the first statuses.
+  // Waits until the client follows the replacement, because an earlier fill would merge the first statuses.
   await early.got(4);
   await world.fill(replacement);
   const frames = await early.got(7);
@@ -443,12 +443,12 @@ test("a subscriber of a superseded request receives the statuses of its replacem
 test("sockets of one address share a quota of frames: too many close the socket that sends them", async () => {
   world.clock.forward(20_000);
   const clients = await Promise.all([1, 2, 3, 4, 5].map(async () => await socketClient(world.wsUrl)));
-  // Each sends fewer frames than one socket may.
+  // Each socket sends fewer frames than one socket may.
   const ask = ({ say }: SocketClient): void => {
     for (let frame = 0; frame < 450; frame++) say({ type: "unsubscribe", event: "request.status.updated" });
   };
   const last = clients.pop();
-  // The quota's window does not end while the sockets send, even on a busy machine.
+  // The clock stops, so that the quota's window does not end while the sockets send, even on a busy machine.
   const stopped = vi.spyOn(performance, "now").mockReturnValue(performance.now());
   try {
     for (const client of clients) ask(client);
@@ -470,8 +470,7 @@ test("closes sockets of a rotated secret after its grace period, and of a key wi
     cwk_other: anApiKey({ id: "aa00112233445566" }),
   };
   const given: Record<string, ApiKeyIdentity> = { ...known };
-  // Three sockets are allowed for the address. A rotation uses no place, and frees only that of a closed
-  // socket.
+  // The address may have three sockets. A rotation uses no place, and only a closed socket frees its place.
   const rotating = await pushWorld({
     routes: { apiKeys: fakeApiKeys(given) },
     policy: { maxPerAddress: 3 },

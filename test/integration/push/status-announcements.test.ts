@@ -19,7 +19,7 @@ import { recordedEvents } from "../../fakes/recorded-events.ts";
 import { deposited, pushWorld, type PushWorld } from "../../support/push-world.ts";
 import { someAddress, someHash } from "../../support/terms.ts";
 
-// Requests change in one process, and clients of another process read and follow them.
+// One process changes requests, and the clients of another process read and follow them.
 
 interface OtherProcess {
   ask(requestId: RequestId): Promise<StatusView | undefined>;
@@ -96,7 +96,7 @@ async function inOneCommit(act: (tx: Tx) => Promise<void>): Promise<void> {
   await world.uow.run(act);
 }
 
-/** Saves the request with a changed state, at a time that alone does not change the status. */
+/** Saves the request with a changed state and a later time. The time alone does not change the status. */
 async function saveState(
   requestId: RequestId,
   change: Partial<RequestState>,
@@ -110,7 +110,7 @@ async function saveState(
   });
 }
 
-/** A request whose deposit waits for blocks; one event was announced. */
+/** A request whose deposit waits for blocks. One event of it was announced. */
 async function aDeposited(): Promise<RequestId> {
   const { requestId } = await world.aRequest();
   const event = deposited();
@@ -119,9 +119,9 @@ async function aDeposited(): Promise<RequestId> {
   return requestId;
 }
 
-/** Announcements of a request so far; a later announcement proves that all of them have arrived. */
+/** The announcements of a request so far. A later announcement proves that all of them have arrived. */
 async function announcements(requestId: RequestId): Promise<readonly string[]> {
-  // Committed changes are sent after the commit.
+  // Committed changes are sent shortly after the commit.
   await expect
     .poll(async () => (await world.pool.query("select from announcements")).rowCount, { timeout: 5_000 })
     .toBe(0);
@@ -146,7 +146,7 @@ test.for<[what: string, change: Partial<RequestState>, expected: Partial<StatusV
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
 });
 
-test("a later time alone is not announced, and the next status shows it", async () => {
+test("a later time alone is not announced, and the next status shows that time", async () => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
   await saveState(requestId, {}, {}, before.updatedAtMs + 5);
@@ -174,7 +174,7 @@ test.for<[what: string, change: Partial<RequestState>, hashes: Omit<RequestChang
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `, `${requestId} 2 `]);
 });
 
-/** A deposit address of the request, with funds on it. */
+/** A deposit address of the request, with funds. */
 async function anAddressOf(requestId: RequestId): Promise<CurrencyAt> {
   const place = { address: someAddress(), chainId: 1, currency: someAddress() };
   await inOneCommit(async ({ depositAddresses }) => {
@@ -320,7 +320,7 @@ test("announcements are sent after the commit, and another process sends those o
     await sleep(100);
     expect(sent()).toEqual([`${requestId} 1 `]);
 
-    // A sender skips rows that another one locks.
+    // A sender skips rows that another sender locks.
     await row.query("begin");
     await row.query("select from announcements for update");
     await table.query("commit");

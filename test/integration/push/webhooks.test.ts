@@ -17,7 +17,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
 let world: PushWorld;
-/** API keys whose id is their text. Those that begin with `page` are publishable. */
+/** API keys whose text equals their id. If the id begins with `page`, the key is publishable. */
 const identities = {
   find: async (text: string) =>
     anApiKey({ id: text, origins: text.startsWith("page") ? ["https://a.example"] : [] }),
@@ -60,7 +60,7 @@ interface Owner {
   aRequest(): Promise<RequestTerms>;
 }
 
-/** The owner of a key with a receiver for its requests. */
+/** An owner: a key with a receiver for the key's requests. */
 async function anOwner(more: object = {}): Promise<Owner> {
   const keyId = await world.aKey();
   const call = calls(keyId);
@@ -146,7 +146,7 @@ test("each change of a key's request is posted once, in order, signed, in the do
   });
   for (const one of owner.receiver.received) expect(isSigned(one, owner.secret)).toBe(true);
   expect(isSigned(last, "another")).toBe(false);
-  // Finality is not posted to receivers that already know of the success.
+  // Finality is not posted to receivers that already know about the success.
   await world.happens(requestId, { kind: "fillFinal" });
   await quiet();
   expect(owner.receiver.received).toHaveLength(3);
@@ -202,7 +202,7 @@ test("a receiver that is down for an hour and a worker that is killed lose and r
   }
   for (const { requestId } of requests) {
     expect(sequences(receiver, requestId)).toEqual([1, 2, 3]);
-    // No event is attempted before the previous one was accepted.
+    // No event was attempted before the receiver accepted the previous one.
     const tried = receiver.received.filter((one) => one.requestId === requestId);
     for (const [index, { sequence }] of tried.entries())
       expect(tried.slice(0, index).filter(({ answered }) => answered === 200)).toHaveLength(sequence - 1);
@@ -211,9 +211,9 @@ test("a receiver that is down for an hour and a worker that is killed lose and r
   expect(json.webhooks[0]).toMatchObject({ waiting: 0, failed: 0, failingSince: null });
 });
 
-/** A worker process claims due deliveries, and is killed before the receiver responds. */
+/** Starts a worker process that claims due deliveries, and kills it before the receiver responds. */
 async function killedWhileDelivering(receiver: WebhookReceiver): Promise<void> {
-  // All deliveries are due, regardless of their pauses.
+  // Makes all deliveries due, regardless of their pauses.
   await world.pool.query("update webhook_deliveries set next_at_ms = 0 where state = 'waiting'");
   const before = receiver.received.length;
   receiver.answer = () => undefined;
@@ -243,7 +243,7 @@ test("after ten retries a delivery is abandoned and can be seen and replayed, an
   for (let retry = 0; retry < 10; retry++) {
     await quiet();
     expect(receiver.received).toHaveLength(retry + 1);
-    // First too early, then late enough.
+    // The first step is too short, the second is long enough.
     await world.forward(0.8 * 5 * SECOND_MS * 2 ** retry);
     await quiet();
     expect(receiver.received).toHaveLength(retry + 1);
@@ -264,12 +264,12 @@ test("after ten retries a delivery is abandoned and can be seen and replayed, an
   await expect.poll(() => sequences(receiver, requestId)).toEqual([2, 3, 1]);
   await quiet();
   expect((await owner.call("GET", path)).json).toMatchObject({ state: "delivered", attempts: 12 });
-  // Pruning deletes a request with its events; a delivery without them could never be sent.
+  // Pruning would delete the request with its events, and a delivery without its event could never be sent.
   await world.pool.query("delete from status_events where request_id = $1", [requestId]);
   expect((await owner.call("POST", `${path}/replay`)).json).toMatchObject({ state: "delivered" });
 });
 
-test("deliveries of different requests and endpoints do not wait for each other", async () => {
+test("webhook deliveries of different requests and endpoints do not wait for each other", async () => {
   const [slow, other] = [await anOwner(), await anOwner()];
   delivering();
   const [stuck, free] = [await slow.aRequest(), await slow.aRequest()];
@@ -279,7 +279,7 @@ test("deliveries of different requests and endpoints do not wait for each other"
   await expect.poll(() => sequences(slow.receiver, free.requestId)).toEqual([1, 2, 3]);
   await expect.poll(() => sequences(other.receiver, elsewhere.requestId)).toEqual([1, 2, 3]);
   expect(sequences(slow.receiver, stuck.requestId)).toEqual([]);
-  // An attempt that times out counts and is shown as a failure.
+  // An attempt that times out counts, and is reported as a failure.
   await expect
     .poll(async () => (await slow.call("GET", "/webhooks")).json.webhooks[0], { timeout: 3_000 })
     .toMatchObject({ lastError: "no response within 1000 ms", failingSince: expect.any(Number) });
@@ -307,9 +307,7 @@ test("a key whose receivers all hang does not delay those of others", async () =
     await hostile.call("DELETE", `/webhooks/${id}`);
 });
 
-/**
- * Owners whose changes are a second apart, in this order. Until the test ends, nothing else is due.
- */
+/** Owners whose changes are a second apart, in this order. No other delivery is due until the test ends. */
 async function ownersInSequence(
   ...changesOf: readonly ((owner: Owner) => Promise<unknown>)[]
 ): Promise<readonly string[]> {
@@ -331,7 +329,7 @@ async function ownersInSequence(
 const oneDeposit = async (owner: Owner): Promise<unknown> =>
   await world.happens((await owner.aRequest()).requestId, deposited());
 
-/** Claims one delivery; returns its endpoint. */
+/** Claims one delivery, and returns its endpoint. */
 async function claimOne(bounds: { readonly perEndpoint?: number; readonly perKey?: number } = {}) {
   const now = { nowMs: world.clock.nowMs(), leaseMs: MINUTE_MS };
   const [due] = await webhookQueue(sqlOn(world.pool)).claim({
@@ -372,7 +370,7 @@ test("claims from other endpoints while the first one, or its key, has reached i
   expect(await claimOne()).toBe(full);
 });
 
-test("a text that the database cannot store is refused, without a fault", async () => {
+test("a webhook text that the database cannot store is refused as invalid", async () => {
   const owner = await anOwner();
   for (const payload of [
     { url: owner.receiver.url, label: "a\u0000b" },
@@ -381,7 +379,7 @@ test("a text that the database cannot store is refused, without a fault", async 
     expect((await owner.call("POST", "/webhooks", payload)).status).toBe(400);
 });
 
-test("a redirect is a failure and is not followed", async () => {
+test("a redirect by the receiver counts as a failure and is not followed", async () => {
   const owner = await anOwner();
   delivering();
   owner.receiver.answer = () => 302;
@@ -395,7 +393,7 @@ test("a redirect is a failure and is not followed", async () => {
   });
 });
 
-test("signs with both secrets during a rotation, and only with the new one afterwards", async () => {
+test("signs deliveries with both secrets during a rotation, and only with the new secret afterwards", async () => {
   const owner = await anOwner();
   const { receiver } = owner;
   delivering();
@@ -488,7 +486,7 @@ test("a key creates at most 100 webhooks in 24 hours, including removed ones", a
   expect((await owner.call("POST", "/webhooks", again)).status).toBe(200);
 });
 
-test("an endpoint is deleted two weeks after its removal or its key's revocation, with its unsent deliveries", async () => {
+test("a webhook is deleted with its unsent deliveries two weeks after its removal or its key's revocation", async () => {
   const owners = await Promise.all([anOwner(), anOwner(), anOwner()]);
   const [removed, revoked, living] = owners;
   for (const owner of owners) await world.happens((await owner.aRequest()).requestId, deposited());

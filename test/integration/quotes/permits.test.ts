@@ -34,11 +34,11 @@ import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { approveCall } from "../../support/execution-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
-// Users without native tokens sign once. Chains, contracts and the engine are real.
+// Users without native tokens sign once. The chains, the contracts and the engine are real.
 
 let world: SwapWorld;
 const executor = localAccount("executor").address.toLowerCase() as Address;
-/** Limits far above what the tests spend. */
+/** The limits are far above what the tests spend. */
 const policy: PermitPolicy = { dailyUsd: 10n ** 24n, perUser: 100, windowMs: 3_600_000 };
 const permit2 = localDeployment.permit2.toLowerCase() as Address;
 const factory = localDeployment.depositAddressFactory;
@@ -56,7 +56,7 @@ afterEach(() => {
   expect(world.events.all.filter(({ event }) => event === "transition_rejected")).toEqual([]);
 });
 
-/** Returns the magic value of EIP-1271 for any call. */
+/** Code that returns the magic value of EIP-1271 for any call. */
 const ANY_SIGNATURE = "0x631626ba7e60e01b60005260206000f3";
 
 const mintAbi = parseAbi(["function mint(address to, uint256 amount)"]);
@@ -65,7 +65,7 @@ interface User extends LocalAccount {
   readonly recipient: Address;
 }
 
-/** A user with only this amount of a token; `approved`: they approved Permit2 once, long ago. */
+/** A user with only this amount of a token. `approved`: the user approved Permit2 long ago. */
 async function aUser(token: Address, amount: bigint, { approved = false } = {}): Promise<User> {
   const { origin, stranger } = world;
   const privateKey = generatePrivateKey();
@@ -86,7 +86,7 @@ async function aUser(token: Address, amount: bigint, { approved = false } = {}):
   return user;
 }
 
-/** Hides EIP-3009 authorizations of tokens and, with `nothing`, their EIP-2612 permits too. */
+/** Hides that tokens support EIP-3009 authorizations and, with `nothing`, EIP-2612 permits too. */
 const withoutEip3009 = (nothing = false): PermitTokens => {
   const tokens = createTokenPermits(world.services.chains, world.clock);
   return {
@@ -112,7 +112,7 @@ function signatureStep({ answer }: Agreed): SignatureStep {
   return step;
 }
 
-/** Signs the step like a wallet that received the answer as JSON. */
+/** Signs the step as a wallet would that received the answer as JSON. */
 async function signed(user: User, agreed: Agreed, change: (sign: Sign) => void = () => {}): Promise<Hex> {
   const sign = JSON.parse(JSON.stringify(signatureStep(agreed).items[0]?.data.sign)) as Sign;
   change(sign);
@@ -172,8 +172,8 @@ function termsOf({ terms }: Agreed): SignedTerms {
 }
 
 /**
- * The request ends with the recipient paid as quoted, the user without native tokens throughout, and the gas
- * deducted from the output.
+ * Checks that the request ends with the recipient paid as quoted, that the user never had native tokens, and
+ * that the output paid the gas.
  */
 async function expectPaid(user: User, agreed: Agreed): Promise<void> {
   const { terms } = agreed;
@@ -224,7 +224,7 @@ test("a token with authorizations (EIP-3009) is bridged by one signature, with i
   expect(await world.origin.balance(user.address, world.usdc)).toBe(0n);
   expect(await world.origin.balance(executor, NATIVE_CURRENCY)).toBeLessThan(before);
   const execution = await world.services.reads.execution(agreed.requestId);
-  // The output has paid for the gas, so none of it counts as at risk.
+  // The output has paid for the gas, so no gas counts as at risk.
   await world.round();
   expect(await world.services.reads.execution(agreed.requestId)).toMatchObject({
     settled: true,
@@ -240,7 +240,7 @@ test("deducts the quoted cost of submitting the permit from the refund of its de
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "refund" });
   const back = await world.origin.balance(user.address, world.usdc);
   expect(back).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? hundred);
-  // At one USDC per dollar. The refund's own gas is deducted too.
+  // At one dollar per USDC. The refund's own gas is deducted too.
   expect((hundred - back) * 10n ** 12n).toBeGreaterThan(agreed.terms.originGasUsd ?? 0n);
 });
 
@@ -254,7 +254,7 @@ test("a token with permits only (EIP-2612) is deposited through its order's depo
   await expectPaid(user, agreed);
 });
 
-test("a client gets only the kinds of signatures that it supports", async () => {
+test("a client is asked only for kinds of signatures that it supports", async () => {
   const amount = (100n * 10n ** 18n).toString();
   const user = await aUser(world.tst, BigInt(amount), { approved: true });
   const ask = { originCurrency: world.tst, amount };
@@ -311,7 +311,7 @@ test("swaps a token that the solver does not hold before the deposit, by the sam
   expect(await world.origin.balance(user.address, world.odd)).toBe(30n * 10n ** 18n);
 });
 
-test("on one chain the solver pays out the signed amount: native tokens for a user without any", async () => {
+test("on one chain, a user without native tokens signs an amount, for which the solver pays out native tokens", async () => {
   const user = await aUser(world.usdc, hundred);
   const agreed = await quoted(user, {
     destinationChainId: world.origin.chain.id,
@@ -333,7 +333,7 @@ test("a contract account signs for Permit2, and its contract verifies the signat
   await expectPaid(user, agreed);
 });
 
-test("accepts the same signature any number of times, also concurrently, and refuses another one for the same request", async () => {
+test("accepts the same signature any number of times, also concurrently, and refuses another signature for the same request", async () => {
   const user = await aUser(world.usdc, 2n * hundred);
   const agreed = await quoted(user, {}, only2612());
   const signature = await signed(user, agreed);
@@ -397,7 +397,7 @@ test("refuses a signature over anything that differs from the quote", async () =
   for (const signature of [await signed(otherUser, agreed), "0x", "0x1234"] as const)
     expect(await refusalOf(post(agreed, signature))).toMatchObject({ reason: "INVALID_SIGNATURE" });
   expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
-  // Mines past the set-up's expensive transactions, so that they do not raise the priority fee.
+  // Adds blocks after the expensive transactions of the set-up, so that these do not raise the priority fee.
   for (let block = 0; block < 10; block += 1) await world.origin.mine();
   await world.watch(world.origin);
   await post(agreed, await signed(user, agreed));
@@ -425,7 +425,7 @@ test("an invalid permit is refused before anything is broadcast, with the reason
   signatureStep(plain).items[0]!.data.post.body.requestId = `0x${"77".repeat(32)}`;
   expect(await refusalOf(post(plain, signature))).toMatchObject({ code: "INVALID_REQUEST" });
 
-  // Only the simulation detects a permit whose nonce was used in the meantime.
+  // Only the simulation detects that the nonce of the permit was used in the meantime.
   const rich = await aUser(world.usdc, 3n * hundred);
   const [one, other] = [await quoted(rich, {}, only2612()), await quoted(rich, {}, only2612())];
   await post(one, await signed(rich, one));
@@ -440,7 +440,7 @@ test("an invalid permit is refused before anything is broadcast, with the reason
   expect(await refusalOf(post(late, expired))).toMatchObject({ reason: "SIGNATURE_EXPIRED" });
 });
 
-/** A third party submits a permit; it is mined, and that block is not read yet. */
+/** A third party submits the permit. The permit is mined in a block that the service has not read. */
 async function pull(agreed: Agreed, user: User, signature: Hex): Promise<void> {
   const { origin, stranger } = world;
   const { permit, orderId } = termsOf(agreed);
@@ -457,7 +457,7 @@ async function pull(agreed: Agreed, user: User, signature: Hex): Promise<void> {
   await origin.mine();
 }
 
-/** Services that read the request with changed terms. */
+/** Services that read the request with these changed terms. */
 function withTerms(agreed: Agreed, change: Partial<RequestTerms>): WorkerServices {
   const { services } = world;
   const request = async () => {
@@ -467,7 +467,7 @@ function withTerms(agreed: Agreed, change: Partial<RequestTerms>): WorkerService
   return { ...services, reads: { ...services.reads, request } };
 }
 
-test("does not send a permit that would not be filled or costs more than the output covers", async () => {
+test("a permit is not sent if its deposit would not be filled, or if its gas costs more than the output covers", async () => {
   const user = await aUser(world.usdc, hundred);
   const agreed = await quoted(user);
   const signature = await signed(user, agreed);
@@ -491,7 +491,7 @@ test("does not send a permit that would not be filled or costs more than the out
   expect(await refusalOf(post(agreed, signature, { by: withTerms(agreed, hundredth) }))).toMatchObject(
     tooExpensive,
   );
-  // A small shortfall is tolerated during the firm quote, and not afterwards.
+  // A small shortfall is tolerated while the quote is firm, and not afterwards.
   const estimate = (originGasUsd * 7n) / 10n;
   const late = withTerms(agreed, { originGasUsd: estimate, firmUntilMs: 0 });
   expect(await refusalOf(post(agreed, signature, { by: late }))).toMatchObject(tooExpensive);
@@ -547,7 +547,7 @@ test("fills the request when someone else submits the permit first and the servi
   const signature = await signed(user, agreed);
   await post(agreed, signature);
   await world.work();
-  // The service's transaction is pending, and the third party's has a higher fee.
+  // The service's transaction is pending, and the third party's transaction has a higher fee.
   const { to, data } = permitCall(termsOf(agreed), origin.chain, signature);
   await origin.client.sendTransaction({
     account: privateKeyToAccount(stranger.privateKey),
@@ -559,7 +559,7 @@ test("fills the request when someone else submits the permit first and the servi
   });
   await expectPaid(user, agreed);
   expect((await origin.sentBy(executor)).at(-1)).toMatchObject({ succeeded: false });
-  // The third party paid the deposit's gas. The service's gas was wasted, and is counted.
+  // The third party paid the gas of the deposit. The gas of the service was wasted, and is counted.
   expect(await services.reads.execution(agreed.requestId)).toMatchObject({ settled: true });
   expect((await services.reads.execution(agreed.requestId))?.costUsd).toBeGreaterThan(0n);
   const [deposit] = await world.depositsOf(agreed.requestId);
@@ -617,7 +617,7 @@ test("an EIP-7702 account signs for Permit2 with its own key", async () => {
   await expectPaid(user, agreed);
 });
 
-test("counts and limits the gas of a signature that its user invalidates", async () => {
+test("gas that is wasted because a user invalidates a signature is counted and limited", async () => {
   const { origin } = world;
   const user = await aUser(world.usdc, 5n * hundred);
   const agreed = await quoted(user);
@@ -625,7 +625,7 @@ test("counts and limits the gas of a signature that its user invalidates", async
   const another = await quoted(user);
   const second = await signed(user, another);
   const unpaid = await world.services.reads.execution(agreed.requestId);
-  // The daily budget also counts the wasted gas of earlier signatures in this file.
+  // The daily budget also counts the gas that earlier signatures in this file wasted.
   const day = utcDay(world.clock.nowMs());
   const budget = { keyId: PERMIT_KEY_ID, day, user: undefined, target: undefined };
   const { todayUsd } = await readSpending(sqlOn(world.pool), budget, undefined);
@@ -661,7 +661,7 @@ test("counts and limits the gas of a signature that its user invalidates", async
   expect(settled).toMatchObject({ settled: true });
   expect(settled?.costUsd).toBeGreaterThan(0n);
   expect(settled?.costUsd).toBeLessThan(unpaid?.costUsd ?? 0n);
-  // The funds return, but the count remains.
+  // The funds return, but the wasted gas stays counted.
   await origin.send(world.stranger, {
     to: world.usdc,
     data: encodeFunctionData({ abi: mintAbi, args: [user.address, hundred] }),
@@ -676,20 +676,20 @@ test("counts and limits the gas of a signature that its user invalidates", async
 
 test("after a crash at any step, a client that posts again gets exactly one deposit and one fill", async () => {
   const lives: { user: User; agreed: Agreed; death: string }[] = [];
-  for (let dieAt = 0, isDead = true; isDead; dieAt++) {
+  for (let crashAt = 0, hasCrashed = true; hasCrashed; crashAt++) {
     const user = await aUser(world.usdc, 2n * hundred);
     const agreed = await quoted(user);
     const signature = await signed(user, agreed);
-    const crashing = crashingServices(world.services, dieAt);
+    const crashing = crashingServices(world.services, crashAt);
     const life = async (): Promise<void> => {
       await post(agreed, signature, { by: crashing });
       await world.work(crashing);
     };
     await life().catch((error: unknown) => {
-      if (!crashing.isDead()) throw error;
+      if (!crashing.hasCrashed()) throw error;
     });
-    isDead = crashing.isDead();
-    lives.push({ user, agreed, death: crashing.acts.at(-1) ?? "before anything" });
+    hasCrashed = crashing.hasCrashed();
+    lives.push({ user, agreed, death: crashing.moments.at(-1) ?? "before anything" });
     await post(agreed, signature);
   }
   expect(lives.length).toBeGreaterThan(10);

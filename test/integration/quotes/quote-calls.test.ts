@@ -19,8 +19,8 @@ import { aSponsor } from "../../support/sponsors.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 import { someHash } from "../../support/terms.ts";
 
-// Quotes whose fill makes calls with the output. The remainder goes to the recipient, and oracles count it as
-// the payment.
+// Quotes whose fill makes calls with the output. The recipient gets the remainder, which oracles count as the
+// payment.
 
 let world: SwapWorld;
 const failures: Address = "0xfa11fa11fa11fa11fa11fa11fa11fa11fa11fa11";
@@ -47,7 +47,7 @@ const fails = (data: Hex): Tx => ({ to: failures, value: "0", data });
 const say = (text: string): Hex =>
   encodeFunctionData({ abi: failuresAbi, functionName: "say", args: [text] });
 
-/** Quotes, pays and waits for the end. */
+/** Requests a quote, pays it, and waits for the end of the request. */
 async function runQuote(ask: Ask) {
   const agreed = await world.quote(ask);
   await world.pay(agreed);
@@ -69,8 +69,8 @@ async function outcomeOf(agreed: Agreed) {
 }
 
 /**
- * Oracles count the minimum in the transaction of a remainder that the router pays, which the router
- * enforces.
+ * The amount that the router guarantees. If the router pays a remainder, oracles count this amount in the
+ * transaction.
  */
 const promisedBy = ({ terms }: Agreed) =>
   terms.order.output.payments.map(({ minimumAmount }) => minimumAmount);
@@ -86,7 +86,7 @@ async function approved(spender: Address, amount: bigint): Promise<void> {
 
 const NOTHING = [0n, 0n, 0n, 0n];
 
-/** The error that the client of a refused quote gets. */
+/** The error that the client gets if the quote is refused. */
 async function refusalOf(ask: Ask) {
   const thrown: unknown = await world.quote(ask).then(
     () => "quoted",
@@ -126,7 +126,7 @@ test("runs the calls in order with the whole token output and pays the recipient
   expect(leftInRouter).toEqual(NOTHING);
 });
 
-test("native calls carry a part of the output, to the wei, and the recipient gets the rest", async () => {
+test("calls carry a part of a native output, exact to the wei, and the recipient gets the rest", async () => {
   const { destination } = world;
   const [callee, recipient] = [world.anAddress(), world.anAddress()];
   const output = ETHER / 50n;
@@ -149,7 +149,7 @@ test("calls may use the whole output, and the quote then promises the recipient 
   const { destination } = world;
   const [callee, recipient] = [world.anAddress(), world.anAddress()];
   const output = ETHER / 50n;
-  // The recipient rejects native tokens, and is not called with zero.
+  // The recipient rejects native tokens, and is not called when the remainder is zero.
   await destination.client.setCode({ address: recipient, bytecode: "0x5f5ffd" });
   const { agreed, end, judged } = await runQuote({
     recipient,
@@ -174,7 +174,7 @@ test("passes a swap's output to the calls and its leftover to the solver", async
     txs: [transfer(odd, callee, 10n ** 15n)],
   });
   expect(end.status).toBe("success");
-  // The currency of the solver with the shortest path to the output.
+  // The solver pays from the currency with the shortest path to the output.
   expect(agreed.terms.destination.paidFrom).toBe(tst);
   const { expectedAmount } = agreed.terms.destination;
   expect(await destination.balance(callee, odd)).toBe(10n ** 15n);
@@ -182,7 +182,7 @@ test("passes a swap's output to the calls and its leftover to the solver", async
   expect(left).toBe(expectedAmount - 10n ** 15n);
   expect(judged).toEqual([{ amounts: promisedBy(agreed) }]);
   expect(leftInRouter).toEqual(NOTHING);
-  // About 200 TST at $0.5 each: the unused part of the swap's limit was returned.
+  // About 200 TST at $0.50. The unused part of the swap's limit was returned.
   expect(before - (await destination.balance(solver.address, tst))).toBeLessThan(201n * ETHER);
 });
 
@@ -303,7 +303,7 @@ test("deducts the gas of calls that revert only in the block from the refund", a
   expect(more).toEqual([]);
   const { gasUsed = 0n, effectiveGasPrice = 0n } = reverted ?? {};
   const returned = await origin.balance(refundTo, usdc);
-  // At $2500, in millionths of a dollar.
+  // At $2,500 per ETH, in millionths of a dollar.
   const deductedGas = (gasUsed * effectiveGasPrice * 2_500n) / 10n ** 12n;
   expect(deductedGas).toBeGreaterThan(0n);
   expect(returned).toBeLessThan(100_000_000n - deductedGas);
@@ -312,14 +312,14 @@ test("deducts the gas of calls that revert only in the block from the refund", a
   expect(agreed.answer.details.refundCurrency?.minimumAmount).toBe(promised.toString());
 });
 
-/** The solver's inventory at the destination, in base units of USDC at $2500 per native token. */
+/** The worth of the solver's inventory at the destination, in base units of USDC at $2,500 per ETH. */
 async function solverWorth(): Promise<bigint> {
   const { destination, solver, usdc } = world;
   const native = await destination.balance(solver.address, NATIVE_CURRENCY);
   return (native * 2_500n) / 10n ** 12n + (await destination.balance(solver.address, usdc));
 }
 
-test("the app pays for calls of a fast fill that revert in the block, and for nothing else", async () => {
+test("if the calls of a fast fill revert in the block, the app pays for their gas and for nothing else", async () => {
   const { destination } = world;
   const gate = world.anAddress();
   const sponsor = await aSponsor(world, 1_000);
@@ -383,16 +383,16 @@ test("charges the sponsor for the gas of calls that revert in the block, and ref
   expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
   const [reverted] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
   const { gasUsed = 0n, effectiveGasPrice = 0n } = reverted ?? {};
-  // At $2500, USD with 18 decimals.
+  // At $2,500 per ETH, in USD with 18 decimals.
   const usedGasUsd = gasUsed * effectiveGasPrice * 2_500n;
   const chargedUsd = usedGasUsd < promisedUsd ? usedGasUsd : promisedUsd;
   expect(chargedUsd).toBeGreaterThan(0n);
   const { lines } = await world.services.balances.book(payer.wallet);
   const { balance = 0n, pending } = lines.find(({ asset }) => asset.currency === usdc) ?? {};
   expect(pending).toBe(0n);
-  // Rounded up to the base unit.
+  // The charge is rounded up to the base unit.
   expect(100_000_000n - balance).toBe((chargedUsd + 10n ** 12n - 1n) / 10n ** 12n);
-  // The gas that the gate used is not deducted from the deposit too.
+  // The gas that the gate used is not deducted from the deposit as well.
   const unsponsored = await world.quote({ refundTo });
   expect(await origin.balance(refundTo, usdc)).toBeGreaterThanOrEqual(
     unsponsored.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n,
@@ -400,7 +400,7 @@ test("charges the sponsor for the gas of calls that revert in the block, and ref
   expect(await violatedInvariants(world.pool)).toEqual([]);
 });
 
-test("does not report an unresponsive node as a fault of the calls", async () => {
+test("an unresponsive node is not reported as a fault of the calls", async () => {
   const { reader } = world.destination.connected.connection;
   const trace = reader.trace.bind(reader);
   const fault = new RpcFault({ kind: "network", method: "debug_traceCall", reason: "gone" });
@@ -414,7 +414,7 @@ test("does not report an unresponsive node as a fault of the calls", async () =>
   expect({ status, code: body["errorCode"] }).toEqual({ status: 503, code: "RPC_HTTP_ERROR" });
 });
 
-test("does not route a token that the solver has not approved", async () => {
+test("quotes no calls with a token that the solver has not approved", async () => {
   const { approvalProxy } = world.destination.chain.contracts;
   await approved(approvalProxy, 0n);
   const { status, body } = await refusalOf({ txs: [pays(world.anAddress(), 0n)] });
@@ -558,7 +558,10 @@ test("refuses destination calls when the fill swaps, includes a gas top-up or ne
   }
 });
 
-/** A title, the currency that the calls get, and the currency that the solver pays. */
+/**
+ * Each swap: its name in the title, the currency that the calls get, and the currency that the solver pays
+ * from.
+ */
 const swaps: readonly [string, () => Address, () => Address][] = [
   ["the native token bought with a token", () => NATIVE_CURRENCY, () => world.usdc],
   ["the unwrapped native token", () => NATIVE_CURRENCY, () => world.weth],
@@ -578,7 +581,7 @@ test.each(swaps)("passes %s to the calls exactly", async (_what, currencyOf, pai
     await world.watch(destination);
     await openLane(services, destination.connected);
   }
-  // Large enough that the price tolerance is more than one base unit.
+  // The amount is so large that the price tolerance exceeds one base unit.
   const amount = currency === usdc ? 1_000_000n : ETHER / 100n;
   const [spent, left] = [(amount * 4n) / 10n, (amount * 6n) / 10n];
   const callee = world.anAddress();
@@ -602,7 +605,7 @@ test.each(swaps)("passes %s to the calls exactly", async (_what, currencyOf, pai
   });
   expect(plan).toMatchObject({ kind: "ready", left });
   if (plan.kind !== "ready") return;
-  // The router first takes more than the swap's cost, and returns the rest.
+  // The router first takes more than the swap costs, and then returns the rest.
   const { call: sent, gasLimit, outflow } = plan.plan;
   expect(outflow.currency).toBe(paidFrom);
   await destination.send(solver, { ...sent, gas: gasLimit });

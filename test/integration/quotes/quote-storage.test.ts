@@ -16,7 +16,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Terms of real quotes, each with its own ids. */
+/** Terms of real quotes, with an own request id and order id for each. */
 async function someTerms(count: number, referrers: readonly string[] = []): Promise<RequestTerms[]> {
   const world = quoteWorld();
   await createQuote(world, aQuoteInput());
@@ -40,7 +40,7 @@ test("quotes stored in one group are read unchanged, regardless of the texts in 
   }
 });
 
-test("returns each concurrent status for its own request, and none for unknown ids", async () => {
+test("concurrent status reads return each request's own status, and nothing for unknown ids", async () => {
   const [fresh, paid, refunded] = await someTerms(3);
   if (fresh === undefined || paid === undefined || refunded === undefined) throw new Error("too few terms");
   await Promise.all([fresh, paid, refunded].map(insert));

@@ -11,7 +11,9 @@ beforeAll(async () => {
 beforeEach(() => world.prices.set("ethereum", "2500"));
 afterAll(async () => await world.stop());
 
-/** 100 USDC for native tokens: the price of ETH decides what the deposit buys. */
+/**
+ * Deposits 100 USDC for a quote of native tokens, so that the price of ETH decides what the deposit buys.
+ */
 async function aDeposit(ask: Ask = {}, beforeDeposit: () => void = () => {}): Promise<Agreed> {
   const agreed = await world.quote({
     recipient: world.anAddress(),
@@ -40,7 +42,7 @@ const afterFirmWindow = (): void => world.clock.forward(world.services.quotePoli
 test("a deposit during the firm quote is paid as expected even if it buys slightly less and is confirmed late", async () => {
   const agreed = await aDeposit();
   afterFirmWindow();
-  // 4 bps more expensive; a firm price between two assets is honored up to the pair's fee, 6 bps.
+  // ETH is 4 bps more expensive. Between two assets, a firm price is honored up to the pair's fee of 6 bps.
   world.prices.set("ethereum", "2501");
   const { expectedAmount } = agreed.terms.destination;
   expect(await ended(agreed)).toMatchObject({
@@ -53,7 +55,7 @@ test("a deposit during the firm quote is paid as expected even if it buys slight
 
 test("a firm quote covers price changes only up to a limit, beyond which the deposit is repriced", async () => {
   const agreed = await aDeposit({ slippageTolerance: "1000" });
-  // 4 % more expensive: above what is honored, below the allowed slippage.
+  // ETH is 4% more expensive: above what is honored, and below the allowed slippage.
   world.prices.set("ethereum", "2600");
   const { expectedAmount, minimumAmount } = agreed.terms.destination;
   const end = await ended(agreed);
@@ -63,7 +65,7 @@ test("a firm quote covers price changes only up to a limit, beyond which the dep
   expect(Number((end.received * 10_000n) / expectedAmount)).toBeCloseTo(9_615, -1);
 });
 
-test("after the firm window a slight price change reduces the recipient's output, within the minimum", async () => {
+test("after the firm period, a slight price change reduces the recipient's output, but not below the minimum", async () => {
   const agreed = await aDeposit({}, afterFirmWindow);
   world.prices.set("ethereum", "2512");
   const { expectedAmount, minimumAmount } = agreed.terms.destination;
@@ -98,7 +100,7 @@ test("refunds the deposit for slippage instead of paying below the promised mini
   }
 });
 
-test("an exact output is paid exactly or not at all, firm or not", async () => {
+test("an exact output is paid exactly or not at all, whether or not the quote is firm", async () => {
   const ask: Ask = { tradeType: "EXACT_OUTPUT", amount: "40000000000000000" };
   const kept = await aDeposit(ask, afterFirmWindow);
   world.prices.set("ethereum", "2501");
@@ -154,7 +156,7 @@ test("a fill waits for inventory, is paid when it arrives, and refunded if it do
   await setInventory(whole);
 });
 
-/** The token's storage slot of the solver's balance, found by changing candidate slots. */
+/** The storage slot of the token with the solver's balance, found by changing candidate slots. */
 async function tokenBalanceSlot(): Promise<`0x${string}`> {
   const held = await world.destination.balance(world.solver.address, world.usdc);
   for (let at = 0n; at < 20n; at++) {
@@ -188,7 +190,7 @@ test("a contract that accepts native tokens is paid through the router, with the
       destinationCurrency: NATIVE_CURRENCY,
     })
     .catch((error: unknown) => error);
-  // Contracts of the service cannot be recipients, all others can.
+  // Contracts of the service cannot be recipients.
   expect(agreed).toBeInstanceOf(Error);
   const recipient = world.anAddress();
   await world.destination.client.setCode({ address: recipient, bytecode: "0x00" });
@@ -201,7 +203,7 @@ test("a contract that accepts native tokens is paid through the router, with the
 
 test("refunds the deposit if the recipient's code needs more gas than the router gives it", async () => {
   const agreed = await aDeposit();
-  // Writes 30 storage slots on every payment.
+  // Code that writes 30 storage slots on every payment.
   const writes = Array.from(
     { length: 30 },
     (_, slot) => `600160${(slot + 1).toString(16).padStart(2, "0")}55`,
@@ -221,10 +223,10 @@ test("refunds the deposit if the recipient's code needs more gas than the router
   expect(end.received).toBe(before);
 });
 
-test("fills of an asset above the limit per minute wait for the next minute", async () => {
+test("a fill that exceeds an asset's exposure limit per minute waits for the next minute", async () => {
   const { enginePolicy } = world.services;
   const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 } };
-  // The start of a minute, so that both fills are in the same one.
+  // The clock moves to the start of a minute, so that both fills are in the same minute.
   world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
   const deposits = [await aDeposit(), await aDeposit()];
   await world.work(bounded);
@@ -235,7 +237,7 @@ test("fills of an asset above the limit per minute wait for the next minute", as
   expect(await Promise.all(deposits.map(stateOf))).toEqual(["submitted", "submitted"]);
 });
 
-test("shares one exposure limit among workers whose clocks differ by a minute, and starts a new one for a clock far behind", async () => {
+test("workers whose clocks differ by a minute share one exposure limit, and a worker whose clock is far behind starts a new one", async () => {
   const add = async (minute: number) =>
     await world.services.uow.run((tx) => tx.priceExposure.add("shared", 60n, 100n, minute * 60_000));
   expect([await add(1_001), await add(1_000), await add(1_001)]).toEqual([true, false, false]);

@@ -95,7 +95,7 @@ test("does not send or charge an executed quote whose deposit was already made",
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
   await world.execute(await signed(account, agreed));
-  // Anyone can make the deposit for the user.
+  // Anyone can make the deposit in the user's name.
   const { contracts } = world.origin.chain;
   const { amount } = agreed.terms.origin;
   await world.origin.send(world.user, approveCall(world.usdc, contracts.depository, amount));
@@ -186,7 +186,7 @@ test("refuses user operations that pay fees, cannot be decoded or use entry poin
 test("an operation that fails inside a successful handleOps ends the request, and nothing is filled", async () => {
   const { origin, usdc } = world;
   const account = await simpleAccount(chain, newOwner(), "0.8");
-  // The account's first operation creates it.
+  // The first operation of the account creates it.
   const { to, data } = await account.sign([]);
   await world.untilFinal(await world.execute({ to, data }));
   const agreed = await quoteFor(account);

@@ -7,7 +7,7 @@ import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 import type { TestChain } from "../../support/test-chain.ts";
 
-// The user's transaction and the fill match the quote, on real pools and contracts.
+// The user's transaction and the fill match the quote, with real pools and contracts.
 
 let world: SwapWorld;
 let currencies: readonly { readonly name: string; readonly address: Address; readonly some: bigint }[];
@@ -56,7 +56,7 @@ function cases(from: TestChain, to: TestChain): Case[] {
   return found;
 }
 
-/** Sends the steps like a wallet, with the gas of each step as its limit. */
+/** Sends the steps as a wallet does, with the gas of each step as its limit. */
 async function paid({ send }: TestChain, { answer }: Agreed): Promise<TxHash> {
   let hash: TxHash = "0x";
   for (const data of transactionsOf(answer.steps))
@@ -69,7 +69,7 @@ async function paid({ send }: TestChain, { answer }: Agreed): Promise<TxHash> {
   return hash;
 }
 
-/** Executes the steps, and follows the request until it is final. */
+/** Executes the steps of a quote, and follows the request until it is final. */
 async function runSteps(chain: TestChain, { name, ask }: Case): Promise<Agreed> {
   const agreed = await world.quote(ask).catch((error: unknown) => {
     throw new Error(`${name} has no quote`, { cause: error });
@@ -89,7 +89,7 @@ async function runSteps(chain: TestChain, { name, ask }: Case): Promise<Agreed> 
   return agreed;
 }
 
-/** Checks that the amount buys what was requested, and one unit less does not. */
+/** Checks that the amount buys the requested output, and that one unit less does not. */
 async function expectMinimal(name: string, ask: Ask, { answer }: Agreed): Promise<void> {
   const wanted = BigInt(ask.amount ?? 0);
   const input = BigInt(answer.details.currencyIn.amount);
@@ -102,8 +102,8 @@ async function expectMinimal(name: string, ask: Ask, { answer }: Agreed): Promis
 }
 
 /**
- * The delivered amount is within the quote; an exact output is exact, and the expected one arrives if nothing
- * has moved.
+ * Checks that the delivered amount is within the quote. An exact output must be exact, and the expected
+ * output must arrive if no price moved.
  */
 async function expectDelivered(to: TestChain, name: string, { terms }: Agreed): Promise<void> {
   const received = await to.balance(terms.recipient, terms.destination.currency);
@@ -139,7 +139,7 @@ test("a user wraps and unwraps native tokens, to the unit", async () => {
   expect(await origin.balance(unwrapped.terms.recipient, NATIVE_CURRENCY)).toBe(4n * 10n ** 17n);
 });
 
-test("on one chain every pair is swapped as quoted, by the user's own transaction or by the solver", async () => {
+test("on one chain, every pair is swapped as quoted, by the user's own transaction or by the solver", async () => {
   const { origin } = world;
   const kinds = new Set<string>();
   for (const one of cases(origin, origin)) {

@@ -15,7 +15,7 @@ import {
   type ExecutionWorld,
 } from "../../support/execution-world.ts";
 
-// Executions whose gas the output of their quote pays, if there is an output.
+// Executions whose gas is paid by the output of their quote, if there is an output.
 
 type SmartAccount = Awaited<ReturnType<typeof simpleAccount>>;
 
@@ -33,12 +33,12 @@ afterEach(async () => {
 
 const GIVEN = 1_000_000_000n;
 /**
- * Base units of the token for wei, not rounded, at the native token's fake price and the token's six
+ * The value of wei in base units of the token, not rounded, at the fake price of the native token and six
  * decimals.
  */
 const usdOf = (wei: bigint): bigint => wei * 2_500n;
 
-test("a key without a wallet, or with an insufficient balance, gets no call broadcast, whichever party pays for it", async () => {
+test("no call of a key without a wallet, or with an insufficient balance, is broadcast, even if another party pays for it", async () => {
   const { agreed, call } = await quotedExecution();
   const walletless = await world.anApp({ fundingAddress: undefined }, 0n);
   await expect(world.execute(call, walletless)).rejects.toThrow(/require an API key with a funding address/);
@@ -50,7 +50,7 @@ test("a key without a wallet, or with an insufficient balance, gets no call broa
   expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
 });
 
-test("until the output has paid for it, the maximum cost is reserved, and counts in the key's budgets", async () => {
+test("the maximum cost of a call is reserved, and counts in the key's budgets, until the output has paid for the call", async () => {
   const [first, second] = [await quotedExecution(), await quotedExecution()];
   const app = await world.anApp();
   await world.execute(first.call, app);
@@ -88,7 +88,7 @@ test("a transaction that reverts only on chain costs the app its gas", async () 
   const before = await origin.balance(executor, native);
   await world.execute(call);
   await world.work();
-  // The user's transaction comes first in the block and uses the account's nonce.
+  // The user's transaction comes first in the block and uses the nonce of the account.
   await origin.client.sendTransaction({
     account: privateKeyToAccount(user.privateKey),
     to: idle.to,
@@ -168,14 +168,14 @@ test.each([
   else expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
 });
 
-/** The referrer of `POST /quote/v2` that forces a refund. */
+/** The `referrer` in `POST /quote/v2` that forces a refund. */
 const FORCE_REFUND_REFERRER = "debug-force-refund";
 const native: Address = "0x0000000000000000000000000000000000000000";
 const ONE: Hex = `0x${"1".padStart(64, "0")}`;
-/** Counts to 100,000, and then reverts if its first storage slot is not zero. */
+/** Code that counts to 100,000, and then reverts if its first storage slot is not zero. */
 const BURNER: Hex = "0x620186a05b600190038060045750600054601557005b60006000fd";
 
-/** Makes a quote's deposit from a third party's account, first in its block. */
+/** Makes the deposit of a quote from the account of a third party, first in its block. */
 async function deposit({ terms }: Agreed): Promise<void> {
   const { origin, user, usdc } = world;
   const { depository } = origin.chain.contracts;
@@ -216,7 +216,7 @@ async function expectCharged({ requestId }: Agreed, spentWei: bigint): Promise<v
 }
 
 /**
- * A quote whose output pays for its origin transaction, and that signed transaction. The account makes the
+ * A quote whose output pays for its origin transaction, and that transaction, signed. The account makes the
  * calls `first` before the deposit.
  */
 async function quotedExecution(

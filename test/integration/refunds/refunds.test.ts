@@ -26,7 +26,7 @@ afterAll(async () => await world.stop());
 const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<Agreed> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
 
-/** The user deposits, with a deviation, and the block is read. */
+/** Makes the user's deposit, with a deviation, and reads its block. */
 async function deposited(agreed: Agreed, deviation: Deviation = {}, from = world.user) {
   const hash = await deposit(world.origin, from, agreed, deviation);
   await world.origin.mine();
@@ -346,7 +346,7 @@ for (const [what, id] of [
   ["an unknown id", `0x${"ab".repeat(32)}`],
   ["no id", `0x${"00".repeat(32)}`],
 ] as const)
-  test(`money with ${what} is recorded and reported to the operator`, async () => {
+  test(`funds with ${what} are recorded and reported to the operator`, async () => {
     const agreed = await agree();
     const hash = await deposit(world.origin, world.user, agreed, { id });
     await world.origin.mine();
@@ -395,7 +395,7 @@ test("broadcasts an orphaned refund again and pays it once", async () => {
   expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
 });
 
-/** The user's wallet sends its deposit again, with another nonce and so another hash. */
+/** The user's wallet sends its deposit again, with another nonce and therefore another hash. */
 async function depositedUnderAnotherHash(agreed: Agreed) {
   await world.origin.send(world.user, { to: world.anAddress(), value: 1n });
   return await deposited(agreed);
@@ -422,7 +422,7 @@ test("a refunded deposit that a reorg replaces under another hash is not refunde
   });
   expect((await world.status(agreed.requestId)).status).toBe("refund");
 
-  // The request names both; only one waits for the operator.
+  // The request has two deposits, and only one of them waits for the operator.
   const released = await operatorRefund(world, agreed.requestId, "--yes");
   expect(released).toMatchObject({
     code: 0,
@@ -480,7 +480,7 @@ test("a deposit in a token without a price source waits an hour for a price, and
   world.prices.set("causeway-test-token", "0.5");
 });
 
-/** Services whose daily limit of unrepaid refunds has this much left, whichever tests ran before. */
+/** Services whose daily limit of unrepaid refunds has this much left, whatever earlier tests used. */
 async function limitedTo(usd: bigint): Promise<WorkerServices> {
   await world.pool.query("update deposits set unrepaid_at_ms = 0 where unrepaid_at_ms is not null");
   const { enginePolicy } = world.services;
@@ -491,7 +491,8 @@ async function limitedTo(usd: bigint): Promise<WorkerServices> {
 }
 
 /**
- * A confirmed deposit of native tokens for an order in USDC, whose refund settlement does not repay.
+ * A confirmed deposit of native tokens for an order in USDC. Settlement does not repay the refund of such a
+ * deposit.
  */
 async function depositedNative(ether: string) {
   const agreed = await agree();
@@ -622,11 +623,11 @@ test("pays a refund above the daily limit once after the operator's release, and
   expect(late).toMatchObject({ code: 0, steps: [{ step: "already", refundState: "final" }] });
   await world.round(limited);
   expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
-  // The released refund uses up the limit for others.
+  // The released refund uses up the limit for other refunds.
   const next = await depositedNative("0.04");
   await world.work(limited);
   expect(await fundsListed(next.found.id)).toMatchObject([{ refund_state: "none" }]);
-  // A refund that waits for the limit can be released too, and two concurrent releases count once.
+  // A refund that waits for the limit can be released too. Two concurrent releases count once.
   await Promise.all([
     releaseRefund(world.services, next.found.id, { isDryRun: false }),
     releaseRefund(world.services, next.found.id, { isDryRun: false }),
@@ -637,7 +638,7 @@ test("pays a refund above the daily limit once after the operator's release, and
   expect(await world.paymentsOf(next.agreed, world.origin)).toHaveLength(1);
 });
 
-test("a release ends when a reorg drops the deposit before its refund is signed", async () => {
+test("a release no longer applies if a reorg drops the deposit before its refund is signed", async () => {
   const limited = await limitedTo(0n);
   const { agreed, found } = await depositedNative("0.04");
   await world.work(limited);
@@ -655,7 +656,7 @@ test("a release ends when a reorg drops the deposit before its refund is signed"
   });
 });
 
-test("refuses a release without anything to release, with the reason", async () => {
+test("refuses a release if there is nothing to release, and gives the reason", async () => {
   const refusal = async (name: string) => {
     const { code, stderr, steps } = await operatorRefund(world, name, "--yes");
     expect({ code, steps }).toEqual({ code: 1, steps: [] });
@@ -695,7 +696,7 @@ test("refuses a release without anything to release, with the reason", async () 
   );
 });
 
-test("keeps two concurrent workers within one daily limit", async () => {
+test("two concurrent workers together stay within one daily limit", async () => {
   const limited = await limitedTo(150n);
   const ids: string[] = [];
   for (let n = 0; n < 3; n++) ids.push((await depositedNative("0.04")).found.id);
@@ -762,7 +763,7 @@ test("counts a refund through a router that its order does not name against the 
     amount: "50000000000000000",
     referrer: "debug-force-refund",
   });
-  // The refund address is a contract that accepts native tokens, which only the router pays.
+  // The refund address is a contract that accepts native tokens, which only the router can pay.
   await origin.client.setCode({ address: agreed.terms.refundTo, bytecode: "0x00" });
   const found = await deposited(agreed);
   await confirmed(found.confirmAtBlock);
@@ -777,7 +778,7 @@ test("counts a refund through a router that its order does not name against the 
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-test("a deposit is not refunded by blocks that are announced but not read: they may not contain it", async () => {
+test("blocks that are announced but not read do not confirm a deposit for its refund, because they may not contain it", async () => {
   const { origin } = world;
   const agreed = await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() });
   await deposit(origin, world.user, agreed, { amount: agreed.terms.origin.amount * 2n });

@@ -14,7 +14,7 @@ const SEED = 20_261_122;
 const RUNS = 60;
 const TIME_LIMIT_MS = 25_000;
 
-/** A sequence takes several times as long on real nodes. */
+/** On real nodes, a sequence takes several times as long. */
 const REAL_SEED = 308;
 const REAL_RUNS = 4;
 const REAL_TIME_LIMIT_MS = 15_000;
@@ -44,7 +44,7 @@ test("never loses more than its bounds and reports a true status after any seque
   });
   expect(failure && failureText(failure)).toBeUndefined();
   expect(runs).toBeGreaterThan(10);
-  // Each kind of action succeeded at least once, so that the sequences prove something.
+  // Each kind of action succeeded at least once; otherwise the sequences would prove little.
   for (const kind of ["quote", "pay", "blocks", "reorg", "price", "topUp", "fastFill", "claim"])
     expect(tally.get(`${kind} done`) ?? 0, kind).toBeGreaterThan(0);
 }, 120_000);

@@ -16,15 +16,15 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 /**
- * The services of a settler that crashes at the moment with this index: every statement, signature and hub
- * call counts as one or two moments.
+ * The services of a settler that crashes at the moment with this index. Each statement, signature and hub
+ * call has one or two moments.
  */
-function crashingSettler(dieAt: number): {
+function crashingSettler(crashAt: number): {
   readonly services: SettlementServices;
-  readonly acts: readonly string[];
-  readonly isDead: () => boolean;
+  readonly moments: readonly string[];
+  readonly hasCrashed: () => boolean;
 } {
-  const crashing = crashingServices(world.engine.services, dieAt);
+  const crashing = crashingServices(world.engine.services, crashAt);
   const { hub } = world.services;
   const [any] = world.engine.services.chains.all;
   if (any === undefined) throw new Error("no chain is configured");
@@ -48,19 +48,19 @@ function crashingSettler(dieAt: number): {
     signer: crashing.signer,
     hub: acting,
   };
-  return { services, acts: crashing.acts, isDead: crashing.isDead };
+  return { services, moments: crashing.moments, hasCrashed: crashing.hasCrashed };
 }
 
 test("after a crash of the settler at any step, the next one continues from the committed state and settles the payment once", async () => {
-  const deaths: string[] = [];
+  const crashes: string[] = [];
   const hubTransactions: number[] = [];
-  for (let dieAt = 0; ; dieAt++) {
+  for (let crashAt = 0; ; crashAt++) {
     const owned = await world.solverOnHub();
     const nonce = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
     const agreed = await world.filled();
-    const crashing = crashingSettler(dieAt);
+    const crashing = crashingSettler(crashAt);
     try {
-      // A fault of one payment does not stop the others; the crashed process then fails at its next action.
+      // A fault of one payment does not stop the others, so the crashed process fails at its next action.
       await world.attest(crashing.services);
       await world.submit(crashing.services);
       await world.mineHub();
@@ -68,16 +68,16 @@ test("after a crash of the settler at any step, the next one continues from the 
       await world.mineHub(2);
       await world.submit(crashing.services);
     } catch (error) {
-      if (!crashing.isDead() || !isCrash(error)) throw error;
+      if (!crashing.hasCrashed() || !isCrash(error)) throw error;
     }
-    const moment = crashing.acts.at(-1) ?? "before anything";
+    const moment = crashing.moments.at(-1) ?? "before anything";
     await world.untilSettled(agreed.requestId);
     await world.mineHub(3);
     expect(await world.solverOnHub(), moment).toBe(owned + agreed.terms.origin.amount);
     const after = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
     hubTransactions.push(after - nonce);
-    if (!crashing.isDead()) break;
-    deaths.push(moment);
+    if (!crashing.hasCrashed()) break;
+    crashes.push(moment);
   }
   // Each execution was in exactly one transaction.
   expect(new Set(hubTransactions)).toEqual(new Set([1]));
@@ -99,7 +99,7 @@ test("after a crash of the settler at any step, the next one continues from the 
     "before lanes.setFinal",
     "before settlement.settle",
   ])
-    expect(deaths).toContain(moment);
+    expect(crashes).toContain(moment);
 }, 300_000);
 
 test("two concurrent settlers settle each payment once", async () => {
@@ -133,7 +133,7 @@ test("an execution that a third party submitted is settled without the solver's 
   });
   await world.mineHub();
   const nonce = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
-  // Executed, but not final yet.
+  // The execution is mined, but not final yet.
   await world.submit();
   expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
   await world.mineHub(3);
@@ -181,7 +181,7 @@ test("attests a refused execution again, with signatures that the hub accepts no
   const agreed = await world.filled();
   const owned = await world.solverOnHub();
   await world.attest();
-  // Simulates changed signers, whose old signatures are invalid.
+  // Simulates that the signers changed, so that the old signatures are invalid.
   await world.engine.pool.query(
     "update hub_executions set signature = '0x' || repeat('11', 130) where state = 'attested'",
   );
@@ -244,8 +244,8 @@ test("waits for more signatures when the hub's threshold is raised, and settles 
 });
 
 /**
- * Leaves a signed transaction of the solver's key that the hub has not received, with an execution and a
- * nonce mapping.
+ * Leaves a signed transaction of the solver's key that the hub has not received. It carries an execution and
+ * a nonce mapping.
  */
 async function openTransaction() {
   const agreed = await world.filled();
@@ -284,7 +284,7 @@ test("a new key submits the executions of an open transaction of an unconfigured
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
   expect(world.engine.events.of("hub_transaction_abandoned")).toHaveLength(1);
 
-  // The former key is configured again: its nonce is used, and nothing is executed twice.
+  // The former key is configured again. Its nonce gets used, and nothing is executed twice.
   const other = await world.filled();
   await world.untilSettled(other.requestId);
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount + other.terms.origin.amount);

@@ -29,7 +29,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestChain } from "../../support/test-chain.ts";
 
-/** An oracle's answer, in place of the honest one. */
+/** Replaces the answer of an honest oracle. */
 export type Behavior = (path: string, body: Body, honest: () => Promise<object>) => Promise<Reply>;
 
 export interface Reply {
@@ -49,32 +49,32 @@ export interface Body {
   readonly requireThreshold?: boolean;
 }
 
-/** An oracle on a real socket that reports the test chains' state, with any number of signatures. */
+/** An oracle on a real socket that reports the state of the test chains, with any number of signatures. */
 export interface FakeOracle {
   readonly url: string;
-  /** Requests so far, oldest first. */
+  /** The requests so far, oldest first. */
   readonly requests: { readonly path: string; readonly body: Body }[];
   behave(behavior: Behavior): void;
   close(): Promise<void>;
 }
 
-/** The messages that an oracle's signers sign. */
+/** Signs messages as the signers of the oracle do. */
 export interface Signing {
   message(id: Hex32): Promise<{ oracle: Hex; signature: Hex }[]>;
   execution(execution: { idempotencyKey: Hex32; actions: Hex[] }): Promise<object>;
   digest(digest: Hex32): Promise<{ signer: Hex; signature: Hex }[]>;
 }
 
-/** Answers of further routes; undefined for all others. */
+/** Answers further routes. Returns undefined for all others. */
 export type MoreRoutes = (path: string, body: Body, signing: Signing) => Promise<object | undefined>;
 
-/** A chain as an oracle reads it, in its family's formats. */
+/** A chain as an oracle reads it, in the formats of its family. */
 export interface AttestedChain {
   readonly name: string;
   readonly family: VmType;
   depositsOf(transactionId: string): Promise<
     readonly {
-      /** The position of the deposit in its transaction, the last part of its id. */
+      /** The position of the deposit in its transaction: the last part of its id. */
       readonly place: string;
       readonly depository: string;
       readonly depositId: Hex32;
@@ -133,7 +133,7 @@ export async function startFakeOracle(
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 
   const digest = executionDigester(hub);
-  // Other chains, such as the solver's own, belong to the hub's family.
+  // Other chains, such as the solver's own chain, belong to the hub's family.
   const familyOf = (name: string): VmType => chains.find((one) => one.name === name)?.family ?? "ethereum-vm";
   const at = (name: string) => ({ name, vmType: familyOf(name) });
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-/** A final fast fill without a deposit. */
+/** A fast fill that is final while its deposit has not arrived. */
 async function fronted(ttl = 3_600, by = world.engine.services): Promise<Agreed> {
   const { engine } = world;
   const agreed = await engine.quote({ recipient: engine.anAddress(), refundTo: engine.anAddress(), ttl });
@@ -77,7 +77,7 @@ test("the refund of a wrong deposit is settled while the fast fill still waits",
   expect(await world.solverOnHub()).toBe(owned + 60_000_000n);
 });
 
-test("does not report a fast fill that the app paid for as waiting for settlement", async () => {
+test("a fast fill that the app paid for is not reported as waiting for settlement", async () => {
   const { engine } = world;
   const agreed = await fronted(600);
   const { quotePolicy, enginePolicy } = engine.services;
@@ -91,7 +91,10 @@ test("does not report a fast fill that the app paid for as waiting for settlemen
   expect(await waiting()).toMatchObject({ paid_by_app: 1 });
 });
 
-/** The engine's services in a network that settles fills at most this much older than their deposits. */
+/**
+ * The engine's services in a network that settles a fill only if it is at most this much older than its
+ * deposit.
+ */
 const settlingWithin = (seconds: number): WorkerServices => ({
   ...world.engine.services,
   enginePolicy: { ...world.engine.services.enginePolicy, fillLeadMs: seconds * 1_000 },

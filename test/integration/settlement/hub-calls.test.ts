@@ -5,7 +5,7 @@ import { connectJournal } from "../../../apps/api/src/payments/payment-journal.a
 import { testRedis } from "../../support/database.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
-// The hub's chain is not enabled: settlement itself maintains its transactions there.
+// The service does not pay on the hub's chain, so settlement itself maintains its transactions there.
 
 let world: SettlementWorld;
 
@@ -81,7 +81,7 @@ test("a hub transaction whose nonce was used elsewhere is dead once that transac
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
 });
 
-test("plans nothing and reports it when the solver cannot pay the gas", async () => {
+test("plans no hub transaction if the solver cannot pay its gas, and reports that", async () => {
   const { hubClient, engine } = world;
   const agreed = await world.filled();
   await world.attest();

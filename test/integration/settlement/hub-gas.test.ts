@@ -20,7 +20,7 @@ async function blockGas(limit: bigint): Promise<void> {
   await world.mineHub();
 }
 
-/** A deposit of this many parts, signed by the quorum and waiting to be executed. */
+/** A deposit of this many parts. The quorum has signed it, and it waits to be executed. */
 async function waitingDeposit(mints: number): Promise<Hex32> {
   const execution = {
     idempotencyKey: someHash(),
@@ -52,7 +52,7 @@ async function isExecuted(key: Hex32): Promise<boolean> {
 
 const hubLane = async (): Promise<object | undefined> => (await laneReport(sqlOn(world.engine.pool))).at(-1);
 
-test("postpones an execution that does not fit into the hub's blocks, and submits all others", async () => {
+test("an execution that does not fit into the hub's blocks is postponed, and all others are submitted", async () => {
   await blockGas(2_000_000n);
   const before = await gasLimits();
   const large = await waitingDeposit(70);
@@ -71,7 +71,7 @@ test("postpones an execution that does not fit into the hub's blocks, and submit
     postponed_reason: expect.stringContaining("70 actions"),
   });
 
-  // Once the hub has larger blocks, the execution is retried.
+  // When the hub has larger blocks, the execution is retried.
   await blockGas(30_000_000n);
   world.engine.clock.forward(settlementPolicy.rejectedRetryMs);
   await world.submit();
@@ -129,7 +129,7 @@ test("splits a transaction that the hub permanently refuses, and cancels its non
   const agreed = await world.filled();
   await world.attest();
   await expect(world.submit(world.unreachable())).rejects.toThrow("connection refused");
-  // Blocks become smaller after the batch was signed.
+  // The blocks become smaller after the batch was signed.
   await blockGas(2_000_000n);
   await world.untilSettled(agreed.requestId);
   expect(world.engine.events.of("hub_refused").length).toBeGreaterThan(0);

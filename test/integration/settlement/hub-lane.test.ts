@@ -15,7 +15,7 @@ import type { SettlementServices } from "../../../apps/api/src/settlement/settle
 import { someHash } from "../../support/terms.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
-// The hub's chain is also a chain that the solver pays on: both share one sequence of nonces.
+// The solver also pays on the hub's chain, so payments and hub transactions share one sequence of nonces.
 
 let world: SettlementWorld;
 let hubChain: ConnectedChain;
@@ -54,7 +54,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-/** Pays an account on the hub's chain, like the engine's payments. */
+/** Pays an account on the hub's chain, as the engine pays. */
 async function pay(recipient: Address, amount: bigint): Promise<void> {
   const { maxFeePerGas, maxPriorityFeePerGas } = hubChain.pulse.gasPrices();
   const id = someHash();
@@ -75,7 +75,7 @@ async function pay(recipient: Address, amount: bigint): Promise<void> {
     cancelAfterMs: paying.clock.nowMs() + 3_600_000,
   } as const;
   expect(await payTogether(paying, payoutLeg, [{ plan }])).toEqual(["sent"]);
-  // The claim is in no ledger. Only its slot matters from now on.
+  // No ledger has the claim. From now on only its slot matters.
   await world.engine.pool.query("delete from claims where claim_id = $1", [id]);
 }
 
@@ -141,7 +141,8 @@ test("sends no batch until the watcher has identified the transaction at an unkn
   expect(await slots()).toEqual(before);
   expect(engine.events.of("hub_waits")).toHaveLength(1);
 
-  // Nor while the chain is disabled, because a lost payment of the lane may have used the nonce.
+  // No batch is sent while the chain is disabled either, because a lost payment of the lane may have used the
+  // nonce.
   await world.submit();
   expect(await slots()).toEqual(before);
   expect(engine.events.of("hub_waits")).toHaveLength(2);
@@ -173,7 +174,8 @@ test("a batch whose nonce was used elsewhere is sent again only after the watche
   await hubClient.sendUnsignedTransaction(byHand);
   await world.mineHub(5);
   await world.submit(settling);
-  // A lost payment may have used the nonce, so the slot stays open until a search has found the transaction.
+  // A lost payment may have used the nonce, so the slot stays open until the search has found the
+  // transaction.
   expect((await slots()).at(-1)).toMatchObject({ leg_kind: "hub", state: "open" });
   for (let round = 0; round < 6; round++) {
     await watch();
@@ -185,7 +187,7 @@ test("a batch whose nonce was used elsewhere is sent again only after the watche
       .rows.length;
   const before = await carried();
   expect(before).toBeGreaterThan(0);
-  // A node that is behind does not show the nonce in its final block yet.
+  // A node that lags does not show the nonce as used in its final block yet.
   const final = async () => ({ executed: new Set<never>(), nonces: new Map<never, number>() });
   await world.submit({ ...settling, hub: { ...settling.hub, final } });
   expect(await carried()).toBe(before);

@@ -73,7 +73,7 @@ afterAll(async () => {
   for (const close of closers) await close();
 });
 
-/** The view of the chain itself, in its family's formats. */
+/** The view of a non-EVM chain, in the formats of its family. */
 function attestedChain({ chain, connection }: NonEvmEnd): AttestedChain {
   const { family } = chain;
   return {

@@ -105,7 +105,7 @@ test("distinguishes an unknown request from one that has nothing to settle", asy
     return await promisify(execFile)(
       workspaceNode,
       ["-C", "source", program, report, requestId],
-      // The environment of this process, with the test's database.
+      // The command gets the environment of this process and the database of the test.
       { cwd: repositoryRoot, env: { ...process.env, DATABASE_URL: world.engine.databaseUrl } },
     );
   };

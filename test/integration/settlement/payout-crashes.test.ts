@@ -11,7 +11,7 @@ import { isCrash, crashingServices } from "../../fakes/crashing-services.ts";
 import { someAddress } from "../../support/terms.ts";
 import { settlementPolicy, startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
-// Calls of the allocator's account by a command that may be killed at any moment.
+// A command that may be killed at any moment makes calls with the allocator's account.
 
 let world: SettlementWorld;
 let mining: Promise<void> = Promise.resolve();
@@ -36,7 +36,7 @@ const aCall = (callId: string): AccountCall => ({
   callId,
   what: "the call",
   to: someAddress(),
-  // The policy signs nothing else for the allocator.
+  // The policy lets the allocator sign no other call.
   data: toFunctionSelector(allocatorRecord),
   abi: [],
 });
@@ -54,13 +54,13 @@ function pay(call: AccountCall, by = alive(), on: CalledChain = world.services.h
 const nonces = async (): Promise<number> =>
   await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
 
-/** Crashes commands at one moment after the other until one completes. */
+/** Crashes commands at one moment after another until one completes. */
 async function deathsOfOnePass(pass: number): Promise<string[]> {
-  const deaths: string[] = [];
-  for (let dieAt = 0; ; dieAt++) {
+  const crashes: string[] = [];
+  for (let crashAt = 0; ; crashAt++) {
     const before = await nonces();
-    const call = aCall(`record ${pass} ${dieAt}`);
-    const crashing = crashingServices(world.engine.services, dieAt);
+    const call = aCall(`record ${pass} ${crashAt}`);
+    const crashing = crashingServices(world.engine.services, crashAt);
     const { lane } = world.services.hub;
     const [any] = world.engine.services.chains.all;
     if (any === undefined) throw new Error("no chain is configured");
@@ -71,15 +71,15 @@ async function deathsOfOnePass(pass: number): Promise<string[]> {
     });
     const services = { ...alive(), uow: crashing.uow, reads: crashing.reads };
     await payCall(services, { ...lane, connection }, crashing.signer, call).catch((error: unknown) => {
-      if (!crashing.isDead() || !isCrash(error)) throw error;
+      if (!crashing.hasCrashed() || !isCrash(error)) throw error;
     });
-    const moment = crashing.acts.at(-1) ?? "before anything";
+    const moment = crashing.moments.at(-1) ?? "before anything";
     const txHash = await pay(call);
     const { to } = await world.hubClient.getTransaction({ hash: txHash });
     expect(to, moment).toBe(call.to);
     expect((await nonces()) - before, moment).toBe(1);
-    if (!crashing.isDead()) return deaths;
-    deaths.push(moment);
+    if (!crashing.hasCrashed()) return crashes;
+    crashes.push(moment);
   }
 }
 
@@ -95,7 +95,7 @@ test("after a crash at any step, the next command continues the same transaction
     "before lanes.setBroadcasts",
     "before lanes.setMined",
   ]);
-  // Blocks are mined at any moment, so a pass can miss a step.
+  // Blocks are mined at any time, so a pass can miss a step.
   for (let pass = 0; missing.size > 0 && pass < 6; pass++)
     for (const moment of await deathsOfOnePass(pass)) missing.delete(moment);
   expect([...missing]).toEqual([]);

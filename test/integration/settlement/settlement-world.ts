@@ -28,15 +28,15 @@ export const settlementPolicy = {
 };
 
 /**
- * The engine's world, a hub with the real contracts, and oracles on real sockets. Tests advance settlement
- * step by step.
+ * The engine's world with a hub that has the real contracts, and with oracles on real sockets. Tests advance
+ * settlement step by step.
  */
 export interface SettlementWorld {
   readonly engine: EngineWorld;
   readonly services: SettlementServices;
   readonly hubClient: LocalClient;
   readonly hub: AttestationHub;
-  /** Three signers, of which the multisig requires two. */
+  /** Three signers. The multisig requires two of them. */
   readonly signers: readonly Signer[];
   readonly oracle: FakeOracle;
   /** A request whose fill is final. */
@@ -47,11 +47,11 @@ export interface SettlementWorld {
   mineHub(blocks?: number): Promise<void>;
   /** Services whose broadcasts to the hub fail. */
   unreachable(): SettlementServices;
-  /** Runs every step until nothing is left to do, and advances the clock. */
+  /** Runs every step until nothing is left to do, and moves the clock forward. */
   untilSettled(requestId: RequestId): Promise<void>;
   stateOf(requestId: RequestId): Promise<{ state: string; reason: string | null; rejected: boolean }>;
   executions(): Promise<{ kind: string; state: string; reason: string | null }[]>;
-  /** The solver's hub balance of the usual origin currency. */
+  /** The solver's balance on the hub in the usual origin currency. */
   solverOnHub(): Promise<bigint>;
   startOracle(signers: readonly Signer[]): Promise<FakeOracle>;
   askingOnly(...oracles: readonly FakeOracle[]): SettlementServices;

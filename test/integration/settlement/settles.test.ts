@@ -22,7 +22,7 @@ test("attests a final fill, executes it on the hub and credits the deposit to th
   expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
   await world.submit();
   await world.mineHub();
-  // Mined, but the hub's policy requires two blocks on top.
+  // The transaction is mined, but the hub's policy requires two more blocks.
   await world.submit();
   expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
   await world.mineHub(2);
@@ -53,7 +53,7 @@ test("lists the solver's balances on the hub and in the depositories by chain an
   );
 });
 
-test("a fill reports the time from the deposit's detection to its block", async () => {
+test("a fill's metric reports the time from the detection of the deposit to the block of the fill", async () => {
   const agreed = await world.filled();
   const [fill] = world.engine.events
     .of("fill_mined")
@@ -161,7 +161,7 @@ test("several payments share one transaction, with deposits before the payments 
   );
 });
 
-test("running everything again changes nothing", async () => {
+test("running every settlement step again changes nothing", async () => {
   const agreed = await world.filled();
   await world.untilSettled(agreed.requestId);
   const [owned, executions, requests] = [

@@ -4,7 +4,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { honest } from "./fake-oracle.ts";
 import { startWithdrawalWorld, type WithdrawalWorld } from "./withdrawal-world.ts";
 
-/** More than any test withdraws; one fill earns the double. */
+/**
+ * The balance before each test, in base units: more than any test withdraws. One fill earns twice as much.
+ */
 const MIN_BALANCE = 50_000_000n;
 
 let world: WithdrawalWorld;
@@ -37,7 +39,7 @@ test("pays a hub balance out of the depository, and burns it on the hub", async 
   ]);
 });
 
-test("a repeated withdrawal with the same nonce does nothing, and reports the result", async () => {
+test("repeating a completed withdrawal with the same nonce changes nothing, and reports the result", async () => {
   const order = world.order({ amount: 1_000_000n });
   await world.withdraw(order);
   const [owned, paid] = [await world.solverOnHub(), await world.balance(order.recipient)];
@@ -59,13 +61,13 @@ test("a payload that expires before its execution is never executed, and its amo
   expect(await world.solverOnHub()).toBe(owned);
 });
 
-test("no second payload is ever signed: neither for another amount nor if the hub has recorded another", async () => {
+test("no second payload is signed for a nonce, neither for another amount nor if the hub has recorded another payload", async () => {
   const order = world.order({ amount: 1_000_000n });
   world.setAllocatorDown(true);
   await expect(world.withdraw(order)).rejects.toThrow("unreachable");
   world.setAllocatorDown(false);
   await expect(world.withdraw({ ...order, amount: 2_000_000n })).rejects.toThrow("--nonce belongs to");
-  // Simulates a database that lost the payload after the hub recorded it.
+  // Simulates that the database lost the payload after the hub recorded it.
   await world.forgetPayload(order);
   const signed = world.signed();
   await expect(world.withdraw(order)).rejects.toThrow("already recorded another payload");
@@ -73,7 +75,7 @@ test("no second payload is ever signed: neither for another amount nor if the hu
   expect(await world.balance(order.recipient)).toBe(0n);
 });
 
-test("nothing is signed before the record is final on the hub", async () => {
+test("a payload is not signed before its record is final on the hub", async () => {
   const order = world.order({ amount: 1_000_000n });
   world.hubMines(false);
   const waiting = await world.withdraw(order, 1_500);
@@ -105,7 +107,7 @@ test("after a crash at any step, a repeated withdrawal with the same nonce pays 
 test("two operators that make the same withdrawal concurrently pay it once", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 4_000_000n });
-  // One of them may get an error that the allocator's nonce is used, and repeats the withdrawal.
+  // One of them may fail because the allocator's nonce is used; its operator then repeats the withdrawal.
   await Promise.allSettled([world.withdraw(order), world.withdraw(order)]);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
   expect(await world.balance(order.recipient)).toBe(4_000_000n);
@@ -116,7 +118,7 @@ test("moves nothing with signatures for another withdrawal or too few signatures
   const order = world.order({ amount: 1_000_000n });
   for (const lie of ["fewSignatures", "anotherAmount"] as const) {
     world.lie(lie);
-    // A busy machine may need a second for the first request.
+    // The first request may take a second on a busy machine.
     const { progress } = await world.withdraw(order, 1_500);
     expect(progress, lie).toMatchObject({ kind: "waits" });
     expect(await world.onHub(order), lie).toBe(0n);
@@ -147,7 +149,7 @@ test("only one of two concurrent orders with one nonce is executed", async () =>
   expect(paid.toSorted()).toEqual([0n, 1_000_000n]);
 });
 
-test("more than the solver's hub balance is refused with both amounts, before anything is stored", async () => {
+test("a withdrawal above the solver's hub balance is refused with both amounts, before anything is stored", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: owned + 1n });
   await expect(world.withdraw(order)).rejects.toThrow(
@@ -188,12 +190,12 @@ test("on a timeout, reports the oracles' last answer and not the aborted request
   world.setOracleAnswer(async () => notFinal);
   expect((await world.withdraw(order, 6_000)).progress).toMatchObject({ kind: "waits" });
   let requests = 0;
-  // The first answers; the next would take longer than the time left.
+  // The first request is answered; the next one would take longer than the remaining time.
   world.setOracleAnswer(async () => {
     if (requests++ > 0) await setTimeout(1_900);
     return notFinal;
   });
-  // A busy machine may need a second for the first request.
+  // The first request may take a second on a busy machine.
   const { progress } = await world.withdraw(order, 1_500);
   expect(requests).toBe(2);
   expect(progress).toEqual({

@@ -36,34 +36,34 @@ type Lie = "fewSignatures" | "anotherAmount" | undefined;
  * The settlement world with an allocator, a depository that holds funds, and chains that mine on their own.
  */
 export interface WithdrawalWorld {
-  /** Settles a fill, so that the solver has a hub balance and the depository holds the funds. */
+  /** Settles a fill. Then the solver has a hub balance and the depository has the funds. */
   earn(): Promise<void>;
   order(change: { amount: bigint }): WithdrawalOrder;
-  /** Proceeds as far as possible within the time; `death` ends it at a step. */
+  /** Proceeds as far as possible within the time. `death` crashes it at a step. */
   withdraw(
     order: WithdrawalOrder,
     withinMs?: number,
     death?: { readonly step: string; readonly when: "before" | "after" },
   ): Promise<{ progress: Progress; steps: string[] }>;
   solverOnHub(): Promise<bigint>;
-  /** The hub balance of a withdrawal's address. */
+  /** The balance of a withdrawal's address on the hub. */
   onHub(order: WithdrawalOrder): Promise<bigint>;
   balance(holder: Address): Promise<bigint>;
-  /** The allocator's transaction to the depository fails before it is sent. */
+  /** While it is down, the allocator's transactions to the depository fail before they are sent. */
   setAllocatorDown(isDown: boolean): void;
   chainTimePasses(seconds: number): Promise<void>;
   forgetPayload(order: WithdrawalOrder): Promise<void>;
-  /** How many payloads were signed. */
+  /** How many payloads were signed so far. */
   signed(): number;
   hubMines(mines: boolean): void;
-  /** While delayed, nothing new becomes final on the hub. */
+  /** While it is delayed, no new block becomes final on the hub. */
   delayFinality(isDelayed: boolean): void;
   lie(lie: Lie): void;
-  /** The oracles' answer about the outcome of a payload. */
+  /** Replaces the oracles' answers about the outcome of a payload. */
   setOracleAnswer(behavior: Behavior): void;
-  /** The key of the allocator's account; undefined restores the one that the contracts know. */
+  /** Sets the key of the allocator's account. Undefined restores the key that the contracts know. */
   allocatorKey(privateKey: Hex | undefined): void;
-  /** The hub's Allocator grants the allocator's role to no account. */
+  /** While it is revoked, the hub's Allocator grants its role to no account. */
   revokeAllocatorRole(isRevoked: boolean): Promise<void>;
   isStored(order: WithdrawalOrder): Promise<boolean>;
   stop(): Promise<void>;
@@ -266,7 +266,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     }),
     async withdraw(order, withinMs = 20_000, death) {
       const steps: string[] = [];
-      const crashing = death === undefined ? services() : dyingAt(services(), death);
+      const crashing = death === undefined ? services() : crashingAt(services(), death);
       const tell = (step: string): void => void steps.push(step);
       const progress = await withdraw(crashing, order, tell, AbortSignal.timeout(withinMs));
       return { progress, steps };
@@ -285,7 +285,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
       await engine.pool.query("update hub_withdrawals set payload = null where withdrawal_address = $1", [
         addressOf(order),
       ]);
-      // A later time gives another expiration, and therefore another payload.
+      // At a later time, the expiration differs, and therefore the payload.
       await origin.client.increaseTime({ seconds: 5 });
       await origin.client.mine({ blocks: 1 });
     },
@@ -334,8 +334,8 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   };
 }
 
-/** The services of a process that crashes before or after the first call of this name. */
-function dyingAt(
+/** The services of a process that crashes before or after the first call with this name. */
+function crashingAt(
   services: WithdrawalServices,
   { step, when }: { readonly step: string; readonly when: "before" | "after" },
 ): WithdrawalServices {

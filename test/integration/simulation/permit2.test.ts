@@ -29,7 +29,7 @@ interface Terms {
   readonly deadline: bigint;
 }
 
-/** A transfer signed by the owner, to be executed by `spender`. */
+/** A transfer that the owner signed and that `spender` executes. */
 async function permitTransfer(spender: Address, change: Partial<Terms> = {}, signer = owner): Promise<Hex> {
   const { amount, nonce, deadline } = { amount: 100n, nonce: 0n, deadline: maxUint256, ...change };
   const permitted = { token: world.usd, amount };
@@ -68,7 +68,7 @@ function inMulticall(callData: Hex): { readonly to: Address; readonly data: Hex;
   return { to: multicall3, data, value: 0n };
 }
 
-test("the contract is the real one, at the address that it has on public chains", async () => {
+test("the local Permit2 contract is the real one, at its address on public chains", async () => {
   expect((await world.client.getCode({ address: permit2 }))?.length).toBeGreaterThan(18_000);
 });
 

@@ -13,19 +13,19 @@ import { encodeDeployData } from "viem";
 import { mnemonicToAccount, privateKeyToAccount, sign } from "viem/accounts";
 import { aChain } from "../../fakes/quote-world.ts";
 
-/** A real chain with the contracts that sponsored calls go through, and an account that sends them. */
+/** A real chain with the contracts through which sponsored calls go, and an account that sends them. */
 export interface SimulationWorld {
   readonly node: RunningAnvil;
   readonly client: LocalClient;
   readonly reader: ChainReader;
-  /** Contract that fails as requested. */
+  /** A contract that fails as requested. */
   readonly failures: Address;
   readonly usd: Address;
-  /** Throws unless the call fails. */
+  /** The failure of a call. Throws unless the call fails. */
   failureOf(call: TracedCall): Promise<SimulationFailure>;
-  /** Throws unless the call succeeds. */
+  /** The outcome of a call. Throws unless the call succeeds. */
   successOf(call: TracedCall): Promise<Extract<TraceOutcome, { kind: "ok" }>>;
-  /** Sends the call with this gas and waits for its block. */
+  /** Sends the call with this gas limit, and waits for its block. */
   send(call: TracedCall, gas: bigint): Promise<ReceiptFact>;
   stop(): Promise<void>;
 }

@@ -51,7 +51,7 @@ interface SmartAccount {
   readonly version: Version;
   readonly owner: PrivateKeyAccount;
   readonly sender: Address;
-  /** Creates the account with its first operation, if it does not exist yet. */
+  /** Creates the account in its first operation. Undefined if the account exists. */
   readonly factoryData: Hex | undefined;
 }
 
@@ -74,7 +74,7 @@ type OpChange = Partial<Pick<UserOperation<"0.7">, "nonce" | "callGasLimit" | "m
   readonly signature?: (right: Hex) => Hex;
 };
 
-/** The calldata of an entry point for one signed operation. */
+/** The calldata with which an entry point handles one signed operation. */
 async function handleOps(account: SmartAccount, callData: Hex, change: OpChange = {}): Promise<Hex> {
   const { version, owner, sender, factoryData } = account;
   const { entryPoint, factory } = deployments[version];
@@ -125,7 +125,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
   const { entryPoint } = deployments[version];
   const to = entryPoint.toLowerCase() as Address;
 
-  test("an operation of a new account runs with the estimated gas, and takes nothing from the sponsor", async () => {
+  test("the first operation of a new account runs with the estimated gas, and takes nothing from the sponsor", async () => {
     const account = await newAccount(version);
     await fund(account.sender);
     const data = await handleOps(account, execute(world.usd, transfer));
@@ -184,7 +184,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
       name: "ERC20InsufficientBalance",
       args: { sender: account.sender, balance: "0", needed: "5" },
     });
-    // On chain, only the entry point's event shows the failure.
+    // On chain, only an event of the entry point shows the failure.
     const receipt = await world.send({ to, data, value: 0n }, 1_500_000n);
     expect(receipt.status).toBe("success");
     expect(userOperationsFailed(receipt.logs, to)).toMatchObject([{ sender: account.sender }]);
@@ -251,7 +251,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
   });
 });
 
-test("a new account without native tokens becomes a smart account and acts, in one transaction of a sponsor", async () => {
+test("in one transaction of a sponsor, a new account without native tokens becomes a smart account and makes a call", async () => {
   const owner = privateKeyToAccount(generatePrivateKey());
   const sender = owner.address.toLowerCase() as Address;
   await fund(sender);
@@ -262,7 +262,7 @@ test("a new account without native tokens becomes a smart account and acts, in o
   const data = await handleOps(account, execute(world.usd, transfer));
   const call = { to, data, value: 0n, authorizationList };
   const { gas, gasUsed } = await world.successOf(call);
-  // Without the authorization there is no code to call.
+  // Without the authorization the account has no code.
   expect((await world.failureOf({ to, data, value: 0n })).label).toBe("AA20_ACCOUNT_NOT_DEPLOYED");
   const receipt = await world.send(call, gas);
   expect(receipt).toMatchObject({ status: "success", gasUsed });
