@@ -159,11 +159,11 @@ test("deposits are committed once while another one holds the cursor", async () 
     },
   };
   for (let readings = 0; readings < 3; readings++)
-    await readArrivals({ ...world.services, uow }, held, cursor, recorded);
+    await readArrivals({ ...world.services, uow }, held, cursor, { recorded });
   expect(commits).toBe(1);
   expect((await world.status(agreed.requestId)).status).toBe("pending");
   // Whatever another process recorded, the next cursor is committed.
-  await readArrivals({ ...world.services, uow }, connected, cursor, recorded);
+  await readArrivals({ ...world.services, uow }, connected, cursor, { recorded });
   expect(commits).toBe(2);
   await expectFilledOnce(agreed);
 });
