@@ -74,7 +74,10 @@ function aPass(count = 3) {
     checked?: string,
   ) => {
     const upTo = { number: BigInt(to), hash: "0x0b", timestamp: 1_000n } as const;
-    const found = pass.complete(0, { cursor: String(cursor), checked }, listed, { ...readingTo(to, shown), upTo });
+    const found = pass.complete(0, { cursor: String(cursor), checked }, listed, {
+      ...readingTo(to, shown),
+      upTo,
+    });
     await new Promise((resolve) => void setImmediate(resolve));
     return found;
   };
@@ -247,7 +250,8 @@ test("an endpoint that is behind a second reading is not at fault, and one that 
 
 test("a restart begins before every deposit that waits or is not stored, and finds it again", async () => {
   const before = aPass();
-  before.world.again = (_, cursor) => readingTo(Number(cursor) + 100, cursor === "100" ? [aDeposit(107)] : []);
+  before.world.again = (_, cursor) =>
+    readingTo(Number(cursor) + 100, cursor === "100" ? [aDeposit(107)] : []);
   before.world.confirm = async () => await Promise.resolve(false);
   const checked: (string | undefined)[] = [];
   for (let cursor = 0; cursor < 800; cursor += 100) {

@@ -29,12 +29,7 @@ export interface NonEvmWrites {
   /** Until the transaction ends, no one else records deposits of the chain. Returns the current cursor. */
   lockCursor(chainId: number): Promise<string | undefined>;
   /** @param checked up to where several endpoints have read; absent: one is enough */
-  setCursor(
-    chainId: number,
-    cursor: string,
-    upTo: NonEvmArrivals["upTo"],
-    checked?: string,
-  ): Promise<void>;
+  setCursor(chainId: number, cursor: string, upTo: NonEvmArrivals["upTo"], checked?: string): Promise<void>;
   /** Whether a deposit with this sender and nonce is stored, regardless of what it pays. */
   isKnown(deposit: {
     readonly chainId: number;

@@ -28,7 +28,8 @@ export function keptFeeRate(
     const answers = await Promise.allSettled(sources.map(async (one) => await one.feeRate(WITHIN_BLOCKS)));
     const faults = answers.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
     const fault = faults.find((one) => !(one instanceof RpcFault)) ?? faults[0];
-    if (faults.length === sources.length || (fault !== undefined && !(fault instanceof RpcFault))) throw fault;
+    if (faults.length === sources.length || (fault !== undefined && !(fault instanceof RpcFault)))
+      throw fault;
     const rates = answers.flatMap((one) => (one.status === "fulfilled" ? (one.value ?? []) : []));
     const estimate = rates.length === 0 ? UNKNOWN : rates.reduce((min, one) => (one < min ? one : min));
     const rate = estimate < MIN_RATE ? MIN_RATE : estimate > MAX_RATE ? MAX_RATE : estimate;
