@@ -219,8 +219,8 @@ export interface NonEvmArrivals {
   readonly deposits: readonly DepositFact[];
   readonly cursor: string;
   /**
-   * Several endpoints have read everything before it, and nothing before it waits for a quorum or to be stored.
-   * Absent: one endpoint is enough.
+   * Several endpoints have read everything before it, and nothing before it waits for a quorum or to be
+   * stored. Absent: one endpoint is enough.
    */
   readonly checked?: string;
   /** Where the reading started, if it was given no cursor. */

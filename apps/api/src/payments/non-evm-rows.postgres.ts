@@ -12,8 +12,8 @@ const cursor = defineQuery("non_evm_cursor", (db, { chainId }: Params<{ chainId:
   db.select({ cursor: nonEvmCursors.cursor }).from(nonEvmCursors).where(eq(nonEvmCursors.chainId, chainId)),
 );
 /**
- * A deposit that waits for its quorum holds the checked cursor for this long at most, in seconds of the chain's
- * time: one endpoint could invent it.
+ * A deposit that waits for its quorum holds the checked cursor for this long at most, in seconds of the
+ * chain's time: one endpoint could invent it.
  */
 const MAX_HELD_SECONDS = 86_400;
 const checked = defineQuery("non_evm_checked", (db, { chainId }: Params<{ chainId: number }>) =>
