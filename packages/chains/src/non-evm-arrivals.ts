@@ -91,7 +91,7 @@ export function createSharedArrivals(
   });
 
   return {
-    arrivals: async (cursor) =>
+    arrivals: async (cursor, checked) =>
       await order.ask(async (place) => {
         const found = await at(place).arrivals(cursor);
         if (!isTrusted && found.cursor !== cursor) {
@@ -104,7 +104,12 @@ export function createSharedArrivals(
         // The transactions that were read count; the next reading uses another endpoint.
         if (found.fault !== undefined) order.noteFault(place, found.fault);
         if (isTrusted) return found;
-        return secondPass.complete(place, cursor, found.deposits, await confirmed(place, cursor, found));
+        return secondPass.complete(
+          place,
+          { cursor, checked },
+          found.deposits,
+          await confirmed(place, cursor, found),
+        );
       }),
     arrivalsOf: async (id) => {
       if (isTrusted) return await order.ask(async (place) => await at(place).arrivalsOf(id));

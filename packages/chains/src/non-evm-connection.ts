@@ -34,9 +34,10 @@ export interface NonEvmConnection {
    * Deposits that became final (by the chain's policy) after `cursor`, oldest first, and the cursor after
    * them. Reading from the same cursor again returns the same deposits, or more. Without a cursor, it starts
    * a little before now.
+   * @param checked of an earlier process, if several endpoints are read
    * @throws RpcFault; then nothing was read
    */
-  arrivals(cursor: string | undefined): Promise<NonEvmArrivals>;
+  arrivals(cursor: string | undefined, checked?: string): Promise<NonEvmArrivals>;
   /**
    * Deposits of one transaction.
    * @param shown where another endpoint shows it: an endpoint that has not reached that block, or has pruned
@@ -52,11 +53,12 @@ export interface NonEvmConnection {
   balances(currencies: readonly Hex[]): Promise<ReadonlyMap<Hex, bigint>>;
   /**
    * The current fee of a payment for the solver, in base units of the chain's native token. May be cached for
-   * some seconds.
+   * some seconds. Of several endpoints, the lower median of those that answer.
    *
+   * @param isConfirmed a quorum of endpoints must answer
    * @throws RpcFault
    */
-  paymentCost(currency: Hex, recipient: Hex | undefined): Promise<bigint>;
+  paymentCost(currency: Hex, recipient: Hex | undefined, isConfirmed?: true): Promise<bigint>;
   /**
    * Why a recipient cannot be paid (a token account that refuses, an output below the dust limit, an account
    * that does not exist); undefined: it can be.
@@ -216,6 +218,11 @@ export interface NonEvmArrivals {
   /** All are final: their blocks cannot be reorged out. */
   readonly deposits: readonly DepositFact[];
   readonly cursor: string;
+  /**
+   * The cursor up to which several endpoints have read, and before which nothing waits for a quorum or to
+   * be stored. Absent if one endpoint is enough.
+   */
+  readonly checked?: string;
   /** Where the reading started if it got no cursor. */
   readonly startedAt?: string;
   /** The block (slot, ledger) up to which it was read. */

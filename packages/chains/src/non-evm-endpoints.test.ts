@@ -21,6 +21,7 @@ const block = { number: 7n, hash: `0x${"07".repeat(32)}` } as const;
 
 interface Behavior {
   balance?: bigint | Error;
+  cost?: bigint | Error;
   outcome?: NonEvmOutcome | Error | Promise<NonEvmOutcome>;
   send?: "sent" | { refused: string } | Error | Promise<"sent">;
   head?: NonEvmHead;
@@ -49,6 +50,7 @@ function chainWith(quorum: number, behaviors: readonly Behavior[]) {
   const connections = behaviors.map((behavior, at) => {
     const connection = {
       balances: async () => new Map([["0x", await answer(at, behavior.balance)]]),
+      paymentCost: async () => await answer(at, behavior.cost),
       outcome: async () => await answer(at, behavior.outcome),
       send: async () => await answer(at, behavior.send),
       prepare: async () => await answer(at, behavior.prepare),
@@ -101,6 +103,23 @@ test("throws the fault of the first endpoint if every endpoint fails", async () 
   const { together, asked } = chainOf({ balance: down }, { balance: contradicted });
   await expect(together.balances([])).rejects.toBe(down);
   expect(asked()).toEqual([0, 1]);
+});
+
+test.each<[string, readonly (bigint | Error)[], bigint | Error, bigint | Error]>([
+  ["one liar of two reports a high cost", [900n, 5n], 5n, 5n],
+  ["one liar of three reports a high cost", [900n, 5n, 6n], 6n, 6n],
+  ["one liar of three reports no cost", [0n, 5n, 6n], 5n, 5n],
+  ["one of three is down", [down, 900n, 5n], 5n, 5n],
+  ["one of two is down", [900n, down], 900n, down],
+  ["a single endpoint", [900n], 900n, 900n],
+  ["all are down", [down, down], down, down],
+])("no endpoint raises the cost of a payment alone: %s", async (_, costs, usual, confirmed) => {
+  const { together } = chainOf(...costs.map((cost) => ({ cost })));
+  const outcome = async (isConfirmed?: true): Promise<unknown> =>
+    await together.paymentCost("0x", undefined, isConfirmed).catch((fault: unknown) => fault);
+  expect(await outcome()).toBe(usual);
+  // A decision needs answers from a quorum.
+  expect(await outcome(true)).toBe(confirmed);
 });
 
 test("a refusal by an endpoint is not skipped, and an error of our own ends the call", async () => {

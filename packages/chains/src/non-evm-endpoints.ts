@@ -11,7 +11,7 @@ import type {
 import { followHeads } from "./non-evm-heads.ts";
 import { createSharedOutcomes, type OutcomeQuorum, type SharedOutcomes } from "./non-evm-outcomes.ts";
 import { createSharedSending, type SharedSending } from "./non-evm-sending.ts";
-import { createSharedPreparing, createSharedRefusals } from "./non-evm-payments.ts";
+import { createSharedCost, createSharedPreparing, createSharedRefusals } from "./non-evm-payments.ts";
 import type { OpenNonEvmUsers } from "./non-evm-users.ts";
 
 type NonEmpty<T> = readonly [T, ...T[]];
@@ -86,8 +86,7 @@ function together(connections: NonEmpty<NonEvmConnection>, shared: Shared): NonE
     arrivals: arrivals.arrivals,
     arrivalsOf: arrivals.arrivalsOf,
     balances: async (currencies) => await order.ask(async (place) => await at(place).balances(currencies)),
-    paymentCost: async (...payment) =>
-      await order.ask(async (place) => await at(place).paymentCost(...payment)),
+    paymentCost: createSharedCost(connections, order, shared.options),
     refusalOf: createSharedRefusals(connections, order, shared.options),
     isPayment: async (...payment) => await order.ask(async (place) => await at(place).isPayment(...payment)),
     send: sending.send,

@@ -1,5 +1,5 @@
 import { inconsistent, RpcFault } from "@causeway/families";
-import { agreedOn, askAll } from "./nodes/ask-all.ts";
+import { agreedOn, askAll, type Answer } from "./nodes/ask-all.ts";
 import type { EndpointOrder } from "./nodes/endpoint-order.ts";
 import {
   InsufficientInventory,
@@ -42,6 +42,32 @@ export function createSharedRefusals(
       decide: (answers) => valueOf(agreedOn(answers, quorum, String)),
     });
     return isRefused ? refusal : undefined;
+  };
+}
+
+/**
+ * The lower median of what the endpoints that answer report, like gas prices of EVM chains: none of them can
+ * raise the cost alone.
+ */
+export function createSharedCost(
+  connections: readonly NonEvmConnection[],
+  order: EndpointOrder,
+  options: OutcomeQuorum,
+): NonEvmConnection["paymentCost"] {
+  const electorate = electorateOf(connections, order, options);
+  const at = placeIn(connections);
+  return async (currency, recipient, isConfirmed) => {
+    if (connections.length === 1)
+      return await order.ask(async (place) => await at(place).paymentCost(currency, recipient));
+    return await askAll<number, bigint, bigint>(
+      { ...electorate, quorum: isConfirmed === true ? options.quorum : 1 },
+      {
+        question: QUESTION,
+        read: async (place) =>
+          await noted(order, place, async () => await at(place).paymentCost(currency, recipient)),
+        decide: (answers, isComplete) => (isComplete ? valueOf(lowerMedian(answers)) : undefined),
+      },
+    );
   };
 }
 
@@ -131,7 +157,12 @@ async function noted<T>(order: EndpointOrder, place: number, read: () => Promise
   }
 }
 
-function valueOf(value: boolean | undefined): { readonly value: boolean } | undefined {
+function lowerMedian(answers: readonly Answer<number, bigint>[]): bigint | undefined {
+  const costs = answers.map(({ value }) => value).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  return costs[Math.floor((costs.length - 1) / 2)];
+}
+
+function valueOf<T>(value: T | undefined): { readonly value: T } | undefined {
   return value === undefined ? undefined : { value };
 }
 

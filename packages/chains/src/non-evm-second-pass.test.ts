@@ -71,9 +71,13 @@ function aPass(count = 3) {
     to: number,
     shown: readonly DepositFact[] = [],
     listed: readonly DepositFact[] = shown,
+    checked?: string,
   ) => {
     const upTo = { number: BigInt(to), hash: "0x0b", timestamp: 1_000n } as const;
-    const found = pass.complete(0, String(cursor), listed, { ...readingTo(to, shown), upTo });
+    const found = pass.complete(0, { cursor: String(cursor), checked }, listed, {
+      ...readingTo(to, shown),
+      upTo,
+    });
     await new Promise((resolve) => void setImmediate(resolve));
     return found;
   };
@@ -242,4 +246,57 @@ test("an endpoint that is behind a second reading is not at fault, and one that 
     forward(10_000);
   }
   expect(world.faults).toEqual([2]);
+});
+
+test("a restart begins before every deposit that waits or is not stored, and finds it again", async () => {
+  const before = aPass();
+  before.world.again = (_, cursor) =>
+    readingTo(Number(cursor) + 100, cursor === "100" ? [aDeposit(107)] : []);
+  before.world.confirm = async () => await Promise.resolve(false);
+  const checked: (string | undefined)[] = [];
+  for (let cursor = 0; cursor < 800; cursor += 100) {
+    checked.push((await before.read(cursor, cursor + 100)).checked);
+    before.forward(60_000);
+  }
+  // Second readings are two behind the lead, and stay where the waiting deposit was found.
+  expect(checked.slice(0, 4)).toEqual(["0", "0", "100", "100"]);
+  expect(checked.at(-1)).toBe("100");
+
+  const after = aPass();
+  const [waiting, stored] = [aDeposit(107), aDeposit(250)];
+  after.world.again = (_, cursor) => {
+    if (cursor === "100") return readingTo(200, [waiting]);
+    return readingTo(Number(cursor) + 100, cursor === "200" ? [stored] : []);
+  };
+  const found: DepositFact[] = [];
+  let last: string | undefined;
+  for (let cursor = 800; cursor < 2_500; cursor += 100) {
+    const read = await after.read(cursor, cursor + 100, [], [], checked.at(-1));
+    found.push(...read.deposits);
+    last = read.checked;
+    after.forward(60_000);
+  }
+  expect([...new Set(found)]).toEqual([waiting, stored]);
+  expect(after.world.readings.slice(0, 3).map(([, cursor]) => cursor)).toEqual(["100", "200", "300"]);
+  expect(last).not.toBe("100");
+  // The lead before the restart may have shown them.
+  expect(after.world.named).toEqual([]);
+});
+
+test("a range from before a restart that no endpoint can read is given up with a fault", async () => {
+  const { world, read, forward } = aPass();
+  const faults: RpcFault[] = [];
+  world.again = (_, cursor) => {
+    if (cursor === "1") throw down;
+    return readingTo(Number(cursor) + 100);
+  };
+  let last: string | undefined;
+  for (let cursor = 800; cursor < 2_500; cursor += 100) {
+    const found = await read(cursor, cursor + 100, [], [], "1");
+    if (found.fault !== undefined) faults.push(found.fault);
+    last = found.checked;
+    forward(60_000);
+  }
+  expect(faults).toMatchObject([{ kind: "inconsistent" }]);
+  expect(Number(last)).toBeGreaterThanOrEqual(800);
 });

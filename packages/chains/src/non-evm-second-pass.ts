@@ -18,8 +18,13 @@ const AT_ONCE = 8;
 const MAX_OPEN = 200;
 /** How often a transaction that a quorum of other endpoints does not have is confirmed again. */
 const MAX_REFUTED = 10;
+/** How often second readings from before a restart may fail in all. */
+const MAX_FAILURES = 10;
 /** Seconds until all endpoints show a transaction. */
 const SPREAD_SECONDS = 30n;
+
+/** Stands for the leads of an earlier process, of which nothing is known. */
+const EARLIER_PROCESS = -1;
 
 /** Finds deposits that the lead does not show. */
 export interface SecondPass {
@@ -28,15 +33,22 @@ export interface SecondPass {
    * it is added to what the lead reads, until the caller has stored it and a whole second reading has
    * followed.
    * @param cursor after which the lead read
+   * @param checked where the second readings of an earlier process had ended; absent: at `cursor`
    * @param listed what the lead shows
    * @param found what a quorum shows of it
    */
   complete(
     lead: number,
-    cursor: string | undefined,
+    { cursor, checked }: ReadAfter,
     listed: readonly DepositFact[],
     found: NonEvmArrivals,
   ): NonEvmArrivals;
+}
+
+/** Where a reading begins. */
+export interface ReadAfter {
+  readonly cursor: string | undefined;
+  readonly checked?: string | undefined;
 }
 
 export interface SecondPassOptions {
@@ -57,8 +69,24 @@ export interface SecondPassOptions {
   readonly onHidden: (place: number) => void;
 }
 
+/** Where a second reading began, and when. */
+interface Start {
+  readonly cursor: string;
+  readonly sinceMs: number;
+}
+
+/** Second readings of what an earlier process did not check. */
+interface Resumption {
+  /** Where this process began to read. */
+  readonly start: string;
+  /** The time of the newest block then, Unix seconds. */
+  readonly until: bigint;
+  failures: number;
+}
+
 /** A transaction that no quorum shows yet. */
 interface Open {
+  readonly readFrom: Start;
   /** The endpoint that shows it. */
   readonly by: number;
   readonly deposits: TransactionDeposits;
@@ -69,6 +97,7 @@ interface Open {
 
 /** A transaction that a quorum shows. */
 interface Hidden {
+  readonly readFrom: Start;
   readonly deposits: readonly DepositFact[];
   /** The number of second readings that had ended when the caller had stored it. */
   storedAt: number | undefined;
@@ -91,12 +120,17 @@ interface LeadReading {
   readonly returned: readonly string[];
 }
 
-/** Keeps its position in memory: after a restart it begins at the cursor. */
+/**
+ * Keeps what it found in memory. After a restart it begins at `checked`, which is before everything that was
+ * not stored.
+ */
 export function createSecondPass(
   connections: readonly Pick<NonEvmConnection, "arrivals">[],
   { order, now, textOf, confirm, hasReached, onHidden }: SecondPassOptions,
 ): SecondPass {
-  let from: { readonly cursor: string; readonly sinceMs: number } | undefined;
+  let from: Start | undefined;
+  /** Second readings may show what an earlier process has stored. */
+  let resuming: Resumption | undefined;
   /** Where the newest second reading ended. */
   let next: Pick<NonEvmArrivals, "cursor" | "upTo"> | undefined;
   /** The newest first. Three of them, because endpoints differ in how far they are. */
@@ -119,12 +153,17 @@ export function createSecondPass(
     return turn;
   };
 
-  const remember = (by: number, deposits: TransactionDeposits, upTo: NonEvmArrivals["upTo"]): void => {
+  const remember = (
+    by: number,
+    readFrom: Start,
+    deposits: TransactionDeposits,
+    upTo: NonEvmArrivals["upTo"],
+  ): void => {
     const text = textOf(deposits);
     if (isStored(text) || hidden.has(text) || open.has(text)) return;
     const confirmed = last?.confirmed.get(text);
     if (confirmed !== undefined) {
-      hidden.set(text, { deposits: confirmed, storedAt: undefined });
+      hidden.set(text, { readFrom, deposits: confirmed, storedAt: undefined });
       return;
     }
     const own = [...open].filter(([, one]) => one.by === by);
@@ -137,7 +176,7 @@ export function createSecondPass(
         `no quorum of endpoints shows the deposit of transaction ${txHash}; it counts only if it is reported`,
       );
     }
-    open.set(text, { by, deposits, upTo, sinceMs: now(), refutations: 0 });
+    open.set(text, { by, readFrom, deposits, upTo, sinceMs: now(), refutations: 0 });
   };
 
   /** Names the only lead of these ranges if it does not show what a quorum shows. */
@@ -160,7 +199,7 @@ export function createSecondPass(
     // A quorum shows other deposits, or none.
     if (text !== claim) ranges[0].texts.add(claim);
     if (shown.deposits.length === 0 || isStored(text) || hidden.has(text)) return;
-    hidden.set(text, { deposits: shown.deposits, storedAt: undefined });
+    hidden.set(text, { readFrom: one.readFrom, deposits: shown.deposits, storedAt: undefined });
     nameLead(text, shown.deposits);
   };
 
@@ -176,11 +215,11 @@ export function createSecondPass(
     fault ??= inconsistent(QUESTION, `the deposit of transaction ${txHash} waits for a quorum of endpoints`);
   };
 
-  const readAgain = async (by: number, cursor: string): Promise<void> => {
+  const readAgain = async (by: number, readFrom: Start): Promise<void> => {
     try {
-      const again = await connections[by]?.arrivals(cursor);
+      const again = await connections[by]?.arrivals(readFrom.cursor);
       if (again !== undefined) {
-        for (const deposits of byTransaction(again.deposits)) remember(by, deposits, again.upTo);
+        for (const deposits of byTransaction(again.deposits)) remember(by, readFrom, deposits, again.upTo);
         next = again;
       }
     } catch (error) {
@@ -201,15 +240,35 @@ export function createSecondPass(
     }
   };
 
-  const begin = (lead: number, start: string | undefined): void => {
-    if (from === undefined && start !== undefined) from = { cursor: start, sinceMs: now() };
+  /** Everything before it was read twice, and stored if a quorum shows it. */
+  const checkedTo = (): string | undefined => {
+    const waiting = [...open.values(), ...[...hidden.values()].filter((one) => one.storedAt === undefined)];
+    return waiting
+      .map(({ readFrom }) => readFrom)
+      .reduce((min, one) => (min === undefined || one.sinceMs < min.sinceMs ? one : min), from)?.cursor;
+  };
+
+  const begin = (lead: number, start: string | undefined, { checked }: ReadAfter, newest: bigint): void => {
+    if (from === undefined && start !== undefined) {
+      from = { cursor: checked ?? start, sinceMs: now() };
+      if (from.cursor !== start) resuming = { start, until: newest, failures: 0 };
+    }
     if (from === undefined || reading !== undefined || now() - from.sinceMs < EVERY_MS) return;
     const isReached = next !== undefined && hasReached(next.upTo.number);
+    const reachedTime = next?.upTo.timestamp ?? 0n;
     if (isReached) ranges = [aRange(), ...ranges.slice(0, 2)];
+    if (next === undefined && resuming !== undefined && ++resuming.failures > MAX_FAILURES) {
+      from = { cursor: resuming.start, sinceMs: from.sinceMs };
+      fault = inconsistent(QUESTION, "no endpoint reads what was not checked before the restart again");
+    }
     from = { cursor: isReached && next !== undefined ? next.cursor : from.cursor, sinceMs: now() };
+    if (resuming !== undefined) {
+      ranges[0].leads.add(EARLIER_PROCESS);
+      if (isReached && reachedTime >= resuming.until) resuming = undefined;
+    }
     next = undefined;
     // A slow endpoint must not delay what the lead shows.
-    reading = readAgain(checkerOf(lead), from.cursor)
+    reading = readAgain(checkerOf(lead), from)
       .catch((error: unknown) => void (failure = { error }))
       .finally(() => {
         ended++;
@@ -218,7 +277,8 @@ export function createSecondPass(
   };
 
   return {
-    complete: (lead, cursor, listed, found) => {
+    complete: (lead, after, listed, found) => {
+      const { cursor } = after;
       noteStored(cursor);
       for (const [text, { storedAt }] of hidden)
         if (storedAt !== undefined && ended > storedAt + 1) hidden.delete(text);
@@ -234,12 +294,14 @@ export function createSecondPass(
       const added = [...hidden].filter(([text]) => !confirmed.has(text));
       const returned = [...confirmed.keys(), ...added.map(([text]) => text)];
       last = { cursor, found, listed: new Set(textsOf(listed).map(([text]) => text)), confirmed, returned };
-      begin(lead, cursor ?? found.startedAt);
+      begin(lead, cursor ?? found.startedAt, after, found.upTo.timestamp);
+      const checkedUpTo = checkedTo();
       const raised = found.fault ?? fault;
       if (raised === fault) fault = undefined;
       return {
         ...found,
         deposits: [...found.deposits, ...added.flatMap(([, { deposits }]) => deposits)],
+        ...(checkedUpTo !== undefined && { checked: checkedUpTo }),
         ...(raised !== undefined && { fault: raised }),
       };
     },

@@ -15,6 +15,7 @@ import { leaderLocks } from "../../../apps/api/src/db/leader-locks.postgres.ts";
 import { watchNonEvm } from "../../../apps/api/src/watch/watch-non-evm.job.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import type { Slot } from "../../../apps/api/src/db/records.port.ts";
+import type { ConnectedNonEvmChain } from "../../../apps/api/src/chains/chains.port.ts";
 import { readArrivals } from "../../../apps/api/src/deposits/non-evm/read-arrivals.ts";
 import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import {
@@ -162,12 +163,96 @@ test("deposits are committed once, even while another process holds the cursor",
     },
   };
   for (let readings = 0; readings < 3; readings++)
-    await readArrivals({ ...world.services, uow }, held, cursor, recorded);
+    await readArrivals({ ...world.services, uow }, held, cursor, { recorded });
   expect(commits).toBe(1);
   expect((await world.status(agreed.requestId)).status).toBe("pending");
   // The next cursor is committed, whatever another process recorded.
-  await readArrivals({ ...world.services, uow }, connected, cursor, recorded);
+  await readArrivals({ ...world.services, uow }, connected, cursor, { recorded });
   expect(commits).toBe(2);
+  await expectFilledOnce(agreed);
+});
+
+/** Reads in a new process, which knows only what is stored. */
+function aReader(
+  connected: ConnectedNonEvmChain,
+  endpoints: readonly NonEvmConnection[],
+  now = () => performance.now(),
+): () => Promise<void> {
+  const order = createEndpointOrder(endpoints.map((_, at) => `endpoint ${at}`));
+  const arrivals = createSharedArrivals(endpoints, order, { quorum: 2, onDisagreement: () => {}, now });
+  const together = { ...connected, connection: { ...connected.connection, ...arrivals } };
+  const { reads } = world.services;
+  return async () => {
+    const { id } = connected.chain;
+    const checked = await reads.nonEvmChecked(id);
+    await readArrivals(world.services, together, await reads.nonEvmCursor(id), { checked });
+  };
+}
+
+test("a deposit that the lead hid before a restart is recorded after it, and filled once", async () => {
+  await start();
+  const agreed = await world.agree();
+  const deposit = world.pay(agreed);
+  world.origin.network.settle();
+  const { id } = world.origin.chain;
+  const connected = world.services.chains.nonEvmChains.find(({ chain }) => chain.id === id);
+  if (connected === undefined) throw new Error("no connection for the origin chain");
+  const { connection } = connected;
+  const hiding: NonEvmConnection = {
+    ...connection,
+    arrivals: async (cursor) => ({ ...(await connection.arrivals(cursor)), deposits: [] }),
+    arrivalsOf: async () => await Promise.resolve({ kind: "absent" }),
+  };
+  let nowMs = 0;
+  const endpoints = [hiding, connection, connection];
+  const before = await world.services.reads.nonEvmCursor(id);
+  await aReader(connected, endpoints, () => nowMs)();
+  expect(await world.services.reads.nonEvmCursor(id)).not.toBe(before);
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+  const read = aReader(connected, endpoints, () => nowMs);
+  for (let minutes = 0; minutes < 3; minutes++) {
+    await read();
+    nowMs += 60_000;
+    // The second reading runs in the background.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "pending",
+    inTxHashes: formatted(world.origin, deposit),
+  });
+  await expectFilledOnce(agreed);
+});
+
+test("deposits are committed once while another one waits for so long that it is a fault", async () => {
+  await start();
+  const agreed = await world.agree();
+  world.pay(agreed);
+  world.origin.network.settle();
+  const { id } = world.origin.chain;
+  const connected = world.services.chains.nonEvmChains.find(({ chain }) => chain.id === id);
+  if (connected === undefined) throw new Error("no connection for the origin chain");
+  const fault = new RpcFault({ kind: "inconsistent", method: "deposits", reason: "waits for a quorum" });
+  let readings = 0;
+  const arrivals: NonEvmConnection["arrivals"] = async (from) => {
+    readings++;
+    return { ...(await connected.connection.arrivals(from)), cursor: from ?? "", fault };
+  };
+  const held = { ...connected, connection: { ...connected.connection, arrivals } };
+  let commits = 0;
+  const events: typeof world.services.events = {
+    ...world.services.events,
+    fault: () => {},
+    happened: (name) => void (commits += name === "chain_scanned" ? 1 : 0),
+  };
+  const lead = () =>
+    Promise.resolve({ lost: new AbortController().signal, worked: () => {}, release: async () => {} });
+  const watcher = watchNonEvm({ ...world.services, events }, held, lead);
+  try {
+    await vi.waitFor(() => expect(readings).toBeGreaterThan(2), { timeout: 15_000 });
+  } finally {
+    await watcher.close();
+  }
+  expect(commits).toBe(1);
   await expectFilledOnce(agreed);
 });
 
@@ -189,22 +274,12 @@ test("a deposit that waits for a second endpoint is recorded after a restart, an
       return await connection.arrivalsOf(...asked);
     },
   };
-  /** Reads in a new process, which knows only the stored cursor. */
-  const readAfterRestart = async (): Promise<void> => {
-    const arrivals = createSharedArrivals([connection, second], createEndpointOrder(["first", "second"]), {
-      quorum: 2,
-      onDisagreement: () => {},
-      now: () => performance.now(),
-    });
-    const together = { ...connected, connection: { ...connection, ...arrivals } };
-    await readArrivals(world.services, together, await world.services.reads.nonEvmCursor(id));
-  };
   for (let readings = 0; readings < 3; readings++) {
-    await readAfterRestart();
+    await aReader(connected, [connection, second])();
     expect((await world.status(agreed.requestId)).status).toBe("waiting");
   }
   isDown = false;
-  for (let readings = 0; readings < 2; readings++) await readAfterRestart();
+  for (let readings = 0; readings < 2; readings++) await aReader(connected, [connection, second])();
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "pending",
     inTxHashes: formatted(world.origin, deposit),

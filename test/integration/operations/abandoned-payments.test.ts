@@ -118,5 +118,8 @@ test("a lost payment that no node can check delays no other, and is checked less
     await openNonEvmLane(by, connected);
   }
   expect(checks).toBe(7);
+  // Each check reminds the operator, who alone can release it.
+  const reminders = world.events.of("payment_unrecorded").filter(({ facts }) => facts["why"] !== undefined);
+  expect(reminders).toHaveLength(7);
   expect(world.events.of("chain_fault")).toHaveLength(checks);
 });

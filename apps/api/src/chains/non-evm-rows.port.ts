@@ -15,6 +15,11 @@ export interface UnmappedDeposit {
 export interface NonEvmReads {
   /** Undefined: the chain was never read. */
   nonEvmCursor(chainId: number): Promise<string | undefined>;
+  /**
+   * Up to where several endpoints have read the chain. Undefined: one is enough, or it was held there for too
+   * long.
+   */
+  nonEvmChecked(chainId: number): Promise<string | undefined>;
   /** Deposits with an authorization by their sender first, then the others; oldest first. */
   unmappedDeposits(chainId: number, limit: number): Promise<UnmappedDeposit[]>;
 }
@@ -23,7 +28,8 @@ export interface NonEvmReads {
 export interface NonEvmWrites {
   /** Until the transaction ends, no one else records deposits of the chain. Returns the current cursor. */
   lockCursor(chainId: number): Promise<string | undefined>;
-  setCursor(chainId: number, cursor: string, upTo: NonEvmArrivals["upTo"]): Promise<void>;
+  /** @param checked up to where several endpoints have read; absent: one is enough */
+  setCursor(chainId: number, cursor: string, upTo: NonEvmArrivals["upTo"], checked?: string): Promise<void>;
   /** Whether a deposit with this sender and nonce is stored, regardless of what it pays. */
   isKnown(deposit: {
     readonly chainId: number;

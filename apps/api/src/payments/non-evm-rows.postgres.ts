@@ -11,6 +11,20 @@ import { attempts, slots } from "./payments.tables.ts";
 const cursor = defineQuery("non_evm_cursor", (db, { chainId }: Params<{ chainId: number }>) =>
   db.select({ cursor: nonEvmCursors.cursor }).from(nonEvmCursors).where(eq(nonEvmCursors.chainId, chainId)),
 );
+/**
+ * A deposit that waits for its quorum holds the checked cursor for this long at most, in seconds of the
+ * chain's time: one endpoint could invent it.
+ */
+const MAX_HELD_SECONDS = 86_400;
+const checked = defineQuery("non_evm_checked", (db, { chainId }: Params<{ chainId: number }>) =>
+  db
+    .select({ cursor: nonEvmCursors.checkedCursor })
+    .from(nonEvmCursors)
+    .where(
+      text`${nonEvmCursors.chainId} = ${chainId}
+        and ${nonEvmCursors.blockSeconds} - ${nonEvmCursors.checkedSeconds} <= ${text.raw(String(MAX_HELD_SECONDS))}`,
+    ),
+);
 // Deposits whose nonce is mapped come first: anyone can make the others, in any number.
 const isMapped = text`exists (select from ${nonceMappings} where ${nonceMappings.chainId} = ${deposits.chainId}
   and ${nonceMappings.wallet} = ${deposits.sender} and ${nonceMappings.nonce} = ${deposits.walletNonce})`;
@@ -35,15 +49,18 @@ interface Cursor extends Record<string, unknown> {
   readonly blockNumber: bigint;
   readonly blockHash: Hex;
   readonly blockSeconds: bigint;
+  readonly checkedCursor: string | null;
 }
 const setCursor = defineWrite(
   "non_evm_cursor_set",
-  (db, { chainId, cursor: next, blockNumber, blockHash, blockSeconds }: Params<Cursor>) => {
-    const set = { cursor: next, blockNumber, blockHash, blockSeconds };
+  (db, { chainId, cursor: next, blockNumber, blockHash, blockSeconds, checkedCursor }: Params<Cursor>) => {
+    const set = { cursor: next, blockNumber, blockHash, blockSeconds, checkedCursor };
+    const checkedSeconds = text`case when ${nonEvmCursors.checkedCursor} = excluded.checked_cursor
+      then ${nonEvmCursors.checkedSeconds} else excluded.checked_seconds end`;
     return db
       .insert(nonEvmCursors)
-      .values({ chainId, ...set })
-      .onConflictDoUpdate({ target: nonEvmCursors.chainId, set });
+      .values({ chainId, ...set, checkedSeconds: blockSeconds })
+      .onConflictDoUpdate({ target: nonEvmCursors.chainId, set: { ...set, checkedSeconds } });
   },
 );
 interface Transfer extends Record<string, unknown> {
@@ -111,6 +128,7 @@ const unsettled = defineQuery(
 export function nonEvmReads(sql: Sql): NonEvmReads {
   return {
     nonEvmCursor: async (chainId) => (await cursor(sql, { chainId }))[0]?.cursor,
+    nonEvmChecked: async (chainId) => (await checked(sql, { chainId }))[0]?.cursor ?? undefined,
     async unmappedDeposits(chainId, limit) {
       const rows = await unmapped(sql, { chainId, limit });
       return rows.map((row) => {
@@ -130,9 +148,9 @@ export function nonEvmWrites(sql: Sql): NonEvmWrites {
       await lockChain(sql, { chainId });
       return (await cursor(sql, { chainId }))[0]?.cursor;
     },
-    async setCursor(chainId, next, { number, hash, timestamp }) {
+    async setCursor(chainId, next, { number, hash, timestamp }, upToChecked) {
       const block = { blockNumber: number, blockHash: hash, blockSeconds: timestamp };
-      await setCursor(sql, { chainId, cursor: next, ...block });
+      await setCursor(sql, { chainId, cursor: next, ...block, checkedCursor: upToChecked ?? null });
     },
     async isKnown({ chainId, txHash, sender, nonce, ordinal }) {
       return (await known(sql, { chainId, txHash, sender, nonce, ordinal })).length > 0;

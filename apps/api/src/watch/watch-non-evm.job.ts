@@ -1,3 +1,4 @@
+import { RpcFault } from "@causeway/chains";
 import type { TransferChain } from "../chains/chains.port.ts";
 import { watchOf, type Lead, type Leadership } from "../db/leadership.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
@@ -69,16 +70,18 @@ async function lead(
   const { chain, connection } = connected;
   await openNonEvmLane(services, connected);
   let cursor = await services.reads.nonEvmCursor(chain.id);
+  const checked = await services.reads.nonEvmChecked(chain.id);
   services.events.happened("chain_leads", { chain: chain.name });
   let unreadSince: bigint | undefined;
   const recorded = new Set<string>();
   const reportLag = watchScanLag(services.events, chain);
   const read = async (): Promise<void> => {
     try {
-      ({ cursor, unreadSince } = await readArrivals(services, connected, cursor, recorded));
+      ({ cursor, unreadSince } = await readArrivals(services, connected, cursor, { recorded, checked }));
     } catch (error) {
-      // Part of the deposits may have been recorded, or lost with a former primary.
-      recorded.clear();
+      // Part of the deposits may have been recorded, or lost with a former primary. A fault of an endpoint is
+      // thrown once what was read is committed.
+      if (!(error instanceof RpcFault)) recorded.clear();
       cursor = await services.reads.nonEvmCursor(chain.id);
       if (!(error instanceof CursorMoved)) throw error;
     } finally {

@@ -81,7 +81,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     explorer,
     onUnlisted: (error) => options.onFault(error),
   });
-  const rate = keptFeeRate(explorer, options.now);
+  const rate = keptFeeRate([explorer, reads], options.now);
   const { depositAddressKey } = options;
   const listing = createAddressListing(facts.network, MAX_OUTPUTS, {
     explorer: shareOutputs(explorer, options.sharedOutputs),

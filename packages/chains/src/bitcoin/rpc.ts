@@ -10,6 +10,7 @@ import {
   isInteger,
   readBlockBytes,
   readBlockHash,
+  readNodeFeeRate,
   readBlockTime,
   readBytes,
   readPlaced,
@@ -83,6 +84,8 @@ export interface BitcoinReads {
    * time. @throws RpcFault, NodeRefusal
    */
   scan(scripts: readonly string[]): Promise<readonly ScannedOutput[]>;
+  /** Satoshis per 1000 virtual bytes; undefined if the node has no estimate. @throws RpcFault */
+  feeRate(withinBlocks: number): Promise<bigint | undefined>;
   /** Height and hash of the newest block. @throws RpcFault */
   newest(): Promise<{ readonly height: number; readonly hash: string }>;
   /** @throws RpcFault, including for a height above the newest block */
@@ -236,6 +239,15 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
       return readScannedOutputs(
         await transport.request("scantxoutset", params, { deadlineMs: SCAN_DEADLINE_MS }),
       );
+    },
+    feeRate: async (withinBlocks) => {
+      try {
+        return readNodeFeeRate(await transport.request("estimatesmartfee", [withinBlocks]));
+      } catch (error) {
+        // A provider may not serve this method.
+        if (error instanceof NodeRefusal && !error.isPause) return undefined;
+        throw error;
+      }
     },
     newest: async () => {
       await checkChain();

@@ -140,6 +140,19 @@ export function readFeeRate(answer: unknown, withinBlocks: number): bigint | und
     : undefined;
 }
 
+/**
+ * Reads an answer of `estimatesmartfee`, in satoshis per 1000 virtual bytes; undefined if the node has no
+ * estimate.
+ *
+ * @throws RpcFault
+ */
+export function readNodeFeeRate(answer: unknown): bigint | undefined {
+  const { feerate } = fieldsOf("estimatesmartfee", answer);
+  return typeof feerate === "number" && feerate > 0 && Number.isFinite(feerate)
+    ? BigInt(Math.round(feerate * 1e8))
+    : undefined;
+}
+
 /** 32 bytes of lowercase hex without `0x`, Bitcoin's format of hashes. */
 export function isHash(value: unknown): value is string {
   return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);

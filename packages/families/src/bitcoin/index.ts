@@ -8,6 +8,7 @@ export {
   readBytes,
   readUnspentOutputs,
   readFeeRate,
+  readNodeFeeRate,
   readOutspend,
   readPlaced,
   readScannedOutputs,

@@ -81,7 +81,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     if (tx?.outputs[vout] === undefined || !isUnspent) return null;
     return { bestblock: node.index.tip.hash, ...blockFields(node, block), ...coreOutput(tx, vout) };
   },
-  estimatesmartfee: (_node, [blocks]) => ({ feerate: btcOf(2_000n), blocks }),
+  estimatesmartfee: (_node, [blocks]) => ({ feerate: btcOf(2_500n), blocks }),
   generatetoaddress: async (node, [blocks, address]) => await node.mine(Number(blocks), String(address)),
   generateblock: async (node, [address, transactions]) => ({
     hash: await node.mineExactly(String(address), transactions as readonly string[]),

@@ -13,6 +13,17 @@ export class CursorMoved extends Error {
   }
 }
 
+/** What a process knows of its earlier readings. */
+export interface ReadBefore {
+  /**
+   * What it has recorded after the cursor, updated by each reading. While a deposit waits for a quorum, the
+   * cursor stays and the others are read again.
+   */
+  readonly recorded?: Set<string>;
+  /** Up to where several endpoints had read the chain when it began. */
+  readonly checked?: string | undefined;
+}
+
 export interface ReadArrivals {
   /** The position after the last reading. */
   readonly cursor: string;
@@ -24,8 +35,6 @@ export interface ReadArrivals {
  * Reads what became final since the cursor. Deposits, states, jobs and the new cursor are one commit, so that
  * a crash repeats or skips nothing.
  * @param cursor as stored; undefined: the chain was never read
- * @param recorded what this process has recorded after the cursor, updated by this call. While a deposit
- * waits for a quorum, the cursor stays and the others are read again.
  * @throws RpcFault: what was read before it, if anything, is committed; read the cursor again.
  * @throws CursorMoved
  */
@@ -33,9 +42,10 @@ export async function readArrivals(
   services: Needs,
   { chain, connection }: Pick<ConnectedNonEvmChain, "chain" | "connection">,
   cursor: string | undefined,
-  recorded = new Set<string>(),
+  { recorded = new Set(), checked }: ReadBefore = {},
 ): Promise<ReadArrivals> {
-  const { deposits, cursor: next, upTo, unreadSince, fault } = await connection.arrivals(cursor);
+  const found = await connection.arrivals(cursor, checked);
+  const { deposits, cursor: next, upTo, unreadSince, fault } = found;
   if (next === cursor && deposits.every((fact) => recorded.has(factKey(fact)))) {
     if (fault !== undefined) throw fault;
     return { cursor: next, unreadSince };
@@ -45,7 +55,7 @@ export async function readArrivals(
   await services.uow.run(async (tx) => {
     if ((await tx.nonEvm.lockCursor(chain.id)) !== cursor) throw new CursorMoved(chain.name);
     await recordArrivals(services, tx, chain, named, { upTo, seenAtMs });
-    await tx.nonEvm.setCursor(chain.id, next, upTo);
+    await tx.nonEvm.setCursor(chain.id, next, upTo, found.checked);
   });
   if (next !== cursor) recorded.clear();
   else for (const fact of deposits) recorded.add(factKey(fact));

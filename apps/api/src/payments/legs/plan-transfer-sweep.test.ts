@@ -40,6 +40,8 @@ interface Story {
   readonly held?: bigint;
   /** Satoshis that a payment costs. */
   readonly payment?: bigint;
+  /** Satoshis that one endpoint alone reports for it. */
+  readonly unconfirmed?: bigint;
   readonly terms?: Partial<RequestTerms>;
 }
 
@@ -52,6 +54,7 @@ async function planned({
   sweepable = 200_000n,
   held = sweepable,
   payment = 400n,
+  unconfirmed = payment,
   terms = {},
 }: Story = {}) {
   const depositAddresses: NonEvmDepositAddresses = {
@@ -72,7 +75,8 @@ async function planned({
       solver: SOLVER,
       depositAddresses,
       refusalOf: async () => undefined,
-      paymentCost: async () => payment,
+      paymentCost: async (_currency: Hex, _recipient: Hex | undefined, isConfirmed?: true) =>
+        isConfirmed === true ? payment : unconfirmed,
     },
   } as unknown as ConnectedNonEvmChain;
   const services = {
@@ -116,6 +120,11 @@ test("waits while its fee is more than three times what the quote charges, until
     why: expect.stringContaining("fee of 600") as string,
   });
   expect((await planned({ terms: charged(1n, NOW_MS - 1) })).kind).toBe("ready");
+});
+
+test("does not ask for a new quote for a fee that only one endpoint reports", async () => {
+  const terms = { originGasUsd: 2n * 10n ** 17n, fillDeadlineMs: NOW_MS };
+  expect((await planned({ unconfirmed: 40_000n, terms })).kind).toBe("ready");
 });
 
 test("never sweeps an address of another key", async () => {

@@ -66,7 +66,9 @@ export async function planTransferSweep(
       ? { kind: "wait", why: "its money is not final yet", isQuiet: true }
       : { kind: "refused", why: "the payments to the address are not in the chain" };
   }
-  const cost = depositAddresses.sweepCost(await connection.paymentCost(chain.native.address, undefined));
+  // A fee that is too high gives the user a new quote, so one endpoint alone must not report it.
+  const paymentCost = await connection.paymentCost(chain.native.address, undefined, true);
+  const cost = depositAddresses.sweepCost(paymentCost);
   const excessive = await whyTooExpensive(services, connected, requestId, cost);
   if (excessive !== undefined) return { kind: "tooExpensive", why: excessive };
   const call = addressesOn(connected).sweepCall(sweep, { key });

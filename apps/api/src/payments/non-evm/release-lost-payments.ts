@@ -75,8 +75,27 @@ export async function releaseLostPayments(
     } catch (error) {
       // It must not delay the release of the others.
       report(error, { nonce });
+      if (error instanceof RpcFault && error.kind === "pruned") alarmPruned(services, connected, nonce, user);
     }
   }
+}
+
+/** No retry helps, so the operator must look: the first alarm may be days old. */
+function alarmPruned(
+  { events }: Pick<WorkerServices, "events">,
+  { chain, connection: { solver } }: TransferChain,
+  nonce: number,
+  { txHash, pays }: NonceUser,
+): void {
+  const why = "too few nodes have the blocks that show whether it was made: release it by hand";
+  events.alarm("payment_unrecorded", {
+    chain: chain.name,
+    sender: solver,
+    nonce,
+    txHash,
+    requestId: pays,
+    why,
+  });
 }
 
 /**
