@@ -30,7 +30,7 @@ const EXPORTED_AT_ONCE: Readonly<Record<ArchivedTableName, number>> = {
   slots: 2_000,
 };
 /** Positions whose requests one transaction removes. */
-const REMOVED_AT_ONCE = 1_000;
+const REMOVED_AT_ONCE = 500;
 /** Attempts to lock the trace before the command gives up, and the pause between them. */
 const MAX_TRIES = 60;
 const PAUSE_MS = 1_000;
