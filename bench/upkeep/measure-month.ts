@@ -11,6 +11,7 @@ import { inTransaction } from "../../apps/api/src/db/in-transaction.postgres.ts"
 import type { Month } from "../../apps/api/src/db/month.port.ts";
 import { endOfMonth, monthAfter, startOfMonth } from "../../apps/api/src/db/month.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
+import { configureSession } from "../../apps/api/src/db/session-settings.postgres.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { balanceReads } from "../../apps/api/src/balances/balance-reads.postgres.ts";
 import { depositAddressReads } from "../../apps/api/src/deposits/addresses/deposit-address-reads.postgres.ts";
@@ -18,7 +19,7 @@ import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
 import { archiveFiles } from "../../apps/api/src/reconcile/archive/archive-files.adapter.ts";
 import { archiveMonths } from "../../apps/api/src/reconcile/archive/archive-months.ts";
-import { archiveStore } from "../../apps/api/src/reconcile/archive/archive.postgres.ts";
+import { ARCHIVE_SESSION, archiveStore } from "../../apps/api/src/reconcile/archive/archive.postgres.ts";
 import { reconcileRequests } from "../../apps/api/src/reconcile/reconcile-requests.ts";
 import { makePartition } from "../../apps/api/src/requests/event-partitions.postgres.ts";
 import { postgresRequestHistory } from "../../apps/api/src/requests/history/request-history.postgres.ts";
@@ -102,7 +103,7 @@ export async function measureMonth(
   const [first, ...others] = clients;
   if (first === undefined) throw new RangeError("archiving takes at least one connection");
   try {
-    for (const client of clients) await client.query("set jit = off");
+    for (const client of clients) await configureSession(client, ARCHIVE_SESSION);
     const stop = new AbortController();
     const during = timedUntil(stop.signal, readStatus, PAUSE_MS);
     const startedMs = performance.now();

@@ -79,7 +79,7 @@ test("a page of exported entries or payments reads only its own rows, even near 
       const [explained] = rows;
       if (explained === undefined) throw new Error("a statement has no plan");
       const [{ Plan: plan }] = explained["QUERY PLAN"];
-      const found = nodesOf(plan).find((node) => node["Node Type"] === "Limit")?.["Actual Rows"] ?? 0;
+      const found = plan.Plans?.[0]?.["Actual Rows"] ?? 0;
       expect(rowsRead(plan), text).toBeLessThanOrEqual(4 * found + LAST_ROWS);
     }
   } finally {

@@ -6,7 +6,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { gunzipSync } from "node:zlib";
+import { zstdDecompressSync } from "node:zlib";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
 import { inTransaction } from "../../../apps/api/src/db/in-transaction.postgres.ts";
@@ -100,7 +100,7 @@ async function rowsInFiles(folders: readonly string[]): Promise<Rows> {
   for (const part of folders) {
     const { tables } = JSON.parse(await readFile(join(part, "manifest.json"), "utf8")) as Manifest;
     for (const { table, file } of tables)
-      for (const row of gunzipSync(await readFile(join(part, file)))
+      for (const row of zstdDecompressSync(await readFile(join(part, file)))
         .toString()
         .split("\n")
         .slice(0, -1))
@@ -391,7 +391,7 @@ test("refuses a folder that has archives of another database, and leaves them as
 });
 
 test("a process that is killed while it writes the manifest leaves none, so the part does not count", async () => {
-  const table = { table: "slots", file: "slots.ndjson.gz", rows: 1, bytes: 1, sha256: "0".repeat(64) };
+  const table = { table: "slots", file: "slots.ndjson.zst", rows: 1, bytes: 1, sha256: "0".repeat(64) };
   const manifest = {
     database: { systemIdentifier: "1", name: "causeway" },
     month: FIRST,

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { gunzipSync } from "node:zlib";
+import { zstdDecompressSync } from "node:zlib";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
@@ -89,8 +89,8 @@ async function archive(
 async function textOfFiles(): Promise<string> {
   let all = "";
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
-    if (entry.isFile() && entry.name.endsWith(".gz"))
-      all += gunzipSync(await readFile(join(entry.parentPath, entry.name))).toString();
+    if (entry.isFile() && entry.name.endsWith(".zst"))
+      all += zstdDecompressSync(await readFile(join(entry.parentPath, entry.name))).toString();
   return all;
 }
 

@@ -2,7 +2,7 @@ import type { RequestId } from "@causeway/domain";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
+import { zstdDecompressSync } from "node:zlib";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
@@ -104,7 +104,7 @@ async function inFiles(): Promise<Rows> {
   for (const part of parts) {
     const { tables } = JSON.parse(await readFile(join(part.folder, "manifest.json"), "utf8")) as Manifest;
     for (const { table, file, rows } of tables) {
-      const lines = gunzipSync(await readFile(join(part.folder, file)))
+      const lines = zstdDecompressSync(await readFile(join(part.folder, file)))
         .toString()
         .split("\n")
         .slice(0, -1);
@@ -355,13 +355,13 @@ test("removes nothing if a file is missing or was changed", async () => {
     ...files,
     async finish(manifest) {
       const sha256 = await files.finish(manifest);
-      await writeFile(join(files.folderOf(manifest), "slots-1.ndjson.gz"), "");
+      await writeFile(join(files.folderOf(manifest), "slots-1.ndjson.zst"), "");
       return sha256;
     },
   };
-  await expect(archive(NEXT, LATER_MS, damaged)).rejects.toThrow(/slots-1\.ndjson\.gz was changed/);
+  await expect(archive(NEXT, LATER_MS, damaged)).rejects.toThrow(/slots-1\.ndjson\.zst was changed/);
   expect(await stored([terms.requestId])).toEqual(before);
-  await expect(archive(), "the same again").rejects.toThrow(/slots-1\.ndjson\.gz was changed/);
+  await expect(archive(), "the same again").rejects.toThrow(/slots-1\.ndjson\.zst was changed/);
   await rm(folder, { recursive: true });
   await expect(archive()).rejects.toThrow(/manifest\.json is missing/);
   expect(await stored([terms.requestId])).toEqual(before);

@@ -8,7 +8,7 @@ import { createPool, sqlOn } from "../db/pool.postgres.ts";
 import { isUnlocked, lockShared, tryLock } from "../db/session-lock.postgres.ts";
 import { configureSession } from "../db/session-settings.postgres.ts";
 import { archiveFiles } from "../reconcile/archive/archive-files.adapter.ts";
-import { archiveStore } from "../reconcile/archive/archive.postgres.ts";
+import { ARCHIVE_SESSION, archiveStore } from "../reconcile/archive/archive.postgres.ts";
 import { MAX_CONNECTIONS, type OpenArchives } from "./commands/archive-command.ts";
 
 const LOCK = "causeway:archive";
@@ -52,9 +52,7 @@ export function openArchives(env: Env): ReturnType<OpenArchives> {
         while (clients.length < connections) clients.push(await pool.connect());
         for (const client of clients) {
           await lockShared(client, WORK_LOCK);
-          // JIT compilation would take longer than it saves, because the statements are short or wait for
-          // rows.
-          await configureSession(client, { jit: "off" });
+          await configureSession(client, ARCHIVE_SESSION);
         }
         return { store: archiveStore(first), others: clients.slice(1).map(archiveStore), close };
       } catch (error) {

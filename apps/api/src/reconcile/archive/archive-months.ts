@@ -13,18 +13,21 @@ import {
   type BegunArchive,
   type RowPage,
 } from "./archive.port.ts";
-import { onAll, SharedRanges } from "./shared-ranges.ts";
+import { onAll, shareOut, type SharedRanges } from "./shared-ranges.ts";
 
 /**
  * Younger requests stay: the service still reads them for very late deposits, statistics and redelivered
  * webhooks.
  */
 const YOUNGEST_MS = RETENTION_MS.requests;
-/** Positions, or ids of events, that a connection exports before it takes the next ones. */
+/**
+ * Positions, or ids of events, that a connection exports before it takes the next ones: some megabytes of
+ * rows.
+ */
 const EXPORTED_AT_ONCE: Readonly<Record<ArchivedTableName, number>> = {
-  request_events: 4_000,
-  request_history: 1_000,
-  slots: 1_000,
+  request_events: 10_000,
+  request_history: 2_000,
+  slots: 2_000,
 };
 /** Positions whose requests one transaction removes. */
 const REMOVED_AT_ONCE = 500;
@@ -87,7 +90,7 @@ async function finish(services: ArchiveServices, begun: BegunArchive): Promise<A
       );
     await sleep(PAUSE_MS);
   }
-  const ranges = new SharedRanges(await store.positions(), REMOVED_AT_ONCE);
+  const ranges = shareOut(await store.positions(), REMOVED_AT_ONCE, 1 + others.length);
   await onAll([store, ...others], [ranges], async (rows) => {
     for (const range of ranges.taken()) await rows.removeRequests(begun, range);
   });
@@ -106,7 +109,11 @@ async function exported(
   const [positions, eventIds] = [await store.positions(), await store.eventIds(begun)];
   const shared = archivedTables.map((table) => ({
     table,
-    ranges: new SharedRanges(table === "request_events" ? eventIds : positions, EXPORTED_AT_ONCE[table]),
+    ranges: shareOut(
+      table === "request_events" ? eventIds : positions,
+      EXPORTED_AT_ONCE[table],
+      1 + others.length,
+    ),
   }));
   const written: ArchivedTable[] = [];
   const write = async (rows: ArchiveRows, n: number): Promise<void> => {

@@ -1,6 +1,6 @@
 import { sql as text, type SQL } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
-import { runSql } from "../../db/define-query.postgres.ts";
+import { nameOf, runSql } from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 import { NO_CALL_DATA, slots } from "../../payments/payments.tables.ts";
 import { requestHistory } from "../../requests/history/history.tables.ts";
@@ -9,6 +9,7 @@ import type { ArchivedTableName, BegunArchive, Range, RowPage } from "./archive.
 import { archiveRequests } from "./archive.tables.ts";
 import { isOfMonth } from "./archived-requests.postgres.ts";
 
+/** Payments of one page. */
 const PAGE_ROWS = 2_000;
 /** Call data of one page: it has one payment more than this (of 256 kB at most) and no further one. */
 const PAGE_BYTES = 16 * 1024 * 1024;
@@ -21,71 +22,81 @@ export const isEnded = ({ paymentsBeforeMs }: BegunArchive): SQL =>
 export const isIn = (column: SQL, { after, through }: Range): SQL =>
   text`${column} > ${after} and ${column} <= ${through}`;
 
-/** The end of a page: a position, and the id of a row of its request. */
+/** The end of a page: the position of a request, and the id of one of its rows. */
 interface PageEnd {
   readonly n: number;
   readonly id: number;
 }
+const START: PageEnd = { n: 0, id: 0 };
 
-/** A page, its end, and the bytes of its call data. */
-interface FoundPage extends RowPage, PageEnd {
-  readonly bytes: number;
+/** A page, and where the next one begins: undefined if it was the last. */
+interface FoundPage extends RowPage {
+  readonly end: PageEnd | undefined;
 }
+type ReadPage = (sql: Sql, archive: BegunArchive, range: Range, start: PageEnd) => Promise<FoundPage>;
+
+/** The database joins the lines: reading each row by itself here would take longer than compressing it. */
+const LINES = text`count(*) as count, string_agg(row_to_json(row)::text, e'\n') as lines`;
 
 /**
- * The rows of a table that move with each request, after the end of the last page. The offset keeps the two
- * tables in this order: a merge would begin each page at the first row, and a hash join would read all that
- * is left.
+ * The rows of a table that move with each request. The offset keeps the two tables in this order: a hash join
+ * would read the whole table for each range.
  */
-const movedWith = (
-  table: PgTable,
-  isMoved: SQL,
-  id: SQL,
-  bytes: SQL,
-  range: Range,
-  end: PageEnd,
-): SQL => text`
-  select ${archiveRequests.n} as n, ${id} as id, ${bytes} as bytes, ${table} as row
-  from ${archiveRequests} cross join lateral (select * from ${table} where ${isMoved} offset 0) as ${table}
-  where ${isIn(text`${archiveRequests.n}`, range)} and ${archiveRequests.n} >= ${end.n} and (${archiveRequests.n} > ${end.n} or ${id} > ${end.id})
-  order by ${archiveRequests.n}, ${id} limit ${PAGE_ROWS}`;
+const movedWith = (table: PgTable, isMoved: SQL): SQL =>
+  text`${archiveRequests} cross join lateral (select * from ${table} where ${isMoved} offset 0) as ${table}`;
+
+/** Reads a range as one page. */
+const inOnePage =
+  (rowsOf: (archive: BegunArchive, range: Range) => SQL): ReadPage =>
+  async (sql, archive, range) => {
+    const [page] = await runSql(
+      sql,
+      { count: Number, lines: String },
+      text`select ${LINES} from (${rowsOf(archive, range)}) as page`,
+    );
+    return { count: page?.count ?? 0, lines: page?.lines ?? "", end: undefined };
+  };
 
 /**
- * The next rows of each table, in the order of an index, so that a page costs the same wherever it starts.
- * Events are read in the order in which they were written; the other tables also hold what stays.
+ * Reads events in the order in which they were written. The events of a request are close to each other, so
+ * its id is looked up once for all of them.
  */
-const rowsOf: Readonly<
-  Record<ArchivedTableName, (archive: BegunArchive, range: Range, end: PageEnd) => SQL>
-> = {
-  request_events: ({ month }, range, end) => text`
-    select 0 as n, ${requestEvents.id} as id, 0 as bytes, ${requestEvents} as row from ${requestEvents}
-    where ${isOfMonth(text`${requestEvents.atMs}`, month)} and ${isIn(text`${requestEvents.id}`, range)} and ${requestEvents.id} > ${end.id}
-      and exists (select from ${archiveRequests} where ${archiveRequests.requestId} = ${requestEvents.requestId})
-    order by ${requestEvents.id} limit ${PAGE_ROWS}`,
-  request_history: (_, range, end) =>
-    movedWith(
-      requestHistory,
-      text`${requestHistory.requestId} = ${archiveRequests.requestId}`,
-      text`${requestHistory.n}`,
-      text`0`,
-      range,
-      end,
-    ),
-  slots: (archive, range, end) => text`select n, id, bytes, row from (
-      select *, sum(bytes) over (order by n, id) - bytes as bytes_before from (${movedWith(
-        slots,
-        text`${slots.requestId} = ${archiveRequests.requestId} and ${isEnded(archive)}`,
-        text`${slots.id}`,
-        text`octet_length(${slots.callData})`,
-        range,
-        end,
-      )}) as found) as measured where bytes_before < ${PAGE_BYTES}`,
+const readEvents = inOnePage(
+  ({ month }, range) => text`with written as materialized (select * from ${requestEvents}
+      where ${isOfMonth(text`${requestEvents.atMs}`, month)} and ${isIn(text`${requestEvents.id}`, range)}),
+    chosen as materialized (select mentioned.id from (select distinct ${nameOf(requestEvents.requestId)} as id from written) as mentioned cross join lateral (
+      select from ${archiveRequests} where ${archiveRequests.requestId} = mentioned.id offset 0) as found)
+    select written as row from written join chosen on chosen.id = written.${nameOf(requestEvents.requestId)}`,
+);
+
+const readHistory = inOnePage(
+  (_, range) => text`select ${requestHistory} as row
+    from ${movedWith(requestHistory, text`${requestHistory.requestId} = ${archiveRequests.requestId}`)}
+    where ${isIn(text`${archiveRequests.n}`, range)}`,
+);
+
+/** Reads payments in pages, because their call data may be large. */
+const readSlots: ReadPage = async (sql, archive, range, start) => {
+  const [page] = await runSql(
+    sql,
+    { count: Number, lines: String, n: Number, id: Number, bytes: Number },
+    text`select ${LINES}, max(n) as n, (max(array[n, id]))[2] as id, sum(bytes) as bytes from (
+      select *, sum(bytes) over (order by n, id) - bytes as bytes_before from (
+        select ${archiveRequests.n} as n, ${slots.id} as id, octet_length(${slots.callData}) as bytes, ${slots} as row
+        from ${movedWith(slots, text`${slots.requestId} = ${archiveRequests.requestId} and ${isEnded(archive)}`)}
+        where ${isIn(text`${archiveRequests.n}`, range)} and ${archiveRequests.n} >= ${start.n}
+          and (${archiveRequests.n} > ${start.n} or ${slots.id} > ${start.id})
+        order by ${archiveRequests.n}, ${slots.id} limit ${PAGE_ROWS}) as found) as measured
+      where bytes_before < ${PAGE_BYTES}`,
+  );
+  const { count, lines, n, id, bytes } = page ?? { count: 0, lines: "", ...START, bytes: 0 };
+  return { count, lines, end: count < PAGE_ROWS && bytes < PAGE_BYTES ? undefined : { n, id } };
 };
-/** The id at the end of a page. Other tables than that of payments have one row at each position, or id. */
-const lastId: Readonly<Record<ArchivedTableName, SQL>> = {
-  request_events: text`max(id)`,
-  request_history: text`max(id)`,
-  slots: text`(array_agg(id order by n desc, id desc))[1]`,
+
+const readers: Readonly<Record<ArchivedTableName, ReadPage>> = {
+  request_events: readEvents,
+  request_history: readHistory,
+  slots: readSlots,
 };
 
 /** Each page is its own statement: one snapshot for the whole export would keep dead rows from vacuum. */
@@ -95,18 +106,9 @@ export async function* readRows(
   table: ArchivedTableName,
   range: Range,
 ): AsyncGenerator<RowPage> {
-  for (let end: PageEnd = { n: 0, id: 0 }; ;) {
-    // The database joins the lines: reading each row by itself here would take longer than compressing it.
-    const [page]: readonly FoundPage[] = await runSql(
-      sql,
-      { count: Number, lines: String, n: Number, id: Number, bytes: Number },
-      text`select count(*) as count, string_agg(row_to_json(row)::text, e'\n') as lines, max(n) as n, ${lastId[table]} as id,
-          sum(bytes) as bytes
-        from (${rowsOf[table](archive, range, end)}) as page`,
-    );
-    if (page === undefined || page.count === 0) return;
-    yield { count: page.count, lines: page.lines };
-    if (page.count < PAGE_ROWS && page.bytes < PAGE_BYTES) return;
-    end = page;
+  for (let start: PageEnd | undefined = START; start !== undefined; ) {
+    const page: FoundPage = await readers[table](sql, archive, range, start);
+    if (page.count > 0) yield page;
+    start = page.end;
   }
 }

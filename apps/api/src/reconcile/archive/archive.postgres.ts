@@ -4,6 +4,7 @@ import { nameOf, namesOf, runSql } from "../../db/define-query.postgres.ts";
 import type { Month } from "../../db/month.port.ts";
 import { endOfMonth, monthAfter, monthOf, startOfMonth } from "../../db/month.ts";
 import { sqlOn } from "../../db/pool.postgres.ts";
+import type { SessionSettings } from "../../db/session-settings.postgres.ts";
 import { NO_CALL_DATA, slots } from "../../payments/payments.tables.ts";
 import {
   monthsInDefault,
@@ -17,6 +18,12 @@ import type { ArchiveStore, BegunArchive, Range } from "./archive.port.ts";
 import { archiveRequests, archives } from "./archive.tables.ts";
 import { isEnded, isIn, readRows } from "./archive-rows.postgres.ts";
 import { isOfMonth, judged } from "./archived-requests.postgres.ts";
+
+/**
+ * Settings of its connections. Compiling a statement, or starting a parallel worker for it, would take longer
+ * than it saves: statements are short, except for one that writes and never runs in parallel.
+ */
+export const ARCHIVE_SESSION: SessionSettings = { jit: "off", max_parallel_workers_per_gather: 0 };
 
 /** A younger payment is left alone: it may be signed but not committed yet. */
 const SETTLES_WITHIN_MS = 86_400_000;
@@ -189,10 +196,9 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
                 when batch.has_events and not coalesce(${requests.archivedMonths} @> array[${archive.month}::text], false)
                   then array_append(${requests.archivedMonths}, ${archive.month}::text)
                 else coalesce(${requests.archivedMonths}, '{}') end
-              from batch where ${requests.requestId} = batch.request_id),
-            unlisted as (delete from ${requestHistory} using batch, ${requests} where ${requestHistory.requestId} = batch.request_id
-              and ${requests.requestId} = batch.request_id
-              and ${requests.updatedAtMs} < ${archive.paymentsBeforeMs})
+              from batch where ${requests.requestId} = batch.request_id returning ${requests.requestId}, ${requests.updatedAtMs}),
+            unlisted as (delete from ${requestHistory} using marked where ${requestHistory.requestId} = marked.${nameOf(requests.requestId)}
+              and marked.${nameOf(requests.updatedAtMs)} < ${archive.paymentsBeforeMs})
             update ${slots} set ${nameOf(slots.callData)} = ${NO_CALL_DATA} from batch
               where ${slots.requestId} = batch.request_id and ${isEnded(archive)}`,
         );

@@ -32,6 +32,15 @@ export class SharedRanges {
 }
 
 /**
+ * Divides a range so that each connection gets a part of it.
+ * @param maxSize of a part
+ */
+export function shareOut(range: Range, maxSize: number, connections: number): SharedRanges {
+  const share = Math.ceil((range.through - range.after) / connections);
+  return new SharedRanges(range, Math.max(1, Math.min(share, maxSize)));
+}
+
+/**
  * Runs `work` for each connection at once, and returns when all have ended.
  * @param work gets the number of its connection, from 1
  * @throws the first failure, after which the others only finish the part that they have taken
