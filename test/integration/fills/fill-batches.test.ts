@@ -1,5 +1,6 @@
 import { pay } from "../../../apps/api/src/payments/pay-leg.ts";
 import { fillLeg, type WantedFill } from "../../../apps/api/src/payments/legs/fill-leg.ts";
+import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, RequestId } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
@@ -7,7 +8,7 @@ import { trackLane } from "../../../apps/api/src/payments/track-lane.ts";
 import { loadTrail, scanChain } from "../../../apps/api/src/deposits/scan-chain.ts";
 import { groupedPayments, payTogether } from "../../../apps/api/src/payments/pay-together.ts";
 import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
-import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
 
 let world: EngineWorld;
 
@@ -24,12 +25,12 @@ interface Due {
 }
 
 /** Requests with a confirmed deposit whose fill has not started. */
-async function due(count: number): Promise<readonly Due[]> {
+async function due(count: number, ask: Ask = {}): Promise<readonly Due[]> {
   const { origin } = world;
   const list: Due[] = [];
   for (let n = 0; n < count; n++) {
     const recipient = world.anAddress();
-    const agreed = await world.quote({ recipient });
+    const agreed = await world.quote({ recipient, ...ask });
     await world.pay(agreed);
     list.push({ agreed, recipient });
   }
@@ -127,6 +128,36 @@ test("as many simultaneous fills as the solver's balance covers get a nonce, and
   expect(await services.reads.unsettledSlots(destination.chain.id, solver.address)).toHaveLength(2);
   expect(world.events.of("fill_waits")).toHaveLength(2);
   await expectEachOnce(list);
+});
+
+test("fills between different assets share a commit, and beyond the limit per minute each counts alone", async () => {
+  const { services, destination, solver, clock } = world;
+  // Each counts 100 USD.
+  const list = await due(5, { destinationCurrency: NATIVE_CURRENCY });
+  const open = async () => await services.reads.unsettledSlots(destination.chain.id, solver.address);
+  const countedUsd = async () =>
+    (
+      await world.pool.query<{ usd: string }>(
+        "select distinct trunc(usd / 1e18)::text as usd from price_exposure",
+      )
+    ).rows;
+  const bounded = {
+    ...services,
+    enginePolicy: { ...services.enginePolicy, maxPriceExposureUsd: 250 },
+  };
+  clock.forward(60_000 - (clock.nowMs() % 60_000));
+  const plans = await plansOf(list, bounded);
+  expect(await payTogether(bounded, fillLeg, plans.slice(0, 2))).toEqual(["sent", "sent"]);
+  expect(new Set((await open()).map(({ createdAtMs }) => createdAtMs)).size).toBe(1);
+  expect(await countedUsd()).toEqual([{ usd: "200" }]);
+
+  // A new minute: together they exceed the limit, but two of them do not.
+  clock.forward(60_000 - (clock.nowMs() % 60_000));
+  const ends = await payTogether(bounded, fillLeg, plans.slice(2));
+  expect(ends.filter((end) => end === "sent")).toHaveLength(2);
+  expect(ends.find((end) => end !== "sent")).toMatchObject({ kind: "refused", reason: "SLIPPAGE" });
+  expect(await open()).toHaveLength(4);
+  expect(await countedUsd()).toEqual([{ usd: "200" }]);
 });
 
 test("the same fill twice in one batch is paid once", async () => {

@@ -49,6 +49,11 @@ const PLANS = {
 
 /** How much longer than the server the client waits for the end of a statement. */
 const ANSWER_GRACE_MS = 5_000;
+/**
+ * A new connection starts a server process and parses and plans every statement again, so the connections of
+ * a burst stay for the next one.
+ */
+const IDLE_CONNECTION_MS = 300_000;
 const INT8 = 20;
 const NUMERIC = 1700;
 const TEXT_ARRAY = 1009;
@@ -67,6 +72,7 @@ export function createPool(connectionString: string, options: PoolOptions): pg.P
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
     // Over a cut network the server's error never arrives: without this, the caller would wait forever.
     query_timeout: options.statementTimeoutMs + ANSWER_GRACE_MS,
     onConnect: async (client) =>

@@ -33,6 +33,8 @@ export interface LaneState {
    * restored backup may have lost its last payments, and it pays nothing.
    */
   readonly isReconciled: boolean;
+  /** It is reconciled and stored as such: opening it again changes at most its next nonce. */
+  readonly isOpen: boolean;
   /** Block since which the chain shows no unknown transaction of a lane that is not reconciled. */
   readonly quietSince: bigint | undefined;
   /** Since when a lane that is not reconciled waits for its lost payments. */

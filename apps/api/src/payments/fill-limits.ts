@@ -20,6 +20,8 @@ export function refusedFill(reason: FailReason, why: string): RefusedFill {
 export interface FillLimits extends Pick<PlannedFill, "sponsoredUsd" | "burn"> {
   /** By price id, USD with 18 decimals. */
   readonly exposures: ReadonlyMap<string, bigint>;
+  /** {@link takeLimits} takes nothing: only the exposures count. */
+  readonly areExposuresOnly: boolean;
 }
 
 /** Undefined: the fill uses none. */
@@ -30,8 +32,9 @@ export function limitsOf(
 ): FillLimits | undefined {
   const { sponsoredUsd, burn } = planned;
   const exposures = exposuresOf(services, terms, planned);
-  const isPlain = terms.sponsorship === undefined && burn.uncoveredUsd === 0n && exposures.size === 0;
-  return isPlain ? undefined : { sponsoredUsd, burn, exposures };
+  const areExposuresOnly = terms.sponsorship === undefined && burn.uncoveredUsd === 0n;
+  const isPlain = areExposuresOnly && exposures.size === 0;
+  return isPlain ? undefined : { sponsoredUsd, burn, exposures, areExposuresOnly };
 }
 
 /** Reserves the sponsor's share. @returns why the fill must not be made */

@@ -244,6 +244,7 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
         quietSince: quietSince === null ? undefined : BigInt(quietSince),
         heldSinceMs: heldSinceMs ?? undefined,
         isReconciled: isReconciledOn(identity, reconciledOn),
+        isOpen: reconciledOn === identity,
         isServerNew: servers.isNew(server),
       };
     },

@@ -54,7 +54,7 @@ async function raiseLane(
   if (why !== undefined) return held(services, connected, sender, why);
   // One endpoint's false count must not decide where a new lane begins.
   const start = lane === undefined ? await connection.reader.nonce(sender, "latest") : used;
-  await openReconciled(services, of, start, mark);
+  await openReconciled(services, of, lane, start, mark);
 }
 
 function held(

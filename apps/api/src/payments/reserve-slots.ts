@@ -40,7 +40,7 @@ export async function reserve(
   let failure: Error | undefined;
   const errors = await togetherOrAlone(wanted, async (some) => {
     const reserved = await reserveTogether(services, payer, kind, some).catch((error: unknown) => {
-      failure ??= asError(error);
+      if (!(error instanceof RolledBack)) failure ??= asError(error);
       throw error;
     });
     for (const [at, one] of some.entries()) {

@@ -34,15 +34,18 @@ export async function markOf(
 /**
  * Opens a lane that has lost nothing, and adds to the journal the lane and the entries that the journal has
  * lost.
+ * @param lane as read before; an open one is not written again in each round
  * @param nonce the first one that the chain has not used
  */
 export async function openReconciled(
   services: Pick<WorkerServices, "uow" | "reads" | "journal" | "events" | "chains">,
   { chainId, sender }: Lane,
+  lane: LaneState | undefined,
   nonce: number,
   mark: number | undefined,
 ): Promise<void> {
-  await services.uow.run((tx) => tx.lanes.open(chainId, sender, nonce));
+  if (lane?.isOpen !== true || nonce > lane.nextNonce)
+    await services.uow.run((tx) => tx.lanes.open(chainId, sender, nonce));
   await completeJournal(services, { chainId, sender }, mark);
 }
 

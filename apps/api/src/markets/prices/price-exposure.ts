@@ -1,6 +1,10 @@
 import { ONE_USD } from "@causeway/domain";
+import { sentTogether } from "../../db/sent-together.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
+
+/** USD with 18 decimals by price id. */
+type Exposures = ReadonlyMap<string, bigint>;
 
 /**
  * Adds a trade to this minute's exposure to the price of one asset (`PRICE_EXPOSURE_USD_PER_MINUTE`).
@@ -13,22 +17,39 @@ export async function addExposure(
   priceId: string,
   usd: bigint,
 ): Promise<boolean> {
-  const maxUsd = BigInt(enginePolicy.maxPriceExposureUsd) * ONE_USD;
-  return await tx.priceExposure.add(priceId, usd, maxUsd, clock.nowMs());
+  return await tx.priceExposure.add(priceId, usd, maxUsdOf(enginePolicy), clock.nowMs());
 }
 
 /**
- * {@link addExposure} for each asset. If it returns an asset, the caller must roll back the transaction,
- * because other assets may have been counted.
- * @returns the price id of the asset whose limit would be exceeded; undefined if all were counted
+ * {@link addExposure} for each asset of several trades. The first trade of a minute may exceed the limit, but
+ * several together may not. If it returns an asset, the caller must roll back the transaction, because other
+ * assets may have been counted.
+ * @returns the price id of an asset whose limit would be exceeded; undefined if all were counted
  */
 export async function addExposures(
   services: Pick<Services, "clock" | "enginePolicy">,
   tx: Pick<Tx, "priceExposure">,
-  exposed: ReadonlyMap<string, bigint>,
+  trades: readonly Exposures[],
 ): Promise<string | undefined> {
+  const maxUsd = maxUsdOf(services.enginePolicy);
+  const byAsset = Map.groupBy(
+    trades.flatMap((exposed) => [...exposed]),
+    ([priceId]) => priceId,
+  );
+  const sums = [...byAsset].map(([priceId, parts]) => {
+    const usd = parts.reduce((sum, [, part]) => sum + part, 0n);
+    return { priceId, usd, isOverTogether: parts.length > 1 && usd > maxUsd };
+  });
+  const over = sums.find(({ isOverTogether }) => isOverTogether);
+  if (over !== undefined) return over.priceId;
   // Always in the same order, so that two commits that lock two assets cannot deadlock.
-  for (const [priceId, usd] of [...exposed].sort(([a], [b]) => (a < b ? -1 : 1)))
-    if (!(await addExposure(services, tx, priceId, usd))) return priceId;
-  return undefined;
+  sums.sort((a, b) => (a.priceId < b.priceId ? -1 : 1));
+  const added = await sentTogether(
+    sums.map(async ({ priceId, usd }) => await addExposure(services, tx, priceId, usd)),
+  );
+  return sums[added.indexOf(false)]?.priceId;
+}
+
+function maxUsdOf({ maxPriceExposureUsd }: Services["enginePolicy"]): bigint {
+  return BigInt(maxPriceExposureUsd) * ONE_USD;
 }

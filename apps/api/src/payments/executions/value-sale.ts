@@ -109,7 +109,7 @@ export async function countSale(
       expose(currency, partUsd);
     }
   }
-  const priceId = await addExposures(services, tx, exposed);
+  const priceId = await addExposures(services, tx, [exposed]);
   if (priceId !== undefined)
     throw new ServiceError(
       "PRICE_FETCH_FAILED",

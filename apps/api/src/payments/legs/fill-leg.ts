@@ -3,6 +3,7 @@ import type { FailReason, RequestId, StateName } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
+import { sentTogether } from "../../db/sent-together.ts";
 import { DONE } from "../../db/wait.ts";
 import type { Progress } from "../../db/wait.ts";
 import { addExposures } from "../../markets/index.ts";
@@ -79,7 +80,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
     const { basis, amount, plan, sharesCommits } = decided;
     const limits = limitsOf(services, request.terms, decided);
     const fill = { requestId, basis, amount, limits, plan: { ...plan, delivers: amount } };
-    const isShared = sharesCommits === true && limits === undefined && basis.kind === "deposit";
+    const isShared = sharesCommits === true && limits?.areExposuresOnly !== false && basis.kind === "deposit";
     return isShared ? { ...fill, checkedAtMs } : fill;
   },
 
@@ -95,22 +96,27 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
     ),
   async taken(services, tx, taken) {
     for (const { slot, wanted } of taken) {
-      if (wanted.limits === undefined) continue;
-      const { exposures, burn } = wanted.limits;
-      // Last, so that a fill that does not start is not counted.
-      if ((await addExposures(services, tx, exposures)) !== undefined)
-        return refusedFill("SLIPPAGE", "PRICE_EXPOSURE_USD_PER_MINUTE is used up for an asset of the fill");
-      if (burn.uncoveredUsd > 0n) await tx.fillBurns.noteUnderWay(slot.id, burn.uncoveredUsd);
+      const uncoveredUsd = wanted.limits?.burn.uncoveredUsd ?? 0n;
+      if (uncoveredUsd > 0n) await tx.fillBurns.noteUnderWay(slot.id, uncoveredUsd);
     }
-    await transitionAll(
-      services,
-      tx,
-      taken.flatMap(({ wanted: { amount }, slot: { nonce }, request: record }) =>
-        record === undefined
-          ? []
-          : { record, event: { kind: "fillPlanned" } as const, facts: { nonce, amount } },
+    const [exceeded] = await sentTogether([
+      addExposures(
+        services,
+        tx,
+        taken.flatMap(({ wanted }) => wanted.limits?.exposures ?? []),
       ),
-    );
+      transitionAll(
+        services,
+        tx,
+        taken.flatMap(({ wanted: { amount }, slot: { nonce }, request: record }) =>
+          record === undefined
+            ? []
+            : { record, event: { kind: "fillPlanned" } as const, facts: { nonce, amount } },
+        ),
+      ),
+    ]);
+    if (exceeded !== undefined)
+      return refusedFill("SLIPPAGE", "PRICE_EXPOSURE_USD_PER_MINUTE is used up for an asset of the fill");
     for (const { wanted, slot } of taken)
       tx.events.happened("fill_planned", {
         requestId: wanted.requestId,

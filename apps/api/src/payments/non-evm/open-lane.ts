@@ -27,7 +27,7 @@ export async function openNonEvmLane(services: WorkerServices, connected: Transf
     events.alarm("lane_held", { chain: chain.name, sender: solver, why });
     return;
   }
-  await openReconciled(services, of, 0, mark);
+  await openReconciled(services, of, lane, 0, mark);
   if (lane !== undefined) await releaseLostPayments(services, connected, lane.nextNonce);
 }
 
