@@ -21,12 +21,21 @@ export function termsToJson(terms: RequestTerms): string {
 
 /** Reads what {@link termsToJson} wrote. */
 export function termsFromJson(text: string): RequestTerms {
-  const { outputCalls, ...terms } = JSON.parse(text, (_key, value: unknown) =>
-    typeof value === "object" && value !== null && AMOUNT in value ? BigInt(String(value[AMOUNT])) : value,
-  ) as Omit<RequestTerms, "outputCalls"> & { readonly outputCalls?: StoredCalls };
+  const { outputCalls, ...terms } = withAmounts(JSON.parse(text)) as Omit<RequestTerms, "outputCalls"> & {
+    readonly outputCalls?: StoredCalls;
+  };
   if (outputCalls === undefined) return terms;
   const calls = outputCalls.calls ?? terms.order.output.calls.map(decodeOrderCall);
   return { ...terms, outputCalls: { ...outputCalls, calls } };
+}
+
+/** Replaces stored amounts in place: a reviver of `JSON.parse` takes several times as long. */
+function withAmounts(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (AMOUNT in value) return BigInt(String(value[AMOUNT]));
+  for (const [key, part] of Object.entries(value))
+    if (typeof part === "object" && part !== null) Reflect.set(value, key, withAmounts(part));
+  return value;
 }
 
 /** Calls are stored once, with the order, because they can have 32 kB. */
