@@ -1,4 +1,4 @@
-import { type Logger, pino, stdTimeFunctions } from "pino";
+import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
 import { prettyLines } from "./pretty-lines.ts";
 
 export type { Logger } from "pino";
@@ -18,6 +18,9 @@ const secretNames = [
 ];
 const secretPaths = ["", "*", "*.*"].flatMap((parent) => secretNames.map((name) => `${parent}["${name}"]`));
 
+/** Bytes of log lines that are written before their turn of the event loop ends. */
+const MAX_BUFFERED = 8 * 1024;
+
 /** Maximum depth of logged causes. */
 const MAX_CAUSE_DEPTH = 6;
 
@@ -34,7 +37,9 @@ export interface LogOptions {
  */
 export function createLogger(
   options: LogOptions,
-  destination = options.format === "pretty" ? prettyLines(process.stdout, process.stdout.isTTY) : undefined,
+  destination = options.format === "pretty"
+    ? prettyLines(process.stdout, process.stdout.isTTY)
+    : stdoutByTurn(),
 ): Logger {
   const settings = {
     timestamp: stdTimeFunctions.isoTime,
@@ -46,7 +51,25 @@ export function createLogger(
     errorKey: "thrown",
     serializers: { err: errorFacts, error: errorFacts, thrown: errorFacts },
   };
-  return destination === undefined ? pino(settings) : pino(settings, destination);
+  return pino(settings, destination);
+}
+
+/** Writes the lines of one turn of the event loop with one system call. Only a kill can lose them. */
+function stdoutByTurn(): DestinationStream {
+  const stdout = pino.destination({ minLength: MAX_BUFFERED, sync: true });
+  let isScheduled = false;
+  const flush = (): void => {
+    isScheduled = false;
+    stdout.flushSync();
+  };
+  process.on("exit", flush);
+  return {
+    write(line) {
+      stdout.write(line);
+      if (!isScheduled) setImmediate(flush);
+      isScheduled = true;
+    },
+  };
 }
 
 /**
