@@ -33,11 +33,8 @@ export function termsFromJson(text: string): RequestTerms {
 function withAmounts(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (AMOUNT in value) return BigInt(String(value[AMOUNT]));
-  const parts = value as Record<string, unknown>;
-  for (const key in parts) {
-    const part = parts[key];
-    if (typeof part === "object" && part !== null) parts[key] = withAmounts(part);
-  }
+  for (const [key, part] of Object.entries(value))
+    if (typeof part === "object" && part !== null) Reflect.set(value, key, withAmounts(part));
   return value;
 }
 
