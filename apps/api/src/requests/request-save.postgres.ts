@@ -166,12 +166,12 @@ const defineSave = (name: string, hasHashes: boolean) => {
         ${nameOf(requests.statusSeq)} = ${requests.statusSeq} + (b.status_changed or b.final_changed)::integer
       from before b
       where ${requests.requestId} = b.request_id and ${requests.requestId} = any(${p.requestIds}::text[])
-      returning ${requests}.*),
+      returning ${requests}.*, b.status_seq as seq_before, b.status_changed${hashesOr(text`, b.hashes_changed`, text``)}),
     event as (
-      ${insertStatusEvents(
-        text`saved as ${requests} join before b on b.request_id = ${requests.requestId} where ${requests.statusSeq} > b.status_seq`,
-        { atMs: text`${requests.updatedAtMs}`, onlyFinal: text`not b.status_changed` },
-      )}),
+      ${insertStatusEvents(text`saved as ${requests} where ${requests.statusSeq} > ${requests}.seq_before`, {
+        atMs: text`${requests.updatedAtMs}`,
+        onlyFinal: text`not ${requests}.status_changed`,
+      })}),
     delivered as (
       ${deliveriesOfEvent(p.atMs)}),
     announced as (
@@ -180,7 +180,7 @@ const defineSave = (name: string, hasHashes: boolean) => {
       union all select ${text.raw(`'${WEBHOOK_CHANNEL}'`)}, '' where exists (select from delivered)`)}),
     ${updateListed(text`saved`)}${hashesOr(
       text`,
-    moved as (select saved.* from saved join before b on b.request_id = saved.request_id where b.hashes_changed),
+    moved as (select * from saved where hashes_changed),
     ${updateTransactions(text`moved`)}`,
       text``,
     )}
