@@ -36,8 +36,8 @@ export const STATUS_CHANNEL = "causeway_status";
 /** Channel for commits with something to deliver to webhooks. */
 export const WEBHOOK_CHANNEL = "causeway_webhooks";
 
-/** The columns that a save writes. Missing hashes stay unchanged. */
-const SAVED = {
+/** The columns that a save without hashes writes. */
+const SAVED_STATE = {
   requestId: requests.requestId,
   state: requests.state,
   failReason: requests.failReason,
@@ -45,6 +45,10 @@ const SAVED = {
   final: requests.final,
   depositId: requests.depositId,
   front: requests.front,
+};
+/** The columns that a save writes. Missing hashes stay unchanged. */
+const SAVED = {
+  ...SAVED_STATE,
   inTxHashes: requests.inTxHashes,
   txHashes: requests.txHashes,
   refundTxHashes: requests.refundTxHashes,
@@ -63,10 +67,10 @@ const areHashesChanged = text`
   (coalesce(given.in_tx_hashes <> ${requests.inTxHashes}, false) or coalesce(given.tx_hashes <> ${requests.txHashes}, false)
   or coalesce(given.refund_tx_hashes <> ${requests.refundTxHashes}, false))`;
 
-/** Whether clients see a new status. */
-const isStatusChanged = text`
+/** Whether clients see a new status, apart from hashes. */
+const isStateChanged = text`
   ${statusOf(text`${requests.state}`)} <> ${statusOf(text`given.state`)} or ${requests.failReason} is distinct from given.fail_reason
-  or ${requests.refundFailReason} is distinct from given.refund_fail_reason or ${areHashesChanged}`;
+  or ${requests.refundFailReason} is distinct from given.refund_fail_reason`;
 
 /** API key of a request: that of its quote, or the one that submitted its call. */
 const keyOfRequest = text`coalesce(${requests.keyId},
@@ -121,28 +125,40 @@ export function deliveriesOfEvent(atMs: SQL): SQL {
     where ${webhookEndpoints.deletedAtMs} is null and ${apiKeys.revokedAtMs} is null and not e.only_final returning ${id}`;
 }
 
+interface Saved extends Record<string, unknown> {
+  readonly requestIds: readonly RequestId[];
+  readonly rows: string;
+  readonly atMs: number;
+}
+
 /**
  * Saves states and, in the same statement, the client-visible statuses that changed. Returns the requests
  * that enter history with this change. The sequence counts under the lock of the request, so it follows the
  * order of commits.
+ * @param hasHashes false: no hash is given. Each part of a statement costs time even if it changes nothing
  */
-const save = defineSql(
-  "request_save",
-  UNLISTED,
-  (p: Params<{ requestIds: readonly RequestId[]; rows: string; atMs: number }>) => text`
-    with given as materialized (select * from ${recordset(p.rows, SAVED)}),
+const defineSave = (name: string, hasHashes: boolean) => {
+  const hashesOr = (given: SQL, kept: SQL): SQL => (hasHashes ? given : kept);
+  return defineSql(
+    name,
+    UNLISTED,
+    (p: Params<Saved>) => text`
+    with given as materialized (select * from ${recordset(p.rows, hasHashes ? SAVED : SAVED_STATE)}),
     before as materialized (
-      select given.*, ${requests.statusSeq}, ${isStatusChanged} as status_changed, ${areHashesChanged} as hashes_changed,
-        ${requests.final} <> given.final as final_changed
+      select given.*, ${requests.statusSeq}, ${isStateChanged}${hashesOr(text` or ${areHashesChanged}`, text``)} as status_changed,
+        ${hashesOr(text`${areHashesChanged} as hashes_changed,`, text``)} ${requests.final} <> given.final as final_changed
       from ${requests} join given on given.request_id = ${requests.requestId}
       -- The planner knows how few ids an array has, and uses the index however small the table was.
       where ${requests.requestId} = any(${p.requestIds}::text[])),
     saved as (
       update ${requests} set ${nameOf(requests.state)} = b.state, ${nameOf(requests.failReason)} = b.fail_reason,
         ${nameOf(requests.refundFailReason)} = b.refund_fail_reason, ${nameOf(requests.final)} = b.final,
-        ${nameOf(requests.inTxHashes)} = coalesce(b.in_tx_hashes, ${requests.inTxHashes}),
+        ${hashesOr(
+          text`${nameOf(requests.inTxHashes)} = coalesce(b.in_tx_hashes, ${requests.inTxHashes}),
         ${nameOf(requests.txHashes)} = coalesce(b.tx_hashes, ${requests.txHashes}),
-        ${nameOf(requests.refundTxHashes)} = coalesce(b.refund_tx_hashes, ${requests.refundTxHashes}),
+        ${nameOf(requests.refundTxHashes)} = coalesce(b.refund_tx_hashes, ${requests.refundTxHashes}),`,
+          text``,
+        )}
         ${nameOf(requests.updatedAtMs)} = greatest(${requests.updatedAtMs}, ${p.atMs}),
         ${nameOf(requests.depositId)} = b.deposit_id, ${nameOf(requests.front)} = b.front,
         ${nameOf(requests.stateSinceMs)} = case when ${requests.state} = b.state then ${requests.stateSinceMs}
@@ -150,23 +166,30 @@ const save = defineSql(
         ${nameOf(requests.statusSeq)} = ${requests.statusSeq} + (b.status_changed or b.final_changed)::integer
       from before b
       where ${requests.requestId} = b.request_id and ${requests.requestId} = any(${p.requestIds}::text[])
-      returning ${requests}.*),
+      returning ${requests}.*, b.status_seq as seq_before, b.status_changed${hashesOr(text`, b.hashes_changed`, text``)}),
     event as (
-      ${insertStatusEvents(
-        text`saved as ${requests} join before b on b.request_id = ${requests.requestId} where ${requests.statusSeq} > b.status_seq`,
-        { atMs: text`${requests.updatedAtMs}`, onlyFinal: text`not b.status_changed` },
-      )}),
+      ${insertStatusEvents(text`saved as ${requests} where ${requests.statusSeq} > ${requests}.seq_before`, {
+        atMs: text`${requests.updatedAtMs}`,
+        onlyFinal: text`not ${requests}.status_changed`,
+      })}),
     delivered as (
       ${deliveriesOfEvent(p.atMs)}),
     announced as (
       ${storeAnnouncements(text`
       select ${text.raw(`'${STATUS_CHANNEL}'`)}, concat(request_id, ' ', seq, ' ', key_id) from event
       union all select ${text.raw(`'${WEBHOOK_CHANNEL}'`)}, '' where exists (select from delivered)`)}),
-    moved as (select saved.* from saved join before b on b.request_id = saved.request_id where b.hashes_changed),
-    ${updateListed(text`saved`)}, ${updateTransactions(text`moved`)}
+    ${updateListed(text`saved`)}${hashesOr(
+      text`,
+    moved as (select * from saved where hashes_changed),
+    ${updateTransactions(text`moved`)}`,
+      text``,
+    )}
     ${selectUnlisted(text`saved`)}`,
-  { announces: true },
-);
+    { announces: true },
+  );
+};
+const saveHashes = defineSave("request_save", true);
+const saveStates = defineSave("request_save_state", false);
 
 /**
  * Saves locked requests, each at most once, and announces the changes to followers. In a transaction it waits
@@ -190,9 +213,14 @@ async function saveAndList(
 ): Promise<void> {
   // Waits for each answer, because the transaction waits for this function as a whole.
   const sql: Sql = { query, db };
-  const saved = save(sql, {
+  const hasHashes = saves.some(
+    ({ inTxHashes, txHashes, refundTxHashes }) => (inTxHashes ?? txHashes ?? refundTxHashes) !== undefined,
+  );
+  const saved = (hasHashes ? saveHashes : saveStates)(sql, {
     requestIds: saves.map(({ requestId }) => requestId),
-    rows: rowsJson<typeof SAVED, Hashes>(SAVED, saves.map(savedRow)),
+    rows: hasHashes
+      ? rowsJson<typeof SAVED, Hashes>(SAVED, saves.map(savedRow))
+      : rowsJson(SAVED_STATE, saves.map(savedState)),
     atMs,
   });
   const entering = saves.flatMap(enteringOf);
@@ -209,13 +237,12 @@ function enteringOf({ enters, state }: RequestSave): NewlyListed[] {
     : [{ terms: enters, state: state.name, isFastFill: state.front !== "none" }];
 }
 
-function savedRow({
-  requestId,
-  state,
-  inTxHashes,
-  txHashes,
-  refundTxHashes,
-}: RequestSave): GivenRow<typeof SAVED, Hashes> {
+function savedRow(save: RequestSave): GivenRow<typeof SAVED, Hashes> {
+  const { inTxHashes = null, txHashes = null, refundTxHashes = null } = save;
+  return { ...savedState(save), inTxHashes, txHashes, refundTxHashes };
+}
+
+function savedState({ requestId, state }: RequestSave): GivenRow<typeof SAVED_STATE> {
   const { name, failReason = null, refundFailReason = null, final, depositId, front } = state;
   return {
     requestId,
@@ -225,8 +252,5 @@ function savedRow({
     final,
     depositId: depositId === undefined ? null : Number(depositId),
     front,
-    inTxHashes: inTxHashes ?? null,
-    txHashes: txHashes ?? null,
-    refundTxHashes: refundTxHashes ?? null,
   };
 }

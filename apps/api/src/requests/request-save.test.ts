@@ -30,13 +30,13 @@ test("lists a request that enters history without waiting for an answer, once it
   const memory = nameMemory();
   const first = aConnection();
   const unknown = saveRequests(first.sql, [{ requestId, state, enters: terms }], 1, memory);
-  expect(first.sent).toEqual(["request_save"]);
+  expect(first.sent).toEqual(["request_save_state"]);
   first.answer();
   await unknown;
   memory.keep(names);
   const second = aConnection();
   const known = saveRequests(second.sql, [{ requestId, state, enters: terms }], 1, memory);
-  expect(second.sent).toEqual(["request_save", "history_insert"]);
+  expect(second.sent).toEqual(["request_save_state", "history_insert"]);
   second.answer();
   await known;
   expect(second.sent).toHaveLength(2);
@@ -49,5 +49,23 @@ test("does not write history for a change that lists nothing", async () => {
   const saved = saveRequests(sql, [{ requestId, state }], 1, memory);
   answer();
   await saved;
-  expect(sent).toEqual(["request_save"]);
+  expect(sent).toEqual(["request_save_state"]);
 });
+
+test.for(["inTxHashes", "txHashes", "refundTxHashes"] as const)(
+  "a change of %s saves hashes",
+  async (hashes) => {
+    const { sql, sent, answer } = aConnection();
+    const saved = saveRequests(
+      sql,
+      [
+        { requestId, state },
+        { requestId: terms.orderId as string as typeof requestId, state, [hashes]: [] },
+      ],
+      1,
+    );
+    answer();
+    await saved;
+    expect(sent).toEqual(["request_save"]);
+  },
+);

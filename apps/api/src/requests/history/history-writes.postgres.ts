@@ -75,20 +75,21 @@ export function selectUnlisted(saved: SQL): SQL {
 export function updateListed(saved: SQL): SQL {
   const appended = (feature: string, isMissing: SQL): SQL => {
     const array = text.raw(`'{${feature}}'`);
-    return text`case when ${isMissing} and not entry.features @> ${array} then ${array}::text[] else '{}' end`;
+    return text`case when ${isMissing} and not ${h.features} @> ${array} then ${array}::text[] else '{}' end`;
   };
-  const features = text`entry.features || ${appended("fast-fill", text`${requests.front} <> 'none'`)}
-    || ${appended("execution", text`${requests.state} = 'accepted'`)}`;
+  const features = text`${h.features} || ${appended("fast-fill", text`next.front <> 'none'`)}
+    || ${appended("execution", text`next.state = 'accepted'`)}`;
   const names = namesOf(h.status, h.failReason, h.refundFailReason, h.features, h.inBlock, h.inSeenAtMs);
-  const values = text`next.status, next.fail_reason, next.refund_fail_reason, next.features, next.block_number, next.seen_at_ms`;
+  const values = text`next.status, next.fail_reason, next.refund_fail_reason, ${features}, next.block_number, next.seen_at_ms`;
+  const fillMs = text`case when ${h.status} = 'success' and next.state = 'filled' and next.front = 'none' then ${h.fillMs} else next.fill_ms end`;
+  // Compares with the row that it updates, so that each entry is looked up once.
   return text`
     relisted as (
-      update ${h} set (${names}, ${namesOf(h.fillMs, h.updatedAtMs)}) = (select ${values}, next.fill_ms, next.updated_at_ms)
+      update ${h} set (${names}, ${namesOf(h.fillMs, h.updatedAtMs)}) = row(${values}, ${fillMs}, next.updated_at_ms)
       from (
-        select ${requests.requestId}, ${STATUS} as status, ${requests.failReason}, ${requests.refundFailReason}, ${features} as features,
-          payment.block_number, payment.seen_at_ms, ${requests.updatedAtMs},
-          case when entry.status = 'success' and ${requests.state} = 'filled' and ${requests.front} = 'none' then entry.fill_ms else ${FILL_MS} end as fill_ms
-        from ${saved} as ${requests} join ${h} as entry on entry.request_id = ${requests.requestId} ${PAYMENT}
+        select ${requests.requestId}, ${requests.state}, ${requests.front}, ${STATUS} as status, ${requests.failReason}, ${requests.refundFailReason},
+          payment.block_number, payment.seen_at_ms, ${requests.updatedAtMs}, ${FILL_MS} as fill_ms
+        from ${saved} as ${requests} ${PAYMENT}
       ) as next
       where ${h.requestId} = next.request_id
         and (${columnsOf([h.status, h.failReason, h.refundFailReason, h.features, h.inBlock, h.inSeenAtMs])}) is distinct from (${values}))`;
