@@ -33,7 +33,7 @@ import { watchConnections } from "../../support/watched-connections.ts";
 
 /** Two months: the events of the first are in a partition, those of the second in the default one. */
 const [FIRST, BEFORE] = ["2023-10", "2023-12"] as const;
-/** More rows than a page of an export or a batch of a removal has. */
+/** In each month more than one transaction removes, and enough for both connections to export some. */
 const REQUESTS = 2_200;
 const FILES = new URL("../../../apps/api/src/reconcile/archive/archive-files.adapter.ts", import.meta.url);
 const TABLES = ["request_events", "request_history", "slots"] as const;
