@@ -35,7 +35,7 @@ import { watchConnections } from "../../support/watched-connections.ts";
  * Two months. The events of the first are in its own partition, those of the second in the default partition.
  */
 const [FIRST, BEFORE] = ["2023-10", "2023-12"] as const;
-/** More rows than fit into one page of the export or one batch of the removal. */
+/** Each month has more rows than one transaction removes, and enough for both connections to export some. */
 const REQUESTS = 2_200;
 const FILES = new URL("../../../apps/api/src/reconcile/archive/archive-files.adapter.ts", import.meta.url);
 const TABLES = ["request_events", "request_history", "slots"] as const;

@@ -106,7 +106,7 @@ export async function* readRows(
   table: ArchivedTableName,
   range: Range,
 ): AsyncGenerator<RowPage> {
-  for (let start: PageEnd | undefined = START; start !== undefined; ) {
+  for (let start: PageEnd | undefined = START; start !== undefined;) {
     const page: FoundPage = await readers[table](sql, archive, range, start);
     if (page.count > 0) yield page;
     start = page.end;
