@@ -13,7 +13,7 @@ function filesOnLedger(): readonly string[] {
   );
 }
 
-test("of the files that know the tables of balances, only ledger-writes write", () => {
+test("only ledger-writes files write the tables of balances", () => {
   const writers = filesOnLedger().filter((file) => WRITES.test(readFileSync(join(src, file), "utf8")));
   expect(writers.toSorted()).toEqual([
     "balances/ledger-writes-together.postgres.ts",

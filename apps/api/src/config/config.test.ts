@@ -354,7 +354,7 @@ const settling = {
   HUB_ORACLE_MULTISIG_ADDRESS: `0x${"23".repeat(20)}`,
 };
 
-test("without oracles, nothing is settled and the hub's file is not needed", () => {
+test("without oracles, payments are not settled and the hub's file is not needed", () => {
   expect(readApiConfig(local).settlement).toBeUndefined();
 });
 

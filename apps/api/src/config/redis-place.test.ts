@@ -65,7 +65,7 @@ test.each([
   expect(problemsOf(env as unknown as Record<string, string>)).toEqual([problem]);
 });
 
-test("keys have a hash tag in a cluster alone, so that existing jobs and journals keep their names", () => {
+test("keys have a hash tag only in a cluster, so that existing jobs and journals keep their names", () => {
   expect(keyPrefix({ kind: "cluster" }, "causeway")).toBe("{causeway}");
   for (const kind of ["url", "sentinel"] as const) expect(keyPrefix({ kind }, "causeway")).toBe("causeway");
 });

@@ -126,7 +126,7 @@ test("names the missing key of an API or a worker", () => {
 
 const version = "projects/p/locations/l/keyRings/r/cryptoKeys/k/cryptoKeyVersions/3";
 
-test("a worker's keys may all be elsewhere", () => {
+test("all keys of a worker may be outside the process", () => {
   const [executor, operator, former] = ["21", "22", "23"].map((byte) => `0x${byte.repeat(20)}`);
   const config = readWorkerConfig({
     ...bare,
@@ -149,7 +149,7 @@ test("a worker's keys may all be elsewhere", () => {
   expect(inspect(config, { depth: 9 })).not.toContain("hunter2");
 });
 
-test("a key has one source, and a source an address", () => {
+test("requires exactly one source for a key, and an address for a source", () => {
   const SOLVER_SIGNER = "aws-kms:eu-west-1/alias/solver";
   expect(problemsOf(readWorkerConfig, { ...bare, SOLVER_SIGNER })).toEqual([
     "SOLVER_ADDRESS is required with SOLVER_SIGNER: the address of its key",

@@ -100,7 +100,7 @@ test("filters by chain", () => {
   expect(() => trending(busy, { chainId: 5 })).toThrow("Chain 5 is not supported");
 });
 
-test("ties have a stable order, whatever the order of counting", () => {
+test("ties have a stable order, regardless of the order of counting", () => {
   const equal = [NATIVE_CURRENCY, usdcOn(ORIGIN), rareOn(ORIGIN)].map((at) =>
     moved(ORIGIN, at, [1, 1], [1, 1]),
   );

@@ -56,7 +56,7 @@ function untraced(
   };
 }
 
-test("without a trace, allows user operations only in a direct call of the entry point, and no others", () => {
+test("without a trace, allows user operations only in a direct call of the entry point", () => {
   expect(untraced({ to: stranger })).not.toThrow();
   expect(untraced({ to: stranger }, [carriedOut])).toThrow(/cannot be checked/);
   expect(untraced({ to: stranger, data: handleOps(1) }, [carriedOut])).toThrow(/cannot be checked/);

@@ -80,7 +80,7 @@ test("endpoints that need no key work without one; an empty header or another sc
   }
 });
 
-test("a time of usage that is too large is refused by its own name", async () => {
+test("refuses a usage time that is too large, naming its field", async () => {
   for (const field of ["startTimestamp", "endTimestamp"]) {
     const answer = await get(`/metrics/usage?${field}=100000000001`, { "x-api-key": "reader" });
     expect([answer.statusCode, answer.json().message]).toEqual([
@@ -158,7 +158,7 @@ test("counts each answered call of a key, refusals with their code, and no other
   ]);
 });
 
-test("always answers 200 or 401 immediately, whatever the two headers contain", async () => {
+test("always returns 200 or 401 immediately, regardless of the content of the two headers", async () => {
   const header = fc.oneof(
     fc.constantFrom(
       "full",
@@ -191,7 +191,7 @@ test("always answers 200 or 401 immediately, whatever the two headers contain", 
   );
 });
 
-test("never logs a key, whatever part of a request is logged", () => {
+test("never logs a key, regardless of which part of a request is logged", () => {
   let text = lines.join("");
   const log = createLogger({ name: "test", level: "info" }, { write: (line) => void (text += line) });
   const headers = { "x-api-key": "s3cret-key", authorization: "Bearer s3cret-key" };

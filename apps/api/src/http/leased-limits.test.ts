@@ -72,7 +72,7 @@ test("a call that the process has a unit for does not wait", async () => {
   expect(limits.take("a", 1_000)).not.toBeInstanceOf(Promise);
 });
 
-test("takes several units together or none, also without the store", async () => {
+test("takes several units together or none, even without the store", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   expect((await limits.take("a", 100, 60)).used).toBe(60);

@@ -37,7 +37,7 @@ test("above the limit of all sockets together, ends the fullest ones first", () 
   expect(note("j", 1)).toEqual(["g"]);
 });
 
-test("a socket that takes nothing for 30 s while bytes wait is stalled, and one that takes some is not", () => {
+test("a socket that reads nothing for 30 s while bytes are buffered is stalled; a socket that reads some is not", () => {
   const { note, forget, stalled, forward } = counted();
   note("silent", 100);
   note("slow", 100);

@@ -72,7 +72,7 @@ test("replays the first answer byte for byte, and marks it as replayed", async (
   ]);
 });
 
-test("without the header every call runs, and the store is not asked", async () => {
+test("without the header, every call runs, and the store is not queried", async () => {
   const before = asked;
   const [first, second] = [await quote({}), await quote({})];
   expect(first.json().expiresAt).not.toBe(second.json().expiresAt);

@@ -23,7 +23,7 @@ function watched() {
   };
 }
 
-test("no worker for a minute is one finding, not one per chain", async () => {
+test("reports the lack of a worker for a minute as one finding, not one per chain", async () => {
   const look = watched();
   const ended = ["worker_missing worker ended", "not_led base ended", "not_led settlement ended"];
   expect(await look(5, ["watch:1", "settlement"])).toEqual(ended);
@@ -38,11 +38,11 @@ test("a chain that no worker leads is named", async () => {
   expect(await look(61, ["watch:1"])).toContain("not_led settlement open");
 });
 
-test("an API that has just started does not resolve findings of another one", async () => {
+test("an API that has just started does not resolve the findings of another API", async () => {
   expect(await watched()(5, [])).toEqual([]);
 });
 
-test("reports a node after three minutes without a block, and its end with the first one", async () => {
+test("reports a node after three minutes without a block, and its recovery with the first block", async () => {
   let [ageMs, uptimeMs] = [5_000, 5_000];
   const chain = { chain: { id: 1, name: "base", blockTimeSeconds: 2 }, pulse: { headAgeMs: () => ageMs } };
   const [nodes] = workerChecks({

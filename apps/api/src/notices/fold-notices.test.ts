@@ -38,7 +38,7 @@ test("an alarm about one request does not hide the same alarm about another", ()
   expect(summaries({ alarms, states }, NOW_MS + 1_000)).toEqual([["requestId 0x02", "raised", 1]]);
 });
 
-test("the same alarm is one message an hour, with the number of those in between", () => {
+test("the same alarm is one message an hour, with the number of occurrences in between", () => {
   const first = fold({ alarms: [alarm("a"), alarm("a")] });
   expect(first?.messages).toMatchObject([{ count: 2, status: "raised" }]);
   const second = fold({ alarms: [alarm("a")], states: first?.states ?? [] }, NOW_MS + 1_000);
@@ -66,11 +66,11 @@ test("a condition that no process can check any longer does not end", () => {
   expect(fold({ states }, NOW_MS + REPEAT_MS)).toEqual({ messages: [], states: [], ended: [] });
 });
 
-test("a condition that never began has no message when it is absent", () => {
+test("a condition that never began causes no message", () => {
   expect(summaries({ findings: [nodeFinding(false)] })).toEqual([]);
 });
 
-test("beyond the limit the critical come first, and one digest names the rest", () => {
+test("beyond the limit, critical messages come first, and one digest names the rest", () => {
   const alarms = [
     ...Array.from({ length: 30 }, (_, at) => alarm(`request ${at}`)),
     alarm("lost", { rule: "payment_unrecorded", severity: "critical" }),

@@ -27,7 +27,7 @@ test("JSON has the fields that a receiver needs to deduplicate and route", () =>
   });
 });
 
-test("Slack gets one line, in which a fact can mention no one", () => {
+test("Slack gets one line, in which facts cannot mention anyone", () => {
   const body = JSON.parse(noticeBody(7, message, { format: "slack", environment: "prod" })) as object;
   expect(body).toEqual({ text: "[prod] *warning*: fill_waits: why &lt;!channel&gt; &amp; more (×3)" });
 });

@@ -49,7 +49,7 @@ test("refuses a HEAD request like the corresponding GET request", async () => {
   }
 });
 
-test("a publishable key on a page of another origin, and an unknown key, are refused wherever keys are read", async () => {
+test("every route that reads keys refuses unknown keys, and publishable keys of another origin", async () => {
   for (const row of rows.filter(
     ({ route, expected }) => !route.startsWith("WS ") && expected.operator === "401",
   )) {

@@ -151,7 +151,7 @@ test("returns 200 for a known status, 404 for an unknown one, and 503 for a fail
   expect(statuses).toEqual([200, 404, 503]);
 });
 
-test("GET /requests/{requestId}/signature returns the agreed terms and the signature, whatever the letter case of the id", async () => {
+test("GET /requests/{requestId}/signature returns the agreed terms and the signature, regardless of the id's letter case", async () => {
   const answer = await app.inject({
     url: `/requests/0x${KNOWN_REQUEST_ID.slice(2).toUpperCase()}/signature?referrer=x`,
   });
@@ -198,7 +198,7 @@ test("GET /requests/{requestId}/signature/v2 has the recipient's currency in pla
   expect(layouts).toEqual(["v2", "v1"]);
 });
 
-test("POST /requests/metadata accepts what clients send of card payments, and says that it is not stored", async () => {
+test("POST /requests/metadata accepts the metadata that clients send for card payments, and says that it is not stored", async () => {
   const answer = await app.inject({
     method: "POST",
     url: "/requests/metadata",
@@ -266,7 +266,7 @@ test("GET /chains returns the same bytes and ETag while the use case returns the
   await listing.close();
 });
 
-test("an instance that cannot work says so with 503 and the reason, and stays alive", async () => {
+test("an instance that cannot work is alive but not ready: 503 with the reason", async () => {
   const { app: broken } = await aServer({
     readiness: async () => ({ ready: false, chains: {}, checks: { database: "no connection" } }),
   });

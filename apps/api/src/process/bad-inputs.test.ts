@@ -159,7 +159,7 @@ test.for(cases)("$url answers 400: $message", async ({ url, body, message, code 
   expect(answer.statusCode).toBe(400);
 });
 
-test("the older quote path refuses what the newer one refuses", async () => {
+test("the older quote path refuses the same inputs as the newer one", async () => {
   const answer = await app.inject({
     method: "POST",
     url: "/quote",
@@ -236,7 +236,7 @@ test("an error of a use case keeps its code, its facts and the status of the cod
   }
 });
 
-test("a transaction that no node has seen answers 404, so that the client tries again", async () => {
+test("a transaction that no node has seen returns 404, so that the client retries", async () => {
   const { app: unseen } = await aServer({
     indexTransaction: failing("TRANSACTION_NOT_FOUND", "not seen yet"),
   });

@@ -37,7 +37,7 @@ const get = async (url: string) => await app.inject({ method: "GET", url });
 const find = async (payload: object, version = "v2") =>
   await app.inject({ method: "POST", url: `/currencies/${version}`, payload });
 
-test("currencies are found with no question at all, and fields that are not known do not matter", async () => {
+test("finds currencies without a query, and ignores unknown fields", async () => {
   const answer = await find({ referrer: "someone", depositAddressOnly: false, whatever: [1] });
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toHaveLength(3);
@@ -54,7 +54,7 @@ test("the older list has the same currencies, one asset in one group", async () 
   ]);
 });
 
-test("a price is a number, or text with all its digits", async () => {
+test("returns a price as a number, or as text with all its digits", async () => {
   const query = `?address=${NATIVE_CURRENCY}&chainId=11`;
   expect((await get(`/currencies/token/price${query}`)).json()).toEqual({ price: 3_000.1234567890124 });
   expect((await get(`/currencies/token/price/v2${query}`)).json()).toEqual({
@@ -80,7 +80,7 @@ test("a missing price has its reason in `error`; an unreachable source is not a 
   }
 });
 
-test("requests trending with chain, order and number as text", async () => {
+test("requests trending currencies with chain, order and number as text", async () => {
   expect((await get("/currencies/trending?chainId=11&sortBy=volume&limit=5")).statusCode).toBe(200);
   expect(asked.at(-1)).toEqual({ chainId: 11, by: "volume", limit: 5 });
   await get("/currencies/trending?sortBy=whatever");

@@ -95,7 +95,7 @@ test("unknown paths, wrong methods and broken URLs answer JSON with message and 
   ]);
 });
 
-test("browsers of every origin may call, with the headers that clients send", async () => {
+test("browsers of every origin may call the API, with the headers that clients send", async () => {
   const preflight = await app.inject({
     method: "OPTIONS",
     url: "/quote/v2",
@@ -165,7 +165,7 @@ test("an unknown fault answers 500 without its text, and is logged once with its
   await faulty.close();
 });
 
-test("a line about a failed request has the id that the proxy gave it, else one of its own", async () => {
+test("logs a failed request with the id that the proxy set, otherwise with a new id", async () => {
   const { app: failing, lines } = await aServer({
     readiness: async () => {
       throw new Error("broken");
@@ -213,7 +213,7 @@ test.each([
   await faulty.close();
 });
 
-test("a route that hangs answers 503 at its deadline, and its late answer does no harm", async () => {
+test("a route that hangs returns 503 at its deadline, and its late answer has no effect", async () => {
   const late = Promise.withResolvers<typeof anAnswer>();
   const { app: slow } = await aServer(
     { createQuote: async (_input, tell) => tell(await late.promise) },
@@ -228,7 +228,7 @@ test("a route that hangs answers 503 at its deadline, and its late answer does n
   await slow.close();
 });
 
-test("a quote answers 503 after five seconds, although other routes may take longer", async () => {
+test("a quote returns 503 after five seconds, even though other routes may take longer", async () => {
   const { app: slow } = await aServer({ createQuote: async () => await new Promise(() => undefined) });
   const startedAtMs = performance.now();
   const answer = await slow.inject({ method: "POST", url: "/quote/v2", payload: aQuoteBody });

@@ -96,7 +96,7 @@ test("each attempt uses a new connection", async () => {
   expect(connections()).toBe(3);
 });
 
-test("redirects and errors fail, and the answer is kept up to a limit", async () => {
+test("redirects and error statuses fail, and the response is kept up to a limit", async () => {
   const elsewhere = await aServer((response) => response.end());
   const { url } = await aServer((response) =>
     response.writeHead(307, { location: elsewhere.url }).end("go there"),

@@ -5,7 +5,7 @@ function aConversation() {
   const sent: string[] = [];
   const closed: string[] = [];
   const followed: string[] = [];
-  const { heard } = converse(
+  const { receive } = converse(
     {
       policy: {
         maxConnections: 1,
@@ -23,21 +23,21 @@ function aConversation() {
       followKey: () => () => undefined,
     },
     {
-      mayAsk: () => true,
+      takeFrame: () => true,
       send: (frame) => void sent.push(frame),
       close: ({ reason }) => void closed.push(reason),
     },
     undefined,
   );
   const subscribe = (place: string) =>
-    heard(
+    receive(
       JSON.stringify({
         type: "subscribe",
         event: "request.status.updated",
         filters: { id: `0x${place.repeat(32)}` },
       }),
     );
-  return { sent, closed, followed, heard, subscribe };
+  return { sent, closed, followed, receive, subscribe };
 }
 
 function controlledTime() {
@@ -45,7 +45,7 @@ function controlledTime() {
   onTestFinished(() => void vi.useRealTimers());
 }
 
-test("answers the same subscription at most ten times in ten seconds, and others regardless", () => {
+test("answers the same subscription at most ten times in ten seconds, without limiting other subscriptions", () => {
   controlledTime();
   const { sent, followed, subscribe } = aConversation();
   for (let n = 0; n < 15; n++) subscribe("a1");
@@ -59,11 +59,11 @@ test("answers the same subscription at most ten times in ten seconds, and others
   expect(followed).toHaveLength(12);
 });
 
-test("an unsubscribe before the answer to its subscribe is the only one answered", async () => {
-  const { sent, closed, heard, subscribe } = aConversation();
+test("when unsubscribed before the answer to the subscription, only the unsubscribe is answered", async () => {
+  const { sent, closed, receive, subscribe } = aConversation();
   subscribe("a1");
   const filters = { id: `0x${"a1".repeat(32)}` };
-  heard(JSON.stringify({ type: "unsubscribe", event: "request.status.updated", filters }));
+  receive(JSON.stringify({ type: "unsubscribe", event: "request.status.updated", filters }));
   await new Promise((resolve) => setImmediate(resolve));
   expect(sent.map((frame) => JSON.parse(frame) as unknown)).toEqual([
     { type: "unsubscribe", status: "success", data: { event: "request.status.updated", filters } },
@@ -73,12 +73,12 @@ test("an unsubscribe before the answer to its subscribe is the only one answered
 
 test("a wall clock that is set back does not merge frames of different windows", () => {
   controlledTime();
-  const { closed, heard } = aConversation();
-  for (let n = 0; n < 400; n++) heard("{");
+  const { closed, receive } = aConversation();
+  for (let n = 0; n < 400; n++) receive("{");
   vi.setSystemTime(1_000_000);
   vi.advanceTimersByTime(10_001);
-  for (let n = 0; n < 400; n++) heard("{");
+  for (let n = 0; n < 400; n++) receive("{");
   expect(closed).toEqual([]);
-  for (let n = 0; n < 101; n++) heard("{");
+  for (let n = 0; n < 101; n++) receive("{");
   expect(closed).toEqual(["too many frames"]);
 });

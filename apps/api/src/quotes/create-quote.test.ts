@@ -169,7 +169,7 @@ test("the minimum output follows the client's slippage, the pair's automatic sli
   expect(exact.slippageTolerance).toMatchObject({ total: "0", destination: { value: "0" } });
 });
 
-test("the order holds the payment, the refund after gas, the output, and ascending deadlines", async () => {
+test("the order contains the payment, the refund after gas, the output, and ascending deadlines", async () => {
   const { protocol } = await createQuote(quoteWorld(), aQuoteInput({ ttl: 60, recipient }));
   const { orderData, paymentDetails, hubType } = protocol.v2;
   expect(hubType).toBe("onchain");
@@ -201,7 +201,7 @@ test("the order holds the payment, the refund after gas, the output, and ascendi
   });
 });
 
-test("the ttl bounds the fill, and the firm price never lasts longer", async () => {
+test("the ttl limits the time of the fill, and the firm price never lasts longer", async () => {
   const services = quoteWorld();
   const answer = await createQuote(services, aQuoteInput({ ttl: 5 }));
   expect(answer.fillDeadline).toBe(NOW_MS + 5_000);
@@ -255,7 +255,7 @@ test("the time estimate includes the confirmations that the amount needs", async
   expect([small.details.timeEstimate, large.details.timeEstimate]).toEqual([3, 25]);
 });
 
-test("refuses a former depository as the recipient, where the fill would be read as a deposit", async () => {
+test("refuses a former depository as the recipient, because the fill would be read as a deposit", async () => {
   const former = `0x${"fd".repeat(20)}` as const;
   const { contracts } = aChain(DESTINATION);
   const replaced = quoteWorld({ destination: { contracts: { ...contracts, formerDepositories: [former] } } });
@@ -390,7 +390,7 @@ test("refuses a disabled chain, a closed destination and an amount above the cha
   await expect(createQuote(quoteWorld(cap(5n * 10n ** 16n)), aQuoteInput())).resolves.toBeDefined();
 });
 
-test("refuses what the solver cannot pay: free inventory, reserved inventory, and gas of the fill", async () => {
+test("refuses an output above the solver's free inventory, and a fill whose gas the solver cannot pay", async () => {
   const expected = 49_933_041_000_000_000n;
   const gas = 26_958_800_000_000n;
   expect((await refusalOf({}, { inventory: expected + gas - 1n })).code).toBe("INSUFFICIENT_LIQUIDITY");
@@ -405,7 +405,7 @@ test("refuses what the solver cannot pay: free inventory, reserved inventory, an
   });
 });
 
-test("does not blame the client for an unreachable chain", async () => {
+test("reports an unreachable chain as a retryable error of the service", async () => {
   const { code } = await refusalOf({}, { readerFails: true });
   expect(code).toBe("RPC_HTTP_ERROR");
 });
@@ -455,7 +455,7 @@ test("adds the solver's signature over the order only on request", async () => {
   expect(quoteAnswer.safeParse(signed).error).toBeUndefined();
 });
 
-test("the relayer fee, as written, is the sum of its parts", async () => {
+test("the formatted relayer fee is the sum of its formatted parts", async () => {
   for (let amount = 1_000_003; amount < 1_000_040; amount++) {
     const { fees } = await createQuote(quoteWorld(), aQuoteInput({ amount: String(amount) }));
     const micro = (text: string) => BigInt(text.replace(".", ""));

@@ -52,7 +52,7 @@ test("fetches facts that are read together at the same time", async () => {
   expect(maxWaiting).toBe(2);
 });
 
-test("throws the error of a fact at every read of it, and asks only once", async () => {
+test("throws the error of a fact at every read, and fetches the fact only once", async () => {
   const facts = createFacts();
   let asked = 0;
   const gone = () =>
@@ -79,7 +79,7 @@ test("throws the error of a fact at every read of it, and asks only once", async
   expect(asked).toBe(1);
 });
 
-test("an error of one fact leaves the others, and no rejection stays unhandled", async () => {
+test("an error of one fact does not affect other facts, and no rejection remains unhandled", async () => {
   const facts = createFacts();
   const failing = () => facts.read("failing", async () => await Promise.reject(new Error("failing")));
   const fine = () => facts.read("fine", () => later("fine"));

@@ -20,7 +20,7 @@ test("a price that is refreshed while the quote waits keeps its value and its ag
   expect(known.reading?.ageMs).toBeGreaterThanOrEqual(50_000);
 });
 
-test("the reading of a price that has to be fetched is that of the moment when it arrived", async () => {
+test("the reading of a fetched price is from the moment when the price arrived", async () => {
   let ageMs = 90_000;
   const fetched = async (): Promise<bigint> => {
     await Promise.resolve();
@@ -32,7 +32,7 @@ test("the reading of a price that has to be fetched is that of the moment when i
   expect(ages).toBeLessThan(60_000);
 });
 
-test("a contradiction of a price counts even if the quote read the price before", async () => {
+test("a dispute about a price counts even if the quote read the price before", async () => {
   const known: { reading: PriceReading } = { reading: { ageMs: 0, volatilityBps: 0 } };
   const market = marketOf({ usd: () => 1n, reading: () => known.reading });
   expect(await market.decide(() => market.reading(token)?.disputedBy)).toBeUndefined();

@@ -216,7 +216,7 @@ test.each(pairs)(
   },
 );
 
-test("stores accounts as bytes, whatever format the client used", async () => {
+test("stores accounts as bytes, regardless of the client's format", async () => {
   const { terms } = await quoted("svm", "bvm", { recipient: bitcoin.user.toUpperCase() });
   expect(terms).toMatchObject({
     kind: "bridge",
@@ -300,7 +300,7 @@ test("an exact output costs the smallest input that buys it, and has no slippage
   expect(less.destination.expectedAmount).toBeLessThan(150_000n);
 });
 
-test("an expected output may fall short by the client's slippage", async () => {
+test("an expected output may be lower by the client's slippage", async () => {
   const { terms } = await quoted("evm", "svm", {
     tradeType: "EXPECTED_OUTPUT",
     amount: "90000000",
@@ -647,7 +647,7 @@ test("refuses recipients that could never spend the payment", async () => {
   );
 });
 
-test("an unknown currency is refused with the field of its own side", async () => {
+test("refuses an unknown currency, naming the field of its side", async () => {
   expect(await refusalOf(ask("svm", "evm", { originCurrency: NATIVE }))).toEqual([
     "INVALID_INPUT_CURRENCY",
     "originCurrency",
@@ -855,7 +855,7 @@ test("does not quote a payment that the chain would refuse for funds at a deposi
 const app: Hex = `0x${"88".repeat(20)}`;
 
 test.each(pairs)(
-  "from %s to %s: app fees come out of the deposit, and the fees and the rest add up to it",
+  "from %s to %s: app fees are taken from the deposit, which is the sum of the fees and the rest",
   async (from, to) => {
     const world = withAppBalances(worldOf());
     const appFees = [{ recipient: app, fee: "37" }];
@@ -917,7 +917,7 @@ test.each([
   },
 );
 
-test("the cost of a token payment on Solana is rent, which no sponsor pays by default", async () => {
+test("the cost of a token payment on Solana is rent, which sponsors do not pay by default", async () => {
   const key = aPayingAppKey();
   const sponsored = async (to: Place, more: Partial<QuoteInput> = {}) => {
     const world = withAppBalances(worldOf());
@@ -949,7 +949,7 @@ test("refuses a sponsor that cannot pay, and app fees on a service without app b
   ]);
 });
 
-test("holds a fixed rate between stablecoins, whatever their chains, and refuses it for others", async () => {
+test("accepts a fixed rate between stablecoins of any chains, and refuses it for other currencies", async () => {
   const key = aPayingAppKey();
   const fixed = { subsidizeFees: true, fixedRate: "1:1" };
   const world = withAppBalances(worldOf());
@@ -972,7 +972,7 @@ test("a fixed rate to a token on Solana needs a sponsor that pays rent, which th
   expect(answer.details.isFixedRate).toBe(true);
 });
 
-test("refuses a fast fill on a non-EVM chain, and one of a deposit on Hyperliquid", async () => {
+test("refuses a fast fill on a non-EVM chain, and of a deposit on Hyperliquid", async () => {
   for (const [from, to] of [
     ["evm", "svm"],
     ["svm", "bvm"],

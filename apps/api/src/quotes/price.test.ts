@@ -10,7 +10,7 @@ afterAll(async () => {
   await Promise.all([app.close(), refusing.close()]);
 });
 
-test("a price has what a quote costs and yields, and nothing that could be paid", async () => {
+test("a price has the costs and the output of a quote, and no steps that could be paid", async () => {
   const answer = await app.inject({ method: "POST", url: "/price", payload: { ...aQuoteBody, source: "x" } });
   expect(answer.statusCode).toBe(200);
   expect(Object.keys(answer.json()).sort()).toEqual(["deprecation", "details", "fees"]);
@@ -40,7 +40,7 @@ test("refuses a quote whose chain and alias differ", async () => {
   ]);
 });
 
-test("refuses a price as it refuses a quote", async () => {
+test("refuses a price with the same error as a quote", async () => {
   const bad = await app.inject({
     method: "POST",
     url: "/price",

@@ -182,7 +182,7 @@ const refused = tableCells().flatMap(({ reason, ...cell }) =>
   reason === undefined ? [] : [{ ...cell, reason, name: cellName(cell) }],
 );
 
-test.each(refused)("refuses $name, and says why", async ({ feature, route, reason }) => {
+test.each(refused)("refuses $name with the reason", async ({ feature, route, reason }) => {
   const services = world();
   const isFastFill = feature === "fastFill";
   if (isFastFill) await createQuote(services, ask(route));

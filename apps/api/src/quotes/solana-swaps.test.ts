@@ -121,7 +121,7 @@ const refusalOf = async (change: Partial<QuoteInput>, story: Story = {}): Promis
   return refusal;
 };
 
-test("an exact input deposits exactly what the swap yields at least, and says that the rest stays with the user", async () => {
+test("an exact input deposits exactly the swap's minimum output, and the step says that the rest stays with the user", async () => {
   const { services, world, deposits, balances } = worldOf();
   const answer = await createQuote(services, ask());
   const [terms] = world.stored;
@@ -189,7 +189,7 @@ test("a swap on Solana pays for a transfer on Hyperliquid too", async () => {
   expect(world.stored[0]?.origin.amount).toBe(99_500_000n);
 });
 
-test("refuses what Solana cannot swap, with the reason and what to do", async () => {
+test("refuses currencies that cannot be swapped on Solana, with the reason and the remedy", async () => {
   const elsewhere = await refusalOf({}, { isConfigured: false });
   expect([elsewhere.code, elsewhere.facts.field]).toEqual(["INVALID_INPUT_CURRENCY", "originCurrency"]);
   expect(elsewhere.message).toContain(
@@ -248,7 +248,7 @@ test("reports an invalid proposal as the aggregator's fault, never the client's"
   expect((await refusalOf({}, { isSilent: true })).code).toBe("SERVICE_UNAVAILABLE");
 });
 
-test("a currency that the solver holds is deposited without asking the aggregator", async () => {
+test("deposits a currency that the solver holds without querying the aggregator", async () => {
   const { services, world, asked, deposits } = worldOf();
   await createQuote(services, ask({ originCurrency: solana.usdc, amount: "100000000" }));
   expect(asked).toEqual([]);

@@ -53,7 +53,7 @@ test("prunes almost 100,000 rows in a round while commits are quick", async () =
   expect((await pruneQuotes(0.2)).left).toBeLessThan(5_000);
 });
 
-test("takes smaller batches until slow rows commit within half a second", async () => {
+test("reduces batches until slow rows commit within half a second", async () => {
   const { commitsMs } = await pruneQuotes(20);
   expect(Math.max(...commitsMs.slice(-90))).toBeLessThanOrEqual(500);
 });

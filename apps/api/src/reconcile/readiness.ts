@@ -4,7 +4,10 @@ import type { ScannedBlock } from "../db/reads.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { scanLag } from "../deposits/index.ts";
 
-/** Reports which tasks this process leads. Informational: a standby is as ready as a leader. */
+/**
+ * Reports for each task whether this process, another process or none leads it. Informational: a standby is
+ * as ready as a leader.
+ */
 export type LeaderReport = () => Promise<NonNullable<ReadinessAnswer["leaders"]>>;
 
 /** The dependencies of a process in addition to the database. */

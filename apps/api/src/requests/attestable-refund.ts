@@ -18,7 +18,8 @@ import type { Services } from "../db/services.port.ts";
 import { miningSecondsOf } from "./cancel-refund.ts";
 
 /**
- * Whether the planned refund is still due, for the same request or for none. Call with the deposit locked.
+ * Whether the planned refund of a deposit is still due, and the deposit still belongs to the same request or
+ * to none. Call with the deposit locked.
  */
 export function isStillDue(current: DepositRecord, planned: DepositRecord): boolean {
   const { disposition, refundState, canonical, requestId } = current;
@@ -60,8 +61,8 @@ export function planRefundOf(
 }
 
 /**
- * Minimum value of automatic refunds of unattributed deposits, USD with 18 decimals. It applies even where
- * payments are free: their number is limited, and dust would use it up.
+ * Minimum value of automatic refunds of unattributed deposits, USD with 18 decimals. Applies even on chains
+ * with free payments: the number of payments is limited, and dust would use it up.
  */
 const MIN_UNATTRIBUTED_USD = 10n ** 16n;
 

@@ -1,7 +1,7 @@
 import type { Chain, NonEvmChain } from "@causeway/domain";
 import type { RequestRecord } from "../db/records.port.ts";
 
-/** A refund is attempted this long; a debt does not lapse. */
+/** How long a refund is attempted: a year, because a debt does not lapse. */
 const REFUND_CANCEL_AFTER_MS = 365 * 24 * 3600 * 1000;
 /** Minimum time for a refund to be mined before the order's deadline, in seconds. */
 const MIN_MINING_SECONDS = 600;

@@ -10,11 +10,11 @@ import { requestEvents } from "./requests.tables.ts";
 const PARENT = getTableName(requestEvents);
 /** Takes rows of months that have no partition, so that no insert fails. */
 const DEFAULT = `${PARENT}_default`;
-/** Partitions exist for the current month and as many after it. */
+/** Partitions exist for the current month and this many months after it. */
 const MONTHS_AHEAD = 2;
 /**
- * While a change of partitions waits for a table, every later statement on that table waits behind it: it
- * gives up after this, and is tried again.
+ * While a change of partitions waits for a table, every later statement on that table waits behind it. So the
+ * change gives up after this time and is retried.
  */
 const LOCK_TIMEOUT = "500ms";
 const LOCK_NOT_AVAILABLE = "55P03";
@@ -89,11 +89,11 @@ export async function makePartition(client: pg.PoolClient, month: Month): Promis
   if ((await partitionedMonths(sql)).includes(month)) return;
   const partition = named(partitionName(month));
   await createLike(sql, partition, month);
-  // After months without a partition there are more rows than one statement may move. Others still read
-  // these rows and write new ones.
+  // After months without a partition there are more rows than one statement may move. Meanwhile, other
+  // transactions still read these rows and write new ones.
   for await (const page of pagesOfDefault(sql)) await move(sql, takeFromDefault(month, page), partition);
-  // Writers wait at the parent. One that waited at the default partition would fail: it would still insert a
-  // row that belongs to the new partition by then.
+  // Writers wait at the parent. A writer that waited at the default partition would fail: when it continues,
+  // its row belongs to the new partition.
   await runSql(sql, {}, text`lock table only ${requestEvents} in share row exclusive mode`);
   await runSql(sql, {}, text`lock table ${named(DEFAULT)} in access exclusive mode`);
   await move(sql, takeFromDefault(month, text`true`), partition);
@@ -101,8 +101,8 @@ export async function makePartition(client: pg.PoolClient, month: Month): Promis
 }
 
 /**
- * Removes the events of a month except those that `kept` selects, in the running transaction. Nothing is
- * deleted row by row: the partition is replaced by one with the rows that stay.
+ * Removes the events of a month except those that `kept` selects, in the running transaction. Deletes no
+ * single rows: replaces the partition with a new one that has the remaining rows.
  * @param kept condition on the columns of `request_events`
  * @throws DatabaseError when the table stays locked
  */
@@ -117,7 +117,7 @@ export async function removeEvents(client: pg.PoolClient, month: Month, kept: SQ
   await createLike(sql, staying, month);
   await move(sql, text`select * from ${partition} as ${requestEvents} where ${kept}`, staying);
   const [row] = await runSql(sql, { some: Boolean }, text`select exists (select from ${staying}) as some`);
-  // From here until the commit, others wait for the trace.
+  // From here until the commit, other transactions wait for the trace.
   await runSql(sql, {}, text`drop table ${partition}`);
   if (row?.some === true) {
     await runSql(sql, {}, text`alter table ${staying} rename to ${partition}`);
@@ -169,8 +169,8 @@ async function* pagesOfDefault(sql: Sql): AsyncGenerator<SQL> {
 async function createLike(sql: Sql, table: SQL, month: Month): Promise<void> {
   const [from, to] = [startOfMonth(month), endOfMonth(month)].map((ms) => text.raw(String(ms)));
   const at = nameOf(requestEvents.atMs);
-  // Without the identity: the partition takes that of its parent. With the constraint, attaching the
-  // partition scans no rows while others wait.
+  // Without an identity, because the partition uses that of its parent. With the constraint, attaching the
+  // partition scans no rows while other transactions wait.
   await runSql(
     sql,
     {},

@@ -17,8 +17,8 @@ import { webhookDeliveries, webhookEndpoints } from "../push/webhooks.tables.ts"
 import { isLarge, largeEndedMs } from "./history/large-requests.postgres.ts";
 import { requestEvents, requests, statusEvents } from "./requests.tables.ts";
 
-// Undelivered webhooks read the request, so it is pruned after them. A subquery, so that it is an index probe
-// per request.
+// Undelivered webhooks still need the request, so it is pruned after them. A subquery, so that this is an
+// index probe per request.
 const awaited = text`(select true from ${statusEvents}
     join ${webhookEndpoints} on ${webhookEndpoints.keyId} = ${statusEvents.keyId}
     join ${webhookDeliveries} on ${webhookDeliveries.endpointId} = ${webhookEndpoints.id}
@@ -42,7 +42,7 @@ const isAddressKept = text`(due.deposit_address is not null and not exists (
 /**
  * Deletes the requests that `isDue` selects in the order of `endedMs`, with their deposit addresses, unless
  * anything refers to them: a deposit, a payment, or an address that is kept. Such requests are kept, because
- * users may look them up, and are never checked again.
+ * users may look them up; they are never checked again.
  */
 const prune = (name: string, isDue: SQL, endedMs: SQL) =>
   defineSql(

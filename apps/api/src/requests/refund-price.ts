@@ -5,8 +5,8 @@ import type { Services } from "../db/services.port.ts";
 export const PRICE_WAIT_MS = 3600 * 1000;
 
 /**
- * Undefined: no price source has it now. Pools are not used, because anyone who moves one would control how
- * much is withheld for gas.
+ * The price of a refund's token. Undefined: no price source has it now. Does not use pools, because anyone
+ * who moves a pool could control how much is withheld for gas.
  */
 export async function priceOfRefund(
   { prices }: Pick<Services, "prices">,

@@ -2,8 +2,8 @@ import type { Chain, Hex, NonEvmChain } from "@causeway/domain";
 import type { RequestRecord } from "../db/records.port.ts";
 
 /**
- * Who gets a refund. `refundTo` was named by the request's user; another depositor's money goes to that
- * depositor.
+ * The recipient of a refund: `refundTo` if the request's user deposited, or on chains that allow payments
+ * from any address; otherwise the depositor, because `refundTo` is the user's choice.
  */
 export function refundRecipient(
   { paysFromAnyAddress }: Pick<Chain | NonEvmChain, "paysFromAnyAddress">,

@@ -9,14 +9,17 @@ type Needs = Pick<Services, "reads" | "chains"> & { readonly orderSigner: Pick<O
 /** The terms of a request, and the solver's personal signature (65 bytes) of their hash. */
 export interface SignedRequest {
   readonly facts: RequestAttestationFacts;
-  /** Accounts and currencies in the notation of their chains. */
+  /** Accounts and currencies in the formats of their chains. */
   readonly words: Readonly<
     Record<"originUser" | "originCurrency" | "destinationUser" | "destinationCurrency", string>
   >;
   readonly signature: Hex;
 }
 
-/** Cached answers: signing costs far more than a request for it. */
+/**
+ * Maximum number of cached answers. Cached, because signing costs far more than any other part of the
+ * request.
+ */
 const KEPT = 10_000;
 
 /**

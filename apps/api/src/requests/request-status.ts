@@ -18,7 +18,7 @@ export async function requestStatus(
   const format = addressFormatOf(chains);
   const nowMs = clock.nowMs();
   if (record.supersededBy === undefined) return statusView(record, nowMs, format);
-  // The money at its deposit address belongs to the successor, and callers ask what became of the money.
+  // The funds at the deposit address belong to the successor, so the successor's status says where they are.
   const successor = await reads.status(record.supersededBy);
   return successor === undefined
     ? statusView(record, nowMs, format)
@@ -39,8 +39,8 @@ export async function statusByIdOrDeposit(
 }
 
 /**
- * The view of a superseded request: its successor's, under its own id. Later funds at the address do not
- * belong to it.
+ * The view of a superseded request: its successor's view, under its own id. Later funds at the address do not
+ * belong to the superseded request.
  */
 export function successorView(
   own: StatusRecord,
@@ -59,7 +59,7 @@ function hasEnded({ name }: StatusRecord["state"]): boolean {
   return ["filled", "refunded", "failed", "expired"].includes(name);
 }
 
-/** Clients do not learn the operator's limits. */
+/** The reason for clients, which must not learn the operator's limits. */
 function heldReason(rule: string): string {
   return rule === "paused"
     ? "The operator has paused new payments of this route"

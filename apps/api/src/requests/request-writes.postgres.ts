@@ -107,7 +107,7 @@ const lockOverdue = defineQuery("request_lock_overdue", (db, p: Params<Overdue>)
         isWaiting(),
         eq(requests.originChainId, p.chainId),
         text`${requests.fillDeadlineMs} < ${p.deadlineBeforeMs}`,
-        // Its reported transactions are checked first.
+        // Expires a request only after its reported transactions were checked.
         text`(${requests.requestId} = any(${p.checked}) or not ${exists(reported)})`,
       ),
     )
@@ -131,8 +131,9 @@ const insertEvents = defineSqlWrite(
       from unnest(${p.requestIds}::text[], ${p.events}::text[], ${p.details}::text[]) with ordinality as s (request_id, event, detail, n)
       order by s.n`,
 );
-// An exponential moving average: each new run counts for at least a twentieth. Runs are left out while
-// others are being counted: fills of one route that are stored at the same moment would wait for each other.
+// An exponential moving average: each new run counts for at least a twentieth. A run is skipped while another
+// run of the route is being counted: otherwise, fills that are stored at the same moment would wait for each
+// other.
 const measured = defineSqlWrite(
   "request_measured",
   (p: Params<{ originChainId: number; destinationChainId: number; meanMs: number; runs: number }>) => {
@@ -152,7 +153,10 @@ const measured = defineSqlWrite(
   },
 );
 
-/** @param memory of this process. Absent: names for history are read */
+/**
+ * @param memory names for the history that this process remembers. Absent: names for the history are read
+ * from the database
+ */
 export function requestWrites(sql: Sql, memory?: NameMemory): RequestWrites {
   const insertNotes = async (notes: readonly TraceNote<TraceEvent>[], atMs: number): Promise<void> => {
     await insertEvents(sql, {

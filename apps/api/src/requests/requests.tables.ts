@@ -59,15 +59,15 @@ export const requests = pgTable(
     supersededBy: text("superseded_by").$type<RequestId>(),
     /** Funds at the deposit address that can be neither filled nor refunded automatically. */
     fundsHeld: boolean("funds_held").notNull().default(false),
-    /** Confirmed funds at the deposit address that will be processed without anyone asking. */
+    /** Confirmed funds at the deposit address that will be processed automatically. */
     fundsSeen: boolean("funds_seen").notNull().default(false),
     /** When the request entered its state. Null if the state never changed; use `updated_at_ms` then. */
     stateSinceMs: int8("state_since_ms"),
     /** Pruning has checked this request and keeps it. */
     kept: boolean("kept").notNull().default(false),
     /**
-     * Months whose events are in the operator's archive only. Empty if the archive took only the rest. Null
-     * if it took nothing.
+     * Months whose events are only in the operator's archive. Empty: the archive has other data of the
+     * request, but no events. Null: nothing is archived.
      */
     archivedMonths: text("archived_months").array().$type<Month[]>(),
   },

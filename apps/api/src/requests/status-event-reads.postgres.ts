@@ -16,7 +16,7 @@ const readSnapshots = defineQuery(
       .where(text`${requests.requestId} = any(${requestIds})`),
 );
 
-/** The columns of a change: of its event, and the immutable ones of its request. */
+/** The columns of a change: those of its event, and the immutable columns of its request. */
 export const EVENT = {
   ...STATUS,
   seq: statusEvents.seq,

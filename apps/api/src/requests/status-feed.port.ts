@@ -12,7 +12,7 @@ export interface StatusChange {
 
 /** Receives changes. Must not throw. */
 export interface StatusListener {
-  /** In order, each once. */
+  /** Receives each change once, in order. */
   changed(change: StatusChange): void;
   /**
    * Changes may be missed from now on, and no more will follow: a listener that guaranteed delivery must

@@ -38,8 +38,8 @@ export interface StatusFeedParts {
   /** Interval of heartbeats. */
   readonly beatMs: number;
   /**
-   * After this many consecutive missed heartbeats, the connection counts as lost. They are counted, not
-   * timed, because a suspended process first reads what arrived in the meantime.
+   * After this many consecutive missed heartbeats, the connection counts as lost. Counts heartbeats instead
+   * of time, because a suspended process first reads the announcements that arrived in the meantime.
    */
   readonly beatsUntilLost: number;
 }
@@ -52,8 +52,8 @@ export interface StatusFeedFigures {
 }
 
 /**
- * Passes on changes as they are announced. Announcements during a read are read together in the next query,
- * whatever the number of followers. An announcement without followers costs no query.
+ * Passes on changes as they are announced. Changes that are announced during a read are read together in the
+ * next query, regardless of the number of followers. An announcement without followers costs no query.
  */
 export function statusFeed({
   reads,
@@ -88,7 +88,7 @@ export function statusFeed({
     const requestId = word as RequestId;
     if (sequence === undefined) return;
     const followed = requests.get(requestId);
-    // The state before this change may not have been delivered to anyone yet.
+    // The state before this change may not have been delivered to any follower yet.
     if (followed !== undefined) followed.read ??= Number(sequence) - 1;
     const isWantedByKey = keyId !== undefined && keys.has(keyId);
     if (followed === undefined && !isWantedByKey) return;
@@ -99,8 +99,8 @@ export function statusFeed({
   }
 
   /**
-   * A connection was established: reads what happened without one, request by request. For keys, the changed
-   * requests are unknown.
+   * Call when a connection was established: reads the changes that happened without one, for each followed
+   * request. For keys, the changed requests are unknown.
    */
   function catchUp(): void {
     for (const requestId of requests.keys()) if (!pending.has(requestId)) pending.set(requestId, new Set());

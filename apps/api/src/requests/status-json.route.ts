@@ -8,8 +8,8 @@ export function statusJson(view: StatusView): string {
   return JSON.stringify({
     requestId,
     status,
-    // Absent unless the request failed: clients retry until their timeout on any details that do not begin
-    // with "Transaction failed".
+    // Absent unless the request failed: clients keep retrying on any details that do not begin with
+    // "Transaction failed".
     details,
     inTxHashes,
     txHashes,

@@ -23,7 +23,7 @@ export interface StatusView {
   /** When `nextAction` changes without an event, ms; absent if it does not. */
   readonly payByMs?: number;
   readonly pollAfterMs: number;
-  /** Only on `failure`; starts with `Transaction failed`. */
+  /** Only if the status is `failure`; starts with `Transaction failed`. */
   readonly details?: string | undefined;
   /**
    * All other fields describe that request: it replaced this one when a different amount arrived at its

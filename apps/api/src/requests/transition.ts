@@ -40,8 +40,8 @@ export async function transition(
 
 /**
  * Applies one event to each of several locked requests: in one transaction saves the new states, applies the
- * effects and adds the events to the traces, all requests in the same few statements. A duplicate changes
- * nothing; an impossible event changes nothing and raises an alarm.
+ * effects and adds the events to the traces, all requests in the same few statements. A duplicate event
+ * changes nothing. An impossible event changes nothing and raises an alarm.
  * @returns a transition per move, in the same order
  */
 export async function transitionAll(
@@ -193,8 +193,8 @@ async function resume(
 }
 
 /**
- * The id contains the time because the queue ignores an id that it still remembers, and a later run must not
- * be ignored.
+ * The id contains the time because the queue ignores ids that it still remembers, and a later run must not be
+ * ignored.
  */
 export function fillJob(requestId: string, atMs: number): OutboxEntry {
   return { job: "fill", jobId: `fill-${requestId}-${atMs}`, payload: { requestId } };

@@ -13,7 +13,8 @@ export function isWaiting(table: Record<"state" | "supersededBy" | "fundsSeen", 
 }
 
 /**
- * Time of the newest block read of each chain, ms: one index lookup per chain, whatever the number of blocks.
+ * Time of the newest block read of each chain, ms: one index lookup per chain, regardless of the number of
+ * blocks.
  */
 export const newestBlocks: SQL = text`
   select ${chainCursors.chainId}, newest.timestamp * 1000 as newest_ms from ${chainCursors}

@@ -59,7 +59,7 @@ test("repeats a continuing series every five minutes, without its stack", () => 
   ]);
 });
 
-test("series do not hide each other", () => {
+test("a series does not hide another series", () => {
   const { lines, happen } = aLog();
   for (const what of ["base", "solana", "base", "solana"]) happen(what);
   expect(lines).toHaveLength(2);

@@ -20,7 +20,7 @@ function aLog() {
 const refused = (method: string) =>
   new RpcFault({ kind: "network", method, reason: "connection refused (ECONNREFUSED)" });
 
-test("an unreachable node is one line with a stack and one at its end, whatever call failed; every fault counts", async () => {
+test("an unreachable node is one line with a stack and one at its end, regardless of the failed call; every fault counts", async () => {
   const { lines, registry, events } = aLog();
   for (let second = 0; second < 60; second++) {
     events.fault("chain_fault", refused("eth_getBlockByNumber"), { chain: "base" });
@@ -56,7 +56,7 @@ test("an outage hides neither another chain's outage nor a bug, and a bug does n
   expect(lines).toHaveLength(6);
 });
 
-test("an error with another cause starts a line of its own, though the same step failed", () => {
+test("an error with a different cause starts a new series, even if the same step failed", () => {
   const { lines, events } = aLog();
   const failed = (cause: Error) => new Error("Prices could not be read", { cause });
   for (let second = 0; second < 3; second++) {

@@ -25,7 +25,7 @@ test("the quote is the root of the trace, and what happens to the request later 
   ]);
 });
 
-test("events of no request and repeated waiting are not recorded", () => {
+test("does not record events without a request, or repeated waiting", () => {
   const { spans, events } = traced();
   events.happened("chain_leads", { chain: "base" });
   events.alarm("fill_waits", { requestId });

@@ -51,7 +51,7 @@ function search(live: PathSearch["live"], change: Partial<PathSearch> = {}): Pat
 
 const deep = 10n ** 12n;
 
-test("the path with the best output wins, whatever its length, and never leaves its source", () => {
+test("the path with the highest output wins, regardless of its length, and never leaves its source", () => {
   const live = livePools([
     { ends: [a, d], reserves: [deep, deep / 2n] },
     { ends: [a, b], reserves: [deep, deep] },
@@ -77,7 +77,7 @@ test("ties go to the first source, then the fewest pools, then the first pool", 
   }
 });
 
-test("does not fall back to a worse pool when a shallow one can only take part of the input", () => {
+test("does not fall back to a worse pool when a shallow pool can take only a part of the input", () => {
   const pool: ConcentratedPool = {
     sqrtPrice: 1n << 96n,
     tick: 0,

@@ -95,7 +95,7 @@ test("a pair without liquidity is not a failure", async () => {
   expect(faults).toEqual([]);
 });
 
-test("does not ask about exact outputs, unsupported chains or excluded names", async () => {
+test("does not query for exact outputs, unsupported chains or excluded names", async () => {
   const aggregator = anAggregator();
   expect(aggregator.exactOut(question, 5n)).toBeUndefined();
   expect(aggregator.exactIn({ ...question, chainId: 12 }, 5n)).toBeUndefined();
@@ -272,7 +272,7 @@ test("reports an unavailable source only when no other source has an answer", as
   ).rejects.toMatchObject({ code: "RPC_HTTP_ERROR" });
 });
 
-test("never asks aggregators for a fill, whatever they answered before", async () => {
+test("never queries aggregators for a fill, regardless of earlier answers", async () => {
   const external = { ...question, external: true };
   const routed = { wrap: 0n, unwrap: 0n };
   const own = { kind: "uniswap-v2", name: "pools", factory: account("e2"), feeBps: 30 } as const;

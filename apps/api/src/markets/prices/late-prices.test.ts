@@ -114,7 +114,7 @@ const day = dayOfPrices(1);
 const ageless = (book: PriceBook): PriceBook => ({ usd: (currency) => book.usd(currency) });
 
 test.each([15_000, 30_000, 75_000])(
-  "a trader who knows prices %i ms before the service, and always takes the better direction, loses money",
+  "a trader who knows prices %i ms before the service and always takes the better direction loses money",
   async (lagMs) => {
     const { trades, wonUsd, selectedUsd } = await tradeForADay(day, lagMs);
     expect(trades).toBe(DAY_STEPS / 4);

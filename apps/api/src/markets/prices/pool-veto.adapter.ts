@@ -11,8 +11,8 @@ const MIN_DEPTH_USD = 250_000n * 10n ** 18n;
 
 /**
  * A price book whose prices deep pools can veto: if the pools of a currency's chain contradict its price, its
- * reading is disputed. Whoever moves a pool can stop quotes between different assets, but cannot choose their
- * price.
+ * reading is disputed. An attacker that moves a pool can stop quotes between different assets, but cannot
+ * choose their price.
  */
 export function vetoedByPools(
   book: Required<PriceBook>,

@@ -80,7 +80,7 @@ test("an expired price is not used: the call waits for a new one", async () => {
   expect(await next).toBe(1_700n);
 });
 
-test("a price fetched three refreshes ago is not served, however recent its source calls it: one fetch is awaited", async () => {
+test("a price fetched three refreshes ago is not served, regardless of its source timestamp: one fetch is awaited", async () => {
   const { book, fetches, answer, wait } = aBook();
   const first = book.usd(eth);
   await answer(2_000n);
@@ -210,7 +210,7 @@ test("a second reading near the old price shows that the first was wrong", async
   expect(fetches).toHaveLength(3);
 });
 
-test("a second reading near neither price needs its own confirmation", async () => {
+test("a second reading that is near neither price needs a confirmation of its own", async () => {
   const { askAgain, faults } = await aBookAfterJump(4_000n);
   expect(await askAgain(8_000n)).toMatchObject({ code: "PRICE_FETCH_FAILED" });
   expect(await askAgain(4_000n)).toMatchObject({ code: "PRICE_FETCH_FAILED" });

@@ -51,7 +51,7 @@ test("refuses waiting searches beyond fifty immediately, but not quotes", async 
   expect(await quote.ended).toBe("done");
 });
 
-test("a look-up whose caller has left takes no turn", async () => {
+test("a look-up whose caller has given up takes no turn", async () => {
   const { began, start, endOne, forward } = lookUps();
   start("under way", false);
   const late = start("late", false);

@@ -43,7 +43,7 @@ test("a listed token is verified, is not held by the solver, and is its own asse
   });
 });
 
-test("skips tokens of other chains, whatever the format of their addresses", () => {
+test("skips tokens of other chains, regardless of their address format", () => {
   expect(read(entry({ chainId: 2 }), entry({ chainId: 501, address: "So1ana" }))).toEqual({
     tokens: [],
     refused: 0,

@@ -65,7 +65,7 @@ test("reads lists from files and servers, and the earlier one takes precedence",
   expect(faults).toEqual([]);
 });
 
-test("a list that cannot be read stays as it was and does not affect others", async () => {
+test("keeps the previous state of a list that cannot be read, without affecting other lists", async () => {
   const state = { down: false, other: "X" };
   const url = await serving((request, response) => {
     if (request.url === "/a") {
@@ -135,7 +135,7 @@ test("refreshes lists repeatedly until closed", async () => {
   expect(asked).toBe(asOfClose);
 });
 
-test("closing ends with the list that is being read", async () => {
+test("closing aborts the read of a list", async () => {
   const folder = await mkdtemp(join(tmpdir(), "token-lists-"));
   ends.push(() => rm(folder, { recursive: true }));
   const file = join(folder, "list.json");

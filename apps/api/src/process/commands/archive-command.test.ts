@@ -76,7 +76,7 @@ test.for([
   expect(stderr).toContain("usage:");
 });
 
-test("a month that the service still reads is refused, with the newest one that is not", async () => {
+test("refuses a month that the service still reads, and names the newest month that it does not", async () => {
   expect(await runArchive(["--before", "2026-12", "--to", "/archive"], opened([]))).toBe(2);
   expect(stderr).toContain("--before must be at most 2026-11 today, got 2026-12");
   expect(stderr).toContain("--before 2026-12, which also archives 2026-11, is possible from 2026-12-31");

@@ -25,7 +25,7 @@ test.for([
   );
 });
 
-test("a missing file and an unreachable node are not the database's fault", () => {
+test("does not report a missing file or an unreachable node as a database error", () => {
   const file = coded(new Error("ENOENT: no such file"), { code: "ENOENT", path: "/archive" });
   expect(failureText(file)).toBe("ENOENT: no such file");
   const cause = coded(new Error("connect"), { code: "ECONNREFUSED" });

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-test("names the database when both addresses of its host refuse", async () => {
+test("names the database when both addresses of its host refuse connections", async () => {
   const refused = () => {
     throw Object.assign(new AggregateError([], ""), { code: "ECONNREFUSED" });
   };

@@ -26,7 +26,7 @@ test.for([
   expect(stderr).toContain("usage:");
 });
 
-test("names the database when both addresses of its host refuse", async () => {
+test("names the database when both addresses of its host refuse connections", async () => {
   const refused = () => {
     throw Object.assign(new AggregateError([], ""), { code: "ECONNREFUSED" });
   };

@@ -27,7 +27,7 @@ test("reports an unknown option as misuse", () => {
   expect(commandLine({ ...config, args: ["--by", "me"] }).values).toEqual({ by: "me" });
 });
 
-test("closes what it opened, also after a failure, and prints amounts as text", async () => {
+test("closes opened resources, even after a failure, and prints amounts as text", async () => {
   let closed = 0;
   const close = async (): Promise<void> => void (closed += 1);
   const open = () => ({ admin: 5n, close });

@@ -42,7 +42,7 @@ function written(entry: object, before: readonly object[] = []): unknown {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-test("adds the entry of the configuration to a file without it, and leaves the others alone", () => {
+test("adds the configured entry to a file that lacks it, and does not change other entries", () => {
   const other = { id: "other", depository: "$OTHER_DEPOSITORY_ADDRESS" };
   expect(written({ id: "mine", httpRpcUrl: "$MINE_RPC_URL" }, [other])).toEqual([
     other,
@@ -57,7 +57,7 @@ test("keeps other fields of the file's own entry", () => {
   ]);
 });
 
-test("lists replaced contracts as former ones, and old and new routers as contracts that fill", () => {
+test("lists replaced contracts as former ones, and old and new routers as fill contracts", () => {
   const [oldDepository, oldRouter, older] = [address("21"), address("22"), address("23")];
   const entry = {
     id: "mine",

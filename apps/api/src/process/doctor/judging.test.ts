@@ -705,14 +705,14 @@ test("exits with 1 if there is a problem, and with 0 if there are only warnings"
   expect(exitCodeOf([...warnings, ...redis({ role: "slave" })])).toBe(1);
 });
 
-test("counts no lagging endpoint as usable", () => {
+test("does not count a lagging endpoint as usable", () => {
   const [quorum] = nonEvmEndpoints(atSlot(1_000n), atSlot(924n), atSlot(1_000n)).filter(
     ({ check }) => check === "chain.quorum",
   );
   expect(quorum).toMatchObject({ state: "ok", found: "2 of 3 endpoints are usable, 2 needed" });
 });
 
-test("judges no contract that is missing by its answers", () => {
+test("does not judge the answers of a missing contract", () => {
   const missing = { contracts: [{ ...DEPOSITORY, hasCode: false }], depositoryOwner: undefined };
   expect(contracts(missing).filter(({ state }) => state === "problem")).toHaveLength(1);
 });

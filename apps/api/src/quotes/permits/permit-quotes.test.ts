@@ -226,7 +226,7 @@ test("refuses routes that cannot be paid by signature and names the field", asyn
   await expect(createQuote(executing, input)).rejects.toMatchObject(about);
 });
 
-test("does not blame the token for a node that cannot report its permit support", async () => {
+test("reports a node that cannot read the token's permit support as a node error, not as a token without permits", async () => {
   const silent: PermitTokens = {
     permitsOf: () => Promise.reject(new Error("connection refused")),
     nonceOf: async () => 0n,

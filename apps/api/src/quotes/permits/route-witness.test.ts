@@ -27,7 +27,7 @@ function hashByTypes({ calls, ...witness }: RouteWitness): Hex {
   });
 }
 
-test("a witness has the struct hash of its published type, and none of its calls may fail", () => {
+test("a witness has the struct hash of its published type, and allows no call to fail", () => {
   fc.assert(
     fc.property(aWitness, (witness) => {
       expect(toHex(routeWitnessHash(witness))).toBe(hashByTypes(witness));

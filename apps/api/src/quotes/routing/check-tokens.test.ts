@@ -121,7 +121,7 @@ test.each<[string, TokenBehavior, "open" | "unknown"]>([
   expect(services.stored).toEqual([]);
 });
 
-test("does not try the fill of a token that behaves normally", async () => {
+test("does not dry-run the fill of a token that behaves normally", async () => {
   // The node of this world cannot trace or simulate.
   await expect(looking(PLAIN).quote({ ...toForeign, recipient })).resolves.toBeDefined();
 });

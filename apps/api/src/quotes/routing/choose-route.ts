@@ -56,7 +56,7 @@ export function chooseRoute(services: RouteServices, question: QuoteQuestion): V
   const bridge =
     isLocal && !solverHoldsBoth ? undefined : bestBridge(services, question, exchanges, refusals);
   const route = better(question, own, bridge);
-  if (route === undefined) throw mostUsefulError(question, refusals);
+  if (route === undefined) throw bestError(question, refusals);
   const values = valuesOf(services, question, route);
   if (route.kind !== "bridge") refuseDirect(question, route, values);
   refuseImpact(quotePolicy.maxSwapImpactBps, question, route, values);
@@ -81,7 +81,7 @@ const requestErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "INVALID_REQUEST",
 ]);
 
-function mostUsefulError({ swaps }: QuoteQuestion, refusals: readonly ServiceError[]): ServiceError {
+function bestError({ swaps }: QuoteQuestion, refusals: readonly ServiceError[]): ServiceError {
   const refusal = refusals.find(({ code }) => requestErrors.has(code)) ?? refusals[0];
   if (refusal !== undefined) return refusal;
   // An excluded source might have a route: tell the client how to allow external sources.

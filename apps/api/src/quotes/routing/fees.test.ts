@@ -172,7 +172,7 @@ test("a sponsor pays the destination's fees, and the output rises by the same am
   });
 });
 
-test("charges the sponsor for submitting a permit and leaves the output whole", async () => {
+test("charges the sponsor for submitting a permit and does not reduce the output", async () => {
   const sponsoredFees = async (change: Partial<QuoteInput>): Promise<bigint> => {
     const services = feeWorld({ origin: { contracts: { ...aChain(ORIGIN).contracts, permit2: other } } });
     const signing = {
@@ -196,7 +196,7 @@ test("charges the sponsor for submitting a permit and leaves the output whole", 
   expect(signed).toBeGreaterThan(plain);
 });
 
-test("the user pays what exceeds the sponsor's cap", async () => {
+test("the user pays the fees above the sponsor's cap", async () => {
   const ask = aBridge({
     subsidizeFees: true,
     maxSubsidizationAmount: "30000",
@@ -298,7 +298,7 @@ test("refuses to sponsor the fees of deposit addresses", async () => {
   });
 });
 
-test("refuses a balance below the fees with both numbers; holds reduce only what pays others", async () => {
+test("refuses a balance below the fees, naming both amounts; holds reduce only the part that is transferred to others", async () => {
   const ask = aBridge({
     subsidizeFees: true,
     sponsoredFeeComponents: ["app"],
@@ -379,7 +379,7 @@ test("allows a fixed rate only between stable currencies, near their prices, wit
   expect(await refusalOf(aBridge({ fixedRate: "1:1" }))).toMatchObject({ field: "fixedRate" });
 });
 
-test("a price names who would pay each fee, and stores nothing", async () => {
+test("a price shows who would pay each fee, and stores nothing", async () => {
   const services = feeWorld();
   const ask = aBridge({ subsidizeFees: true });
   const price = await priceIntent(services, ask, "key-1", aPayingAppKey());

@@ -127,7 +127,7 @@ test("distinguishes a source that is unreachable from one without an answer", as
   await expect(createQuote(services, aQuoteInput({ ...here }))).resolves.toBeDefined();
 });
 
-test("when only external sources could have a route, the error says that the client may allow them", async () => {
+test("when only external sources could have a route, the error tells the client how to allow them", async () => {
   const world = { external: [PAIRS] };
   expect(await refusalOf({ ...locked, useExternalLiquidity: false }, world)).toEqual({
     status: 400,
@@ -174,7 +174,7 @@ test("limits on sources or path length may leave no route", async () => {
   ).resolves.toBeDefined();
 });
 
-test("the solver buys no untrusted token, but a user may buy it and pay with it", async () => {
+test("the solver buys no untrusted tokens, but users may buy them and pay with them", async () => {
   const strange = strangeOn(ORIGIN);
   const refused = {
     status: 400,

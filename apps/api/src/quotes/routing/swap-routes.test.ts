@@ -228,7 +228,7 @@ test("tokens with a single pool on each side are bridged through a currency that
   expect(Number(answer.details.totalImpact.percent)).toBeLessThan(0);
 });
 
-test("takes the route that yields the most, in whatever order routes are found", async () => {
+test("takes the route with the highest output, regardless of the order in which routes are found", async () => {
   const [usdcWeth, lockedUsdc, ...rest] = market();
   const twoWays = [
     usdcWeth!,
@@ -572,7 +572,7 @@ test("chooses the same route whether pools are in memory or answer later", async
   expect(later.route.trade).toMatchObject({ input: route.trade.input, expected: route.trade.expected });
 });
 
-test("starts asynchronous requests together, and an error of one leaves the others", async () => {
+test("starts asynchronous requests together, and an error of one does not affect the others", async () => {
   const services = quoteWorld({ pools: market(), poolsAre: { later: true } });
   const pools = services.liquidity;
   let [waiting, maxWaiting] = [0, 0];
@@ -594,12 +594,12 @@ test("starts asynchronous requests together, and an error of one leaves the othe
   expect(services.stored[0]!.origin.currency).toBe(usdcOn(ORIGIN));
 });
 
-test("a quote between held currencies asks no pool", async () => {
+test("a quote between currencies that the solver holds queries no pool", async () => {
   const { services } = await quoted({});
   expect(services.liquidity.asked).toBe(0);
 });
 
-test("a route with two swaps asks pools only a few times", async () => {
+test("a route with two swaps queries pools only a few times", async () => {
   const { services } = await quoted({
     originCurrency: foreignOn(ORIGIN),
     destinationCurrency: foreignOn(DESTINATION),
@@ -639,7 +639,7 @@ test("prices in the gas of the origin swap when the service sends the transactio
   expect(terms.originGasUsd!).toBeGreaterThan(held.terms.originGasUsd!);
 });
 
-test("the expected output equals what pools and prices give, to the unit", async () => {
+test("the expected output equals the output that pools and prices imply, to the unit", async () => {
   const { terms, answer } = await quoted({ ...locked, destinationCurrency: usdcOn(DESTINATION) });
   const pool = market().find(({ tokens }) => tokens[0] === lockedOn(ORIGIN))!;
   const deposit = pairOutput(

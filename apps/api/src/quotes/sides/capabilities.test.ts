@@ -30,7 +30,7 @@ const someOptions = fc.subarray(Object.keys(asking) as (keyof QuoteInput)[]).map
   input: Object.fromEntries(fields.map((field) => [field, asking[field]])) as unknown as QuoteInput,
 }));
 
-test("refuses an option exactly when the end that it concerns lacks it, and names field, chain and reason", () => {
+test("refuses an option only if the end that must support it does not, and names field, chain and reason", () => {
   fc.assert(
     fc.property(someCapabilities, someCapabilities, someOptions, (from, to, { fields, input }) => {
       const ends = {
@@ -61,7 +61,7 @@ test("refuses an option exactly when the end that it concerns lacks it, and name
   );
 });
 
-test("an option that is not asked for is not refused", () => {
+test("does not refuse an option that is not requested", () => {
   const nowhere = { can: TRANSFER_CAPABILITIES, displayName: "Nowhere" };
   const unasked = {
     useDepositAddress: false,
@@ -74,7 +74,7 @@ test("an option that is not asked for is not refused", () => {
     refuseIncapable({ origin: nowhere, destination: nowhere }, input as unknown as QuoteInput);
 });
 
-test("an option concerns one end only: the other chain need not support it", () => {
+test("requires support for an option only at its own end", () => {
   const [evm, other] = [{ can: EVM_CAPABILITIES }, { can: TRANSFER_CAPABILITIES }];
   const lacking = (ends: Parameters<typeof unsupportedEnd>[1]): readonly string[] =>
     Object.entries(needs).flatMap(([feature, need]) =>

@@ -5,8 +5,8 @@ import { requestHashes } from "./key-order-signer.ts";
 import type { OrderSigner } from "./order-signer.port.ts";
 
 /**
- * The signer process. Its signatures are verified: one by another key, or over something else, would reach a
- * client as the solver's.
+ * The signer process. Its signatures are verified: otherwise, a signature by a wrong key or over other data
+ * would reach clients as the solver's.
  */
 export function orderSignerClient(
   http: Pick<SignerHttp, "call">,

@@ -12,8 +12,8 @@ export interface OrderSignatures {
 }
 
 /**
- * Signs orders and attestations of requests as the solver, and nothing else: it gets their fields and hashes
- * them itself, so that it cannot be made to sign a payment or a withdrawal.
+ * Signs orders and attestations of requests as the solver, and nothing else: it receives their fields and
+ * hashes them itself, so that it cannot be tricked into signing a payment or a withdrawal.
  */
 export interface OrderSigner {
   /** @throws SignerUnavailable (retryable) */

@@ -7,7 +7,7 @@ import { keyOrderSigner } from "./key-order-signer.ts";
 import { orderSignerClient } from "./order-signer-client.adapter.ts";
 import type { OrderSigner } from "./order-signer.port.ts";
 
-/** For one signature. A client's quote waits for it. */
+/** Timeout of one signature. A client's quote waits for it. */
 const DEADLINE_MS = 5_000;
 
 interface Needs {

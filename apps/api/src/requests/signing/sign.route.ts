@@ -15,7 +15,7 @@ import type { OrderSigner } from "./order-signer.port.ts";
 export interface SignNeeds {
   readonly orderSigner: OrderSigner;
   readonly solver: Address;
-  /** Required from callers; undefined: the Unix socket's mode protects it. */
+  /** The token that callers must send. Undefined: the mode of the Unix socket restricts access. */
   readonly token: string | undefined;
 }
 
@@ -23,8 +23,8 @@ const refusals = errors(400, 401, 500, 503);
 const tags = ["signing"];
 
 /**
- * `POST /v1/orders` and `POST /v1/requests` of the signer process. Both take fields and never a hash, and
- * hash them as nothing else that the solver signs.
+ * `POST /v1/orders` and `POST /v1/requests` of the signer process. Both take fields, never a hash, and hash
+ * them in a way that no payment of the solver uses.
  */
 export function signRoutes(app: TypedServer, { orderSigner, solver, token }: SignNeeds): void {
   const onRequest = onlyWithToken(token);
@@ -70,7 +70,7 @@ export function signRoutes(app: TypedServer, { orderSigner, solver, token }: Sig
 }
 
 /**
- * Part of each route: the URL of a request can be encoded in ways that no comparison of prefixes covers.
+ * A hook of each route: comparing URL prefixes would miss some encodings of a URL.
  * @param token undefined: anyone who reaches the socket may call
  */
 export function onlyWithToken(token: string | undefined): (request: FastifyRequest) => Promise<void> {
