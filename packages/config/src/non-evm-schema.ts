@@ -49,7 +49,7 @@ export const nonEvmEntry = z
     additionalDepositories: z.array(familyText).optional(),
     /** Solana: the program of deposit addresses; absent: they are not enabled. */
     depositAddressProgram: familyText.optional(),
-    /** Solana: accounts that must have the roles of the depository, for `operator doctor`; `none`: nobody. */
+    /** Solana: accounts that must have the roles of the depository, for `operator doctor`; `none`: no one. */
     depositoryRoles: z
       .strictObject({ upgradeAuthority: familyText, owner: familyText, allocator: familyText })
       .optional(),

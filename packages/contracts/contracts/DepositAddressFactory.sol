@@ -16,7 +16,7 @@ struct DepositAddressKey {
     bytes32 id;
     /// The owner of the deposits; zero means the address itself.
     address depositor;
-    /// The account that may withdraw everything; zero means that nobody may.
+    /// The account that may withdraw everything; zero means that no one may.
     address recovery;
     /// Whether everything at the address is deposited only under the order `id`. Anyone may then deposit it.
     bool strict;

@@ -7,7 +7,7 @@ const FIELD = 2n ** 256n - 2n ** 32n - 977n;
 
 /**
  * The uncompressed point (65 bytes starting with 04) of a public key in DER; undefined unless it is a
- * secp256k1 point in exactly that form. A key of another curve would give an address for which nobody can
+ * secp256k1 point in exactly that form. A key of another curve would give an address for which no one can
  * sign.
  */
 export function pointOfSpki(der: Uint8Array): Uint8Array | undefined {

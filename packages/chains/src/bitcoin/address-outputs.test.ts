@@ -75,7 +75,7 @@ test("takes an address's confirmed balance from transaction bytes and the node, 
   expect((await found.spendable(SCRIPT)).map(({ amount }) => amount)).toEqual([5_000n]);
 });
 
-test("an unmined sweep has moved nothing, a mined one has left its change, and an unclear one makes the balance unknown", async () => {
+test("a pending sweep has moved nothing, a mined one has left its change, and an unclear one makes the balance unknown", async () => {
   const source = { ...paid("a1", 5_000n, 9), spentIn: "mempool" as const };
   const outputs = [...paymentOutputs(OTHER, 3_000n, undefined), { script: SCRIPT, amount: 2_000n }];
   const sweep = made(source.txid, outputs);

@@ -32,7 +32,7 @@ type Place = Pick<UnspentOutput, "txid" | "vout">;
 /** Unspent outputs of deposit addresses. A listing provides candidates; the node decides. */
 export interface AddressOutputs {
   /**
-   * Confirmed satoshis of an address, including those that an unmined sweep spends. Undefined if the chain
+   * Confirmed satoshis of an address, including those that a pending sweep spends. Undefined if the chain
    * and the caller disagree on which sweeps were mined.
    * @throws RpcFault
    */

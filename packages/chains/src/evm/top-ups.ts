@@ -39,7 +39,7 @@ export function topUpMarker(wallet: Address): Hex {
 /**
  * Reads the hex digits after a call, or all digits of a native transfer. Only a marked address and nothing
  * else is a credit. With anything around the markers, or with other than 20 bytes between them, the transfer
- * was meant as a top-up but credits nobody.
+ * was meant as a top-up but credits no one.
  */
 export function readMarked(tail: string, sender: Address): Marked {
   const inner = tail.slice(TOP_UP_MARKER.length, -TOP_UP_MARKER.length);

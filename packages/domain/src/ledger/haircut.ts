@@ -3,7 +3,7 @@ import { bpsOfUp } from "../money/bps.ts";
 
 /**
  * Part of a balance's value that does not count as collateral of fast fills, in bps by class. A hold may last
- * for days. At full value the hold would be a free put option: if the price falls, nobody pays for the part
+ * for days. At full value the hold would be a free put option: if the price falls, no one pays for the part
  * that the balance no longer covers.
  */
 const HAIRCUT_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 0, major: 5_000, minor: 7_000 };

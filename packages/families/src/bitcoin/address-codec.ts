@@ -28,7 +28,7 @@ const ADDRESS_FORMATS: Readonly<Record<BitcoinNetwork, AddressFormat>> = {
 const LEGACY_MARK = 0xff;
 
 /**
- * A marker, not an address: version 0 with 19 zero bytes is invalid on every network, so nobody can be paid
+ * A marker, not an address: version 0 with 19 zero bytes is invalid on every network, so no one can be paid
  * there.
  */
 const NATIVE = "bc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqmql8k8";

@@ -23,7 +23,7 @@ export interface WithdrawalPlan {
 const MAX_INPUTS = 1_739;
 
 /**
- * The transaction of a payload. Its signatures must cover the whole transaction: otherwise somebody could
+ * The transaction of a payload. Its signatures must cover the whole transaction: otherwise someone could
  * extend it, and the extended transaction would pay but no longer match the payload.
  */
 export function readWithdrawal(payload: Hex): WithdrawalPlan | { readonly refusal: string } {

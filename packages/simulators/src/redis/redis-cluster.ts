@@ -58,7 +58,7 @@ export async function startRedisCluster(
     const owner = slot === undefined ? at : (owners[slot] ?? 0);
     return owner === at ? args : script(REFUSE, [`MOVED ${slot} 127.0.0.1:${portOf(owner)}`]);
   };
-  /** As `CLUSTER SLOTS` lists them: first and last slot, then their node. */
+  /** In the format of `CLUSTER SLOTS`: first and last slot, then their node. */
   const ranges = (): unknown[] =>
     owners.flatMap((owner, slot) => {
       if (slot > 0 && owners[slot - 1] === owner) return [];
@@ -81,7 +81,7 @@ export async function startRedisCluster(
   };
 }
 
-/** Answers as a node whose cluster mode is on. */
+/** Answers like a node in cluster mode. */
 const INFO = `return (string.gsub(redis.call('info', unpack(ARGV)), 'cluster_enabled:0', 'cluster_enabled:1'))`;
 const REFUSE = "return redis.error_reply(ARGV[1])";
 

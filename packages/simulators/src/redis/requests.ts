@@ -40,7 +40,7 @@ function readRequest(bytes: Buffer): { readonly args: Arguments; readonly end: n
   return { args, end: at };
 }
 
-/** A command as clients send it. */
+/** Formats a command as clients send it. */
 export function writeRequest(args: readonly (Buffer | string)[]): Buffer {
   return Buffer.concat([Buffer.from(`*${args.length}\r\n`), ...args.map(bulk)]);
 }

@@ -5,7 +5,7 @@ import { bulk, requestReader, type Arguments } from "./requests.ts";
 /** Sentinels that watch one primary. */
 export interface RunningSentinels {
   readonly addresses: readonly Address[];
-  /** Names another primary. */
+  /** Reports another primary. */
   failOver(to: Address): void;
   stopOne(at: number): Promise<void>;
   stop(): Promise<void>;
@@ -16,7 +16,7 @@ export async function startSentinels(options: {
   readonly name: string;
   readonly primary: Address;
   readonly count?: number;
-  /** Clients must authenticate with it. */
+  /** The password that clients must use. */
   readonly password?: string;
 }): Promise<RunningSentinels> {
   const { name, count = 3, password } = options;
@@ -84,7 +84,7 @@ export async function startSentinels(options: {
 
 const OK = Buffer.from("+OK\r\n");
 
-/** An array of texts. */
+/** Formats an array of texts. */
 function listOf(texts: readonly string[]): Buffer {
   return Buffer.concat([Buffer.from(`*${texts.length}\r\n`), ...texts.map(bulk)]);
 }

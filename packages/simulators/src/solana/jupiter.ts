@@ -12,11 +12,11 @@ const COMPUTE_UNITS = 120_000;
 
 export interface JupiterOptions {
   readonly pools: LocalPools;
-  /** On 127.0.0.1; any free one without it. */
+  /** On 127.0.0.1. Default: any free port. */
   readonly port?: number;
-  /** Refuses requests without it. Absent: none is needed. */
+  /** Requests without this key are refused. Absent: no key is required. */
   readonly apiKey?: string;
-  /** Named in each answer. */
+  /** Included in each answer. */
   readonly lookupTables?: readonly string[];
 }
 
@@ -24,11 +24,11 @@ export interface JupiterOptions {
 export interface RunningJupiter {
   /** Without `/quote` and `/swap-instructions`. */
   readonly url: string;
-  /** Requests so far, by path. */
+  /** Number of requests, by path. */
   readonly asked: string[];
-  /** Changes each honest answer, until it is undefined again. */
+  /** Changes every honest answer until it is undefined. */
   change: ((path: "quote" | "swap-instructions", answer: Record<string, unknown>) => unknown) | undefined;
-  /** Answers every request instead, until it is undefined again. */
+  /** Replaces the answer to every request until it is undefined. */
   respond: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   close(): Promise<void>;
 }
@@ -180,7 +180,7 @@ async function instructions(
   };
 }
 
-/** An instruction as the API writes it. */
+/** An instruction in the format of the API. */
 function toWire({ programId, keys, data }: PlainInstruction): object {
   return { programId, accounts: keys, data: Buffer.from(data as Uint8Array).toString("base64") };
 }

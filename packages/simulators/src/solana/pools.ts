@@ -14,9 +14,9 @@ const SYSTEM = "11111111111111111111111111111111";
 const WRAPPED_SOL = address("So11111111111111111111111111111111111111112");
 const [BPS, AFTER_FEE] = [10_000n, 9_970n];
 
-/** Token accounts of one program that trades each for any other, by constant product. */
+/** Token accounts of one program that swaps each for any other, with a constant product. */
 export interface LocalPools {
-  /** Owns the accounts. */
+  /** The owner of the accounts. */
   readonly authority: Address;
   /** Accounts by mint. */
   readonly vaults: ReadonlyMap<string, Address>;
@@ -35,11 +35,11 @@ export interface PoolQuestion {
   readonly inputMint: string;
   readonly outputMint: string;
   readonly mode: "ExactIn" | "ExactOut";
-  /** Base units of the input or of the output, by `mode`. */
+  /** Base units of the input or the output, depending on `mode`. */
   readonly amount: bigint;
 }
 
-/** Deploys the program and gives it these amounts, and wrapped SOL. */
+/** Deploys the program and funds it with these amounts and wrapped SOL. */
 export async function createPools(
   node: Pick<RunningSolana, "url" | "controls">,
   stocks: readonly { readonly of: LocalMint; readonly amount: bigint }[],
@@ -99,14 +99,14 @@ export async function createPools(
           { pubkey: user, isSigner: true, isWritable: false },
           writable(source),
           writable(destination),
-          // No other destination.
+          // No separate destination account.
           own,
           ...(isExactIn ? [] : [readonly(inputMint)]),
           readonly(outputMint),
-          // No fee account; no second token program.
+          // No fee account and no second token program.
           own,
           ...(isExactIn ? [] : [own]),
-          // The authority of events, and the program itself.
+          // The event authority, and the program itself.
           own,
           own,
           writable(vaultOf(inputMint)),
@@ -119,7 +119,7 @@ export async function createPools(
   };
 }
 
-/** Makes an account of wrapped SOL and fills it. */
+/** Creates and funds an account of wrapped SOL. */
 function wrapInstructions(
   from: string,
   owner: string,
@@ -141,7 +141,7 @@ function wrapInstructions(
   ];
 }
 
-/** A plan of one step: everything through a pool of Raydium. */
+/** A plan with one step: the whole input through a pool of Raydium. */
 function swapData(isExactIn: boolean, fixed: bigint, quoted: bigint, slippageBps: number): Uint8Array {
   const data = Buffer.alloc(8 + 4 + 4 + 19);
   data.set(isExactIn ? [229, 23, 203, 151, 122, 227, 173, 42] : [208, 51, 239, 151, 123, 43, 237, 92]);

@@ -279,7 +279,7 @@ function keyOf(text: unknown): string {
     try {
       if (base58.decode(text).length === 32) return text;
     } catch {
-      // Not base58; refused below.
+      // The text is not base58; it is refused below.
     }
   }
   throw new RpcError(-32602, "Invalid param: Invalid");

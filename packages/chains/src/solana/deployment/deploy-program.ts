@@ -45,7 +45,7 @@ const MAX_REFUSALS = 10;
 
 /**
  * Sends the missing transactions of a plan, and returns once all are final on every endpoint. It reads from
-  * the chain what exists, so it can be killed and run again at any time. Faults of endpoints are retried.
+ * the chain what exists, so it can be killed and run again at any time. Faults of endpoints are retried.
  *
  * @throws ProgramUnfinished if the time is up; ProgramRefused; RpcFault if a retry cannot succeed
  */

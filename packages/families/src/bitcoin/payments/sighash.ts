@@ -9,7 +9,7 @@ const ANYONE_CAN_PAY = 0x80;
 const ANNEX = 0x50;
 
 /**
- * False if a signature does not cover all outputs (SINGLE, NONE): then somebody else may have added outputs,
+ * False if a signature does not cover all outputs (SINGLE, NONE): then someone else may have added outputs,
  * such as an order id, after the owner signed.
  * @param spentScript script of the output that the input spends
  */
