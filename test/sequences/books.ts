@@ -33,7 +33,9 @@ interface Group {
 
 export function openBooks(world: SequenceWorld): Books {
   const paid = new Map<Hex, bigint>();
-  /** The highest value so far of each deposit or top-up, because prices move before the solver pays for it. */
+  /**
+   * The highest value so far of each deposit or top-up, because prices move before the solver pays for it.
+   */
   const received = new Map<string, bigint>();
 
   const isApp = (account: Address): boolean =>
@@ -148,8 +150,8 @@ function groupsOf({ terms, deposits, payments }: Facts): ReadonlyMap<string, Gro
 }
 
 /**
- * Only one fill may precede its deposit. Every other fill needs a deposit, or the amount of its request at the
- * deposit address.
+ * Only one fill may precede its deposit. Every other fill needs a deposit, or the amount of its request at
+ * the deposit address.
  */
 function paidTwice(world: SequenceWorld, name: string, { deposits, payments }: Group): string[] {
   const fills = payments.filter(isToRecipient);

@@ -8,7 +8,9 @@ import type { SequenceHome } from "./world.ts";
 export interface SequenceOptions {
   readonly runs: number;
   readonly seed: number;
-  /** The place of one sequence among those of the seed, as printed with a failure. Runs only that sequence. */
+  /**
+   * The place of one sequence among those of the seed, as printed with a failure. Runs only that sequence.
+   */
   readonly path?: string | undefined;
   /** Names from `focusNames` that occur more often. */
   readonly focus?: readonly string[] | undefined;

@@ -7,8 +7,8 @@ import { OPERATORS, OUR_KEYS, SOLVERS } from "./keys.ts";
 import type { SequenceWorld, WorldChain } from "./world.ts";
 
 /**
- * The test's own books, which do not depend on the service's decisions. Payments and deposits are read from the
- * chains. What the hub owes follows from the oracles' rules, which are implemented here a second time.
+ * The test's own books, which do not depend on the service's decisions. Payments and deposits are read from
+ * the chains. What the hub owes follows from the oracles' rules, which are implemented here a second time.
  */
 
 /** When and where a transaction was mined. */
@@ -253,7 +253,9 @@ export function worthOf(world: SequenceWorld, holders: readonly Address[]): bigi
   return sum;
 }
 
-/** What the service owes the wallets of apps, minus what it may still charge them, in USD with 18 decimals. */
+/**
+ * What the service owes the wallets of apps, minus what it may still charge them, in USD with 18 decimals.
+ */
 async function owedToApps(world: SequenceWorld): Promise<bigint> {
   const { rows } = await world.pool.query<{
     wallet: Address;
@@ -318,8 +320,9 @@ export interface Exposed {
 }
 
 /**
- * Deposits and top-ups that a reorg of `depth` blocks removes although they have the configured confirmations.
- * The service may have paid for them already. This is the documented risk of confirmation tiers.
+ * Deposits and top-ups that a reorg of `depth` blocks removes although they have the configured
+ * confirmations. The service may have paid for them already. This is the documented risk of confirmation
+ * tiers.
  */
 export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number): Promise<Exposed[]> {
   const one = world.chains[at];

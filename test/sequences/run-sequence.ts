@@ -159,8 +159,8 @@ class Run {
   }
 
   /**
-   * Exposed funds that reorgs removed permanently. If a deposit was made again and settled, in any transaction,
-   * it covers the payment for the first one.
+   * Exposed funds that reorgs removed permanently. If a deposit was made again and settled, in any
+   * transaction, it covers the payment for the first one.
    */
   private lost({ settled }: Facts): readonly Exposed[] {
     const taken = new Set<OnChainDeposit>();
@@ -242,8 +242,8 @@ class Run {
 }
 
 /**
- * The cost of executed calls above their reservations, in USD with 18 decimals. Gas may rise while a call waits
- * to be mined: the app pays its reservation, and the operator pays the rest and gets an alarm.
+ * The cost of executed calls above their reservations, in USD with 18 decimals. Gas may rise while a call
+ * waits to be mined: the app pays its reservation, and the operator pays the rest and gets an alarm.
  */
 function overrunUsd(world: SequenceWorld): bigint {
   return world.events

@@ -1,12 +1,14 @@
+import type { RequestId } from "@causeway/domain";
 import { Redis } from "ioredis";
 import { afterEach, expect, test } from "vitest";
+import type { Slot } from "../../../apps/api/src/db/records.port.ts";
 import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
 import { openNonEvmLane } from "../../../apps/api/src/payments/non-evm/open-lane.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
 import type { PaymentJournal } from "../../../apps/api/src/payments/payment-journal.port.ts";
 import { testRedis } from "../../support/database.ts";
-import { startEngineWorld } from "../../support/engine-world.ts";
+import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
 import { forgetPayments, lostFill, openAndRound } from "../../support/lost-payments.ts";
 import { loseRows } from "../../support/lost-rows.ts";
 import {
@@ -35,9 +37,47 @@ function without(journal: PaymentJournal, ...lost: readonly number[]): PaymentJo
   };
 }
 
-test("holds a non-EVM lane whose journal does not reach back to its next nonce", async () => {
+async function aNonEvmWorld(): Promise<NonEvmWorld> {
   const world = await startNonEvmWorld();
   opened.push(async () => await world.stop());
+  return world;
+}
+
+/**
+ * Loses the rows of `count` mined EVM fills, and restores them from a journal without the entry at `missing`.
+ */
+async function evmFillsWithGap(
+  count: number,
+  missing: number,
+): Promise<{ readonly world: EngineWorld; readonly paid: readonly Agreed[] }> {
+  const world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
+  opened.push(async () => await world.stop());
+  const { destination, origin } = world;
+  const journal = await aJournal();
+  const by = { ...world.services, journal };
+  await openLane(by, destination.connected);
+  const paid: Agreed[] = [];
+  for (let fill = 0; fill < count; fill++) {
+    const agreed = await world.quote({ recipient: world.anAddress() });
+    await world.pay(agreed);
+    await origin.mine();
+    await world.watch(origin, by);
+    await world.work(by);
+    paid.push(agreed);
+  }
+  await destination.mine();
+  await forgetPayments(world);
+  const after = { ...by, journal: without(journal, missing) };
+  for (let round = 0; round < 4; round++) {
+    await openLane(after, destination.connected);
+    await world.round(after);
+  }
+  for (const agreed of paid) expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  return { world, paid };
+}
+
+test("holds a non-EVM lane whose journal does not reach back to its next nonce", async () => {
+  const world = await aNonEvmWorld();
   const journal = await aJournal();
   const by = { ...world.services, journal };
   for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
@@ -57,36 +97,13 @@ test("holds a non-EVM lane whose journal does not reach back to its next nonce",
 });
 
 test("explains EVM nonces below the oldest entry of the journal before it restores later payments", async () => {
-  const world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
-  opened.push(async () => await world.stop());
-  const { destination, origin } = world;
-  const journal = await aJournal();
-  const by = { ...world.services, journal };
-  await openLane(by, destination.connected);
-  const paid = [];
-  for (let fill = 0; fill < 2; fill++) {
-    const agreed = await world.quote({ recipient: world.anAddress() });
-    await world.pay(agreed);
-    await origin.mine();
-    await world.watch(origin, by);
-    await world.work(by);
-    paid.push(agreed);
-  }
-  await destination.mine();
-  await forgetPayments(world);
-  const after = { ...by, journal: without(journal, 0) };
-  for (let round = 0; round < 4; round++) {
-    await openLane(after, destination.connected);
-    await world.round(after);
-  }
-  for (const agreed of paid) expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  const { world, paid } = await evmFillsWithGap(2, 0);
   expect(world.events.of("payment_unrecorded")[0]?.facts).toMatchObject({ requestId: paid[0]?.requestId });
   expect(world.events.of("payment_restored")).toEqual([]);
 });
 
 test("holds a non-EVM lane whose journal lacks a payment between others", async () => {
-  const world = await startNonEvmWorld();
-  opened.push(async () => await world.stop());
+  const world = await aNonEvmWorld();
   const journal = await aJournal();
   const by = { ...world.services, journal };
   for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
@@ -113,37 +130,14 @@ test("holds a non-EVM lane whose journal lacks a payment between others", async 
 });
 
 test("explains EVM nonces between entries of the journal before it restores later payments", async () => {
-  const world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
-  opened.push(async () => await world.stop());
-  const { destination, origin } = world;
-  const journal = await aJournal();
-  const by = { ...world.services, journal };
-  await openLane(by, destination.connected);
-  const paid = [];
-  for (let fill = 0; fill < 3; fill++) {
-    const agreed = await world.quote({ recipient: world.anAddress() });
-    await world.pay(agreed);
-    await origin.mine();
-    await world.watch(origin, by);
-    await world.work(by);
-    paid.push(agreed);
-  }
-  await destination.mine();
-  await forgetPayments(world);
-  const after = { ...by, journal: without(journal, 1) };
-  for (let round = 0; round < 4; round++) {
-    await openLane(after, destination.connected);
-    await world.round(after);
-  }
-  for (const agreed of paid) expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  const { world, paid } = await evmFillsWithGap(3, 1);
   const unrecorded = world.events.of("payment_unrecorded").map(({ facts }) => facts["requestId"]);
   expect(new Set(unrecorded)).toEqual(new Set([paid[1]?.requestId]));
   expect(world.events.of("payment_restored")).toHaveLength(1);
 });
 
 test("enters payments again that Redis has lost, so that a later failover of Postgres loses none", async () => {
-  const world = await startNonEvmWorld();
-  opened.push(async () => await world.stop());
+  const world = await aNonEvmWorld();
   const before = { ...world.services, journal: await aJournal() };
   for (const connected of before.chains.nonEvmChains) await openNonEvmLane(before, connected);
   const agreed = await lostFill(world, before, false);
@@ -173,18 +167,56 @@ async function losePaymentsInRedis(prefix: string, from: number): Promise<void> 
   }
 }
 
+const laneOf = ({ destination }: NonEvmWorld) =>
+  [destination.chain.id, destination.connection.solver] as const;
+
+async function slotOfFill({ services }: NonEvmWorld, requestId: RequestId): Promise<Slot> {
+  const slot = await services.reads.slotOfLeg("fill", requestId);
+  if (slot === undefined) throw new Error("the fill has no slot");
+  return slot;
+}
+
+/** Deletes the rows of a fill, and resets its request to the state before the fill. */
+async function loseFill({ pool }: NonEvmWorld, slot: Slot): Promise<void> {
+  await loseRows(pool, slot);
+  await pool.query("update requests set state = 'fillable', tx_hashes = '{}' where request_id = $1", [
+    slot.leg.requestId,
+  ]);
+}
+
+/** A paid request whose fill has a nonce, but was not broadcast because Redis was down. */
+async function reserveWithoutRedis(
+  world: NonEvmWorld,
+  by: Awaited<ReturnType<typeof openLanes>>,
+): Promise<AgreedOnNonEvmChains> {
+  const enter = async () => await Promise.reject(new Error("Redis is down"));
+  const withoutRedis = { ...by, journal: { ...by.journal, enter } };
+  const agreed = await world.agree();
+  world.pay(agreed);
+  world.origin.network.mineUntilFinal();
+  await world.watch(world.origin, withoutRedis);
+  await expect(world.work(withoutRedis)).rejects.toThrow("Redis is down");
+  return agreed;
+}
+
+async function expectPaidOnce(
+  world: NonEvmWorld,
+  by: NonEvmWorld["services"],
+  agreed: AgreedOnNonEvmChains,
+): Promise<void> {
+  for (let round = 0; round < 12; round++) await openAndRound(world, by);
+  expect(world.events.of("lane_held")).toEqual([]);
+  expect((await world.status(agreed.requestId)).status).toBe("success");
+  expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+}
+
 /** Restores the state of the database before these payments, newest first. The server stays the same. */
 async function restoreOlderDatabase(
   world: NonEvmWorld,
   ...paid: readonly AgreedOnNonEvmChains[]
 ): Promise<void> {
   for (const { requestId } of paid) {
-    const slot = await world.services.reads.slotOfLeg("fill", requestId);
-    if (slot === undefined) throw new Error("the fill has no slot");
-    await loseRows(world.pool, slot);
-    await world.pool.query("update requests set state = 'fillable', tx_hashes = '{}' where request_id = $1", [
-      requestId,
-    ]);
+    await loseFill(world, await slotOfFill(world, requestId));
   }
 }
 
@@ -203,12 +235,11 @@ async function paidFill(world: NonEvmWorld, by: NonEvmWorld["services"]): Promis
 }
 
 test("pays nothing again if Redis lost payments that became final, and then an older database is restored", async () => {
-  const world = await startNonEvmWorld();
-  opened.push(async () => await world.stop());
+  const world = await aNonEvmWorld();
   const { prefix } = testRedis();
   const journal = await aJournal(prefix);
   const by = await openLanes(world, journal);
-  const lane = [world.destination.chain.id, world.destination.connection.solver] as const;
+  const lane = laneOf(world);
   const [known, second, third] = [
     await paidFill(world, by),
     await paidFill(world, by),
@@ -227,45 +258,29 @@ test("pays nothing again if Redis lost payments that became final, and then an o
 });
 
 test("does not wait for a payment that was only reserved when Redis and the database lost their newest rows", async () => {
-  const world = await startNonEvmWorld();
-  opened.push(async () => await world.stop());
+  const world = await aNonEvmWorld();
   const { prefix } = testRedis();
   const journal = await aJournal(prefix);
   const by = await openLanes(world, journal);
   await paidFill(world, by);
-  const down = { ...by, journal: { ...journal, enter: () => Promise.reject(new Error("Redis is down")) } };
-  const reserved = await world.agree();
-  world.pay(reserved);
-  world.origin.network.mineUntilFinal();
-  await world.watch(world.origin, down);
-  await expect(world.work(down)).rejects.toThrow("Redis is down");
+  const reserved = await reserveWithoutRedis(world, by);
   expect(world.paymentsOf(reserved, world.destination)).toEqual([]);
   await losePaymentsInRedis(prefix, 0);
   await openLanes(world, journal);
-  expect(await journal.mark(world.destination.chain.id, world.destination.connection.solver)).toBe(1);
+  expect(await journal.mark(...laneOf(world))).toBe(1);
   await forgetPayments(world);
-  for (let round = 0; round < 12; round++) await openAndRound(world, by);
-  expect(world.events.of("lane_held")).toEqual([]);
-  expect((await world.status(reserved.requestId)).status).toBe("success");
-  expect(world.paymentsOf(reserved, world.destination)).toHaveLength(1);
+  await expectPaidOnce(world, by, reserved);
 });
 
 test("does not wait for a payment that ended without a broadcast when Redis and the database lost it", async () => {
-  const world = await startNonEvmWorld();
-  opened.push(async () => await world.stop());
+  const world = await aNonEvmWorld();
   const { prefix } = testRedis();
   const journal = await aJournal(prefix);
   const by = await openLanes(world, journal);
-  const lane = [world.destination.chain.id, world.destination.connection.solver] as const;
+  const lane = laneOf(world);
   await paidFill(world, by);
-  const down = { ...by, journal: { ...journal, enter: () => Promise.reject(new Error("Redis is down")) } };
-  const refused = await world.agree();
-  world.pay(refused);
-  world.origin.network.mineUntilFinal();
-  await world.watch(world.origin, down);
-  await expect(world.work(down)).rejects.toThrow("Redis is down");
-  const slot = await by.reads.slotOfLeg("fill", refused.requestId);
-  if (slot === undefined) throw new Error("the fill has no slot");
+  const refused = await reserveWithoutRedis(world, by);
+  const slot = await slotOfFill(world, refused.requestId);
   // A signing policy refused the payment, so it was never signed.
   await world.pool.query("delete from attempts where slot_id = $1", [slot.id]);
   await world.pool.query("update slots set state = 'dead' where id = $1", [slot.id]);
@@ -273,24 +288,17 @@ test("does not wait for a payment that ended without a broadcast when Redis and 
   await openLanes(world, journal);
   expect((await by.reads.lane(...lane))?.nextNonce).toBe(2);
   expect(await journal.mark(...lane)).toBe(1);
-  await loseRows(world.pool, slot);
-  await world.pool.query("update requests set state = 'fillable', tx_hashes = '{}' where request_id = $1", [
-    refused.requestId,
-  ]);
+  await loseFill(world, slot);
   await forgetPayments(world);
-  for (let round = 0; round < 12; round++) await openAndRound(world, by);
-  expect(world.events.of("lane_held")).toEqual([]);
-  expect((await world.status(refused.requestId)).status).toBe("success");
-  expect(world.paymentsOf(refused, world.destination)).toHaveLength(1);
+  await expectPaidOnce(world, by, refused);
 });
 
 test("marks the nonce of a payment whose rows were not restored when Redis has lost the lane", async () => {
-  const world = await startNonEvmWorld();
-  opened.push(async () => await world.stop());
+  const world = await aNonEvmWorld();
   const { prefix } = testRedis();
   const journal = await aJournal(prefix);
   await openLanes(world, journal);
-  const lane = [world.destination.chain.id, world.destination.connection.solver] as const;
+  const lane = laneOf(world);
   await world.pool.query(
     "insert into nonce_users (chain_id, sender, nonce, tx_hash) values ($1, $2, 4, '0x04')",
     [...lane],
