@@ -12,6 +12,9 @@ export interface FixedRate {
   readonly output: bigint;
 }
 
+/** A rate that is further from the prices, in bps, must be a mistake. */
+export const MAX_RATE_OFF_BPS = 500n;
+
 const RATE_DECIMALS = 30;
 
 /**
@@ -37,8 +40,8 @@ export function inputAt({ input: per, output: gives }: FixedRate, output: bigint
 
 /** How far the rate deviates from prices, bps, rounded up; never negative. */
 export function rateOffBps({ input, output }: FixedRate, { origin, destination }: Sides): bigint {
-  const given = output * destination.priceUsd;
-  const taken = input * origin.priceUsd;
-  const off = given > taken ? given - taken : taken - given;
-  return divUp(off * 10_000n, taken);
+  const outputValue = output * destination.priceUsd;
+  const inputValue = input * origin.priceUsd;
+  const off = outputValue > inputValue ? outputValue - inputValue : inputValue - outputValue;
+  return divUp(off * 10_000n, inputValue);
 }
