@@ -11,10 +11,11 @@ import type {
 import {
   amountToUsdDown,
   convertUp,
+  firmUntil,
+  MAX_REVERTED_FILLS,
   NATIVE_CURRENCY,
   orderIdOf,
   refundAmount,
-  firmUntil,
   topupCost,
   topupFee,
 } from "@causeway/domain";
@@ -225,17 +226,11 @@ function minRefund(
   return rest > 0n && rest >= from.minPayment ? rest : 0n;
 }
 
-/**
- * How many times its priced gas a fill may use, in one transaction or in reverted attempts: a fill with a
- * swap is retried.
- */
-const MAX_REVERTED_FILLS = 3n;
-
 /** Cost of the gas that reverted fills may use, in base units of the deposit. The refund is reduced by it. */
 export function gasOfRevertedFills(
   { runsForeignCode, facts }: Pick<RoutePricing, "runsForeignCode" | "facts">,
   deposited: PricedUnit,
 ): bigint {
   if (!runsForeignCode) return 0n;
-  return convertUp(facts.fillGasCostWei * MAX_REVERTED_FILLS, facts.destinationNative, deposited);
+  return convertUp(facts.fillGasCostWei * BigInt(MAX_REVERTED_FILLS), facts.destinationNative, deposited);
 }

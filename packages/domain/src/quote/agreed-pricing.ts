@@ -1,7 +1,7 @@
 import { amountToUsdUp } from "../money/usd.ts";
 import type { RequestTerms } from "../request/terms.ts";
 import { appBpsOf } from "./app-fees.ts";
-import { rateOffBps } from "./fixed-rate.ts";
+import { MAX_RATE_OFF_BPS, rateOffBps } from "./fixed-rate.ts";
 import { forward } from "./output-for-input.ts";
 import type { PricingFacts } from "./output-for-input.ts";
 
@@ -65,6 +65,3 @@ export function unusedSponsorUsd({ sponsorship }: FeeTerms, sponsored: bigint, u
   const limitUsd = paid < sponsored ? paid : sponsored;
   return unspentUsd < limitUsd ? unspentUsd : limitUsd;
 }
-
-/** A fixed rate that differs from the prices by more than this, in bps, must be a mistake. */
-export const MAX_RATE_OFF_BPS = 500n;

@@ -12,6 +12,9 @@ export interface FixedRate {
   readonly output: bigint;
 }
 
+/** A rate that is further from the prices, in bps, must be a mistake. */
+export const MAX_RATE_OFF_BPS = 500n;
+
 const RATE_DECIMALS = 30;
 
 /**

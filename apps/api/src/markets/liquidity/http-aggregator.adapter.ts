@@ -1,7 +1,7 @@
 import type { CallPlan } from "@causeway/chains";
 import { routerAbi } from "@causeway/contracts";
 import type { Address, ChainContracts } from "@causeway/domain";
-import { ServiceError } from "@causeway/domain";
+import { autoSlippageBps, MAX_SLIPPAGE_BPS, ServiceError } from "@causeway/domain";
 import type { Secret } from "@causeway/config";
 import { encodeFunctionData, erc20Abi } from "viem";
 import type { Clock } from "../../db/clock.port.ts";
@@ -12,7 +12,6 @@ import {
   type AggregatorQuestion,
   type AggregatorQuote,
 } from "./aggregator-answer.adapter.ts";
-import { autoSlippageBps, MAX_SLIPPAGE_BPS } from "./auto-slippage.adapter.ts";
 import { aggregatorPauses } from "./aggregator-pauses.adapter.ts";
 import { boundedJson } from "./bounded-json.adapter.ts";
 

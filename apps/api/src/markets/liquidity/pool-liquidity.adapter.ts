@@ -1,8 +1,7 @@
 import type { Address, ChainLiquidity } from "@causeway/domain";
-import { pathSpot, ServiceError } from "@causeway/domain";
+import { autoSlippageBps, pathSpot, ServiceError } from "@causeway/domain";
 import type { LiquiditySource, SwapAnswer, SwapQuestion } from "./liquidity.port.ts";
 import type { MaybePromise } from "@causeway/domain";
-import { autoSlippageBps } from "./auto-slippage.adapter.ts";
 import {
   bestOutput,
   minInput,

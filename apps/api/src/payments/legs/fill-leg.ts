@@ -1,4 +1,4 @@
-import { ServiceError } from "@causeway/domain";
+import { MAX_REVERTED_FILLS, ServiceError } from "@causeway/domain";
 import type { FailReason, RequestId, StateName } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
@@ -19,9 +19,6 @@ import { valueOf } from "../plan/gas-of-calls.ts";
 import { whyMaybePaid } from "../unexplained-nonces.ts";
 import type { DueLeg, LegContext, LegKind, MinedLeg } from "./leg-kind.ts";
 import type { WantedPayment } from "../wanted-payment.port.ts";
-
-/** Fills of one request that may revert in a block before its deposit is refunded. */
-const MAX_REVERTED = 3;
 
 /** A request in these states may still become fillable. */
 const BEFORE_FILL: ReadonlySet<StateName> = new Set<StateName>([
@@ -209,7 +206,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
     const burns = await noteRevertedFill({ services, tx, slot, record });
     const again =
       !depositGone &&
-      burns < MAX_REVERTED &&
+      burns < MAX_REVERTED_FILLS &&
       isWorthRetrying({ services, tx, slot, record }, deposit, reason);
     const hasReverted = slot.minedStatus === "reverted" && reason === "TRANSACTION_REVERTED";
     if (hasReverted && record.state.front !== "none") await noteRevertedGas({ services, tx, slot, record });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { autoSlippageBps, MIN_SLIPPAGE_BPS, MAX_SLIPPAGE_BPS } from "./auto-slippage.adapter.ts";
+import { autoSlippageBps, MIN_SLIPPAGE_BPS, MAX_SLIPPAGE_BPS } from "./automatic-slippage.ts";
 
 test("a deep pool with a stable price gets the minimum slippage", () => {
   expect(autoSlippageBps(1_000_000n, 1_000_000n, [0, 0])).toBe(MIN_SLIPPAGE_BPS);

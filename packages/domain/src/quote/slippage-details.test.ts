@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { pow10 } from "../money/pow10.ts";
-import { slippageDetails } from "./slippage.ts";
+import { slippageDetails } from "./slippage-details.ts";
 
 const usdc = { decimals: 6, priceUsd: pow10(18) };
 const eth = { decimals: 18, priceUsd: 2_000n * pow10(18) };

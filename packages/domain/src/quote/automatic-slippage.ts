@@ -1,4 +1,5 @@
-import { BPS, divUp } from "@causeway/domain";
+import { BPS } from "../money/bps.ts";
+import { divUp } from "../money/mul-div.ts";
 
 /**
  * Limits of automatic slippage, in bps. Below the minimum, ordinary volatility reverts the swap; above the
@@ -11,7 +12,7 @@ const SHARE_OF_IMPACT_BPS = 2_500n;
 
 /**
  * How far the output of a swap may fall below its estimate, bps: a base, a share of its own impact (for
- * shallow pools), and the recent price range of the pools. Pure.
+ * shallow pools), and the recent price range of the pools.
  * @param spotOut output of the same input at the price of the smallest trade
  * @param movedBps recent price range of each pool on the path, bps
  */
