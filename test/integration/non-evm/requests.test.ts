@@ -193,7 +193,7 @@ test("a deposit that the lead hid before a restart is recorded after it, and fil
   await start();
   const agreed = await world.agree();
   const deposit = world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   const { id } = world.origin.chain;
   const connected = world.services.chains.nonEvmChains.find(({ chain }) => chain.id === id);
   if (connected === undefined) throw new Error("no connection for the origin chain");
@@ -227,7 +227,7 @@ test("deposits are committed once while another one waits for so long that it is
   await start();
   const agreed = await world.agree();
   world.pay(agreed);
-  world.origin.network.settle();
+  world.origin.network.mineUntilFinal();
   const { id } = world.origin.chain;
   const connected = world.services.chains.nonEvmChains.find(({ chain }) => chain.id === id);
   if (connected === undefined) throw new Error("no connection for the origin chain");
