@@ -11,8 +11,8 @@ const MANIFEST = "manifest.json";
 /** Names the database whose archives a folder has. */
 const OWNER = "database.json";
 /**
- * Takes a third of the processor time of gzip at its level 1, and the files are a fifth smaller. Level 3 takes
- * longer, and its files are no smaller: most bytes are random.
+ * Takes a third of the processor time of gzip at its level 1, and the files are a fifth smaller. Level 3
+ * takes longer, and its files are no smaller: most bytes are random.
  */
 const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
