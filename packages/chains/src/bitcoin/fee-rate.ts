@@ -26,7 +26,9 @@ export function keptFeeRate(
   let cached: { readonly rate: bigint; readonly atMs: number } | undefined;
   return async () => {
     if (cached !== undefined && now() - cached.atMs < CACHE_MS) return cached.rate;
-    const answers = await Promise.allSettled(sources.map(async (source) => await source.feeRate(WITHIN_BLOCKS)));
+    const answers = await Promise.allSettled(
+      sources.map(async (source) => await source.feeRate(WITHIN_BLOCKS)),
+    );
     const faults = answers.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
     const fault = faults.find((one) => !(one instanceof RpcFault)) ?? faults[0];
     if (faults.length === sources.length || (fault !== undefined && !(fault instanceof RpcFault)))
