@@ -83,7 +83,9 @@ export function readInputs({ action, chains, values }: DeployArguments): DeployI
   for (const name of Object.keys(PROGRAM_OPTIONS))
     if (Object.hasOwn(values, name)) throw new UsageError(`--${name} applies only to Solana programs`);
   const oracles = (values.oracle ?? []).map((one) => address(one, "--oracle"));
-  if (new Set(oracles).size < oracles.length) throw new UsageError("--oracle: the addresses must differ");
+  const repeated = oracles.find((oracle, n) => oracles.indexOf(oracle) < n);
+  if (repeated !== undefined)
+    throw new UsageError(`--oracle must name each address once, got ${repeated} twice`);
   const threshold =
     values.threshold === undefined ? undefined : integer(values.threshold, "--threshold", 1, 255);
   if (threshold !== undefined && threshold > oracles.length)
