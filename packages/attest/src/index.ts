@@ -36,8 +36,8 @@ export { PLAINTEXT_URL, readPeerList, sendsKeyInClear } from "./peers/peer-list.
 export type { AskOptions, Peer } from "./peers/peer.ts";
 export { connectPeer } from "./peers/peer.ts";
 export type { PeerReport, PeerWarning } from "./peers/peer-warning.ts";
-export type { PeerAttestation, PeerAttested, Quorum } from "./peers/with-peers.ts";
-export { attestWithPeers, NoCountedSignature } from "./peers/with-peers.ts";
+export type { PeerAttestation, PeerAttested, Quorum } from "./peers/attest-with-peers.ts";
+export { attestWithPeers, NoCountedSignature } from "./peers/attest-with-peers.ts";
 export {
   awsKmsSigner,
   type AwsCredentials,

@@ -34,6 +34,7 @@ export * from "./request/public-status.ts";
 export * from "./request/judge-deposit.ts";
 export * from "./request/request-attestation.ts";
 export * from "./money/bps.ts";
+export * from "./money/fee-bump.ts";
 export * from "./money/decimal-text.ts";
 export * from "./money/mul-div.ts";
 export * from "./money/pow10.ts";

@@ -23,7 +23,6 @@ export const settlementPolicy = {
   batchSize: 20,
   stuckAfterMs: 60_000,
   rebroadcastIntervalMs: 5_000,
-  bumpBps: 1_250,
   maxAttempts: 4,
 };
 

@@ -67,8 +67,6 @@ export const engineSettings = {
 /** Pace of the transaction engine and the watchers. The fields are described in `EnginePolicy`. */
 export const fixedEnginePolicy = {
   stuckAfterMs: 30_000,
-  // Nodes refuse replacements that raise the fees by less than 10 %, some by less than 12.5 %.
-  bumpBps: 1_250,
   maxAttempts: 12,
   rebroadcastIntervalMs: 5_000,
   orphanedAfterMs: 2_000,

@@ -1,3 +1,4 @@
+import { FEE_BUMP_BPS } from "@causeway/domain";
 import { APP_BALANCE_CLAIM_SECONDS } from "./app-balance.ts";
 import { fixedEnginePolicy } from "./engine.ts";
 import { fixedHttpPolicy } from "./http.ts";
@@ -24,7 +25,7 @@ export const removedSettings: Readonly<Record<string, string | number>> = {
   FILL_GRACE_SECONDS: fixedQuotePolicy.fillGraceSeconds,
   REFUND_GRACE_SECONDS: fixedQuotePolicy.refundGraceSeconds,
   TX_STUCK_AFTER_MS: fixedEnginePolicy.stuckAfterMs,
-  TX_BUMP_BPS: fixedEnginePolicy.bumpBps,
+  TX_BUMP_BPS: FEE_BUMP_BPS,
   TX_MAX_ATTEMPTS: fixedEnginePolicy.maxAttempts,
   TX_REBROADCAST_INTERVAL_MS: fixedEnginePolicy.rebroadcastIntervalMs,
   TX_ORPHANED_AFTER_MS: fixedEnginePolicy.orphanedAfterMs,

@@ -37,7 +37,6 @@ export const fixedSettlementPolicy: SettlementPolicy = {
   batchSize: 20,
   stuckAfterMs: 60_000,
   rebroadcastIntervalMs: fixedEnginePolicy.rebroadcastIntervalMs,
-  bumpBps: fixedEnginePolicy.bumpBps,
   maxAttempts: fixedEnginePolicy.maxAttempts,
 };
 

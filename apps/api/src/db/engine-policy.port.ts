@@ -5,8 +5,6 @@ export interface EnginePolicy {
    * higher fees.
    */
   readonly stuckAfterMs: number;
-  /** A replacement raises both fees by at least this, in bps. */
-  readonly bumpBps: number;
   /** Maximum number of transactions signed for one nonce; after that, the last one is rebroadcast. */
   readonly maxAttempts: number;
   /** Pending transactions are rebroadcast this often, in case the node dropped them. */

@@ -133,7 +133,7 @@ export async function executeCalls(
   // Read after the simulation, just before the balance is charged: the price then rarely changes in between.
   const salePrice = valueWei > 0n ? await salePriceOf(services, chain.native, paidIn) : undefined;
   const salePriceUsd = salePrice?.salePriceUsd;
-  const maxFeePerGas = priceCap(prices, chain, services.enginePolicy.bumpBps);
+  const maxFeePerGas = priceCap(prices, chain);
   const flatUsd = wallet === undefined ? 0n : chain.fees.flatUsd;
   const costOf = (gas: bigint): bigint =>
     executionCost(

@@ -135,7 +135,7 @@ async function costOf(
   // Not zeros: incompressible bytes cost the most.
   const data: Hex = `0x${"a7".repeat(Math.ceil(bytes))}`;
   const dataWei = await connection.reader.dataFee({ to: chain.contracts.router, data, value: 0n });
-  const cap = priceCap(pulse.gasPrices(), chain, services.enginePolicy.bumpBps);
+  const cap = priceCap(pulse.gasPrices(), chain);
   return amountToUsdUp(gas * cap + dataFeeCap(dataWei), native);
 }
 

@@ -58,7 +58,7 @@ export interface LaneFacts {
 
 export type MovePolicy = Pick<
   EnginePolicy,
-  "stuckAfterMs" | "bumpBps" | "maxAttempts" | "rebroadcastIntervalMs" | "orphanedAfterMs"
+  "stuckAfterMs" | "maxAttempts" | "rebroadcastIntervalMs" | "orphanedAfterMs"
 >;
 
 export type SlotFacts = Pick<
@@ -277,11 +277,11 @@ function replacementOf(facts: Facts): Move | undefined {
 }
 
 /** Undefined if the cap forbids a replacement. */
-function feesOf({ last, lane, policy }: Facts, kind: AttemptKind): { readonly fees?: FeeCaps } | undefined {
+function feesOf({ last, lane }: Facts, kind: AttemptKind): { readonly fees?: FeeCaps } | undefined {
   if (typeof lane.replacement !== "object" || last === undefined) return {};
   const { prices, capWei } = lane.replacement;
   // A no-op ignores the cap, because nothing after its nonce can be mined without it, and it uses the minimum
   // gas.
-  const fees = replacementFees(last, prices, policy.bumpBps, kind === "noop" ? undefined : capWei);
+  const fees = replacementFees(last, prices, kind === "noop" ? undefined : capWei);
   return fees && { fees };
 }

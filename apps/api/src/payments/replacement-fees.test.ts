@@ -12,11 +12,11 @@ const prices = fc
   .record({ base: wei, fees })
   .map(({ base, fees: live }) => ({ baseFeePerGas: base, ...live }));
 
-test("raises both fees by at least the bump, meets current prices and never exceeds the cap", () => {
+test("raises both fees by at least 12.5 %, meets current prices and never exceeds the cap", () => {
   fc.assert(
-    fc.property(fees, prices, fc.integer({ min: 1_250, max: 20_000 }), wei, (latest, live, bumpBps, cap) => {
-      const next = replacementFees(latest, live, bumpBps, cap);
-      const needed = (fee: bigint): bigint => (fee * BigInt(10_000 + bumpBps)) / 10_000n;
+    fc.property(fees, prices, wei, (latest, live, cap) => {
+      const next = replacementFees(latest, live, cap);
+      const needed = (fee: bigint): bigint => (fee * 11_250n) / 10_000n;
       if (next === undefined) {
         expect(needed(latest.maxFeePerGas) + 1n > cap || live.maxFeePerGas > cap).toBe(true);
         return;
@@ -33,8 +33,8 @@ test("raises both fees by at least the bump, meets current prices and never exce
 test("offers no replacement at the cap", () => {
   const latest = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n };
   const live = { baseFeePerGas: 1n, maxFeePerGas: 5n, maxPriorityFeePerGas: 1n };
-  expect(replacementFees(latest, live, 1_250, 112n)).toBeUndefined();
-  expect(replacementFees(latest, live, 1_250, 113n)).toEqual({
+  expect(replacementFees(latest, live, 112n)).toBeUndefined();
+  expect(replacementFees(latest, live, 113n)).toEqual({
     maxFeePerGas: 113n,
     maxPriorityFeePerGas: 12n,
   });

@@ -1,4 +1,5 @@
 import type { FeeCaps, GasPrices } from "@causeway/chains";
+import { bumpedFee } from "@causeway/domain";
 
 /**
  * Fees that nodes accept as a replacement of `latest` at current prices; undefined if the cap forbids them.
@@ -6,13 +7,11 @@ import type { FeeCaps, GasPrices } from "@causeway/chains";
 export function replacementFees(
   latest: FeeCaps,
   prices: GasPrices,
-  bumpBps: number,
   capWei: bigint | undefined,
 ): FeeCaps | undefined {
-  const bump = (wei: bigint): bigint => (wei * BigInt(10_000 + bumpBps)) / 10_000n + 1n;
   const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-  const maxFeePerGas = larger(bump(latest.maxFeePerGas), prices.maxFeePerGas);
-  const maxPriorityFeePerGas = larger(bump(latest.maxPriorityFeePerGas), prices.maxPriorityFeePerGas);
+  const maxFeePerGas = larger(bumpedFee(latest.maxFeePerGas), prices.maxFeePerGas);
+  const maxPriorityFeePerGas = larger(bumpedFee(latest.maxPriorityFeePerGas), prices.maxPriorityFeePerGas);
   if (capWei !== undefined && maxFeePerGas > capWei) return undefined;
   return {
     maxFeePerGas,

@@ -3,7 +3,7 @@ import type { EnginePolicy } from "../db/engine-policy.port.ts";
 /** Pace of settlement, and of its transactions; all times in ms. */
 export interface SettlementPolicy extends Pick<
   EnginePolicy,
-  "stuckAfterMs" | "rebroadcastIntervalMs" | "bumpBps" | "maxAttempts"
+  "stuckAfterMs" | "rebroadcastIntervalMs" | "maxAttempts"
 > {
   /** Pause between two rounds. */
   readonly intervalMs: number;

@@ -156,7 +156,7 @@ export async function executePermit(
   const currentGasPrice = prices.baseFeePerGas + prices.maxPriorityFeePerGas;
   refuseUnpaid(services, terms, costOf(outcome.gasUsed, currentGasPrice, dataFeeWei));
   const gasLimit = withHeadroom(outcome.gas);
-  const maxFeePerGas = priceCap(prices, chain, services.enginePolicy.bumpBps);
+  const maxFeePerGas = priceCap(prices, chain);
   await acceptPermit(
     services,
     {

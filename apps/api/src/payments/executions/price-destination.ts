@@ -122,7 +122,7 @@ export async function priceDestination(
     ...destinationCalls,
     plainGas,
     extraGas: wholeGas > plainGas ? wholeGas - plainGas : 0n,
-    maxFeePerGas: priceCap(fees, chain, services.enginePolicy.bumpBps),
+    maxFeePerGas: priceCap(fees, chain),
     nativePriceUsd: native.priceUsd,
     ...(salePriceUsd !== undefined && { salePriceUsd }),
   };

@@ -1,5 +1,5 @@
 import type { GasPrices } from "@causeway/chains";
-import { MAX_TRANSACTION_GAS, type Chain } from "@causeway/domain";
+import { bumpedFee, MAX_TRANSACTION_GAS, type Chain } from "@causeway/domain";
 
 /** Headroom above the simulated gas: state may change before the block. Unused gas is not charged. */
 export const GAS_HEADROOM_BPS = 3_000n;
@@ -14,8 +14,8 @@ export function withHeadroom(gas: bigint): bigint {
 }
 
 /** Maximum wei per gas: the current offer, raised once as for a replacement. */
-export function priceCap(prices: Pick<GasPrices, "maxFeePerGas">, chain: Chain, bumpBps: number): bigint {
-  const raised = (prices.maxFeePerGas * BigInt(10_000 + bumpBps)) / 10_000n + 1n;
+export function priceCap(prices: Pick<GasPrices, "maxFeePerGas">, chain: Chain): bigint {
+  const raised = bumpedFee(prices.maxFeePerGas);
   const allowed = raised < chain.fees.maxFeePerGasWei ? raised : chain.fees.maxFeePerGasWei;
   return allowed > prices.maxFeePerGas ? allowed : prices.maxFeePerGas;
 }
