@@ -9,7 +9,7 @@ import { TrailMoved, loadTrail, scanChain } from "../../../apps/api/src/deposits
 import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { postgresRequestHistory } from "../../../apps/api/src/requests/history/request-history.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { depositKey, factKey } from "../../../apps/api/src/deposits/record-deposits.ts";
+import { depositKey, factKey } from "../../../apps/api/src/deposits/store-deposits.ts";
 import type { UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import { createReportTurns, REPORT_LIMITS, ReportsBusy } from "../../../apps/api/src/db/report-turns.ts";
 import { recheckFinalBlocks } from "../../../apps/api/src/deposits/recheck-final-blocks.ts";

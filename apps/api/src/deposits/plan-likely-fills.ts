@@ -1,7 +1,10 @@
 import { agreedUsd, confirmAtBlock, isFronted } from "@causeway/domain";
 import type { DepositId } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
-import { confirmationsOf, type FoundDeposits, judge, type Reading, sightingOf } from "./record-deposits.ts";
+import { confirmationsOf } from "./required-confirmations.ts";
+import { type FoundDeposits, sightingOf } from "./store-deposits.ts";
+import { judge } from "./judge-recorded.ts";
+import type { Reading } from "./deposit-reading.ts";
 
 /** Id of a deposit that is about to be stored: its fill can be planned, and never made. */
 export const NOT_STORED: DepositId = "";

@@ -3,8 +3,10 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { creditDueTopUps, storeTopUps } from "../balances/index.ts";
 import { sliceDeposits } from "./deposit-slices.ts";
-import { actOnDeposits, storeDeposits } from "./record-deposits.ts";
-import type { MovedDeposit, Reading, RecordingServices } from "./record-deposits.ts";
+import { actOnDeposits } from "./record-deposits.ts";
+import { storeDeposits } from "./store-deposits.ts";
+import type { MovedDeposit, Reading } from "./deposit-reading.ts";
+import type { RecordingServices } from "./apply-deposit.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
 
 type Needs = Pick<Services, "events" | "uow" | "reads" | "signer"> & RecordingServices;

@@ -3,7 +3,8 @@ import type { Hex, RequestId } from "@causeway/domain";
 import type { DepositRecord } from "../db/records.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { replaceOrphaned } from "./record-deposits.ts";
-import type { Reading, RecordingServices } from "./record-deposits.ts";
+import type { Reading } from "./deposit-reading.ts";
+import type { RecordingServices } from "./apply-deposit.ts";
 import { transition } from "../requests/index.ts";
 
 /** Blocks read after `known`, and those that they replace. */

@@ -6,7 +6,7 @@ import type { MappedNonce } from "../../chains/nonce-mappings.port.ts";
 import type { UnmappedDeposit } from "../../chains/non-evm-rows.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { actOnDeposits } from "../record-deposits.ts";
-import type { RecordingServices } from "../record-deposits.ts";
+import type { RecordingServices } from "../apply-deposit.ts";
 import { refundWithoutRequest } from "../return-unattributed.ts";
 import { isInTime } from "./record-arrivals.ts";
 

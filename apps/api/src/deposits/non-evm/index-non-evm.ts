@@ -2,7 +2,7 @@ import type { TxHash } from "@causeway/domain";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { unseenTransaction } from "../unseen-transaction.ts";
-import type { RecordingServices } from "../record-deposits.ts";
+import type { RecordingServices } from "../apply-deposit.ts";
 import { describeIndexed, type UnattributedServices } from "../../requests/index.ts";
 import { nameFacts, recordArrivals } from "./record-arrivals.ts";
 import { withinNodeLimit } from "../../db/within-node-limit.ts";

@@ -1,6 +1,7 @@
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import { factKey, type RecordingServices } from "../record-deposits.ts";
+import { factKey } from "../store-deposits.ts";
+import type { RecordingServices } from "../apply-deposit.ts";
 import { nameFacts, recordArrivals } from "./record-arrivals.ts";
 
 type Needs = Pick<Services, "events"> & RecordingServices & Pick<Services, "uow" | "nonceMappings">;

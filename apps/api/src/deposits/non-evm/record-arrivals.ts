@@ -4,8 +4,10 @@ import type { Address, NonEvmChain } from "@causeway/domain";
 import type { MappedNonce } from "../../chains/nonce-mappings.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { actOnDeposits, storeDeposits } from "../record-deposits.ts";
-import type { MovedDeposit, RecordingServices } from "../record-deposits.ts";
+import { actOnDeposits } from "../record-deposits.ts";
+import { storeDeposits } from "../store-deposits.ts";
+import type { MovedDeposit } from "../deposit-reading.ts";
+import type { RecordingServices } from "../apply-deposit.ts";
 
 /** Seconds after a transfer within which its sender may map its nonce to an order. */
 export const MAPPING_WINDOW_SECONDS = 3_600n;
