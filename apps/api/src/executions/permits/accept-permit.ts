@@ -3,24 +3,13 @@ import type { AnswerToKeep } from "../../balances/index.ts";
 import type { NewExecution } from "../../payments/executions.port.ts";
 import type { PermitPolicy } from "../../chains/permits.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import type { Tx } from "../../db/unit-of-work.port.ts";
 import { acceptsExecution } from "../../payments/index.ts";
 import { utcDay } from "../../db/utc-day.ts";
 import { executeJob, transition, type TransitionServices } from "../../requests/index.ts";
+import { BudgetSpent, enforcePermitLimits } from "./permit-limits.ts";
 
 export interface AcceptPermitServices extends TransitionServices, Pick<Services, "events" | "uow"> {
   readonly permitPolicy: PermitPolicy;
-}
-
-/** The daily budget for submitting permits is used up. */
-class BudgetSpent extends ServiceError {
-  /** USD with 18 decimals. */
-  readonly todayUsd: bigint;
-
-  constructor(todayUsd: bigint) {
-    super("SERVICE_UNAVAILABLE", "The daily budget for submitting signatures is used up; pay by transaction");
-    this.todayUsd = todayUsd;
-  }
 }
 
 /**
@@ -69,29 +58,11 @@ async function accept(
       );
     }
     const newExecution = { ...execution, day: utcDay(nowMs), createdAtMs: nowMs };
-    await enforceLimits(services, tx, newExecution);
+    await enforcePermitLimits(services.permitPolicy, tx, newExecution);
     await transition(services, tx, current, { kind: "executionAccepted" }, {}, { by: "signature" });
     if (!(await tx.executions.add(newExecution)))
       throw new ServiceError("INVALID_REQUEST", `Request ${requestId} was already executed`, { requestId });
     await tx.outbox.add([executeJob(requestId, nowMs)], nowMs);
     if (keep !== undefined) await tx.idempotency.finish(keep.lease, keep.answer);
   });
-}
-
-/** Enforces limits on submissions that no output has paid for: those that are pending or failed. */
-async function enforceLimits(
-  { permitPolicy }: Pick<AcceptPermitServices, "permitPolicy">,
-  tx: Pick<Tx, "executions">,
-  { requestId, keyId, day, user, target, costUsd, createdAtMs }: NewExecution,
-): Promise<void> {
-  const spent = await tx.executions.lockSpending({ keyId, day, user, target }, requestId);
-  if (spent.todayUsd + costUsd > permitPolicy.dailyUsd) throw new BudgetSpent(spent.todayUsd);
-  if (user === undefined) return;
-  const sinceMs = createdAtMs - permitPolicy.windowMs;
-  if ((await tx.executions.countUnpaid(keyId, user, sinceMs)) >= permitPolicy.perUser)
-    throw new ServiceError(
-      "RATE_LIMITED",
-      "Too many signatures of this user are pending or failed; pay by transaction or try again later",
-      { retryAfterSeconds: Math.ceil(permitPolicy.windowMs / 1000) },
-    );
 }

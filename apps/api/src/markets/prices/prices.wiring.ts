@@ -1,4 +1,3 @@
-import type { CurrencyClass } from "@causeway/domain";
 import type { Lifecycle } from "@causeway/service-kit";
 import type { ApiConfig, PriceEndpointConfig } from "../../config/config.ts";
 import type { Clock } from "../../db/clock.port.ts";
@@ -10,17 +9,9 @@ import { createDefillamaCompatiblePrices } from "./defillama-compatible.adapter.
 import { createFixedPrices } from "./fixed.adapter.ts";
 import { vetoedByPools } from "./pool-veto.adapter.ts";
 import { createPriceBook, type OwnedPriceBook } from "./price-book.adapter.ts";
+import { MAX_DIVERGENCE_BPS } from "./price-divergence.ts";
 import type { PriceSource } from "./price-source.port.ts";
 
-/**
- * Maximum difference between a price and a second source or a deep pool, bps. A price with a larger
- * difference is not used between different assets.
- */
-const MAX_DIVERGENCE_BPS: Readonly<Record<CurrencyClass, number>> = {
-  stable: 50,
-  major: 150,
-  minor: 150,
-};
 const RETRY_MS = 1_000;
 
 type PricedConfig = Pick<ApiConfig, "prices" | "chains" | "nonEvmChains">;

@@ -65,7 +65,10 @@ test.each([
   [["plan", ...onBase, "--oracle", "0x12"], "--oracle must be a 20-byte address, not zero, got 0x12"],
   [["plan", ...onBase, "--solver", `0x${"0".repeat(40)}`], "--solver must be a 20-byte address, not zero"],
   [["plan", ...onBase, "--owner", `0x${"aB".repeat(20)}`], "--owner: the checksum of"],
-  [["plan", ...onBase, "--oracle", owner, "--oracle", owner], "--oracle must name each address once, got 0x0A0A"],
+  [
+    ["plan", ...onBase, "--oracle", owner, "--oracle", owner],
+    "--oracle must name each address once, got 0x0A0A",
+  ],
   [["plan", ...onBase, "--oracle", owner, "--threshold", "2"], "--threshold must be at most 1"],
   [
     ["plan", ...onBase, "--deposit-address-operator", solver],

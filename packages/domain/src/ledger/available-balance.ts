@@ -20,7 +20,7 @@ export interface Standing {
   readonly owedUsd: bigint;
   /** Sum of the active holds. */
   readonly heldUsd: bigint;
-  /** The possible loss from price moves before a hold is due; see `haircutUsd` in `haircut.ts`. */
+  /** The possible loss from price moves before a hold is due; see `haircutUsd` in `collateral-haircut.ts`. */
   readonly haircutUsd: bigint;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { availableFor, balancePurposes } from "./balance-purposes.ts";
-import { haircutOf } from "./haircut.ts";
+import { availableFor, balancePurposes } from "./available-balance.ts";
+import { haircutOf } from "./collateral-haircut.ts";
 
 test("holds reduce fast fills and claims but not sponsorship; debts reduce everything; nothing goes below zero", () => {
   const standing = { balanceUsd: 10n, owedUsd: 1n, heldUsd: 4n, haircutUsd: 0n };

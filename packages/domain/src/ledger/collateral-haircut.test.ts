@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { haircutUsd } from "./haircut.ts";
+import { haircutUsd } from "./collateral-haircut.ts";
 
 test("the haircut of an asset applies to its balance or its holds, whichever is larger", () => {
   const position = (balanceUsd: bigint, heldUsd: bigint, priceId = "ethereum") =>
