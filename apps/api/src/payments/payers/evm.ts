@@ -11,7 +11,7 @@ import { attemptFacts, factsOf } from "../slot-facts.ts";
 import { asError, togetherOrAlone } from "../../db/together-or-alone.ts";
 import { paidBy } from "../unexplained-nonces.ts";
 import { countNoop } from "../policy/may-sign.ts";
-import { checkedToSign, limitedFees, maxFee } from "./before-signing.ts";
+import { chooseWhatToSign, limitedFees, maxFee } from "./before-signing.ts";
 import { gasFunds, solverFunds } from "./lane-funds.ts";
 import type { LaneFunds } from "./funds.port.ts";
 import type { Lane, Payer, Signed, ToSign, Unsigned } from "./payer.ts";
@@ -62,7 +62,7 @@ async function signTogether(
           services.events.alarm("attempt_refused", { ...factsOf(one.slot), reason: FEE_LIMITED });
           return;
         }
-        const allowed = await checkedToSign(services, connected, one);
+        const allowed = await chooseWhatToSign(services, connected, one);
         if (allowed.move.attempt === "noop") countNoop(services, one.slot, fees.maxFeePerGas);
         attempts.push({ one, attempt: await signAttempt(services, connected, allowed, fees) });
       } catch (error) {
