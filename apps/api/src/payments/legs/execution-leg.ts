@@ -138,15 +138,15 @@ export const executionLeg: LegKind<DueExecution, WantedPayment, Unsent> = {
     const inTxHashes = record.inTxHashes.filter((known) => known !== attempt.txHash);
     await transition(services, tx, record, { kind: "executionUnmined" }, { inTxHashes });
   },
-  async final(moment) {
-    const { services, tx, record } = moment;
+  async final(context) {
+    const { services, tx, record } = context;
     if (record) await transition(services, tx, record, { kind: "executionFinal" });
-    await charge(moment, ({ call, flatUsd }) => ({ valueWei: call.value, flatUsd }), {
-      isFunded: await hasFunded(moment),
+    await charge(context, ({ call, flatUsd }) => ({ valueWei: call.value, flatUsd }), {
+      isFunded: await hasFunded(context),
     });
   },
-  async dead(moment, reason) {
-    const { services, tx, slot, record } = moment;
+  async dead(context, reason) {
+    const { services, tx, slot, record } = context;
     const after =
       record && (await transition(services, tx, record, { kind: "executionDead", reason }, {}, { reason }));
     const { requestId } = slot.leg;
@@ -155,7 +155,7 @@ export const executionLeg: LegKind<DueExecution, WantedPayment, Unsent> = {
     const isOver = after === undefined || isOverWithoutExecution(after.record.state);
     // A revert costs gas; a nonce used by something else costs the sponsor nothing.
     if (hasReverted(slot, reason) || isRefusedWithAuthorizations(slot, reason))
-      await charge(moment, () => ({ valueWei: 0n, flatUsd: 0n }), { isOver });
+      await charge(context, () => ({ valueWei: 0n, flatUsd: 0n }), { isOver });
     else if (isOver) await forgiveCosts(services, tx, requestId);
     else await noteCosts(services, tx, requestId, { originUsd: 0n });
   },
