@@ -123,7 +123,7 @@ test("asks to retry while the hub is unreachable: one line of JSON, exit code 3,
   const last = JSON.parse(shown.trim().split("\n").at(-1) ?? "") as object;
   expect(last).toEqual({
     step: "waits",
-    reason: "the node of hub did not respond usably: eth_chainId: request failed (ECONNREFUSED)",
+    reason: "the node of hub returned no usable response: eth_chainId: request failed (ECONNREFUSED)",
     nonce: expect.stringMatching(/^0x[0-9a-f]{64}$/) as string,
   });
   expect(printed).toBe("");
