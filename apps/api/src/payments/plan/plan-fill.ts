@@ -16,7 +16,7 @@ import { transferPlanner } from "./transfer-planner.ts";
 /** The facts about a request whose fill is planned. */
 export interface FillFacts {
   readonly basis: FillBasis;
-  /** The request's sponsored execution, which is read while the fill is planned. Undefined: there is none. */
+  /** The request's execution, which is read while the fill is planned. Undefined: there is none. */
   readonly execution: Promise<ExecutionRecord | undefined>;
   readonly origin: RequestEnd;
   readonly destination: ConnectedChain | TransferChain;
