@@ -40,8 +40,8 @@ export interface PaymentJournal {
    */
   raise(chainId: number, sender: Address, mark: number): Promise<void>;
   /**
-   * The nonces of which the journal has lost the payment or these bytes of it. Ignores nonces that are too old
-   * for the journal, which keeps only the newest ones.
+   * The nonces of which the journal has lost the payment or these bytes of it. Ignores nonces that are too
+   * old for the journal, which keeps only the newest ones.
    * @throws FormerPrimary, an error of Redis
    */
   missing(
