@@ -16,7 +16,7 @@ export interface FillBurnWrites {
   ): Promise<number>;
   /** The cost that a sponsor has not been charged for yet, in USD with 18 decimals. */
   unchargedUsd(requestId: RequestId): Promise<bigint>;
-  /** The sponsor was charged `paidUsd` for an uncharged cost of `usedUsd`. The solver bears the rest. */
+  /** The sponsor was charged `paidUsd` for an uncharged cost of `usedUsd`. The solver pays the rest. */
   charged(requestId: RequestId, of: { readonly paidUsd: bigint; readonly usedUsd: bigint }): Promise<void>;
   /**
    * Locks until the transaction ends, so no other fill can be added. Call before locking a lane.

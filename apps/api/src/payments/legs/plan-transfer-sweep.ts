@@ -88,7 +88,7 @@ export async function planTransferSweep(
   return { kind: "ready", plan };
 }
 
-/** Undefined once the order can no longer be filled: the sweep is then for a refund, which bears its fee. */
+/** Undefined once the order can no longer be filled: the sweep is then for a refund, which pays its fee. */
 async function whyTooExpensive(
   { reads, prices, clock }: WorkerServices,
   { chain: { native } }: ConnectedNonEvmChain,

@@ -147,7 +147,7 @@ function conditionsOf(query: Readonly<Record<string, unknown>>): HistoryConditio
       conditions.push({
         kind: "is",
         field: known.field,
-        values: atMostMax(name, valuesOf(value as Raw, name !== "referrer")).map((text) =>
+        values: limitedValues(name, valuesOf(value as Raw, name !== "referrer")).map((text) =>
           read(name, text, known.read),
         ),
       });
@@ -221,7 +221,7 @@ function conditionOf(name: string, value: unknown): HistoryCondition {
     throw bad(path, 'must use the prefix "not:" in all its values or in none');
   if (texts.length === 1 && first.text === "null")
     return { kind: "null", field: known.field, not: first.not };
-  const values = atMostMax(
+  const values = limitedValues(
     path,
     texts.map(({ text }) => text.trim()),
   );
@@ -289,7 +289,7 @@ function valuesOf(value: Raw, isSplit: boolean): string[] {
   return texts.map((text) => text.trim());
 }
 
-function atMostMax(name: string, values: readonly string[]): readonly string[] {
+function limitedValues(name: string, values: readonly string[]): readonly string[] {
   if (values.length > MAX_VALUES)
     throw bad(name, `must have at most ${MAX_VALUES} values, got ${values.length}`);
   return values;
