@@ -203,7 +203,7 @@ async function signerOf(
         await awsKmsSigner({
           keyId: kmsKeyId,
           region: kmsKeyRegion,
-          endpoint: given(env, AWS.endpoint),
+          endpoint: nonEmpty(env, AWS.endpoint),
           credentials: aws.credentials,
         }),
     );
@@ -222,25 +222,25 @@ async function signerOf(
 }
 
 /**
- * AWS's client reads the process environment, which lacks the values of the secrets folder. Undefined if
- * there are none; the client then searches elsewhere, for example for a role.
+ * Credentials are passed explicitly, because AWS's client would read the process environment, which lacks the
+ * values of the secrets folder. Without credentials here, the client searches elsewhere, as for a role.
  */
 function awsCredentials(env: Env): {
   readonly credentials?: AwsCredentials;
   readonly problems: readonly string[];
 } {
-  const accessKeyId = given(env, AWS.accessKeyId);
-  const secretAccessKey = given(env, AWS.secretAccessKey);
+  const accessKeyId = nonEmpty(env, AWS.accessKeyId);
+  const secretAccessKey = nonEmpty(env, AWS.secretAccessKey);
   if (accessKeyId === undefined && secretAccessKey === undefined) return { problems: [] };
   if (accessKeyId === undefined)
     return { problems: [`${AWS.accessKeyId} is required with ${AWS.secretAccessKey}`] };
   if (secretAccessKey === undefined)
     return { problems: [`${AWS.secretAccessKey} is required with ${AWS.accessKeyId}`] };
-  const sessionToken = given(env, AWS.sessionToken);
+  const sessionToken = nonEmpty(env, AWS.sessionToken);
   return { credentials: { accessKeyId, secretAccessKey, sessionToken }, problems: [] };
 }
 
-function given(env: Env, name: string): string | undefined {
+function nonEmpty(env: Env, name: string): string | undefined {
   const text = env[name]?.trim() ?? "";
   return text === "" ? undefined : text;
 }

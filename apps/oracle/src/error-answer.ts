@@ -6,7 +6,7 @@ import { AttestationError } from "./ports/attestation-error.ts";
 import { outcomeOf } from "./usecases/outcome.ts";
 
 /** Public messages that replace those of internal errors. */
-const WORDS: Partial<Record<OracleErrorCode, string>> = {
+const PUBLIC_MESSAGES: Partial<Record<OracleErrorCode, string>> = {
   upstream_unavailable: "a chain node or the key service returned no usable response; try again",
   internal: "internal error",
 };
@@ -18,14 +18,16 @@ const UPSTREAM_RETRY_SECONDS = 1;
  * status.
  */
 export function oracleErrorAnswer(thrown: unknown, usual: ErrorAnswer): OwnErrorAnswer {
-  if (thrown === undefined) return framework(usual, usual.status === 404 ? "not_found" : "invalid_request");
+  if (thrown === undefined)
+    return frameworkAnswer(usual, usual.status === 404 ? "not_found" : "invalid_request");
   const code = outcomeOf(thrown);
-  if (thrown instanceof AttestationError) return ours(thrown.code, thrown.message, thrown);
-  if (code !== "internal") return ours(code, thrown instanceof Error ? thrown.message : "", fieldOf(thrown));
-  return usual.status < 500 ? framework(usual, "invalid_request") : ours("internal", "");
+  if (thrown instanceof AttestationError) return attestationAnswer(thrown.code, thrown.message, thrown);
+  if (code !== "internal")
+    return attestationAnswer(code, thrown instanceof Error ? thrown.message : "", fieldOf(thrown));
+  return usual.status < 500 ? frameworkAnswer(usual, "invalid_request") : attestationAnswer("internal", "");
 }
 
-function ours(
+function attestationAnswer(
   code: OracleErrorCode,
   message: string,
   facts: { readonly field?: string | undefined; readonly retryAfterSeconds?: number | undefined } = {},
@@ -33,7 +35,7 @@ function ours(
   const retryAfter =
     facts.retryAfterSeconds ?? (code === "upstream_unavailable" ? UPSTREAM_RETRY_SECONDS : undefined);
   const body: OracleError = {
-    message: WORDS[code] ?? message,
+    message: PUBLIC_MESSAGES[code] ?? message,
     code,
     ...(facts.field === undefined ? {} : { field: facts.field }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
@@ -47,7 +49,7 @@ function ours(
   };
 }
 
-function framework(
+function frameworkAnswer(
   { status, headers, body, unexpected }: ErrorAnswer,
   code: OracleErrorCode,
 ): OwnErrorAnswer {

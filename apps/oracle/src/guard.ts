@@ -16,8 +16,8 @@ const PARTS_OF_DOCUMENTATION = "/documentation/";
 export function guard(app: FastifyInstance, keys: ApiKeys, metricsOpen: boolean): void {
   const open = new Set(metricsOpen ? [...OPEN, "/metrics"] : OPEN);
   const wrongKeys = limitWrongKeys(() => performance.now());
-  const check = (given: string, address: string): void => {
-    if (keys.labelOf(given) !== undefined) return;
+  const check = (key: string, address: string): void => {
+    if (keys.labelOf(key) !== undefined) return;
     wrongKeys.check(address);
     wrongKeys.count(address);
     throw new AttestationError("unauthorized", "x-api-key is not a key of this oracle");
@@ -25,11 +25,11 @@ export function guard(app: FastifyInstance, keys: ApiKeys, metricsOpen: boolean)
   app.addHook("onRequest", (request, _reply, done) => {
     const { url } = request.routeOptions;
     if (url !== undefined && (open.has(url) || url.startsWith(PARTS_OF_DOCUMENTATION))) return done();
-    const given = request.headers["x-api-key"];
-    if (given === undefined) return done(new AttestationError("unauthorized", "x-api-key is required"));
+    const header = request.headers["x-api-key"];
+    if (header === undefined) return done(new AttestationError("unauthorized", "x-api-key is required"));
     try {
       // Two headers of that name arrive as one text, which is not a key.
-      check(typeof given === "string" ? given : "", request.ip);
+      check(typeof header === "string" ? header : "", request.ip);
       done();
     } catch (error) {
       done(

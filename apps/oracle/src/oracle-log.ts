@@ -1,7 +1,7 @@
 import { createLogger, withoutUrlSecrets } from "@causeway/service-kit";
 import type { Logger, LogOptions } from "@causeway/service-kit";
 
-const DEEPEST_CAUSE = 6;
+const MAX_CAUSE_DEPTH = 6;
 
 /**
  * A logger that writes neither stacks nor configured secrets. URLs of RPC providers contain keys, and
@@ -29,7 +29,7 @@ function describe(error: unknown, secrets: readonly string[], depth: number): un
       Object.entries({ code, kind, method, field }).filter(([, value]) => typeof value === "string"),
     ),
     message: withoutSecrets(error.message, secrets),
-    ...(error.cause === undefined || depth >= DEEPEST_CAUSE
+    ...(error.cause === undefined || depth >= MAX_CAUSE_DEPTH
       ? {}
       : { cause: describe(error.cause, secrets, depth + 1) }),
   };

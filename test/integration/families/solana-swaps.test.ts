@@ -373,12 +373,12 @@ test.each([
   [
     "another amount",
     (answer: Record<string, unknown>) => ({ ...answer, inAmount: "1" }),
-    "another amount than requested",
+    "a different amount than requested",
   ],
   [
     "another token",
     (answer: Record<string, unknown>) => ({ ...answer, outputMint: WRAPPED_SOL }),
-    "other tokens than requested",
+    "different tokens than requested",
   ],
   [
     "another slippage",

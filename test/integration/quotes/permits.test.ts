@@ -20,8 +20,8 @@ import {
 } from "../../../apps/api/src/chains/permits.port.ts";
 import { executePermit } from "../../../apps/api/src/executions/permits/execute-permit.ts";
 import { permitCall, vrsOf } from "../../../apps/api/src/quotes/permits/permit-call.ts";
-import { isSigned } from "../../../apps/api/src/quotes/permits/typed-data.ts";
-import type { SignedTerms } from "../../../apps/api/src/quotes/permits/typed-data.ts";
+import { hasPermit } from "../../../apps/api/src/quotes/permits/typed-data.ts";
+import type { TermsWithPermit } from "../../../apps/api/src/quotes/permits/typed-data.ts";
 import { idempotencyStore } from "../../../apps/api/src/http/idempotency-store.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { utcDay } from "../../../apps/api/src/db/utc-day.ts";
@@ -166,8 +166,8 @@ async function refusalOf(
   return { code: error.code, reason, message: error.message };
 }
 
-function termsOf({ terms }: Agreed): SignedTerms {
-  if (!isSigned(terms)) throw new Error("the terms are not paid by signature");
+function termsOf({ terms }: Agreed): TermsWithPermit {
+  if (!hasPermit(terms)) throw new Error("the terms are not paid by signature");
   return terms;
 }
 

@@ -89,9 +89,9 @@ const { app } = await aServer({
         usd: 2_000n * ONE,
       },
     ],
-    acceptClaim: async (...given) => {
-      if (given[0] !== claimId) throw new ServiceError("INVALID_REQUEST", "Claim not found");
-      posted.push(given);
+    acceptClaim: async (...args) => {
+      if (args[0] !== claimId) throw new ServiceError("INVALID_REQUEST", "Claim not found");
+      posted.push(args);
     },
   }),
 });

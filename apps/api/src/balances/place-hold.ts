@@ -5,7 +5,7 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import { appraise, heldKind, worthOf } from "./appraise.ts";
 
 export type HoldInput = Omit<NewHold, "placedAtMs"> & {
-  /** Limit of this key's active holds, USD with 18 decimals; undefined: the available balance. */
+  /** Limit of this key's active holds, USD with 18 decimals. Undefined: only the balance limits them. */
   readonly maxExposureUsd?: bigint | undefined;
 };
 
@@ -32,10 +32,11 @@ export async function placeHold(
 ): Promise<PlacedHold> {
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(input.wallet, atMs);
-  const known = await tx.ledger.hold(input.requestId);
-  if (known !== undefined) {
-    const isSame = known.state === "active" && known.wallet === input.wallet && known.usd === input.usd;
-    return isSame ? { kind: "placed" } : { kind: "taken", hold: known };
+  const existing = await tx.ledger.hold(input.requestId);
+  if (existing !== undefined) {
+    const isSame =
+      existing.state === "active" && existing.wallet === input.wallet && existing.usd === input.usd;
+    return isSame ? { kind: "placed" } : { kind: "taken", hold: existing };
   }
   const exposureUsd = await tx.ledger.exposureUsd(input.keyId);
   const addedUsd = input.usd + (input.surplusUsd ?? 0n);

@@ -20,7 +20,7 @@ export async function readBalances(services: ReadServices, wallet: Address): Pro
     currency,
     line: lineOf(book, { chainId: appBalance.chainId, currency: currency.address }),
   }));
-  const known = await Promise.all(
+  const valued = await Promise.all(
     lines
       .filter(({ line }) => line.balance + line.pending + line.owed > 0n)
       .map(async ({ currency, line }) => {
@@ -30,8 +30,8 @@ export async function readBalances(services: ReadServices, wallet: Address): Pro
         return { view, owedUsd: amountToUsdUp(owed, unit) };
       }),
   );
-  const all = known.map(({ view }) => view);
-  const netUsd = known.reduce((sum, { view, owedUsd }) => sum + view.usd - owedUsd, 0n);
+  const all = valued.map(({ view }) => view);
+  const netUsd = valued.reduce((sum, { view, owedUsd }) => sum + view.usd - owedUsd, 0n);
   const totalUsd = notBelowZero(netUsd);
   return {
     main: all.find(({ currency }) => currency === appBalance.currencies[0]) ?? zeroBalance(appBalance),

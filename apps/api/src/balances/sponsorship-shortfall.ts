@@ -10,11 +10,11 @@ export function shortfallText(
   { availableUsd, requiredUsd, missing }: Shortfall,
 ): string {
   const balance = `The app balance of ${wallet} has $${formatUsd(availableUsd)}`;
-  const transferred = `$${formatUsd(requiredUsd)} of app fees, swap costs and the difference to fixedRate must be sponsored`;
+  const sponsored = `$${formatUsd(requiredUsd)} of app fees, swap costs and the difference to fixedRate must be sponsored`;
   if (missing === "balance")
     return `${balance} available, but the fees are $${formatUsd(requiredUsd)}, which must be covered in full`;
-  if (missing === "unheld") return `${balance} that is not held for fast fills, but ${transferred}`;
+  if (missing === "unheld") return `${balance} that is not held for fast fills, but ${sponsored}`;
   const stablecoins = appBalance.currencies.filter((currency) => currency.class === "stable");
   const symbols = stablecoins.map(({ symbol }) => symbol).join(", ");
-  return `${balance} in stablecoins (${symbols || "none configured"}), but ${transferred} in stablecoins`;
+  return `${balance} in stablecoins (${symbols || "none configured"}), but ${sponsored} in stablecoins`;
 }

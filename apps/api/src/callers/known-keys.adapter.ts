@@ -98,18 +98,18 @@ export function knownKeys(
 
   return {
     async find(text) {
-      const given = readApiKey(text);
-      if (given === undefined) return undefined;
+      const parsed = readApiKey(text);
+      if (parsed === undefined) return undefined;
       let key: StoredKey | undefined;
       try {
-        key = await lookUp(given.id);
+        key = await lookUp(parsed.id);
       } catch (error) {
         if (error instanceof ServiceError) throw error;
         throw new ServiceError("SERVICE_UNAVAILABLE", "API keys could not be read; try again", {
           cause: error,
         });
       }
-      const secretHash = secretHashOf(given.secret);
+      const secretHash = secretHashOf(parsed.secret);
       const isCurrent = timingSafeEqual(secretHash, key?.secretHash ?? NO_HASH);
       const isPrevious = timingSafeEqual(secretHash, key?.previous?.hash ?? NO_HASH);
       const isValidPrevious =

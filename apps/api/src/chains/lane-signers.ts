@@ -21,7 +21,7 @@ export function ownAccounts({ signer, executor, depositAddressOperator }: OwnKey
   return [signer, executor, depositAddressOperator].flatMap((key) => key?.address ?? []);
 }
 
-/** Lane keys, and former keys, whose lanes complete their payments. Absent: none are kept. */
+/** Lane keys, and former keys that only complete their open payments. Absent: there are no former keys. */
 export type DrainingKeys = LaneKeys & Partial<Pick<WorkerServices, "formerSigners">>;
 
 /** The keys whose open transactions are maintained. */

@@ -182,10 +182,10 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
       return { amount, blockNumber };
     },
     gasBalance: (account) => {
-      const has = freshFacts().gasBalances.get(account);
-      if (has === undefined)
+      const balance = freshFacts().gasBalances.get(account);
+      if (balance === undefined)
         throw new RangeError(`invariant violated: balance of ${account} on ${chain.name} is not tracked`);
-      return has;
+      return balance;
     },
     lagging: () => headAgeMs() > lateMs,
     headAgeMs,

@@ -3,7 +3,7 @@ import { orderToJson, type Address } from "@causeway/domain";
 import { signOrderAnswer, signTransactionAnswer } from "@causeway/wire";
 
 /**
- * A key in a signer process with signing rules: it signs transactions that its rules allow, and orders. It
+ * A key in a separate signer process, which signs orders, and transactions that its rules allow. The process
  * receives their fields, never a digest.
  * @param url `unix:///<path>`, or http with the token as its password
  */

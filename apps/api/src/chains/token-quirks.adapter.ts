@@ -34,7 +34,7 @@ export function createTokenQuirks({
   onFault,
   maxKept = MAX_KEPT,
 }: TokenQuirksOptions): TokenQuirks {
-  const heard =
+  const reportFault =
     <T>(chainId: number, unknown: T) =>
     (error: unknown): T => {
       onFault(error, { chainId });
@@ -54,13 +54,15 @@ export function createTokenQuirks({
     behavior(chainId, token) {
       const probe = probes.get(chainId);
       if (probe === undefined) return UNKNOWN;
-      return behaviors(`${chainId}:${token}`, () => probe.behavior(token).catch(heard(chainId, UNKNOWN)));
+      return behaviors(`${chainId}:${token}`, () =>
+        probe.behavior(token).catch(reportFault(chainId, UNKNOWN)),
+      );
     },
     recipient(chainId, token, recipient) {
       const probe = probes.get(chainId);
       if (probe === undefined) return undefined;
       return recipients(`${chainId}:${token}:${recipient}`, () =>
-        probe.recipient(token, recipient).catch(heard(chainId, undefined)),
+        probe.recipient(token, recipient).catch(reportFault(chainId, undefined)),
       );
     },
   };

@@ -40,13 +40,13 @@ export const appBalanceSettings = {
 
 /** How long a claim can be signed after it was offered. */
 export const APP_BALANCE_CLAIM_SECONDS = 600;
-/** The first currency, unless another one is configured or the chain lacks it. */
+/** The currency that is charged first if none is configured and the chain has this one. */
 const DEFAULT_CURRENCY = "usdc";
 
 /**
- * Problems between these settings and the chains.
- * @param settings without those that are invalid
- * @param invalidChains chains that `chains` lacks because of their own problems
+ * Problems of these settings with the configured chains.
+ * @param settings the valid settings only
+ * @param invalidChains chains that `chains` lacks because their own configuration is invalid
  */
 export function appBalanceProblems(
   settings: Partial<SettingValues<typeof appBalanceSettings>>,
@@ -56,13 +56,13 @@ export function appBalanceProblems(
   if (chains.length + invalidChains.length === 0) return [];
   const { appBalanceChainId: id, appBalanceCurrency: wanted } = settings;
   // The first chain is only known if no chain is invalid.
-  const isFirst = id === undefined && "appBalanceChainId" in settings && invalidChains.length === 0;
-  const chain = isFirst ? chains[0] : chains.find((one) => one.id === id);
+  const usesFirst = id === undefined && "appBalanceChainId" in settings && invalidChains.length === 0;
+  const chain = usesFirst ? chains[0] : chains.find((one) => one.id === id);
   if (chain === undefined)
     return id === undefined || invalidChains.some((one) => one.id === id)
       ? []
       : ["APP_BALANCE_CHAIN_ID must be the chain id of an enabled EVM chain"];
-  return wanted === undefined || payable(chain).some((currency) => isCalled(currency, wanted))
+  return wanted === undefined || payable(chain).some((currency) => hasName(currency, wanted))
     ? []
     : [`APP_BALANCE_CURRENCY must be a currency of ${chain.name}`];
 }
@@ -94,6 +94,6 @@ function payable({ native, tokens }: Chain): readonly Currency[] {
   return [native, ...tokens].filter(({ supportsBridging }) => supportsBridging);
 }
 
-function isCalled({ symbol, id, priceId }: Currency, word: string): boolean {
-  return [symbol, id, priceId].some((name) => name.toLowerCase() === word.toLowerCase());
+function hasName({ symbol, id, priceId }: Currency, wanted: string): boolean {
+  return [symbol, id, priceId].some((name) => name.toLowerCase() === wanted.toLowerCase());
 }

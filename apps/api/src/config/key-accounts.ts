@@ -3,8 +3,8 @@ import type { Address, Hex } from "@causeway/domain";
 import { createECDH, createPrivateKey, createPublicKey } from "node:crypto";
 import { ripemd160, sha256 } from "viem";
 
-// The account of a private key of 32 bytes in hex with 0x, as canonical bytes. Computed without the libraries
-// of a chain family, which are loaded only if a chain of it is configured.
+// Derives the account of a 32-byte private key (0x-prefixed hex), as canonical bytes. Uses no chain family's
+// libraries: they are loaded only if a chain of that family is configured.
 
 /** Precedes the seed in the DER encoding of an ed25519 private key (RFC 8410). */
 const ED25519_PREFIX = "302e020100300506032b657004220420";

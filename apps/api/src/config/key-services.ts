@@ -50,15 +50,15 @@ export interface KeyServices {
  * @throws ConfigError for half a key pair
  */
 export function readKeyServices(settings: SettingValues<typeof keyServiceSettings>, env: Env): KeyServices {
-  const given = (name: string): string | undefined => env[name]?.trim() || undefined;
-  const accessKeyId = given("AWS_ACCESS_KEY_ID");
-  const secretAccessKey = given("AWS_SECRET_ACCESS_KEY");
-  const sessionToken = given("AWS_SESSION_TOKEN");
+  const nonEmpty = (name: string): string | undefined => env[name]?.trim() || undefined;
+  const accessKeyId = nonEmpty("AWS_ACCESS_KEY_ID");
+  const secretAccessKey = nonEmpty("AWS_SECRET_ACCESS_KEY");
+  const sessionToken = nonEmpty("AWS_SESSION_TOKEN");
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
     throw new ConfigError(["AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set together"]);
   return {
     aws: {
-      endpoint: given("AWS_ENDPOINT_URL_KMS"),
+      endpoint: nonEmpty("AWS_ENDPOINT_URL_KMS"),
       credentials:
         accessKeyId === undefined || secretAccessKey === undefined
           ? undefined

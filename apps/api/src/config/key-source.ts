@@ -32,8 +32,8 @@ export function readKeySource(name: string, text: string): KeySource {
   if (region !== undefined && keyId !== undefined) return { kind: "aws-kms", region, keyId };
   const [, version] = GOOGLE.exec(text) ?? [];
   if (version !== undefined) return { kind: "gcp-kms", name: version };
-  const [, own] = SIGNER_PROCESS.exec(text) ?? [];
-  if (own !== undefined) return { kind: "signer", url: readSignerProcess(name, own) };
+  const [, processUrl] = SIGNER_PROCESS.exec(text) ?? [];
+  if (processUrl !== undefined) return { kind: "signer", url: readSignerProcess(name, processUrl) };
   const [, kind, url] = REMOTE.exec(text) ?? [];
   const parsed = url === undefined ? null : URL.parse(url);
   if (url === undefined || parsed === null || parsed.search !== "" || parsed.hash !== "")

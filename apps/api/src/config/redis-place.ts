@@ -68,17 +68,19 @@ type RedisSettings = Partial<SettingValues<typeof redisSettings>>;
  * @throws ConfigError with all problems; none contains a secret
  */
 export function readRedisPlace(settings: RedisSettings, env: Env): RedisPlace {
-  const isGiven = (name: string): boolean =>
+  const isSet = (name: string): boolean =>
     [name, `${name}_FILE`].some((one) => (env[one] ?? "").trim() !== "");
-  const given = ["REDIS_URL", "REDIS_SENTINELS", "REDIS_CLUSTER"].filter(isGiven);
+  const places = ["REDIS_URL", "REDIS_SENTINELS", "REDIS_CLUSTER"].filter(isSet);
   const problems: string[] = [];
-  if (given.length === 0)
+  if (places.length === 0)
     problems.push(`REDIS_URL is required: ${URL_FORM}, secret; or set REDIS_SENTINELS or REDIS_CLUSTER`);
-  if (given.length > 1)
-    problems.push(`set only one of REDIS_URL, REDIS_SENTINELS and REDIS_CLUSTER, got ${given.join(" and ")}`);
-  if (given.includes("REDIS_SENTINELS") !== isGiven("REDIS_SENTINEL_NAME"))
+  if (places.length > 1)
+    problems.push(
+      `set only one of REDIS_URL, REDIS_SENTINELS and REDIS_CLUSTER, got ${places.join(" and ")}`,
+    );
+  if (places.includes("REDIS_SENTINELS") !== isSet("REDIS_SENTINEL_NAME"))
     problems.push("REDIS_SENTINELS and REDIS_SENTINEL_NAME must be set together");
-  if (settings.redisTls === true && given.includes("REDIS_URL"))
+  if (settings.redisTls === true && places.includes("REDIS_URL"))
     problems.push("REDIS_TLS has no effect on REDIS_URL; use rediss:// there, and unset REDIS_TLS");
   const sentinels = nodesOf("REDIS_SENTINELS", settings.redisSentinels, problems);
   const nodes = nodesOf("REDIS_CLUSTER", settings.redisCluster, problems);

@@ -38,18 +38,18 @@ function readEntry(
   chainIds: readonly number[],
 ): { readonly value: SpendingLimit; readonly problems: readonly string[] } {
   const problems: string[] = [];
-  const given: Partial<Record<string, unknown>> =
+  const fields: Partial<Record<string, unknown>> =
     typeof entry === "object" && entry !== null && !Array.isArray(entry) ? { ...entry } : {};
-  if (Object.keys(given).length === 0) problems.push("must be an object with a limit");
-  const unknown = Object.keys(given).filter((name) => !(FIELDS as readonly string[]).includes(name));
+  if (Object.keys(fields).length === 0) problems.push("must be an object with a limit");
+  const unknown = Object.keys(fields).filter((name) => !(FIELDS as readonly string[]).includes(name));
   if (unknown.length > 0)
     problems.push(`has unknown fields: ${unknown.join(", ")}; allowed: ${FIELDS.join(", ")}`);
-  const { key, chainId } = given;
+  const { key, chainId } = fields;
   if (key !== undefined && !isKeyName(key)) problems.push(`key must be one of ${keyNames.join(", ")}`);
   if (chainId !== undefined && !chainIds.some((id) => id === chainId))
     problems.push(`chainId must be the id of a configured chain: ${chainIds.join(", ")}`);
   const amount = (field: string, decimals: number): bigint | undefined => {
-    const value = given[field];
+    const value = fields[field];
     if (value === undefined) return undefined;
     if (typeof value === "string" && /^\d{1,12}(\.\d{1,9})?$/.test(value)) return parseUnits(value, decimals);
     problems.push(`${field} must be a decimal number as text, for example "2500.50"`);
@@ -63,7 +63,7 @@ function readEntry(
     maxFeePerGasWei: amount("maxFeePerGasGwei", 9),
   };
   const hasLimit = ["transactionUsd", "dayUsd", "maxFeePerGasGwei"].some(
-    (field) => given[field] !== undefined,
+    (field) => fields[field] !== undefined,
   );
   if (problems.length === 0 && !hasLimit)
     problems.push("must set transactionUsd, dayUsd or maxFeePerGasGwei");

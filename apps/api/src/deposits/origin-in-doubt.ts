@@ -15,9 +15,9 @@ import type { OriginProblem, SenderFacts } from "./judge-origin.ts";
 type Needs = Pick<Services, "chains" | "reads">;
 
 /**
- * Checks the origin transaction of a request: the one that the app names, else those reported before. Refuses
- * the fast fill unless one can become the agreed deposit (a wallet may have replaced a stuck one). Without
- * any, only keys whose rules allow it may fast fill.
+ * Refuses a fast fill unless one of the request's origin transactions can become the agreed deposit: the one
+ * that the app names, or any reported before (a wallet may have replaced a stuck one). If none is known, only
+ * keys with the rule `allowUnsubmitted` may fast fill.
  * @throws ServiceError FAST_FILL_REFUSED; INVALID_REQUEST for a malformed `txHash`; RpcFault
  */
 export async function refuseDoubtfulOrigin(
@@ -25,7 +25,7 @@ export async function refuseDoubtfulOrigin(
   request: RequestRecord,
   { key, txHash: named }: Pick<FastFillRequest, "key" | "txHash">,
 ): Promise<void> {
-  // Its deposit is in a block, or the service's own transaction makes it.
+  // In any other state, the deposit is mined already, or the service's own transaction makes it.
   if (request.state.name !== "quoted") return;
   const { requestId, origin, depositAddress } = request.terms;
   // The service's own sweep makes the deposit.
@@ -67,8 +67,8 @@ async function originProblem(
 }
 
 /**
- * Non-EVM connections read deposits once they are final. Before that, only an app that accepts a missing
- * deposit can guarantee what the transaction contains, and that nothing replaces it.
+ * Non-EVM connections read deposits only once they are final. Until then, the transaction's content is
+ * unknown and it may be replaced, so only apps whose key has the rule `allowUnsubmitted` may fast fill.
  */
 async function nonEvmOriginProblem(
   { chain, connection }: ConnectedNonEvmChain,
@@ -103,7 +103,8 @@ async function evmOriginProblem(
 type MinedState = Extract<TransactionState, { kind: "mined" }>;
 
 /**
- * Reads its deposits as the watcher does: a deposit that the watcher would refund must not be fast filled.
+ * Reads the deposits of a mined transaction as the watcher does: a deposit that the watcher would refund must
+ * not be fast filled.
  */
 async function minedOriginProblem(
   { chain, connection: { reader } }: ConnectedChain,
@@ -131,10 +132,10 @@ async function senderFacts(
     reader.accountState(user, (paid ?? origin).currency, chain.contracts.depository),
   ]);
   const { baseFeePerGas } = pulse.gasPrices();
-  // Behind other transactions of the sender its state is unknown: one of them may be an approval.
-  const runs = nonce === used && (maxFeePerGas === undefined || maxFeePerGas >= baseFeePerGas);
+  // If other transactions of the sender come first, the result is unknown: one of them may be an approval.
+  const canRunNow = nonce === used && (maxFeePerGas === undefined || maxFeePerGas >= baseFeePerGas);
   const run =
-    runs && to !== undefined
+    canRunNow && to !== undefined
       ? await reader.simulate(
           from,
           { to, data: input, value },

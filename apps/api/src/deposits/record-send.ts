@@ -16,7 +16,7 @@ const MAX_PENDING_OF_SENDER = 64;
 /**
  * Records a transaction as the fulfillment of a `send` or a `swap`: only the exact quoted payment counts, and
  * each transaction for one request. It is then followed like any deposit.
- * @throws ServiceError INVALID_REQUEST if it is another payment, or taken
+ * @throws ServiceError INVALID_REQUEST if the transaction is another payment, or is recorded for another one
  */
 export async function recordSend(
   services: Needs,
@@ -52,7 +52,7 @@ export async function recordSend(
     (await isCanonical(connected, await services.reads.trail(connected.chain.id), state.receipt))
       ? state.receipt
       : undefined;
-  const taken = await services.uow.run(async (tx) => {
+  const outcome = await services.uow.run(async (tx) => {
     const found = await tx.sends.taken(send);
     if (found !== "free") return found;
     if (counted !== undefined) await countReport(services, tx, connected, send, counted);
@@ -62,13 +62,13 @@ export async function recordSend(
     else await tx.sends.report(send);
     return found;
   });
-  if (taken === "tooMany")
+  if (outcome === "tooMany")
     throw new ServiceError(
       "RATE_LIMITED",
       `tx: ${sender} already has ${MAX_PENDING_OF_SENDER} pending transactions reported; report this one again once it is mined`,
       { field: "tx", requestId: terms.requestId },
     );
-  if (taken === "taken")
+  if (outcome === "taken")
     throw new ServiceError(
       "INVALID_REQUEST",
       "tx is already recorded for another payment, or the request is already paid",

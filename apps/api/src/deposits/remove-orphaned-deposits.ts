@@ -14,18 +14,19 @@ export interface Advance {
 }
 
 /**
- * Acts on deposits that were marked as orphaned; those mined again have moved to their new block before.
+ * Acts on deposits that were marked as orphaned. Deposits that were mined again are not among them: they were
+ * moved to their new block before.
  */
 export async function followOrphanedDeposits(
   services: RecordingServices,
   tx: Tx,
   reading: Reading,
-  gone: readonly DepositRecord[],
+  orphaned: readonly DepositRecord[],
 ): Promise<void> {
   const { chain } = reading;
-  const requestIds = new Set(gone.flatMap(({ requestId }) => requestId ?? []));
+  const requestIds = new Set(orphaned.flatMap(({ requestId }) => requestId ?? []));
   const records = requestIds.size === 0 ? undefined : await tx.requests.lockAll([...requestIds]);
-  for (const deposit of gone) {
+  for (const deposit of orphaned) {
     const { requestId, refundState } = deposit;
     const isOwn = requestId !== undefined && records?.get(requestId)?.state.depositId === deposit.id;
     if (!isOwn && refundState === "none" && reading.isTooSmall?.(deposit) === true) continue;
@@ -38,7 +39,10 @@ export async function followOrphanedDeposits(
   }
 }
 
-/** Nothing was sent for it, and it is no longer in the depository: if it returns, it is judged again. */
+/**
+ * Removes an orphaned deposit from its request. Nothing was paid for the deposit; if it is mined again, it is
+ * judged again.
+ */
 async function removeOwnOrphan(
   services: RecordingServices,
   tx: Tx,
@@ -68,7 +72,7 @@ async function removeOwnOrphan(
   await replaceOrphaned(services, tx, reading, next);
 }
 
-/** The heights above and up to which blocks may have been replaced, and the new hashes there. */
+/** The range of heights at which blocks may have been replaced, and the new hashes there. */
 export function replacedBlocks({
   known,
   change,

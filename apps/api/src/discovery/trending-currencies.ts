@@ -56,13 +56,13 @@ export function trendingCurrencies(
   return [...inOrder.values()].slice(0, limit).map((one) => toListedCurrency(chains, one));
 }
 
-type Place = Pick<Currency, "chainId" | "address">;
+type TokenId = Pick<Currency, "chainId" | "address">;
 
-const keyOf = ({ chainId, address }: Place): string => `${chainId}:${address}`;
+const keyOf = ({ chainId, address }: TokenId): string => `${chainId}:${address}`;
 
 const sign = (difference: bigint): number => (difference > 0n ? 1 : difference < 0n ? -1 : 0);
 
 /** A fixed order for ties keeps the answer stable. */
-function compareKeys(one: Place, other: Place): number {
+function compareKeys(one: TokenId, other: TokenId): number {
   return one.chainId - other.chainId || (one.address < other.address ? -1 : 1);
 }

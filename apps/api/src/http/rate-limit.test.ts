@@ -129,7 +129,7 @@ test("counts quotes, status reads and other calls separately, by key and by addr
     await passing(() => get(status, large)),
     await passing(() => get("/chains", large)),
   ]).toEqual([2, 3, 2, 3, 5, 4, 6, 7, 7]);
-  // The same key from another address is the same caller; another address without one is another.
+  // With a key, the address does not matter. Without a key, another address is another caller.
   expect((await quote(usual, "192.0.2.2")).statusCode).toBe(429);
   expect((await quote({}, "192.0.2.2")).statusCode).toBe(200);
   await app.close();
@@ -143,7 +143,7 @@ test("addresses of one IPv6 network count as one caller", async () => {
   await app.close();
 });
 
-test("one visitor of a page does not use up its key's limit for the others", async () => {
+test("one visitor of a page does not use up the limit of the page's key for other visitors", async () => {
   const { app, quote } = await aLimitedServer();
   const page = { "x-api-key": "page", origin: PAGE };
   expect(await passing(() => quote(page, "192.0.2.1"))).toBe(3);
@@ -171,7 +171,7 @@ test("limits key guessing without blocking valid keys of the same address", asyn
   await app.close();
 });
 
-test("does not look up unknown keys above that limit", async () => {
+test("does not look up unknown keys once an address has reached the limit on key guesses", async () => {
   const asked: string[] = [];
   const { app } = await aServer({
     limits: fakeLimits(),
@@ -313,7 +313,7 @@ test("limits destination calls of callers without a secret key, per quote and in
     message:
       "txs exceed the limit of 10000 bytes in 24 hours without a secret API key; retry in 42 s or send x-api-key",
   });
-  // A publishable key adds nothing to the quota of an address, and does not share it with other visitors.
+  // With a publishable key, each address still has only its own quota.
   expect(await withCalls(4_096, page)).toMatchObject({ status: 429 });
   expect(await withCalls(4_096, page, "/quote/v2", "192.0.2.2")).toMatchObject({ status: 200 });
   for (let quotes = 0; quotes < 5; quotes++)

@@ -1,7 +1,7 @@
 /** One answered call. */
 export interface UsageNote {
   readonly keyId: string;
-  /** Method and path, parameters by name. */
+  /** Method and path, with parameter names in place of their values. */
   readonly endpoint: string;
   readonly status: number;
   /** Empty: no error. */
@@ -9,7 +9,7 @@ export interface UsageNote {
 }
 
 export interface UsageCount extends UsageNote {
-  /** Start of the minute, hour or day: the hour after two days, the day after sixty. */
+  /** Start of the minute that was counted; of its hour after two days, of its day after 60 days. */
   readonly startMs: number;
   readonly count: number;
 }

@@ -87,7 +87,7 @@ async function applyInOneCommit(
       if (slot === undefined || !isUnchanged(one.slot, slot)) continue;
       const record = slot.leg.requestId && records.get(slot.leg.requestId);
       if (decided.length > 1 && (record === undefined || !isPlain(record))) left.push(one);
-      else due.push({ moment: { services, tx, slot, record }, outcome: one.outcome });
+      else due.push({ context: { services, tx, slot, record }, outcome: one.outcome });
     }
     return { moved: await apply(services, tx, due), left };
   });
@@ -95,7 +95,7 @@ async function applyInOneCommit(
 
 /** A slot of this commit, locked and unchanged. */
 interface Due<O extends Outcome = Outcome> {
-  readonly moment: LegContext;
+  readonly context: LegContext;
   readonly outcome: O;
 }
 type OutcomeOf<K extends Outcome["kind"]> = Extract<Outcome, { readonly kind: K }>;
@@ -103,15 +103,15 @@ type OutcomeOf<K extends Outcome["kind"]> = Extract<Outcome, { readonly kind: K 
 /** @returns the slots as they are now */
 async function apply(services: WorkerServices, tx: Tx, due: readonly Due[]): Promise<Slot[]> {
   const of = <K extends Outcome["kind"]>(kind: K): Due<OutcomeOf<K>>[] =>
-    due.flatMap(({ moment, outcome }) =>
-      outcome.kind === kind ? [{ moment, outcome: outcome as OutcomeOf<K> }] : [],
+    due.flatMap(({ context, outcome }) =>
+      outcome.kind === kind ? [{ context, outcome: outcome as OutcomeOf<K> }] : [],
     );
   const moved = [
     ...(await applyMined(services, tx, of("mined"))),
     ...(await applyFinal(services, tx, of("final"))),
   ];
-  for (const { moment } of of("orphaned")) moved.push(await applyOrphaned(moment));
-  for (const { moment, outcome } of of("dead")) moved.push(await applyDead(moment, outcome));
+  for (const { context } of of("orphaned")) moved.push(await applyOrphaned(context));
+  for (const { context, outcome } of of("dead")) moved.push(await applyDead(context, outcome));
   return moved;
 }
 
@@ -126,14 +126,14 @@ function isUnchanged(seen: Slot, slot: Slot): boolean {
   );
 }
 
-async function applyOrphaned(moment: LegContext): Promise<Slot> {
-  const { services, tx, slot } = moment;
+async function applyOrphaned(context: LegContext): Promise<Slot> {
+  const { services, tx, slot } = context;
   await tx.lanes.setOpen(slot.id);
   services.spentMemory?.noteUnpaid(slot, false);
   // The bytes are the same, so they can pay only once; they are sent again immediately.
   await tx.lanes.forgetBroadcasts([slot.id]);
   const attempt = minedAttemptOf(slot);
-  if (attempt.kind === "pay") await kindOf(slot).orphaned(moment, attempt);
+  if (attempt.kind === "pay") await kindOf(slot).orphaned(context, attempt);
   tx.events.alarm("slot_unmined", factsOf(slot));
   return { ...slot, ...NOT_MINED };
 }
@@ -144,7 +144,7 @@ async function applyFinal(
   due: ReadonlyArray<Due<OutcomeOf<"final">>>,
 ): Promise<Slot[]> {
   if (due.length === 0) return [];
-  const legs = due.map(({ moment }) => moment);
+  const legs = due.map(({ context }) => context);
   const ids = legs.map(({ slot }) => slot.id);
   await tx.lanes.setFinal(ids, services.clock.nowMs());
   if (hasDailyLimit(services)) await tx.policy.keep(ids);
@@ -156,8 +156,8 @@ async function applyFinal(
   return legs.map(({ slot }) => ({ ...slot, state: "final" }));
 }
 
-async function applyDead(moment: LegContext, { reason, why }: OutcomeOf<"dead">): Promise<Slot> {
-  const { services, tx, slot } = moment;
+async function applyDead(context: LegContext, { reason, why }: OutcomeOf<"dead">): Promise<Slot> {
+  const { services, tx, slot } = context;
   // Only now may the leg be paid another way.
   await tx.lanes.setDead(slot.id, reason);
   // It did not pay, so its day no longer counts it.
@@ -167,7 +167,7 @@ async function applyDead(moment: LegContext, { reason, why }: OutcomeOf<"dead">)
   }
   // The leg is planned again or ends another way: only a new plan can be held.
   await tx.policy.release(slot.leg.kind, [slot.leg.id]);
-  await kindOf(slot).dead(moment, reason);
+  await kindOf(slot).dead(context, reason);
   tx.events.alarm("slot_dead", { ...factsOf(slot), reason, why });
   return { ...slot, state: "dead" };
 }
@@ -188,9 +188,9 @@ async function applyMined(
   due: ReadonlyArray<Due<OutcomeOf<"mined">>>,
 ): Promise<Slot[]> {
   if (due.length === 0) return [];
-  const legs = due.map(({ moment, outcome: { attempt, receipt } }): MinedLeg => {
+  const legs = due.map(({ context, outcome: { attempt, receipt } }): MinedLeg => {
     // The chain may give it an id that its signer could not know.
-    return { ...moment, attempt: { ...attempt, txHash: receipt.txHash }, receipt };
+    return { ...context, attempt: { ...attempt, txHash: receipt.txHash }, receipt };
   });
   for (const [at, { slot, attempt, receipt }] of legs.entries()) {
     if (due[at]?.outcome.attempt.txHash !== attempt.txHash)

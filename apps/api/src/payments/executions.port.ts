@@ -108,8 +108,8 @@ export interface ExecutionWrites {
    */
   lockSpending(budget: Budget, except: RequestId | undefined): Promise<SponsorshipSpending>;
   /**
-   * Counts a user's executions since then that are in progress or had a cost. Includes everything committed
-   * before while `lockSpending` holds.
+   * Counts a user's executions since `sinceMs` that are in progress or had a cost. Call it after
+   * `lockSpending`: the count then includes everything committed before.
    */
   countUnpaid(keyId: string, user: Address, sinceMs: number): Promise<number>;
   /** Stores costs that became final; absent ones stay. */

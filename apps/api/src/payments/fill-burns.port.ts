@@ -16,7 +16,7 @@ export interface FillBurnWrites {
   ): Promise<number>;
   /** The cost that a sponsor has not been charged for yet, in USD with 18 decimals. */
   unchargedUsd(requestId: RequestId): Promise<bigint>;
-  /** The sponsor was charged `paidUsd` of the `usedUsd` that it was not charged for before. */
+  /** The sponsor was charged `paidUsd` for an uncharged cost of `usedUsd`. The solver pays the rest. */
   charged(requestId: RequestId, of: { readonly paidUsd: bigint; readonly usedUsd: bigint }): Promise<void>;
   /**
    * Locks until the transaction ends, so no other fill can be added. Call before locking a lane.
@@ -24,7 +24,7 @@ export interface FillBurnWrites {
    */
   lockUnderWay(): Promise<bigint>;
   noteUnderWay(slotId: string, usd: bigint): Promise<void>;
-  /** A refund keeps `kept` of the cost `revertedGas` from the deposit: the solver paid only the rest. */
+  /** Others than the solver paid `kept` of the cost `revertedGas`, such as the deposit of a refund. */
   keep(requestId: RequestId, of: { readonly kept: bigint; readonly revertedGas: bigint }): Promise<void>;
 }
 
@@ -34,6 +34,6 @@ export interface FillBurnReads {
    * native token.
    */
   sponsoredBurnWei(requestId: RequestId): Promise<bigint>;
-  /** The amount that the solver has paid itself since then, in wei of each chain's native token. */
+  /** The amount that the solver has paid itself since `sinceMs`, in wei of each chain's native token. */
   unpaidBurnsSince(sinceMs: number): Promise<{ chainId: number; wei: bigint }[]>;
 }

@@ -51,17 +51,17 @@ function usdNow(
  * The gas cost of a fast fill, which the app also pays if the deposit never arrives. Excludes the gas of
  * sponsored calls, which is charged separately.
  */
-export async function noteSpent(moment: LegContext): Promise<void> {
-  const usd = await gasUsdOf(moment, (gas, destinationCalls) =>
+export async function noteSpent(context: LegContext): Promise<void> {
+  const usd = await gasUsdOf(context, (gas, destinationCalls) =>
     destinationCalls !== undefined && destinationCalls.plainGas < gas ? destinationCalls.plainGas : gas,
   );
-  if (usd !== undefined) await moment.tx.fastFills.setSpent(usd.requestId, usd.usd);
+  if (usd !== undefined) await context.tx.fastFills.setSpent(usd.requestId, usd.usd);
 }
 
 /** The gas of a reverted fast fill, which its app pays. With calls, their sponsor has paid. */
-export async function noteRevertedGas(moment: LegContext): Promise<void> {
-  const { services, tx, slot } = moment;
-  const reverted = await gasUsdOf(moment, (gas, destinationCalls) =>
+export async function noteRevertedGas(context: LegContext): Promise<void> {
+  const { services, tx, slot } = context;
+  const reverted = await gasUsdOf(context, (gas, destinationCalls) =>
     destinationCalls === undefined ? gas : 0n,
   );
   if (reverted === undefined || reverted.usd === 0n) return;

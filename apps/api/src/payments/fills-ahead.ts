@@ -7,7 +7,7 @@ import { isBasisOf } from "./fill-basis.ts";
 import { previewFill } from "./plan/decide-fill.ts";
 import type { FillBasis, FillsAhead, PlanAhead, PlannedFill } from "./planned-fill.port.ts";
 
-/** Equal to the number of concurrent jobs, so that a slow node gets no more requests than from these. */
+/** As many as jobs run concurrently, so that a slow node gets no more requests than those jobs would send. */
 const MAX_FILLS = 128;
 /** Age above which a job does not take a plan. */
 const MAX_AGE_MS = 2_000;
@@ -26,7 +26,7 @@ export function createFillsAhead(nowMs: () => number = () => performance.now()):
   return {
     begin(request, plan, basis) {
       const { requestId } = request.terms;
-      // In the order in which they began; jobs that another process runs leave theirs.
+      // Plans stay here if another process runs their job. The map is ordered by start, oldest first.
       for (const [id, one] of begun) {
         if (!isOld(one)) break;
         begun.delete(id);
@@ -41,7 +41,7 @@ export function createFillsAhead(nowMs: () => number = () => performance.now()):
       begun.delete(requestId);
       if (begun.size >= MAX_FILLS || running >= MAX_FILLS) return;
       running++;
-      // The job meets the error itself, if it persists.
+      // If the error persists, the job gets it, too, and reports it.
       const answer = plan().catch(() => undefined);
       begun.set(requestId, { request, atMs: nowMs(), plan: answer.finally(() => running--), basis });
     },
@@ -50,7 +50,7 @@ export function createFillsAhead(nowMs: () => number = () => performance.now()):
       if (one === undefined) return undefined;
       begun.delete(requestId);
       if (isOld(one) || isNotStored(one.basis)) return undefined;
-      // Waits for a plan in progress without a timeout: the job would query a slow node for all of it again.
+      // No timeout: without this plan, the job would send all of its queries to the slow node again.
       const planned = await one.plan;
       return planned && { request: one.request, planned, checkedAtMs: one.atMs };
     },
@@ -61,7 +61,7 @@ function isNotStored(basis: FillBasis | undefined): boolean {
   return basis?.kind === "deposit" && basis.deposit.id === NOT_STORED;
 }
 
-/** Whether this is the basis of a plan once its deposit is stored: nothing that plans depend on differs. */
+/** Whether `basis` is `before` with its deposit stored: a plan for `before` then holds for `basis`, too. */
 function isBeforeStored(before: FillBasis | undefined, basis: FillBasis): boolean {
   if (before?.kind !== "deposit" || basis.kind !== "deposit" || !isNotStored(before)) return false;
   const [seen, stored] = [before.deposit, basis.deposit];
@@ -78,7 +78,7 @@ function isBeforeStored(before: FillBasis | undefined, basis: FillBasis): boolea
 
 /**
  * Plans fills while the transactions that make them possible are still being committed. The commit that
- * reserves the slot checks the request again under its lock, and that this is still its deposit.
+ * reserves the slot checks again, under the request's lock, the request and that its deposit is the same.
  */
 export function planAhead(services: WorkerServices): PlanAhead {
   return (request, deposit) => {
@@ -86,13 +86,13 @@ export function planAhead(services: WorkerServices): PlanAhead {
     const basis = { kind: "deposit", deposit, sinceMs: deposit.seenAtMs } as const;
     if (!isBasisOf(basis, request.state)) return;
     const end = endOf(services.chains, destination.chainId);
-    // Jobs keep to the limit of a rate-limited chain.
+    // Left to the jobs, which obey the chain's rate limit.
     if (end === undefined || end.isRateLimited) return;
     const plan = async (): Promise<PlannedFill | undefined> => {
       const look = await previewFill(services, request, basis);
       if (look.kind !== "planned" || look.whyPaid !== undefined || look.planned.kind !== "ready")
         return undefined;
-      // The job reads what reverted fills have cost by then.
+      // Left to the job, which reads the newest cost of reverted fills.
       return look.planned.burn.uncoveredUsd > 0n ? undefined : look.planned;
     };
     services.fillsAhead?.begin(request, plan, basis);

@@ -7,15 +7,15 @@ const HELD =
   "the database server was replaced and may have lost payments of this lane: it pays nothing until it has been compared with its chain";
 const NEW_SERVER = "the database server was replaced or restarted less than a minute ago";
 
-/** {@link whyHeld} of a lane that was read. */
+/** Like {@link whyHeld}, for a lane whose row was read already. */
 export function whyLaneHeld({ isReconciled, isServerNew }: LaneState): string | undefined {
   if (!isReconciled) return HELD;
   return isServerNew ? NEW_SERVER : undefined;
 }
 
 /**
- * Why a lane must not pay because of the database alone: a failover or a restored backup may have lost its
- * last payments. Asks no node. Undefined: it may.
+ * Why a lane must not pay because a failover or a restored backup may have lost its last payments. Reads only
+ * the database. Undefined: nothing there forbids payments.
  */
 export async function whyHeld(
   { reads }: Pick<Services, "reads">,
@@ -27,9 +27,9 @@ export async function whyHeld(
 }
 
 /**
- * Why a deposit must not be refunded because of the lanes that could have paid its fill: the solver's, and
- * that of the configured former key that signed the order. Asks no node, so that refunds of one chain do not
- * wait for the node of another.
+ * Why a deposit must not be refunded: a held lane could have paid its fill. These are the solver's lane and
+ * the lane of the configured former key that signed the order. Reads only the database, so that refunds on
+ * one chain do not wait for a node of another.
  */
 export async function whyFillHeld(
   services: Pick<Services, "reads" | "chains" | "signer" | "formerSigners">,

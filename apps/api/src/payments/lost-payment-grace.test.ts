@@ -58,7 +58,7 @@ test("does not wait for the blocks of a chain that was removed", async () => {
   expect(await mayDepositComeBack(600_000, { [REMOVED]: 1_000 }, REMOVED)).toBe(false);
 });
 
-test("counts from the payment if a backup brought an older time along", async () => {
+test("counts from the payment if a restored backup holds an earlier time for the lane", async () => {
   const atMs = HELD_MS + 3_600_000;
   expect(await mayDepositComeBack(3_700_000, {}, ORIGIN, atMs)).toBe(true);
   expect(await mayDepositComeBack(4_200_000, {}, ORIGIN, atMs)).toBe(false);

@@ -9,7 +9,7 @@ import { isHeld, releaseHeld, waitOf } from "./policy/held-payments.ts";
 import { sendSlot } from "./send-slots.ts";
 
 /**
- * Pays a leg: plans it, reserves a slot in the commit that moves the leg, then sends. Idempotent in any
+ * Pays a leg: plans it, reserves a slot in the commit that updates the leg, then sends. Idempotent in any
  * number of processes: the leg's lock and its one live slot allow one payment.
  * @throws RpcFault, ServiceError (prices): nothing was decided, the job retries
  */
@@ -42,7 +42,7 @@ async function reserveAndSend(
     kind.together?.has(wanted) === true && services.payTogether !== undefined
       ? await services.payTogether(wanted)
       : await payAlone(services, kind, wanted);
-  // The commit may have been rolled back, and another one may have moved the leg since.
+  // The commit that the leg was derived from may have been rolled back, or a later one changed the leg.
   if (sent === "moved" && leg.isAssumed === true) return await pay(services, kind, wanted.plan.leg.id);
   if (sent === "sent" || sent === "moved") return DONE;
   if (isHeld(sent)) return { waitMs: waitOf(sent), why: sent.why };

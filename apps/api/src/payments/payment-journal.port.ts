@@ -1,7 +1,7 @@
 import type { Address, Hex } from "@causeway/domain";
 import type { Attempt, Slot, SlotPlan } from "../db/records.port.ts";
 
-/** A payment as it was when it was last signed, with everything that its rows need. */
+/** A payment as it was when it was last signed, with everything that is needed to restore its rows. */
 export interface JournalEntry {
   readonly plan: SlotPlan;
   readonly nonce: number;
@@ -29,8 +29,8 @@ export interface PaymentJournal {
   enter(sent: readonly Entered[], atMs: number): Promise<void>;
   /**
    * The number above the highest nonce of the lane's entered payments; undefined: the journal knows none.
-   * From then on, processes that are connected to a former primary can enter nothing. Read the lane's row
-   * afterwards: it is then behind the mark only if rows were lost.
+   * After this call, processes that are connected to a former primary can no longer enter payments. Read the
+   * lane's row only after it: the row is then behind the mark only if rows were lost.
    * @throws FormerPrimary, an error of Redis
    */
   mark(chainId: number, sender: Address): Promise<number | undefined>;
@@ -40,8 +40,8 @@ export interface PaymentJournal {
    */
   raise(chainId: number, sender: Address, mark: number): Promise<void>;
   /**
-   * The nonces of which the journal has lost the payment or these bytes of it. Those below the newest that it
-   * keeps do not count.
+   * The nonces of which the journal has lost the payment or these bytes of it. Ignores nonces that are too
+   * old for the journal, which keeps only the newest ones.
    * @throws FormerPrimary, an error of Redis
    */
   missing(

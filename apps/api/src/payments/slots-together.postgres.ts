@@ -40,7 +40,8 @@ interface Planned extends Record<string, unknown> {
   readonly sender: Address;
   readonly atMs: number;
 }
-// Takes nonces for the legs without a live slot; a given nonce is the plan's place among the plans.
+// Reserves nonces for the legs without a live slot. The `nonce` passed in is only the plan's position in the
+// list.
 const insertSlots = defineSql("slots_insert", SLOT, (p: Params<Planned>) => {
   const { chainId, sender, state, createdAtMs, settlementNoted, nonce, legKind, legId: id } = slots;
   const others = Object.values(PLANNED).filter((column) => column !== nonce);
@@ -66,7 +67,7 @@ interface Restored extends Record<string, unknown> {
   readonly sender: Address;
   readonly atMs: number;
 }
-// The slot of a payment that the database has lost. Nothing if another slot has its nonce.
+// Inserts the slot of a payment that the database has lost, unless another slot has its nonce.
 const insertLost = defineSql("slot_restore", SLOT, (p: Params<Restored>) => {
   const { chainId, sender, state, createdAtMs, settlementNoted, legKind } = slots;
   const planned = Object.values(PLANNED);
@@ -121,8 +122,8 @@ const setBroadcasts = defineSqlWrite(
 );
 
 /**
- * Reserves nonces of one locked lane for plans of one leg kind. A leg with a live nonce gets none; of several
- * plans for one leg, as when a job runs twice, the first gets it.
+ * Reserves nonces of one locked lane for plans of one leg kind. A leg with a live slot gets no other nonce.
+ * If several plans are for one leg, as when a job runs twice, only the first gets a nonce.
  */
 export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: number): Promise<Slot[]> {
   const [first] = plans;

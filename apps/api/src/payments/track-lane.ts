@@ -9,12 +9,12 @@ import { isUsedByOthers, observeMined, observeUsed, type Trail, trailOf } from "
 import { payerOf } from "./payers/index.ts";
 
 /**
- * Compares a chain's lanes with it after a new head: which nonces are mined, orphaned or final. Reads one
- * nonce count per lane, and receipts only for nonces below it.
+ * Compares a chain's lanes with the chain after a new head: which nonces are mined, orphaned or final. Reads
+ * one nonce count per lane, and receipts only for nonces below that count.
  * @param reorged blocks were dropped since the last call: nodes then also drop pending transactions, so all
  * open ones are sent again
  * @param blocks canonical blocks as the watcher knows them, ending with the head
- * @throws the first fault, after the others were handled: the next head retries
+ * @throws the first fault, after all other slots were handled: the next head retries
  */
 export async function trackLane(
   services: WorkerServices,

@@ -20,8 +20,8 @@ export interface UsedContracts {
   all(): Promise<readonly UsedContract[]>;
   /** Records the contracts in use; existing entries keep their time. */
   note(used: readonly UsedContract[]): Promise<void>;
-  /** Quotes of a chain issued before a time that can still be paid, and when the last of them ends. */
-  openQuotes(chainId: number, givenBeforeMs: number, nowMs: number): Promise<OpenRequests>;
-  /** Requests from or to a chain quoted before a time that can still be filled. */
-  openOrders(chainId: number, givenBeforeMs: number, nowMs: number): Promise<OpenRequests>;
+  /** Quotes from a chain that were issued before `quotedBeforeMs` and can still be paid. */
+  openQuotes(chainId: number, quotedBeforeMs: number, nowMs: number): Promise<OpenRequests>;
+  /** Requests from or to a chain that were quoted before `quotedBeforeMs` and can still be filled. */
+  openOrders(chainId: number, quotedBeforeMs: number, nowMs: number): Promise<OpenRequests>;
 }

@@ -13,12 +13,12 @@ const note = defineWrite(
 );
 interface Open extends Record<string, unknown> {
   readonly chainId: number;
-  readonly givenBeforeMs: number;
+  readonly quotedBeforeMs: number;
   readonly nowMs: number;
 }
 const countOpen = (p: Params<Open>, isOpen: SQL): SQL => text`
   select count(*) as count, coalesce(max(${requests.fillDeadlineMs}), 0) as until_ms from ${requests}
-  where ${isOpen} and ${requests.kind} = 'bridge' and ${requests.createdAtMs} < ${p.givenBeforeMs}
+  where ${isOpen} and ${requests.kind} = 'bridge' and ${requests.createdAtMs} < ${p.quotedBeforeMs}
     and ${requests.fillDeadlineMs} > ${p.nowMs}`;
 const openQuotes = defineSql(
   "used_contracts_open_quotes",
@@ -45,9 +45,9 @@ export function usedContracts(sql: Sql): UsedContracts {
       for (const { chainId, address, role, firstUsedAtMs } of contracts)
         await note(sql, { chainId, address, role, firstUsedAtMs });
     },
-    openQuotes: async (chainId, givenBeforeMs, nowMs) =>
-      (await openQuotes(sql, { chainId, givenBeforeMs, nowMs }))[0] ?? NONE,
-    openOrders: async (chainId, givenBeforeMs, nowMs) =>
-      (await openOrders(sql, { chainId, givenBeforeMs, nowMs }))[0] ?? NONE,
+    openQuotes: async (chainId, quotedBeforeMs, nowMs) =>
+      (await openQuotes(sql, { chainId, quotedBeforeMs, nowMs }))[0] ?? NONE,
+    openOrders: async (chainId, quotedBeforeMs, nowMs) =>
+      (await openOrders(sql, { chainId, quotedBeforeMs, nowMs }))[0] ?? NONE,
   };
 }

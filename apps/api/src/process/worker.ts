@@ -52,11 +52,11 @@ export async function startWorker(
   const { config, log, pool, sql, clock, events, lifecycle, evmChains, nonEvmChains, serverLimits } = context;
   const connectedAtMs = performance.now();
   logConnections(log, connectionsOf("worker", config.database), serverLimits);
-  const paidChains = await withSolverKeys(nonEvmChains, keys);
+  const payingChains = await withSolverKeys(nonEvmChains, keys);
   const signing = {
     ...context,
     ...(await workerSigners(context, keys)),
-    chains: createChainDirectory(evmChains, paidChains),
+    chains: createChainDirectory(evmChains, payingChains),
     slotsBeingSent: new Map<string, number>(),
     spendingLimits,
     spentMemory: spentMemory(),

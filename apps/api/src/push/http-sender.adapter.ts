@@ -114,7 +114,7 @@ async function readBeginning(body: AsyncIterable<Buffer> & { destroy(): void }):
   return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString("utf8").replaceAll("\0", "");
 }
 
-/** The reason for the owner of the endpoint. Must reveal nothing about the internal network. */
+/** The reason that the endpoint's owner sees. Must reveal nothing about the internal network. */
 function reasonOf(error: unknown, timeoutMs: number): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof AddressRefused) return cause.message;

@@ -59,7 +59,7 @@ test("answers the same subscription at most ten times in ten seconds, without li
   expect(followed).toHaveLength(12);
 });
 
-test("when unsubscribed before the answer to the subscription, only the unsubscribe is answered", async () => {
+test("answers only the unsubscribe if it arrives before the subscription is answered", async () => {
   const { sent, closed, receive, subscribe } = aConversation();
   subscribe("a1");
   const filters = { id: `0x${"a1".repeat(32)}` };

@@ -20,7 +20,7 @@ type Report = Parameters<typeof indexTransaction>[1];
 /** Requests of one chain that may expire now. */
 interface Due extends DueOnChain {
   /** Requests whose reported transactions were checked. */
-  readonly looked: readonly RequestId[];
+  readonly checked: readonly RequestId[];
 }
 
 /**
@@ -34,27 +34,34 @@ export async function expireRequests(services: Needs): Promise<number> {
     ...origin,
     isConfigured: services.chains.profile(origin.chainId) !== undefined,
   }));
-  // Requests from a chain that is not configured expire by the clock alone, so another chain must confirm it.
+  // Requests from a chain that is not configured expire by our clock alone, so another chain must confirm
+  // that the clock is right.
   const isClockTrusted =
     origins.every(({ isConfigured }) => isConfigured) ||
     isClockPlausible(clock.nowMs, await services.reads.newestBlocksMs());
   const { reads, events } = services;
-  const looking = {
+  const recheckServices = {
     reads,
     events,
     index: async (report: Report) => await indexTransaction(services, report),
   };
   // Nodes are queried concurrently, the database one chain at a time, or expiry would use all connections.
-  const looks = origins.map(async ({ chainId, newestBlockMs, isConfigured }): Promise<Due | undefined> => {
-    if (!isConfigured && !isClockTrusted) return undefined;
-    // A reported transaction may be in a block that the watcher missed or has not read yet: check it first.
-    const reported = { chainId, deadlineBeforeMs: clock.nowMs - clock.graceMs };
-    const looked = await guarded(services, reported, async () => await recheckReports(looking, reported));
-    const deadlineBeforeMs = expiresBefore({ isConfigured, newestBlockMs }, clock);
-    if (looked === undefined || deadlineBeforeMs === undefined) return undefined;
-    return { chainId, deadlineBeforeMs, looked };
-  });
-  let due = (await Promise.all(looks)).filter((one) => one !== undefined);
+  const dueOnChains = origins.map(
+    async ({ chainId, newestBlockMs, isConfigured }): Promise<Due | undefined> => {
+      if (!isConfigured && !isClockTrusted) return undefined;
+      // A reported transaction may be in a block that the watcher missed or has not read yet: check it first.
+      const reported = { chainId, deadlineBeforeMs: clock.nowMs - clock.graceMs };
+      const checked = await guarded(
+        services,
+        reported,
+        async () => await recheckReports(recheckServices, reported),
+      );
+      const deadlineBeforeMs = expiresBefore({ isConfigured, newestBlockMs }, clock);
+      if (checked === undefined || deadlineBeforeMs === undefined) return undefined;
+      return { chainId, deadlineBeforeMs, checked };
+    },
+  );
+  let due = (await Promise.all(dueOnChains)).filter((one) => one !== undefined);
   let expired = 0;
   // One batch per chain in turn, so that the backlog of one does not delay the others.
   for (let batch = 0; batch < MAX_BATCHES && due.length > 0; batch++) {
@@ -69,7 +76,7 @@ export async function expireRequests(services: Needs): Promise<number> {
   return expired;
 }
 
-/** @returns undefined if it failed, which ends the round of this chain alone */
+/** @returns undefined if `work` failed: the round then ends for this chain only */
 async function guarded<T>(
   services: Needs,
   { chainId }: DueOnChain,
@@ -87,7 +94,7 @@ async function guarded<T>(
 /** Untouched quotes, the large majority, expire together; requests with a history expire one by one. */
 async function expireBatch(services: Needs, due: Due): Promise<number> {
   const { ended, left } = await services.uow.run(async (tx) => {
-    const overdue = await tx.requests.lockOverdue(due, BATCH, due.looked);
+    const overdue = await tx.requests.lockOverdue(due, BATCH, due.checked);
     const together = overdue.filter(({ state, hasReservedFees }) => isUntouched(state) && !hasReservedFees);
     const ids = await expireTogether(services, tx, together);
     return {
@@ -103,9 +110,9 @@ async function expireBatch(services: Needs, due: Due): Promise<number> {
 }
 
 /**
- * Does what `transition` does for many requests in three statements. All are in the initial state of their
- * kind, so the state machine decides once per kind.
- * @returns those that expired
+ * Like `transition`, but for many requests in three statements. All requests are in the initial state of
+ * their kind, so the state machine decides once per kind.
+ * @returns the requests that expired
  */
 async function expireTogether(
   { clock }: Needs,

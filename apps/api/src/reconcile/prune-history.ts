@@ -58,7 +58,7 @@ export async function pruneHistory(
 
 const all = (deleted: number): Pruned => ({ deleted, seen: deleted });
 
-/** An archive locks the events of its month for minutes: rows locked by a batch must not wait that long. */
+/** An archive can lock a month's events for minutes: a batch that waited for it would hold its own locks. */
 const LOCK_TIMEOUT_MS = 2_000;
 
 async function prune(

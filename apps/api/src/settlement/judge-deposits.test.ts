@@ -207,7 +207,7 @@ test.for([
   ["currency", { currency: someAddress() }],
   ["depository", { depository: someAddress() }],
   ["order", { depositId: someHash() }],
-] as const)("rejects even a quorum that sees another %s than we did", async ([, change]) => {
+] as const)("rejects even a quorum that sees a different %s than we did", async ([, change]) => {
   expect(judgeDeposits(judge, claim, await quorumSees({ ...ours, ...change }))).toMatchObject({
     kind: "true",
     value: { ours: undefined, alike: 0 },
@@ -219,7 +219,7 @@ test("accepts hex in another letter case as the same deposit", async () => {
   const answer = await quorumSees(ours);
   const [message] = answer.messages;
   if (message === undefined) throw new Error("the message is missing");
-  const shouted = {
+  const inUpperCase = {
     ...answer,
     messages: [
       {
@@ -229,7 +229,7 @@ test("accepts hex in another letter case as the same deposit", async () => {
       },
     ],
   };
-  expect(judgeDeposits(judge, claim, shouted).kind).toBe("true");
+  expect(judgeDeposits(judge, claim, inUpperCase).kind).toBe("true");
 });
 
 test("verifies a deposit of another chain family in that family's formats, which may be case-sensitive", async () => {
@@ -238,8 +238,8 @@ test("verifies a deposit of another chain family in that family's formats, which
   const transactionId = formatTransactionId({ vmType: "svm" }, `0x${"5a".repeat(64)}`);
   const seen = { ...ours, depository: account(), depositor: account(), currency: account() };
   const { depository, depositor, currency } = seen;
-  const there = { ...claim, chain: "two", transactionId, depository, depositor, currency };
-  expect(judgeDeposits(judge, there, await quorumSeesOn(two, transactionId, [seen]))).toMatchObject({
+  const claimOnTwo = { ...claim, chain: "two", transactionId, depository, depositor, currency };
+  expect(judgeDeposits(judge, claimOnTwo, await quorumSeesOn(two, transactionId, [seen]))).toMatchObject({
     kind: "true",
     value: {
       ours: {
@@ -254,8 +254,8 @@ test("verifies a deposit of another chain family in that family's formats, which
   const answer = await quorumSeesOn(two, transactionId, [seen]);
   const [message] = answer.messages;
   if (message === undefined) throw new Error("the message is missing");
-  const whispered = { ...message, data: { ...message.data, transactionId: transactionId.toLowerCase() } };
-  expect(judgeDeposits(judge, there, { ...answer, messages: [whispered] }).kind).toBe("lie");
+  const inLowerCase = { ...message, data: { ...message.data, transactionId: transactionId.toLowerCase() } };
+  expect(judgeDeposits(judge, claimOnTwo, { ...answer, messages: [inLowerCase] }).kind).toBe("lie");
 });
 
 test("requests one part after another until one holds our deposit", async () => {

@@ -23,9 +23,9 @@ type Needs = Pick<
 >;
 
 /**
- * One round: maintains the transactions to the hub, settles what ended ones carried, and sends the next batch
- * when none is pending. Executions are judged by the hub's state, never by a receipt: each one runs once,
- * despite crashes, reorgs and other senders. Safe to run at any time in any number of processes.
+ * One round: maintains the hub transactions, settles the executions of those that ended, and sends the next
+ * batch if none is pending. The hub's state decides whether an execution ran, never a receipt: each one runs
+ * once, despite crashes, reorgs and other senders. Safe to run at any time in any number of processes.
  * @throws RpcFault: the next round continues
  */
 export async function submitExecutions(services: Needs): Promise<void> {
@@ -45,9 +45,9 @@ export async function submitExecutions(services: Needs): Promise<void> {
 }
 
 /**
- * If a nonce is used at a final block and the hub has not run an execution there, the transaction with that
- * nonce will not run it. Both are read at one block: the node that reported the end may have been ahead, or
- * finality may be less deep there.
+ * Concludes the executions of ended transactions. If the nonce is used at a final block where the hub has not
+ * run the execution, that transaction will never run it. Both facts are read at the same block, because the
+ * node that reported the end may have been ahead or have used a shallower finality.
  */
 async function concludeEnded(services: Needs): Promise<void> {
   const { hub, settlement, uow, clock, signer, settlementPolicy: policy } = services;
@@ -90,7 +90,10 @@ async function concludeEnded(services: Needs): Promise<void> {
     if (refusal !== undefined) services.events.alarm("execution_refused", { key, reason: refusal });
 }
 
-/** Whether a slot's nonce is used at a final block. For a hub that was replaced, the current one decides. */
+/**
+ * Whether a slot's nonce is used at a final block. True for slots of a former hub's chain: only the current
+ * hub's state counts.
+ */
 export function isUsed(
   { hub }: Needs["hub"],
   { chainId, sender, nonce }: EndedExecution["slot"],
@@ -100,9 +103,9 @@ export function isUsed(
 }
 
 /**
- * Releases what a former key's transaction carries to the current key, if no one would replace that
- * transaction or it cannot be paid for. It may still be mined: the hub runs each execution once and sets a
- * mapping once. It stays open, so that its nonce is used if its key returns.
+ * Moves the executions of a former key's transaction to the current key, if the service would not replace
+ * that transaction or its sender cannot pay for it. It may still be mined: the hub runs each execution once
+ * and sets a mapping once. The slot stays open, so that its nonce is used if the key is configured again.
  */
 async function abandonIfUnpayable(services: Needs, slot: Slot): Promise<void> {
   const { uow, clock, events, hub } = services;
@@ -120,8 +123,8 @@ async function abandonIfUnpayable(services: Needs, slot: Slot): Promise<void> {
 }
 
 /**
- * The hub refuses the bytes permanently, so a cancel transaction takes their nonce. The executions are sent
- * again one by one; one that was alone is postponed, so that the others continue.
+ * The hub's node refuses this transaction permanently, so a cancel transaction takes its nonce. The
+ * executions are sent again one by one. A single execution is postponed, so that it does not delay others.
  */
 async function splitBatch(services: Needs, { id, nonce }: Slot): Promise<void> {
   const { uow, clock, events, settlementPolicy: policy } = services;
@@ -212,7 +215,7 @@ function logSetAside({ events }: Needs, execution: ExecutionRecord, reason: stri
   events.alarm("execution_set_aside", { key: execution.idempotencyKey, kind: execution.kind, reason });
 }
 
-/** Another party had them executed. They settle once that is final. */
+/** Leaves executions that another party submitted: they settle once they are final. */
 async function leaveToOthers(services: Needs, keys: readonly Hex32[]): Promise<void> {
   const final = await services.hub.executed(keys, "final");
   await settleExecutions(services, [...final]);

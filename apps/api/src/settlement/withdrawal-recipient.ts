@@ -3,7 +3,7 @@ import { hasWrongChecksum, NATIVE_CURRENCY, parseAddress } from "@causeway/domai
 
 export type RecipientFound =
   | { readonly kind: "recipient"; readonly address: Address }
-  /** Readable; names the option. */
+  /** `reason`: a sentence for the operator that starts with the option's name. */
   | { readonly kind: "refused"; readonly reason: string };
 
 /**

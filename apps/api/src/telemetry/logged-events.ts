@@ -74,19 +74,19 @@ export function loggedEvents(log: Logger, registry: Registry): Events {
 function seriesOf(facts: Facts): string {
   const same = Object.entries(facts).filter(([name]) => !OF_ONE_TRY.has(name));
   return same
-    .map(([name, value]) => `${name}=${name === "why" ? alike(String(value)) : String(value)}`)
+    .map(([name, value]) => `${name}=${name === "why" ? normalized(String(value)) : String(value)}`)
     .join(" ");
 }
 
 /** Reasons and messages of the same series differ by heights, amounts and hashes. */
-function alike(text: string): string {
+function normalized(text: string): string {
   return text.replace(/0x[0-9a-f]+|\d+/gi, "#");
 }
 
 /** The error with its causes: the same step may fail for a different reason later. */
 function problemOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
-  const problem = `${error.name} ${alike(error.message)}`;
+  const problem = `${error.name} ${normalized(error.message)}`;
   return error.cause instanceof Error ? `${problem} < ${problemOf(error.cause)}` : problem;
 }
 
@@ -98,13 +98,13 @@ function outageKind(error: unknown): string | undefined {
   let kind: string | undefined;
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { kind: rpcKind, code } = cause as { readonly kind?: unknown; readonly code?: unknown };
-    if (code === "RPC_FAULT" && AWAY.has(String(rpcKind))) kind = String(rpcKind);
+    if (code === "RPC_FAULT" && OUTAGE_KINDS.has(String(rpcKind))) kind = String(rpcKind);
     else if (typeof code === "string" && /^E[A-Z]+$/.test(code)) kind = code;
   }
   return kind;
 }
 
-const AWAY: ReadonlySet<string> = new Set(["network", "deadline", "http"]);
+const OUTAGE_KINDS: ReadonlySet<string> = new Set(["network", "deadline", "http"]);
 
 /** The facts with errors reduced to their messages. */
 function shortened(rest: object): object {

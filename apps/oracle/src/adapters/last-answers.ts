@@ -3,7 +3,7 @@ import type { ObserveCall } from "@causeway/chains";
 /** When any node of each chain last responded. */
 export interface LastAnswers {
   readonly observe: (chain: string) => ObserveCall;
-  /** ms since the Unix epoch. Undefined: not since the start. */
+  /** ms since the Unix epoch. Undefined: no response since this process started. */
   readonly ofChain: (chain: string) => number | undefined;
 }
 

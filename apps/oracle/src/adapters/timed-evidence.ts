@@ -15,12 +15,12 @@ export function timedEvidence(registry: Registry): (source: EvidenceSource) => E
     const known = new Map<string, NoteDuration>();
     const note = (question: string, outcome: string, startedAtMs: number): void => {
       const key = `${question} ${outcome}`;
-      let noted = known.get(key);
-      if (noted === undefined) {
-        noted = seriesOf({ chain: name, question, outcome });
-        known.set(key, noted);
+      let observe = known.get(key);
+      if (observe === undefined) {
+        observe = seriesOf({ chain: name, question, outcome });
+        known.set(key, observe);
       }
-      noted(performance.now() - startedAtMs);
+      observe(performance.now() - startedAtMs);
     };
     async function timed<Answer extends { readonly kind: string }>(
       question: string,

@@ -6,7 +6,7 @@ export interface AttestedChain {
   readonly chain: ConfiguredChain;
   /** Undefined: this build cannot read the chain's family. */
   readonly evidence: EvidenceSource | undefined;
-  /** When a node of the chain last answered, ms since the Unix epoch. Undefined: not since the start. */
+  /** When a node last answered, ms since the Unix epoch. Undefined: not since this process started. */
   readonly lastAnswerMs?: () => number | undefined;
 }
 

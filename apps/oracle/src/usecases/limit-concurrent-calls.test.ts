@@ -3,12 +3,12 @@ import { limitConcurrentCalls } from "./limit-concurrent-calls.ts";
 
 test("refuses only the caller over its limit, until one of its calls ends", () => {
   const enter = limitConcurrentCalls({ perCaller: 2, total: 10 });
-  const first = enter("a");
+  const releaseFirst = enter("a");
   enter("a");
   expect(() => enter("a")).toThrow(expect.objectContaining({ code: "rate_limited", retryAfterSeconds: 1 }));
   enter("b");
-  first();
-  first();
+  releaseFirst();
+  releaseFirst();
   enter("a");
   expect(() => enter("a")).toThrow("too many concurrent attestations of this caller (limit 2)");
 });

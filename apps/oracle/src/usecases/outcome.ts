@@ -2,7 +2,7 @@ import { ServiceError } from "@causeway/domain";
 import type { OracleErrorCode } from "@causeway/wire";
 import { AttestationError } from "../ports/attestation-error.ts";
 
-const LONGEST_CHAIN_OF_CAUSES = 8;
+const MAX_CAUSE_DEPTH = 8;
 
 /**
  * Errors caused by the node, the network or the key service, never by the caller. By name, because each
@@ -18,11 +18,7 @@ const UPSTREAM: ReadonlySet<string> = new Set([
 /** The error code of any failed attestation. */
 export function outcomeOf(error: unknown): OracleErrorCode {
   if (error instanceof AttestationError) return error.code;
-  for (
-    let at = error, depth = 0;
-    at instanceof Error && depth < LONGEST_CHAIN_OF_CAUSES;
-    at = at.cause, depth++
-  )
+  for (let at = error, depth = 0; at instanceof Error && depth < MAX_CAUSE_DEPTH; at = at.cause, depth++)
     if (UPSTREAM.has(at.name)) return "upstream_unavailable";
   if (error instanceof ServiceError) {
     if (error.code === "INVALID_REQUEST") return "invalid_request";

@@ -10,7 +10,7 @@ import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
 import { knownChain } from "./known-chain.ts";
 
-/** Means that there is no id. */
+/** Chain adapters read an id that starts with these 16 bytes as no id. */
 const NO_ID = `0x${"00".repeat(16)}`;
 
 /**

@@ -15,7 +15,7 @@ import type { SettledInput } from "./settled-inputs.ts";
  */
 export function mustBeWorthFilling(order: Order, inputs: readonly SettledInput[]): void {
   for (const [at, { deposit }] of inputs.entries())
-    if (!isWhole(order, inputs, at))
+    if (!isDepositedInFull(order, inputs, at))
       throw rejected(
         "inputs",
         `the deposit for order input ${at} must be at least ${order.inputs[at]?.payment.amount}, got ${deposit.amount}: a smaller one must be refunded, not filled`,
@@ -25,7 +25,7 @@ export function mustBeWorthFilling(order: Order, inputs: readonly SettledInput[]
 /**
  * Refunds must not exceed deposits, summed per currency and chain. If an input was deposited in another
  * currency, amounts are not comparable; then every input must have been deposited in full.
- * @param paid for every payment, one received amount per wanted receipt
+ * @param paid the received amounts: by index of the payment, then of its wanted receipt
  * @param inputs by index in the order
  * @throws AttestationError rejected
  */
@@ -36,13 +36,13 @@ export function mustBeWorthRefunding(
   paid: readonly (readonly bigint[])[],
   inputs: readonly SettledInput[],
 ): void {
-  const given = new Map<string, bigint>();
+  const paidByAsset = new Map<string, bigint>();
   for (const [i, { chain, wanted }] of payments.entries())
     for (const [j, { currency }] of wanted.entries()) {
       const asset = assetOf(chain.chain.name, currency);
-      given.set(asset, (given.get(asset) ?? 0n) + (paid[i]?.[j] ?? 0n));
+      paidByAsset.set(asset, (paidByAsset.get(asset) ?? 0n) + (paid[i]?.[j] ?? 0n));
     }
-  for (const [asset, sum] of given) {
+  for (const [asset, sum] of paidByAsset) {
     const refunded = refunds
       .filter(({ chain, option }) => assetOf(chain.chain.name, option.currency) === asset)
       .map(({ inputIndex }) => inputIndex);
@@ -50,7 +50,7 @@ export function mustBeWorthRefunding(
     const deposited = refunded.reduce((total, at) => total + (inputs[at]?.deposit.amount ?? 0n), 0n);
     if (isSame && sum > deposited)
       throw rejected("refunds", `refunds must not exceed the deposited amount ${deposited}, got ${sum}`);
-    if (!isSame && !refunded.every((at) => isWhole(order, inputs, at)))
+    if (!isSame && !refunded.every((at) => isDepositedInFull(order, inputs, at)))
       throw rejected(
         "refunds",
         "refunds in a currency other than that of the deposits require that the order's inputs were deposited in full",
@@ -58,7 +58,7 @@ export function mustBeWorthRefunding(
   }
 }
 
-function isWhole(order: Order, inputs: readonly SettledInput[], at: number): boolean {
+function isDepositedInFull(order: Order, inputs: readonly SettledInput[], at: number): boolean {
   const asked = order.inputs[at]?.payment.amount;
   const deposited = inputs[at]?.deposit.amount;
   return asked !== undefined && deposited !== undefined && deposited >= asked;

@@ -90,9 +90,9 @@ export interface ChainProfile {
   readonly fees: ProfileFees;
   readonly confirmationTiers: readonly ConfirmationTier[];
   /**
-   * Maximum value (USD, 18 decimals) of deposits, in blocks younger than the strictest tier requires, that
-   * may be filled by the laxer tiers. It bounds the loss from one orphaned block of many small deposits;
-   * above it, deposits wait for the strictest tier. Undefined: no bound.
+   * Maximum total value (USD, 18 decimals) of deposits that may be filled with fewer confirmations than the
+   * strictest tier requires. It bounds the loss if a block with many small deposits is orphaned; above it,
+   * deposits wait for the strictest tier. Undefined: no bound.
    */
   readonly maxUnconfirmedUsd?: bigint | undefined;
   /** Absent: the chain has no contracts of this service. */
@@ -159,8 +159,8 @@ export interface ChainFees extends ProfileFees {
   /** Minimum priority fee in wei, for nodes that report zero. */
   readonly minPriorityFeeWei: bigint;
   /**
-   * The chain charges transaction data as gas (some rollups do): gas measured elsewhere does not apply, and
-   * steps state none.
+   * The chain charges transaction data as gas, as some rollups do. Gas measured on other chains does not
+   * apply to it, so the steps of a quote omit `gas`.
    */
   readonly gasCountsData: boolean;
   /** The solver never signs a transaction above this max fee per gas, wei. */

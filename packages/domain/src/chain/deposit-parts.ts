@@ -1,6 +1,6 @@
 import type { AttestationHub } from "./attestation-hub.ts";
 
-/** Maximum deposits of a transaction attested as a whole: what fits into a hub transaction. */
+/** Maximum deposits in a transaction that is attested as a whole: as many as fit into a hub transaction. */
 export const MAX_WHOLE_DEPOSITS = 256;
 
 /**

@@ -111,7 +111,7 @@ test("keeps a quote only for its exact amount, and only while it is unused", () 
   );
 });
 
-test("a strict address fills the quoted amount and refunds the excess with it, from its order", () => {
+test("a strict address deposits the quoted amount for the fill, and any excess as a second deposit for a refund", () => {
   const own = { kind: "own", amount: 100n, refundTo: undefined };
   expect(decideFunds(strict(), found(), canReturn)).toEqual({ ...own, excess: 0n });
   expect(decideFunds(strict({ isFirm: false }), found(), canReturn)).toEqual({ ...own, excess: 0n });

@@ -32,7 +32,7 @@ export interface AddressFacts {
   readonly isUnused: boolean;
   /** An app guaranteed the quoted amount, so the recipient is already paid. Matters only while `isUnused`. */
   readonly isFronted: boolean;
-  /** The quoted output still holds although prices move. */
+  /** The quoted output is still guaranteed, regardless of price moves. */
   readonly isFirm: boolean;
   readonly refundTo: RefundTarget;
   /**
@@ -154,16 +154,16 @@ export function concernsRequest(
 }
 
 /**
- * Whether confirmed funds below the quoted amount should wait: all funds that arrived (`whole`, base units)
- * reach it.
+ * Whether confirmed funds below the quoted amount should wait for further confirmations, because all funds
+ * that arrived (`arrived`, base units) together reach it.
  */
 export function awaitsRest(
   { quoted, isUnused }: Pick<AddressFacts, "quoted" | "isUnused">,
   { chainId, currency, amount }: FoundFunds,
-  whole: bigint,
+  arrived: bigint,
 ): boolean {
   const isQuotedMoney = chainId === quoted.chainId && currency === quoted.currency;
-  return isUnused && isQuotedMoney && amount < quoted.amount && whole >= quoted.amount;
+  return isUnused && isQuotedMoney && amount < quoted.amount && arrived >= quoted.amount;
 }
 
 function returnFunds(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sweepPauseMs } from "./sweep-pause.ts";
 
-test("delays repeated sweeps that move nothing more and more, up to six hours", () => {
+test("doubles the delay after each further sweep that moves nothing, up to six hours", () => {
   const minutes = [0, 1, 2, 3, 4, 9, 10, 1_000].map((voids) => sweepPauseMs(voids) / 60_000);
   expect(minutes).toEqual([0, 0, 2, 4, 8, 256, 360, 360]);
 });

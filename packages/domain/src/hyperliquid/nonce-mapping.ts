@@ -2,8 +2,8 @@ import type { TypedDataToSign } from "../quote/steps.ts";
 import { parseAddress, parseHex32, type Address, type Hex32 } from "../ids/hex.ts";
 
 /**
- * A wallet's statement of the order that the transfer with one of its nonces pays. Hyperliquid transfers
- * carry no order id, only a nonce.
+ * A wallet's signed statement that its transfer with this nonce pays this order. Hyperliquid transfers carry
+ * no order id, only a nonce.
  */
 export interface NonceMapping {
   /** The signed name of the wallet's chain: `exchange` for Hyperliquid. */

@@ -31,8 +31,8 @@ test("every fact of a claim changes its id", () => {
     { amount: facts.amount + 1n },
     { expiresAt: facts.expiresAt + 1 },
   ];
-  const names = new Set([facts, ...changes].map((change) => claimIdOf({ ...facts, ...change })));
-  expect(names.size).toBe(changes.length + 1);
+  const ids = new Set([facts, ...changes].map((change) => claimIdOf({ ...facts, ...change })));
+  expect(ids.size).toBe(changes.length + 1);
 });
 
 test("refuses facts that do not fit their types", () => {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { decideHold, holdActs, holdStates } from "./hold-state.ts";
 import type { HoldAct } from "./hold-state.ts";
 
-test("a hold moves money only into and out of permanent, alternately", () => {
+test("a hold debits when it becomes permanent, credits when it stops being permanent, and moves nothing else", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...holdActs), { maxLength: 40 }), (acts: HoldAct[]) => {
       let state: (typeof holdStates)[number] = "active";
@@ -21,13 +21,13 @@ test("a hold moves money only into and out of permanent, alternately", () => {
 });
 
 test("applies the transitions of a hold's life cycle", () => {
-  const words = holdStates.map((state) =>
+  const outcomes = holdStates.map((state) =>
     holdActs.map((act) => {
       const decision = decideHold(state, act);
       return decision.kind === "applied" ? decision.state : decision.kind;
     }),
   );
-  expect(Object.fromEntries(holdStates.map((state, at) => [state, words[at]]))).toEqual({
+  expect(Object.fromEntries(holdStates.map((state, at) => [state, outcomes[at]]))).toEqual({
     // release, reinstate, makePermanent, return
     active: ["released", "already", "permanent", "rejected"],
     released: ["already", "active", "rejected", "already"],

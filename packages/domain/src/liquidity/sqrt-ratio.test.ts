@@ -34,12 +34,12 @@ function exactRatio(tick: number): bigint {
   return squareRoot(ratio << 192n) >> 160n;
 }
 
-test("each tick is one bp of price: its ratio is the square root of 1.0001 to its power", () => {
+test("the ratio of a tick is the square root of 1.0001^tick", () => {
   fc.assert(
     fc.property(aTick, (tick) => {
       const exact = exactRatio(tick);
       const error = sqrtRatioAtTick(tick) - exact;
-      // Of 128 bits the smallest ratio has 64 left, and the last rounding costs one unit.
+      // Of 128 bits of precision, the smallest ratio keeps 64. The last rounding costs one unit.
       const allowed = 2n + (exact >> 62n);
       expect(-allowed <= error && error <= allowed).toBe(true);
     }),
@@ -54,7 +54,7 @@ test("the ends and the middle match the deployed pools", () => {
   expect(() => sqrtRatioAtTick(0.5)).toThrow(RangeError);
 });
 
-test("a price belongs to the tick whose ratio it reaches, exact to the last unit", () => {
+test("a price belongs to the highest tick whose ratio it reaches, exact to the last unit", () => {
   fc.assert(
     fc.property(fc.integer({ min: MIN_TICK, max: MAX_TICK - 1 }), (tick) => {
       const ratio = sqrtRatioAtTick(tick);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formatPercent } from "./decimal-text.ts";
 
-test("a percentage never understates a cost by more than half a unit", () => {
+test("rounds a percentage to two decimals, half away from zero, and returns 0.00 if the whole is zero", () => {
   expect(formatPercent(-13_698n, 10_000_000n)).toBe("-0.14");
   expect(formatPercent(-19_998n, 10_000_000n)).toBe("-0.20");
   expect(formatPercent(-862n, 10_000_000n)).toBe("-0.01");

@@ -35,12 +35,12 @@ export function usdToAmountUp(usd: bigint, unit: PricedUnit): bigint {
   return divUp(usd * pow10(unit.decimals), unit.priceUsd);
 }
 
-/** The amount of `to` with the value of `amount` of `from`, rounded down once. */
+/** Converts `amount` of `from` to an amount of `to` with the same value, rounded down once. */
 export function convertDown(amount: bigint, from: PricedUnit, to: PricedUnit): bigint {
   return (amount * from.priceUsd * pow10(to.decimals)) / (to.priceUsd * pow10(from.decimals));
 }
 
-/** The amount of `to` with the value of `amount` of `from`, rounded up once. */
+/** Converts `amount` of `from` to an amount of `to` with the same value, rounded up once. */
 export function convertUp(amount: bigint, from: PricedUnit, to: PricedUnit): bigint {
   return divUp(amount * from.priceUsd * pow10(to.decimals), to.priceUsd * pow10(from.decimals));
 }

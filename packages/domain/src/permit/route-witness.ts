@@ -11,8 +11,8 @@ import type { Address, Hex32 } from "../ids/hex.ts";
 import type { RouterCall } from "../quote/router-calldata.ts";
 
 /**
- * The route of funds that are paid by signature; the same signature covers the route. `RouteWitness` of the
- * contracts.
+ * What the router does with funds that are paid by signature; the same signature covers it. `RouteWitness` of
+ * the contracts.
  */
 export interface RouteWitness {
   /** The only account that may submit the signature. */

@@ -3,7 +3,7 @@ import { BPS, bpsOfDown } from "../money/bps.ts";
 import { amountToUsdDown, convertDown } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
 
-/** An app's fee on every input for one recipient, in bps, above zero. */
+/** The fee of an app for one recipient, in bps of every input, above zero. */
 export interface AppFee {
   readonly recipient: Address;
   readonly bps: number;

@@ -21,13 +21,13 @@ const currency = (id: string, priceId: string, kind: Currency["class"]): Currenc
 });
 
 test("a pair is priced by the more expensive of its classes, except for one asset or two forms of it", () => {
-  const [usdcFacts, usdt] = [currency("usdc", "usd-coin", "stable"), currency("usdt", "tether", "stable")];
+  const [usdc, usdt] = [currency("usdc", "usd-coin", "stable"), currency("usdt", "tether", "stable")];
   const [ether, weth] = [currency("eth", "ethereum", "major"), currency("weth", "ethereum", "major")];
   const rare = currency("rare", "rare", "minor");
-  expect(pairClassOf(usdcFacts, usdcFacts)).toBe("sameAsset");
+  expect(pairClassOf(usdc, usdc)).toBe("sameAsset");
   expect(pairClassOf(ether, weth)).toBe("wrap");
-  expect(pairClassOf(usdcFacts, usdt)).toBe("stable");
-  expect(pairClassOf(usdcFacts, ether)).toBe("major");
+  expect(pairClassOf(usdc, usdt)).toBe("stable");
+  expect(pairClassOf(usdc, ether)).toBe("major");
   expect(pairClassOf(rare, ether)).toBe("minor");
-  expect(pairClassOf(usdcFacts, rare)).toBe("minor");
+  expect(pairClassOf(usdc, rare)).toBe("minor");
 });

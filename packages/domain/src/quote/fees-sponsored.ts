@@ -53,7 +53,7 @@ export function sponsoredPart(
     case "agreed":
       return sponsored.amount;
     case "components": {
-      const left = leftWithout(sponsored, charged, facts);
+      const left = restIfSponsored(sponsored, charged, facts);
       const all = left - charged.rest;
       return sponsored.cap !== undefined && all > sponsored.cap ? sponsored.cap : all;
     }
@@ -70,8 +70,8 @@ export function sponsoredPart(
   }
 }
 
-/** What an input leaves if a sponsor pays the selected fees in full. */
-function leftWithout(
+/** What is left of an input if a sponsor pays the selected fees in full. */
+function restIfSponsored(
   sponsored: Extract<FeesSponsored, { kind: "components" }>,
   { input, execution, topup }: ChargedInput,
   facts: SponsoredFacts,

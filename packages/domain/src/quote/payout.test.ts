@@ -49,10 +49,10 @@ test("pays a zero-slippage quote within the tolerance, firm or not", () => {
 });
 
 test("a firm quote is firm for the quoted deposit only; the excess is converted at current prices", () => {
-  const grown = { ...terms, origin: { ...terms.origin, minimumAmount: 900n } };
+  const flexible = { ...terms, origin: { ...terms.origin, minimumAmount: 900n } };
   // Ten times the quote, for which pools pay slightly less than in proportion.
   const paid = (deposited: bigint, repriced: bigint) =>
-    payout(grown, { deposited, repriced }, HONOR_BPS, at(1_000));
+    payout(flexible, { deposited, repriced }, HONOR_BPS, at(1_000));
   expect(paid(10_000n, 99_000n)).toEqual({ kind: "pay", amount: 99_000n });
   expect(paid(10_000n, 101_000n)).toEqual({ kind: "pay", amount: 100_000n });
   expect(paid(1_001n, 9_900n), "no less than for the quoted deposit").toEqual({

@@ -46,7 +46,7 @@ test("more input never buys less output", () => {
   );
 });
 
-test("an input that covers its fees is divided into them and the net without a remainder", () => {
+test("fees and net amount add up to the input, if the input covers its fees", () => {
   fc.assert(
     fc.property(someFacts, anAmount, (facts, input) => {
       const { execution, service, app, net, output } = forward(input, facts);
@@ -70,7 +70,7 @@ const facts: PricingFacts = {
   appBps: 0,
 };
 
-test("a hundred dollars pay flat fee, gas and 6 bps, and buy the rest", () => {
+test("an input of 100 USD pays the flat fee, gas and 6 bps, and the rest is converted", () => {
   expect(forward(100_000_000n, facts)).toEqual({
     input: 100_000_000n,
     execution: 40_000n,

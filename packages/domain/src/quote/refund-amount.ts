@@ -14,7 +14,7 @@ export type RefundAmount =
   /** The gas costs at least the deposit's value, so nothing is refunded. */
   | { readonly kind: "tooLow"; readonly gasFee: bigint };
 
-/** The deposit minus the gas of its refund, the gas converted into the deposit's currency and rounded up. */
+/** Subtracts the gas of the refund, converted to the deposit's currency and rounded up, from the deposit. */
 export function refundAmount(
   deposit: bigint,
   refundGasCostWei: bigint,

@@ -12,7 +12,7 @@ export interface RouterCall {
 export interface RouterJob {
   readonly calls: readonly RouterCall[];
   readonly refundTo: Address;
-  /** Tokens whose remainder goes to `refundTo`; that of native and pulled tokens always does. */
+  /** Tokens whose remainder goes to `refundTo`, in addition to the native token and the pulled token. */
   readonly refundTokens: readonly Address[];
 }
 

@@ -33,7 +33,7 @@ test("the client's slippage is divided like the automatic one, and never exceede
 const deposit = fc.bigInt({ min: 1_000_000n, max: 10n ** 13n });
 const bps = fc.integer({ min: 0, max: 3_000 });
 
-test("at unchanged prices every deposit from the minimum on keeps the guarantee, after the slippage of the fill", () => {
+test("at unchanged prices, every deposit of at least the minimum yields the guaranteed output despite the fill's slippage", () => {
   fc.assert(
     fc.property(deposit, bps, bps, fc.bigInt(0n, 1000n), (whole, origin, destination, part) => {
       const paid = forward(whole, facts).output;

@@ -34,8 +34,9 @@ export interface GuaranteeFacts {
   readonly tradeType: TradeType;
   /** The recipient's expected output. */
   readonly expected: bigint;
-  /** The expected deposit, and what the solver pays for it: the fill, or the input of the fill's swap. */
+  /** The expected deposit. */
   readonly deposit: bigint;
+  /** What the solver pays for `deposit`: the fill, or the input of the fill's swap. */
   readonly paid: bigint;
   readonly slippage: SlippageBps;
   /** An exact output is still paid if the deposit's value is at most this far below it, bps. */

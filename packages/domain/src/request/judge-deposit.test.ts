@@ -14,7 +14,7 @@ const agreed = {
 } as const;
 const asAgreed: JudgedDeposit = { chainId: 1, currency: usdc, amount: 100n, depositor: user, sender: user };
 
-test("on chains whose wallets pay from any address, another depositor matches, but only the agreed deposit affects the request", () => {
+test("accepts another depositor on chains whose wallets pay from any address; a mismatch is then not the user's", () => {
   const from: JudgedDeposit = { ...asAgreed, depositor: stranger, sender: stranger, isFromAnyAddress: true };
   expect(judgeDeposit(agreed, from)).toEqual({ kind: "match" });
   expect(judgeDeposit(agreed, { ...from, amount: 99n })).toMatchObject({ kind: "mismatch", byUser: false });
@@ -28,7 +28,7 @@ test("an agreed deposit matches even if someone else signed it to pay for the us
 test.each<[string, Partial<JudgedDeposit>, string]>([
   ["on another chain", { chainId: 2 }, "DEPOSIT_CHAIN_MISMATCH"],
   ["in another currency", { currency: NATIVE_CURRENCY }, "INCORRECT_DEPOSIT_CURRENCY"],
-  ["in another's name", { depositor: stranger }, "DEPOSIT_ADDRESS_MISMATCH"],
+  ["by another depositor", { depositor: stranger }, "DEPOSIT_ADDRESS_MISMATCH"],
   ["of one unit less", { amount: 99n }, "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL"],
   ["of one unit more", { amount: 101n }, "DEPOSITED_AMOUNT_MISMATCH"],
   [
@@ -37,7 +37,7 @@ test.each<[string, Partial<JudgedDeposit>, string]>([
     "INCORRECT_DEPOSIT_CURRENCY",
   ],
 ])(
-  "a deposit %s does not match, and says so for the request only when the user signed it or it is the request's execution",
+  "a deposit %s is a mismatch, and the user's own only if the user signed it or it is the request's execution",
   (_what, change, reason) => {
     const deposit = { ...asAgreed, ...change };
     expect(judgeDeposit(agreed, deposit)).toEqual({ kind: "mismatch", reason, byUser: true });

@@ -34,12 +34,12 @@ export function valueOfCalls(calls: readonly Pick<OrderCall, "value">[]): bigint
 /**
  * The minimum that the calls must leave for the recipient: their costs may depend on prices, and may exceed
  * those of the dry run by the slippage.
- * @param given what the calls received in the dry run, base units
+ * @param received what the calls received in the dry run, base units
  * @param left what the calls left in the dry run, base units
  * @param slippageBps 0 to 10000
  */
-export function minLeft(given: bigint, left: bigint, slippageBps: number): bigint {
-  const spent = given > left ? given - left : 0n;
+export function minLeft(received: bigint, left: bigint, slippageBps: number): bigint {
+  const spent = received > left ? received - left : 0n;
   const allowed = (spent * BigInt(slippageBps) + 9_999n) / 10_000n;
   return left > allowed ? left - allowed : 0n;
 }

@@ -119,7 +119,7 @@ export interface RequestTerms {
   readonly quoted?: {
     /** From the deposit to the fill. */
     readonly timeEstimateSeconds: number;
-    /** The minimum output below the expected output, bps. */
+    /** How far the minimum output is below the expected output, bps. */
     readonly slippageBps?: number;
     /** Value of the expected output, USD. Absent in older requests and without a price. */
     readonly outputUsd?: string;

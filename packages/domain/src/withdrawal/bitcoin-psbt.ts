@@ -6,7 +6,7 @@ import type { Hex, Hex32 } from "../ids/hex.ts";
 const PSBT = /^70736274ff(?:[0-9a-f]{2})+$/;
 
 /**
- * The payload of a partially signed transaction, given as hex without prefix.
+ * The payload of a partially signed transaction, given as hex without `0x`.
  * @throws RangeError if it lacks the prefix of a PSBT
  */
 export function encodeBitcoinPsbt(psbt: string): Hex {
@@ -16,7 +16,7 @@ export function encodeBitcoinPsbt(psbt: string): Hex {
 }
 
 /**
- * The partially signed transaction of a payload, as lower-case hex without prefix; undefined if it lacks the
+ * The partially signed transaction of a payload, as lower-case hex without `0x`. Undefined if it lacks the
  * prefix of a PSBT. Its contents are not parsed.
  */
 export function decodeBitcoinPsbt(payload: Hex): string | undefined {

@@ -6,19 +6,19 @@ import type { Turns } from "./address-watch.ts";
 
 const NOW_MS = 1_700_000_000_000;
 
-interface Given extends Pick<DepositAddress, "address" | "activeAtMs"> {
+interface WatchedAddress extends Pick<DepositAddress, "address" | "activeAtMs"> {
   readonly isWaiting?: boolean;
   readonly isUndecided?: boolean;
 }
 
-function given(n: number, activeAtMs: number, more: Partial<Given> = {}): Given {
+function anAddress(n: number, activeAtMs: number, more: Partial<WatchedAddress> = {}): WatchedAddress {
   return { address: `0x${n.toString(16).padStart(40, "0")}`, activeAtMs, ...more };
 }
 
 /** An in-memory stand-in for the database reads. */
-function stored(all: readonly Given[]): Parameters<typeof nextTurn>[0] {
-  const some = (chosen: readonly Given[], limit: number): DepositAddress[] =>
-    chosen.slice(0, limit).map((one) => one as Given & DepositAddress);
+function stored(all: readonly WatchedAddress[]): Parameters<typeof nextTurn>[0] {
+  const some = (chosen: readonly WatchedAddress[], limit: number): DepositAddress[] =>
+    chosen.slice(0, limit).map((one) => one as WatchedAddress & DepositAddress);
   const inOrder = all.toSorted((a, b) => (a.address < b.address ? -1 : 1));
   return {
     undecided: async (_chainId, limit) =>
@@ -44,7 +44,10 @@ function stored(all: readonly Given[]): Parameters<typeof nextTurn>[0] {
   };
 }
 
-async function addressesPerLook(all: readonly Given[], looks: number): Promise<readonly Set<Address>[]> {
+async function addressesPerLook(
+  all: readonly WatchedAddress[],
+  looks: number,
+): Promise<readonly Set<Address>[]> {
   const seen: Set<Address>[] = [];
   let after: Turns = { waiting: "0x80", quiet: "0x80" };
   for (let n = 0; n < looks; n++) {
@@ -57,8 +60,8 @@ async function addressesPerLook(all: readonly Given[], looks: number): Promise<r
 }
 
 test("reads addresses issued or paid within a day with every block, and all others in turn", async () => {
-  const young = Array.from({ length: 10 }, (_, n) => given(n, NOW_MS - 1_000 * n));
-  const old = Array.from({ length: 900 }, (_, n) => given(100 + n, NOW_MS - YOUNG_MS - 1 - n));
+  const young = Array.from({ length: 10 }, (_, n) => anAddress(n, NOW_MS - 1_000 * n));
+  const old = Array.from({ length: 900 }, (_, n) => anAddress(100 + n, NOW_MS - YOUNG_MS - 1 - n));
   const looks = await addressesPerLook([...young, ...old], 6);
   for (const look of looks) {
     for (const { address } of young) expect(look.has(address)).toBe(true);
@@ -71,10 +74,10 @@ test("reads addresses issued or paid within a day with every block, and all othe
 test("reads an address with undecided funds with every block, and all waiting ones in turn", async () => {
   // All of them are newer than the existing addresses.
   const crowd = Array.from({ length: 6_000 }, (_, n) =>
-    given(10 + n, NOW_MS - (n < 600 ? 5 : n), { isWaiting: true }),
+    anAddress(10 + n, NOW_MS - (n < 600 ? 5 : n), { isWaiting: true }),
   );
-  const paid = given(1, NOW_MS - YOUNG_MS / 2, { isUndecided: true });
-  const honest = given(9_999, NOW_MS - YOUNG_MS / 2, { isWaiting: true });
+  const paid = anAddress(1, NOW_MS - YOUNG_MS / 2, { isUndecided: true });
+  const honest = anAddress(9_999, NOW_MS - YOUNG_MS / 2, { isWaiting: true });
   const turn = Math.ceil((crowd.length + 1) / MAX_PER_LOOK.waiting) + 1;
   const looks = await addressesPerLook([paid, ...crowd, honest], turn);
   for (const look of looks) expect(look.has(paid.address)).toBe(true);

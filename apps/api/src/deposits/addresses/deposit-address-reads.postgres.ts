@@ -29,7 +29,7 @@ const findByRequest = defineQuery("deposit_address_of_request", (db, { requestId
       text`${addresses.address} = (select ${requests.depositAddress} from ${requests} where ${requests.requestId} = ${requestId})`,
     ),
 );
-/** An address of an EVM chain may exist on all of them. Any other exists on the chain of its quote. */
+/** An EVM address may exist on every EVM chain; a non-EVM address exists only on the chain of its quote. */
 const isOn = (chainId: unknown): SQL =>
   text`(${addresses.quotedChainId} = ${chainId} or (${chainId}::bigint is null and length(${addresses.address}) = 42))`;
 const active = defineQuery(

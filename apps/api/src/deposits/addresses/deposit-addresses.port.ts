@@ -11,7 +11,7 @@ import type {
 import type { QuoteInput } from "@causeway/wire";
 import type { Overdue } from "../../db/job-runs.port.ts";
 
-/** The input of a requote for another amount. */
+/** The quote input that a new quote for a different amount uses. */
 export type RouteQuestion = Pick<
   QuoteInput,
   "user" | "originChainId" | "originCurrency" | "destinationChainId" | "destinationCurrency"
@@ -108,11 +108,10 @@ export interface DepositAddressWrites {
     layers: readonly FundsLayer[],
     changedBlock: bigint,
     /** Whether the status of a request reports these funds. */
-    speaks: boolean,
+    isReported: boolean,
   ): Promise<void>;
   /**
-   * As {@link DepositAddressReads.underWay}. For a locked address it does not change within the transaction,
-   * except by new blocks.
+   * As {@link DepositAddressReads.underWay}. While the address is locked, only new blocks change the result.
    */
   underWay(
     chainId: number,
@@ -124,7 +123,7 @@ export interface DepositAddressWrites {
   hold(place: CurrencyAt, reason: HoldReason): Promise<void>;
   /** Makes funds on hold at an address undecided again. */
   release(chainId: number, address: Address): Promise<void>;
-  /** Updates the requests of an address with the funds that are there for them, and announces it. */
+  /** Records in the requests of an address which funds are there for them, and announces the change. */
   noteFunds(address: Address, atMs: number): Promise<void>;
   /** @throws if this observation already has a sweep */
   addSweep(sweep: PlannedSweep): Promise<string>;
@@ -136,8 +135,8 @@ export interface DepositAddressWrites {
   ): Promise<void>;
   setRefusedSince(id: string, sinceMs: number | undefined): Promise<void>;
   /**
-   * Ends a locked sweep that moved nothing. Its funds count as seen at the address until the next look, and
-   * requests that its request superseded wait again, unless that request has its deposit or was fast filled.
+   * Ends a locked sweep that moved nothing. Its funds count as seen at the address until the next look. If
+   * its request has no deposit and was not fast filled, the requests that it superseded wait again.
    */
   voidSweep(sweep: SweepRecord, atMs: number): Promise<void>;
   /** Whether a sweep for this request exists that is not void. */
@@ -146,9 +145,9 @@ export interface DepositAddressWrites {
   sweepsWithNonce(requestId: RequestId): Promise<readonly SweepRecord[]>;
   /** Links the request to the address that its deposit comes through. */
   setAddress(requestId: RequestId, address: Address): Promise<void>;
-  /** Records that another request replaced it; the first one recorded stays. */
+  /** Records that the request `by` replaced a request. An earlier record stays. */
   supersede(requestId: RequestId, by: RequestId, atMs: number): Promise<void>;
-  /** The same for every other request of the address whose sweeps are all void. */
+  /** Records that the request `by` replaced every other request of the address whose sweeps are all void. */
   supersedeVoided(address: Address, by: RequestId, atMs: number): Promise<void>;
   supersededBy(requestId: RequestId): Promise<RequestId | undefined>;
 }
@@ -168,11 +167,14 @@ export interface DepositAddressReads {
   find(address: Address): Promise<DepositAddress | undefined>;
   /** @throws Error if the address was not issued */
   question(address: Address): Promise<RouteQuestion>;
-  /** The address that a request's deposit comes through, of the first request or a later one. */
+  /** The address through which a request is paid: it was issued for this request or for an earlier one. */
   findByRequest(requestId: RequestId): Promise<DepositAddress | undefined>;
   /** Addresses with undecided funds on a chain: those that a request reports first, then the oldest. */
   undecided(chainId: number, limit: number): Promise<readonly DepositAddress[]>;
-  /** Addresses issued or paid since, newest first. @param on a non-EVM chain; absent: EVM chains */
+  /**
+   * Addresses issued or paid since `sinceMs`, newest first.
+   * @param on a non-EVM chain; absent: the addresses on EVM chains
+   */
   active(sinceMs: number, limit: number, on?: number): Promise<readonly DepositAddress[]>;
   /** Addresses whose request waits for its deposit, in address order. */
   waiting(after: Address, limit: number, on?: number): Promise<readonly DepositAddress[]>;
@@ -182,7 +184,7 @@ export interface DepositAddressReads {
   funds(chainId: number, addresses: readonly Address[]): Promise<readonly ObservedFunds[]>;
   /** All funds observed at an address. */
   fundsAt(address: Address): Promise<readonly ObservedFunds[]>;
-  /** Funds in sweeps that a balance read at that block includes or may include, by address and currency. */
+  /** Amounts in sweeps that a balance read at `balanceBlock` may still include, by {@link placeKey}. */
   underWay(
     chainId: number,
     addresses: readonly Address[],

@@ -51,7 +51,7 @@ export const depositAddressFunds = pgTable(
     amount: uint("amount").notNull(),
     /** First block in which the funds were seen. */
     seenBlock: int8("seen_block").notNull(),
-    /** Last block before that in which they were missing. Null if none was read. */
+    /** Last earlier block in which the funds were missing. Null if no earlier block was read. */
     unseenBlock: int8("unseen_block"),
     seenAtMs: int8("seen_at_ms").notNull(),
     /** Why the funds stay there. Null if not decided yet. */

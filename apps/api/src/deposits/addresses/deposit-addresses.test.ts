@@ -117,7 +117,7 @@ test("lets a publishable key look up an address by request only, without identif
   expect(askers.slice(-2)).toEqual([undefined, anApiKey().id]);
 });
 
-test("refuses a lookup by neither, by both, or by an invalid address", async () => {
+test("refuses a lookup without address and requestId, with both, or with an invalid address", async () => {
   for (const query of ["", `?address=${ADDRESS}&requestId=0x${"01".repeat(32)}`, "?address=0x12"])
     expect((await lookUp(query)).statusCode).toBe(400);
 });

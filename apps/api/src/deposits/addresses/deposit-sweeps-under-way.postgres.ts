@@ -16,8 +16,8 @@ const underWay = defineSql(
 );
 
 /**
- * Amounts that sweeps move or moved and that balances read at a block include or may include, by address and
- * currency.
+ * Sums, by address and currency, the sweep amounts that a balance read at `balanceBlock` may still include:
+ * those of sweeps that are not mined yet, or were mined after that block.
  */
 export async function sumUnderWay(
   sql: Sql,

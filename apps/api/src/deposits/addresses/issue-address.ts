@@ -14,9 +14,9 @@ import { isPlaceholder } from "../../chains/index.ts";
 
 /** The origin chain's support for deposit addresses. */
 export interface AddressSide {
-  /** Payments to them do not show who owns the funds. */
+  /** Payments to its deposit addresses do not show who owns the funds. */
   readonly hidesPayers: boolean;
-  /** Undefined: this instance issues none. */
+  /** Undefined: this instance issues no deposit addresses on the chain. */
   readonly depositAddressOf?: ((key: DepositAddressKey) => Address) | undefined;
 }
 
@@ -35,7 +35,7 @@ interface Refusal {
   readonly asked: (input: QuoteInput) => boolean;
 }
 
-/** Anyone can have quotes stored before they are paid. */
+/** Bounds what anyone can have stored without paying: quotes with a deposit address are stored at once. */
 const MAX_STORED_CHARACTERS = 8_192;
 
 /**
@@ -121,7 +121,7 @@ const refusals: readonly Refusal[] = [
   },
 ];
 
-/** This instance cannot move funds from such an address. */
+/** The error for a chain on which this instance cannot move funds from deposit addresses. */
 function notEnabled(displayName: string): ServiceError {
   return new ServiceError(
     "UNSUPPORTED_EXECUTION_TYPE",
@@ -155,8 +155,8 @@ function refuseHiddenPayer({ recoveryAddress, refundTo }: QuoteInput): void {
 }
 
 /**
- * Reads whether a quote is to be paid to an address of its own, and how to price it: funds that arrive there
- * can only be deposited, so nothing is swapped first.
+ * Reads whether the client asks for a deposit address, and changes the input accordingly: funds that arrive
+ * at the address can only be deposited, so nothing is swapped first.
  * @returns the input to quote, and the options of the address; undefined options: an ordinary quote
  * @throws ServiceError naming the contradicting field
  */
@@ -198,7 +198,7 @@ export function askForAddress(
   };
 }
 
-/** Where funds go that are not filled: the zero address means their sender. */
+/** The recipient of funds that are not filled; in the request, the zero address means their sender. */
 function refundTargetOf(text: string | undefined): RefundTarget {
   const refundTo = text === undefined ? undefined : parseAddress(text);
   if (refundTo === undefined) return "nobody";

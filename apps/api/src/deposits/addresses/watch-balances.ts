@@ -46,13 +46,13 @@ export async function lookAtAddresses(
 ): Promise<LookResult> {
   const { chain } = connected;
   const onChain = addressesOn(connected);
-  const here = new Map(addresses.filter(onChain.has).map((one) => [one.address, one] as const));
-  const asked = [...here.keys()];
+  const watched = new Map(addresses.filter(onChain.has).map((one) => [one.address, one] as const));
+  const asked = [...watched.keys()];
   if (asked.length === 0) return { found: [], failed: [], missed: new Set() };
   // Only currencies that were asked for: a token named by someone else may use all gas of the shared balance
   // call.
-  const { held, atBlock } = await onChain.held(services.reads, [...here.values()], {
-    currencies: [...new Set([...currencies, ...quotedCurrencies(chain, here)])],
+  const { held, atBlock } = await onChain.held(services.reads, [...watched.values()], {
+    currencies: [...new Set([...currencies, ...quotedCurrencies(chain, watched)])],
     atBlock: askedBlock,
   });
   const failed: CurrencyAt[] = [];
@@ -72,11 +72,11 @@ export async function lookAtAddresses(
     const { amount = 0n } = knownAt.get(placeKey(place.address, place.currency)) ?? {};
     return amount !== leftOf(place, underWay);
   });
-  const unstored = await storeFunds(services, connected, here, changed, { atBlock, lookedAt });
+  const unstored = await storeFunds(services, connected, watched, changed, { atBlock, lookedAt });
   const current = changed.length === 0 ? known : await services.depositAddresses.funds(chain.id, asked);
   const askUntilMs = performance.now() + ASKING_MS;
   for (const funds of inTurn(current, atBlock)) {
-    const at = here.get(funds.address);
+    const at = watched.get(funds.address);
     // Funds that do not cover a fast fill are decided again whenever the fast fill changes.
     const isDecided = funds.held !== undefined && funds.held !== "FAST_FILL_NOT_COVERED";
     if (at === undefined || isDecided || unstored.has(funds.address)) continue;
@@ -99,9 +99,9 @@ export async function lookAtAddresses(
 /** The quoted currencies of the addresses: still read if they were removed from the configuration since. */
 function quotedCurrencies(
   { id }: { readonly id: number },
-  here: ReadonlyMap<Address, DepositAddress>,
+  watched: ReadonlyMap<Address, DepositAddress>,
 ): readonly Address[] {
-  return [...here.values()].flatMap(({ quoted }) => (quoted?.chainId === id ? [quoted.currency] : []));
+  return [...watched.values()].flatMap(({ quoted }) => (quoted?.chainId === id ? [quoted.currency] : []));
 }
 
 /** How long one round may query rate-limited chains about recipients. */
@@ -122,14 +122,14 @@ function leftOf({ address, currency, amount }: Present, underWay: ReadonlyMap<st
 }
 
 /**
- * Subtracts sweeps again under the lock of the address: funds of a sweep planned since the balances were read
- * must not count as new.
- * @returns the addresses where that failed
+ * Stores the changed funds. Subtracts sweeps again under the lock of the address: funds of a sweep planned
+ * since the balances were read must not count as new.
+ * @returns the addresses whose funds could not be stored
  */
 async function storeFunds(
   services: AddressServices,
   connected: RequestEnd,
-  here: ReadonlyMap<Address, DepositAddress>,
+  watched: ReadonlyMap<Address, DepositAddress>,
   changed: readonly Present[],
   { atBlock, lookedAt }: Pick<Look, "atBlock" | "lookedAt">,
 ): Promise<ReadonlySet<Address>> {
@@ -138,10 +138,10 @@ async function storeFunds(
   const byAddress = Map.groupBy(changed, ({ address }) => address);
   for (const [address, places] of byAddress)
     try {
-      const isReported = await reportsFunds(services, connected, here.get(address));
-      const speaking = new Set<Address>();
-      for (const place of places) if (await isReported(place)) speaking.add(place.currency);
-      await storeFundsAt(services, address, places, speaking, {
+      const isReported = await reportsFunds(services, connected, watched.get(address));
+      const reported = new Set<Address>();
+      for (const place of places) if (await isReported(place)) reported.add(place.currency);
+      await storeFundsAt(services, address, places, reported, {
         atBlock,
         nowMs,
         unseenBlock: lookedAt?.get(address),
@@ -158,7 +158,7 @@ async function storeFundsAt(
   services: AddressServices,
   address: Address,
   places: readonly Present[],
-  speaking: ReadonlySet<Address>,
+  reported: ReadonlySet<Address>,
   { atBlock, nowMs, unseenBlock }: { atBlock: bigint; nowMs: number; unseenBlock: bigint | undefined },
 ): Promise<void> {
   await services.uow.run(async ({ depositAddresses }) => {
@@ -178,12 +178,12 @@ async function storeFundsAt(
         ...(unseenBlock !== undefined && { unseenBlock }),
         seenAtMs: nowMs,
       };
-      const isSpeaking = speaking.has(place.currency);
-      await depositAddresses.observe(place, readBalance(before?.layers ?? [], reading), atBlock, isSpeaking);
+      const isReported = reported.has(place.currency);
+      await depositAddresses.observe(place, readBalance(before?.layers ?? [], reading), atBlock, isReported);
     }
     await depositAddresses.noteFunds(address, nowMs);
-    // Only for funds that a request reports: dust at many addresses must not displace others.
-    if (places.some((place) => speaking.has(place.currency) && leftOf(place, underWay) > 0n))
+    // Only for funds that a request reports: dust at many addresses must not displace addresses in use.
+    if (places.some((place) => reported.has(place.currency) && leftOf(place, underWay) > 0n))
       await depositAddresses.setActive(address, nowMs);
   });
 }

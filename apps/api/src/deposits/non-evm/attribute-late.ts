@@ -12,7 +12,7 @@ import { isInTime } from "./record-arrivals.ts";
 
 type Needs = Pick<Services, "events"> & RecordingServices & Pick<Services, "uow" | "reads" | "nonceMappings">;
 
-/** Each costs a hub call. */
+/** Maximum transfers per run: each costs a hub call. */
 const AT_ONCE = 50;
 
 /**

@@ -4,7 +4,7 @@ import type { Services } from "../../db/services.port.ts";
 import { unseenTransaction } from "../unseen-transaction.ts";
 import type { RecordingServices } from "../apply-deposit.ts";
 import { describeIndexed, type UnattributedServices } from "../../requests/index.ts";
-import { nameFacts, recordArrivals } from "./record-arrivals.ts";
+import { applyNonceMappings, recordArrivals } from "./record-arrivals.ts";
 import { withinNodeLimit } from "../../db/within-node-limit.ts";
 
 type Needs = RecordingServices & UnattributedServices & Pick<Services, "uow" | "nonceMappings">;
@@ -28,7 +28,7 @@ export async function indexNonEvm(
   if (deposits.length === 0) return { message: "Transaction contains no deposit" };
   if (deposits.length > MAX_DEPOSITS)
     return { message: "Transaction will be indexed when its block is scanned" };
-  const named = await nameFacts(services, chain, deposits, upTo);
+  const named = await applyNonceMappings(services, chain, deposits, upTo);
   await services.uow.run(async (tx) => {
     await tx.nonEvm.lockCursor(chain.id);
     await recordArrivals(services, tx, chain, named, { upTo, seenAtMs: services.clock.nowMs() });

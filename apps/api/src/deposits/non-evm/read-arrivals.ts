@@ -2,7 +2,7 @@ import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { factKey } from "../store-deposits.ts";
 import type { RecordingServices } from "../apply-deposit.ts";
-import { nameFacts, recordArrivals } from "./record-arrivals.ts";
+import { applyNonceMappings, recordArrivals } from "./record-arrivals.ts";
 
 type Needs = Pick<Services, "events"> & RecordingServices & Pick<Services, "uow" | "nonceMappings">;
 
@@ -52,7 +52,7 @@ export async function readArrivals(
     return { cursor: next, unreadSince };
   }
   const seenAtMs = services.clock.nowMs();
-  const named = await nameFacts(services, chain, deposits, upTo);
+  const named = await applyNonceMappings(services, chain, deposits, upTo);
   await services.uow.run(async (tx) => {
     if ((await tx.nonEvm.lockCursor(chain.id)) !== cursor) throw new CursorMoved(chain.name);
     await recordArrivals(services, tx, chain, named, { upTo, seenAtMs });

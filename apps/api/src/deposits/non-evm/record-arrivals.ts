@@ -12,8 +12,8 @@ import type { RecordingServices } from "../apply-deposit.ts";
 /** Seconds after a transfer within which its sender may map its nonce to an order. */
 export const MAPPING_WINDOW_SECONDS = 3_600n;
 
-/** A deposit with the nonce mapping of its sender, if known. */
-export interface NamedFact {
+/** A deposit after its sender's nonce mapping, if known, was applied: the mapping names the order. */
+export interface MappedFact {
   readonly fact: DepositFact;
   /**
    * The end of the mapping window, in ms since the epoch; undefined if the deposit names its order or is
@@ -26,21 +26,21 @@ export interface NamedFact {
  * Looks up the nonce mappings of transfers that carry no order id. If a lookup fails, the mapping counts as
  * missing and is looked up again later.
  */
-export async function nameFacts(
+export async function applyNonceMappings(
   services: Pick<Services, "nonceMappings">,
   chain: NonEvmChain,
   facts: readonly DepositFact[],
   upTo: NonEvmArrivals["upTo"],
-): Promise<readonly NamedFact[]> {
+): Promise<readonly MappedFact[]> {
   return await Promise.all(
-    facts.map(async (fact): Promise<NamedFact> => {
-      const named: NamedFact = { fact, waitsUntilMs: undefined };
-      if (fact.nonce === undefined) return named;
+    facts.map(async (fact): Promise<MappedFact> => {
+      const settled: MappedFact = { fact, waitsUntilMs: undefined };
+      if (fact.nonce === undefined) return settled;
       const untilMs = Number((fact.timestamp ?? upTo.timestamp) + MAPPING_WINDOW_SECONDS) * 1000;
       const mapped = await mappedNow(services, chain, fact.sender, fact.nonce);
       if (mapped !== undefined && isInTime(mapped, untilMs))
-        return { ...named, fact: { ...fact, id: mapped.id, depositor: mapped.depositor } };
-      return fact.id === undefined ? { fact, waitsUntilMs: untilMs } : named;
+        return { ...settled, fact: { ...fact, id: mapped.id, depositor: mapped.depositor } };
+      return fact.id === undefined ? { fact, waitsUntilMs: untilMs } : settled;
     }),
   );
 }
@@ -72,7 +72,7 @@ export async function recordArrivals(
   services: RecordingServices,
   tx: Tx,
   chain: NonEvmChain,
-  named: readonly NamedFact[],
+  named: readonly MappedFact[],
   { upTo, seenAtMs }: { readonly upTo: NonEvmArrivals["upTo"]; readonly seenAtMs: number },
 ): Promise<void> {
   const fresh = await unknownOf(tx, chain, named);
@@ -112,9 +112,9 @@ export async function recordArrivals(
 async function unknownOf(
   tx: Tx,
   { id: chainId }: NonEvmChain,
-  named: readonly NamedFact[],
-): Promise<NamedFact[]> {
-  const fresh: NamedFact[] = [];
+  named: readonly MappedFact[],
+): Promise<MappedFact[]> {
+  const fresh: MappedFact[] = [];
   for (const one of named) {
     const { txHash, sender, nonce, ordinal } = one.fact;
     const isKnown =

@@ -19,7 +19,7 @@ import {
 } from "../../payments/index.ts";
 import { ownAccounts } from "../../chains/index.ts";
 import { acceptPermit } from "./accept-permit.ts";
-import { isSigned, permitCall, type SignedTerms, typedDataOf } from "../../quotes/index.ts";
+import { hasPermit, permitCall, type TermsWithPermit, typedDataOf } from "../../quotes/index.ts";
 import { disabledChain, requestNotFound } from "../../http/refusals.ts";
 
 export interface ExecutePermitServices
@@ -188,11 +188,11 @@ export async function executePermit(
 async function signedTermsOf(
   { reads }: Pick<Services, "reads">,
   { requestId, kind }: PostedPermit,
-): Promise<SignedTerms> {
+): Promise<TermsWithPermit> {
   const record = await reads.request(requestId);
   if (record === undefined) throw refused(requestId, requestNotFound(requestId).message, "requestId");
   const { terms } = record;
-  if (!isSigned(terms))
+  if (!hasPermit(terms))
     throw refused(
       requestId,
       `Request ${requestId} must be paid by a transaction: it was quoted without usePermit`,
@@ -203,7 +203,7 @@ async function signedTermsOf(
   return terms;
 }
 
-function refuseExpired({ clock }: Pick<Services, "clock">, { requestId, permit }: SignedTerms): void {
+function refuseExpired({ clock }: Pick<Services, "clock">, { requestId, permit }: TermsWithPermit): void {
   const leftSeconds = permit.deadline - Math.floor(clock.nowMs() / 1000);
   if (leftSeconds < MIN_LIFE_SECONDS)
     throw failed(requestId, "Signature expired; request a new quote", { reason: "SIGNATURE_EXPIRED" });
@@ -215,7 +215,7 @@ function refuseExpired({ clock }: Pick<Services, "clock">, { requestId, permit }
  */
 async function refuseUncoveredUser(
   { chain, connection }: ConnectedChain,
-  { requestId, user, permit }: SignedTerms,
+  { requestId, user, permit }: TermsWithPermit,
 ): Promise<void> {
   const { permit2 = permit.spender } = chain.contracts;
   const { balance, allowance } = await connection.reader.accountState(user, permit.token, permit2);
@@ -248,7 +248,7 @@ async function refuseUncoveredUser(
  */
 function requireQuotedDeposit(
   { chain }: ConnectedChain,
-  terms: SignedTerms,
+  terms: TermsWithPermit,
   { effects }: Extract<TraceOutcome, { kind: "ok" }>,
 ): void {
   const expected = effects.kind === "seen" ? expectDeposit(effects.logs, chain, terms) : undefined;
@@ -262,7 +262,7 @@ function requireQuotedDeposit(
  * the quote is firm.
  * @throws ServiceError
  */
-function refuseUnpaid({ clock }: Pick<Services, "clock">, terms: SignedTerms, costUsd: bigint): void {
+function refuseUnpaid({ clock }: Pick<Services, "clock">, terms: TermsWithPermit, costUsd: bigint): void {
   const { requestId, originGasUsd = 0n } = terms;
   const coveredUsd = isFirmAt(terms, clock.nowMs()) ? originGasUsd * FIRM_GAS_FACTOR : originGasUsd;
   if (costUsd > coveredUsd)

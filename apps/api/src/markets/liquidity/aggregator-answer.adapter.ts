@@ -81,11 +81,11 @@ export function readQuote(
 function checkAnswer<Answer extends AggregatorPrice>(answer: Answer, question: AggregatorQuestion): Answer {
   const { sellToken, buyToken, sellAmount, buyAmount, minBuyAmount } = answer;
   if ((sellToken ?? question.tokenIn) !== question.tokenIn)
-    throw new RangeError("the response has another input token than requested");
+    throw new RangeError("the response has a different input token than requested");
   if ((buyToken ?? question.tokenOut) !== question.tokenOut)
-    throw new RangeError("the response has another output token than requested");
+    throw new RangeError("the response has a different output token than requested");
   if ((sellAmount ?? question.amountIn) !== question.amountIn)
-    throw new RangeError("the response has another input amount than requested");
+    throw new RangeError("the response has a different input amount than requested");
   if (buyAmount === 0n || minBuyAmount > buyAmount)
     throw new RangeError("the response has invalid output amounts");
   return answer;

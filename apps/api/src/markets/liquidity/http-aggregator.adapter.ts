@@ -44,7 +44,7 @@ const TYPICAL_GAS = 400_000n;
 
 /**
  * A swap aggregator with the common HTTP interface: `price` and `quote` by `sellToken`, `buyToken`,
- * `sellAmount` and `taker`. Supports exact inputs only. Only the router can make the calls of its answers.
+ * `sellAmount` and `taker`. Supports exact inputs only. The calls it returns must be made by the router.
  */
 export function createHttpAggregator(options: HttpAggregatorOptions): LiquiditySource {
   const { name, chains, clock, onFault } = options;

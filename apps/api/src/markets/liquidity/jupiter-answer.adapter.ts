@@ -77,11 +77,11 @@ export function readJupiterQuote(json: unknown, question: JupiterQuestion): Jupi
   const { inAmount, outAmount, otherAmountThreshold: threshold } = parsed;
   const { inputMint, outputMint, mode, amount } = question;
   if (parsed.inputMint !== inputMint || parsed.outputMint !== outputMint)
-    throw new RangeError("the response has other tokens than requested");
+    throw new RangeError("the response has different tokens than requested");
   if (parsed.swapMode !== mode || (mode === "ExactIn" ? inAmount : outAmount) !== amount)
-    throw new RangeError("the response has another amount than requested");
+    throw new RangeError("the response has a different amount than requested");
   if (parsed.slippageBps !== question.slippageBps)
-    throw new RangeError("the response has another slippage than requested");
+    throw new RangeError("the response has a different slippage than requested");
   if ((parsed.platformFee?.feeBps ?? 0) !== 0)
     throw new RangeError("the response charges a platform fee that was not requested");
   if (inAmount === 0n || outAmount === 0n) throw new RangeError("the response has no amounts");

@@ -30,8 +30,8 @@ export interface PriceBook {
   /** Age and volatility of the cached price. Undefined if the price is exact (configured) or missing. */
   reading?(currency: Currency): PriceReading | undefined;
   /**
-   * The highest cached price, regardless of age and doubts: for risk limits, never for trades. Undefined: no
-   * price was ever fetched.
+   * The highest cached price, regardless of age and disputes: for risk limits, never for trades. Undefined:
+   * no price was ever fetched.
    */
   lastUsd?(currency: Currency): bigint | undefined;
 }

@@ -18,16 +18,16 @@ const listOf = (...named: readonly (readonly [byte: string, symbol: string])[]):
     })),
   });
 
-const ends: (() => unknown)[] = [];
+const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
-  for (const end of ends.splice(0)) await end();
+  for (const cleanUp of cleanups.splice(0)) await cleanUp();
 });
 
 /** A server of lists, by path. */
-async function serving(answer: RequestListener): Promise<string> {
+async function serve(answer: RequestListener): Promise<string> {
   const server: Server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  ends.push(() => {
+  cleanups.push(() => {
     server.closeAllConnections();
     server.close();
   });
@@ -45,7 +45,7 @@ function listsFrom(sources: readonly string[], change: Partial<TokenListOptions>
     onFault: (_error, facts) => faults.push(facts),
     ...change,
   });
-  ends.push(() => lists.close());
+  cleanups.push(() => lists.close());
   return { lists, faults };
 }
 
@@ -53,10 +53,10 @@ const symbols = (lists: TokenLists): string[] => lists.of(1).map(({ symbol }) =>
 
 test("reads lists from files and servers, and the earlier one takes precedence", async () => {
   const folder = await mkdtemp(join(tmpdir(), "token-lists-"));
-  ends.push(() => rm(folder, { recursive: true }));
+  cleanups.push(() => rm(folder, { recursive: true }));
   const file = join(folder, "list.json");
   await writeFile(file, listOf(["a1", "FILE"], ["a2", "BOTH-FILE"]));
-  const url = await serving((_request, response) => response.end(listOf(["a2", "BOTH-URL"], ["a3", "URL"])));
+  const url = await serve((_request, response) => response.end(listOf(["a2", "BOTH-URL"], ["a3", "URL"])));
   const { lists, faults } = listsFrom([file, url]);
   await lists.refresh();
   expect(symbols(lists)).toEqual(["FILE", "BOTH-FILE", "URL"]);
@@ -67,7 +67,7 @@ test("reads lists from files and servers, and the earlier one takes precedence",
 
 test("keeps the previous state of a list that cannot be read, without affecting other lists", async () => {
   const state = { down: false, other: "X" };
-  const url = await serving((request, response) => {
+  const url = await serve((request, response) => {
     if (request.url === "/a") {
       if (state.down) response.writeHead(500).end("down");
       else response.end(listOf(["a1", "A"]));
@@ -84,13 +84,13 @@ test("keeps the previous state of a list that cannot be read, without affecting 
 });
 
 test("refuses a list that is too large, too slow or invalid", async () => {
-  const url = await serving((request, response) => {
+  const url = await serve((request, response) => {
     if (request.url === "/huge") response.end(listOf(["a1", "A"]) + " ".repeat(10_000));
-    if (request.url === "/senseless") response.end("<html>");
-    // "/slow" never ends.
+    if (request.url === "/invalid") response.end("<html>");
+    // The response to "/slow" never ends.
     if (request.url === "/slow") response.write("{");
   });
-  const sources = [`${url}/huge`, `${url}/slow`, `${url}/senseless`, "/no/such/file.json"];
+  const sources = [`${url}/huge`, `${url}/slow`, `${url}/invalid`, "/no/such/file.json"];
   const { lists, faults } = listsFrom(sources, { bounds: { maxBytes: 10_000, timeoutMs: 200 } });
   await lists.refresh();
   expect(symbols(lists)).toEqual([]);
@@ -98,8 +98,8 @@ test("refuses a list that is too large, too slow or invalid", async () => {
 });
 
 test("follows redirects of a list within its origin, and elsewhere only with https", async () => {
-  const elsewhere = await serving((_request, response) => response.end(listOf(["a1", "STRANGER"])));
-  const url = await serving((request, response) => {
+  const elsewhere = await serve((_request, response) => response.end(listOf(["a1", "STRANGER"])));
+  const url = await serve((request, response) => {
     const to = { "/moved": "/here", "/away": elsewhere, "/round": "/round" }[request.url ?? ""];
     if (to === undefined) response.end(listOf(["a2", "OWN"]));
     else response.writeHead(302, { location: to }).end();
@@ -111,7 +111,7 @@ test("follows redirects of a list within its origin, and elsewhere only with htt
 });
 
 test("reports the number of invalid entries", async () => {
-  const url = await serving((_request, response) =>
+  const url = await serve((_request, response) =>
     response.end(JSON.stringify({ tokens: [null, { chainId: 1 }] })),
   );
   const { lists, faults } = listsFrom([url]);
@@ -121,7 +121,7 @@ test("reports the number of invalid entries", async () => {
 
 test("refreshes lists repeatedly until closed", async () => {
   let asked = 0;
-  const url = await serving((_request, response) => {
+  const url = await serve((_request, response) => {
     asked += 1;
     response.end(listOf(["a1", `V${asked}`]));
   });
@@ -137,7 +137,7 @@ test("refreshes lists repeatedly until closed", async () => {
 
 test("closing aborts the read of a list", async () => {
   const folder = await mkdtemp(join(tmpdir(), "token-lists-"));
-  ends.push(() => rm(folder, { recursive: true }));
+  cleanups.push(() => rm(folder, { recursive: true }));
   const file = join(folder, "list.json");
   await writeFile(file, listOf(["a1", "BEFORE"]));
   const { lists } = listsFrom([file], { refreshMs: 5 });

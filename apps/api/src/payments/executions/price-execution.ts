@@ -21,8 +21,9 @@ export function priceCap(prices: Pick<GasPrices, "maxFeePerGas">, chain: Chain):
 }
 
 /**
- * Maximum wei for a transaction's data fee, `wei` now: the parent chain of a rollup may double its price by
- * then.
+ * Maximum data fee of a rollup transaction, wei: the parent chain may double its price before the transaction
+ * is mined.
+ * @param wei the data fee at current prices
  */
 export function dataFeeCap(wei: bigint): bigint {
   return wei * 2n;

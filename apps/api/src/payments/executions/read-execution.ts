@@ -12,15 +12,15 @@ export interface ExecutionQuestion {
   readonly origin: ConnectedChain;
   readonly call: LaneCall;
   readonly sponsored: boolean;
-  /** The quote to execute; undefined: a call of its own. */
+  /** The request whose quote is executed. Undefined: the call belongs to no quote. */
   readonly requestId: RequestId | undefined;
   readonly destination: DestinationCalls | undefined;
   /**
-   * The user it is for: the account called, or the sender of the user operation; undefined if there are
-   * several.
+   * The user for whom the call is sent: the called account, or the sender of the user operations. Undefined
+   * if they have several senders.
    */
   readonly user: Address | undefined;
-  /** SHA-256 of all of this; equal requests have equal hashes. */
+  /** SHA-256 of the request; equal requests have equal hashes. */
   readonly hash: Hex;
 }
 

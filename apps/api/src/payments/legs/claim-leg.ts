@@ -26,7 +26,7 @@ export const claimLeg: LegKind<DueClaim, WantedPayment, string> = {
   queue: { name: "claim", id: "claimId", concurrency: 4 },
   isTransfer: true,
 
-  overdue: async ({ balances }, ...since) => await balances.overdueClaims(...since),
+  overdue: async ({ balances }, since, limit) => await balances.overdueClaims(since, limit),
   async due({ balances, reads }, claimId) {
     const claim = await balances.claim(claimId as Hex32);
     if (claim?.state !== "paying") return undefined;
@@ -35,7 +35,7 @@ export const claimLeg: LegKind<DueClaim, WantedPayment, string> = {
   async plan(services, { claim: { claimId, chainId, currency: address, recipient, amount } }) {
     const connected = services.chains.get(chainId);
     if (connected === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
-    // Before anything is returned: a lost payment may have paid it.
+    // Checked before the claim can be returned: a payment whose record was lost may have paid it.
     const maybePaid = await whyMaybePaidOut(services, connected, claimId);
     if (maybePaid !== undefined) return { waitMs: 5_000, why: maybePaid };
     const { native, tokens } = connected.chain;
@@ -53,7 +53,7 @@ export const claimLeg: LegKind<DueClaim, WantedPayment, string> = {
     });
     if (planned.kind === "short") return { waitMs: 5_000, why: planned.why };
     if (planned.kind !== "ready") return { giveUp: planned.why };
-    // Last, so that a claim that the chain refuses needs no price to be returned.
+    // Checked last: a claim that the chain refuses is returned even without a price.
     const priced = gasOf(services.quotePolicy.gas.fill, currency, address === NATIVE_CURRENCY);
     const nativeUnit = { decimals: native.decimals, priceUsd: await services.prices.usd(native) };
     const isExcessive = planned.gas > gasAllowance(connected, priced, nativeUnit);
@@ -86,8 +86,8 @@ export const claimLeg: LegKind<DueClaim, WantedPayment, string> = {
     const claimId = idOf(leg);
     const wallet = await tx.claims.walletOf(claimId);
     if (wallet === undefined) return;
-    // A reverted payout would revert again: it returns to the balance, minus the gas, since the recipient
-    // could make it fail forever. One that was not included is retried.
+    // A reverted payout would revert again. It returns to the balance minus the gas, because a recipient
+    // could make it fail again and again. A payout that was not included is retried.
     if (reason === "TRANSACTION_REVERTED")
       return await returnClaim(services, tx, { claimId, wallet }, { failReason: reason, cost: "fee" });
     const atMs = services.clock.nowMs();

@@ -54,8 +54,8 @@ export const executionLeg: LegKind<DueExecution, WantedPayment, Unsent> = {
     const { requestId } = execution;
     const connected = services.chains.get(execution.chainId);
     const executor = services.executor?.address;
-    // Before anything is given up: the nonce may belong to this very call, and then the sponsor owes its
-    // cost.
+    // Checked before the call can be given up: an unexplained nonce may belong to this very call, and then
+    // the sponsor owes its cost.
     const why = connected && executor && (await whyUnexplained(services, connected, executor));
     if (why !== undefined) {
       services.events.alarm("execution_waits", { requestId, why });
@@ -138,15 +138,15 @@ export const executionLeg: LegKind<DueExecution, WantedPayment, Unsent> = {
     const inTxHashes = record.inTxHashes.filter((known) => known !== attempt.txHash);
     await transition(services, tx, record, { kind: "executionUnmined" }, { inTxHashes });
   },
-  async final(moment) {
-    const { services, tx, record } = moment;
+  async final(context) {
+    const { services, tx, record } = context;
     if (record) await transition(services, tx, record, { kind: "executionFinal" });
-    await charge(moment, ({ call, flatUsd }) => ({ valueWei: call.value, flatUsd }), {
-      isFunded: await hasFunded(moment),
+    await charge(context, ({ call, flatUsd }) => ({ valueWei: call.value, flatUsd }), {
+      isFunded: await hasFunded(context),
     });
   },
-  async dead(moment, reason) {
-    const { services, tx, slot, record } = moment;
+  async dead(context, reason) {
+    const { services, tx, slot, record } = context;
     const after =
       record && (await transition(services, tx, record, { kind: "executionDead", reason }, {}, { reason }));
     const { requestId } = slot.leg;
@@ -155,7 +155,7 @@ export const executionLeg: LegKind<DueExecution, WantedPayment, Unsent> = {
     const isOver = after === undefined || isOverWithoutExecution(after.record.state);
     // A revert costs gas; a nonce used by something else costs the sponsor nothing.
     if (hasReverted(slot, reason) || isRefusedWithAuthorizations(slot, reason))
-      await charge(moment, () => ({ valueWei: 0n, flatUsd: 0n }), { isOver });
+      await charge(context, () => ({ valueWei: 0n, flatUsd: 0n }), { isOver });
     else if (isOver) await forgiveCosts(services, tx, requestId);
     else await noteCosts(services, tx, requestId, { originUsd: 0n });
   },
@@ -164,7 +164,7 @@ export const executionLeg: LegKind<DueExecution, WantedPayment, Unsent> = {
     const isDead = await services.uow.run(async (tx) => {
       const current = await tx.requests.lock(requestId);
       const leg = { kind: "execution", id: requestId, requestId };
-      // With a nonce, the outcome of the nonce decides.
+      // If the call has a nonce, the outcome of that nonce decides instead.
       if (current === undefined || (await tx.lanes.hasLiveSlot(leg))) return false;
       if (!isOpen(await tx.executions.lock(requestId))) return false;
       await tx.requests.note(requestId, services.clock.nowMs(), "executionImpossible", { reason, ...detail });
@@ -180,7 +180,7 @@ export const executionLeg: LegKind<DueExecution, WantedPayment, Unsent> = {
   },
 };
 
-/** Neither charged nor forgiven, so its transaction may still be sent. */
+/** Whether the call is neither charged nor forgiven, so that its transaction may still be sent. */
 function isOpen(execution: ExecutionRecord | undefined): execution is ExecutionRecord {
   return execution !== undefined && !execution.settled && execution.originUsd === undefined;
 }
@@ -189,15 +189,15 @@ function requestIdOf({ leg: { id } }: Pick<Slot, "leg">): RequestId {
   return id as RequestId;
 }
 
-/** Sent until then. A deposit mined after the request's own deadline would be refunded. */
+/** Until when the call is sent, ms. A deposit mined after the request's own deadline would be refunded. */
 function deadlineOf({ terms }: RequestRecord, { createdAtMs }: ExecutionRecord): number {
   const signedForMs = terms.permit === undefined ? Infinity : terms.permit.deadline * 1000;
   return Math.min(terms.fillDeadlineMs, createdAtMs + CALL_LIFETIME_MS, signedForMs);
 }
 
 /**
- * Anyone may submit a permit, and a deposit made by another account makes ours fail: it must have time to be
- * read first.
+ * Anyone may submit the user's permit. If someone did, our call fails, and the service needs this time to
+ * read their deposit before it gives up the call.
  */
 const DEPOSIT_READ_WITHIN_MS = 10_000;
 
@@ -214,8 +214,8 @@ function notIncluded(why: string): { readonly giveUp: Unsent } {
 }
 
 /**
- * Waits for temporary obstacles, but not forever: then nothing is sent, and the sponsor's reservation is
- * released.
+ * Waits for a temporary obstacle, up to the policy's limit. After that, nothing is sent, and the sponsor's
+ * reservation is released.
  */
 function wait(services: WorkerServices, request: RequestRecord, why: string): Stopped<Unsent> {
   const { requestId } = request.terms;
@@ -240,8 +240,9 @@ function hasReverted({ minedStatus }: Slot, reason: FailReason): boolean {
 }
 
 /**
- * Nodes refuse a transaction whose authorities have others in the mempool, which only their owners can know:
- * the no-op that used its nonce is charged like a revert, or refused calls would be free.
+ * Nodes refuse a transaction if an account that signed one of its authorizations has another transaction in
+ * the mempool, which users can cause. The no-op that used the nonce is charged like a revert: otherwise,
+ * refused calls would be free.
  */
 function isRefusedWithAuthorizations({ call, attempts, minedAttempt }: Slot, reason: FailReason): boolean {
   if (reason !== "TRANSACTION_SUBMISSION_FAILED" || (call.authorizationList ?? []).length === 0) return false;
@@ -250,9 +251,9 @@ function isRefusedWithAuthorizations({ call, attempts, minedAttempt }: Slot, rea
 
 /**
  * Charges the actual cost of the mined transaction, at the native token price of its acceptance.
- * @param ends.isOver nothing will be filled because of it
- * @param ends.isFunded it made the deposit to be filled: the output pays, unless an app does or the deposit
- * is refunded
+ * @param ends.isOver the request will not be filled without this execution
+ * @param ends.isFunded the transaction made the deposit of the request: the output pays the cost, unless an
+ * app pays it or the deposit is refunded
  */
 async function charge(
   { services, tx, slot }: LegContext,
@@ -282,7 +283,7 @@ async function charge(
 }
 
 /**
- * Whether its transaction made the request's deposit. Blocks are scanned for deposits before their
+ * Whether the mined transaction made the request's deposit. Blocks are scanned for deposits before their
  * transactions are final.
  */
 async function hasFunded({ tx, slot, record }: LegContext): Promise<boolean> {

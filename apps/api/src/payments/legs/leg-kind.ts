@@ -12,27 +12,29 @@ import type { Refused, WantedPayment } from "../wanted-payment.port.ts";
 /** Where legs are found. */
 export type LegReads = Pick<Services, "reads" | "balances" | "depositAddresses">;
 
-/** A leg for which something is to be done, as its job read it. */
+/** A leg that needs work, as its job read it. */
 export interface DueLeg {
-  /** Where it is paid, if it is still to be paid. */
+  /** The chain on which it is paid. Undefined: it must not be paid anymore. */
   readonly chainId?: number | undefined;
   /** Its live slot, whose bytes are or will be signed even if the leg is no longer due. */
   readonly slot?: Slot | undefined;
-  /** Assumed from a commit of this process instead of read. It is read if it turns out to have moved. */
+  /**
+   * The leg was derived from a commit of this process instead of read. It is read if its rows have changed.
+   */
   readonly isAssumed?: true;
 }
 
 /** Why a leg is not paid now: it waits, or it ends unpaid. */
 export type Stopped<End> = Progress | { readonly giveUp: End };
 
-/** A payment and its new slot. `request` is undefined if its leg has none, or a pruned one. */
+/** A payment and its new slot. `request` is undefined if the leg has no request, or a pruned one. */
 export interface Taken<W extends WantedPayment> {
   readonly wanted: W;
   readonly slot: Slot;
   readonly request: RequestRecord | undefined;
 }
 
-/** The commit in which a slot moves. The leg's request, if any, is locked in it, then the slot. */
+/** The commit in which a slot changes its state. It has locked the leg's request, if any, then the slot. */
 export interface LegContext {
   readonly services: WorkerServices;
   readonly tx: Tx;
@@ -54,7 +56,7 @@ export interface MinedLeg extends LegContext {
 export interface PaymentKind<W extends WantedPayment = WantedPayment, R extends Refused = Refused> {
   /** Stored with each slot. */
   readonly name: string;
-  /** It only transfers: without the token's own event, a mined payment has failed. */
+  /** It only transfers a token: a mined payment without the token's transfer event has failed. */
   readonly isTransfer: boolean;
   /** It has no deadline, so it is broadcast until a node accepts it, even if the payer lacks gas. */
   readonly isPatient?: true;
@@ -68,8 +70,8 @@ export interface PaymentKind<W extends WantedPayment = WantedPayment, R extends 
     readonly locksOnlyRequests?: true;
   };
   /**
-   * Locks the rows of legs, whose requests are locked, and takes what else they need. What it writes is
-   * committed even if it refuses.
+   * Locks the rows of legs, whose requests are locked already, and reserves what else they need. Its writes
+   * are committed even if it refuses a leg.
    * @returns a verdict for each, in order
    */
   lock(
@@ -78,16 +80,17 @@ export interface PaymentKind<W extends WantedPayment = WantedPayment, R extends 
     wanted: readonly W[],
     requests: ReadonlyMap<RequestId, RequestRecord>,
   ): Promise<ReadonlyArray<"due" | "moved" | R>>;
-  /** Writes what follows from the new slots. A refusal rolls the commit back. */
+  /** Writes the effects of reserving these slots. A refusal rolls the commit back. */
   taken?(services: WorkerServices, tx: Tx, taken: ReadonlyArray<Taken<W>>): Promise<R | undefined>;
-  /** The refusal that an error of the reserving commit means, if any. */
+  /** Converts an error of the commit that reserves slots to a refusal, if it means one. */
   refusalOf?(error: unknown): R | undefined;
 
   /**
-   * Restores a payment that was broadcast before the database lost its rows, as `taken` did then. The leg's
-   * rows are as old as the database.
+   * Writes again what `taken` wrote for a payment whose rows the database lost after its broadcast. The leg's
+   * rows may be from before the loss, too.
    * @param record the leg's request, locked
-   * @returns `later`: the leg may become ready for it. `lost`: the leg's own rows are lost, too, or moved on
+   * @returns `taken`: restored. `later`: the leg is not ready for the payment yet. `lost`: the leg's own rows
+   * are lost, too, or no longer fit the payment
    */
   restored?(
     services: WorkerServices,
@@ -100,7 +103,10 @@ export interface PaymentKind<W extends WantedPayment = WantedPayment, R extends 
 
   /** Whether an unsigned slot must not be signed after all. */
   isForbidden?(services: WorkerServices, connected: LaneChain, slot: Slot): Promise<boolean>;
-  /** Nodes have the bytes of these payments, since `atMs`. */
+  /**
+   * Nodes have had the bytes of these payments since `atMs`. `isId`: an attempt's hash is its id on chain;
+   * otherwise the id becomes known later.
+   */
   broadcast?(
     services: WorkerServices,
     tx: Tx,
@@ -109,17 +115,17 @@ export interface PaymentKind<W extends WantedPayment = WantedPayment, R extends 
   ): Promise<void>;
   mined(leg: MinedLeg): Promise<void>;
   /** The block was reorged out, and the same bytes are sent again. `slot` still has its mined state. */
-  orphaned(moment: LegContext, attempt: Attempt): Promise<void>;
+  orphaned(context: LegContext, attempt: Attempt): Promise<void>;
   /** The payment succeeded in a final block. */
-  final(moment: LegContext): Promise<void>;
+  final(context: LegContext): Promise<void>;
   /**
    * The slot's nonce is permanently used and did not pay: it reverted, or something else used it. Only now
    * can the leg be paid in another way.
    */
-  dead(moment: LegContext, reason: FailReason): Promise<void>;
+  dead(context: LegContext, reason: FailReason): Promise<void>;
   /**
-   * How `mined` and `final` outcomes of several legs share a commit: as `mined` and `final` do, for requests
-   * that lock no wallet. Absent: each has its own commit.
+   * Like `mined` and `final`, for several legs in one commit whose requests lock no wallet. Absent: each
+   * outcome has its own commit.
    */
   readonly outcomesTogether?: {
     mined(services: WorkerServices, tx: Tx, legs: readonly MinedLeg[]): Promise<void>;
@@ -144,7 +150,7 @@ export interface LegKind<
   };
   /** Legs without a slot that have not moved since then and may have lost their jobs. */
   overdue(services: LegReads, since: Overdue, limit: number): Promise<readonly string[]>;
-  /** Reads a leg. Undefined: nothing is to be done. */
+  /** Reads a leg. Undefined: it needs no work. */
   due(services: WorkerServices, id: string): Promise<L | undefined>;
   /**
    * Decides what to pay and simulates it. Writes nothing of the payment.

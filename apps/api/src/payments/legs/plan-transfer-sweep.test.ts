@@ -40,7 +40,7 @@ interface Story {
   readonly held?: bigint;
   /** Satoshis that a payment costs. */
   readonly payment?: bigint;
-  /** Satoshis that one endpoint alone reports for it. */
+  /** The same cost as reported by a single endpoint. */
   readonly unconfirmed?: bigint;
   readonly terms?: Partial<RequestTerms>;
 }
@@ -91,7 +91,7 @@ async function planned({
   return await planTransferSweep(services, connected, { ...sweep, excess }, issued);
 }
 
-test("a sweep is a payment of the solver's that takes only its fee from the solver", async () => {
+test("a sweep is sent by the solver and costs the solver only the fee", async () => {
   expect(await planned()).toMatchObject({
     kind: "ready",
     plan: {
@@ -104,7 +104,7 @@ test("a sweep is a payment of the solver's that takes only its fee from the solv
   });
 });
 
-test("waits for outputs that are not final, and is refused when no block has them", async () => {
+test("waits for outputs that are not final, and refuses the sweep if no block has them", async () => {
   const waiting = await planned({ sweepable: 0n, held: 200_000n });
   expect(waiting).toMatchObject({ kind: "wait", isQuiet: true });
   expect((await planned({ sweepable: 199_999n, held: 199_999n })).kind).toBe("refused");
@@ -134,7 +134,7 @@ test("never sweeps an address of another key", async () => {
   });
 });
 
-test("the sweep of a program names the address, and a second deposit for the excess", async () => {
+test("the call to a program names the swept address, and the excess as a second deposit", async () => {
   const end = `${"bb".repeat(32)}${"aa".repeat(32)}${"dd".repeat(32)}01`;
   expect(await planned({ kind: "program", excess: 60_000n, sweepable: 260_000n })).toMatchObject({
     kind: "ready",
@@ -144,7 +144,7 @@ test("the sweep of a program names the address, and a second deposit for the exc
   expect((await planned(short)).kind).toBe("refused");
 });
 
-test("a program sweeps an address once at a time, and never with code that is not this release's", async () => {
+test("a program runs one sweep per address at a time, and none if its code is not trusted", async () => {
   const other = `0x${"cc".repeat(32)}${"aa".repeat(32)}` as const;
   expect(await planned({ kind: "program", underWay: [other] })).toMatchObject({
     kind: "wait",

@@ -29,9 +29,9 @@ export type TransferSweepPlan =
   | { readonly kind: "refused"; readonly why: string };
 
 /**
- * Plans the sweep of a deposit address by a transaction of the solver's lane. On Bitcoin it spends outputs of
- * the address, and one of the solver's for its fee: that one lets a replacement or a cancellation conflict
- * with it even if the user's payment is reorged out. On Solana the address pays by its program.
+ * Plans the sweep of a deposit address by a transaction of the solver's lane. On Bitcoin, it spends the
+ * address's outputs, and a solver output for the fee: a replacement or cancellation spends that output, too,
+ * and so conflicts even if the user's payment is reorged out. On Solana, the address's program pays.
  * @throws RpcFault, ServiceError
  */
 export async function planTransferSweep(
@@ -53,8 +53,8 @@ export async function planTransferSweep(
   const why = await connection.refusalOf({ recipient: chain.depository, currency, amount, sweeps: swept });
   if (why !== undefined) return { kind: "refused", why };
   const underWay = (await sweepsUnderWay(services, connected)).get(key.id) ?? [];
-  // A program's sweep may also take a remainder that is too small to stay, so the next one must not rely on
-  // it.
+  // A program's sweep may also take a remainder that is too small to stay at the address, so another sweep
+  // must not count on that remainder.
   if (depositAddresses.kind === "program" && underWay.length > 0)
     return { kind: "wait", why: "another sweep of the address is not final yet", isQuiet: true };
   const slots = await services.reads.unsettledSlots(chain.id, connection.solver);
@@ -66,7 +66,7 @@ export async function planTransferSweep(
       ? { kind: "wait", why: "its money is not final yet", isQuiet: true }
       : { kind: "refused", why: "the payments to the address are not in the chain" };
   }
-  // A fee that is too high gives the user a new quote, so one endpoint alone must not report it.
+  // An excessive fee leads to a new quote for the user, so a single endpoint's report is not enough.
   const paymentCost = await connection.paymentCost(chain.native.address, undefined, true);
   const cost = depositAddresses.sweepCost(paymentCost);
   const excessive = await whyTooExpensive(services, connected, requestId, cost);
@@ -88,7 +88,7 @@ export async function planTransferSweep(
   return { kind: "ready", plan };
 }
 
-/** Once its order cannot be filled anymore, a sweep is for a refund, which pays the fees of that time. */
+/** Undefined once the order can no longer be filled: the sweep is then for a refund, which pays its fee. */
 async function whyTooExpensive(
   { reads, prices, clock }: WorkerServices,
   { chain: { native } }: ConnectedNonEvmChain,

@@ -16,7 +16,7 @@ export type Judged =
   | { readonly kind: "allowed"; readonly usd: bigint }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
-/** The executor calls what users choose, but holds no tokens: these calls could only move its own. */
+/** Users choose the executor's calls. These could only move the executor's own tokens, and it needs none. */
 const OWN_TOKEN_CALLS: readonly Hex[] = [
   "transfer(address,uint256)",
   // On WETH and DAI, the caller can move its own tokens with this without an allowance.

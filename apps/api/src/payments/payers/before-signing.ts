@@ -11,10 +11,11 @@ import type { ToSign } from "./payer.ts";
 /** Decides what an EVM key signs for a slot: its payment, or a cancel transaction, and with which fees. */
 
 /**
- * Checked before each signature. A slot that was not just planned may have been reserved under another
- * configuration, or by someone else: without a payment that this key signed before, it is judged anew.
+ * Decides before each signature between the slot's payment and a cancel transaction. A slot that this process
+ * did not just reserve may stem from another configuration or process: unless this key already signed its
+ * payment, the payment is judged again.
  */
-export async function checkedToSign(
+export async function chooseWhatToSign(
   services: WorkerServices,
   connected: LaneChain,
   one: ToSign,
@@ -30,7 +31,7 @@ export async function checkedToSign(
   return (await maySign(services, slot, isNew === true ? "reserved" : "stored")) ? one : noop;
 }
 
-/** Whether this key has signed this very payment: then signing it with another fee moves nothing more. */
+/** Whether this key has already signed this payment: signing it with another fee then moves no more funds. */
 async function hasSigned(slot: Slot): Promise<boolean> {
   for (const { kind, raw } of slot.attempts)
     if (kind === "pay" && (await isSignedPayment(raw, slot))) return true;
@@ -40,18 +41,22 @@ async function hasSigned(slot: Slot): Promise<boolean> {
 /** No fee exceeds the current one by more than this factor, unless the chain's configuration allows it. */
 const MAX_FEE_FACTOR = 10n;
 
-/** The highest fee that may be signed at these prices, wei. @param capWei of the chain's configuration */
-export function maxFee({ maxFeePerGas }: FeeCaps, capWei: bigint | undefined): bigint {
-  const usual = maxFeePerGas * MAX_FEE_FACTOR;
+/**
+ * The highest fee that may be signed, wei per gas.
+ * @param current the fees that the chain asks for now
+ * @param capWei the fee cap in the chain's configuration
+ */
+export function maxFee(current: FeeCaps, capWei: bigint | undefined): bigint {
+  const usual = current.maxFeePerGas * MAX_FEE_FACTOR;
   return capWei !== undefined && capWei > usual ? capWei : usual;
 }
 
 /**
- * The fees of an attempt within the key's limit, and within what the chain asks for. A first attempt is
- * signed with the limit instead, and waits for lower prices. Only bytes that the key signed show that a
- * replacement needs more than the chain asks for: rows do not.
+ * Caps the fees of an attempt at the key's limit, and at `maxFeePerGasWei` unless it replaces a transaction
+ * that the key signed: a database row alone does not justify a higher fee. A capped first attempt is still
+ * signed, and waits for lower prices.
  * @param maxFeePerGasWei see {@link maxFee}; undefined: not known
- * @returns undefined: the limit forbids a replacement
+ * @returns undefined: a replacement within the limits is not possible
  */
 export async function limitedFees(
   services: WorkerServices,

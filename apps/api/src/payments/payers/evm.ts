@@ -11,7 +11,7 @@ import { attemptFacts, factsOf } from "../slot-facts.ts";
 import { asError, togetherOrAlone } from "../../db/together-or-alone.ts";
 import { paidBy } from "../unexplained-nonces.ts";
 import { countNoop } from "../policy/may-sign.ts";
-import { checkedToSign, limitedFees, maxFee } from "./before-signing.ts";
+import { chooseWhatToSign, limitedFees, maxFee } from "./before-signing.ts";
 import { gasFunds, solverFunds } from "./lane-funds.ts";
 import type { LaneFunds } from "./funds.port.ts";
 import type { Lane, Payer, Signed, ToSign, Unsigned } from "./payer.ts";
@@ -27,7 +27,10 @@ export function evmPayer(services: WorkerServices, { chainId, sender }: Lane): P
   return evmPayerOn(services, connected, fundsOf(connected, sender), feeOf);
 }
 
-/** {@link evmPayer} on a chain that need not be enabled. @param maxFeePerGas that may be signed now, wei */
+/**
+ * Like {@link evmPayer}, on a chain that may be disabled.
+ * @param maxFeePerGas returns the highest fee that may be signed now, wei per gas
+ */
 export function evmPayerOn(
   services: WorkerServices,
   connected: LaneChain,
@@ -62,7 +65,7 @@ async function signTogether(
           services.events.alarm("attempt_refused", { ...factsOf(one.slot), reason: FEE_LIMITED });
           return;
         }
-        const allowed = await checkedToSign(services, connected, one);
+        const allowed = await chooseWhatToSign(services, connected, one);
         if (allowed.move.attempt === "noop") countNoop(services, one.slot, fees.maxFeePerGas);
         attempts.push({ one, attempt: await signAttempt(services, connected, allowed, fees) });
       } catch (error) {
@@ -111,18 +114,18 @@ async function broadcastAll(
   sent: readonly ToSend[],
 ): Promise<ReadonlyMap<string, Error>> {
   const errors = new Map<string, Error>();
-  const taken: Sent[] = [];
+  const accepted: Sent[] = [];
   const send = async ({ slot, attempt }: ToSend): Promise<void> => {
     try {
       const outcome = await connection.writer.broadcast(attempt.raw);
       if (outcome.kind === "insufficientFunds" || outcome.kind === "rejected")
         await noteRefusal(services, slot, attempt, outcome);
-      // Too low: the nonce is used, by these bytes or by others; only a receipt shows which.
-      // Underpriced: an earlier attempt is in the mempool; it is replaced when it proves stuck.
-      else taken.push({ slot, attempt, outcome: outcome.kind });
+      // Nonce too low: these bytes or other ones used the nonce; only a receipt shows which.
+      // Underpriced: an earlier attempt is in the mempool; it is replaced once it counts as stuck.
+      else accepted.push({ slot, attempt, outcome: outcome.kind });
     } catch (error) {
       errors.set(slot.id, asError(error));
-      if (isRefusal(error)) await noteAsked(services, slot, attempt).catch(asError);
+      if (isRefusal(error)) await noteRefusedForNow(services, slot, attempt).catch(asError);
     }
   };
   // Nodes queue few transactions whose predecessors they lack.
@@ -130,7 +133,7 @@ async function broadcastAll(
   for (let at = 0; at < ordered.length; at += BROADCAST_AT_ONCE)
     await Promise.all(ordered.slice(at, at + BROADCAST_AT_ONCE).map(send));
   for (const [{ slot }, error] of await togetherOrAlone(
-    taken,
+    accepted,
     async (some) => await noteSent(services, some),
   ))
     errors.set(slot.id, error);
@@ -154,15 +157,19 @@ async function noteRefusal(
   });
 }
 
-/** Whether nodes answered and did not take the bytes, for a reason that proves nothing about them. */
+/** Whether nodes responded but did not accept the bytes, for a reason that does not make them invalid. */
 function isRefusal(error: unknown): boolean {
   return (
     error instanceof RpcFault && !error.isPause && (error.kind === "refused" || error.kind === "inconsistent")
   );
 }
 
-/** Bytes that nodes keep refusing are canceled; bytes that were never broadcast wait. */
-async function noteAsked({ uow, clock }: WorkerServices, { id }: Slot, { n }: Attempt): Promise<void> {
+/** Notes the refusal: bytes that nodes keep refusing are canceled, while unbroadcast bytes would wait. */
+async function noteRefusedForNow(
+  { uow, clock }: WorkerServices,
+  { id }: Slot,
+  { n }: Attempt,
+): Promise<void> {
   await uow.run((tx) => tx.lanes.noteRefused(id, n, clock.nowMs()));
 }
 
@@ -187,7 +194,7 @@ export function trailOf(blocks: readonly BlockRef[], finalityBlocks: number): Tr
 export function observeMined(slot: Slot, { head, hashes, finalBlock }: Trail): Observation[] {
   const block = slot.minedBlockNumber ?? 0n;
   const canonical = hashes.get(block);
-  // A block below the trail is older than any reorg that is expected.
+  // A block below the trail is older than any expected reorg.
   const isOrphaned = block > head.number || (canonical !== undefined && canonical !== slot.minedBlockHash);
   const kind = isOrphaned ? "unseen" : block <= finalBlock ? "final" : "mined";
   return slot.attempts.map(({ n }) => ({ kind: n === slot.minedAttempt ? kind : "unseen" }));
@@ -211,8 +218,8 @@ export async function observeUsed(
     receipts.map(async (receipt, at): Promise<Observation> => {
       const attempt = slot.attempts[at];
       if (receipt === undefined || attempt === undefined) return { kind: "unseen" };
-      // Only a block that the watcher has read counts, or one below the trail, of a payment that was mined
-      // while no process watched. Newer ones are handled when the watcher gets there.
+      // Counts if the watcher has read the block, or if the block is below the trail: the payment was mined
+      // while no process watched. Newer blocks are handled once the watcher has read them.
       const { blockNumber, blockHash } = receipt;
       const hash = blockNumber < lowest ? (await reader.block(blockNumber))?.hash : hashes.get(blockNumber);
       return hash === blockHash
@@ -224,15 +231,19 @@ export async function observeUsed(
   return { seen, turn: isAhead ? "ahead" : "used" };
 }
 
-/** Calls are not judged by the token's events: a user may call anything. */
+/**
+ * Treats a mined transfer without the token's event as reverted. Other calls are not judged by events,
+ * because users may call any contract.
+ */
 function judge(slot: Slot, { kind }: Attempt, receipt: ReceiptFact): ReceiptFact {
   const isRefused = kind === "pay" && kindOf(slot).isTransfer && isSilentTransfer(slot.call, receipt);
   return isRefused ? { ...receipt, status: "reverted" } : receipt;
 }
 
 /**
- * Whether a final transaction of someone else used the nonce. Treating it as dead too early could pay twice,
- * so only that proves it: the node may lag. @throws RpcFault
+ * Whether a final transaction that the slot did not send used its nonce. Nothing less proves that the payment
+ * is dead, because the node may lag, and a payment that is wrongly declared dead is made again.
+ * @throws RpcFault
  */
 export async function isUsedByOthers(
   services: WorkerServices,

@@ -32,7 +32,10 @@ export function gasFunds({ chain, pulse }: ConnectedChain, sender: Address): Lan
 /** Lower than any block in the database. */
 const NO_BLOCK = -1n;
 
-/** The solver's account on a non-EVM chain. Its mined payments count until final: balances may omit them. */
+/**
+ * The solver's account on a non-EVM chain. Its mined payments stay reserved until they are final, because the
+ * balance may not include them yet.
+ */
 export function transferFunds({ chain, connection, pulse }: ConnectedNonEvmChain): LaneFunds {
   return {
     chainId: chain.id,
@@ -42,7 +45,7 @@ export function transferFunds({ chain, connection, pulse }: ConnectedNonEvmChain
   };
 }
 
-/** Pending amounts that the balance in a currency, as read at a block, does not include yet. Base units. */
+/** Amounts of payments that are not deducted yet from a currency's balance at a block, base units. */
 export interface Reserved {
   readonly currency: Address;
   readonly blockNumber: bigint;
@@ -76,11 +79,11 @@ export async function reservedFor(
 }
 
 /**
- * Decides which payments a lane can still pay, one after another: from its balances minus everything that
- * they do not show yet. Use with the lane locked, so that no other payment slips in.
- * @returns takes the amounts of a payment and its gas; false, and nothing is taken, if they are not covered.
- * A payment without gas would block its whole lane.
+ * Decides which payments a lane can still pay, one after another, from its balances minus all payments that
+ * are not deducted from them yet. Use with the lane locked, so that no other payment slips in.
  * @param known rows that were read with the lane locked; missing ones are read
+ * @returns a function that reserves a payment's amount and gas. It returns false, and reserves nothing, if
+ * the lane lacks either: a payment that cannot pay its gas would block the whole lane
  */
 export function covers(
   tx: ReservingTx,
@@ -94,7 +97,7 @@ export function covers(
   const leftOf = async (currency: Address): Promise<bigint> => {
     const before = left.get(currency);
     if (before !== undefined) return before;
-    // A newer balance shows more of what was pending.
+    // Rows of another block do not fit: a newer balance already includes more payments.
     const held = balance(currency);
     const read = known.find((one) => one.currency === currency && one.blockNumber === held.blockNumber);
     const { amount, gasWei } = read ?? (await reservedOf(tx, funds, currency, held.blockNumber));
@@ -107,7 +110,7 @@ export function covers(
     const isNative = currency === native;
     const cost = gasLimit * maxFeePerGas + (isNative ? 0n : call.value);
     const nativeLeft = (await leftOf(native)) - cost - (isNative ? amount : 0n);
-    // Where payments cost nothing, payments in tokens need no native tokens.
+    // On a chain without transaction costs, token payments need no native tokens.
     if (nativeLeft < 0n && (isNative || costs + cost > 0n)) return false;
     if (!isNative) {
       const tokensLeft = (await leftOf(currency)) - amount;

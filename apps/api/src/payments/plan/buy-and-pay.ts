@@ -16,7 +16,7 @@ export function buyAndPay(
       keepsPayment(logs, payment, router)
         ? undefined
         : "the token emits no event of the payment, so oracles could not attest it",
-    // Unless the recipient or the token rejects the payment.
+    // A rejection by the recipient or by the token does not come from the pools.
     movesPools(failure) {
       const { address } = failure.details.innermost;
       return !losesPayment(failure, router) && address !== payment.recipient && address !== payment.currency;

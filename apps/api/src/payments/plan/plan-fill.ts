@@ -16,7 +16,7 @@ import { transferPlanner } from "./transfer-planner.ts";
 /** The facts about a request whose fill is planned. */
 export interface FillFacts {
   readonly basis: FillBasis;
-  /** Read meanwhile. */
+  /** The request's execution, which is read while the fill is planned. Undefined: there is none. */
   readonly execution: Promise<ExecutionRecord | undefined>;
   readonly origin: RequestEnd;
   readonly destination: ConnectedChain | TransferChain;
@@ -60,8 +60,8 @@ export async function planFill(
   });
   if (planned.kind !== "ready") return planned;
   if (terms.sponsorship !== undefined) await warmPrices(services);
-  const nothing = { topupUsd: 0n, burn: { spentUsd: 0n, uncoveredUsd: 0n } };
-  return { basis, amount, sponsoredUsd, ...nothing, ...planned };
+  const defaults = { topupUsd: 0n, burn: { spentUsd: 0n, uncoveredUsd: 0n } };
+  return { basis, amount, sponsoredUsd, ...defaults, ...planned };
 }
 
 /**

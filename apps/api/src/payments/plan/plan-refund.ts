@@ -21,7 +21,7 @@ import { paymentOfLostOrder, whyMaybePaid, whyMaybeReturned } from "../unexplain
 /** A deposit to refund. */
 export interface RefundQuestion {
   readonly deposit: DepositRecord;
-  /** Undefined: the deposit belongs to none and is refunded to its depositor. */
+  /** Undefined: the deposit belongs to no request and is refunded to its depositor. */
   readonly request: RequestRecord | undefined;
   readonly currency: Currency;
   readonly recipient: Address;
@@ -89,7 +89,8 @@ async function costOfSweep(
   { id, sender, txHash }: DepositRecord,
 ): Promise<bigint> {
   const address = request?.terms.depositAddress?.address;
-  // On Bitcoin the owner of the first input is the sender, which is the address; on Solana the fee payer is.
+  // The sender of a sweep is the owner of its first input on Bitcoin, which is the deposit address, and the
+  // fee payer on Solana, which is the solver.
   const isSweep = address !== undefined && [address, connected.connection.solver].includes(sender);
   if (request === undefined || !isSweep) return 0n;
   const { depositId } = request.state;
@@ -190,8 +191,8 @@ async function whyNotToDepositor(
 }
 
 /**
- * The block from which a deposit may be refunded. An unattributed one waits until it is final, which costs
- * nothing.
+ * The block from which a deposit may be refunded. An unattributed deposit waits until it is final; the delay
+ * costs nothing.
  */
 function refundableAt(
   { finalityBlocks }: Chain,

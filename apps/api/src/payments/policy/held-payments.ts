@@ -15,7 +15,7 @@ export function waitOf({ rule }: Held): number {
   return rule === "paused" ? PAUSED_WAIT_MS : LIMITED_WAIT_MS;
 }
 
-/** The leg ends in another way, so nothing is held. */
+/** Removes the record of a held payment whose leg ends in another way. */
 export async function releaseHeld(
   { uow }: Pick<WorkerServices, "uow">,
   { name }: Pick<LegKind, "name">,

@@ -80,7 +80,7 @@ function aCounted(id: string, amount = 5n) {
   return { id, chainId: 1, sender: someAddress(), nonce: 3, call, outflow: { currency, amount } };
 }
 
-test("the memory of a process counts each payment once per day, and what it is worth more later", () => {
+test("the memory of a process counts each payment once per day, and adds only the increase if its value rises", () => {
   const memory = spentMemory();
   const [one, two, three, four] = ["1", "2", "3", "4"].map((id) => aCounted(id)) as [
     ...ReturnType<typeof aCounted>[],
@@ -105,7 +105,7 @@ test("the memory counts a changed row as another payment, and releases only what
   memory.release(changed);
   memory.release(payment);
   expect(add(aCounted("2"), 5n)).toBe(11n);
-  // A receipt that a reorg took away shows nothing.
+  // A receipt that was reorged out proves nothing.
   memory.noteUnpaid(payment, true);
   memory.noteUnpaid(payment, false);
   memory.release(payment);

@@ -18,7 +18,7 @@ test.for([
     new Error("timeout exceeded when trying to connect"),
     "timeout exceeded when trying to connect",
   ],
-] as const)("an unreachable database is named: %s", ([, error, why]) => {
+] as const)("reports an unreachable database with the reason: %s", ([, error, why]) => {
   expect(failureText(error)).toBe(`the database could not be reached: ${why}`);
   expect(failureText(error, "the database could not be read: ")).toBe(
     `the database could not be reached: ${why}`,

@@ -20,8 +20,8 @@ const admin: PauseAdmin = {
   },
   resume: async (scope) => await Promise.reject(new ServiceError("NOT_FOUND", `${scope} is not paused`)),
 };
-const run = async (...words: readonly string[]): Promise<number> =>
-  await runPauses(words, () => ({ admin, close: async () => await Promise.resolve() }));
+const run = async (...args: readonly string[]): Promise<number> =>
+  await runPauses(args, () => ({ admin, close: async () => await Promise.resolve() }));
 
 test("prints what was paused", async () => {
   expect(await run("pause", "all", "--by", "ann", "--reason", "drill")).toBe(0);
@@ -34,8 +34,8 @@ test.each([
   [["pauses", "all"], "pauses takes no arguments"],
   [["resume", "all", "--by", "ann"], "resume takes no options"],
   [["resume"], "resume requires exactly one scope"],
-])("shows the usage for %j", async (words, message) => {
-  expect(await run(...words)).toBe(2);
+])("shows the usage for %j", async (args, message) => {
+  expect(await run(...args)).toBe(2);
   expect(stderr).toContain(`${message}\nusage:\n  operator pauses`);
 });
 

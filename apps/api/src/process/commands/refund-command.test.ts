@@ -19,9 +19,9 @@ test.for([
   ["no deposit", [], "refund requires exactly one deposit id"],
   ["two deposits", ["1", "2"], "refund requires exactly one deposit id"],
   ["an unknown option", ["1", "--force"], "--force"],
-  ["a name of nothing", ["0x12"], "0x12 is not a deposit id"],
-] as const)("%s is refused with the usage and exit code 2", async ([, words, problem]) => {
-  expect(await runRefund(words, notOpened)).toBe(2);
+  ["a malformed deposit id", ["0x12"], "0x12 is not a deposit id"],
+] as const)("refuses %s with the usage and exit code 2", async ([, args, problem]) => {
+  expect(await runRefund(args, notOpened)).toBe(2);
   expect(stderr).toContain(problem);
   expect(stderr).toContain("usage:");
 });
@@ -35,7 +35,7 @@ test("names the database when both addresses of its host refuse connections", as
 });
 
 test.for(["17", `0x${"ab".repeat(32)}`, `0x${"AB".repeat(32)}`, "ab".repeat(32), `0x${"ab".repeat(64)}`])(
-  "%s names a deposit",
+  "accepts %s as a deposit id",
   async (name) => {
     expect(await runRefund([name], notOpened)).toBe(1);
     expect(stderr).toBe("opened\n");

@@ -61,7 +61,7 @@ test("an allocator key that is also the solver's is refused", async () => {
 });
 
 test.for([
-  ["no args", [], "--chain, --currency, --amount and --recipient are required"],
+  ["missing options", [], "--chain, --currency, --amount and --recipient are required"],
   ["an unknown option", [...args, "--force"], "--force"],
   [
     "an unknown chain",
@@ -70,10 +70,10 @@ test.for([
   ],
   ["an unknown currency", [...args, "--currency", "doge"], "--currency doge is not configured on local-a"],
   ["too many decimals", [...args, "--amount", "1.1234567"], "at most 6 decimals"],
-  ["nothing", [...args, "--amount", "0"], "--amount must be"],
+  ["a zero amount", [...args, "--amount", "0"], "--amount must be"],
   ["a negative amount", [...args, "--amount=-1"], "--amount must be"],
   ["an exponent", [...args, "--amount", "1e3"], "--amount must be"],
-  ["no address", [...args, "--recipient", "0x12"], "--recipient must be an address"],
+  ["a malformed recipient", [...args, "--recipient", "0x12"], "--recipient must be an address"],
   [
     "the zero address",
     [...args, "--recipient", `0x${"00".repeat(20)}`],
@@ -85,14 +85,14 @@ test.for([
     "--recipient has an invalid EIP-55 checksum",
   ],
   ["a short nonce", [...args, "--nonce", "0x12"], "--nonce must be"],
-  ["no time", [...args, "--wait", "0"], "--wait must be"],
-] as const)("%s is printed, with the usage and exit code 2", async ([, words, problem]) => {
-  expect(await runWithdraw(words, env, noFurther)).toBe(2);
+  ["a zero wait", [...args, "--wait", "0"], "--wait must be"],
+] as const)("refuses %s with the usage and exit code 2", async ([, badArgs, problem]) => {
+  expect(await runWithdraw(badArgs, env, noFurther)).toBe(2);
   expect(printed).toContain(problem);
   expect(printed).toContain("usage:");
 });
 
-test("an address with the right checksum, or without one, is a recipient", async () => {
+test("accepts a recipient with a correct checksum or without a checksum", async () => {
   const mixed = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
   for (const format of [mixed, mixed.toLowerCase(), `0x${mixed.slice(2).toUpperCase()}`]) {
     printed = "";
@@ -123,15 +123,15 @@ test("asks to retry while the hub is unreachable: one line of JSON, exit code 3,
   const last = JSON.parse(shown.trim().split("\n").at(-1) ?? "") as object;
   expect(last).toEqual({
     step: "waits",
-    reason: "the node of hub did not respond usably: eth_chainId: request failed (ECONNREFUSED)",
+    reason: "the node of hub returned no usable response: eth_chainId: request failed (ECONNREFUSED)",
     nonce: expect.stringMatching(/^0x[0-9a-f]{64}$/) as string,
   });
   expect(printed).toBe("");
 });
 
 test("a withdrawal that expired unpaid has its own exit code and reports where the funds are", async () => {
-  const expired: OpenWithdrawals = async (given) => {
-    const opened = await openWithdrawals(given);
+  const expired: OpenWithdrawals = async (options) => {
+    const opened = await openWithdrawals(options);
     const { services } = opened;
     return {
       ...opened,
@@ -157,8 +157,8 @@ test("a withdrawal that expired unpaid has its own exit code and reports where t
 });
 
 test("names the database when it cannot be reached", async () => {
-  const withoutDatabase: OpenWithdrawals = async (given) => {
-    const opened = await openWithdrawals(given);
+  const withoutDatabase: OpenWithdrawals = async (options) => {
+    const opened = await openWithdrawals(options);
     const hub = {
       ...opened.services.hub,
       signers: async () => ({ signers: new Set<Address>(), threshold: 1 }),

@@ -49,7 +49,7 @@ export function plannedFields({
   });
 }
 
-/** Whether the configuration contains another address than the plan. */
+/** Whether the configuration contains a different address than the plan. */
 export function isReplaced({ configured, planned }: PlannedField): boolean {
   return configured !== undefined && canonical(configured) !== canonical(planned);
 }

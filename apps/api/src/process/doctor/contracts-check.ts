@@ -148,7 +148,7 @@ function judgeToken(
   return decimals === configuredDecimals
     ? token.ok(`${decimals} decimals`)
     : token.problem({
-        found: `the token has ${decimals ?? "unknown"} decimals, configured are ${configuredDecimals}`,
+        found: `the token has ${decimals ?? "unknown"} decimals, but ${configuredDecimals} are configured`,
         why: "amounts are priced wrongly by powers of ten",
         remedy: `set decimals of ${symbol} in the chain file to what the token reports`,
       });

@@ -32,7 +32,7 @@ export async function examineNonEvmChain(
     return [...findings, findingsOf("account.balance", `solver on ${name}`).skipped("no endpoint answered")];
   const [account, program] = await Promise.all([
     gatherFacts(() => readNonEvmAccount(config, usable, accounts)),
-    EXAMINES.get(config.attestation.vmType)?.(config, endpoints, { isLocal, solver: accounts.solana }),
+    EXAMINERS.get(config.attestation.vmType)?.(config, endpoints, { isLocal, solver: accounts.solana }),
   ]);
   return [...findings, ...judgeNonEvmAccount(expected, account), ...(program ?? [])];
 }
@@ -44,7 +44,7 @@ type Examine = (
 ) => Promise<readonly Finding[]>;
 
 /** Further checks by chain family. Families without contracts or programs have none. */
-const EXAMINES: ReadonlyMap<string, Examine> = new Map([[PROGRAM_VM_TYPE, examineProgram]]);
+const EXAMINERS: ReadonlyMap<string, Examine> = new Map([[PROGRAM_VM_TYPE, examineProgram]]);
 
 /** Reads the depository program at every usable endpoint. */
 async function examineProgram(

@@ -488,7 +488,7 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
     contracts({ tokens: [{ ...USDC, decimals: 18 }] }),
     "token",
     "problem",
-    "18 decimals, configured are 6",
+    "18 decimals, but 6 are configured",
   ],
   [
     "the solver has no gas",

@@ -1,13 +1,13 @@
 import { findingsOf, type Finding, type Gathered } from "./finding.ts";
 
-export interface Place {
+export interface ContactedHost {
   readonly host: string;
   /** Whether a connection could be opened. */
   readonly gathered: Gathered<true>;
 }
 
 /** Judges the hosts of notifications. Sends no test notification, because doctor changes nothing. */
-export function judgeNotices(channels: readonly Place[], isLocal: boolean): readonly Finding[] {
+export function judgeNotices(channels: readonly ContactedHost[], isLocal: boolean): readonly Finding[] {
   if (channels.length === 0 && !isLocal)
     return [
       findingsOf("notices", "NOTIFY_URLS").warning({
@@ -23,12 +23,12 @@ export function judgeNotices(channels: readonly Place[], isLocal: boolean): read
       : notices.problem({
           found: `no connection to the host (${gathered.reason})`,
           why: "alarms do not reach you",
-          remedy: "correct the entry in NOTIFY_URLS, or open the way out to this host",
+          remedy: "correct the entry in NOTIFY_URLS, or allow outgoing connections to this host",
         });
   });
 }
 
-export function judgeSigner({ host, gathered }: Place): readonly Finding[] {
+export function judgeSigner({ host, gathered }: ContactedHost): readonly Finding[] {
   const signer = findingsOf("signer", host);
   return [
     gathered.kind === "facts"

@@ -139,7 +139,7 @@ function judgeReplication(
   return standbys === 0
     ? replication.problem({
         found: `synchronous_standby_names is ${synchronousStandbys}, and no standby is connected`,
-        why: "every commit waits for a standby, so the service stands still",
+        why: "every commit waits for a standby, so the service cannot write anything",
         remedy: "start the standby, or clear synchronous_standby_names until it is back",
       })
     : replication.ok(`${standbys} standbys, synchronous: ${synchronousStandbys}`);

@@ -43,7 +43,8 @@ export function judgePrices(
       source.problem({
         found: `the source gives no prices (${gathered.reason})`,
         why: "quotes are refused with 503 PRICE_FETCH_FAILED",
-        remedy: "check PRICE_SOURCE, PRICE_URL, PRICE_API_KEY and the way out to this host",
+        remedy:
+          "check PRICE_SOURCE, PRICE_URL, PRICE_API_KEY, and whether outgoing connections to this host are allowed",
       }),
     ];
   const { prices, secondFaults } = gathered.facts;

@@ -23,7 +23,7 @@ const MAX_EXPIRY_SECONDS = 86_400;
  * Chooses the kind of signature: an EIP-3009 authorization, else an EIP-2612 permit, else Permit2. Uses only
  * kinds that the client can sign. Contract accounts can sign only for Permit2. A same-chain quote is filled
  * by the solver, because a pool's output could not pay for submitting the signature.
- * @throws ServiceError naming what prevents it
+ * @throws ServiceError with the reason if the user cannot pay by signature
  */
 export function choosePermit(
   services: PermitWayServices,

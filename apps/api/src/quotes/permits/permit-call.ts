@@ -10,14 +10,14 @@ import {
 } from "viem";
 import type { LaneCall } from "../../db/leg.port.ts";
 import { witnessOf } from "./typed-data.ts";
-import type { SignedTerms } from "./typed-data.ts";
+import type { TermsWithPermit } from "./typed-data.ts";
 
 /**
  * The transaction that submits the user's signature. All its other contents come from the terms.
  * @throws RangeError when the signature is malformed or the chain lacks the contract
  */
 export function permitCall(
-  { user, orderId, permit }: Pick<SignedTerms, "user" | "orderId" | "permit">,
+  { user, orderId, permit }: Pick<TermsWithPermit, "user" | "orderId" | "permit">,
   { contracts }: Pick<Chain, "contracts">,
   signature: Hex,
 ): LaneCall {
@@ -81,7 +81,7 @@ export function permitCall(
 }
 
 /** The deposit address that an EIP-2612 permit pays: bound to the order, with no recovery account. */
-export function keyOf(id: SignedTerms["orderId"], depositor: SignedTerms["user"]) {
+export function keyOf(id: TermsWithPermit["orderId"], depositor: TermsWithPermit["user"]) {
   return { id, depositor, recovery: NATIVE_CURRENCY, strict: true } as const;
 }
 

@@ -17,8 +17,8 @@ import {
 import type { PermitTokens, TokenPermits } from "../../chains/permits.port.ts";
 import { createQuote } from "../create-quote.ts";
 import { priceIntent } from "../price-intent.ts";
-import { isSigned, typedDataOf } from "./typed-data.ts";
-import type { SignedTerms } from "./typed-data.ts";
+import { hasPermit, typedDataOf } from "./typed-data.ts";
+import type { TermsWithPermit } from "./typed-data.ts";
 
 const executor: Address = "0x7777777777777777777777777777777777777777";
 const permit2: Address = "0x000000000022d473030f116ddee9f6b43ac78ba3";
@@ -33,7 +33,7 @@ function tokens(permits: Partial<TokenPermits> = {}): PermitTokens {
 
 interface QuotedPermit {
   readonly answer: QuoteAnswer;
-  readonly terms: SignedTerms;
+  readonly terms: TermsWithPermit;
 }
 
 async function quoted(
@@ -46,7 +46,7 @@ async function quoted(
   const signing = { ...services, executor: { address: executor }, permitTokens: tokens(permits) };
   const answer = await createQuote(signing, aQuoteInput({ usePermit: true, ...change }));
   const terms = services.stored[0] as RequestTerms;
-  if (!isSigned(terms)) throw new Error("it was asked for with usePermit");
+  if (!hasPermit(terms)) throw new Error("the quote was requested with usePermit but has no permit");
   return { answer, terms };
 }
 

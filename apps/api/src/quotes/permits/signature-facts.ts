@@ -2,14 +2,14 @@ import { permit2Address } from "@causeway/contracts";
 import type { SignatureFacts } from "@causeway/domain";
 import type { TypedData } from "../../chains/permits.port.ts";
 import { typedDataOf } from "./typed-data.ts";
-import type { SignedTerms } from "./typed-data.ts";
+import type { TermsWithPermit } from "./typed-data.ts";
 
 /**
  * The facts of a signature that its quote's steps need.
  * @param approval the user's current approval of Permit2; unused for other methods
  */
 export function signatureFacts(
-  terms: SignedTerms,
+  terms: TermsWithPermit,
   approval: { readonly allowance: bigint; readonly resetsApproval: boolean },
 ): Pick<SignatureFacts, "id" | "kind" | "sign" | "approved"> {
   const { permit, origin, destination } = terms;

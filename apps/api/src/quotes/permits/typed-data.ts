@@ -7,9 +7,9 @@ import {
 import type { PermitTerms, RequestTerms, RouteWitness } from "@causeway/domain";
 import type { TypedData } from "../../chains/permits.port.ts";
 
-export type SignedTerms = RequestTerms & { readonly permit: PermitTerms };
+export type TermsWithPermit = RequestTerms & { readonly permit: PermitTerms };
 
-export function isSigned(terms: RequestTerms): terms is SignedTerms {
+export function hasPermit(terms: RequestTerms): terms is TermsWithPermit {
   return terms.permit !== undefined;
 }
 
@@ -18,7 +18,7 @@ export function typedDataOf({
   user,
   origin,
   permit,
-}: Pick<SignedTerms, "user" | "permit"> & { readonly origin: { readonly chainId: number } }): TypedData {
+}: Pick<TermsWithPermit, "user" | "permit"> & { readonly origin: { readonly chainId: number } }): TypedData {
   const { method, token, amount, spender, nonce } = permit;
   const deadline = permit.deadline.toString();
   const tokenDomain = (): TypedData["domain"] => {

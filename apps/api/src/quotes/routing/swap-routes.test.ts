@@ -32,7 +32,7 @@ import type { BridgeRoute } from "./chosen-route.ts";
 
 const recipient: Address = "0x2222222222222222222222222222222222222222";
 const { router, approvalProxy, depository } = aChain(ORIGIN).contracts;
-const here = { originChainId: ORIGIN, destinationChainId: ORIGIN };
+const sameChain = { originChainId: ORIGIN, destinationChainId: ORIGIN };
 
 interface QuotedSwap {
   readonly answer: QuoteAnswer;
@@ -251,7 +251,7 @@ test("takes the route with the highest output, regardless of the order in which 
 
 test("on one chain the user trades in the pool directly and pays only the pool's fee", async () => {
   const { answer, terms, services } = await quoted({
-    ...here,
+    ...sameChain,
     ...locked,
     destinationCurrency: usdcOn(ORIGIN),
     recipient,
@@ -287,7 +287,7 @@ test("on one chain the user trades in the pool directly and pays only the pool's
 test("an exact output on one chain is bought exactly, within the slippage, and the rest is returned", async () => {
   const output = 500n * 10n ** 9n;
   const { answer, terms } = await quoted({
-    ...here,
+    ...sameChain,
     originCurrency: NATIVE_CURRENCY,
     destinationCurrency: foreignOn(ORIGIN),
     tradeType: "EXACT_OUTPUT",
@@ -313,10 +313,10 @@ test("an exact output on one chain is bought exactly, within the slippage, and t
   });
 });
 
-test("returns wrapped native tokens that pools leave, whether or not they should have taken all", async () => {
+test("returns wrapped native tokens that a pool did not take, even if the swap should have taken all of them", async () => {
   const amount = (10n ** 18n).toString();
   const native = { originCurrency: NATIVE_CURRENCY, amount };
-  const swap = await quoted({ ...here, ...native, destinationCurrency: foreignOn(ORIGIN) });
+  const swap = await quoted({ ...sameChain, ...native, destinationCurrency: foreignOn(ORIGIN) });
   const unheld = { origin: { native: { ...aChain(ORIGIN).native, supportsBridging: false } } };
   const wethUnheld = aChain(ORIGIN).tokens.map((one) => ({
     ...one,
@@ -331,7 +331,7 @@ test("returns wrapped native tokens that pools leave, whether or not they should
 });
 
 test("a bought native token is unwrapped and paid by the router", async () => {
-  const { answer, terms } = await quoted({ ...here, ...locked, recipient });
+  const { answer, terms } = await quoted({ ...sameChain, ...locked, recipient });
   const { expectedAmount, minimumAmount } = terms.destination;
   expect(routedOf(answer).calls).toEqual([
     `exactIn ${200n * 10n ** 18n} ${expectedAmount} ${minimumAmount} ${router}`,
@@ -343,7 +343,7 @@ test("a bought native token is unwrapped and paid by the router", async () => {
 test("wraps and unwraps one for one, without a fee", async () => {
   const amount = (10n ** 18n).toString();
   const wrapped = await quoted({
-    ...here,
+    ...sameChain,
     originCurrency: NATIVE_CURRENCY,
     destinationCurrency: wethOn(ORIGIN),
     amount,
@@ -363,7 +363,7 @@ test("wraps and unwraps one for one, without a fee", async () => {
   });
   expect(wrapped.terms).toMatchObject({ kind: "swap" });
   const unwrapped = await quoted({
-    ...here,
+    ...sameChain,
     originCurrency: wethOn(ORIGIN),
     amount,
     slippageTolerance: "50",
@@ -379,12 +379,17 @@ test("wraps and unwraps one for one, without a fee", async () => {
 });
 
 test("wraps even amounts that are worth almost nothing", async () => {
-  const dust = { ...here, originCurrency: NATIVE_CURRENCY, destinationCurrency: wethOn(ORIGIN), amount: "1" };
+  const dust = {
+    ...sameChain,
+    originCurrency: NATIVE_CURRENCY,
+    destinationCurrency: wethOn(ORIGIN),
+    amount: "1",
+  };
   expect((await quoted(dust)).answer.details.operation).toBe("wrap");
 });
 
-test("two held assets on one chain take the better of pool and solver, and the solver on request", async () => {
-  const input = { ...here, destinationCurrency: NATIVE_CURRENCY, amount: "1000000000" };
+test("a same-chain quote between held assets takes the better of pool and solver, or the solver on request", async () => {
+  const input = { ...sameChain, destinationCurrency: NATIVE_CURRENCY, amount: "1000000000" };
   // The solver charges 6 bps and its gas, the pool 30 bps.
   const deposited = await quoted(input);
   expect(deposited.terms.kind).toBe("bridge");
@@ -397,7 +402,7 @@ test("two held assets on one chain take the better of pool and solver, and the s
   expect((await quoted(input, { pools: better })).terms.kind).toBe("swap");
   const forced = { ...input, forceSolverExecution: true };
   expect((await quoted(forced, { pools: better })).terms.kind).toBe("bridge");
-  const through = await quoted({ ...here, ...locked, forceSolverExecution: true });
+  const through = await quoted({ ...sameChain, ...locked, forceSolverExecution: true });
   expect(through.terms).toMatchObject({ kind: "bridge", input: { currency: lockedOn(ORIGIN) } });
 });
 
@@ -502,7 +507,7 @@ test("for both output trade types the input is minimal on every route: one unit 
 });
 
 test("uses, excludes and bounds sources per side as the client requests", async () => {
-  const swap = { ...here, destinationCurrency: wethOn(ORIGIN) };
+  const swap = { ...sameChain, destinationCurrency: wethOn(ORIGIN) };
   const through = async (change: Partial<QuoteInput>): Promise<string | undefined> => {
     // Without the solver's own ETH and WETH only pools are left.
     const held = {
@@ -524,7 +529,12 @@ test("uses, excludes and bounds sources per side as the client requests", async 
     includedSwapSources: [SMALL_PAIRS],
   });
   expect(fill.answer.details.route.destination.includedSwapSources).toEqual([PAIRS]);
-  const oneHop = await quoted({ ...here, ...locked, destinationCurrency: usdcOn(ORIGIN), maxRouteLength: 1 });
+  const oneHop = await quoted({
+    ...sameChain,
+    ...locked,
+    destinationCurrency: usdcOn(ORIGIN),
+    maxRouteLength: 1,
+  });
   expect(oneHop.terms.kind).toBe("swap");
 });
 
@@ -541,7 +551,7 @@ test("asks aggregators in addition to pools only when the client requests it", a
   };
   const ask = async (change: Partial<QuoteInput>): Promise<boolean[]> => {
     questions.length = 0;
-    const input = aQuoteInput({ ...here, ...locked, ...change });
+    const input = aQuoteInput({ ...sameChain, ...locked, ...change });
     await createQuote({ ...services, liquidity }, input);
     return [...new Set(questions)];
   };
@@ -555,13 +565,13 @@ test("without origin swaps, the fill may still swap, and wrapping still works", 
   const fill = await quoted({ destinationCurrency: lockedOn(DESTINATION), disableOriginSwaps: true });
   expect(fill.terms.destination.paidFrom).toBe(usdcOn(DESTINATION));
   const wrap = {
-    ...here,
+    ...sameChain,
     originCurrency: NATIVE_CURRENCY,
     destinationCurrency: wethOn(ORIGIN),
     amount: "1000",
   };
   expect((await quoted({ ...wrap, disableOriginSwaps: true })).terms.kind).toBe("swap");
-  const held = await quoted({ ...here, disableOriginSwaps: true });
+  const held = await quoted({ ...sameChain, disableOriginSwaps: true });
   expect(held.terms.kind).toBe("bridge");
 });
 
@@ -610,7 +620,7 @@ test("a route with two swaps queries pools only a few times", async () => {
 
 test("a sufficient allowance of the proxy needs no approval, and the quote shows the swap's gas", async () => {
   const { answer } = await quoted(
-    { ...here, ...locked, destinationCurrency: usdcOn(ORIGIN) },
+    { ...sameChain, ...locked, destinationCurrency: usdcOn(ORIGIN) },
     { account: { allowance: 10n ** 30n } },
   );
   expect(stepsOf(answer)).toEqual(["swap"]);

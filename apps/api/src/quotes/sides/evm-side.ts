@@ -22,7 +22,7 @@ import { sweepGasOf } from "../../deposits/index.ts";
 import { balanceUnavailable } from "../../http/refusals.ts";
 import { gasOf } from "../../markets/index.ts";
 import { signatureFacts } from "../permits/signature-facts.ts";
-import { isSigned } from "../permits/typed-data.ts";
+import { hasPermit } from "../permits/typed-data.ts";
 import { sidesOf } from "../routing/route-sides.ts";
 import { CAPABILITIES } from "./capabilities.ts";
 import { routedFacts } from "./routed-facts.ts";
@@ -142,7 +142,7 @@ function stepsOf(
     const sent = { ...payment, recipient: terms.recipient, toContract, router };
     return { steps: sendSteps(sent), gasUnits: sendGas(sent) };
   }
-  if (isSigned(terms)) {
+  if (hasPermit(terms)) {
     const signed = { ...payment, ...signatureFacts(terms, { allowance, resetsApproval }) };
     return { steps: signatureSteps(signed), gasUnits: signatureGas(signed) };
   }

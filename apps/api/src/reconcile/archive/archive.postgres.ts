@@ -20,21 +20,21 @@ import { isEnded, isIn, readRows } from "./archive-rows.postgres.ts";
 import { isOfMonth, judged } from "./archived-requests.postgres.ts";
 
 /**
- * Settings of its connections. Compiling a statement, or starting a parallel worker for it, would take longer
- * than it saves: statements are short, except for one that writes and never runs in parallel.
+ * Settings of the archive's connections. JIT compilation and parallel workers would take longer than they
+ * save: the statements are short, except for one that writes, which Postgres never runs in parallel.
  */
 export const ARCHIVE_SESSION: SessionSettings = { jit: "off", max_parallel_workers_per_gather: 0 };
 
-/** A younger payment is left alone: it may be signed but not committed yet. */
+/** Payments younger than this stay unchanged: they may be signed, but not committed yet. */
 const SETTLES_WITHIN_MS = 86_400_000;
 
-/** Requests of one window: its rows are some 150 MB, which stay in memory while they are removed. */
+/** Requests per window: their rows, some 150 MB, stay in memory while they are removed. */
 const WINDOW = 50_000;
 
 /**
- * Positions follow the creation time of requests in windows, and random ids within a window. So a block is
- * read, and written to the log as a whole, for one window only. A transaction changes few rows of each block,
- * so their new versions fit into the space of removed ones.
+ * Requests are removed window by window in order of creation, and in random order within a window. So each
+ * table block is read, and written in full to the WAL, for one window only. And each transaction changes few
+ * rows of a block, so that new row versions fit into the space of removed ones.
  */
 const windowOf = (
   month: Month,
@@ -66,7 +66,7 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
       await client.query("commit");
       return result;
     } catch (error) {
-      // The connection may be the reason.
+      // The rollback fails if the connection is broken; the first error matters.
       await client.query("rollback").catch(() => undefined);
       throw error;
     }
@@ -180,7 +180,7 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
     async removeRequests(archive, positions) {
       const isNext = isIn(text`${archiveRequests.n}`, positions);
       await inTransaction(async () => {
-        // Changes of a request lock it first. In another order, the two could deadlock.
+        // Every commit that changes a request locks the request first. Another order here could deadlock.
         await runSql(
           sql,
           {},

@@ -73,7 +73,7 @@ test("leaves values unchanged that are not an account or transaction of the requ
   expect(shown(facts)).toEqual(facts);
 });
 
-test("formats a currency like the chain in the same entry: native currencies of two families have the same bytes", () => {
+test("formats a currency like the chain named in the same entry, because native currencies share their bytes", () => {
   const native = bytesOn("bvm", bitcoin.native);
   expect(shown({ chainId: 5, currency: native })).toEqual({ chainId: 5, currency: native });
   expect(shown({ chainId: bvm.chain.id, paysCurrency: native })).toEqual({

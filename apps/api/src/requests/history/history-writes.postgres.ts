@@ -57,11 +57,11 @@ const TRANSACTIONS = text`(
     union select unnest(${requests.txHashes}), 'fill'
     union select unnest(${requests.refundTxHashes}), 'refund') as own`;
 
-/** The columns of a request that must be listed. */
+/** The columns that are read of a request that must be added to the history. */
 export const UNLISTED = { state: requests.state, front: requests.front, terms: requests.terms };
 export type Unlisted = Row<typeof UNLISTED>;
 
-/** Selects the {@link UNLISTED} columns of saved requests that are not listed, but must be. */
+/** Selects the {@link UNLISTED} columns of saved requests that the history lacks and must list. */
 export function selectUnlisted(saved: SQL): SQL {
   return text`select ${columnsOf(UNLISTED)} from ${saved} as ${requests}
     where ${IS_LISTABLE} and not exists (select from ${h} where ${h.requestId} = ${requests.requestId})`;
@@ -197,8 +197,8 @@ export function newlyListed({ state, front, terms }: Unlisted): NewlyListed {
 }
 
 /**
- * Lists requests that this transaction saved.
- * @param memory of this process. Absent: names are read
+ * Adds requests that this transaction saved to the history.
+ * @param memory keeps the currency names that are read here, for {@link listRemembered}
  */
 export async function listRequests(
   sql: Sql,
@@ -217,9 +217,9 @@ export async function listRequests(
 }
 
 /**
- * {@link listRequests} without a read: the write is sent before this returns. A request that is listed
- * already stays as it is.
- * @returns undefined, and nothing is sent, if a name is not in the memory
+ * Like {@link listRequests}, but takes the currency names from the memory instead of the database: the write
+ * is sent before this returns. Entries that exist already stay unchanged.
+ * @returns undefined if a name is not in the memory; nothing is sent then
  */
 export function listRemembered(
   sql: Sql,

@@ -3,9 +3,8 @@ import { nonEvmCursors } from "../../deposits/deposits.tables.ts";
 import { requests } from "../requests.tables.ts";
 
 /**
- * Expired quotes whose destination calls take most of their row, by the predicate of the index
- * `requests_prunable_large`, and whose origin is an EVM chain: elsewhere nothing returns a late deposit
- * without its request.
+ * Expired quotes from an EVM chain whose row is mostly destination calls (as in the predicate of the index
+ * `requests_prunable_large`). On other chains, a late deposit can be returned only with its request.
  */
 export const isLarge = text`${requests.depositAddress} is null and octet_length(${requests.terms}) > 4096
   and ${requests.originChainId} not in (select ${nonEvmCursors.chainId} from ${nonEvmCursors})`;

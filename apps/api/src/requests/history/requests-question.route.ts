@@ -22,7 +22,7 @@ const MAX_CONDITIONS = 40;
 
 type Raw = string | number | readonly (string | number)[];
 
-/** Parameters with a fixed set of values: their field, and how to read a value. */
+/** Parameters that match single values (other than ranges): their field, and how to read a value. */
 const fields: Readonly<
   Record<string, { readonly field: HistoryField; readonly read: (value: string) => string | undefined }>
 > = {
@@ -147,7 +147,7 @@ function conditionsOf(query: Readonly<Record<string, unknown>>): HistoryConditio
       conditions.push({
         kind: "is",
         field: known.field,
-        values: few(name, valuesOf(value as Raw, name !== "referrer")).map((text) =>
+        values: limitedValues(name, valuesOf(value as Raw, name !== "referrer")).map((text) =>
           read(name, text, known.read),
         ),
       });
@@ -178,13 +178,13 @@ function within(
 
 /** @throws ServiceError INVALID_REQUEST with the problem of the groups */
 function groupsOf(text: string): HistoryCondition[][] {
-  let given: unknown;
+  let parsed: unknown;
   try {
-    given = JSON.parse(text);
+    parsed = JSON.parse(text);
   } catch {
     throw bad("filters", "must be JSON");
   }
-  const groups: readonly unknown[] = Array.isArray(given) ? given : [given];
+  const groups: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
   if (groups.length === 0 || groups.length > MAX_GROUPS)
     throw bad("filters", `must have 1 to ${MAX_GROUPS} groups, got ${groups.length}`);
   const read = groups.map(groupOf);
@@ -212,16 +212,16 @@ function conditionOf(name: string, value: unknown): HistoryCondition {
   }
   if (known === undefined) throw bad("filters", `contains an unknown field: ${name.slice(0, 64)}`);
   if (value === null) return { kind: "null", field: known.field };
-  const given = Array.isArray(value) ? value : [value];
-  if (given.length === 0 || !given.every((one) => typeof one === "string" || typeof one === "number"))
+  const raw = Array.isArray(value) ? value : [value];
+  if (raw.length === 0 || !raw.every((one) => typeof one === "string" || typeof one === "number"))
     throw bad(path, "must be a string, a number, null, or an array of strings and numbers");
-  const texts = given.map(String).map(negated);
+  const texts = raw.map(String).map(negated);
   const [first] = texts;
   if (first === undefined || texts.some(({ not }) => not !== first.not))
     throw bad(path, 'must use the prefix "not:" in all its values or in none');
   if (texts.length === 1 && first.text === "null")
     return { kind: "null", field: known.field, not: first.not };
-  const values = few(
+  const values = limitedValues(
     path,
     texts.map(({ text }) => text.trim()),
   );
@@ -269,7 +269,10 @@ function checkOwnKey(
   }
 }
 
-/** Groups do not count: one of them could match every request. */
+/**
+ * Refuses a list without a secret key unless a condition names a request. Conditions in groups do not count,
+ * because another group could match every request.
+ */
 function checkNamed(conditions: readonly HistoryCondition[], asker: ApiKeyIdentity | undefined): void {
   if (asker !== undefined && !isPublishable(asker)) return;
   if (conditions.some((one) => one.kind === "is" && namingFields.includes(one.field))) return;
@@ -286,7 +289,7 @@ function valuesOf(value: Raw, isSplit: boolean): string[] {
   return texts.map((text) => text.trim());
 }
 
-function few(name: string, values: readonly string[]): readonly string[] {
+function limitedValues(name: string, values: readonly string[]): readonly string[] {
   if (values.length > MAX_VALUES)
     throw bad(name, `must have at most ${MAX_VALUES} values, got ${values.length}`);
   return values;
@@ -304,7 +307,7 @@ function hash(value: string): string | undefined {
   return parseHex32(value);
 }
 
-/** Of any chain. */
+/** A transaction id of any chain. */
 function transaction(value: string): string | undefined {
   return parseAnyTransaction(value);
 }
@@ -336,7 +339,7 @@ const publishedFeatures: Readonly<Record<string, RequestFeature>> = {
   fast_fill: "fast-fill",
 };
 
-/** One of our features, or of the published ones that are indexed. */
+/** A feature by its own name, or by the name that other services publish. */
 function feature(value: string): string | undefined {
   return oneOf(requestFeatures)(publishedFeatures[value] ?? value);
 }

@@ -10,7 +10,8 @@ export type UnattributedServices = Pick<Services, "chains"> & {
 };
 
 /**
- * The first of the deposits in these transactions that belong to no known request, and where each is.
+ * Lists deposits in these transactions that belong to no known request (only the first ones, if there are
+ * many), and where each of them is.
  * @param chainIds undefined: all chains
  */
 export async function unattributedDeposits(

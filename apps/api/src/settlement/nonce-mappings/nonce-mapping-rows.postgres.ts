@@ -72,7 +72,7 @@ const carried = defineQuery("nonce_mapping_carried", (db, _: Params<{ limit: num
     .orderBy(asc(mappings.key))
     .limit(text.placeholder("limit")),
 );
-// As the indexes name them. A stored mapping has no slot yet.
+// Written like the predicates of the partial indexes. A stored mapping has no slot yet.
 const isWaiting = text`(${mappings.state} in ('stored', 'signed') and ${mappings.slotId} is null
     or ${mappings.state} = 'signed' and ${mappings.slotId} is not null)`;
 const waiting = defineSql(

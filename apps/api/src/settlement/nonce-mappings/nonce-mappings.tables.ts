@@ -6,7 +6,7 @@ import type { NonceMappingState } from "../../chains/nonce-mappings.port.ts";
 import { slots } from "../../payments/payments.tables.ts";
 
 /**
- * Nonce mappings that wallets signed, for chains whose transfers carry no order id. One meaning per nonce.
+ * Nonce mappings that wallets signed, for chains whose transfers carry no order id. One mapping per nonce.
  */
 export const nonceMappings = pgTable(
   "nonce_mappings",
@@ -26,7 +26,7 @@ export const nonceMappings = pgTable(
     signatureChainId: int8("signature_chain_id").notNull(),
     /**
      * `stored`: oracles must sign it. `signed`: they did. `published`: it is on the hub. `contradicted`:
-     * the hub has a different meaning.
+     * the hub has a different mapping for the nonce.
      */
     state: text("state").$type<NonceMappingState>().notNull(),
     /** The reason why it waits. Null if unknown. */

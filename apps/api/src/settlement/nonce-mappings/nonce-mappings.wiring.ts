@@ -13,9 +13,9 @@ import { nonceMappingStore } from "./nonce-mapping-rows.postgres.ts";
 
 /** How this process reads and publishes nonce mappings. */
 export interface NonceMappingAccess {
-  /** Undefined without an enabled chain whose transfers carry only a nonce. */
+  /** Undefined if no enabled chain needs nonce mappings. */
   readonly reads: NonceMappingReads | undefined;
-  /** The chain adapters' reads on the hub. Undefined without the hub's contract. */
+  /** Reads of the hub's mappings, for the chain adapters. Undefined without the hub's contract. */
   readonly ofHub: NonceMappings | undefined;
   /** The dependencies of publishing to the hub. Undefined without the hub's contract. */
   publishing(settling: SettlementServices): MappingServices | undefined;
@@ -45,7 +45,7 @@ export function nonceMappingAccess({
   const mappings = hubMappings(config.settlement, lifecycle);
   return {
     reads: knownNonces({ clock, stored, hub: mappings, chainName }),
-    ofHub: mappings && asAdaptersAsk(mappings),
+    ofHub: mappings && readsForAdapters(mappings),
     publishing: (settling) => mappings && { ...settling, mappings, nonceMappingStore: stored, chainName },
   };
 }
@@ -58,7 +58,7 @@ function hubMappings(settlement: ApiConfig["settlement"], lifecycle: Lifecycle):
   return mappings;
 }
 
-function asAdaptersAsk(mappings: HubMappings): NonceMappings {
+function readsForAdapters(mappings: HubMappings): NonceMappings {
   return {
     async of(chainName, wallet, nonce) {
       const { mapped, asOf } = await entryOf(mappings, chainName, wallet, nonce);

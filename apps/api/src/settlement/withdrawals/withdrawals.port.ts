@@ -28,7 +28,7 @@ export interface WithdrawalRecord extends WithdrawalOrder {
 /** Stored withdrawals. Each method is one commit. */
 export interface WithdrawalStore {
   find(nonce: Hex32): Promise<WithdrawalRecord | undefined>;
-  /** Stores the order, or returns the record of its nonce: perhaps another order, with another address. */
+  /** Stores the order unless its nonce has a record. Returns the record, which may be of another order. */
   open(address: Address, order: WithdrawalOrder, atMs: number): Promise<WithdrawalRecord>;
   /** Stores the payload unless there is one; returns the stored one. */
   choosePayload(address: Address, payload: Hex, atMs: number): Promise<Hex>;
@@ -50,7 +50,7 @@ export interface AllocatorStanding {
  * @throws NodeUnavailable, RpcFault
  */
 export interface Payouts {
-  /** At the newest blocks. */
+  /** Reads at the newest blocks whether the contracts accept the allocator's account. */
   standing(): Promise<AllocatorStanding>;
   /**
    * The payload that the hub's Allocator recorded for the address, at the newest or the newest final block.
@@ -73,7 +73,7 @@ export interface Payouts {
   execute(request: EvmCallRequest, signature: Hex): Promise<TxHash>;
 }
 
-/** The call would revert according to the chain, or did. */
+/** The call reverted, or would revert according to a simulation. */
 export class PayoutReverted extends Error {
   constructor(what: string, reason: string) {
     super(`${what} reverts: ${reason}`);
@@ -82,12 +82,12 @@ export class PayoutReverted extends Error {
 }
 
 /**
- * A node gave no usable answer: nothing is known, and a retry may help. Holds no text of a library and no
- * URL.
+ * A node returned no usable response: nothing is known, and a retry may help. The message contains no URL and
+ * no text of a library.
  */
 export class NodeUnavailable extends Error {
   constructor(node: string, reason: string) {
-    super(`the node of ${node} did not respond usably: ${reason}`);
+    super(`the node of ${node} returned no usable response: ${reason}`);
     this.name = "NodeUnavailable";
   }
 }

@@ -156,7 +156,7 @@ test("never returns state that exists only on the orphaned branch of one of two 
   const accounts = { balance: account("e1"), oracle: account("e2"), registry: account("e4") };
   const ours = { [accounts.oracle]: word(BigInt(accounts.balance)) };
   const good: ANode = { height: 100n, forkAt: () => 0n, answers: ours };
-  // Its head is too low for its orphaned blocks to be final, and only those have the balance.
+  // Only its orphaned blocks have the balance, and its head is too low for them to count as final.
   const lagging: ANode = { height: 92n, forkAt: (number) => (number >= 85n ? 1n : 0n), answers: ours };
   const finalities = [
     { kind: "depth", blocks: 10n, seconds: 0n },
@@ -198,7 +198,7 @@ test("never returns state that exists only on the orphaned branch of one of two 
   expect(answered).toBeGreaterThan(0);
 });
 
-test("reads only the ledger that the oracle contract writes to", async () => {
+test("refuses a hub whose oracle contract writes to another ledger", async () => {
   const node = aNode({ ...ledger, [account("e2")]: word(BigInt(account("e9"))) });
   const reader = createHubReader(hub, node.transport);
   await expect(reader.verify()).rejects.toThrow(WrongHub);

@@ -27,7 +27,7 @@ export class WrongHub extends Error {
 /**
  * Reads the hub's contracts at a final block, pinned by its hash. Refuses a read whose block is no longer the
  * final one at its height.
- * @param transport blocks calls to nodes of another chain
+ * @param transport must refuse to call nodes of another chain
  */
 export function createHubReader(
   hub: AttestationHub,

@@ -68,8 +68,8 @@ test("an entry with only an id has no depositor", async () => {
 });
 
 test.each<[string, Hex]>([
-  ["nothing that was set", NONE],
-  ["something else than an id", answerOf("0x01", 9n)],
+  ["an entry that was never set", NONE],
+  ["data that is not an id", answerOf("0x01", 9n)],
 ])("treats %s as no entry at the block that was read", async (_what, answer) => {
   expect(await aNode(answer).mappings.of("hyper", account("a1"), 77n)).toEqual({
     entry: undefined,
@@ -84,10 +84,10 @@ test.each<[string, unknown]>([
   ["a length that is not a multiple of 32 bytes", `${NONE}00`],
   ["an entry cut short", answerOf(id, 9n).slice(0, -64)],
   ["an entry that was set after the block", answerOf(id, 15n)],
-  ["an entry that was never set", answerOf(id, 0n)],
+  ["an entry without a time", answerOf(id, 0n)],
   ["a time without an entry", answerOf("0x", 9n)],
   ["an offset to nowhere", `${word(2n ** 200n)}${answerOf(id, 9n).slice(66)}`],
-  ["more than any entry is", answerOf(`0x${"00".repeat(600)}`, 9n)],
+  ["more bytes than an entry has", answerOf(`0x${"00".repeat(600)}`, 9n)],
 ])("treats %s from a node as no answer", async (_what, answer) => {
   await expect(aNode(answer).mappings.of("hyper", account("a1"), 77n)).rejects.toThrow(RpcFault);
 });

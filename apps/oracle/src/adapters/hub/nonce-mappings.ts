@@ -5,7 +5,7 @@ import type { Address, AttestationHub } from "@causeway/domain";
 
 /**
  * Nonce mappings of Hyperliquid wallets, read from the hub.
- * @param transport blocks calls to nodes of another chain
+ * @param transport must refuse to call nodes of another chain
  */
 export function createNonceMappings(
   { finality }: Pick<AttestationHub, "finality">,
