@@ -10,6 +10,8 @@ export interface PostgresPair {
   readonly url: string;
   /** The URL of the same database on the first primary. It stays the same after a failover. */
   readonly formerUrl: string;
+  /** The URL of the same database on the standby, also after its promotion. */
+  readonly standbyUrl: string;
   /** Waits until the standby has all commits of the primary. */
   catchUp(): Promise<void>;
   /** Disconnects the standby: a failover loses all later commits of the primary. */
@@ -39,6 +41,7 @@ export async function startPostgresPair(): Promise<PostgresPair> {
   return {
     url,
     formerUrl,
+    standbyUrl: databaseUrl(standby.url, DATABASE),
     async catchUp() {
       const written = await ask(primary.url, "select pg_current_wal_insert_lsn() as answer");
       const isThere = `select pg_last_wal_replay_lsn() >= '${String(written)}' as answer`;

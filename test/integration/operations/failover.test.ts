@@ -1,3 +1,4 @@
+import type { Address } from "@causeway/domain";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
@@ -175,6 +176,44 @@ async function openAndWork(world: EngineWorld, by: WorkerServices): Promise<void
   ).rows)
     await pay(by, fillLeg, requestId).catch(() => undefined);
 }
+
+test("a session that began on a standby learns the new timeline, and keeps it", async () => {
+  const pair = await startPostgresPair();
+  opened.push(async () => await pair.drop());
+  const chainId = 1;
+  const sender = "0x00000000000000000000000000000000000000aa" as Address;
+  /** Reads the identity with the session of one connection. */
+  const sessionTo = (
+    url: string,
+  ): { readonly pool: ReturnType<typeof createPool>; identity(): Promise<string> } => {
+    const pool = createPool(url, { max: 1, statementTimeoutMs: 10_000, applicationName: "identity" });
+    opened.push(async () => await pool.end());
+    const servers = watchServer();
+    const reads = postgresReads(sqlOn(pool), servers);
+    return {
+      pool,
+      async identity() {
+        await reads.lane(chainId, sender);
+        return servers.identity() ?? "";
+      },
+    };
+  };
+  const former = sessionTo(pair.formerUrl);
+  await former.pool.query("insert into lanes (chain_id, sender, next_nonce) values ($1, $2, 0)", [
+    chainId,
+    sender,
+  ]);
+  await pair.catchUp();
+  const standby = sessionTo(pair.standbyUrl);
+  const before = await former.identity();
+  expect(await standby.identity()).toBe(before.replace(/[^/]*$/, "0"));
+  await pair.failOver();
+  const promoted = before.replace(/[^/]*$/, "00000002");
+  expect(await standby.identity()).toBe(promoted);
+  expect(await standby.identity()).toBe(promoted);
+  expect(await sessionTo(pair.standbyUrl).identity()).toBe(promoted);
+  expect(await former.identity()).toBe(before);
+}, 60_000);
 
 test("a process that is still connected to the former primary sends nothing once another process saw the new one", async () => {
   const { world, pair, journalOf } = await startWorld();

@@ -12,6 +12,7 @@ import { jobRuns } from "./job-runs.postgres.ts";
 import { listen } from "./listen.postgres.ts";
 import { OUTBOX_CHANNEL } from "./outbox.postgres.ts";
 import {
+  hasUnpublished,
   markPublished,
   renewLeases,
   TAKEN_AT_ONCE,
@@ -148,20 +149,23 @@ export async function startOutboxRelay(
 
   const sql = sqlOn(options.pool);
   const inProgress = new Map<number, InProgress>();
-  const publish = (): Promise<number> =>
-    inTransaction(options.pool, async (client) => {
-      const nowMs = performance.now();
+  const idsInProgress = (): number[] => {
+    const nowMs = performance.now();
+    return [...inProgress].flatMap(([id, { untilMs }]) => (untilMs > nowMs ? id : []));
+  };
+  const publish = async (): Promise<number> => {
+    // Mostly there are none: all jobs of this process are in progress.
+    if (!(await hasUnpublished(sql, idsInProgress()))) return 0;
+    return await inTransaction(options.pool, async (client) => {
       const transaction = sqlOn(client);
-      const jobs = await takeUnpublished(
-        transaction,
-        [...inProgress].flatMap(([id, { untilMs }]) => (untilMs > nowMs ? id : [])),
-      );
+      const jobs = await takeUnpublished(transaction, idsInProgress());
       if (jobs.length === 0) return 0;
       await enqueue(jobs);
       const ids = jobs.map(({ id }) => id);
       await markPublished(transaction, ids, services.clock.nowMs());
       return ids.length;
     });
+  };
 
   const markTogether = tickBatcher(async (published: readonly (readonly number[])[]) => {
     await markPublished(sql, published.flat(), services.clock.nowMs());

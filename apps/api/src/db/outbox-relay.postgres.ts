@@ -11,12 +11,21 @@ export const TAKEN_AT_ONCE = 100;
 
 const STORED = { id: outbox.id, jobName: outbox.jobName, jobId: outbox.jobId, payload: outbox.payload };
 const isUnpublished = text`${outbox.publishedAtMs} is null`;
+interface Except extends Record<string, unknown> {
+  readonly except: readonly number[];
+}
+const isToTake = (p: Params<Except>) => text`${isUnpublished} and ${outbox.id} <> all(${p.except}::bigint[])
+      and (${outbox.leasedUntil} is null or ${outbox.leasedUntil} <= clock_timestamp())`;
+const find = defineSql(
+  "relay_find",
+  { id: outbox.id },
+  (p: Params<Except>) => text`select ${outbox.id} from ${outbox} where ${isToTake(p)} limit 1`,
+);
 const take = defineSql(
   "relay_take",
   STORED,
-  (p: Params<{ except: readonly number[] }>) => text`select ${columnsOf(STORED)} from ${outbox}
-    where ${isUnpublished} and ${outbox.id} <> all(${p.except}::bigint[])
-      and (${outbox.leasedUntil} is null or ${outbox.leasedUntil} <= clock_timestamp())
+  (p: Params<Except>) => text`select ${columnsOf(STORED)} from ${outbox}
+    where ${isToTake(p)}
     order by ${outbox.id} limit ${text.raw(String(TAKEN_AT_ONCE))} for update skip locked`,
 );
 const mark = defineSql(
@@ -36,6 +45,11 @@ const unpublished = defineSql(
   (p: Params<{ job: JobName; limit: number }>) => text`select ${outbox.jobId} from ${outbox}
     where ${isUnpublished} and ${outbox.jobName} = ${p.job} order by ${outbox.id} limit ${p.limit}`,
 );
+
+/** Whether {@link takeUnpublished} may find jobs. Needs no transaction. */
+export async function hasUnpublished(sql: Sql, except: readonly number[]): Promise<boolean> {
+  return (await find(sql, { except })).length > 0;
+}
 
 /**
  * Locks the oldest unpublished jobs until the transaction ends, except those that others have locked or

@@ -90,6 +90,8 @@ export interface RequestSave extends RequestChange {
   readonly requestId: RequestId;
   /** Its terms, if this change certainly lists it in history unless it is listed already. */
   readonly enters?: RequestTerms;
+  /** Only the name of the state changes, and neither its public status nor its entry in history. */
+  readonly isInternal?: true;
 }
 
 /** An event for the trace of a request. */

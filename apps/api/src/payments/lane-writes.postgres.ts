@@ -57,7 +57,7 @@ const noteReconciled = defineWrite("lane_note_reconciled", (db, p: Params<Lane>)
   db
     .update(lanes)
     .set({ server: SERVER_IDENTITY, quietSince: null, heldSinceMs: null })
-    .where(and(isLane(p), text`${lanes.server} is distinct from ${SERVER_IDENTITY}`)),
+    .where(and(isLane(p), text`${lanes.server} is distinct from (${SERVER_IDENTITY})`)),
 );
 /** No server has this identity. */
 const NO_SERVER = "held";

@@ -77,7 +77,7 @@ const laneStates = defineReport(
     oldest_open_ms: text`min(${slots.createdAtMs}) filter (where ${isOpen})`,
     mined_not_final: text`count(${slots.id}) filter (where ${slots.state} = 'mined')`,
     unexplained: text`count(${slots.id}) filter (where ${slots.unexplainedSince} is not null)`,
-    held: text`case when ${lanes.server} <> ${SERVER_IDENTITY} then 'the database may have lost payments: see the alarm lane_held' end`,
+    held: text`case when ${lanes.server} <> (${SERVER_IDENTITY}) then 'the database may have lost payments: see the alarm lane_held' end`,
   })}
     from ${lanes} left join ${slots} on ${slots.chainId} = ${lanes.chainId} and ${slots.sender} = ${lanes.sender}
       and ${slots.state} in ('open', 'mined')

@@ -37,8 +37,13 @@ export const SLOT = {
 /** The start time of the database server, which reveals that a server was replaced. */
 export const SERVER_START = text`extract(epoch from pg_postmaster_start_time())::text`;
 
-/** Names the database server; differs after a failover or a restored backup. */
-export const SERVER_IDENTITY = text`database_identity()`;
+const KEPT_IDENTITY = text.raw("'causeway.database_identity'");
+/**
+ * Names the database server; differs after a failover or a restored backup. A session keeps the name: it ends
+ * with its server, and the timeline of a primary never changes. Only the promotion of a standby changes it.
+ */
+export const SERVER_IDENTITY = text`case when pg_is_in_recovery() then database_identity()
+  else coalesce(nullif(current_setting(${KEPT_IDENTITY}, true), ''), set_config(${KEPT_IDENTITY}, database_identity(), false)) end`;
 
 /** Whether a lane was compared with its chain on the server that answers; null: never on another one. */
 export function isReconciledOn(identity: string, reconciledOn: string | null): boolean {

@@ -1,5 +1,5 @@
 import { publicStatus, requestStates } from "@causeway/domain";
-import type { RequestId } from "@causeway/domain";
+import type { RequestId, StateName } from "@causeway/domain";
 import { sql as text, type SQL } from "drizzle-orm";
 import type { RequestSave } from "../db/unit-of-work.port.ts";
 import { storeAnnouncements } from "../db/announcements.postgres.ts";
@@ -10,6 +10,7 @@ import {
   recordset,
   rowsJson,
   untilWritten,
+  defineSqlWrite,
   type GivenRow,
   type Params,
 } from "../db/define-query.postgres.ts";
@@ -190,6 +191,17 @@ const defineSave = (name: string, hasHashes: boolean) => {
 };
 const saveHashes = defineSave("request_save", true);
 const saveStates = defineSave("request_save_state", false);
+/** Saves states whose change no client sees. */
+const saveInternal = defineSqlWrite(
+  "request_save_internal",
+  (p: Params<{ requestIds: readonly RequestId[]; states: readonly StateName[]; atMs: number }>) => text`
+    update ${requests} set ${nameOf(requests.state)} = given.state,
+      ${nameOf(requests.updatedAtMs)} = greatest(${requests.updatedAtMs}, ${p.atMs}),
+      ${nameOf(requests.stateSinceMs)} = case when ${requests.state} = given.state then ${requests.stateSinceMs}
+        else greatest(${requests.updatedAtMs}, ${p.atMs}) end
+    from unnest(${p.requestIds}::text[], ${p.states}::text[]) as given (request_id, state)
+    where ${requests.requestId} = given.request_id and ${requests.requestId} = any(${p.requestIds}::text[])`,
+);
 
 /**
  * Saves locked requests, each at most once, and announces the changes to followers. In a transaction it waits
@@ -202,7 +214,25 @@ export async function saveRequests(
   atMs: number,
   memory?: NameMemory,
 ): Promise<void> {
-  if (saves.length > 0) await untilWritten(sql, saveAndList(sql, saves, atMs, memory));
+  const internal = saves.filter(isInternalOnly);
+  const seen = saves.filter((save) => !isInternalOnly(save));
+  await sentTogether([
+    ...(internal.length > 0 ? [saveStateNames(sql, internal, atMs)] : []),
+    ...(seen.length > 0 ? [untilWritten(sql, saveAndList(sql, seen, atMs, memory))] : []),
+  ]);
+}
+
+/** A change of hashes may be visible. */
+function isInternalOnly({ isInternal, inTxHashes, txHashes, refundTxHashes }: RequestSave): boolean {
+  return isInternal === true && (inTxHashes ?? txHashes ?? refundTxHashes) === undefined;
+}
+
+async function saveStateNames(sql: Sql, saves: readonly RequestSave[], atMs: number): Promise<void> {
+  await saveInternal(sql, {
+    requestIds: saves.map(({ requestId }) => requestId),
+    states: saves.map(({ state }) => state.name),
+    atMs,
+  });
 }
 
 async function saveAndList(

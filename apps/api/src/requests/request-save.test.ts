@@ -69,3 +69,20 @@ test.for(["inTxHashes", "txHashes", "refundTxHashes"] as const)(
     expect(sent).toEqual(["request_save"]);
   },
 );
+
+test("an internal change saves only the state, unless it has hashes", async () => {
+  const { sql, sent, answer } = aConnection();
+  const other = terms.orderId as string as typeof requestId;
+  const internal = { state, isInternal: true } as const;
+  const saved = saveRequests(
+    sql,
+    [
+      { requestId, ...internal },
+      { requestId: other, ...internal, txHashes: [] },
+    ],
+    1,
+  );
+  answer();
+  await saved;
+  expect(sent).toEqual(["request_save_internal", "request_save"]);
+});

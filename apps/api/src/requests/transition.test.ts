@@ -64,6 +64,19 @@ test("writes state, effects and trace together and returns the request after the
   ]);
 });
 
+test("a change within the status pending is internal, unless it gives a reason or another deposit", async () => {
+  const { tx, services, written } = aTransaction();
+  const { record: fillable } = await transition(services, tx, record, seen);
+  written.length = 0;
+  await transition(services, tx, fillable, { kind: "fillPlanned" });
+  await transition(services, tx, fillable, { kind: "fillImpossible", reason: "SOLVER_CAPACITY_EXCEEDED" });
+  const saves = written.flatMap(([kind, , save]) => (kind === "save" ? [save] : []));
+  expect(saves).toEqual([
+    { state: { ...fillable.state, name: "filling" }, isInternal: true },
+    expect.not.objectContaining({ isInternal: true }),
+  ]);
+});
+
 test("a refunded deposit is marked and gets its job", async () => {
   const { tx, services, written } = aTransaction();
   const mismatch = { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser: false } as const;

@@ -1,4 +1,4 @@
-import { decide, isFronted, unreachable } from "@causeway/domain";
+import { decide, isFronted, publicStatus, unreachable } from "@causeway/domain";
 import type { Decision, Effect, FailReason, RequestEvent, RequestState } from "@causeway/domain";
 import type { Facts } from "../db/events.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
@@ -95,6 +95,7 @@ async function store(
       requestId: record.terms.requestId,
       state: next,
       ...(entersHistory(record.state.name, next.name) && { enters: record.terms }),
+      ...(isInternal(record.state, next) && { isInternal: true }),
     })),
     atMs,
   );
@@ -115,6 +116,19 @@ async function store(
       detail: { from: record.state.name, to: next.name, ...facts },
     })),
     atMs,
+  );
+}
+
+/** Whether only the name of a state changes, within the public status `pending`: clients see no difference. */
+function isInternal(from: RequestState, to: RequestState): boolean {
+  return (
+    publicStatus(from) === "pending" &&
+    publicStatus(to) === "pending" &&
+    from.depositId === to.depositId &&
+    from.front === to.front &&
+    from.final === to.final &&
+    from.failReason === to.failReason &&
+    from.refundFailReason === to.refundFailReason
   );
 }
 
