@@ -44,7 +44,7 @@ export function hyperliquidEvidence(
         const listed = { transaction, decimalsOf: await decimalsFor(rpc, transaction.action) };
         const asked = nonceToMap(rules, listed, question);
         const mapping = asked && (await nonceMappings?.of(chain.name, asked.wallet, asked.nonce));
-        return final({ ...listed, meaning: purposeOf(mapping, timestampOf(transaction)) });
+        return final({ ...listed, purpose: purposeOf(mapping, timestampOf(transaction)) });
       },
       withdrawal: async (payload, rules, hint) => {
         const decimalsOf = await decimalsFor(rpc, decodeHyperliquidAction(payload));
