@@ -146,12 +146,12 @@ interface MeasuredPhase {
   readonly after: Readings;
 }
 
-type OfDatabase = Pick<Readings, "commits" | "statements">;
+type DatabaseReadings = Pick<Readings, "commits" | "statements">;
 
 /** The bench's own queries in the metered database, which are removed from the counters. */
 function countOwnQueries(database: SoakDatabase): {
   readonly unsettled: SoakDatabase["unsettled"];
-  withoutOwnQueries(counted: OfDatabase): OfDatabase;
+  withoutOwnQueries(counted: DatabaseReadings): DatabaseReadings;
 } {
   let queries = 0;
   return {

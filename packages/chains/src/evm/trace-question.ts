@@ -101,7 +101,7 @@ export async function prepareTrace(
   const judged = judgeAuthorizations(list, authorities, new Map(accounts), { chainId, sender: from });
   if (judged.kind === "skipped") return failed(judged.label, judged.message);
   const { delegations } = judged;
-  // A delegated account executedCode the code of its target. A call to an account without code would succeed and
+  // A delegated account runs the code of its target. A call to an account without code would succeed and
   // do nothing.
   const codeAt = new Map(codes);
   const delegation = delegations.find(({ authority }) => authority === call.to);

@@ -72,14 +72,14 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
   /** Traces with the limit of a similar call; undefined if that is inconclusive: a full trace is needed. */
   const traceAsUsual = async (
     question: RunQuestion,
-    { senderHasWei, maxGas }: TraceOptions,
+    { senderBalanceWei, maxGas }: TraceOptions,
   ): Promise<TraceOutcome | undefined> => {
     const { call, fees } = question;
-    if (senderHasWei === undefined || refusedAtMs !== undefined) return undefined;
+    if (senderBalanceWei === undefined || refusedAtMs !== undefined) return undefined;
     if (call.gas !== undefined || call.authorizationList !== undefined) return undefined;
     const gas = limits.of(call);
     if (gas === undefined || (maxGas !== undefined && gas > maxGas)) return undefined;
-    if (senderHasWei < call.value + gas * fees.maxFeePerGas) return undefined;
+    if (senderBalanceWei < call.value + gas * fees.maxFeePerGas) return undefined;
     const run = await runCalls(question, { gas, way: "listed" }).catch(() => undefined);
     if (run?.kind !== "ran" || !provesItsLimit(run.frame, gas)) return undefined;
     if (explainFailure(run.frame, known) !== undefined) return undefined;
