@@ -33,7 +33,7 @@ export async function runLoad(
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
   const beat = setInterval(() => say(progressOf(runs)), 5_000);
   try {
-    const broken =
+    const faults =
       chaos === undefined ? Promise.resolve(NO_CHAOS) : injectFaults(world, chaos, options, deadline);
     await Promise.all(
       runs.map(async (run) => {
@@ -42,7 +42,7 @@ export async function runLoad(
       }),
     );
     say(progressOf(runs));
-    return await broken;
+    return await faults;
   } finally {
     clearInterval(beat);
   }

@@ -7,7 +7,7 @@ import type {
   RecoverSigner,
   RefusedSignature,
 } from "../aggregate/examine.ts";
-import { answerOf, standing } from "../aggregate/quorum.ts";
+import { answerOf, evaluateQuorum } from "../aggregate/quorum.ts";
 import type { SignedGroup } from "../aggregate/quorum.ts";
 import { askPeer, peerRequest } from "./ask-peer.ts";
 import { fanOut } from "./fan-out.ts";
@@ -110,10 +110,10 @@ export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Pr
       reportPeer(call, source, failure.kind, settled.tookMs);
       continue;
     }
-    if (standing(examined, policy).complete) break;
+    if (evaluateQuorum(examined, policy).complete) break;
   }
 
-  const { best, complete } = standing(examined, policy);
+  const { best, complete } = evaluateQuorum(examined, policy);
   if (best === undefined) throw typeof local === "object" ? local.error : new NoCountedSignature();
   warnOfOthers(call, examined, best);
   const threshold = policy.signers === undefined ? 1 : policy.threshold;
