@@ -14,7 +14,7 @@ import {
   judgeTogether,
   type Attestability,
   type AttestationRules,
-  type Depositing,
+  type DepositingTransaction,
 } from "./attestable.ts";
 import {
   isInFormerDepository,
@@ -80,7 +80,9 @@ async function withAttestability(
   const inFormerDepository = new Set(
     deposits.filter((deposit) => isInFormerDepository(rules, deposit)).map(({ txHash }) => txHash),
   );
-  const judge = async (depositing: Depositing): Promise<Attestability | { readonly depository: Address }> =>
+  const judge = async (
+    depositing: DepositingTransaction,
+  ): Promise<Attestability | { readonly depository: Address }> =>
     inFormerDepository.has(depositing.transaction.hash)
       ? await findAttestedDepository(transport, rules, depositing, reads)
       : await judgeAttestability(transport, { depository, attestation }, depositing, reads);
@@ -105,12 +107,12 @@ async function withAttestability(
 function byBlock(
   deposits: readonly DepositFact[],
   transactions: ReadonlyMap<Hex, TransactionFact>,
-): Iterable<readonly Depositing[]> {
-  const blocks = new Map<Hex, Map<Hex, Depositing>>();
+): Iterable<readonly DepositingTransaction[]> {
+  const blocks = new Map<Hex, Map<Hex, DepositingTransaction>>();
   for (const { txHash, blockNumber: number, blockHash: hash } of deposits) {
     const transaction = transactions.get(txHash);
     if (transaction === undefined) continue;
-    const ofBlock = blocks.get(hash) ?? new Map<Hex, Depositing>();
+    const ofBlock = blocks.get(hash) ?? new Map<Hex, DepositingTransaction>();
     blocks.set(hash, ofBlock.set(txHash, { transaction, block: { number, hash } }));
   }
   return [...blocks.values()].map((ofBlock) => [...ofBlock.values()]);

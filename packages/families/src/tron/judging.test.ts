@@ -184,7 +184,7 @@ const selector: Hex = "0x12345678";
 const inputWithId: Hex = `${selector}${orderId.slice(2)}`;
 
 test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
-  ["behind the input", { input: inputWithId }, { memo: "0x" }],
+  ["after the input", { input: inputWithId }, { memo: "0x" }],
   ["in the memo", { input: selector }, { memo: orderId }],
 ])("the recipient's own trade is not attested as a fill, with the id %s", (_where, call, named) => {
   const asked = question(tronAddress(token));
@@ -200,7 +200,7 @@ test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
 });
 
 test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
-  ["behind the input", { input: inputWithId }, { memo: "0x" }],
+  ["after the input", { input: inputWithId }, { memo: "0x" }],
   ["in the memo", { input: selector }, { memo: orderId }],
 ])("a claim that anyone may submit is not attested as a fill, with the id %s", (_where, call, named) => {
   const minter: Address = `0x${"00".repeat(20)}`;
