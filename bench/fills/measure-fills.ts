@@ -26,7 +26,7 @@ export interface FillFigures {
   readonly steady: PhaseFigures & { readonly perSecond: number };
   /** Per second without fills, before and after them; costs per fill exclude their mean. */
   readonly idle: { readonly before: Cost; readonly after: Cost };
-  /** Of the machine in the last minute before the run. */
+  /** The load average of the machine in the last minute before the run. */
   readonly loadBefore: number;
 }
 

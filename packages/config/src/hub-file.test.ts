@@ -131,7 +131,7 @@ test("reports all problems of a hub at once", () => {
   );
 });
 
-test("refuses a hub with contradicting fields", () => {
+test("refuses a hub with contradictory fields", () => {
   expect(problemsOf(() => load({ ...hub, hubChainId: "72" }))).toContain(
     "chainId and hubChainId must be equal",
   );

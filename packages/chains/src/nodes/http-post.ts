@@ -38,9 +38,9 @@ export interface Poster {
 const GIVEN_UP = new Error("request aborted");
 
 /**
- * Posts texts to one target over keep-alive connections; connects at the first post. A body is collected as it
- * arrives, without a stream, a promise or a signal per request: at thousands of requests per second, these
- * cost more than the request.
+ * Posts texts to one target over keep-alive connections; connects at the first post. A body is collected as
+ * it arrives, without a stream, a promise or a signal per request: at thousands of requests per second,
+ * these cost more than the request.
  */
 export function createPoster(target: PostTarget): Poster {
   const { origin, path, headers, connections } = target;
