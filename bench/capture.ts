@@ -8,7 +8,7 @@ const SAMPLED_STATUSES = 200;
 /**
  * Fetches real answers for the bare server: one quote of each kind, and a status of medium length.
  *
- * @throws if an answer is not 200
+ * @throws Error if a response does not have status 200
  */
 export async function captureAnswers(
   apiUrl: string,
@@ -21,8 +21,8 @@ export async function captureAnswers(
   const samples: string[] = [];
   for (const request of statuses.slice(0, SAMPLED_STATUSES)) samples.push(await answerTo(apiUrl, request));
   const middle = median(samples.map(({ length }) => length));
-  const far = (text: string): number => Math.abs(text.length - middle);
-  const [status] = samples.toSorted((a, b) => far(a) - far(b));
+  const distance = (text: string): number => Math.abs(text.length - middle);
+  const [status] = samples.toSorted((a, b) => distance(a) - distance(b));
   if (status === undefined) throw new RangeError("no stored request to query");
   return { quotes: captured, status };
 }

@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { callsIn, startCountingProxy } from "./counting-proxy.ts";
+import { countCalls, startCountingProxy } from "./counting-proxy.ts";
 
 test("a batch counts once per call in it", () => {
-  expect(callsIn('{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}')).toBe(1);
-  expect(callsIn('[{"id":1},{"id":2},{"id":3}]')).toBe(3);
+  expect(countCalls('{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}')).toBe(1);
+  expect(countCalls('[{"id":1},{"id":2},{"id":3}]')).toBe(3);
 });
 
 test("requests reach the node, answers come back, and both are counted", async () => {

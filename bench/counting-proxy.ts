@@ -20,7 +20,7 @@ export async function startCountingProxy(nodePort: number): Promise<CountingProx
 
   const forward = (incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer): void => {
     counted.httpRequests++;
-    counted.calls += callsIn(body.toString("utf8"));
+    counted.calls += countCalls(body.toString("utf8"));
     const { method = "POST", url: path = "/", headers } = incoming;
     const upstream = request(
       { host: "127.0.0.1", port: nodePort, agent, method, path, headers },
@@ -77,7 +77,7 @@ export async function startCountingProxy(nodePort: number): Promise<CountingProx
 }
 
 /** The number of JSON-RPC calls in a request: a batch counts once per member. */
-export function callsIn(body: string): number {
+export function countCalls(body: string): number {
   const content: unknown = JSON.parse(body);
   return Array.isArray(content) ? content.length : 1;
 }

@@ -39,7 +39,7 @@ test.for([
   [runOf(phaseOf(), phaseOf({ quote: 0.35 })), "quote ratio with many stored requests"],
   [runOf(phaseOf(), phaseOf({ status: 0.7 })), "status ratio with many stored requests"],
   [runOf(phaseOf(), undefined, 0.06), "chain calls per quote"],
-] as const)("a miss is named: %#", ([run, goal]) => {
+] as const)("names a missed goal: %#", ([run, goal]) => {
   expect(missed(run)).toEqual([goal]);
 });
 

@@ -23,7 +23,7 @@ export function startLoadTool(signal: AbortSignal): LoadTool {
     cwd: repositoryRoot,
     execPath: workspaceNode,
     execArgv: ["-C", "source"],
-    // Its own Ctrl-C listeners would end it before everything else is stopped.
+    // Otherwise Ctrl-C would also reach the tool, which would exit before its parent has stopped the rest.
     detached: true,
   });
   const exited = new Promise<void>((resolve) => {

@@ -31,7 +31,7 @@ const requests = `
   from (
     select i, ${hash("request")} as request_id, ${hash("order")} as order_id, ${STATE} as state,
       ${STATE} in ('filled', 'refunded') as paid,
-      -- What waits was quoted just now, or the worker would close it while we measure.
+      -- Waiting requests are new: the worker would expire old ones during the measurement.
       $3::bigint - case when ${STATE} = 'quoted' then 0 else 2 * $4::bigint + i % 1000 * 1000 end as created_at_ms,
       i % (select count(*) from bench_templates) as place
     from generate_series($1::bigint, $2::bigint) i) stored

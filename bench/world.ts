@@ -51,7 +51,7 @@ export interface WorldOptions {
  */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { cores, portBase, signal, onProgress } = options;
-  // This comes first: child processes inherit it.
+  // Before any child process starts, because child processes inherit the core.
   if (cores !== undefined) pin(process.pid, cores.others);
   const pinServer = (pid: number): void => {
     if (cores !== undefined) pin(pid, cores.server);

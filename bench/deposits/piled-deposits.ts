@@ -32,8 +32,8 @@ interface Stage {
   readonly originId: number;
 }
 
-// Child processes inherit it: nodes, worker and database share a core. The API shares the other one with the
-// load tool.
+// Child processes inherit the core: nodes, worker and database share one. The API shares the other one with
+// the load tool.
 const cores = chooseCores();
 if (cores !== undefined) pin(process.pid, cores.others);
 const system = await startSystem({

@@ -29,12 +29,12 @@ export interface Bundler {
   stop(): Promise<void>;
 }
 
-/** The path of its program, or why it is unavailable. */
+/** The path of the bundler's program, or why it is unavailable. */
 export type InstalledBundler =
   | { readonly kind: "installed"; readonly program: string }
   | { readonly kind: "missing"; readonly reason: string };
 
-/** Installs it once, with npm. */
+/** Installs the bundler with npm, unless it is installed already. */
 export async function installBundler(folder: string): Promise<InstalledBundler> {
   const program = join(folder, "node_modules/@pimlico/alto/esm/cli/alto.js");
   if (existsSync(program)) return { kind: "installed", program };
@@ -54,7 +54,7 @@ export async function installBundler(folder: string): Promise<InstalledBundler> 
     : { kind: "missing", reason: `${PACKAGE} has no program at the expected place` };
 }
 
-/** Starts it on a node with one executor, like the service. Everything else keeps its defaults. */
+/** Starts the bundler on a node with one executor, like the service, and otherwise with its defaults. */
 export async function startBundler(
   program: string,
   node: NodeAddress,

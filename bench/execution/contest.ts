@@ -59,9 +59,9 @@ export async function contest(
   for (let round = 0; round < options.rounds; round++)
     for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
       await calm();
-      loads.get(contender.name)?.push(await underLoad(contender, watch, options));
+      loads.get(contender.name)?.push(await measureUnderLoad(contender, watch, options));
       await calm();
-      waits.get(contender.name)?.push(await atAnEvenPace(contender, watch, options));
+      waits.get(contender.name)?.push(await measureAtEvenPace(contender, watch, options));
     }
   return new Map(
     contenders.map(({ name }) => [
@@ -81,7 +81,7 @@ interface Load {
   readonly included: number;
 }
 
-async function underLoad(
+async function measureUnderLoad(
   contender: Contender,
   watch: InclusionWatch,
   { operations, connections }: ContestOptions,
@@ -101,7 +101,7 @@ async function underLoad(
   return { accepted: perSecond(acceptedAtMs), included: perSecond(Math.max(...seenAtMs)) };
 }
 
-async function atAnEvenPace(
+async function measureAtEvenPace(
   contender: Contender,
   watch: InclusionWatch,
   { paced, paceMs }: ContestOptions,

@@ -46,8 +46,8 @@ export async function measureExecution(
     const system = await startSystem({
       env,
       portBase,
-      // Blocks at the interval of a real chain: with a block per transaction, the side that sends more of
-      // them would have to read more blocks.
+      // Blocks keep their default interval: with a block per transaction, the side that sends more
+      // transactions would have to read more blocks.
       oracles: 0,
       onProgress: say,
       onUnexpectedExit: ({ name, logTail }) => say(`${name} exited unexpectedly\n${logTail}`),

@@ -85,8 +85,8 @@ async function accountOf(client: LocalClient, owner: PrivateKeyAccount): Promise
 }
 
 /**
- * Sends one wei to the sink. `key` selects a separate nonce sequence, so that operations do not wait for each
- * other.
+ * Signs an operation that sends one wei to the sink. `key` selects a separate nonce sequence, so
+ * that operations do not wait for each other.
  */
 export async function signOperation(
   chainId: number,

@@ -15,7 +15,7 @@ export interface SignedDeposit {
 }
 
 const SEED = 17;
-/** The smallest confirmation tier: it counts in its own block. */
+/** In the smallest confirmation tier, so that a deposit counts in its own block. */
 const AMOUNT_WEI = 10n ** 16n;
 const QUOTES_AT_A_TIME = 8;
 const DEFAULT_GAS = 200_000n;

@@ -12,7 +12,7 @@ export interface FillSpeed {
 
 /**
  * Pure. The speed of these requests' fills.
- * @throws if one was not broadcast: the others would look faster than they were
+ * @throws Error if a fill was not broadcast, because the figures would look better than they are
  */
 export function fillSpeed(requestIds: readonly string[], timings: readonly FillTiming[]): FillSpeed {
   const wanted = new Set(requestIds);

@@ -21,7 +21,7 @@ export interface FillsWorldOptions {
 }
 
 /**
- * Starts it with its own Postgres, regardless of DATABASE_URL: statements are counted by an extension
+ * Starts the system with its own Postgres, regardless of DATABASE_URL: statements are counted by an extension
  * that must be loaded when the server starts.
  */
 export async function startFillsWorld({

@@ -40,7 +40,7 @@ test.for([
   [{ alone: phase(100, 25, 101) }, "one deposit at a time, block seen to broadcast, p99: at most 100 ms"],
   [{ steady: phase(600, 61, 300) }, "20 deposits per second, block seen to broadcast, median: at most 60 ms"],
   [{ steady: phase(600, 60, 301) }, "20 deposits per second, block seen to broadcast, p99: at most 300 ms"],
-] as const)("a miss is named: %#", ([over, goal]) => {
+] as const)("names a missed goal: %#", ([over, goal]) => {
   expect(missed(figuresOf(over))).toEqual([goal]);
 });
 

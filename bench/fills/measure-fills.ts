@@ -26,7 +26,7 @@ export interface FillFigures {
   readonly steady: PhaseFigures & { readonly perSecond: number };
   /** Per second without fills, before and after them; costs per fill exclude their mean. */
   readonly idle: { readonly before: Cost; readonly after: Cost };
-  /** Of the machine in the last minute before the run. */
+  /** The load average of the machine in the last minute before the run. */
   readonly loadBefore: number;
 }
 
@@ -146,12 +146,12 @@ interface MeasuredPhase {
   readonly after: Readings;
 }
 
-type OfDatabase = Pick<Readings, "commits" | "statements">;
+type DatabaseReadings = Pick<Readings, "commits" | "statements">;
 
 /** The bench's own queries in the metered database, which are removed from the counters. */
 function countOwnQueries(database: SoakDatabase): {
   readonly unsettled: SoakDatabase["unsettled"];
-  withoutOwnQueries(counted: OfDatabase): OfDatabase;
+  withoutOwnQueries(counted: DatabaseReadings): DatabaseReadings;
 } {
   let queries = 0;
   return {

@@ -4,14 +4,14 @@ import { parentOf, cpuSeconds, cpuSecondsWithChildren } from "../cores.ts";
 import type { CountingProxy } from "../counting-proxy.ts";
 import type { Readings } from "./cost-per-fill.ts";
 
-type OfDatabase = "commits" | "statements";
+type DatabaseCounter = "commits" | "statements";
 
 /** Counters of a running system. Reading them does not affect the figures. */
 export interface Meters {
   /** CPU time and RPC calls: up to date at any moment. */
-  readProcesses(): Omit<Readings, OfDatabase>;
+  readProcesses(): Omit<Readings, DatabaseCounter>;
   /** Up to date only after {@link COUNTED_WITHIN_MS} without work. */
-  readDatabase(): Promise<Pick<Readings, OfDatabase>>;
+  readDatabase(): Promise<Pick<Readings, DatabaseCounter>>;
   close(): Promise<void>;
 }
 

@@ -32,9 +32,9 @@ const names = `
   on conflict do nothing`;
 
 /**
- * Fills `stored` with paid requests as a busy instance would keep them, numbered $1 to $2 of $3: one user in
- * twenty requests is the same, one had the oldest fiftieth, most chains and currencies are common and some
- * rare, one request in forty was refunded, one in two hundred failed, and few have unusual features.
+ * Fills `stored` with paid requests as a busy instance would keep them, numbered $1 to $2 of $3: one user
+ * made every twentieth, another the oldest fiftieth, most chains and currencies are common and some rare,
+ * one request in forty was refunded, one in two hundred failed, and few have unusual features.
  */
 const requests = `
   insert into stored (request_id, order_id, kind, state, deposit_id, fail_reason, refund_fail_reason, final, front, origin_chain_id,

@@ -31,7 +31,7 @@ interface Call {
 const solver = rawKeySigner(SOLVER_KEY).address;
 const TRANSFER = keccak256(toHex("Transfer(address,address,uint256)"));
 const DEPOSITED = keccak256(toHex("Erc20Deposit(address,address,uint256,bytes32)"));
-const known = new Map<string, string>();
+const results = new Map<string, string>();
 
 const [port = "", count = ""] = process.argv.slice(2);
 // All answers are built before the first call.
@@ -73,14 +73,14 @@ function answerTo({ id, method, params }: Call, chainId: number): string {
 function resultOf(method: string, parameter: string, chainId: number): string {
   if (method === "eth_chainId") return JSON.stringify(quantity(chainId));
   const key = `${method} ${parameter}`;
-  const before = known.get(key);
-  if (before !== undefined) return before;
-  const made = JSON.stringify(madeOf(method, parameter));
-  known.set(key, made);
-  return made;
+  const cached = results.get(key);
+  if (cached !== undefined) return cached;
+  const built = JSON.stringify(buildResult(method, parameter));
+  results.set(key, built);
+  return built;
 }
 
-function madeOf(method: string, parameter: string): unknown {
+function buildResult(method: string, parameter: string): unknown {
   if (method === "eth_getBlockByNumber")
     return blockAt(parameter === "finalized" ? HEAD_NUMBER : Number(parameter));
   if (method === "eth_getTransactionReceipt") return receiptOf(parameter);

@@ -36,14 +36,14 @@ export async function measureSigning(rounds: number, msPerRound: number): Promis
   const digest = executionDigester({ chainId, oracleAddress, domain: DOMAIN });
   const signer = rawKeySigner(KEY);
   const account = privateKeyToAccount(KEY);
-  const byUs = async (execution: Execution): Promise<Hex> =>
+  const signWithOurs = async (execution: Execution): Promise<Hex> =>
     signatureToHex(await signer.signDigest(digest(execution)));
-  const byViem = async (message: Execution): Promise<Hex> =>
+  const signWithViem = async (message: Execution): Promise<Hex> =>
     await account.signTypedData({ domain: DOMAIN, types: TYPES, primaryType: "Execution", message });
 
   const executions = Array.from({ length: 1_024 }, (_, index) => executionOf(index));
   for (const execution of executions.slice(0, 32))
-    if ((await byUs(execution)) !== (await byViem(execution)))
+    if ((await signWithOurs(execution)) !== (await signWithViem(execution)))
       throw new Error("signature differs from viem's");
 
   const ours: number[] = [];
@@ -51,8 +51,8 @@ export async function measureSigning(rounds: number, msPerRound: number): Promis
   // The first round warms both up.
   for (let round = 0; round <= rounds; round++) {
     const [us, them] = [
-      await rateOf(byUs, executions, msPerRound),
-      await rateOf(byViem, executions, msPerRound),
+      await measureRate(signWithOurs, executions, msPerRound),
+      await measureRate(signWithViem, executions, msPerRound),
     ];
     if (round === 0) continue;
     ours.push(us);
@@ -72,7 +72,7 @@ function executionOf(index: number): Execution {
   return { idempotencyKey: word("key"), actions: [action("give"), action("take")] };
 }
 
-async function rateOf(
+async function measureRate(
   sign: (execution: Execution) => Promise<Hex>,
   executions: readonly Execution[],
   forMs: number,

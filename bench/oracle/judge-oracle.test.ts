@@ -31,6 +31,6 @@ test.for<[OracleFigures, string]>([
     "latency added by a quorum to its slowest needed response",
   ],
   [{ ...good, fills: pairOf(Number.NaN) }, "fill attestations"],
-])("what is not good enough is named: %$", ([figures, goal]) => {
+])("names a missed goal: %$", ([figures, goal]) => {
   expect(missed(figures)).toEqual([goal]);
 });

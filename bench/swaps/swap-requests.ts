@@ -33,8 +33,8 @@ const pairs: Readonly<Record<SwapKind, readonly Pair[]>> = {
 
 const tradeTypes = ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const;
 
-/** About twenty dollars. */
-const worth: Readonly<Record<string, string>> = {
+/** Amounts worth about twenty dollars. */
+const amounts: Readonly<Record<string, string>> = {
   ETH: "0.008",
   USDC: "20",
   TST: "40",
@@ -50,9 +50,9 @@ export function swapBodies(kind: SwapKind, chains: readonly [Chain, Chain], user
   const forms = pairs[kind].flatMap((pair) => tradeTypes.map((tradeType) => ({ pair, tradeType })));
   return Array.from({ length: users }, (_, index) => {
     const { pair, tradeType } = forms[index % forms.length] ?? fail("invariant violated: kind without forms");
-    const turned = Math.floor(index / forms.length) % 2 === 1;
-    const origin = chains[turned ? 1 : 0];
-    const destination = kind === "on one chain" ? origin : chains[turned ? 0 : 1];
+    const isReversed = Math.floor(index / forms.length) % 2 === 1;
+    const origin = chains[isReversed ? 1 : 0];
+    const destination = kind === "on one chain" ? origin : chains[isReversed ? 0 : 1];
     return {
       user: getAddress(`0x${keccak256(stringToBytes(`bench user ${index}`)).slice(-40)}`),
       originChainId: origin.id,
@@ -71,7 +71,7 @@ function addressOf(chain: Chain, symbol: string): Address {
 
 function amountOf(chain: Chain, symbol: string): bigint {
   const { decimals } = symbol === chain.native.symbol ? chain.native : tokenOf(chain, symbol);
-  return parseUnits(worth[symbol] ?? fail(`no value configured for ${symbol}`), decimals);
+  return parseUnits(amounts[symbol] ?? fail(`no amount configured for ${symbol}`), decimals);
 }
 
 function tokenOf(chain: Chain, symbol: string): Chain["tokens"][number] {

@@ -161,7 +161,7 @@ function stepTimes(): {
       new Proxy(port, {
         get(target, name) {
           const method: unknown = Reflect.get(target, name);
-          // Not those that return no promise.
+          // These two return no promise.
           if (typeof method !== "function" || name === "folderOf" || name === "read") return method;
           return async (...args: readonly unknown[]): Promise<unknown> => {
             const startedMs = performance.now();

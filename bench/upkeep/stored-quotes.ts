@@ -18,13 +18,13 @@ export interface StoredQuotes {
   readonly fillDeadlineMs: number;
   /** Issued with a deposit address that received funds: such a request is retained. */
   readonly isKept?: boolean;
-  /** Pruning has already checked them. */
+  /** Whether pruning has already checked them. */
   readonly isChecked?: boolean;
   /** Bytes of destination calls in its terms. */
   readonly callBytes?: number;
 }
 
-/** Stores them chunk by chunk, and updates the planner's statistics. */
+/** Stores quotes chunk by chunk, and updates the planner's statistics. */
 export async function storeQuotes(pool: pg.Pool, quotes: StoredQuotes): Promise<void> {
   const chunks = Array.from({ length: Math.ceil(quotes.count / CHUNK) }, (_, n) => ({
     from: n * CHUNK,

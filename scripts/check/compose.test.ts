@@ -95,7 +95,7 @@ test("passes no private key from .env to any process, and no key file to the API
   );
   expect(emptied(api, others)).toEqual(others);
   for (const service of [api, worker]) expect(service).toContain("<<: *solver-environment");
-  // They read only the listed variables of `.env`.
+  // The signers get only the variables of `.env` that the compose file lists.
   for (const service of [signer, paymentSigner]) expect(service).not.toMatch(/env_file|<<: \*solver/);
 });
 

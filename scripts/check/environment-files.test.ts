@@ -30,7 +30,7 @@ test.each([
   ["API and worker", apiSettingGroups],
   ["oracle", oracleSettingGroups],
 ])(
-  "variables of every process and of compose may be set together: none is taken for a misspelled one of %s",
+  "no variable of another process or of compose is mistaken for a misspelled variable of %s",
   async (_name, groups) => {
     const names = [
       ...documented([...apiSettingGroups, ...oracleSettingGroups]),
@@ -55,7 +55,7 @@ test.each([
 );
 
 /** A compose file with its placeholders filled in. */
-async function filledIn(
+async function fillIn(
   file: string,
   values: Readonly<Record<string, string>>,
 ): Promise<Record<string, string>> {
@@ -108,7 +108,7 @@ test("API and worker start with .env.example filled in, with every chain that it
     OPERATOR_TOKEN: "t".repeat(32),
     METRICS_TOKEN: "m".repeat(32),
   };
-  const { POSTGRES_PASSWORD: _, REDIS_PASSWORD: __, ...filled } = await filledIn(".env.example", values);
+  const { POSTGRES_PASSWORD: _, REDIS_PASSWORD: __, ...filled } = await fillIn(".env.example", values);
   const env = {
     ...filled,
     ...outside,
@@ -139,7 +139,7 @@ test("an oracle starts with .env.oracle.example filled in", async () => {
     HUB_CHAIN_ID: "72100339",
     HUB_DEPOSIT_PARTS_SINCE: "0",
   };
-  const config = await readOracleConfig({ ...(await filledIn(".env.oracle.example", values)), ...outside });
+  const config = await readOracleConfig({ ...(await fillIn(".env.oracle.example", values)), ...outside });
   expect(config.chains.map(({ name }) => name)).toEqual(["base-sepolia"]);
   expect(config.warnings.filter((warning) => warning.includes("base-sepolia"))).toEqual([]);
 });

@@ -9,7 +9,7 @@ test.each(phases.flat())(
   },
 );
 
-test("an unknown step is refused by its name", () => {
+test("an error names the unknown step", () => {
   expect(stepNamed("images").name).toBe("images");
   expect(() => stepNamed("pictures")).toThrow("unknown step: pictures");
 });

@@ -22,10 +22,10 @@ const isMap = (value: unknown): value is Values =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Merges like Helm: maps are merged, everything else is replaced. */
-function merged(base: Values, over: Values): Values {
+function mergeValues(base: Values, over: Values): Values {
   const entries = Object.entries(over).map(([name, value]) => {
     const below = base[name];
-    return [name, isMap(value) && isMap(below) ? merged(below, value) : value];
+    return [name, isMap(value) && isMap(below) ? mergeValues(below, value) : value];
   });
   return { ...base, ...(Object.fromEntries(entries) as Values) };
 }
@@ -34,7 +34,8 @@ const yamlFile = async (path: string): Promise<Values> =>
   parse(await readFile(join(chart, path), "utf8")) as Values;
 
 /** The chart's values merged with those of an installation. */
-export const valuesWith = async (own: Values): Promise<Values> => merged(await yamlFile("values.yaml"), own);
+export const valuesWith = async (own: Values): Promise<Values> =>
+  mergeValues(await yamlFile("values.yaml"), own);
 
 const valuesValidator = readFile(join(chart, "values.schema.json"), "utf8").then((schema) =>
   new Ajv({ allErrors: true, strict: false }).compile(JSON.parse(schema) as AnySchema),

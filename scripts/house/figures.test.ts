@@ -48,9 +48,12 @@ test.each([
   expect(figure("castsInDatabaseCode", ["a/b.adapter.ts", `f(${text}); row.id as Hex;`])).toBe(1);
 });
 
-test.each(["'selected'", "'update the key'", "`with ${a}`"])("no SQL: %s", (text) => {
-  expect(figure("castsInDatabaseCode", ["a/b.adapter.ts", `f(${text}); row.id as Hex;`])).toBe(0);
-});
+test.each(["'selected'", "'update the key'", "`with ${a}`"])(
+  "casts do not count in a file without SQL: %s",
+  (text) => {
+    expect(figure("castsInDatabaseCode", ["a/b.adapter.ts", `f(${text}); row.id as Hex;`])).toBe(0);
+  },
+);
 
 test("a type that a query or its template only claims is a cast", () => {
   const casts = (text: string): number => figure("castsInDatabaseCode", ["a/b.postgres.ts", text]);
@@ -80,7 +83,7 @@ test.each([
   "if ((nonEvm(a) ?? nonEvm(b)) !== undefined) f();",
   "ends.some((nonEvm) => nonEvm !== undefined);",
   "const nonEvm = services.chains.nonEvm(id); if (nonEvm === undefined) f();",
-])("a question for the kind of a chain is a branch: %s", (text) => {
+])("counts a branch on the kind of a chain: %s", (text) => {
   expect(figure("chainKindBranches", ["a/b.ts", text])).toBe(1);
 });
 
@@ -89,6 +92,6 @@ test.each([
   "const end = chains.get(id) ?? chains.nonEvm(id);",
   "const { pulse } = chains.nonEvm(id); if (pulse === undefined) f();",
   "if (swap.exchange === undefined) f();",
-])("no question for the kind of a chain is a branch: %s", (text) => {
+])("does not count a branch on anything else: %s", (text) => {
   expect(figure("chainKindBranches", ["a/b.ts", text])).toBe(0);
 });

@@ -29,7 +29,7 @@ interface Node {
 
 /**
  * Reads the figures from the syntax trees.
- * @param exempt files that name the types of all rooms, which no pair of rooms is judged by
+ * @param exempt files that name the types of all rooms: pairs of rooms are counted without them
  */
 export function figuresOf(files: readonly SourceFile[], exempt: readonly string[] = []): Figures {
   let [casts, branches, events] = [0, 0, 0];
@@ -81,9 +81,9 @@ function visit(
 const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 
 /** The function that a call of `uow.run` runs in a transaction. */
-function workOfTransaction({ type, callee, arguments: given }: Node, text: string): FunctionNode | undefined {
+function workOfTransaction({ type, callee, arguments: args }: Node, text: string): FunctionNode | undefined {
   if (type !== "CallExpression" || !/\buow\.run$/.test(textOf(callee, text))) return undefined;
-  const [work] = given as Node[];
+  const [work] = args as Node[];
   return work !== undefined && FUNCTIONS.has(work.type) ? (work as FunctionNode) : undefined;
 }
 

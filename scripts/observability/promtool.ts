@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { oracleRules } from "./oracle-alert-rules.ts";
 import { SCRAPE_SECONDS, type Series } from "./promql-evaluate.ts";
 import { firstFiring } from "./rehearse.ts";
-import { during, healthy, SCRAPES } from "./rehearsals.ts";
+import { seriesDuring, healthy, SCRAPES } from "./rehearsals.ts";
 import { serviceRules } from "./service-alert-rules.ts";
 
 const rules = [...serviceRules, ...oracleRules].flatMap((group) => group.rules);
@@ -59,7 +59,7 @@ function promtoolTests(files: readonly string[]): object {
         rules.flatMap(({ name }) => [50, 120, SCRAPES - 1].map((scrape) => count(name, scrape, 0))),
       ),
       ...rules.map((rule) => {
-        const series = during(rule.name);
+        const series = seriesDuring(rule.name);
         const fires = firstFiring(rule, series, SCRAPES) ?? SCRAPES;
         // One scrape later: Prometheus extrapolates rates, so they differ from ours.
         return rehearsal(series, [{ ...count(rule.name, fires + 2, 1) }]);

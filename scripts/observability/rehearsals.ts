@@ -217,7 +217,7 @@ export const incidents: Readonly<Record<string, readonly Series[]>> = {
 };
 
 /** A healthy system in which one incident happens. */
-export function during(rule: string): readonly Series[] {
+export function seriesDuring(rule: string): readonly Series[] {
   const changed = incidents[rule] ?? [];
   const keyOf = ({ metric, labels }: Series): string =>
     `${metric}${JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))}`;

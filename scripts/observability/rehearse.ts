@@ -3,7 +3,7 @@ import { metricsIn, parseExpression } from "./promql-parse.ts";
 import type { Rule } from "./rule.ts";
 
 /** The states of an alert, by scrape number. */
-export interface AlertCourse {
+export interface AlertTimeline {
   /** The scrape at which its expression was first true; undefined: never. */
   readonly pendingAt: number | undefined;
   /** The scrape at which it first fired; undefined: never. */
@@ -15,12 +15,12 @@ export interface AlertCourse {
 }
 
 /** @param stepSeconds seconds between two scrapes */
-export function alertCourse(
+export function alertTimeline(
   rule: Rule,
   series: readonly Series[],
   scrapes: number,
   stepSeconds = SCRAPE_SECONDS,
-): AlertCourse {
+): AlertTimeline {
   const expression = parseExpression(rule.expression);
   const needed = Math.ceil(rule.forSeconds / stepSeconds);
   const metrics = new Set(metricsIn(expression));
@@ -42,5 +42,5 @@ export function alertCourse(
 
 /** The scrape at which an alert first fires; undefined: never. */
 export function firstFiring(rule: Rule, series: readonly Series[], scrapes: number): number | undefined {
-  return alertCourse(rule, series, scrapes).firingAt;
+  return alertTimeline(rule, series, scrapes).firingAt;
 }

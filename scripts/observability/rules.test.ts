@@ -5,7 +5,7 @@ import { ALARMS } from "../../apps/api/src/telemetry/alarm-events.ts";
 import { oracleRules } from "./oracle-alert-rules.ts";
 import { metricsIn, parseExpression } from "./promql-parse.ts";
 import { firstFiring } from "./rehearse.ts";
-import { during, healthy, incidents, SCRAPES } from "./rehearsals.ts";
+import { seriesDuring, healthy, incidents, SCRAPES } from "./rehearsals.ts";
 import { pageOf } from "./rule.ts";
 import { serviceRules } from "./service-alert-rules.ts";
 
@@ -13,7 +13,7 @@ const root = resolve(import.meta.dirname, "../..");
 const rules = [...serviceRules, ...oracleRules].flatMap((group) => group.rules);
 
 test.each(rules)("$name fires in its incident", (rule) => {
-  expect(firstFiring(rule, during(rule.name), SCRAPES)).toBeGreaterThanOrEqual(60);
+  expect(firstFiring(rule, seriesDuring(rule.name), SCRAPES)).toBeGreaterThanOrEqual(60);
 });
 
 test.each(rules)("$name is silent in a healthy system", (rule) => {

@@ -147,7 +147,7 @@ export const serviceRules: readonly RuleGroup[] = [
         expression: `sum by (service) (rate(causeway_quotes_total{code="INSUFFICIENT_LIQUIDITY"}[15m])) / sum by (service) (rate(causeway_quotes_total[15m])) > 0.2`,
         forSeconds: 900,
         severity: "warning",
-        summary: "More than 20 % of the quotes are refused because the solver has too little.",
+        summary: "More than 20 % of the quotes are refused because the solver lacks liquidity.",
       },
       {
         name: "CausewayQuotesFail",

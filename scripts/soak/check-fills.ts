@@ -19,7 +19,7 @@ export async function checkFills(
   },
 ): Promise<string[]> {
   const { runs, payments, lastBlock, database } = facts;
-  const due = new Map(
+  const expectedFills = new Map(
     runs
       .filter(({ plan }) => plan.kind !== "send" && world.chains[plan.destination] === chain)
       .flatMap((run) => (run.quote === undefined ? [] : [[run.quote.protocol.v2.orderId, run] as const])),
@@ -31,11 +31,11 @@ export async function checkFills(
     const { orderId, transaction } = payment;
     const what = `${name}: transaction ${transaction.hash} of the solver (nonce ${transaction.nonce})`;
     if (!transaction.succeeded) problems.push(`${what} reverted`);
-    else if (orderId === undefined || !due.has(orderId))
+    else if (orderId === undefined || !expectedFills.has(orderId))
       problems.push(`${what} pays no order on this chain: ${orderId ?? "no id"}`);
     else paidBy.set(orderId, [...(paidBy.get(orderId) ?? []), payment]);
   }
-  for (const [orderId, run] of due) {
+  for (const [orderId, run] of expectedFills) {
     const times = paidBy.get(orderId)?.length ?? 0;
     if (times !== 1) problems.push(`${label(run)}: order ${orderId} was filled ${times} times`);
   }

@@ -8,7 +8,7 @@ import type { RequestRun } from "./run-request.ts";
 import { standingAccounts, type SoakChain, type World } from "./world.ts";
 
 /**
- * Compares the change of every account of a chain with what the agreements and the gas require, to the
+ * Compares the change of every account of a chain with what the quotes and the gas require, to the
  * unit, and checks that every unit has a sender and a recipient.
  *
  * The expectation is built from the quotes (deposits and direct payments), from the solver's own transactions

@@ -4,7 +4,10 @@ import { parentOf, cpuSeconds, cpuSecondsWithChildren } from "../../bench/cores.
 /** CPU time in ms, by process. */
 export type CpuUsage = Readonly<Record<"API" | "worker" | "Postgres", number>>;
 
-/** @param backendPid any session of the run's Postgres; NaN as its CPU time if it runs on another machine */
+/**
+ * Reads the CPU time used so far. Postgres is NaN if it runs on another machine.
+ * @param backendPid process id of any session of the run's Postgres
+ */
 export function readCpuUsage(
   { apis, workers }: Pick<System, "apis" | "workers">,
   backendPid: number,

@@ -39,7 +39,7 @@ const withAppFees: readonly FeatureName[] = [
  */
 export function planFeatures(chains: readonly string[], requests: number, seed: number): PlannedRequest[] {
   const random = seededRandom(seed);
-  const cells = shuffled(cellsOf(chains), random);
+  const cells = shuffle(cellsOf(chains), random);
   return Array.from({ length: requests }, (_, at) => {
     const cell = cells[at % cells.length];
     if (cell === undefined) throw new RangeError("there is no route between the chains");
@@ -55,7 +55,7 @@ export function planFeatures(chains: readonly string[], requests: number, seed: 
   });
 }
 
-/** The token that only pools trade is on EVM chains. */
+/** `swapBefore` needs a token that the solver does not hold, and only the local EVM chains have one. */
 export const canRun = (feature: FeatureName, { from }: Route): boolean =>
   feature !== "swapBefore" || from === "evm";
 
@@ -80,7 +80,7 @@ function cellsOf(chains: readonly string[]): readonly Cell[] {
   );
 }
 
-function shuffled<T>(list: readonly T[], random: Random): readonly T[] {
+function shuffle<T>(list: readonly T[], random: Random): readonly T[] {
   const left = [...list];
   return list.flatMap(() => left.splice(random.int(0, left.length - 1), 1));
 }

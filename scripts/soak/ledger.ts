@@ -66,7 +66,7 @@ export function writeGas(
   );
 }
 
-/** One entry in which the chain differs from the agreements. */
+/** A balance change on the chain that differs from the expected one. */
 export interface Difference extends Entry {
   readonly expected: bigint;
 }
@@ -84,7 +84,7 @@ export function differences(observed: Ledger, expected: Ledger): Difference[] {
       amount: observed.get(chainId, currency, account),
       expected: expected.get(chainId, currency, account),
     }))
-    .filter(({ amount, expected: should }) => amount !== should);
+    .filter((entry) => entry.amount !== entry.expected);
 }
 
 /** Sums over all accounts per chain and currency; only nonzero ones. */

@@ -33,8 +33,8 @@ export async function runLoad(
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
   const beat = setInterval(() => say(progressOf(runs)), 5_000);
   try {
-    const broken =
-      chaos === undefined ? Promise.resolve(NO_CHAOS) : breakThings(world, chaos, options, deadline);
+    const faults =
+      chaos === undefined ? Promise.resolve(NO_CHAOS) : injectFaults(world, chaos, options, deadline);
     await Promise.all(
       runs.map(async (run) => {
         await sleep(run.plan.startAfterMs, undefined, { signal }).catch(() => undefined);
@@ -42,13 +42,13 @@ export async function runLoad(
       }),
     );
     say(progressOf(runs));
-    return await broken;
+    return await faults;
   } finally {
     clearInterval(beat);
   }
 }
 
-async function breakThings(
+async function injectFaults(
   world: World,
   chaos: { readonly kills: number; readonly reorgs: number },
   { spreadMs, say }: LoadOptions,
@@ -73,13 +73,17 @@ async function breakThings(
 
 /** A run with fewer faults than requested proves less than it claims. */
 export function missedChaos(
-  asked: { readonly kills: number; readonly reorgs: number },
-  made: { readonly kills: number; readonly reorgs: number; readonly dropped: number },
+  requested: { readonly kills: number; readonly reorgs: number },
+  actual: { readonly kills: number; readonly reorgs: number; readonly dropped: number },
 ): string[] {
   return [
-    ...(made.kills < asked.kills ? [`only ${made.kills} of ${asked.kills} worker kills happened`] : []),
-    ...(made.reorgs < asked.reorgs ? [`only ${made.reorgs} of ${asked.reorgs} reorgs happened`] : []),
-    ...(made.reorgs > 0 && made.dropped === 0 ? ["no reorg dropped a user transaction"] : []),
+    ...(actual.kills < requested.kills
+      ? [`only ${actual.kills} of ${requested.kills} worker kills happened`]
+      : []),
+    ...(actual.reorgs < requested.reorgs
+      ? [`only ${actual.reorgs} of ${requested.reorgs} reorgs happened`]
+      : []),
+    ...(actual.reorgs > 0 && actual.dropped === 0 ? ["no reorg dropped a user transaction"] : []),
   ];
 }
 

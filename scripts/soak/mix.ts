@@ -49,7 +49,7 @@ export interface MixOptions {
 
 const tradeTypes: readonly TradeType[] = ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"];
 
-/** USD cents from, USD cents to, and weight: for one confirmation, two and four. */
+/** Value ranges in USD cents, with weights: their deposits need one, two and four confirmations. */
 const valueBands = [
   { from: 500, to: 90_000, weight: 85 },
   { from: 110_000, to: 900_000, weight: 10 },
@@ -87,7 +87,7 @@ function planOne(
   const tradeType = random.pick(tradeTypes);
   const band = valueBands[random.weighted(valueBands.map(({ weight }) => weight))] ?? valueBands[0];
   // Odd amounts: rounding must hold for them too.
-  const nano = BigInt(random.int(band.from, band.to)) * 10_000_000n + BigInt(random.int(0, 9_999_999));
+  const nanoUsd = BigInt(random.int(band.from, band.to)) * 10_000_000n + BigInt(random.int(0, 9_999_999));
   const isNative = /^0x0{40}$/.test(pay.address);
   return {
     index,
@@ -99,7 +99,7 @@ function planOne(
     pay,
     receive,
     tradeType,
-    amount: amountWorth(nano, tradeType === "EXACT_INPUT" ? pay : receive),
+    amount: amountWorth(nanoUsd, tradeType === "EXACT_INPUT" ? pay : receive),
     explicitDeposit: isNative || kind === "send" || !random.chance(0.35),
     receiver: random.pick<Receiver>(
       kind === "send" ? ["fresh", "other"] : ["self", "fresh", "fresh", "other"],
@@ -108,7 +108,7 @@ function planOne(
   };
 }
 
-/** @param nanoUsdCents 10^-7 USD cents */
-function amountWorth(nanoUsdCents: bigint, currency: SoakCurrency): bigint {
-  return (nanoUsdCents * 10n ** BigInt(currency.decimals)) / (currency.usdCents * 10_000_000n);
+/** @param nanoUsd 10^-9 USD */
+function amountWorth(nanoUsd: bigint, currency: SoakCurrency): bigint {
+  return (nanoUsd * 10n ** BigInt(currency.decimals)) / (currency.usdCents * 10_000_000n);
 }

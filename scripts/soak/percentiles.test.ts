@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { percentilesOf } from "./percentiles.ts";
 
-test("a percentile is the smallest value that this share of the values does not exceed", () => {
+test("pN is the smallest value that at least N percent of the values do not exceed", () => {
   const values = Array.from({ length: 200 }, (_, index) => 200 - index);
   expect(percentilesOf(values)).toEqual({ count: 200, p50: 100, p90: 180, p99: 198, max: 200 });
 });

@@ -49,7 +49,7 @@ export async function reorganize(options: ReorgOptions): Promise<{ depths: numbe
     const depth = random.int(1, 3);
     const hit = await untilHit(chain, depth, signal);
     if (signal.aborted) break;
-    // The method list's type lacks it.
+    // viem's method types do not include anvil_reorg.
     await chain.client.request({ method: "anvil_reorg" as never, params: [depth, []] as never });
     depths.push(depth);
     dropped += hit;

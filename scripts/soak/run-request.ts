@@ -113,7 +113,7 @@ async function report(world: World, { plan, quote, payment }: RequestRun): Promi
   if (quote === undefined || payment === undefined) return;
   const chainId = String(world.chains[plan.origin].chain.id);
   const { requestId } = quote;
-  // Only the user knows of a transaction that is the whole request.
+  // A transaction that is the whole request makes no deposit: the service learns of it from the user.
   if (quote.steps.at(-1)?.id !== "deposit") {
     const tx = JSON.stringify({ txHash: payment.hash });
     return await world.api.singleTransaction({ tx, chainId, requestId });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { during, healthy, SCRAPES } from "../observability/rehearsals.ts";
+import { seriesDuring, healthy, SCRAPES } from "../observability/rehearsals.ts";
 import { samplesIn, seriesOfScrapes } from "./scraped.ts";
 import { judgeContinued, judgeRules } from "./watch-rules.ts";
 
@@ -21,12 +21,12 @@ test("a series that is missing from a scrape has a gap there", () => {
 
 test("a healthy system causes no problem, and an alert that fires is one", () => {
   expect(judgeRules(healthy, SCRAPES, 15).problems).toEqual([]);
-  const { problems } = judgeRules(during("CausewayOutboxGrowing"), SCRAPES, 15);
+  const { problems } = judgeRules(seriesDuring("CausewayOutboxGrowing"), SCRAPES, 15);
   expect(problems).toEqual([expect.stringMatching(/^the alert CausewayOutboxGrowing fired after \d+ s/)]);
 });
 
 test("names an alert that was pending", () => {
-  const brief = during("CausewayOutboxGrowing").map((one) =>
+  const brief = seriesDuring("CausewayOutboxGrowing").map((one) =>
     one.metric === "causeway_outbox_oldest_seconds"
       ? { ...one, values: one.values.map((_, at) => (at === 70 ? 600 : 0)) }
       : one,

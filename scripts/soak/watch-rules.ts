@@ -3,7 +3,7 @@ import type { System } from "@causeway/localnet";
 import { oracleRules } from "../observability/oracle-alert-rules.ts";
 import type { Series } from "../observability/promql-evaluate.ts";
 import { metricsIn, parseExpression } from "../observability/promql-parse.ts";
-import { alertCourse } from "../observability/rehearse.ts";
+import { alertTimeline } from "../observability/rehearse.ts";
 import { serviceRules } from "../observability/service-alert-rules.ts";
 import { samplesIn, seriesOfScrapes } from "./scraped.ts";
 
@@ -112,19 +112,19 @@ export function judgeContinued(series: readonly Series[], scrapes: number, stepS
 
 /** Evaluates the rules on collected series. */
 export function judgeRules(series: readonly Series[], scrapes: number, stepSeconds: number): RulesReport {
-  const courses = rules.map((rule) => ({ rule, ...alertCourse(rule, series, scrapes, stepSeconds) }));
+  const timelines = rules.map((rule) => ({ rule, ...alertTimeline(rule, series, scrapes, stepSeconds) }));
   const at = (scrape: number): string => `after ${scrape * stepSeconds} s`;
   return {
     remarks: [
       `${rules.length} alert rules watched ${series.length} series over ${scrapes} scrapes`,
-      ...courses.flatMap(({ rule, pendingAt, firingAt, labels }) =>
+      ...timelines.flatMap(({ rule, pendingAt, firingAt, labels }) =>
         pendingAt !== undefined && firingAt === undefined
           ? [`${rule.name} was pending ${at(pendingAt)} but did not fire: ${labels ?? ""}`]
           : [],
       ),
     ],
-    isPending: courses.some(({ isPending }) => isPending),
-    problems: courses.flatMap(({ rule, firingAt, labels }) =>
+    isPending: timelines.some(({ isPending }) => isPending),
+    problems: timelines.flatMap(({ rule, firingAt, labels }) =>
       firingAt === undefined ? [] : [`the alert ${rule.name} fired ${at(firingAt)}: ${labels ?? ""}`],
     ),
   };

@@ -165,8 +165,9 @@ function agreedBalances(
       return value === undefined ? [] : [{ ...one, value }];
     });
     const isSame = new Set(amounts.map(({ value }) => value)).size === 1;
-    // A sweep may be in a block between those of two endpoints. Its amount would be subtracted twice, or
-    // never. An endpoint before `atBlock` may even miss a final sweep.
+    // Balances at different blocks are not comparable after a sweep: one may include it while another does
+    // not, so its amount would be subtracted twice, or never. A balance before `atBlock` may even lack a
+    // final sweep.
     const comparable = amounts.filter((one) =>
       isSame || !swept.has(account) ? one.atBlock >= atBlock : one.atBlock === atBlock,
     );

@@ -88,11 +88,11 @@ export const attestationChainEntry = z.object({
         .optional(),
       /** Hyperliquid: the weight that the endpoint allows each IP per minute. */
       weightPerMinute: z.int().min(1_200, "must be at least 1200").optional(),
-      /** Exchanges: base URL of the explorer's API. */
+      /** Hyperliquid and Lighter: base URL of the explorer's API. */
       explorerApiUrl: rpcUrl.optional(),
       /** Lighter: the chain id that its users sign. */
       exchangeChainId: numericChainId.optional(),
-      /** Lighter: its contract on Ethereum, which distinguishes its networks. */
+      /** Lighter: its contract on Ethereum, which identifies the network. */
       exchangeContract: evmAddress.optional(),
       /** Solana: genesis hash of the cluster in base58, which identifies it. */
       genesisHash: z

@@ -2,14 +2,14 @@ import { parseAddress } from "@causeway/domain";
 import { canonicalCase } from "@causeway/families";
 import type { ChainEntry } from "./evm-schema.ts";
 import type { NonEvmEntry } from "./non-evm-schema.ts";
-import { repeated } from "./repeated.ts";
+import { duplicatesIn } from "./duplicates.ts";
 
 type Entry = ChainEntry | NonEvmEntry;
 
 /** Problems between entries that are valid on their own, one sentence per problem. */
 export function consistencyProblems(entries: readonly Entry[]): readonly string[] {
   return [
-    ...repeated(entries.map((e) => String(e.chainId))).map((id) => `duplicate chainId ${id}`),
+    ...duplicatesIn(entries.map((e) => String(e.chainId))).map((id) => `duplicate chainId ${id}`),
     ...entries.flatMap(tokenProblems),
     ...entries.flatMap((entry) => ("liquidity" in entry ? liquidityProblems(entry) : [])),
     ...assetProblems(entries),
@@ -20,8 +20,8 @@ function tokenProblems(entry: Entry): readonly string[] {
   const addresses = entry.tokens.map((t) => keyOf(entry, t.address));
   const ids = [entry.native.id, ...entry.tokens.map((t) => t.id)];
   return [
-    ...repeated(addresses).map((address) => `(${entry.id}).tokens: duplicate address ${address}`),
-    ...repeated(ids).map((id) => `(${entry.id}): duplicate currency id ${id}`),
+    ...duplicatesIn(addresses).map((address) => `(${entry.id}).tokens: duplicate address ${address}`),
+    ...duplicatesIn(ids).map((id) => `(${entry.id}): duplicate currency id ${id}`),
   ];
 }
 
@@ -36,8 +36,10 @@ function liquidityProblems({ id, liquidity }: ChainEntry): readonly string[] {
   const connectors = liquidity.connectors.map((connector) => parseAddress(connector) ?? connector);
   const names = liquidity.sources.map(({ name }) => name);
   return [
-    ...repeated(connectors).map((address) => `(${id}).liquidity.connectors: duplicate address ${address}`),
-    ...repeated(names).map((name) => `(${id}).liquidity.sources: duplicate name ${name}`),
+    ...duplicatesIn(connectors).map(
+      (address) => `(${id}).liquidity.connectors: duplicate address ${address}`,
+    ),
+    ...duplicatesIn(names).map((name) => `(${id}).liquidity.sources: duplicate name ${name}`),
   ];
 }
 

@@ -60,7 +60,7 @@ test("the local file has two chains, with tokens and DEXs at the addresses that 
     const [usdc, tst, weth, odd] = tokens.map(({ address }) => address);
     const [v3, v2] = liquidity?.sources ?? [];
     if (v3?.kind !== "uniswap-v3" || v2?.kind !== "uniswap-v2")
-      throw new TypeError("a v3 source and a v2 source");
+      throw new TypeError("expected a v3 source, then a v2 source");
     expect(liquidity?.wrappedNative).toBe(weth);
     // A deployment plan determines these addresses, and the local system checks them at its start.
     const { depository, router, approvalProxy, serviceReceiver, multicall3 } = contracts;
@@ -80,7 +80,7 @@ test("converts amounts in the file to integers in base units", () => {
   expect(chain?.fees.flatUsd).toBe(10n ** 16n);
 });
 
-test("disables a chain without any set variable silently, or refuses it if it is required", () => {
+test("silently disables a chain with none of its variables set, but reports a required one", () => {
   const env = { ...bothNodes, LOCAL_B_RPC_URL: "", LOCAL_B_WS_URL: "" };
   const { chains, warnings, unconfiguredChains } = loadEdited(() => undefined, env);
   expect(chains.map((c) => c.name)).toEqual(["local-a"]);
@@ -180,7 +180,7 @@ test("reads the liquidity of a chain, or none if the file has none", () => {
   expect(b?.contracts.formerDepositories).toEqual([`0x${"ef".repeat(20)}`]);
 });
 
-test("refuses impossible pools, each with its field", () => {
+test("reports each invalid field of pools with its path", () => {
   const problemsWith = (change: object): string =>
     problemsOf(() => loadEdited(([a]) => Object.assign(a?.["liquidity"] ?? {}, change)));
   const native = `0x${"00".repeat(20)}`;
@@ -313,15 +313,15 @@ test.each([
   expect(unset.warnings).toEqual([]);
 
   const known = new Map<number, ViemChain>(Object.values(viemChains).map((chain) => [chain.id, chain]));
-  // Another chain of the library has the same id.
+  // viem has another chain with the same id.
   known.set(999, viemChains.hyperEvm);
   for (const chain of chains) {
-    const peer = known.get(chain.id);
+    const published = known.get(chain.id);
     expect([chain.native.symbol, chain.explorerUrl, chain.contracts.multicall3], chain.name).toEqual([
-      peer?.nativeCurrency.symbol,
-      peer?.blockExplorers?.default.url,
+      published?.nativeCurrency.symbol,
+      published?.blockExplorers?.default.url,
       (
-        peer?.contracts as { multicall3?: { address: string } } | undefined
+        published?.contracts as { multicall3?: { address: string } } | undefined
       )?.multicall3?.address.toLowerCase(),
     ]);
   }
@@ -330,29 +330,26 @@ test.each([
 test.each([
   ["mainnets.prod", 50_000],
   ["testnets.prod", 1_000],
-])(
-  "every currency of %s has a picture, and one request gets about %i USD of it at most",
-  (environment, capUsd) => {
-    // Prices on the day on which the caps were set; a cap with a wrong number of zeros differs by far.
-    const thenUsd: Record<string, number> = {
-      ethereum: 3_300,
-      binancecoin: 830,
-      "polygon-ecosystem-token": 0.25,
-      "usd-coin": 1,
-      tether: 1,
-      hyperliquid: 35,
-      solana: 130,
-      bitcoin: 87_000,
-    };
-    const { chains, nonEvmChains } = loadWithEveryVariable(environment);
-    for (const { name, native, tokens } of [...chains, ...nonEvmChains])
-      for (const { symbol, decimals, priceId, logoUri, maxFillAmount } of [native, ...tokens]) {
-        expect(logoUri, `${name} ${symbol}`).toMatch(/^https:\/\/.+\.png$/);
-        const worthUsd = (Number(maxFillAmount) / 10 ** decimals) * (thenUsd[priceId] ?? 0);
-        expect(worthUsd / capUsd, `${name} ${symbol}`).toBeCloseTo(1, 1);
-      }
-  },
-);
+])("every currency of %s has a logo, and maxFillAmount is worth about %i USD", (environment, capUsd) => {
+  // Prices on the day the caps were set. The tolerance detects a wrong number of zeros.
+  const pricesUsd: Record<string, number> = {
+    ethereum: 3_300,
+    binancecoin: 830,
+    "polygon-ecosystem-token": 0.25,
+    "usd-coin": 1,
+    tether: 1,
+    hyperliquid: 35,
+    solana: 130,
+    bitcoin: 87_000,
+  };
+  const { chains, nonEvmChains } = loadWithEveryVariable(environment);
+  for (const { name, native, tokens } of [...chains, ...nonEvmChains])
+    for (const { symbol, decimals, priceId, logoUri, maxFillAmount } of [native, ...tokens]) {
+      expect(logoUri, `${name} ${symbol}`).toMatch(/^https:\/\/.+\.png$/);
+      const worthUsd = (Number(maxFillAmount) / 10 ** decimals) * (pricesUsd[priceId] ?? 0);
+      expect(worthUsd / capUsd, `${name} ${symbol}`).toBeCloseTo(1, 1);
+    }
+});
 
 test("every currency of the local system has an embedded logo", () => {
   const { chains, nonEvmChains } = loadChains({ environment: "local", configsDir, env: bothNodes });
@@ -369,23 +366,23 @@ test("public nodes, symbols and block times of real networks equal the published
   for (const { name, native, tokens } of all)
     for (const { symbol } of [native, ...tokens])
       expect(symbol, `${name}: user interfaces filter by ASCII`).toMatch(/^[\x20-\x7e]+$/);
-  // Tiers are numbers of blocks that stand for times: 0.45 s per block since the chain's Fermi upgrade.
+  // Confirmation tiers assume this block time: 0.45 s since the Fermi upgrade of BNB Smart Chain.
   for (const { name, blockTimeSeconds } of all.filter(({ id }) => id === 56 || id === 97))
     expect(blockTimeSeconds, name).toBe(0.45);
 });
 
 test("every mainnet with pools swaps the native token and its listed tokens through the deployed router", () => {
   const { chains } = loadWithEveryVariable("mainnets.prod");
-  // HyperEVM can be origin and destination, but nothing is swapped on it.
-  const exchanging = chains.filter(({ id }) => id !== 999);
-  expect(exchanging).toHaveLength(6);
-  for (const { name, tokens, contracts, liquidity } of exchanging) {
+  // HyperEVM can be origin and destination, but has no swaps.
+  const withSwaps = chains.filter(({ id }) => id !== 999);
+  expect(withSwaps).toHaveLength(6);
+  for (const { name, tokens, contracts, liquidity } of withSwaps) {
     const pools = liquidity?.sources.filter((source) => source.kind === "uniswap-v3") ?? [];
-    const old = "0xe592427a0aece92de3edee1f18e0157c05861564";
+    const oldRouter = "0xe592427a0aece92de3edee1f18e0157c05861564";
     expect(pools, name).toHaveLength(1);
-    // The old version was deployed only at this address.
+    // The first version of the router was deployed only at this address.
     for (const { router, routerKind } of pools)
-      expect(routerKind, name).toBe(router === old ? "swap-router" : "swap-router-02");
+      expect(routerKind, name).toBe(router === oldRouter ? "swap-router" : "swap-router-02");
     expect(liquidity?.connectors[0], name).toBe(liquidity?.wrappedNative);
     expect(liquidity?.connectors, name).toEqual(expect.arrayContaining(tokens.map(({ address }) => address)));
     expect(contracts.permit2, name).toBe("0x000000000022d473030f116ddee9f6b43ac78ba3");
@@ -416,7 +413,7 @@ test("fixed prices are USD with 18 decimals, and every currency of the local sol
 function nonEvmEntryOf(vmType: string): Entry & Record<string, Record<string, unknown>> {
   const text = readFileSync(join(configsDir, "chains.mainnets.prod.json"), "utf8");
   const found = (JSON.parse(text) as Entry[]).find((entry) => entry["vmType"] === vmType);
-  if (found === undefined) throw new Error(`there is a ${vmType}`);
+  if (found === undefined) throw new Error(`the file has no ${vmType} chain`);
   return found as ReturnType<typeof nonEvmEntryOf>;
 }
 
@@ -564,7 +561,7 @@ test("an unset variable disables a non-EVM chain; entries of families that only 
   expect(unconfiguredChains).toContain("solana");
 });
 
-test("refuses an EVM entry that no oracle accepts, and reads both views of a non-EVM entry", () => {
+test("refuses an EVM entry that no oracle accepts, and parses a non-EVM entry for the service and for oracles", () => {
   const unreasoned = problemsOf(() =>
     loadEdited(([a]) => Object.assign(a ?? {}, { additionalData: { finalizationBlocks: 10 } })),
   );
@@ -583,7 +580,7 @@ test("refuses an EVM entry that no oracle accepts, and reads both views of a non
   expect(nonEvmConfigs[0]?.attestation).not.toHaveProperty("profile");
 });
 
-test("an invalid entry of a family that only oracles know does not stop the service", () => {
+test("ignores an invalid entry of a family that only oracles support", () => {
   const broken = { id: "tron", vmType: "tron-vm", httpRpcUrl: "ftp://node.test", tokens: [] };
   const { nonEvmChains } = loadEdited(
     (entries) => entries.splice(2, entries.length, nonEvmEntryOf("solana-vm"), broken),
@@ -592,7 +589,7 @@ test("an invalid entry of a family that only oracles know does not stop the serv
   expect(nonEvmChains.map(({ name }) => name)).toEqual(["solana"]);
 });
 
-test("a Solana chain works without a swap aggregator, whose key no one can read by accident", () => {
+test("a Solana chain works without a swap aggregator, and JSON never contains the aggregator's key", () => {
   const solanaWith = (env: Record<string, string>) =>
     loadEdited((entries) => entries.splice(0, entries.length, nonEvmEntryOf("solana-vm")), {
       ...nonEvmEnv,

@@ -5,7 +5,7 @@ import { ConfigError } from "./config-error.ts";
 import type { Env } from "./env.ts";
 import { pathOf, readJsonFile, type ConfigLocation } from "./json-file.ts";
 import { isUnconfigured, resolvePlaceholders, variableAt } from "./placeholder.ts";
-import { repeated } from "./repeated.ts";
+import { duplicatesIn } from "./duplicates.ts";
 import { sameChainProblems } from "./same-chain.ts";
 
 /** Where `chains.<ENVIRONMENT>.json` is, and the variables that it names. */
@@ -35,7 +35,7 @@ export interface ChainFileResult<C extends ConfiguredChain> extends LoadedChainF
 export interface ChainFileReader<Entry extends WrittenEntry, C extends ConfiguredChain> {
   /** Whether the process uses an entry; others are skipped. */
   readonly appliesTo: (document: unknown) => boolean;
-  /** Checks an entry, as it is written and after its placeholders were replaced. */
+  /** Validates an entry. Called twice: as written, and with its placeholders replaced. */
   readonly parse: (document: unknown) => ParsedEntry<Entry>;
   /** What an unset variable at `path` of an entry means. */
   readonly need: (path: readonly (string | number)[]) => FieldNeed;
@@ -48,7 +48,7 @@ export interface ChainFileReader<Entry extends WrittenEntry, C extends Configure
 /** `required`: the chain is disabled without it. `unread`: the process does not read this field. */
 export type FieldNeed =
   | { readonly kind: "required" | "unread" }
-  /** `without`: what is then not attested. */
+  /** `without`: what is not attested while the variable is unset, for the warning. */
   | { readonly kind: "optional"; readonly without?: string };
 
 /** The result of validating an entry. */
@@ -104,7 +104,7 @@ export function readChainFile<Entry extends WrittenEntry, C extends ConfiguredCh
     };
     const entry = check(reader, asWritten);
     if (entry === undefined) {
-      problems.push(...problemsOfVariables(reader, asWritten, env));
+      problems.push(...furtherVariableProblems(reader, asWritten, env));
       invalidChains.push(identityOf(source));
       continue;
     }
@@ -118,9 +118,9 @@ export function readChainFile<Entry extends WrittenEntry, C extends ConfiguredCh
     else chains.push(chain);
   }
   const crossEntry = [
-    ...repeated(written.map(({ id }) => id)).map((id) => `duplicate id ${id}`),
+    ...duplicatesIn(written.map(({ id }) => id)).map((id) => `duplicate id ${id}`),
     ...reader.crossEntryProblems(written),
-    ...sharedHubIds(chains),
+    ...duplicateHubIds(chains),
     ...sameChainProblems(chains),
   ];
   problems.push(...crossEntry.map((problem) => `${fileName}: ${problem}`));
@@ -188,8 +188,8 @@ export function schemaProblems(
   return issues.map((issue) => `${place}${pathOf(issue)}${variableAt(source, issue.path)}: ${issue.message}`);
 }
 
-/** Further problems in the variables of an entry that is invalid itself. */
-function problemsOfVariables<Entry extends WrittenEntry>(
+/** Problems that appear only once the placeholders of an invalid entry are replaced. */
+function furtherVariableProblems<Entry extends WrittenEntry>(
   reader: Pick<ChainFileReader<Entry, never>, "parse">,
   { source, place, problems: found }: EntryPlace,
   env: Env,
@@ -202,7 +202,7 @@ function problemsOfVariables<Entry extends WrittenEntry>(
 }
 
 /** Hub chain ids must be unique: oracles identify chains by them. */
-function sharedHubIds(chains: readonly ConfiguredChain[]): readonly string[] {
+function duplicateHubIds(chains: readonly ConfiguredChain[]): readonly string[] {
   const seen = new Set<string>();
   return chains.flatMap(({ name, hubChainId }) => {
     if (seen.has(hubChainId)) return [`duplicate hubChainId ${hubChainId} (chain ${name})`];

@@ -60,7 +60,7 @@ function readFacts<F extends FamilyId>(
   return { facts, hubChainId: family.hubChainId?.(facts) };
 }
 
-/** In the family's canonical format: it enters signed payloads, so oracles must write the same text. */
+/** The address in canonical format: signed payloads contain it, so all oracles must use the same text. */
 function familyAddress(vm: VmType, text: string, place: string, problems: string[]): string {
   if (hasWrongChecksum(text)) problems.push(`${place}: ${WRONG_CHECKSUM}`);
   try {

@@ -56,8 +56,8 @@ test("accepts a hub as an object or the only element of an array, with fields at
   expect(problemsOf(() => load([]))).toContain("exactly one hub");
 });
 
-test("reads the domain and the settlement key of another network", () => {
-  const joined = load({
+test("reads a domain and a settlement key other than the defaults", () => {
+  const loaded = load({
     ...hub,
     domain: { name: "Other", version: "2" },
     settlementKey: "deposits",
@@ -66,7 +66,7 @@ test("reads the domain and the settlement key of another network", () => {
     finalizationBlocks: 3,
     finalityReason: "because",
   }).hub;
-  expect(joined).toMatchObject({
+  expect(loaded).toMatchObject({
     domain: { name: "Other", version: "2" },
     settlementKey: "deposits",
     oracleMultisigAddress: address("cc"),
@@ -75,7 +75,7 @@ test("reads the domain and the settlement key of another network", () => {
   });
 });
 
-test("reads by how much a fill may precede its deposit, and refuses less than the tolerance for clocks", () => {
+test("reads by how much a fill may precede its deposit, and requires at least the clock tolerance of 60 s", () => {
   expect(load({ ...hub, fillLeadSeconds: 604_800 }).hub.fillLeadSeconds).toBe(604_800);
   expect(load({ ...hub, additionalData: { fillLeadSeconds: 60 } }).hub.fillLeadSeconds).toBe(60);
   for (const wrong of [59, 60.5, "600", 31_536_001])
@@ -93,7 +93,7 @@ test("reads the time from which deposits are attested in parts, in seconds; defa
     );
 });
 
-test("the templates read this time from a variable, because 0 would mint old deposits of an existing network twice", () => {
+test("the templates take depositPartsSince from a variable: 0 would mint old deposits of an existing network twice", () => {
   for (const environment of ["mainnets", "testnets"]) {
     const text = readFileSync(join(configsDir, `chains.hub.${environment}.prod.json`), "utf8");
     expect(JSON.parse(text)).toMatchObject([{ depositPartsSince: "$HUB_DEPOSIT_PARTS_SINCE" }]);
@@ -105,12 +105,12 @@ test("the templates read this time from a variable, because 0 would mint old dep
   );
 });
 
-test("refuses fills that precede their deposits if one fill settles every deposit of its order", () => {
-  const joined = { ...hub, settlementKey: "deposits" };
-  expect(problemsOf(() => load({ ...joined, fillLeadSeconds: 61 }))).toContain(
+test("refuses a fillLeadSeconds above 60 if settlementKey is deposits", () => {
+  const byDeposits = { ...hub, settlementKey: "deposits" };
+  expect(problemsOf(() => load({ ...byDeposits, fillLeadSeconds: 61 }))).toContain(
     'requires settlementKey "payment"',
   );
-  expect(load({ ...joined, fillLeadSeconds: 60 }).hub.settlementKey).toBe("deposits");
+  expect(load({ ...byDeposits, fillLeadSeconds: 60 }).hub.settlementKey).toBe("deposits");
 });
 
 test("reports all problems of a hub at once", () => {
@@ -131,7 +131,7 @@ test("reports all problems of a hub at once", () => {
   );
 });
 
-test("refuses a hub with contradicting fields", () => {
+test("refuses a hub with contradictory fields", () => {
   expect(problemsOf(() => load({ ...hub, hubChainId: "72" }))).toContain(
     "chainId and hubChainId must be equal",
   );

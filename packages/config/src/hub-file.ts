@@ -33,12 +33,12 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
   const document = onlyElement(readJsonFile(join(source.configsDir, fileName), fileName), fileName);
   const written = flatten(document);
   const resolved = resolvePlaceholders(written, source.env);
-  const optional = (path: readonly (string | number)[]): boolean => OPTIONAL.includes(String(path[0]));
+  const isOptional = (path: readonly (string | number)[]): boolean => OPTIONAL.includes(String(path[0]));
   const problems: string[] = resolved.unset
-    .filter(({ path }) => !optional(path) && path[0] !== "additionalData")
+    .filter(({ path }) => !isOptional(path) && path[0] !== "additionalData")
     .map(({ path, variable }) => `${fileName}: ${path.join(".")} is required; missing variable: ${variable}`);
   const warnings = resolved.unset
-    .filter(({ path }) => optional(path))
+    .filter(({ path }) => isOptional(path))
     .map(({ path, variable }) => `hub.${path.join(".")} is not configured; missing variable: ${variable}`);
   const unsetFields = new Set(resolved.unset.map(({ path }) => String(path[0])));
   const parsed = hubEntry.safeParse(resolved.value);

@@ -47,20 +47,20 @@ export function toChain(entry: ChainEntry): Chain {
       }),
     },
     confirmationTiers: entry.confirmationTiers.map((tier) => ({
-      belowUsd: tier.belowUsd === undefined ? undefined : scaled(tier.belowUsd, 18),
+      belowUsd: tier.belowUsd === undefined ? undefined : scaleDecimal(tier.belowUsd, 18),
       confirmations: tier.confirmations,
     })),
     maxUnconfirmedUsd:
-      entry.maxUnconfirmedUsd === undefined ? undefined : scaled(entry.maxUnconfirmedUsd, 18),
+      entry.maxUnconfirmedUsd === undefined ? undefined : scaleDecimal(entry.maxUnconfirmedUsd, 18),
     finalityBlocks: entry.finalityBlocks,
     blockTimeSeconds: entry.blockTimeSeconds,
     fees: {
-      flatUsd: scaled(entry.fees.flatUsd, 18),
+      flatUsd: scaleDecimal(entry.fees.flatUsd, 18),
       depositBps: entry.fees.depositBps,
       withdrawalBps: entry.fees.withdrawalBps,
       gasMarginBps: entry.fees.gasMarginBps,
-      minPriorityFeeWei: scaled(entry.fees.minPriorityFeeGwei, 9),
-      maxFeePerGasWei: scaled(entry.fees.maxFeePerGasGwei, 9),
+      minPriorityFeeWei: scaleDecimal(entry.fees.minPriorityFeeGwei, 9),
+      maxFeePerGasWei: scaleDecimal(entry.fees.maxFeePerGasGwei, 9),
       gasCountsData: entry.fees.gasCountsData,
     },
     liquidity: entry.liquidity === undefined ? undefined : toLiquidity(entry.liquidity),
@@ -144,7 +144,7 @@ function addressOf(text: string): Address {
   return address;
 }
 
-function scaled(text: string, decimals: number): bigint {
+function scaleDecimal(text: string, decimals: number): bigint {
   const value = parseExactDecimal(text, decimals);
   if (value === undefined)
     throw new TypeError("invariant violated: the schema accepted an invalid decimal number");

@@ -44,7 +44,7 @@ export function unknownVariables(
   const prefixes = sharedPrefixes(names);
 
   const isSet = (name: string): boolean => (env[name] ?? "").trim() !== "";
-  const isGiven = (name: string): boolean =>
+  const isProvided = (name: string): boolean =>
     isSet(name) || (files.includes(`${name}_FILE`) && isSet(`${name}_FILE`));
   const problems: string[] = [];
   const warnings: string[] = [];
@@ -59,7 +59,7 @@ export function unknownVariables(
     }
     const similar = known.filter((one) => isSimilar(name, one));
     const what = `${name} is set but is not a known setting`;
-    if (similar.length > 0 && !similar.some(isGiven))
+    if (similar.length > 0 && !similar.some(isProvided))
       problems.push(`${what}; rename it to ${similar.join(" or ")}, or unset it`);
     else if (
       similar.length > 0 ||

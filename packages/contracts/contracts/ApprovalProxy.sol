@@ -29,13 +29,13 @@ struct Authorization {
 /// useful to anyone else.
 contract ApprovalProxy is ReentrancyGuardTransient {
     error AddressCannotBeZero();
-    /// The user signed that only another account may submit this.
+    /// The signed route may be submitted only by `relayer`.
     error WrongRelayer(address relayer, address caller);
 
     IPermit2 public constant permit2 = IPermit2(0x000000000022D473030F116dDEE9F6B43aC78BA3);
 
-    /// In the format of Permit2: the rest of its own type after its fields, with the types in alphabetical
-    /// order.
+    /// Permit2 appends this to its own type string: the witness field, then all referenced types in
+    /// alphabetical order.
     string private constant WITNESS_TYPE_STRING = "RouteWitness witness)"
         "Call(address to,bytes data,uint256 value,bool allowFailure)"
         "RouteWitness(address relayer,address refundTo,address[] refundTokens,Call[] calls)"
@@ -59,7 +59,7 @@ contract ApprovalProxy is ReentrancyGuardTransient {
         address[] calldata refundTokens
     ) external payable nonReentrant returns (CallResult[] memory) {
         SafeTransferLib.safeTransferFrom(token, msg.sender, address(router), amount);
-        address[] memory leftovers = _with(refundTokens, token);
+        address[] memory leftovers = _append(refundTokens, token);
         // The Router would refund its caller, this contract, which must never receive the remainder.
         return _route(calls, refundTo == address(0) ? msg.sender : refundTo, leftovers);
     }
@@ -69,10 +69,10 @@ contract ApprovalProxy is ReentrancyGuardTransient {
     /// spender: this contract).
     /// @dev The remainders of native, the permitted tokens and `refundTokens` go to `refundTo`; zero means
     /// `owner`. The submitter controls only the gas and the value, but can thereby make a call with
-    /// `allowFailure` fail: never ask a user to sign such a call if its failure would cost money. The full
-    /// amounts are moved. Less arrives if a token charges for transfers, and the calls must refuse that. Do
-    /// not permit a token that calls its receiver, or that is hostile, together with another: the Router is
-    /// not locked while they arrive.
+    /// `allowFailure` fail: never ask a user to sign such a call if its failure would cost money. Always
+    /// moves the full permitted amounts. If a token charges a transfer fee, less arrives, and the calls must
+    /// check for that. Do not permit a hostile token, or a token that calls its receiver, together with other
+    /// tokens: the Router is not locked while they arrive.
     function permit2Route(
         address owner,
         PermitBatchTransferFrom calldata permit,
@@ -108,7 +108,7 @@ contract ApprovalProxy is ReentrancyGuardTransient {
         // Transfers the signed value, not what the token reports: if a token accepted the call but moved
         // nothing, this fails.
         SafeTransferLib.safeTransfer(authorization.token, address(router), authorization.value);
-        address[] memory leftovers = _with(witness.refundTokens, authorization.token);
+        address[] memory leftovers = _append(witness.refundTokens, authorization.token);
         address refundTo = witness.refundTo == address(0) ? authorization.from : witness.refundTo;
         return _route(witness.calls, refundTo, leftovers);
     }
@@ -160,7 +160,7 @@ contract ApprovalProxy is ReentrancyGuardTransient {
         return router.multicall{value: msg.value}(calls, refundTo, leftovers);
     }
 
-    function _with(address[] calldata tokens, address token) private pure returns (address[] memory all) {
+    function _append(address[] calldata tokens, address token) private pure returns (address[] memory all) {
         all = _copyOf(tokens, 1);
         all[tokens.length] = token;
     }

@@ -15,7 +15,7 @@ struct CallResult {
     bytes returnData;
 }
 
-// Composed of literals, here and in types that contain calls: the compiler hashes only literals.
+// A literal here and in every type that contains calls: the compiler hashes only literals in constants.
 bytes32 constant CALL_TYPEHASH = keccak256("Call(address to,bytes data,uint256 value,bool allowFailure)");
 
 /// The EIP-712 hash of an array of calls.

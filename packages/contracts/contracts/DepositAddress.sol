@@ -8,8 +8,8 @@ import {Depository} from "./Depository.sol";
 
 /// @title The code of a deposit address, which can only forward what it receives, as its factory requests.
 /// @notice Money goes from here to the depository, or to the recovery address of the client that requested
-/// the address. The clone itself receives plain native without a call to this code, so the 2,300 gas of the
-/// smallest payment suffice.
+/// the address. The clone receives plain native transfers without a call to this code, so the 2,300 gas of
+/// the smallest payment suffice.
 contract DepositAddress {
     error OnlyFactory();
     /// The balance is zero.

@@ -40,7 +40,7 @@ struct Permit {
     bytes32 s;
 }
 
-/// @title Addresses to which anyone can pay with a plain transfer, and the deposits of these payments.
+/// @title Creates deposit addresses, to which anyone can pay with a plain transfer, and deposits their funds.
 /// @notice An address has no code until something must be moved out of it. Then its clone is created, which
 /// sends the money only to the depository or to the recovery address of its key.
 /// @dev For open addresses, the operator decides under which order an amount is deposited, so it is trusted
@@ -116,7 +116,7 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
     /// @param currency zero is native
     function sweepStrict(DepositAddressKey calldata key, address currency) external nonReentrant {
         if (!key.strict) revert NotStrict();
-        DepositAddress clone = _created(key);
+        DepositAddress clone = _getOrCreate(key);
         clone.deposit(key.depositor, currency, clone.balanceOf(currency), key.id);
     }
 
@@ -125,7 +125,7 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
     /// @param currency zero is native
     function recover(DepositAddressKey calldata key, address currency) external nonReentrant {
         if (msg.sender != key.recovery) revert OnlyRecovery();
-        DepositAddress clone = _created(key);
+        DepositAddress clone = _getOrCreate(key);
         uint256 amount = clone.withdraw(currency, key.recovery);
         emit Recovered(address(clone), currency, amount);
     }
@@ -139,7 +139,7 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
         nonReentrant
     {
         if (!key.strict) revert NotStrict();
-        DepositAddress clone = _created(key);
+        DepositAddress clone = _getOrCreate(key);
         try IERC20Permit(token).permit(
             key.depositor, address(clone), amount, permit.deadline, permit.v, permit.r, permit.s
         ) {} catch {}
@@ -150,11 +150,11 @@ contract DepositAddressFactory is Ownable, ReentrancyGuardTransient {
 
     function _sweep(DepositAddressKey calldata key, address currency, uint256 amount, bytes32 orderId) private {
         if (key.strict && orderId != key.id) revert NotOrderOfKey(orderId, key.id);
-        _created(key).deposit(key.depositor, currency, amount, orderId);
+        _getOrCreate(key).deposit(key.depositor, currency, amount, orderId);
     }
 
     /// The clone of `key`, created if it does not exist.
-    function _created(DepositAddressKey calldata key) private returns (DepositAddress) {
+    function _getOrCreate(DepositAddressKey calldata key) private returns (DepositAddress) {
         address clone = addressOf(key);
         if (clone.code.length == 0) {
             LibCWIA.cloneDeterministic(address(implementation), new bytes(0), keccak256(abi.encode(key)));

@@ -18,7 +18,7 @@ struct CallRequest {
 
 /// @title Holds users' deposits until the allocator signs their payout.
 /// @notice Money enters through the deposit functions (or a plain ERC-20 transfer that carries its id after
-/// the calldata) and leaves only through `execute`. There is no `receive`: native sent without an id is
+/// the calldata) and leaves only through `execute`. There is no `receive`: native token sent without an id is
 /// refused, because its owner would be unknown.
 contract Depository is Ownable, EIP712, ReentrancyGuardTransient {
     event NativeDeposit(address from, uint256 amount, bytes32 id);

@@ -5,9 +5,9 @@ import {ERC6909TokenSupply} from "@openzeppelin/contracts/token/ERC6909/extensio
 import {OwnableRoles} from "solady/src/auth/OwnableRoles.sol";
 
 /// @title The ledger of the claims on what the depositories hold (ERC-6909).
-/// @notice A token id identifies a currency of a chain, an address an owner on a chain. Most addresses are
-/// hashes (of an owner's name, an order, a withdrawal) without a known key: their balances move only by what
-/// the oracles attest. An account with a key can move its balance like any ERC-6909 token.
+/// @notice A token id identifies a currency of a chain, and an address identifies an owner on a chain. Most
+/// addresses are hashes (of an owner's name, an order, a withdrawal) without a known key: their balances move
+/// only by what the oracles attest. An account with a key can move its balance like any ERC-6909 token.
 /// @dev Calls no other contract, so it cannot be reentered.
 contract Hub is ERC6909TokenSupply, OwnableRoles {
     error AddressCannotBeZero();

@@ -10,9 +10,9 @@ import {Depository} from "./Depository.sol";
 import {IWrappedNative} from "./IWrappedNative.sol";
 
 /// @title Makes payments and calls on a destination chain, and reports exactly these in events.
-/// @notice Holds nothing between transactions: remainders go to the refund address, and native that arrives
-/// outside a multicall is refused. Bytes after the calldata (the order id of a fill) are ignored here and
-/// read when the fill is verified.
+/// @notice Holds nothing between transactions: remainders go to the refund address, and native token that
+/// arrives outside a multicall is refused. Bytes after the calldata (the order id of a fill) are ignored here
+/// and read when the fill is verified.
 /// @dev Anyone can make this contract call anything. Therefore never approve a token to it (use
 /// ApprovalProxy), never leave a balance in it, never give it a role. Anyone may have left approvals *from*
 /// it: tokens that arrive in it must be spent or refunded before a call gives control to an untrusted
@@ -24,7 +24,7 @@ contract Router is ReentrancyGuardTransient {
 
     /// The value of the call differs from the amount to pay.
     error ValueMismatch(uint256 value, uint256 amount);
-    /// Native arrived outside a multicall or while refunds were paid, and would have stayed here.
+    /// Native token arrived outside a multicall or while refunds were paid, and would have stayed here.
     error NativeNotExpected();
     /// Only a multicall of this contract may make this call.
     error OnlyFromMulticall();
@@ -44,7 +44,7 @@ contract Router is ReentrancyGuardTransient {
     /// Maximum bytes of a recipient's revert data to forward; the payer pays for them.
     uint256 private constant REASON_BYTES = 1_024;
 
-    /// True while the calls of a multicall run, since a swap or an unwrap may send native to this contract.
+    /// True while the calls of a multicall run, since a swap or an unwrap may send native token here.
     bool private transient _acceptsNative;
 
     /// Only a multicall of this contract may make the call, without value, which would only return to this
@@ -58,8 +58,8 @@ contract Router is ReentrancyGuardTransient {
         if (!_acceptsNative) revert NativeNotExpected();
     }
 
-    /// @notice Pays `amount` of native, all of it from `msg.value`. A multicall can include it as a call to
-    /// this contract. The recipient gets 60,000 gas (and the 2,300 of every payment).
+    /// @notice Pays `amount` of native token, all of it from `msg.value`. A multicall can include it as a
+    /// call to this contract. The recipient gets 60,000 gas (and the 2,300 of every payment).
     /// @dev Needs no lock: it does not use any state and forwards exactly the value of the call.
     function nativeTransfer(address to, uint256 amount) external payable {
         if (msg.value != amount) revert ValueMismatch(msg.value, amount);
@@ -94,10 +94,10 @@ contract Router is ReentrancyGuardTransient {
 
     /// @notice Deposits this contract's whole balance of `currency` into `depository`, for `depositor`, under
     /// `id`. Fails if it is less than `minimum`. Only multicalls of this contract may call it.
-    /// @dev The author of the calls is responsible for `depository`. This also takes native that is the value
-    /// of a later call: put such calls first. If a token charges for transfers, `minimum` applies before the
-    /// charge, and the depository's event states what arrived. No allowance remains, whatever part of it the
-    /// depository used.
+    /// @dev The author of the calls is responsible for `depository`. This also spends native token that is
+    /// the value of a later call: put such calls first. If a token charges for transfers, `minimum` applies
+    /// before the charge, and the depository's event states what arrived. No allowance remains, whatever part
+    /// of it the depository used.
     /// @param currency zero is native
     function depositBalance(address depository, address depositor, address currency, uint256 minimum, bytes32 id)
         external
@@ -117,8 +117,8 @@ contract Router is ReentrancyGuardTransient {
 
     /// @notice Pays this contract's whole balance of `currency` to `to`. Fails if it is less than `minimum`.
     /// Only multicalls of this contract may call it. Native is paid and reported as by `nativeTransfer`.
-    /// @dev This also takes native that is the value of a later call: put such calls first. To check that a
-    /// token arrived, use `requireReceived`.
+    /// @dev This also spends native token that is the value of a later call: put such calls first. To check
+    /// that a token arrived, use `requireReceived`.
     /// @param currency zero is native
     function payBalance(address currency, address to, uint256 minimum) external onlyFromMulticall {
         uint256 balance = _balanceOfAtLeast(currency, minimum);
@@ -137,12 +137,12 @@ contract Router is ReentrancyGuardTransient {
 
     /// @notice Wraps this contract's whole native balance to `wrapped`. Only multicalls of this contract may
     /// call it.
-    /// @dev This also takes native that is the value of a later call: put such calls first.
+    /// @dev This also spends native token that is the value of a later call: put such calls first.
     function wrapBalance(address wrapped) external onlyFromMulticall {
         IWrappedNative(wrapped).deposit{value: address(this).balance}();
     }
 
-    /// @notice Makes the calls in order, then sends the remainders of native and `refundTokens` to
+    /// @notice Makes the calls in order, then sends the remainders of native token and `refundTokens` to
     /// `refundTo`.
     /// @dev Calls to this contract itself are allowed, except another multicall, which the lock refuses. They
     /// emit no SolverCallExecuted, so that a payment never counts both as a payment and as a call.

@@ -6,11 +6,11 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const room = resolve(here, "..");
-const sourceFolder = join(room, "contracts");
+const packageRoot = resolve(here, "..");
+const sourceFolder = join(packageRoot, "contracts");
 const require = createRequire(import.meta.url);
 
-export const generatedFolder = join(room, "src", "generated");
+export const generatedFolder = join(packageRoot, "src", "generated");
 export const hashFile = join(generatedFolder, ".hash");
 
 /** Source libraries that contracts may import, each resolved to its folder on disk. */
@@ -28,7 +28,7 @@ export function readSources() {
     .sort();
   return Object.fromEntries(
     paths.map((path) => {
-      const name = relative(room, join(sourceFolder, path)).replaceAll("\\", "/");
+      const name = relative(packageRoot, join(sourceFolder, path)).replaceAll("\\", "/");
       return [name, { content: readFileSync(join(sourceFolder, path), "utf8") }];
     }),
   );

@@ -152,7 +152,7 @@ test("refuses a record from any account but the allocator, even if the oracles s
   }
 });
 
-test("refuses to record a payload for another withdrawal address than the oracles signed", async () => {
+test("refuses to record a payload for a withdrawal address other than the one the oracles signed", async () => {
   const request = aRequest();
   const other = freshAddress(9_999);
   const data = record(request, payload(41), await signQuorum(request), other);
@@ -198,7 +198,7 @@ test("refuses an empty payload", async () => {
 test.each<[string, () => readonly Address[]]>([
   ["an owner", () => [zeroAddress, multisig]],
   ["an oracle", () => [owner.address, zeroAddress]],
-])("cannot be deployed without %s", async (_what, args) => {
+])("the Allocator cannot be deployed without %s", async (_what, args) => {
   expect(await chain.deployRevertOf(allocatorAbi, allocatorBytecode, args())).toBe(
     encodeErrorResult({ abi: allocatorAbi, errorName: "AddressCannotBeZero" }),
   );

@@ -86,7 +86,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   turn += 1;
-  // Only the user may spend it.
+  // Only the user may spend this token.
   token = await heldToken(chain, user.address, 1_000n);
 });
 afterAll(async () => await chain.stop());
@@ -102,33 +102,33 @@ function key(changes: Partial<Key> = {}): Key {
   };
 }
 
-async function addressOf(of: Key): Promise<Address> {
+async function addressOf(addressKey: Key): Promise<Address> {
   return await chain.client.readContract({
     address: factory,
     abi: depositAddressFactoryAbi,
     functionName: "addressOf",
-    args: [of],
+    args: [addressKey],
   });
 }
 
-function sweep(of: Key, currency: Address, amount: bigint, orderId: Hex = id): Tx {
-  const args = [of, currency, amount, orderId] as const;
+function sweep(addressKey: Key, currency: Address, amount: bigint, orderId: Hex = id): Tx {
+  const args = [addressKey, currency, amount, orderId] as const;
   return {
     to: factory,
     data: encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "sweep", args }),
   };
 }
 
-function sweepStrict(of: Key, currency: Address): Tx {
-  const args = [of, currency] as const;
+function sweepStrict(addressKey: Key, currency: Address): Tx {
+  const args = [addressKey, currency] as const;
   return {
     to: factory,
     data: encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "sweepStrict", args }),
   };
 }
 
-function recover(of: Key, currency: Address): Tx {
-  const args = [of, currency] as const;
+function recover(addressKey: Key, currency: Address): Tx {
+  const args = [addressKey, currency] as const;
   return {
     to: factory,
     data: encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "recover", args }),
@@ -142,11 +142,11 @@ interface Permit {
   readonly s: Hex;
 }
 
-/** What a token without permits refuses. */
+/** An invalid permit; a token without permits refuses any. */
 const noPermit: Permit = { deadline: 0n, v: 0, r: id, s: id };
 
-function pull(of: Key, usd: Address, amount: bigint, permit: Permit): Tx {
-  const args = [of, usd, amount, permit] as const;
+function pull(addressKey: Key, usd: Address, amount: bigint, permit: Permit): Tx {
+  const args = [addressKey, usd, amount, permit] as const;
   return {
     to: factory,
     data: encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "pull", args }),
@@ -161,14 +161,14 @@ function nothingThere(currency: Address): Hex {
   return encodeErrorResult({ abi: depositAddressAbi, errorName: "NothingThere", args: [currency] });
 }
 
-async function payToken(of: Key, amount: bigint, paid: Address = token): Promise<Address> {
-  const at = await addressOf(of);
+async function payToken(addressKey: Key, amount: bigint, paid: Address = token): Promise<Address> {
+  const at = await addressOf(addressKey);
   await chain.send(user, { to: paid, data: transfer(at, amount) });
   return at;
 }
 
-async function payNative(of: Key, value: bigint): Promise<Address> {
-  const at = await addressOf(of);
+async function payNative(addressKey: Key, value: bigint): Promise<Address> {
+  const at = await addressOf(addressKey);
   await chain.send(stranger, { to: at, value });
   return at;
 }
@@ -178,20 +178,20 @@ async function hasCode(at: Address): Promise<boolean> {
 }
 
 test("the address depends only on the factory and the key, and is known before deployment", async () => {
-  const of = key();
+  const addressKey = key();
   const initCodeHash = await chain.client.readContract({
     address: factory,
     abi: depositAddressFactoryAbi,
     functionName: "initCodeHash",
   });
   const tuple = (getAbiItem({ abi: depositAddressFactoryAbi, name: "addressOf" }) as AbiFunction).inputs;
-  const salt = keccak256(encodeAbiParameters(tuple, [of]));
+  const salt = keccak256(encodeAbiParameters(tuple, [addressKey]));
   const computed = getContractAddress({ opcode: "CREATE2", from: factory, salt, bytecodeHash: initCodeHash });
-  expect(await addressOf(of)).toBe(computed);
+  expect(await addressOf(addressKey)).toBe(computed);
 
-  await payNative(of, 5n);
+  await payNative(addressKey, 5n);
   expect(await hasCode(computed)).toBe(false);
-  await chain.send(operator, sweep(of, zeroAddress, 5n));
+  await chain.send(operator, sweep(addressKey, zeroAddress, 5n));
   expect(await hasCode(computed)).toBe(true);
 });
 
@@ -208,13 +208,13 @@ test("any change of the key changes the address", async () => {
 });
 
 test("deposits native tokens for the depositor with the operator's order id, any number of times", async () => {
-  const of = key();
+  const addressKey = key();
   for (const [value, orderId] of [
     [7n, id],
     [9n, otherId],
   ] as const) {
-    const at = await payNative(of, value);
-    const receipt = await chain.send(operator, sweep(of, zeroAddress, value, orderId));
+    const at = await payNative(addressKey, value);
+    const receipt = await chain.send(operator, sweep(addressKey, zeroAddress, value, orderId));
     expect(eventsOf(receipt, depository, depositoryAbi, "NativeDeposit")).toEqual([
       { from: user.address, amount: value, id: orderId },
     ]);
@@ -223,13 +223,13 @@ test("deposits native tokens for the depositor with the operator's order id, any
 });
 
 test("deposits tokens for the depositor with the operator's order id, any number of times", async () => {
-  const of = key();
+  const addressKey = key();
   for (const [amount, orderId] of [
     [70n, id],
     [90n, otherId],
   ] as const) {
-    const at = await payToken(of, amount);
-    const receipt = await chain.send(operator, sweep(of, token, amount, orderId));
+    const at = await payToken(addressKey, amount);
+    const receipt = await chain.send(operator, sweep(addressKey, token, amount, orderId));
     expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
       { from: user.address, token, amount, id: orderId },
     ]);
@@ -238,9 +238,9 @@ test("deposits tokens for the depositor with the operator's order id, any number
 });
 
 test("a deposit without a depositor belongs to the address itself", async () => {
-  const of = key({ depositor: zeroAddress });
-  const at = await payToken(of, 70n);
-  const receipt = await chain.send(operator, sweep(of, token, 70n));
+  const addressKey = key({ depositor: zeroAddress });
+  const at = await payToken(addressKey, 70n);
+  const receipt = await chain.send(operator, sweep(addressKey, token, 70n));
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
     { from: at, token, amount: 70n, id },
   ]);
@@ -249,11 +249,11 @@ test("a deposit without a depositor belongs to the address itself", async () => 
 test.each([0n, 1n])(
   "accepts the smallest payment with 2,300 gas, before and after the clone is deployed (%s)",
   async (created) => {
-    const of = key();
-    const at = await addressOf(of);
+    const addressKey = key();
+    const at = await addressOf(addressKey);
     if (created === 1n) {
-      await payNative(of, 1n);
-      await chain.send(operator, sweep(of, zeroAddress, 1n));
+      await payNative(addressKey, 1n);
+      await chain.send(operator, sweep(addressKey, zeroAddress, 1n));
     }
     expect(await hasCode(at)).toBe(created === 1n);
     const pay = encodeFunctionData({ abi: frugalPayerAbi, functionName: "pay", args: [at] });
@@ -263,21 +263,23 @@ test.each([0n, 1n])(
 );
 
 test("refuses to deposit more than the balance, or nothing", async () => {
-  const of = key({ strict: true });
-  await payToken(of, 70n);
-  await payNative(of, 7n);
+  const addressKey = key({ strict: true });
+  await payToken(addressKey, 70n);
+  await payNative(addressKey, 7n);
   for (const [currency, balance] of [
     [token, 70n],
     [zeroAddress, 7n],
   ] as const) {
-    expect(await chain.revertOf(operator, sweep(of, currency, balance + 1n, of.id))).toBe(
+    expect(await chain.revertOf(operator, sweep(addressKey, currency, balance + 1n, addressKey.id))).toBe(
       encodeErrorResult({
         abi: depositAddressAbi,
         errorName: "BalanceTooLow",
         args: [currency, balance, balance + 1n],
       }),
     );
-    expect(await chain.revertOf(operator, sweep(of, currency, 0n, of.id))).toBe(nothingThere(currency));
+    expect(await chain.revertOf(operator, sweep(addressKey, currency, 0n, addressKey.id))).toBe(
+      nothingThere(currency),
+    );
   }
   const empty = key({ id: otherId, strict: true });
   expect(await chain.revertOf(stranger, sweepStrict(empty, token))).toBe(nothingThere(token));
@@ -292,37 +294,37 @@ function sweepMany(sweeps: readonly { key: Key; currency: Address; amount: bigin
 }
 
 test.each([
-  ["strict address becomes two deposits of its own order", true],
-  ["open address becomes deposits of the orders that the operator names", false],
-])("an overpaid %s, in one transaction", async (_, strict) => {
-  const of = key({ strict });
-  const excessOf = strict ? of.id : otherId;
-  const at = await payToken(of, 100n);
+  ["strict address becomes two deposits for its own order", true],
+  ["open address becomes deposits for the orders that the operator names", false],
+])("in one transaction, the balance of an overpaid %s", async (_, strict) => {
+  const addressKey = key({ strict });
+  const excessOf = strict ? addressKey.id : otherId;
+  const at = await payToken(addressKey, 100n);
   const both = [
-    { key: of, currency: token, amount: 70n, orderId: of.id },
-    { key: of, currency: token, amount: 30n, orderId: excessOf },
+    { key: addressKey, currency: token, amount: 70n, orderId: addressKey.id },
+    { key: addressKey, currency: token, amount: 30n, orderId: excessOf },
   ];
   const receipt = await chain.send(operator, sweepMany(both));
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
-    { from: user.address, token, amount: 70n, id: of.id },
+    { from: user.address, token, amount: 70n, id: addressKey.id },
     { from: user.address, token, amount: 30n, id: excessOf },
   ]);
   expect(await chain.tokenBalance(token, at)).toBe(0n);
 });
 
 test("not even the operator can deposit funds of a strict address with another order id", async () => {
-  const of = key({ strict: true });
-  const at = await payToken(of, 100n);
-  await payNative(of, 7n);
-  const own = { key: of, currency: token, amount: 70n, orderId: of.id };
+  const addressKey = key({ strict: true });
+  const at = await payToken(addressKey, 100n);
+  await payNative(addressKey, 7n);
+  const own = { key: addressKey, currency: token, amount: 70n, orderId: addressKey.id };
   const refused = encodeErrorResult({
     abi: depositAddressFactoryAbi,
     errorName: "NotOrderOfKey",
-    args: [otherId, of.id],
+    args: [otherId, addressKey.id],
   });
   for (const tx of [
-    sweep(of, token, 100n, otherId),
-    sweep(of, zeroAddress, 7n, otherId),
+    sweep(addressKey, token, 100n, otherId),
+    sweep(addressKey, zeroAddress, 7n, otherId),
     sweepMany([own, { ...own, amount: 30n, orderId: otherId }]),
   ])
     expect(await chain.revertOf(operator, tx)).toBe(refused);
@@ -330,12 +332,12 @@ test("not even the operator can deposit funds of a strict address with another o
   expect(await chain.nativeBalance(at)).toBe(7n);
 });
 
-test("several sweeps are atomic", async () => {
-  const of = key();
-  const at = await payToken(of, 100n);
+test("sweepMany deposits nothing if one of its sweeps fails", async () => {
+  const addressKey = key();
+  const at = await payToken(addressKey, 100n);
   const data = sweepMany([
-    { key: of, currency: token, amount: 70n, orderId: id },
-    { key: of, currency: token, amount: 31n, orderId: otherId },
+    { key: addressKey, currency: token, amount: 70n, orderId: id },
+    { key: addressKey, currency: token, amount: 31n, orderId: otherId },
   ]);
   await expect(chain.ask(operator, data)).rejects.toThrow();
   expect((await chain.mine(operator, data)).status).toBe("reverted");
@@ -343,10 +345,10 @@ test("several sweeps are atomic", async () => {
 });
 
 test("only the operator can assign an amount to an order", async () => {
-  const of = key({ strict: true });
-  await payToken(of, 70n);
-  const many = sweepMany([{ key: of, currency: token, amount: 70n, orderId: id }]);
-  for (const tx of [sweep(of, token, 70n), many]) {
+  const addressKey = key({ strict: true });
+  await payToken(addressKey, 70n);
+  const many = sweepMany([{ key: addressKey, currency: token, amount: 70n, orderId: id }]);
+  for (const tx of [sweep(addressKey, token, 70n), many]) {
     for (const who of [stranger, user, owner, recovery]) {
       expect(await chain.revertOf(who, tx)).toBe(failure("OnlyOperator"));
     }
@@ -354,67 +356,67 @@ test("only the operator can assign an amount to an order", async () => {
 });
 
 test("anyone can deposit the whole balance of a strict address with its own order id", async () => {
-  const of = key({ strict: true });
-  await payToken(of, 70n);
-  await payNative(of, 7n);
-  const tokens = await chain.send(stranger, sweepStrict(of, token));
+  const addressKey = key({ strict: true });
+  await payToken(addressKey, 70n);
+  await payNative(addressKey, 7n);
+  const tokens = await chain.send(stranger, sweepStrict(addressKey, token));
   expect(eventsOf(tokens, depository, depositoryAbi, "Erc20Deposit")).toEqual([
-    { from: user.address, token, amount: 70n, id: of.id },
+    { from: user.address, token, amount: 70n, id: addressKey.id },
   ]);
-  const native = await chain.send(stranger, sweepStrict(of, zeroAddress));
+  const native = await chain.send(stranger, sweepStrict(addressKey, zeroAddress));
   expect(eventsOf(native, depository, depositoryAbi, "NativeDeposit")).toEqual([
-    { from: user.address, amount: 7n, id: of.id },
+    { from: user.address, amount: 7n, id: addressKey.id },
   ]);
 });
 
 test("only the operator can deposit funds of an open address, because only it knows the order", async () => {
-  const of = key();
-  await payToken(of, 70n);
-  expect(await chain.revertOf(stranger, sweepStrict(of, token))).toBe(failure("NotStrict"));
+  const addressKey = key();
+  await payToken(addressKey, 70n);
+  expect(await chain.revertOf(stranger, sweepStrict(addressKey, token))).toBe(failure("NotStrict"));
   // With `strict` the key has another address, which is empty.
-  expect(await chain.revertOf(stranger, sweepStrict({ ...of, strict: true }, token))).toBe(
+  expect(await chain.revertOf(stranger, sweepStrict({ ...addressKey, strict: true }, token))).toBe(
     nothingThere(token),
   );
 });
 
 test("only the recovery address can withdraw everything, before and after the clone is deployed", async () => {
-  const of = key();
-  const at = await payToken(of, 70n);
-  await payNative(of, 7n);
+  const addressKey = key();
+  const at = await payToken(addressKey, 70n);
+  await payNative(addressKey, 7n);
   for (const who of [stranger, user, operator, owner]) {
-    expect(await chain.revertOf(who, recover(of, token))).toBe(failure("OnlyRecovery"));
+    expect(await chain.revertOf(who, recover(addressKey, token))).toBe(failure("OnlyRecovery"));
   }
-  const receipt = await chain.send(recovery, recover(of, token));
+  const receipt = await chain.send(recovery, recover(addressKey, token));
   expect(eventsOf(receipt, factory, depositAddressFactoryAbi, "Recovered")).toEqual([
     { depositAddress: at, currency: token, amount: 70n },
   ]);
   expect(await chain.tokenBalance(token, recovery.address)).toBe(70n);
 
   const before = await chain.nativeBalance(recovery.address);
-  const native = await chain.send(recovery, recover(of, zeroAddress));
+  const native = await chain.send(recovery, recover(addressKey, zeroAddress));
   const fee = native.gasUsed * native.effectiveGasPrice;
   expect((await chain.nativeBalance(recovery.address)) - before + fee).toBe(7n);
-  expect(await chain.revertOf(recovery, recover(of, token))).toBe(nothingThere(token));
+  expect(await chain.revertOf(recovery, recover(addressKey, token))).toBe(nothingThere(token));
 });
 
 test("a caller that names itself in the key gets another address", async () => {
-  const of = key();
-  await payToken(of, 70n);
-  expect(await chain.revertOf(stranger, recover({ ...of, recovery: stranger.address }, token))).toBe(
+  const addressKey = key();
+  await payToken(addressKey, 70n);
+  expect(await chain.revertOf(stranger, recover({ ...addressKey, recovery: stranger.address }, token))).toBe(
     nothingThere(token),
   );
 });
 
 test("no account can withdraw without a recovery address", async () => {
-  const of = key({ recovery: zeroAddress });
-  await payToken(of, 70n);
-  expect(await chain.revertOf(stranger, recover(of, token))).toBe(failure("OnlyRecovery"));
+  const addressKey = key({ recovery: zeroAddress });
+  await payToken(addressKey, 70n);
+  expect(await chain.revertOf(stranger, recover(addressKey, token))).toBe(failure("OnlyRecovery"));
 });
 
 test("the clone and its implementation accept calls only from the factory", async () => {
-  const of = key();
-  const clone = await payToken(of, 70n);
-  await chain.send(operator, sweep(of, token, 1n));
+  const addressKey = key();
+  const clone = await payToken(addressKey, 70n);
+  await chain.send(operator, sweep(addressKey, token, 1n));
   const implementation = await chain.client.readContract({
     address: factory,
     abi: depositAddressFactoryAbi,
@@ -458,15 +460,15 @@ test("only the owner can change the operator, and existing addresses accept the 
     { previousOperator: operator.address, newOperator: stranger.address },
   ]);
 
-  const of = key();
+  const addressKey = key();
   const at = await chain.client.readContract({
     address: rotated,
     abi: depositAddressFactoryAbi,
     functionName: "addressOf",
-    args: [of],
+    args: [addressKey],
   });
   await chain.send(user, { to: token, data: transfer(at, 70n) });
-  const tx = { ...sweep(of, token, 70n), to: rotated };
+  const tx = { ...sweep(addressKey, token, 70n), to: rotated };
   expect(await chain.revertOf(operator, tx)).toBe(failure("OnlyOperator"));
   await chain.send(stranger, tx);
   expect(await chain.tokenBalance(token, depository)).toBe(70n);
@@ -483,7 +485,10 @@ test("refuses the zero address as depository, owner or operator", async () => {
   }
 });
 
-async function hostile(kind: { readonly abi: Abi; readonly bytecode: Hex }, to: Address): Promise<Address> {
+async function deployHostile(
+  kind: { readonly abi: Abi; readonly bytecode: Hex },
+  to: Address,
+): Promise<Address> {
   const odd = await chain.deploy(kind.abi, kind.bytecode);
   await chain.send(deployer, { to: odd, data: mint(to, 300n) });
   return odd;
@@ -500,46 +505,49 @@ test.each([
 ] as const)(
   "a token that %s is deposited, and the event has the amount that arrived",
   async (_, kind, arrives) => {
-    const of = key({ strict: true });
-    const odd = await hostile(kind, await addressOf(of));
-    const receipt = await chain.send(stranger, sweepStrict(of, odd));
+    const addressKey = key({ strict: true });
+    const odd = await deployHostile(kind, await addressOf(addressKey));
+    const receipt = await chain.send(stranger, sweepStrict(addressKey, odd));
     expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
-      { from: user.address, token: odd, amount: arrives, id: of.id },
+      { from: user.address, token: odd, amount: arrives, id: addressKey.id },
     ]);
   },
 );
 
 test("deposits a token whose allowances remain any number of times", async () => {
-  const of = key({ strict: true });
-  const at = await addressOf(of);
-  const keeping = await hostile({ abi: keepsAllowanceAbi, bytecode: keepsAllowanceBytecode }, at);
-  await chain.send(stranger, sweepStrict(of, keeping));
+  const addressKey = key({ strict: true });
+  const at = await addressOf(addressKey);
+  const keeping = await deployHostile({ abi: keepsAllowanceAbi, bytecode: keepsAllowanceBytecode }, at);
+  await chain.send(stranger, sweepStrict(addressKey, keeping));
   await chain.send(deployer, { to: keeping, data: mint(at, 200n) });
-  await chain.send(stranger, sweepStrict(of, keeping));
+  await chain.send(stranger, sweepStrict(addressKey, keeping));
   expect(await chain.tokenBalance(keeping, depository)).toBe(500n);
 });
 
 test("neither deposits nor recovers a token that returns false", async () => {
-  const of = key({ strict: true });
-  const lying = await hostile({ abi: returnsFalseAbi, bytecode: returnsFalseBytecode }, await addressOf(of));
-  expect(await chain.revertOf(stranger, sweepStrict(of, lying))).toBe(
+  const addressKey = key({ strict: true });
+  const lying = await deployHostile(
+    { abi: returnsFalseAbi, bytecode: returnsFalseBytecode },
+    await addressOf(addressKey),
+  );
+  expect(await chain.revertOf(stranger, sweepStrict(addressKey, lying))).toBe(
     encodeErrorResult({ abi: transferErrorsAbi, errorName: "TransferFromFailed" }),
   );
-  expect(await chain.revertOf(recovery, recover(of, lying))).toBe(
+  expect(await chain.revertOf(recovery, recover(addressKey, lying))).toBe(
     encodeErrorResult({ abi: transferErrorsAbi, errorName: "TransferFailed" }),
   );
 });
 
 test("a token that reenters the factory during a deposit moves nothing else", async () => {
-  const of = key({ strict: true });
-  const at = await payNative(of, 7n);
-  const calling = await hostile({ abi: callbackTokenAbi, bytecode: callbackTokenBytecode }, at);
-  const { data = "0x" } = sweepStrict(of, zeroAddress);
+  const addressKey = key({ strict: true });
+  const at = await payNative(addressKey, 7n);
+  const hostileToken = await deployHostile({ abi: callbackTokenAbi, bytecode: callbackTokenBytecode }, at);
+  const { data = "0x" } = sweepStrict(addressKey, zeroAddress);
   const arm = encodeFunctionData({ abi: callbackTokenAbi, functionName: "arm", args: [factory, data] });
-  await chain.send(user, { to: calling, data: arm });
-  await chain.send(stranger, sweepStrict(of, calling));
+  await chain.send(user, { to: hostileToken, data: arm });
+  await chain.send(stranger, sweepStrict(addressKey, hostileToken));
   const answer = await chain.client.readContract({
-    address: calling,
+    address: hostileToken,
     abi: callbackTokenAbi,
     functionName: "answer",
   });
@@ -548,35 +556,38 @@ test("a token that reenters the factory during a deposit moves nothing else", as
 });
 
 test("a token that reenters the factory during a pull moves nothing else", async () => {
-  const of = key({ strict: true });
-  const at = await payNative(of, 7n);
-  const calling = await hostile({ abi: callbackTokenAbi, bytecode: callbackTokenBytecode }, user.address);
-  await chain.send(user, { to: calling, data: approve(at, 300n) });
-  const { data = "0x" } = sweepStrict(of, zeroAddress);
+  const addressKey = key({ strict: true });
+  const at = await payNative(addressKey, 7n);
+  const hostileToken = await deployHostile(
+    { abi: callbackTokenAbi, bytecode: callbackTokenBytecode },
+    user.address,
+  );
+  await chain.send(user, { to: hostileToken, data: approve(at, 300n) });
+  const { data = "0x" } = sweepStrict(addressKey, zeroAddress);
   const arm = encodeFunctionData({ abi: callbackTokenAbi, functionName: "arm", args: [factory, data] });
-  await chain.send(user, { to: calling, data: arm });
-  await chain.send(stranger, pull(of, calling, 300n, noPermit));
+  await chain.send(user, { to: hostileToken, data: arm });
+  await chain.send(stranger, pull(addressKey, hostileToken, 300n, noPermit));
   const answer = await chain.client.readContract({
-    address: calling,
+    address: hostileToken,
     abi: callbackTokenAbi,
     functionName: "answer",
   });
   expect(answer).toBe(reentered);
   expect(await chain.nativeBalance(at)).toBe(7n);
-  expect(await chain.tokenBalance(calling, depository)).toBe(300n);
+  expect(await chain.tokenBalance(hostileToken, depository)).toBe(300n);
 });
 
 test("a recovery address that reenters the factory during its payment moves nothing else", async () => {
   const greedy = await chain.deploy(reentererAbi, reentererBytecode);
-  const of = key({ recovery: greedy });
-  const at = await payNative(of, 7n);
-  await payToken(of, 70n);
-  const { data = "0x" } = recover(of, token);
+  const addressKey = key({ recovery: greedy });
+  const at = await payNative(addressKey, 7n);
+  await payToken(addressKey, 70n);
+  const { data = "0x" } = recover(addressKey, token);
   const arm = encodeFunctionData({ abi: reentererAbi, functionName: "arm", args: [factory, data, 0n] });
   await chain.send(user, { to: greedy, data: arm });
   await chain.client.setBalance({ address: greedy, value: parseEther("1") });
   await chain.client.impersonateAccount({ address: greedy });
-  const tx = { ...recover(of, zeroAddress), account: greedy, chain: null, gas: 1_000_000n };
+  const tx = { ...recover(addressKey, zeroAddress), account: greedy, chain: null, gas: 1_000_000n };
   expect((await chain.client.sendTransactionSync(tx)).status).toBe("success");
   expect(await chain.nativeBalance(at)).toBe(0n);
   expect(await chain.tokenBalance(token, at)).toBe(70n);
@@ -586,15 +597,15 @@ test("a recovery address that reenters the factory during its payment moves noth
 });
 
 test("refuses native tokens with calldata once the clone is deployed", async () => {
-  const of = key();
-  const at = await payNative(of, 7n);
-  await chain.send(operator, sweep(of, zeroAddress, 7n));
+  const addressKey = key();
+  const at = await payNative(addressKey, 7n);
+  await chain.send(operator, sweep(addressKey, zeroAddress, 7n));
   expect(await chain.revertOf(user, { to: at, data: id, value: 1n })).toBe("0x");
 });
 
 interface SignedPermit {
   readonly usd: Address;
-  readonly of: Key;
+  readonly addressKey: Key;
   readonly at: Address;
   readonly permit: Permit;
 }
@@ -603,8 +614,8 @@ interface SignedPermit {
 async function signedPermit(amount: bigint, deadline = farFuture): Promise<SignedPermit> {
   const usd = await chain.deploy(testUsdAbi, testUsdBytecode, ["Test USD", "USD"]);
   await chain.send(deployer, { to: usd, data: mint(user.address, 1_000n) });
-  const of = key({ strict: true });
-  const at = await addressOf(of);
+  const addressKey = key({ strict: true });
+  const at = await addressOf(addressKey);
   const signature = await user.signTypedData({
     domain: { name: "Test USD", version: "1", chainId, verifyingContract: usd },
     types: permitTypes,
@@ -612,7 +623,7 @@ async function signedPermit(amount: bigint, deadline = farFuture): Promise<Signe
     message: { owner: user.address, spender: at, value: amount, nonce: 0n, deadline },
   });
   const { r, s, yParity } = parseSignature(signature);
-  return { usd, of, at, permit: { deadline, v: 27 + yParity, r, s } };
+  return { usd, addressKey, at, permit: { deadline, v: 27 + yParity, r, s } };
 }
 
 function submitPermit({ usd, at, permit: { deadline, v, r, s } }: SignedPermit, amount: bigint): Tx {
@@ -620,7 +631,7 @@ function submitPermit({ usd, at, permit: { deadline, v, r, s } }: SignedPermit, 
   return { to: usd, data: encodeFunctionData({ abi: testUsdAbi, functionName: "permit", args }) };
 }
 
-function differs(allowance: bigint, amount: bigint): Hex {
+function allowanceDiffers(allowance: bigint, amount: bigint): Hex {
   return encodeErrorResult({
     abi: depositAddressFactoryAbi,
     errorName: "AllowanceIsNotAmount",
@@ -629,71 +640,77 @@ function differs(allowance: bigint, amount: bigint): Hex {
 }
 
 test("anyone can use a permit to deposit the depositor's tokens, but only with the order id", async () => {
-  const { usd, of, at, permit } = await signedPermit(300n);
-  const receipt = await chain.send(stranger, pull(of, usd, 300n, permit));
+  const { usd, addressKey, at, permit } = await signedPermit(300n);
+  const receipt = await chain.send(stranger, pull(addressKey, usd, 300n, permit));
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
-    { from: user.address, token: usd, amount: 300n, id: of.id },
+    { from: user.address, token: usd, amount: 300n, id: addressKey.id },
   ]);
   expect(await chain.tokenBalance(usd, user.address)).toBe(700n);
   expect(await chain.tokenBalance(usd, at)).toBe(0n);
-  expect(await chain.revertOf(stranger, pull(of, usd, 300n, permit))).toBe(differs(0n, 300n));
+  expect(await chain.revertOf(stranger, pull(addressKey, usd, 300n, permit))).toBe(
+    allowanceDiffers(0n, 300n),
+  );
 });
 
 test("a permit that was already submitted does not prevent the deposit", async () => {
   const signed = await signedPermit(300n);
   await chain.send(stranger, submitPermit(signed, 300n));
-  await chain.send(operator, pull(signed.of, signed.usd, 300n, signed.permit));
+  await chain.send(operator, pull(signed.addressKey, signed.usd, 300n, signed.permit));
   expect(await chain.tokenBalance(signed.usd, depository)).toBe(300n);
 });
 
 test("a front-runner with the permit cannot deposit only a part of the signed amount", async () => {
   const signed = await signedPermit(300n);
   await chain.send(stranger, submitPermit(signed, 300n));
-  expect(await chain.revertOf(stranger, pull(signed.of, signed.usd, 1n, signed.permit))).toBe(
-    differs(300n, 1n),
+  expect(await chain.revertOf(stranger, pull(signed.addressKey, signed.usd, 1n, signed.permit))).toBe(
+    allowanceDiffers(300n, 1n),
   );
 });
 
 test("refuses a permit for another address, amount or deadline, or with an invalid signature", async () => {
-  const { usd, of, permit } = await signedPermit(300n);
-  const other = { ...of, id: otherId };
-  expect(await chain.revertOf(stranger, pull(other, usd, 300n, permit))).toBe(differs(0n, 300n));
-  expect(await chain.revertOf(stranger, pull(of, usd, 301n, permit))).toBe(differs(0n, 301n));
-  const later = { ...permit, deadline: permit.deadline + 1n };
-  expect(await chain.revertOf(stranger, pull(of, usd, 300n, later))).toBe(differs(0n, 300n));
-  expect(await chain.revertOf(stranger, pull({ ...of, depositor: zeroAddress }, usd, 300n, permit))).toBe(
-    differs(0n, 300n),
+  const { usd, addressKey, permit } = await signedPermit(300n);
+  const other = { ...addressKey, id: otherId };
+  expect(await chain.revertOf(stranger, pull(other, usd, 300n, permit))).toBe(allowanceDiffers(0n, 300n));
+  expect(await chain.revertOf(stranger, pull(addressKey, usd, 301n, permit))).toBe(
+    allowanceDiffers(0n, 301n),
   );
+  const later = { ...permit, deadline: permit.deadline + 1n };
+  expect(await chain.revertOf(stranger, pull(addressKey, usd, 300n, later))).toBe(allowanceDiffers(0n, 300n));
+  expect(
+    await chain.revertOf(stranger, pull({ ...addressKey, depositor: zeroAddress }, usd, 300n, permit)),
+  ).toBe(allowanceDiffers(0n, 300n));
   const late = await signedPermit(300n, 1n);
-  expect(await chain.revertOf(stranger, pull(late.of, late.usd, 300n, late.permit))).toBe(differs(0n, 300n));
+  expect(await chain.revertOf(stranger, pull(late.addressKey, late.usd, 300n, late.permit))).toBe(
+    allowanceDiffers(0n, 300n),
+  );
 });
 
 test("a pull does not deposit the address's existing balance", async () => {
-  const { usd, of, at, permit } = await signedPermit(300n);
+  const { usd, addressKey, at, permit } = await signedPermit(300n);
   await chain.send(deployer, { to: usd, data: mint(at, 5n) });
-  const receipt = await chain.send(stranger, pull(of, usd, 300n, permit));
+  const receipt = await chain.send(stranger, pull(addressKey, usd, 300n, permit));
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
-    { from: user.address, token: usd, amount: 300n, id: of.id },
+    { from: user.address, token: usd, amount: 300n, id: addressKey.id },
   ]);
   expect(await chain.tokenBalance(usd, at)).toBe(5n);
 });
 
 test("pulls an approved token without permit support, and deposits the received amount", async () => {
-  const of = key({ strict: true });
-  const at = await addressOf(of);
+  const addressKey = key({ strict: true });
+  const at = await addressOf(addressKey);
   const charging = await chain.deploy(feeOnTransferAbi, feeOnTransferBytecode);
   await chain.send(deployer, { to: charging, data: mint(user.address, 10_000n) });
   await chain.send(user, { to: charging, data: approve(at, 10_000n) });
-  const receipt = await chain.send(stranger, pull(of, charging, 10_000n, noPermit));
+  const receipt = await chain.send(stranger, pull(addressKey, charging, 10_000n, noPermit));
   // One percent of 10,000 on the way to the address, one of 9,900 on the way to the depository.
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
-    { from: user.address, token: charging, amount: 9_801n, id: of.id },
+    { from: user.address, token: charging, amount: 9_801n, id: addressKey.id },
   ]);
 });
 
 test("refuses to pull to an open address", async () => {
-  const { usd, of, permit } = await signedPermit(300n);
-  expect(await chain.revertOf(operator, pull({ ...of, strict: false }, usd, 300n, permit))).toBe(
+  const { usd, addressKey, permit } = await signedPermit(300n);
+  expect(await chain.revertOf(operator, pull({ ...addressKey, strict: false }, usd, 300n, permit))).toBe(
     failure("NotStrict"),
   );
 });

@@ -55,10 +55,7 @@ const snapshotFile = new URL("gas-snapshot.json", import.meta.url);
 const { user, solver, owner, allocator, deployer } = people;
 const amountWei = parseEther("0.512345");
 const amountUsd = 1_234_567_891n;
-/**
- * Receiving the first tokens and spending the last ones cost a different amount of gas; no sender here spends
- * its last.
- */
+/** More than any sender spends: the gas of a transfer differs if it empties the sender's balance. */
 const plenty = 10n ** 15n;
 
 let chain: TestChain;
@@ -248,7 +245,8 @@ async function measureSettlements() {
       ),
     );
     const [execution, signature] = [executions[0], signatures[0]];
-    if (execution === undefined || signature === undefined) throw new RangeError("at least one execution");
+    if (execution === undefined || signature === undefined)
+      throw new RangeError("expected at least one execution");
     const data =
       executions.length === 1
         ? execute(execution, multisig, signature)

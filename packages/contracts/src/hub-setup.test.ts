@@ -53,7 +53,7 @@ test("anyone can send the creation transaction, and sending it again changes not
   expect(await chain.client.getCode({ address: at("Hub") })).toBe(code);
 });
 
-test("cannot be created without an owner, an oracle or an allocator", async () => {
+test("HubSetup cannot be deployed without an owner, an oracle or an allocator", async () => {
   const args = [owner.address, at("OracleMultisig"), allocator.address, "Oracle", "1"];
   const deploy = async (place: number) =>
     await chain.deployRevertOf(hubSetupAbi, hubSetupBytecode, args.with(place, zeroAddress));

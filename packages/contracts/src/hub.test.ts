@@ -54,7 +54,7 @@ async function supply(id = tokenId): Promise<bigint> {
   });
 }
 /** A new token id, of which only `holder` has `amount`. */
-async function held(holder: Address, amount: bigint): Promise<bigint> {
+async function mintFresh(holder: Address, amount: bigint): Promise<bigint> {
   tokenId += 1n;
   await chain.send(minter, { to: hub, data: mint(holder, tokenId, amount) });
   return tokenId;
@@ -69,7 +69,7 @@ beforeAll(async () => {
 afterAll(async () => await chain.stop());
 
 test("the minter mints, moves and burns balances; the supply follows, and each change emits an event", async () => {
-  const id = await held(alias, 100n);
+  const id = await mintFresh(alias, 100n);
   const moved = await chain.send(minter, { to: hub, data: move(alias, solver.address, id, 60n) });
   const burned = await chain.send(minter, { to: hub, data: burn(alias, id, 10n) });
 
@@ -87,14 +87,14 @@ test.each<[string, (id: bigint) => Hex]>([
   ["destroy", (id) => burn(alias, id, 1n)],
   ["move", (id) => move(alias, stranger.address, id, 1n)],
 ])("no account without the role may %s balances, not even the owner", async (_what, data) => {
-  const id = await held(alias, 5n);
+  const id = await mintFresh(alias, 5n);
   for (const who of [stranger, owner, user]) {
     expect(await chain.revertOf(who, { to: hub, data: data(id) })).toBe(unauthorized);
   }
 });
 
 test("no account can transfer from an address without its approval", async () => {
-  const id = await held(alias, 5n);
+  const id = await mintFresh(alias, 5n);
   for (const who of [stranger, owner, minter]) {
     expect(await chain.revertOf(who, { to: hub, data: transferFrom(alias, who.address, id, 1n) })).toBe(
       encodeErrorResult({
@@ -107,7 +107,7 @@ test("no account can transfer from an address without its approval", async () =>
 });
 
 test("a holder with a key can transfer its balance, and no more", async () => {
-  const id = await held(user.address, 5n);
+  const id = await mintFresh(user.address, 5n);
   await chain.send(user, { to: hub, data: transfer(solver.address, id, 4n) });
   expect([await balance(user.address), await balance(solver.address)]).toEqual([1n, 4n]);
   expect(await chain.revertOf(user, { to: hub, data: transfer(solver.address, id, 2n) })).toBe(
@@ -120,8 +120,8 @@ test("a holder with a key can transfer its balance, and no more", async () => {
 });
 
 test("an approval is used up and valid for one token id; an operator needs none", async () => {
-  const id = await held(user.address, 50n);
-  const other = await held(user.address, 50n);
+  const id = await mintFresh(user.address, 50n);
+  const other = await mintFresh(user.address, 50n);
   const approved = await chain.send(user, { to: hub, data: approve(stranger.address, id, 10n) });
   expect(eventsOf(approved, hub, hubAbi, "Approval")).toEqual([
     { owner: user.address, spender: stranger.address, id, amount: 10n },
@@ -142,7 +142,7 @@ test("an approval is used up and valid for one token id; an operator needs none"
 });
 
 test("the supply cannot overflow", async () => {
-  const id = await held(alias, maxUint256);
+  const id = await mintFresh(alias, maxUint256);
   const panic = encodeErrorResult({
     abi: [{ type: "error", name: "Panic", inputs: [{ type: "uint256", name: "code" }] }],
     args: [0x11n],
@@ -155,7 +155,7 @@ test("the supply cannot overflow", async () => {
 });
 
 test("the minter cannot burn or move more than the balance, nor pay the zero address", async () => {
-  const id = await held(alias, 3n);
+  const id = await mintFresh(alias, 3n);
   for (const data of [
     burn(alias, id, 4n),
     move(alias, solver.address, id, 4n),
@@ -172,7 +172,7 @@ test("only the owner can grant and revoke the minter role", async () => {
   for (const who of [stranger, minter])
     expect(await chain.revertOf(who, { to: hub, data: grant })).toBe(unauthorized);
 
-  const id = await held(alias, 1n);
+  const id = await mintFresh(alias, 1n);
   await chain.send(owner, { to: hub, data: grant });
   await chain.send(stranger, { to: hub, data: burn(alias, id, 1n) });
   const revoke = encodeFunctionData({

@@ -159,7 +159,7 @@ test("the getters return the properties of the current block", async () => {
   expect(await client.readContract({ ...at, functionName: "getEthBalance", args: [user.address] })).toBe(
     await chain.nativeBalance(user.address),
   );
-  // A plain read has a base fee of zero; one with a gas price sees the block's.
+  // An eth_call without a gas price sees a base fee of zero.
   const data = encodeFunctionData({ abi: multicall3Abi, functionName: "getBasefee" });
   const answer = await client.call({ account: user.address, to: address, data, gasPrice: 10n ** 10n });
   expect(BigInt(answer.data ?? "0x0")).toBeGreaterThan(0n);

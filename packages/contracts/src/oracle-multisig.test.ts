@@ -31,7 +31,8 @@ import {
 
 const { owner, stranger, deployer } = people;
 const [first, second, third] = ascending([people.allocator, people.user, people.solver]);
-if (first === undefined || second === undefined || third === undefined) throw new RangeError("three oracles");
+if (first === undefined || second === undefined || third === undefined)
+  throw new RangeError("expected three oracles");
 const oracles = [first, second, third].map(({ address }) => address);
 const hash = keccak256(toHex("a fact"));
 const valid = "0x1626ba7e";
@@ -51,7 +52,7 @@ async function verdict(signature: Hex, at = multisig): Promise<Hex> {
     args: [hash, signature],
   });
 }
-async function by(
+async function signHash(
   signer: { sign?: ((p: { hash: Hex }) => Promise<Hex>) | undefined },
   over = hash,
 ): Promise<Hex> {
@@ -71,12 +72,14 @@ test("accepts any two of three oracles", async () => {
     [first, third],
     [second, third],
   ]) {
-    expect(await verdict(concat(await Promise.all(pair.map(async (one) => await by(one)))))).toBe(valid);
+    expect(await verdict(concat(await Promise.all(pair.map(async (one) => await signHash(one)))))).toBe(
+      valid,
+    );
   }
 });
 
 test("reads only as many entries as the threshold", async () => {
-  const [a, b, c] = [await by(first), await by(second), await by(third)];
+  const [a, b, c] = [await signHash(first), await signHash(second), await signHash(third)];
   expect(await verdict(concat([a, b, c]))).toBe(valid);
   expect(await verdict(concat([a, b, `0x${"00".repeat(65)}`]))).toBe(valid);
   expect(await verdict(concat([`0x${"00".repeat(65)}`, a, b]))).toBe(invalid);
@@ -84,30 +87,45 @@ test("reads only as many entries as the threshold", async () => {
 
 test.each<[string, () => Promise<Hex>]>([
   ["of nothing", async () => await Promise.resolve("0x" as const)],
-  ["of one oracle", async () => await by(first)],
-  ["of one oracle twice", async () => concat([await by(first), await by(first)])],
-  ["of one oracle in both forms", async () => concat([await by(first), highS(await by(first))])],
-  ["out of order", async () => concat([await by(second), await by(first)])],
-  ["with a stranger among them", async () => await joined([first, stranger], async (one) => await by(one))],
-  ["of strangers", async () => await joined([stranger, deployer], async (one) => await by(one))],
-  ["of the owner and an oracle", async () => await joined([first, owner], async (one) => await by(one))],
-  ["with an s in the upper half", async () => concat([await by(first), highS(await by(second))])],
-  ["with an s in the upper half first", async () => concat([highS(await by(first)), await by(second)])],
-  ["over another hash", async () => concat([await by(first), await by(second, keccak256("0x01"))])],
+  ["of one oracle", async () => await signHash(first)],
+  ["of one oracle twice", async () => concat([await signHash(first), await signHash(first)])],
+  ["of one oracle in both forms", async () => concat([await signHash(first), highS(await signHash(first))])],
+  ["out of order", async () => concat([await signHash(second), await signHash(first)])],
+  [
+    "with a stranger among them",
+    async () => await joined([first, stranger], async (one) => await signHash(one)),
+  ],
+  ["of strangers", async () => await joined([stranger, deployer], async (one) => await signHash(one))],
+  [
+    "of the owner and an oracle",
+    async () => await joined([first, owner], async (one) => await signHash(one)),
+  ],
+  ["with an s in the upper half", async () => concat([await signHash(first), highS(await signHash(second))])],
+  [
+    "with an s in the upper half first",
+    async () => concat([highS(await signHash(first)), await signHash(second)]),
+  ],
+  [
+    "over another hash",
+    async () => concat([await signHash(first), await signHash(second, keccak256("0x01"))]),
+  ],
   [
     "with a v of 0 or 1",
     async () => {
-      const [a, b] = [await by(first), await by(second)];
+      const [a, b] = [await signHash(first), await signHash(second)];
       return concat([a, b.slice(0, 132) as Hex, toHex(Number(`0x${b.slice(130)}`) - 27, { size: 1 })]);
     },
   ],
-  ["with a v of 29", async () => concat([await by(first), (await by(second)).slice(0, 130) as Hex, "0x1d"])],
+  [
+    "with a v of 29",
+    async () => concat([await signHash(first), (await signHash(second)).slice(0, 130) as Hex, "0x1d"]),
+  ],
   ["of zeroes", async () => await Promise.resolve(`0x${"00".repeat(130)}` as const)],
   [
     "cut by a byte",
-    async () => (await joined([first, second], async (one) => await by(one))).slice(0, -2) as Hex,
+    async () => (await joined([first, second], async (one) => await signHash(one))).slice(0, -2) as Hex,
   ],
-  ["with a byte too many", async () => concat([await by(first), await by(second), "0x00"])],
+  ["with a byte too many", async () => concat([await signHash(first), await signHash(second), "0x00"])],
 ])("reports an invalid signature %s without reverting", async (_what, signature) => {
   expect(await verdict(await signature())).toBe(invalid);
 });
@@ -127,8 +145,8 @@ test("replacing the signer set takes effect immediately, and removed signers can
   const isSigner = async (who: Address): Promise<boolean> =>
     await chain.client.readContract({ ...read, functionName: "isSigner", args: [who] });
   expect([await isSigner(first.address), await isSigner(stranger.address)]).toEqual([false, true]);
-  expect(await verdict(await joined([first, second], async (one) => await by(one)), set)).toBe(invalid);
-  expect(await verdict(await by(stranger), set)).toBe(valid);
+  expect(await verdict(await joined([first, second], async (one) => await signHash(one)), set)).toBe(invalid);
+  expect(await verdict(await signHash(stranger), set)).toBe(valid);
 });
 
 test("only the owner can change the set", async () => {
@@ -144,15 +162,15 @@ test("only the owner can change the set", async () => {
 
 test.each<[string, () => readonly [readonly Address[], bigint], () => Hex]>([
   ["a threshold of none", () => [oracles, 0n], () => invalidThreshold(0n, 3n)],
-  ["a threshold above their number", () => [oracles, 4n], () => invalidThreshold(4n, 3n)],
+  ["a threshold above the number of signers", () => [oracles, 4n], () => invalidThreshold(4n, 3n)],
   ["no signers", () => [[], 0n], () => invalidThreshold(0n, 0n)],
   ["the zero address", () => [[first.address, zeroAddress], 1n], () => noAddress],
   [
-    "one of them twice",
+    "a signer twice",
     () => [[first.address, second.address, first.address], 2n],
     () => encodeErrorResult({ abi: oracleMultisigAbi, errorName: "DuplicateSigner", args: [first.address] }),
   ],
-])("a set with %s is refused, at the start and later", async (_what, set, reason) => {
+])("a set with %s is refused, both on deployment and later", async (_what, set, reason) => {
   const [signers, threshold] = set();
   expect(
     await chain.deployRevertOf(oracleMultisigAbi, oracleMultisigBytecode, [
@@ -178,7 +196,7 @@ function invalidThreshold(threshold: bigint, signers: bigint): Hex {
   });
 }
 
-test("has an owner from the start", async () => {
+test("cannot be deployed without an owner", async () => {
   const args = [zeroAddress, oracles, 2n];
   expect(await chain.deployRevertOf(oracleMultisigAbi, oracleMultisigBytecode, args)).toBe(noAddress);
 });

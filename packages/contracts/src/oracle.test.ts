@@ -129,7 +129,7 @@ test("an idempotency key executes only once, even with other signed actions", as
 });
 
 test.each<[string, (e: Execution) => Promise<Hex>]>([
-  ["of another key", async (e) => await signExecution(stranger, oracle, e)],
+  ["by another key", async (e) => await signExecution(stranger, oracle, e)],
   ["for another contract", async (e) => await signExecution(signer, hub, e)],
   ["for another chain", async (e) => await signExecution(signer, oracle, e, { chain: chainId + 1 })],
   ["for another domain name", async (e) => await signExecution(signer, oracle, e, { name: "Hub" })],
@@ -222,7 +222,7 @@ test.each<[string, Hex]>([
   ["with bits above its address", words(0n, wide + 1n, 1n, 1n)],
   ["with bits above its second address", words(2n, 1n, wide + 1n, 1n, 1n)],
   ["with bits above its address and no amount", words(1n, wide + 1n, 1n, 0n)],
-])("reverts the whole execution for a malformed action: one %s", async (_what, action) => {
+])("reverts the whole execution for a malformed action: %s", async (_what, action) => {
   tokenId += 1n;
   const execution = executionOf([mintAction(alice, tokenId, 1n), action]);
   const data = await signAndEncode(execution);
@@ -393,12 +393,12 @@ test("a successor does not repeat executions of an earlier contract", async () =
   expect(await balance(alice)).toBe(7n);
 });
 
-test("accepts at most five earlier contracts, which must be distinct and implement the interface", async () => {
+test("accepts at most five earlier contracts, but neither itself nor an account without code", async () => {
   const next = await chain.deploy(oracleAbi, oracleBytecode, [owner.address, hub, "Oracle", "1"]);
   const add = (earlier: Address): Hex =>
     encodeFunctionData({ abi: oracleAbi, functionName: "addEarlier", args: [earlier] });
-  for (const none of [next, stranger.address]) {
-    expect(await chain.revertOf(owner, { to: next, data: add(none) })).toBe(
+  for (const invalid of [next, stranger.address]) {
+    expect(await chain.revertOf(owner, { to: next, data: add(invalid) })).toBe(
       encodeErrorResult({ abi: oracleAbi, errorName: "NotAContract" }),
     );
   }

@@ -34,7 +34,7 @@ test.each<[string, Hex]>([
   ["no data", "0x"],
   ["less than an id", "0x1d1d"],
   ["more than an id", concat([id, "0x00"])],
-])("native sent with %s is refused", async (_with, data) => {
+])("refuses native token sent with %s", async (_with, data) => {
   expect(await chain.revertOf(user, { to: receiver, data, value: 1n })).toBe(errorData("IdMissing"));
 });
 
@@ -44,7 +44,7 @@ test("reverts if the solver cannot be paid", async () => {
   expect(await chain.revertOf(user, { to: unpayable, data: id, value: 1n })).toBe(errorData("ForwardFailed"));
 });
 
-test("has its solver, which cannot be the zero address", async () => {
+test("returns its solver, and cannot be deployed with the zero address as the solver", async () => {
   // The getter's selector is four bytes, so no 32-byte id can be taken for it.
   const known = await chain.client.readContract({
     address: receiver,

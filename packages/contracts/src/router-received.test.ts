@@ -193,7 +193,7 @@ test("an amount that would overflow counts as not received", async () => {
 test("a later call cannot note the balance again once it is lower", async () => {
   const tx = payment(take(paid), call(router, noteBalance(token, recipient)));
   expect(await chain.revertOf(solver, tx)).toBe(failure("NotedBefore", [token, recipient]));
-  // The payment fails even if the failure of the second record is ignored.
+  // The payment fails even if the failure of the second note is allowed.
   const quiet = payment(take(paid), {
     ...call(router, noteBalance(token, recipient)),
     allowFailure: true,
@@ -237,20 +237,20 @@ test("notes an account with a zero balance like any other", async () => {
 test.each([
   ["note", () => noteBalance(token, recipient)],
   ["require", () => requireReceived(token, recipient, 0n)],
-])("only a multicall can %s, also while one runs", async (_what, data) => {
+])("refuses to %s outside a multicall, and for a contract that a multicall calls", async (_what, data) => {
   expect(await chain.revertOf(stranger, { to: router, data: data() })).toBe(failure("OnlyFromMulticall", []));
   const intruder = await deployArmed(router, data());
   await chain.send(solver, { ...payment(call(intruder, "0x", 1n)), value: 1n });
   expect(await answerOf(intruder)).toBe(failure("OnlyFromMulticall", []));
 });
 
-test("no other multicall can note a balance while one runs", async () => {
+test("a second multicall cannot note a balance while the first one runs", async () => {
   const intruder = await deployArmed(router, multicall([call(router, noteBalance(token, recipient))]));
   await chain.send(solver, { ...payment(call(intruder, "0x", 1n)), value: 1n });
   expect(await answerOf(intruder)).toBe(reentered);
 });
 
-test("a token that notes the balance while it is pulled makes the payment fail, and never cheaper", async () => {
+test("a token that notes the balance while it is pulled can only make the payment fail", async () => {
   token = await aToken(callbackTokenAbi, callbackTokenBytecode);
   const early = multicall([call(router, noteBalance(token, recipient))]);
   const { to, data } = await armToken(router, early);

@@ -164,45 +164,52 @@ function authorization(changes: Partial<Authorization> = {}): Authorization {
 }
 
 /** Computes the nonce as the contract documents it. */
-function nonceOf(of: Authorization, bound: Witness): Hex {
+function nonceOf(authorized: Authorization, bound: Witness): Hex {
   const witnessHash = hashStruct({ types: routeWitnessTypes, primaryType: "RouteWitness", data: bound });
   const words = ["bytes32", "address", "address", "uint256", "uint256", "uint256"] as const;
   return keccak256(
     encodeAbiParameters(
       words.map((type) => ({ type })),
-      [witnessHash, of.token, of.from, of.value, of.validAfter, of.validBefore],
+      [
+        witnessHash,
+        authorized.token,
+        authorized.from,
+        authorized.value,
+        authorized.validAfter,
+        authorized.validBefore,
+      ],
     ),
   );
 }
 
-async function signAuthorization(of: Authorization, bound: Witness): Promise<Hex> {
+async function signAuthorization(authorized: Authorization, bound: Witness): Promise<Hex> {
   return await user.signTypedData({
-    domain: { name: "Test USD", version: "1", chainId, verifyingContract: of.token },
+    domain: { name: "Test USD", version: "1", chainId, verifyingContract: authorized.token },
     types: receiveWithAuthorizationTypes,
     primaryType: "ReceiveWithAuthorization",
     message: {
-      from: of.from,
+      from: authorized.from,
       to: proxy,
-      value: of.value,
-      validAfter: of.validAfter,
-      validBefore: of.validBefore,
-      nonce: nonceOf(of, bound),
+      value: authorized.value,
+      validAfter: authorized.validAfter,
+      validBefore: authorized.validBefore,
+      nonce: nonceOf(authorized, bound),
     },
   });
 }
 
-function withSignature(of: Authorization, signature: Hex) {
+function withSignature(authorized: Authorization, signature: Hex) {
   const { r, s, yParity } = parseSignature(signature);
-  return { ...of, v: 27 + yParity, r, s };
+  return { ...authorized, v: 27 + yParity, r, s };
 }
 
-function authorizationRoute(of: Authorization, bound: Witness, signature: Hex): Tx {
+function authorizationRoute(authorized: Authorization, bound: Witness, signature: Hex): Tx {
   return {
     to: proxy,
     data: encodeFunctionData({
       abi: approvalProxyAbi,
       functionName: "authorizationRoute",
-      args: [withSignature(of, signature), bound],
+      args: [withSignature(authorized, signature), bound],
     }),
   };
 }
@@ -212,20 +219,20 @@ function wrongRelayer(relayer: Address, caller: Address): Hex {
 }
 
 /** Every field of a witness changed, one at a time. */
-function alterations(of: Witness): readonly (readonly [string, Witness])[] {
-  const [first] = of.calls;
+function alterations(original: Witness): readonly (readonly [string, Witness])[] {
+  const [first] = original.calls;
   if (first === undefined) throw new RangeError("a route without calls");
-  const calls = (changes: Partial<Call>): Witness => ({ ...of, calls: [{ ...first, ...changes }] });
+  const calls = (changes: Partial<Call>): Witness => ({ ...original, calls: [{ ...first, ...changes }] });
   return [
-    ["another relayer", { ...of, relayer: stranger.address }],
-    ["another refund recipient", { ...of, refundTo: stranger.address }],
-    ["another token to refund", { ...of, refundTokens: [recipient] }],
+    ["another relayer", { ...original, relayer: stranger.address }],
+    ["another refund recipient", { ...original, refundTo: stranger.address }],
+    ["another token to refund", { ...original, refundTokens: [recipient] }],
     ["another target", calls({ to: proxy })],
     ["other calldata", calls({ data: depositBalance(depository, stranger.address, token, 300n) })],
     ["another value", calls({ value: 1n })],
-    ["another failure rule", calls({ allowFailure: true })],
-    ["no call", { ...of, calls: [] }],
-    ["an extra call", { ...of, calls: [first, first] }],
+    ["another allowFailure", calls({ allowFailure: true })],
+    ["no call", { ...original, calls: [] }],
+    ["an extra call", { ...original, calls: [first, first] }],
   ];
 }
 
@@ -259,7 +266,7 @@ test("routes several permitted tokens, and refunds the remainder of each to the 
   expect(await chain.tokenBalance(other, router)).toBe(0n);
 });
 
-test("refunds the remainder, and that of other listed tokens, to the signed address", async () => {
+test("refunds the remainders of the permitted and the listed tokens to the signed address", async () => {
   const other = await heldToken(chain, permit2Address, 0n);
   for (const swapped of [usd, other]) await chain.send(deployer, { to: swapped, data: mint(router, 5n) });
   const bound = witness({
@@ -322,7 +329,7 @@ test("neither amount, token, nonce, deadline nor owner of a permit can be change
   expect(await chain.revertOf(stranger, forOther)).toBe(permit2Error("InvalidSigner"));
 });
 
-test("a permit can be submitted once, and only as signed", async () => {
+test("a permit can be submitted only once", async () => {
   const tx = permit2Route(permit(), witness(), await signPermit(permit(), witness()));
   await chain.send(stranger, tx);
   expect(await chain.tokenBalance(token, depository)).toBe(300n);
@@ -337,7 +344,7 @@ test("a permit expires at its deadline", async () => {
   );
 });
 
-test("a failed route leaves the tokens and the signature unused", async () => {
+test("a failed route moves no tokens and does not use up the permit's nonce", async () => {
   const tooMuch = witness({ calls: [call(router, depositBalance(depository, user.address, token, 301n))] });
   const tx = permit2Route(permit(), tooMuch, await signPermit(permit(), tooMuch));
   expect(await chain.revertOf(solver, tx)).toBe(
@@ -393,7 +400,7 @@ test("deposits tokens without any approval, with one EIP-3009 signature", async 
   expect(await chain.tokenBalance(usd, user.address)).toBe(700n);
 });
 
-test("the nonce of an authorization equals that of the contract", async () => {
+test("computes the same authorization nonce as the contract", async () => {
   const bound = usdWitness({ relayer: solver.address, refundTo: recipient, refundTokens: [token, usd] });
   const answer = await chain.client.readContract({
     address: proxy,
@@ -404,14 +411,14 @@ test("the nonce of an authorization equals that of the contract", async () => {
   expect(answer).toBe(nonceOf(authorization(), bound));
 });
 
-test("a known witness has a known hash and nonce", () => {
+test("computes the expected hash and nonce of a fixed witness", () => {
   const fixed: Witness = {
     relayer: freshAddress(1),
     refundTo: freshAddress(2),
     refundTokens: [freshAddress(3), freshAddress(4)],
     calls: [{ to: freshAddress(5), data: "0x1234", value: 6n, allowFailure: true }],
   };
-  const of: Authorization = {
+  const authorized: Authorization = {
     token: freshAddress(7),
     from: freshAddress(8),
     value: 9n,
@@ -421,7 +428,9 @@ test("a known witness has a known hash and nonce", () => {
   expect(hashStruct({ types: routeWitnessTypes, primaryType: "RouteWitness", data: fixed })).toBe(
     "0x96b8620fb403675147b0f1259d381faefd456bb3f1e031091067ec66002dec02",
   );
-  expect(nonceOf(of, fixed)).toBe("0xeceb18246eb68e89aac712b918b982ec14433ff4aab0b2cb624d341bbfa845d1");
+  expect(nonceOf(authorized, fixed)).toBe(
+    "0xeceb18246eb68e89aac712b918b982ec14433ff4aab0b2cb624d341bbfa845d1",
+  );
 });
 
 test("no part of the route of authorized tokens can be changed", async () => {
@@ -508,14 +517,14 @@ test("refuses a token that accepts unknown calls without moving anything", async
   const any = await chain.deploy(answersAnythingAbi, answersAnythingBytecode);
   await chain.send(deployer, { to: any, data: mint(user.address, 1_000n) });
   await chain.send(user, { to: any, data: approve(proxy, maxUint256) });
-  const of = authorization({ token: any });
-  expect(await chain.revertOf(stranger, authorizationRoute(of, usdWitness(), `0x${"11".repeat(64)}1b`))).toBe(
-    encodeErrorResult({ abi: transferErrorsAbi, errorName: "TransferFailed" }),
-  );
+  const authorized = authorization({ token: any });
+  expect(
+    await chain.revertOf(stranger, authorizationRoute(authorized, usdWitness(), `0x${"11".repeat(64)}1b`)),
+  ).toBe(encodeErrorResult({ abi: transferErrorsAbi, errorName: "TransferFailed" }));
 });
 
 /** Makes a token call the proxy with another route during its next transfer. */
-async function callBack(calling: Address): Promise<void> {
+async function armCallback(calling: Address): Promise<void> {
   const again = encodeFunctionData({
     abi: approvalProxyAbi,
     functionName: "pullAndRoute",
@@ -538,7 +547,7 @@ test("a token cannot reenter the proxy during a permit transfer", async () => {
     abi: callbackTokenAbi,
     bytecode: callbackTokenBytecode,
   });
-  await callBack(calling);
+  await armCallback(calling);
   const used = permit({ permitted: [{ token: calling, amount: 300n }] });
   const bound = witness({ calls: [call(router, depositBalance(depository, user.address, calling, 300n))] });
   await chain.send(solver, permit2Route(used, bound, await signPermit(used, bound)));
@@ -551,10 +560,10 @@ test("a token cannot reenter the proxy during an authorized transfer", async () 
     abi: callbackAuthorizationAbi,
     bytecode: callbackAuthorizationBytecode,
   });
-  await callBack(calling);
-  const of = authorization({ token: calling });
+  await armCallback(calling);
+  const authorized = authorization({ token: calling });
   const bound = witness({ calls: [call(router, depositBalance(depository, user.address, calling, 300n))] });
-  await chain.send(solver, authorizationRoute(of, bound, await signAuthorization(of, bound)));
+  await chain.send(solver, authorizationRoute(authorized, bound, await signAuthorization(authorized, bound)));
   expect(await answerTo(calling)).toBe(reentered);
   expect(await chain.tokenBalance(calling, depository)).toBe(300n);
 });

@@ -45,7 +45,7 @@ interface Authorization {
   readonly from: Address;
   readonly to: Address;
   readonly value: bigint;
-  /** Unix seconds, like `validBefore`; both ends are outside. */
+  /** Unix seconds, like `validBefore`; both ends are exclusive. */
   readonly validAfter: bigint;
   readonly validBefore: bigint;
   readonly nonce: Hex;
@@ -162,21 +162,21 @@ test("a permit approves by signature once", async () => {
 });
 
 test.each(forms)("anyone can submit a signed transfer once (%s)", async (form) => {
-  const signedOff = authorization();
-  const signature = await signTransfer(user, signedOff);
-  const data = move("transferWithAuthorization", signedOff, signature, form);
+  const signed = authorization();
+  const signature = await signTransfer(user, signed);
+  const data = move("transferWithAuthorization", signed, signature, form);
   const receipt = await chain.send(solver, { to: usd, data });
   expect(eventsOf(receipt, usd, testUsdAbi, "AuthorizationUsed")).toEqual([
-    { authorizer: user.address, nonce: signedOff.nonce },
+    { authorizer: user.address, nonce: signed.nonce },
   ]);
   expect(await chain.tokenBalance(usd, payee)).toBe(10n);
-  expect(await chain.revertOf(solver, { to: usd, data })).toBe(usedAlready(signedOff.nonce));
+  expect(await chain.revertOf(solver, { to: usd, data })).toBe(usedAlready(signed.nonce));
 });
 
 test.each(forms)("only the payee can submit a signed receipt (%s)", async (form) => {
-  const signedOff = authorization({ to: solver.address });
-  const signature = await signReceive(user, signedOff);
-  const data = move("receiveWithAuthorization", signedOff, signature, form);
+  const signed = authorization({ to: solver.address });
+  const signature = await signReceive(user, signed);
+  const data = move("receiveWithAuthorization", signed, signature, form);
   expect(await chain.revertOf(stranger, { to: usd, data })).toBe(
     encodeErrorResult({
       abi: testUsdAbi,
@@ -190,14 +190,14 @@ test.each(forms)("only the payee can submit a signed receipt (%s)", async (form)
 });
 
 test("a signed receipt cannot be submitted as a transfer", async () => {
-  const signedOff = authorization({ to: solver.address });
-  const data = move("transferWithAuthorization", signedOff, await signReceive(user, signedOff));
+  const signed = authorization({ to: solver.address });
+  const data = move("transferWithAuthorization", signed, await signReceive(user, signed));
   expect(await chain.revertOf(stranger, { to: usd, data })).toBe(invalid);
 });
 
 test.each(forms)("a cancelled authorization cannot be used (%s)", async (form) => {
-  const signedOff = authorization();
-  const { nonce } = signedOff;
+  const signed = authorization();
+  const { nonce } = signed;
   const forged = cancel(nonce, await signCancel(stranger, nonce), form);
   expect(await chain.revertOf(stranger, { to: usd, data: forged })).toBe(invalid);
 
@@ -208,16 +208,16 @@ test.each(forms)("a cancelled authorization cannot be used (%s)", async (form) =
   expect(eventsOf(receipt, usd, testUsdAbi, "AuthorizationCanceled")).toEqual([
     { authorizer: user.address, nonce },
   ]);
-  const data = move("transferWithAuthorization", signedOff, await signTransfer(user, signedOff), form);
+  const data = move("transferWithAuthorization", signed, await signTransfer(user, signed), form);
   expect(await chain.revertOf(solver, { to: usd, data })).toBe(usedAlready(nonce));
 });
 
 test("refuses an authorization by another key, or for another amount", async () => {
-  const signedOff = authorization();
-  const byStranger = move("transferWithAuthorization", signedOff, await signTransfer(stranger, signedOff));
+  const signed = authorization();
+  const byStranger = move("transferWithAuthorization", signed, await signTransfer(stranger, signed));
   expect(await chain.revertOf(solver, { to: usd, data: byStranger })).toBe(invalid);
-  const signature = await signTransfer(user, signedOff);
-  const larger = move("transferWithAuthorization", { ...signedOff, value: 11n }, signature);
+  const signature = await signTransfer(user, signed);
+  const larger = move("transferWithAuthorization", { ...signed, value: 11n }, signature);
   expect(await chain.revertOf(solver, { to: usd, data: larger })).toBe(invalid);
 });
 
@@ -243,8 +243,8 @@ test("an authorization is valid only between its two times", async () => {
 test("a contract wallet can authorize with a bytes signature (EIP-1271)", async () => {
   const wallet = await chain.deploy(contractAllocatorAbi, contractAllocatorBytecode, [user.address]);
   await chain.send(user, { to: usd, data: mint(wallet, 10n) });
-  const signedOff = authorization({ from: wallet });
-  const data = move("transferWithAuthorization", signedOff, await signTransfer(user, signedOff));
+  const signed = authorization({ from: wallet });
+  const data = move("transferWithAuthorization", signed, await signTransfer(user, signed));
   await chain.send(solver, { to: usd, data });
   expect(await chain.tokenBalance(usd, payee)).toBe(10n);
 });

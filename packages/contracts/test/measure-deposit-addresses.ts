@@ -39,15 +39,15 @@ export async function measureDepositAddresses(bench: GasBench) {
   await payNative(1);
   const nativeLater = await sweep(1, zeroAddress, amountWei);
 
-  const paid = async (n: number): Promise<Address> => {
+  const payUsd = async (n: number): Promise<Address> => {
     const usd = await freshUsd(user.address);
     await chain.send(user, { to: usd, data: transfer(await addressOf(n), amountUsd) });
     return usd;
   };
-  const erc20First = await sweep(2, await paid(2), amountUsd);
-  const erc20Later = await sweep(2, await paid(2), amountUsd);
+  const erc20First = await sweep(2, await payUsd(2), amountUsd);
+  const erc20Later = await sweep(2, await payUsd(2), amountUsd);
 
-  const overpaidUsd = await paid(3);
+  const overpaidUsd = await payUsd(3);
   const overpaidData = encodeFunctionData({
     abi: depositAddressFactoryAbi,
     functionName: "sweepMany",
@@ -87,7 +87,7 @@ export async function measureDepositAddresses(bench: GasBench) {
   const recoverData = encodeFunctionData({
     abi: depositAddressFactoryAbi,
     functionName: "recover",
-    args: [keyOf(2), await paid(2)],
+    args: [keyOf(2), await payUsd(2)],
   });
   const recover = await gasOf(allocator, { to: factory, data: recoverData });
   return { nativeFirst, nativeLater, erc20First, erc20Later, overpaid, pull, recover };

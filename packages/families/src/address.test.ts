@@ -43,7 +43,7 @@ test("each family's native currency matches the contract, and has bytes", () => 
   }
 });
 
-const refused = (act: () => unknown) => {
+const outcomeOf = (act: () => unknown) => {
   try {
     act();
     return "accepted";
@@ -56,7 +56,7 @@ const refused = (act: () => unknown) => {
 const P2WPKH = "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq";
 
 test("refuses an address in another format, of another family or of another network, naming its field", () => {
-  const others: [VmType, ...string[]][] = [
+  const invalid: [VmType, ...string[]][] = [
     [
       "ethereum-vm",
       "",
@@ -141,10 +141,10 @@ test("refuses an address in another format, of another family or of another netw
       "0".repeat(32),
     ],
   ];
-  for (const [vm, ...texts] of others)
+  for (const [vm, ...texts] of invalid)
     for (const text of texts)
       expect(
-        refused(() => encodeAddress(vm, text, "recipient")),
+        outcomeOf(() => encodeAddress(vm, text, "recipient")),
         `${vm} ${text.slice(0, 80)}`,
       ).toBe("INVALID_REQUEST recipient");
 });
@@ -163,8 +163,8 @@ test("encodes newer witness programs of Bitcoin", () => {
 
 test("a longer prefix that starts like Bitcoin's belongs to another network", () => {
   const words = [0, ...bech32.toWords(new Uint8Array(20).fill(7))];
-  expect(refused(() => encodeAddress("bitcoin-vm", bech32.encode("bc", words)))).toBe("accepted");
-  expect(refused(() => encodeAddress("bitcoin-vm", bech32.encode("bc1x", words)))).toBe(
+  expect(outcomeOf(() => encodeAddress("bitcoin-vm", bech32.encode("bc", words)))).toBe("accepted");
+  expect(outcomeOf(() => encodeAddress("bitcoin-vm", bech32.encode("bc1x", words)))).toBe(
     "INVALID_REQUEST address",
   );
 });
@@ -224,7 +224,7 @@ test("any text is an address or is refused with a ServiceError", () => {
   fc.assert(
     fc.property(texts, fc.constantFrom(...families), (text, vm) => {
       for (const act of [() => canonicalAddress(vm, text), () => canonicalTransactionId(vm, text)])
-        expect(refused(act)).toMatch(/^(accepted|INVALID_REQUEST .*)$/);
+        expect(outcomeOf(act)).toMatch(/^(accepted|INVALID_REQUEST .*)$/);
     }),
     { numRuns: 400 },
   );
@@ -257,7 +257,7 @@ test("a transaction id has one format in each family", () => {
     ];
     for (const other of others)
       expect(
-        refused(() => canonicalTransactionId(vm, other)),
+        outcomeOf(() => canonicalTransactionId(vm, other)),
         `${vm} ${JSON.stringify(other)}`,
       ).toBe("INVALID_REQUEST transactionId");
   }
@@ -275,7 +275,7 @@ test("a Solana signature is base58 of exactly 64 bytes", () => {
     `0x${hash}`,
   ])
     expect(
-      refused(() => canonicalTransactionId("solana-vm", other)),
+      outcomeOf(() => canonicalTransactionId("solana-vm", other)),
       other,
     ).toBe("INVALID_REQUEST transactionId");
 });

@@ -9,8 +9,8 @@ const deposit: DepositEvidence = {
   amount: 1n,
   depositId: undefined,
 };
-const made = [deposit];
-const bare = [{ ...deposit, isBare: true as const }];
+const reported = [deposit];
+const bareTransfers = [{ ...deposit, isBare: true as const }];
 
 test("attests the deposits of one depository only, and prefers the current one", () => {
   const chosen = (present: readonly DepositEvidence[], former: readonly DepositEvidence[]): string =>
@@ -19,13 +19,13 @@ test("attests the deposits of one depository only, and prefers the current one",
       { depository: "former", deposits: former },
     ]).depository;
   expect(chosen([], [])).toBe("present");
-  expect(chosen(made, made)).toBe("present");
-  expect(chosen([], made)).toBe("former");
-  expect(chosen([], bare)).toBe("former");
-  expect(chosen(bare, bare)).toBe("present");
+  expect(chosen(reported, reported)).toBe("present");
+  expect(chosen([], reported)).toBe("former");
+  expect(chosen([], bareTransfers)).toBe("former");
+  expect(chosen(bareTransfers, bareTransfers)).toBe("present");
 });
 
-test("a transfer of any token to the current depository does not displace a deposit to a former one", () => {
-  const former = { depository: "former", deposits: made };
-  expect(attestedDepository([{ depository: "present", deposits: bare }, former])).toBe(former);
+test("a transfer without an id to the current depository does not displace a deposit to a former one", () => {
+  const former = { depository: "former", deposits: reported };
+  expect(attestedDepository([{ depository: "present", deposits: bareTransfers }, former])).toBe(former);
 });

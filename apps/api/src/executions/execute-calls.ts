@@ -121,7 +121,7 @@ export async function executeCalls(
         signal,
         maxGas: MAX_GAS,
         roomBps: GAS_HEADROOM_BPS,
-        senderHasWei: pulse.gasBalance(executor.address).amount,
+        senderBalanceWei: pulse.gasBalance(executor.address).amount,
       },
     ),
     question.destination && terms && priceDestination(services, terms, question.destination, paidIn, signal),

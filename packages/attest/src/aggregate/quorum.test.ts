@@ -4,7 +4,7 @@ import { keccak256, stringToBytes } from "viem";
 import { expect, test } from "vitest";
 import type { AttestationRoute, ClaimedSignature } from "./attestation-route.ts";
 import { examine, type AnswerSource, type Arrival, type QuorumPolicy } from "./examine.ts";
-import { answerOf, standing } from "./quorum.ts";
+import { answerOf, evaluateQuorum } from "./quorum.ts";
 
 /** Lines that are signed one by one. */
 interface Lines {
@@ -44,14 +44,14 @@ const LISTED = new Set([L, A, B, C, D]);
 const claimArbitrary = fc
   .record({
     signer: fc.constantFrom(...addresses),
-    maker: fc.option(fc.constantFrom(...addresses), { freq: 4 }),
+    actualSigner: fc.option(fc.constantFrom(...addresses), { freq: 4 }),
     text: fc.constantFrom("x", "y", "other"),
     variant: fc.constantFrom(0, 1),
     isUpper: fc.boolean(),
   })
-  .map(({ signer, maker, text, variant, isUpper }) => ({
+  .map(({ signer, actualSigner, text, variant, isUpper }) => ({
     signer: isUpper ? `0x${signer.slice(2).toUpperCase()}` : signer,
-    signature: sign(maker ?? signer, digestOf(text), variant),
+    signature: sign(actualSigner ?? signer, digestOf(text), variant),
   }));
 
 const answerArbitrary: fc.Arbitrary<Lines> = fc.record({
@@ -88,7 +88,7 @@ const outcome = (arrivals: readonly Arrival<Lines>[], policy: QuorumPolicy): unk
 };
 
 const fold = (arrivals: readonly Arrival<Lines>[], policy: QuorumPolicy) =>
-  standing(
+  evaluateQuorum(
     arrivals.map((arrival) => examine(arrival, route, policy, recover)),
     policy,
   );
@@ -115,8 +115,8 @@ test("returns one signature per accepted signer over its own slot, in ascending 
       if (best === undefined) return;
       const answer = answerOf(route, best);
       for (const { text, signatures } of best.slots.length === 0 ? [] : answer.lines) {
-        const makers = signatures.map(({ signature }) => recover(digestOf(text), signature));
-        expect(makers).toEqual(best.signers);
+        const actualSigners = signatures.map(({ signature }) => recover(digestOf(text), signature));
+        expect(actualSigners).toEqual(best.signers);
         expect(signatures.map(({ signer }) => signer)).toEqual(best.signers);
       }
       expect([...new Set(best.signers)].sort()).toEqual(best.signers);
@@ -171,16 +171,16 @@ function line(text: string, by: readonly (readonly [Address, string])[], remark 
   return { lines: [{ text, signatures }], domain: "ours", remark };
 }
 
-test("picks the smaller key among two equal groups without this oracle", () => {
+test("picks the smaller key of two equally strong groups without this oracle", () => {
   const x = { source: 0, answer: line("x", [[A, "x"]]) };
   const y = { source: 1, answer: line("y", [[B, "y"]]) };
   const keys = [x, y].map((arrival) => examine(arrival, route, policy, recover).key).sort();
   expect(fold([x, y], policy).best?.key).toBe(keys[0]);
-  const turned = [
+  const swapped = [
     { ...x, source: 1 },
     { ...y, source: 0 },
   ];
-  expect(fold(turned, policy).best?.key).toBe(keys[0]);
+  expect(fold(swapped, policy).best?.key).toBe(keys[0]);
 });
 
 test("counts this oracle's answer only with its own signature", () => {
@@ -189,7 +189,7 @@ test("counts this oracle's answer only with its own signature", () => {
 });
 
 test("takes unsigned fields from this oracle, otherwise from the first peer whose signature counts", () => {
-  const idle = { source: 0, answer: line("x", [[A, "y"]], "of one who signed nothing") };
+  const idle = { source: 0, answer: line("x", [[A, "y"]], "without a valid signature") };
   const first = { source: 1, answer: line("x", [[B, "x"]], "first") };
   const second = { source: 2, answer: line("x", [[C, "x"]], "second") };
   expect(fold([second, first, idle], policy).best?.answer.remark).toBe("first");
@@ -228,7 +228,7 @@ test("recovers at most 256 signatures of a peer's answer, or one for each of its
   const answer: Lines = {
     lines: Array.from({ length: 10 }, () => ({
       text: "x",
-      // Signed by another than the claimed signer, so that each must be recovered.
+      // Over other text, so that no signature counts and each must be recovered.
       signatures: Array.from({ length: 40 }, () => ({ signer: A, signature: sign(A, digestOf("other")) })),
     })),
     domain: "ours",

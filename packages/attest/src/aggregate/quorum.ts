@@ -3,7 +3,7 @@ import type { AttestationRoute, ClaimedSignature } from "./attestation-route.ts"
 import type { AnswerSource, Examined, QuorumPolicy } from "./examine.ts";
 
 /** The state of the aggregation after some answers. */
-export interface Standing<Answer> {
+export interface QuorumState<Answer> {
   /** The strongest group; undefined if nothing received so far may be returned. */
   readonly best: SignedGroup<Answer> | undefined;
   /** Whether `best` has enough of the listed signers, so that pending answers are not needed. */
@@ -33,14 +33,14 @@ export interface SignedGroup<Answer> {
  * sign is ignored, and this oracle's own loses to any signed group, so that a lagging node cannot hide what
  * was signed.
  */
-export function standing<Answer>(
+export function evaluateQuorum<Answer>(
   examined: readonly Examined<Answer>[],
   policy: QuorumPolicy,
-): Standing<Answer> {
+): QuorumState<Answer> {
   const byKey = Map.groupBy([...examined].sort(bySource), ({ key }) => key);
   const best = [...byKey.values()]
     .map(toGroup)
-    .filter((group) => mayBeAnswered(group, policy))
+    .filter((group) => canBeReturned(group, policy))
     .sort(strongestFirst)[0];
   return {
     best,
@@ -79,7 +79,7 @@ function toGroup<Answer>(members: readonly Examined<Answer>[]): SignedGroup<Answ
   };
 }
 
-function mayBeAnswered<Answer>(group: SignedGroup<Answer>, policy: QuorumPolicy): boolean {
+function canBeReturned<Answer>(group: SignedGroup<Answer>, policy: QuorumPolicy): boolean {
   if (group.slots.length === 0) return hasLocal(group);
   return group.signers.length > 0 && (policy.signers !== undefined || hasLocal(group));
 }
@@ -95,9 +95,9 @@ function hasLocal<Answer>(group: SignedGroup<Answer>): boolean {
 }
 
 function bySource<Answer>(a: Examined<Answer>, b: Examined<Answer>): number {
-  return place(a.source) - place(b.source);
+  return orderOf(a.source) - orderOf(b.source);
 }
 
-function place(source: AnswerSource): number {
+function orderOf(source: AnswerSource): number {
   return source === "local" ? -1 : source;
 }

@@ -3,7 +3,7 @@ import { arrayHash, keccak, keccakHex, keccakText, structWriter, toHex } from "@
 import type { AttestationHub, Hex, Hex32 } from "@causeway/domain";
 import { typeHash } from "./struct-type.ts";
 
-/** A change of the hub that happens at most once and atomically. */
+/** A list of hub actions that the hub applies atomically and at most once. */
 export interface Execution {
   readonly idempotencyKey: Hex32;
   /** Encoded actions in order, see `encodeHubAction`. */

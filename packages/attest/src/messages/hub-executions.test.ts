@@ -81,12 +81,12 @@ test("credits a deposit with an id to the order's account, any other to the depo
   };
   const token = { tokenId: hubTokenId(at, depositor), amount: 5n };
   expect(creditOf(at, deposit)).toEqual({ holder: addressVector.output.packed, ...token });
-  const without = { ...deposit, depositId: NO_DEPOSIT_ID };
-  expect(creditOf(at, without)).toEqual({ holder: hubAlias(at, depositor), ...token });
-  expect(creditOf(at, { ...without, timestamp: 0n })).toEqual(creditOf(at, without));
+  const withoutId = { ...deposit, depositId: NO_DEPOSIT_ID };
+  expect(creditOf(at, withoutId)).toEqual({ holder: hubAlias(at, depositor), ...token });
+  expect(creditOf(at, { ...withoutId, timestamp: 0n })).toEqual(creditOf(at, withoutId));
 });
 
-test("a fill moves every whole deposit to the solver before the solver pays the fees in their order", () => {
+test("a fill moves every whole deposit to the solver before the solver pays the fees, in order", () => {
   const solver = hubAlias(chainOf(order.solverChainId), order.solver);
   const moves = credits.map(({ holder, ...token }) => ({
     kind: "transfer",

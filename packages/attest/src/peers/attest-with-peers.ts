@@ -7,7 +7,7 @@ import type {
   RecoverSigner,
   RefusedSignature,
 } from "../aggregate/examine.ts";
-import { answerOf, standing } from "../aggregate/quorum.ts";
+import { answerOf, evaluateQuorum } from "../aggregate/quorum.ts";
 import type { SignedGroup } from "../aggregate/quorum.ts";
 import { askPeer, peerRequest } from "./ask-peer.ts";
 import { fanOut } from "./fan-out.ts";
@@ -74,8 +74,9 @@ export class NoCountedSignature extends Error {
  * With a list of signers, the first group with enough of them is the answer, with or without this oracle,
  * and pending calls are aborted; if no group reaches the threshold, the strongest group is the answer, with
  * a warning. Without a list, waits for all peers and uses only the answers that agree with this oracle's.
- * @throws the error of `local` if no group may be returned (without a list: as soon as `local` fails), {@link
- * NoCountedSignature}, and `signal`'s reason when it aborts
+ * @throws the error of `local` if it fails and no group may be returned (without a list: immediately)
+ * @throws NoCountedSignature if nothing failed locally, but no group may be returned
+ * @throws the reason of `signal` when it aborts
  */
 export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Promise<PeerAttested<Answer>> {
   const { policy, route, recover } = call;
@@ -109,10 +110,10 @@ export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Pr
       reportPeer(call, source, failure.kind, settled.tookMs);
       continue;
     }
-    if (standing(examined, policy).complete) break;
+    if (evaluateQuorum(examined, policy).complete) break;
   }
 
-  const { best, complete } = standing(examined, policy);
+  const { best, complete } = evaluateQuorum(examined, policy);
   if (best === undefined) throw typeof local === "object" ? local.error : new NoCountedSignature();
   warnOfOthers(call, examined, best);
   const threshold = policy.signers === undefined ? 1 : policy.threshold;
@@ -127,7 +128,7 @@ export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Pr
   return { answer: answerOf(route, best), quorum: { signers, threshold, local: localResult(local, best) } };
 }
 
-const WHY: Readonly<Record<RefusedSignature["reason"], string>> = {
+const REFUSAL_TEXTS: Readonly<Record<RefusedSignature["reason"], string>> = {
   wrongSigner: "did not sign this message",
   unknownSigner: "is not a counted signer",
   tooMany: "exceeds the maximum number of signatures",
@@ -139,9 +140,9 @@ function startsOf<Answer>(call: PeerAttestation<Answer>): Starts<Answer> {
   const { route, incomingKey, timeoutMs } = call;
   const requestJson = peerRequest(call.body);
   const peers = call.peers.map(
-    (peer, place) =>
+    (peer, index) =>
       [
-        place,
+        index,
         async (signal: AbortSignal) =>
           await askPeer(peer, route, requestJson, { incomingKey, timeoutMs, signal }),
       ] as const,
@@ -179,7 +180,7 @@ function warnOfOthers<Answer>(
 function warnOfRefused<Answer>(call: PeerAttestation<Answer>, { source, refused }: Examined<Answer>): void {
   const [first] = refused;
   if (first === undefined) return;
-  const example = `${first.claimedSigner} at position ${first.slot} ${WHY[first.reason]}`;
+  const example = `${first.claimedSigner} at position ${first.slot} ${REFUSAL_TEXTS[first.reason]}`;
   warnOf(
     call,
     source,

@@ -37,4 +37,5 @@ export type PeerOutcome =
   | "encoding"
   | "notJson"
   | "invalid"
+  /** The peer runs in shadow mode: its signatures do not count. */
   | "shadow";

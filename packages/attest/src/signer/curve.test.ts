@@ -23,16 +23,18 @@ const scalar = fc.oneof(
 /**
  * Platforms with prebuilt bindings, where a fallback is a bug. Elsewhere, the portable curve is tested twice.
  */
-const built = ["linux-x64", "darwin-arm64", "win32-x64"].includes(`${process.platform}-${process.arch}`);
+const hasNativeBuild = ["linux-x64", "darwin-arm64", "win32-x64"].includes(
+  `${process.platform}-${process.arch}`,
+);
 
 function native(): Curve {
   const found = nativeCurve();
-  if (found === undefined && built) throw new Error("the native curve does not load");
+  if (found === undefined && hasNativeBuild) throw new Error("the native curve does not load");
   return found ?? portableCurve;
 }
 
 test("uses the native curve where it is available, and each curve reports its backend", () => {
-  expect(curve.backend).toBe(built ? "native" : "portable");
+  expect(curve.backend).toBe(hasNativeBuild ? "native" : "portable");
   expect(native().backend).toBe(curve.backend);
   expect(portableCurve.backend).toBe("portable");
 });
@@ -98,9 +100,9 @@ test("refuses to sign or recover from a malformed digest", () => {
 });
 
 test("refuses an invalid key without showing it", () => {
-  const none = hexToBytes(`0x${"ff".repeat(32)}`);
+  const invalidKey = hexToBytes(`0x${"ff".repeat(32)}`);
   for (const curve of [native(), portableCurve]) {
-    for (const act of [() => curve.sign(bytes(1n), none), () => curve.publicKey(none)]) {
+    for (const act of [() => curve.sign(bytes(1n), invalidKey), () => curve.publicKey(invalidKey)]) {
       expect(act).toThrow();
       expect(act).not.toThrow(/ffff|255,255|1157920892373/);
     }

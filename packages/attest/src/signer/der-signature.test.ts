@@ -22,7 +22,7 @@ test("parses DER signatures to the same values as the library that made them", (
   expect(integers).toBeDefined();
   const width = (value: bigint | undefined) =>
     Buffer.from((value ?? 0n).toString(16).padStart(64, "0"), "hex");
-  // The other library encodes r and s to the same DER bytes.
+  // DER may drop leading zeros, so compare r and s without their first byte.
   const again = Buffer.concat([width(integers?.r), width(integers?.s)]);
   expect(again.length).toBe(64);
   expect(der.includes(again.subarray(1, 32)) && der.includes(again.subarray(33))).toBe(true);
@@ -30,11 +30,11 @@ test("parses DER signatures to the same values as the library that made them", (
 
 test.each([
   ["nothing", ""],
-  ["another tag than SEQUENCE", "31 06 02 01 01 02 01 01"],
-  ["another tag than INTEGER for r", "30 06 03 01 01 02 01 01"],
-  ["another tag than INTEGER for s", "30 06 02 01 01 04 01 01"],
-  ["a sequence that claims more than there is", "30 07 02 01 01 02 01 01"],
-  ["a sequence that claims less than there is", "30 05 02 01 01 02 01 01"],
+  ["a tag other than SEQUENCE", "31 06 02 01 01 02 01 01"],
+  ["a tag other than INTEGER for r", "30 06 03 01 01 02 01 01"],
+  ["a tag other than INTEGER for s", "30 06 02 01 01 04 01 01"],
+  ["a sequence length above the actual one", "30 07 02 01 01 02 01 01"],
+  ["a sequence length below the actual one", "30 05 02 01 01 02 01 01"],
   ["bytes after the sequence", "30 06 02 01 01 02 01 01 00"],
   ["bytes after s within the sequence", "30 07 02 01 01 02 01 01 00"],
   ["a third integer", "30 09 02 01 01 02 01 01 02 01 01"],
@@ -45,7 +45,7 @@ test.each([
   ["an empty s", "30 06 02 02 01 01 02 00"],
   ["a negative r", "30 06 02 01 80 02 01 01"],
   ["a negative s", "30 06 02 01 01 02 01 ff"],
-  ["a leading zero that nothing needs", "30 07 02 02 00 01 02 01 01"],
+  ["an unnecessary leading zero", "30 07 02 02 00 01 02 01 01"],
   ["two leading zeros", "30 08 02 03 00 00 80 02 01 01"],
   ["a length in the long form", "30 81 06 02 01 01 02 01 01"],
   ["an integer's length in the long form", "30 07 02 81 01 01 02 01 01"],

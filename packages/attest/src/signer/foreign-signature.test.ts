@@ -64,7 +64,7 @@ test("vector kms-01: converts the service's answer to a signature that contracts
   }
 });
 
-test("any half of s and any parity gives the one canonical signature by the key", () => {
+test("converts low and high s of either parity to the canonical signature by the key", () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(
@@ -99,9 +99,9 @@ test("refuses r and s outside the curve's order", () => {
   const { address } = rawKeySigner("07".padStart(64, "0"));
   const read = (r: bigint, s: bigint) => foreignSignature(der(r, s), vector.answers[0].digest, address);
   expect(read(r, s)).toBeDefined();
-  for (const none of [0n, ORDER, ORDER + s, 2n ** 256n - 1n]) {
-    expect(read(r, none)).toBeUndefined();
-    expect(read(none, s)).toBeUndefined();
+  for (const outside of [0n, ORDER, ORDER + s, 2n ** 256n - 1n]) {
+    expect(read(r, outside)).toBeUndefined();
+    expect(read(outside, s)).toBeUndefined();
   }
 });
 

@@ -22,7 +22,7 @@ test("refuses a key of another curve or type", () => {
   expect(pointOfSpki(ed25519.export({ format: "der", type: "spki" }))).toBeUndefined();
 });
 
-test("refuses a compressed point, a missing or extra byte, and any other byte before the point", () => {
+test("refuses a compressed point, a missing or extra byte, and a changed byte before the coordinates", () => {
   const der = spki("secp256k1");
   expect(pointOfSpki(der.subarray(0, -1))).toBeUndefined();
   expect(pointOfSpki(Buffer.concat([der, Buffer.from([0])]))).toBeUndefined();
@@ -45,7 +45,7 @@ test("refuses coordinates that are not on the curve", () => {
     changed[at] = (changed[at] ?? 0) ^ 1;
     expect(pointOfSpki(changed)).toBeUndefined();
   }
-  // 1 and the y of its point, with the field's size added to x: the same point in an invalid encoding.
+  // The point with x = 1, and the same point with the field's size added to x, which is not canonical.
   const y = "4218f20ae6c646b363db68605822fb14264ca8d2587fdd6fbc750d587e76a7ee";
   const head = der.subarray(0, -64).toString("hex");
   const one = "1".padStart(64, "0");

@@ -33,7 +33,7 @@ test("an order's path is the first 124 bits of its id, in four non-hardened inde
   expect(depositPath(`0x${"0".repeat(30)}10${"f".repeat(32)}`)).toEqual([0, 0, 0, 1]);
 });
 
-test("the private key of an order's address is the key of the address that the public key derives", () => {
+test("the extended private and public keys derive the same address for an order", () => {
   const keyOf = depositPrivateKeys("mainnet", ZPRV, ZPUB);
   const script = depositKeys("mainnet", ZPUB).scriptOf(ORDER);
   expect(hexOf(p2wpkh(pubECDSA(keyOf(ORDER))).script)).toBe(script);

@@ -32,23 +32,23 @@ for (const [kind, { script }] of Object.entries(kinds))
       rate: 5_000n,
       publicKey: kind.includes("Taproot") ? utils.pubSchnorr(user.key) : publicKey,
     };
-    const made = depositTransaction(terms);
-    const tx = Transaction.fromPSBT(Buffer.from(made?.psbt ?? "", "base64"), { allowUnknownOutputs: true });
+    const built = depositTransaction(terms);
+    const tx = Transaction.fromPSBT(Buffer.from(built?.psbt ?? "", "base64"), { allowUnknownOutputs: true });
     tx.sign(user.key);
     tx.finalize();
     const paid = readRawTransaction(tx.extract());
     expect(paid?.outputs).toEqual([
       { script: depository.script, amount: 40_000n },
       carry(orderId),
-      { script: userScript, amount: 60_000n - (made?.fee ?? 0n) },
+      { script: userScript, amount: 60_000n - (built?.fee ?? 0n) },
     ]);
     const size = BigInt(tx.vsize);
-    expect(made?.fee).toBeGreaterThanOrEqual(size * 5n);
-    expect(made?.fee).toBeLessThanOrEqual((size + 20n) * 5n);
-    expect(typicalDepositFee(terms)).toBe(made?.fee);
+    expect(built?.fee).toBeGreaterThanOrEqual(size * 5n);
+    expect(built?.fee).toBeLessThanOrEqual((size + 20n) * 5n);
+    expect(typicalDepositFee(terms)).toBe(built?.fee);
   });
 
-test("makes no PSBT that the wallet cannot sign: insufficient funds, an unknown script, a nested script without its key", () => {
+test("returns no PSBT for insufficient funds, an unknown script, or a nested script without its key", () => {
   const scripts = {
     poor: user.script,
     unknown: hexOf(p2wsh(p2pk(publicKey)).script),

@@ -212,9 +212,9 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
       for (let at = 0; at < sources.length; at += MAX_CONCURRENT_SOURCES)
         await Promise.all(
           sources.slice(at, at + MAX_CONCURRENT_SOURCES).map(async ([txid, own]) => {
-            const made = (await bytesOf(txid))?.outputs ?? [];
+            const previousOutputs = (await bytesOf(txid))?.outputs ?? [];
             for (const input of own) {
-              const output = made[input.vout];
+              const output = previousOutputs[input.vout];
               if (output === undefined) continue;
               spent.set(input, output);
               outputs.set(placeOf(input), output);

@@ -124,7 +124,7 @@ test.each([
   expect(effect(spent, paid)).toHaveProperty("refusal");
 });
 
-test("its own transaction executes it, regardless of its signatures", () => {
+test("a withdrawal is executed by its own transaction, regardless of the signatures", () => {
   const plan = aTransaction(held, outputs).transaction;
   const signed = unsigned(held, outputs);
   signed.updateInput(0, { finalScriptSig: new Uint8Array([0x51]) }, true);
@@ -137,19 +137,19 @@ test.each([
   ["another recipient", [pay(other, 60_000n), pay(depository, 39_000n)]],
   ["another order of outputs", outputs.toReversed()],
   ["a further output", [...outputs, carry("x")]],
-])("an input that was spent with %s makes it impossible", (_, paid) => {
+])("a withdrawal is expired if its input was spent with %s", (_, paid) => {
   expect(meaningOf(aTransaction(held, outputs).transaction, aTransaction(held, paid).transaction)).toBe(
     "expired",
   );
 });
 
-test("another transaction that spends one of its inputs makes it impossible; one that spends none proves nothing", () => {
+test("a withdrawal is expired if another transaction spent one of its inputs; other transactions prove nothing", () => {
   const plan = aTransaction([...held, pay(solver, 5n)], outputs).transaction;
   expect(meaningOf(plan, aTransaction(held, [pay(other, 1n)]).transaction)).toBe("expired");
   expect(meaningOf(plan, aTransaction([pay(other, 7n)], outputs).transaction)).toBeUndefined();
 });
 
-test("its id is known before signing only if signatures do not change it", () => {
+test("a transaction's id is known before signing only if signatures do not change it", () => {
   const { transaction } = aTransaction(held, outputs);
   expect(certainId(transaction, held)).toBe(transaction.txid);
   const nested = { script: hexOf(p2sh(p2wpkh(pubECDSA(other.key))).script), amount: 1n };

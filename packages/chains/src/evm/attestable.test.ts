@@ -13,7 +13,7 @@ import {
   judgeAttestability,
   judgeTogether,
   type Attestability,
-  type Depositing,
+  type DepositingTransaction,
 } from "./attestable.ts";
 
 const hash: Hex = `0x${"11".repeat(32)}`;
@@ -75,7 +75,7 @@ async function attestable(
 
 async function verdictOn<Verdict>(
   asked: TransactionFact,
-  judge: (depositing: Depositing) => Promise<Verdict>,
+  judge: (depositing: DepositingTransaction) => Promise<Verdict>,
 ): Promise<Verdict | Attestability | undefined> {
   return (await judgeTogether([{ transaction: asked, block }], judge)).get(hash);
 }

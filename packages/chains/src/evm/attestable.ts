@@ -41,7 +41,7 @@ const SURELY_SMALL_GAS = 2_000_000n;
 export type Attestability = "attestable" | "unattestable" | "unknown";
 
 /** A mined transaction with deposits. */
-export interface Depositing {
+export interface DepositingTransaction {
   readonly transaction: TransactionFact;
   readonly block: Pick<BlockRef, "number" | "hash">;
 }
@@ -59,11 +59,11 @@ type HeavyVerdict = Exclude<Attestability, "attestable">;
  * @throws what `judge` throws for another reason, or if the small receipt of an ordinary transaction is late
  */
 export async function judgeTogether<Verdict>(
-  group: readonly Depositing[],
-  judge: (depositing: Depositing) => Promise<Verdict>,
+  group: readonly DepositingTransaction[],
+  judge: (depositing: DepositingTransaction) => Promise<Verdict>,
 ): Promise<ReadonlyMap<Hex, Verdict | HeavyVerdict>> {
   const verdicts = new Map<Hex, Verdict | HeavyVerdict>();
-  const judgeOne = async (one: Depositing): Promise<void> => {
+  const judgeOne = async (one: DepositingTransaction): Promise<void> => {
     verdicts.set(one.transaction.hash, await judge(one));
   };
   const isAlone = group.length === 1;
@@ -87,7 +87,7 @@ export async function judgeTogether<Verdict>(
 export async function judgeAttestability(
   transport: Node,
   rules: { readonly depository: Address; readonly attestation: AttestationRules | undefined },
-  { transaction, block }: Depositing,
+  { transaction, block }: DepositingTransaction,
   reads: BlockReads = blockReads(transport, rules.depository),
 ): Promise<"attestable" | "unattestable"> {
   const { depository, attestation } = rules;
@@ -108,17 +108,17 @@ export async function judgeAttestability(
 export async function findAttestedDepository(
   transport: Node,
   rules: { readonly depositories: Depositories; readonly attestation: AttestationRules | undefined },
-  { transaction, block }: Depositing,
+  { transaction, block }: DepositingTransaction,
   reads: BlockReads = blockReads(transport, rules.depositories[0]),
 ): Promise<{ readonly depository: Address } | "unattestable"> {
   const { depositories, attestation } = rules;
   const receipt = await receiptIn(transport, transaction.hash, block.hash);
   const { depository, deposits } = attestedIn(depositories, receipt, transaction);
-  const isTooMany =
+  const hasTooMany =
     attestation !== undefined &&
     deposits.length > MAX_WHOLE_DEPOSITS &&
     (await isAttestedWhole(reads, attestation, { transaction, block }));
-  return isTooMany ? "unattestable" : { depository };
+  return hasTooMany ? "unattestable" : { depository };
 }
 
 function unlessHeavy(error: unknown): void {
@@ -126,7 +126,7 @@ function unlessHeavy(error: unknown): void {
 }
 
 /** @throws `error`, unless it means that an answer is too large, or that a large one is late */
-function heavyVerdict({ transaction: { gasLimit } }: Depositing, error: unknown): HeavyVerdict {
+function heavyVerdict({ transaction: { gasLimit } }: DepositingTransaction, error: unknown): HeavyVerdict {
   if (isTooLarge(error)) return "unattestable";
   // Retrying forever would block all later blocks. But a small receipt is late only if the node has problems.
   const isSurelySmall = gasLimit !== undefined && gasLimit < SURELY_SMALL_GAS;
@@ -138,7 +138,7 @@ function heavyVerdict({ transaction: { gasLimit } }: Depositing, error: unknown)
 async function isAttestedWhole(
   reads: BlockReads,
   rules: AttestationRules,
-  { transaction: { gasLimit }, block }: Depositing,
+  { transaction: { gasLimit }, block }: DepositingTransaction,
 ): Promise<boolean> {
   if (isAttestedInParts(rules, 0n)) return false;
   if (gasLimit !== undefined && gasLimit < SURELY_ONE_EXECUTION_GAS) return false;
@@ -153,9 +153,9 @@ export interface BlockReads {
   /**
    * Logs about the depository; undefined if they are too large or too late, or the node refuses batches.
    */
-  logs(block: Depositing["block"]): Promise<readonly LogFact[] | undefined>;
+  logs(block: DepositingTransaction["block"]): Promise<readonly LogFact[] | undefined>;
   /** Unix seconds. */
-  timestamp(block: Depositing["block"]): Promise<bigint>;
+  timestamp(block: DepositingTransaction["block"]): Promise<bigint>;
 }
 
 export function blockReads(transport: Node, depository: Address): BlockReads {
@@ -165,13 +165,13 @@ export function blockReads(transport: Node, depository: Address): BlockReads {
     accepts: () => true,
   };
   return {
-    logs: keptForOneBlock(async (block) => await logsOf(transport, question, block)),
-    timestamp: keptForOneBlock(async (block) => await timestampOf(transport, block)),
+    logs: cacheForOneBlock(async (block) => await logsOf(transport, question, block)),
+    timestamp: cacheForOneBlock(async (block) => await timestampOf(transport, block)),
   };
 }
 
 /** Caches only the answer about the last block, because it can be large. */
-function keptForOneBlock<T>(read: (block: Depositing["block"]) => Promise<T>): typeof read {
+function cacheForOneBlock<T>(read: (block: DepositingTransaction["block"]) => Promise<T>): typeof read {
   let last: { readonly hash: Hex; readonly answer: Promise<T> } | undefined;
   return async (block) => {
     if (last?.hash !== block.hash) last = { hash: block.hash, answer: read(block) };
@@ -181,7 +181,7 @@ function keptForOneBlock<T>(read: (block: Depositing["block"]) => Promise<T>): t
 
 async function timestampOf(
   transport: Pick<RpcTransport, "request">,
-  { hash }: Depositing["block"],
+  { hash }: DepositingTransaction["block"],
 ): Promise<bigint> {
   const method = "eth_getBlockByHash";
   const block = readBlock(await transport.request(method, [hash, false]), method);
@@ -192,7 +192,7 @@ async function timestampOf(
 async function logsOf(
   transport: Pick<RpcTransport, "requestBatch">,
   question: LogQuestion,
-  block: Depositing["block"],
+  block: DepositingTransaction["block"],
 ): Promise<readonly LogFact[] | undefined> {
   try {
     return await fetchBlockLogs(transport, question, block);
@@ -211,7 +211,7 @@ async function logsOf(
 async function countDeposits(
   transport: Pick<RpcTransport, "request">,
   depository: Address,
-  { transaction, block }: Depositing,
+  { transaction, block }: DepositingTransaction,
   reads: BlockReads,
 ): Promise<number> {
   const { hash } = transaction;

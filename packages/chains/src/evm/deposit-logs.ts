@@ -14,9 +14,14 @@ import {
   judgeTogether,
   type Attestability,
   type AttestationRules,
-  type Depositing,
+  type DepositingTransaction,
 } from "./attestable.ts";
-import { isInFormer, isWatched, watchedDepositsIn, type WatchedQuestion } from "./watched-deposits.ts";
+import {
+  isInFormerDepository,
+  isWatched,
+  watchedDepositsIn,
+  type WatchedQuestion,
+} from "./watched-deposits.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
@@ -59,7 +64,7 @@ export async function fetchDeposits(
  * of which may cost a request. Memory is limited by the connection: it reads two answers of 4 to 64 MiB and
  * six smaller answers at once.
  */
-const JUDGED_TOGETHER = 32;
+const MAX_JUDGED_TOGETHER = 32;
 
 /** Marks the deposits that oracles cannot attest, and the deposits for which that is unknown. */
 async function withAttestability(
@@ -72,16 +77,18 @@ async function withAttestability(
   const [depository] = rules.depositories;
   const { attestation } = rules;
   const reads = blockReads(transport, depository);
-  const inFormer = new Set(
-    deposits.filter((deposit) => isInFormer(rules, deposit)).map(({ txHash }) => txHash),
+  const inFormerDepository = new Set(
+    deposits.filter((deposit) => isInFormerDepository(rules, deposit)).map(({ txHash }) => txHash),
   );
-  const judge = async (depositing: Depositing): Promise<Attestability | { readonly depository: Address }> =>
-    inFormer.has(depositing.transaction.hash)
+  const judge = async (
+    depositing: DepositingTransaction,
+  ): Promise<Attestability | { readonly depository: Address }> =>
+    inFormerDepository.has(depositing.transaction.hash)
       ? await findAttestedDepository(transport, rules, depositing, reads)
       : await judgeAttestability(transport, { depository, attestation }, depositing, reads);
   for (const ofBlock of byBlock(deposits, transactions))
-    for (let at = 0; at < ofBlock.length; at += JUDGED_TOGETHER) {
-      const group = ofBlock.slice(at, at + JUDGED_TOGETHER);
+    for (let at = 0; at < ofBlock.length; at += MAX_JUDGED_TOGETHER) {
+      const group = ofBlock.slice(at, at + MAX_JUDGED_TOGETHER);
       for (const [hash, verdict] of await judgeTogether(group, judge)) verdicts.set(hash, verdict);
     }
   return deposits.map((deposit) => {
@@ -100,12 +107,12 @@ async function withAttestability(
 function byBlock(
   deposits: readonly DepositFact[],
   transactions: ReadonlyMap<Hex, TransactionFact>,
-): Iterable<readonly Depositing[]> {
-  const blocks = new Map<Hex, Map<Hex, Depositing>>();
+): Iterable<readonly DepositingTransaction[]> {
+  const blocks = new Map<Hex, Map<Hex, DepositingTransaction>>();
   for (const { txHash, blockNumber: number, blockHash: hash } of deposits) {
     const transaction = transactions.get(txHash);
     if (transaction === undefined) continue;
-    const ofBlock = blocks.get(hash) ?? new Map<Hex, Depositing>();
+    const ofBlock = blocks.get(hash) ?? new Map<Hex, DepositingTransaction>();
     blocks.set(hash, ofBlock.set(txHash, { transaction, block: { number, hash } }));
   }
   return [...blocks.values()].map((ofBlock) => [...ofBlock.values()]);

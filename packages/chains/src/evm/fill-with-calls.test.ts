@@ -21,7 +21,7 @@ const called = (to: Address, data: Hex): InnerCall => ({
 });
 const selectorOf = (name: "nativeTransfer" | "noteBalance" | "requireReceived" | "multicall"): Hex =>
   toFunctionSelector(getAbiItem({ abi: routerAbi, name }));
-const [pull, pay, look] = ["0x23b872dd", "0xa9059cbb", "0x70a08231"] as const;
+const [pull, pay, balanceOf] = ["0x23b872dd", "0xa9059cbb", "0x70a08231"] as const;
 
 const moved = (from: Address, to: Address, amount: bigint): FrameLog => ({
   address: token,
@@ -45,7 +45,7 @@ test("wraps a token payment in noteBalance and requireReceived", () => {
     [target, 5n, false],
     [router, 0n, false],
   ]);
-  const [note, transfer, , demand] = made.map(({ data }) => data);
+  const [note, transfer, , check] = made.map(({ data }) => data);
   expect(decodeFunctionData({ abi: routerAbi, data: note ?? "0x" })).toEqual({
     functionName: "noteBalance",
     args: [token, recipient],
@@ -54,7 +54,7 @@ test("wraps a token payment in noteBalance and requireReceived", () => {
     functionName: "transfer",
     args: [recipient, 90n],
   });
-  expect(decodeFunctionData({ abi: routerAbi, data: demand ?? "0x" })).toEqual({
+  expect(decodeFunctionData({ abi: routerAbi, data: check ?? "0x" })).toEqual({
     functionName: "requireReceived",
     args: [token, recipient, 90n],
   });
@@ -68,7 +68,7 @@ test.each<readonly [string, readonly FrameLog[]]>([
     "pays the router all and gets it back from elsewhere",
     [moved(recipient, router, 90n), moved(stranger, recipient, 90n)],
   ],
-  // The solver's own funds moved in and out; checks of the payment count neither.
+  // Transfers from any account make up for what the recipient sent.
   [
     "forwards all and gets as much from a depository",
     [moved(recipient, stranger, 90n), moved(depository, recipient, 90n)],
@@ -87,7 +87,7 @@ test.each<readonly [string, readonly FrameLog[]]>([
   expect(keepsPayment([...paid, ...after], payment, router)).toBe(false);
 });
 
-/** The calls of a fill that reaches `reached`. */
+/** All inner calls of a fill whose own calls made `reached`. */
 function seen(reached: readonly InnerCall[], currency: Address = token): readonly InnerCall[] {
   if (currency === NATIVE_CURRENCY)
     return [
@@ -100,22 +100,22 @@ function seen(reached: readonly InnerCall[], currency: Address = token): readonl
     called(token, pull),
     called(router, selectorOf("multicall")),
     called(router, selectorOf("noteBalance")),
-    called(token, look),
+    called(token, balanceOf),
     called(token, pay),
     ...reached,
     called(router, selectorOf("requireReceived")),
-    called(token, look),
-    called(token, look),
+    called(token, balanceOf),
+    called(token, balanceOf),
   ];
 }
 
 const deep = [called(target, "0x12345678"), called(stranger, "0xdeadbeef")];
-const asked = (data: Hex, to: Address = target) => [{ to, data, value: 0n }];
+const callsTo = (data: Hex, to: Address = target) => [{ to, data, value: 0n }];
 
 test.each([token, NATIVE_CURRENCY])(
   "separates the contracts that a fill's calls reach from the payment itself, in %s",
   (currency) => {
-    const fill = { payment: { ...payment, currency }, calls: asked("0x12345678"), router };
+    const fill = { payment: { ...payment, currency }, calls: callsTo("0x12345678"), router };
     const reached = reachedAfterPayment(seen(deep, currency), fill);
     expect(reached.slice(0, 2)).toEqual(deep);
     expect(reached.some(({ to }) => to === token || to === router || to === recipient)).toBe(false);
@@ -124,10 +124,12 @@ test.each([token, NATIVE_CURRENCY])(
 
 test("includes calls that look like the payment, but not the pull of the payment", () => {
   const moving = [called(token, pay), called(stranger, "0xdeadbeef")];
-  const fill = { payment, calls: asked(pay, token), router };
+  const fill = { payment, calls: callsTo(pay, token), router };
   expect(reachedAfterPayment(seen(moving), fill)).toEqual([called(token, pay), ...moving]);
   const pulling = [called(token, pull)];
-  expect(reachedAfterPayment(seen(pulling), { payment, calls: asked(pull, token), router })).toEqual(pulling);
+  expect(reachedAfterPayment(seen(pulling), { payment, calls: callsTo(pull, token), router })).toEqual(
+    pulling,
+  );
 });
 
 test("a called contract cannot hide later calls with calls to the router", () => {
@@ -137,12 +139,12 @@ test("a called contract cannot hide later calls with calls to the router", () =>
     called(router, selectorOf("noteBalance")),
     called(stranger, "0xdeadbeef"),
   ];
-  const fill = { payment, calls: asked("0x12345678"), router };
+  const fill = { payment, calls: callsTo("0x12345678"), router };
   expect(reachedAfterPayment(seen(hiding), fill)).toEqual(hiding);
 });
 
 test("includes everything if the calls are not found", () => {
-  const fill = { payment, calls: asked("0x99999999"), router };
+  const fill = { payment, calls: callsTo("0x99999999"), router };
   expect(reachedAfterPayment(seen(deep), fill)).toEqual(seen(deep).slice(0, -3));
   expect(reachedAfterPayment([], fill)).toEqual([]);
 });

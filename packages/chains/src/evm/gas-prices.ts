@@ -38,9 +38,9 @@ export function gasPricesFrom(head: BlockRef, history: FeeHistory | undefined, p
     .map((reward) => (reward > floor ? reward : floor))
     .toSorted((a, b) => (a < b ? -1 : 1));
   const wanted = rewards[Math.floor(rewards.length / 2)] ?? floor;
-  const maxFeePerGas = capped(2n * baseFeePerGas + wanted, policy.maxFeePerGasWei);
+  const maxFeePerGas = cap(2n * baseFeePerGas + wanted, policy.maxFeePerGasWei);
   // A priority fee above the maximum fee is invalid (EIP-1559).
-  return { baseFeePerGas, maxPriorityFeePerGas: capped(wanted, maxFeePerGas), maxFeePerGas };
+  return { baseFeePerGas, maxPriorityFeePerGas: cap(wanted, maxFeePerGas), maxFeePerGas };
 }
 
 /** Reads an answer of `eth_feeHistory` to one percentile. @throws RpcFault */
@@ -57,6 +57,6 @@ export function readFeeHistory(value: unknown): FeeHistory {
   };
 }
 
-function capped(value: bigint, bound: bigint): bigint {
+function cap(value: bigint, bound: bigint): bigint {
   return value < bound ? value : bound;
 }

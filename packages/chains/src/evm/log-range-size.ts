@@ -1,13 +1,13 @@
 /** Successful ranges before a larger one is tried; doubles with every refusal of a larger one. */
-const FIRST_PATIENCE = 16;
-const MAX_PATIENCE = 1_024;
+const INITIAL_SUCCESSES_NEEDED = 16;
+const MAX_SUCCESSES_NEEDED = 1_024;
 
 /** The number of blocks that a node accepts in one log query. */
 export interface LogRangeSize {
   /** Blocks to request at once; Infinity until a refusal. */
   blocks(): number;
   /** A range of this many blocks succeeded. @param afterRefusal a larger one was refused just before */
-  passed(blocks: number, afterRefusal: boolean): void;
+  recordSuccess(blocks: number, afterRefusal: boolean): void;
 }
 
 /**
@@ -17,23 +17,25 @@ export interface LogRangeSize {
  */
 export function createLogRangeSize(): LogRangeSize {
   let limit = Number.POSITIVE_INFINITY;
-  let passes = 0;
-  let patience = FIRST_PATIENCE;
+  let successes = 0;
+  let successesNeeded = INITIAL_SUCCESSES_NEEDED;
   let triesLarger = false;
   return {
     blocks: () => limit,
-    passed: (blocks, afterRefusal) => {
+    recordSuccess: (blocks, afterRefusal) => {
       if (afterRefusal) {
-        patience = triesLarger ? Math.min(patience * 2, MAX_PATIENCE) : FIRST_PATIENCE;
+        successesNeeded = triesLarger
+          ? Math.min(successesNeeded * 2, MAX_SUCCESSES_NEEDED)
+          : INITIAL_SUCCESSES_NEEDED;
         limit = blocks;
-        passes = 0;
+        successes = 0;
         triesLarger = false;
       } else if (blocks >= limit) {
         triesLarger = false;
-        passes += 1;
-        if (passes < patience) return;
+        successes += 1;
+        if (successes < successesNeeded) return;
         limit *= 2;
-        passes = 0;
+        successes = 0;
         triesLarger = true;
       }
     },

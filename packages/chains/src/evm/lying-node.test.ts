@@ -227,7 +227,7 @@ test("splits a range that the node refuses as too large until it succeeds, and k
 
 /**
  * Refusals as providers word them: Alchemy, QuickNode, dRPC, BlockPI, Coinbase, thirdweb, Ankr, Harmony,
- * Base, BSC, Tenderly, and one made up.
+ * Base, BSC, Tenderly, and an invented one.
  */
 test.each([
   [
@@ -245,7 +245,7 @@ test.each([
   [-32_005, "limit exceeded"],
   [-32_602, "invalid params"],
   [-32_099, "words that no version of this service has seen"],
-])("a range of logs refused with %i %s is asked for in parts", async (code, message) => {
+])("a range of logs refused with %i %s is requested in parts", async (code, message) => {
   const { reader, asked } = await limitedNode(4, { code, message });
   expect(await reader.depositsIn(until100(41n))).toMatchObject([deposit]);
   expect(parts(asked).at(0)?.[0]).toBe(41);
@@ -278,7 +278,7 @@ test.each([
   [-32_602, "block range extends beyond current head block"],
   [-32_001, "One of the blocks specified in filter (fromBlock, toBlock or blockHash) cannot be found."],
   [-32_601, "the method eth_getLogs does not exist/is not available"],
-])("a range of logs refused with %i %s is not asked for in parts", async (code, message) => {
+])("a range of logs refused with %i %s is not requested in parts", async (code, message) => {
   const { node, reader } = await nodeWith({ eth_getLogs: () => ({ error: { code, message } }) });
   await expect(reader.depositsIn(until100(90n))).rejects.toMatchObject({ kind: "refused" });
   expect(node.requests).toHaveLength(1);

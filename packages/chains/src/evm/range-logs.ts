@@ -136,7 +136,7 @@ async function fetchInParts(
     }
     for (const log of answer.logs) logs.push(log);
     if (answer.isRange) {
-      size.passed(blocks, wasRefused);
+      size.recordSuccess(blocks, wasRefused);
       maxBlocks = size.blocks();
       wasRefused = false;
     }

@@ -16,10 +16,10 @@ export interface MemoryBounds<T> {
 /** Limited by total size as well as by number, because users control the size of a transaction. */
 export function rememberedFacts<T>({ entries, bytes, sizeOf }: MemoryBounds<T>): RememberedFacts<T> {
   const facts = new Map<string, T>();
-  let held = 0;
+  let totalBytes = 0;
   const forget = (key: string, fact: T): void => {
     facts.delete(key);
-    held -= sizeOf(fact);
+    totalBytes -= sizeOf(fact);
   };
   return {
     get: (key) => {
@@ -33,10 +33,10 @@ export function rememberedFacts<T>({ entries, bytes, sizeOf }: MemoryBounds<T>):
       const former = facts.get(key);
       if (former !== undefined) forget(key, former);
       facts.set(key, fact);
-      held += sizeOf(fact);
-      for (const [oldest, its] of facts) {
-        if (facts.size <= entries && held <= bytes) return;
-        forget(oldest, its);
+      totalBytes += sizeOf(fact);
+      for (const [oldest, oldestFact] of facts) {
+        if (facts.size <= entries && totalBytes <= bytes) return;
+        forget(oldest, oldestFact);
       }
     },
   };

@@ -230,7 +230,7 @@ function hexIn(data: unknown, depth: number): Hex | undefined {
   return hexIn(inner, depth + 1) ?? hexIn(output, depth + 1) ?? hexIn(result, depth + 1);
 }
 
-/** Revert data consists of a selector and whole words; other hex in a text (an address, a hash) does not. */
+/** The text itself, or the hex after `data:`; any other hex may be an address or a hash. */
 function hexInText(text: string): Hex | undefined {
   const whole = /^(?:Reverted )?(0x(?:[0-9a-f]{2})+)$/i.exec(text)?.[1];
   const quoted = /data: "?(0x(?:[0-9a-f]{2})+)"?/i.exec(text)?.[1];

@@ -154,7 +154,7 @@ test("an endpoint that fails after another one answered causes no further reques
     { answers: balance },
   ]);
   await connection.transport.request("eth_getBalance", [account, "latest"]);
-  // Its deadline.
+  // Until the deadline of the first endpoint has passed.
   await sleep(1_600);
   const [, ...others] = endpoints.map((endpoint) => endpoint.count("eth_getBalance"));
   expect(others.toSorted()).toEqual([0, 1]);
@@ -298,7 +298,7 @@ test.each<readonly [name: string, counts: readonly number[], agreed: number, hig
   ["one lags", [6, 6, 5], 6, 6],
   ["one is absurd", [Number.MAX_SAFE_INTEGER, 6, 5], 6, 6],
 ])(
-  "nonces: a quorum proves one as used, and any endpoint that it is not free: %s",
+  "a nonce counts as used if a quorum shows it, and as not free if any endpoint shows it: %s",
   async (_, counts, agreed, highest) => {
     const { connection } = await pool(
       counts.map((count) => ({
@@ -387,7 +387,7 @@ test("with fewer endpoints than the quorum, decides nothing, but ordinary reads 
   expect(await world.connection.transport.request("eth_getBalance", [account, "latest"])).toBe("0x9");
 });
 
-test("counts deposits that a quorum shows, even if one endpoint omits them, but not those that one invents", async () => {
+test("ignores deposits in the logs of another block, which one endpoint returns", async () => {
   const log = {
     address: account,
     topics: [`0x${"de".repeat(32)}`],

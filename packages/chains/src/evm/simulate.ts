@@ -20,7 +20,7 @@ export type SimulatedCall = CallPlan & { readonly gasLimit?: bigint };
  * gas price of zero, which code can detect. With `fees`, it sees its real gas price, and the gas is checked
  * at `maxFeePerGas`.
  *
- * @returns the gas limit to use, or the chain's reason against the call
+ * @returns the gas limit to use, or why the call fails
  * @throws RpcFault if the node does not report whether the call succeeds, also when `fees` are below the
  * current base fee
  */

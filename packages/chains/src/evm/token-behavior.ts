@@ -27,12 +27,12 @@ export type RecipientStanding = "open" | "blocked" | undefined;
 export const PROBE_ACCOUNT: Address = "0xca05e7a900000000000000000000000000000b01";
 export const STRANGER: Address = "0xca05e7a900000000000000000000000000000b02";
 
-const DEPLOYING_END = "5ff3fe";
+const CREATION_PREFIX_END = "5ff3fe";
 
 /**
  * The probe's deployed code: the part of its creation code after the few instructions that return it.
  */
-export const tokenProbeCode: Hex = `0x${tokenProbeBytecode.slice(tokenProbeBytecode.indexOf(DEPLOYING_END) + DEPLOYING_END.length)}`;
+export const tokenProbeCode: Hex = `0x${tokenProbeBytecode.slice(tokenProbeBytecode.indexOf(CREATION_PREFIX_END) + CREATION_PREFIX_END.length)}`;
 
 /** The call to a holder of the token that has the probe's code. */
 export function behaviorQuestion(token: Address): Hex {
@@ -57,7 +57,7 @@ export function recipientQuestion(token: Address, recipient: Address): Hex {
  * ignore the code override return anything.
  */
 export function behaviorIn(answer: Hex | undefined): TokenBehavior {
-  const read = readable(answer, (data) =>
+  const read = tryDecode(answer, (data) =>
     decodeFunctionResult({ abi: tokenProbeAbi, functionName: "behaviour", data }),
   );
   if (read === undefined) return UNKNOWN_BEHAVIOR;
@@ -71,7 +71,7 @@ export function behaviorIn(answer: Hex | undefined): TokenBehavior {
 
 /** Reads the answer to {@link recipientQuestion}. */
 export function recipientStandingIn(answer: Hex | undefined): RecipientStanding {
-  const read = readable(answer, (data) =>
+  const read = tryDecode(answer, (data) =>
     decodeFunctionResult({ abi: tokenProbeAbi, functionName: "payments", data }),
   );
   const [toRecipient, toStranger] = read ?? [];
@@ -99,8 +99,8 @@ function transfersOf([bought, ...further]: readonly Move[]): TokenBehavior["tran
   return isExact ? "exact" : "charges";
 }
 
-/** Undefined for anything that the probe would not return. */
-function readable<T>(answer: Hex | undefined, read: (data: Hex) => T): T | undefined {
+/** Undefined for data that the probe cannot have returned. */
+function tryDecode<T>(answer: Hex | undefined, read: (data: Hex) => T): T | undefined {
   if (answer === undefined || answer === "0x") return undefined;
   try {
     return read(answer);

@@ -41,7 +41,7 @@ const MAX_HOLDERS = 10_000;
 export function createTokenProbe(options: TokenProbeOptions): TokenProbe {
   const { transport } = options;
   const holders = new Map<Address, Address>();
-  const found = async (token: Address): Promise<Address | undefined> => {
+  const findHolder = async (token: Address): Promise<Address | undefined> => {
     const holder = await holderOf(options, token);
     if (holders.size >= MAX_HOLDERS) holders.clear();
     if (holder !== undefined) holders.set(token, holder);
@@ -49,11 +49,11 @@ export function createTokenProbe(options: TokenProbeOptions): TokenProbe {
   };
   return {
     async behavior(token) {
-      const holder = await found(token);
+      const holder = await findHolder(token);
       return behaviorIn(holder && (await askHolder(transport, holder, behaviorQuestion(token))));
     },
     async recipient(token, recipient) {
-      const holder = holders.get(token) ?? (await found(token));
+      const holder = holders.get(token) ?? (await findHolder(token));
       const question = recipientQuestion(token, recipient);
       const standing = recipientStandingIn(holder && (await askHolder(transport, holder, question)));
       // The holder may no longer have the token; the next call searches for another holder.

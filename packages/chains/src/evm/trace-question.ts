@@ -101,14 +101,15 @@ export async function prepareTrace(
   const judged = judgeAuthorizations(list, authorities, new Map(accounts), { chainId, sender: from });
   if (judged.kind === "skipped") return failed(judged.label, judged.message);
   const { delegations } = judged;
-  // Code is at the target of a delegation; a call to an account without code succeeds and does nothing.
+  // A delegated account runs the code of its target. A call to an account without code would succeed and
+  // do nothing.
   const codeAt = new Map(codes);
   const delegation = delegations.find(({ authority }) => authority === call.to);
   const code = delegation === undefined ? codeAt.get(call.to) : delegation.code;
   const target: Address | undefined =
     code?.startsWith("0xef0100") === true ? `0x${code.slice(8)}` : undefined;
-  const runs = target === undefined ? code : (codeAt.get(target) ?? code);
-  if (call.data !== "0x" && (runs === undefined || runs === "0x")) {
+  const executedCode = target === undefined ? code : (codeAt.get(target) ?? code);
+  if (call.data !== "0x" && (executedCode === undefined || executedCode === "0x")) {
     return failed(
       "NO_CODE_TO_CALL",
       "Called account has no code, even with its EIP-7702 authorization applied",
@@ -141,7 +142,7 @@ export function transactionOf({
   };
 }
 
-/** The authorization list in the format of nodes; no field if it is empty, since nodes refuse that. */
+/** The authorization list in the format of nodes; no field for an empty list, which nodes refuse. */
 export function authorizationListOf({ call }: Pick<TraceQuestion, "call">): {
   readonly authorizationList?: unknown;
 } {
@@ -153,7 +154,7 @@ export function authorizationListOf({ call }: Pick<TraceQuestion, "call">): {
       address,
       nonce: toQuantity(nonce),
       yParity: toQuantity(yParity),
-      // Numbers, which some nodes refuse with leading zeros.
+      // Without leading zeros, which some nodes refuse.
       r: toQuantity(BigInt(r)),
       s: toQuantity(BigInt(s)),
     })),

@@ -11,7 +11,7 @@ import { confirmBlock, prepareTrace, type TraceQuestion } from "./trace-question
 import { nativeFlows } from "./native-flows.ts";
 import { runCalls, runChanges, type RunQuestion } from "./trace-run.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
-import { provesItsLimit, roundedUp, typicalGasLimits } from "./typical-gas-limits.ts";
+import { provesItsLimit, roundUpGas, typicalGasLimits } from "./typical-gas-limits.ts";
 
 export type Trace = (
   from: Address,
@@ -56,14 +56,14 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
       }
       return failure === undefined ? { kind: "insufficientFunds" } : { kind: "reverts", failure };
     }
-    const tries = call.gas === undefined ? gasLimitsToTry(plenty.frame, ceiling).map(roundedUp) : [ceiling];
+    const tries = call.gas === undefined ? gasLimitsToTry(plenty.frame, ceiling).map(roundUpGas) : [ceiling];
     for (const gas of tries.map((limit) => (limit < ceiling ? limit : ceiling))) {
       const [run, accounts] = await Promise.all([
         call.gas === undefined ? runCalls(question, { gas, way }) : plenty,
         changesAtOnce?.then((end) => end()) ?? readChanges(question, { gas, way }),
       ]);
       if (run.kind !== "ran" || accounts === undefined || !didTheSame(plenty.frame, run.frame)) continue;
-      if (call.gas === undefined) limits.proved(call, gas);
+      if (call.gas === undefined) limits.remember(call, gas);
       return seen(run.frame, gas, accounts);
     }
     throw inconsistent("debug_traceCall", "repeated trace of the same call returned a different result");
@@ -72,14 +72,14 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
   /** Traces with the limit of a similar call; undefined if that is inconclusive: a full trace is needed. */
   const traceAsUsual = async (
     question: RunQuestion,
-    { senderHasWei, maxGas }: TraceOptions,
+    { senderBalanceWei, maxGas }: TraceOptions,
   ): Promise<TraceOutcome | undefined> => {
     const { call, fees } = question;
-    if (senderHasWei === undefined || refusedAtMs !== undefined) return undefined;
+    if (senderBalanceWei === undefined || refusedAtMs !== undefined) return undefined;
     if (call.gas !== undefined || call.authorizationList !== undefined) return undefined;
     const gas = limits.of(call);
     if (gas === undefined || (maxGas !== undefined && gas > maxGas)) return undefined;
-    if (senderHasWei < call.value + gas * fees.maxFeePerGas) return undefined;
+    if (senderBalanceWei < call.value + gas * fees.maxFeePerGas) return undefined;
     const run = await runCalls(question, { gas, way: "listed" }).catch(() => undefined);
     if (run?.kind !== "ran" || !provesItsLimit(run.frame, gas)) return undefined;
     if (explainFailure(run.frame, known) !== undefined) return undefined;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Address, CallFrame } from "@causeway/domain";
-import { provesItsLimit, roundedUp } from "./typical-gas-limits.ts";
+import { provesItsLimit, roundUpGas } from "./typical-gas-limits.ts";
 
 const to: Address = `0x${"22".repeat(20)}`;
 
@@ -34,5 +34,10 @@ test("a run does not prove a limit far above its need", () => {
 });
 
 test("rounds limits up by at most 1/32", () => {
-  expect([21_000n, 65_536n, 65_537n, 100_000n].map(roundedUp)).toEqual([21_504n, 65_536n, 67_584n, 100_352n]);
+  expect([21_000n, 65_536n, 65_537n, 100_000n].map(roundUpGas)).toEqual([
+    21_504n,
+    65_536n,
+    67_584n,
+    100_352n,
+  ]);
 });

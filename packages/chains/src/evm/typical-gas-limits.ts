@@ -7,18 +7,19 @@ import { rememberedFacts } from "./remembered-facts.ts";
 export interface TypicalGasLimits {
   /** The last limit of a call of this kind; undefined if unknown. */
   of(call: TracedCall): bigint | undefined;
-  proved(call: TracedCall, gas: bigint): void;
+  /** Caches a limit with which the call succeeded. */
+  remember(call: TracedCall, gas: bigint): void;
 }
 
-const KINDS = 2_000;
+const MAX_KINDS = 2_000;
 
 export function typicalGasLimits(): TypicalGasLimits {
-  const limits = rememberedFacts<bigint>({ entries: KINDS, bytes: KINDS, sizeOf: () => 1 });
+  const limits = rememberedFacts<bigint>({ entries: MAX_KINDS, bytes: MAX_KINDS, sizeOf: () => 1 });
   const kindOf = ({ to, data, value }: TracedCall): string =>
     `${to}${data.slice(0, 10)}${data.length}${value > 0n ? "v" : ""}`;
   return {
     of: (call) => limits.get(kindOf(call)),
-    proved: (call, gas) => limits.set(kindOf(call), gas),
+    remember: (call, gas) => limits.set(kindOf(call), gas),
   };
 }
 
@@ -26,7 +27,7 @@ export function typicalGasLimits(): TypicalGasLimits {
  * Rounds up to the next of 32 steps between two powers of two, so that a slightly different call gets the
  * same limit and costs the same. Pure.
  */
-export function roundedUp(gas: bigint): bigint {
+export function roundUpGas(gas: bigint): bigint {
   const step = 1n << BigInt(Math.max(gas.toString(2).length - 6, 0));
   return ((gas + step - 1n) / step) * step;
 }

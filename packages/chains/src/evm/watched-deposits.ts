@@ -83,14 +83,14 @@ export function watchedDepositsOf(
   transaction: TransactionFact,
 ): DepositFact[] {
   const { deposits } = watchedDepositsIn(question, receipt.logs, new Map([[receipt.txHash, transaction]]));
-  if (!deposits.some((deposit) => isInFormer(question, deposit))) return [...deposits];
+  if (!deposits.some((deposit) => isInFormerDepository(question, deposit))) return [...deposits];
   const { depository } = attestedIn(question.depositories, receipt, transaction);
   return deposits.map((deposit) =>
     deposit.depository === depository ? deposit : { ...deposit, isUnattestable: true },
   );
 }
 
-export function isInFormer(
+export function isInFormerDepository(
   { depositories: [present] }: Pick<WatchedQuestion, "depositories">,
   { depository }: Pick<DepositFact, "depository">,
 ): boolean {

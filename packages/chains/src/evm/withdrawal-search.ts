@@ -6,7 +6,7 @@ import type { RequestState } from "./request-state.ts";
 import { proofOfExecution } from "./withdrawal-reads.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/** A chain with this virtual machine: an EVM chain, or Tron. */
+/** A chain that runs EVM contracts: an EVM chain, or Tron. */
 export interface Machine {
   readonly transaction: FinalReads["transaction"];
   readonly request: RpcTransport["request"];
@@ -18,8 +18,8 @@ export interface Machine {
 }
 
 /**
- * The outcome of a withdrawal payload. A payload does not name its depository, so it has expired only if none
- * of them used it.
+ * The outcome of a withdrawal payload. A payload does not name its depository, so it has expired only if no
+ * depository executed it.
  * @param depositories the current one first
  * @throws RpcFault
  */

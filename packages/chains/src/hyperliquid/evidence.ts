@@ -42,16 +42,16 @@ export function hyperliquidEvidence(
         if (found.kind !== "final") return found;
         const transaction = found.value;
         const listed = { transaction, decimalsOf: await decimalsFor(rpc, transaction.action) };
-        const asked = nonceToMap(rules, listed, question);
-        const mapping = asked && (await nonceMappings?.of(chain.name, asked.wallet, asked.nonce));
-        return final({ ...listed, meaning: purposeOf(mapping, timestampOf(transaction)) });
+        const toMap = nonceToMap(rules, listed, question);
+        const mapping = toMap && (await nonceMappings?.of(chain.name, toMap.wallet, toMap.nonce));
+        return final({ ...listed, purpose: purposeOf(mapping, timestampOf(transaction)) });
       },
       withdrawal: async (payload, rules, hint) => {
         const decimalsOf = await decimalsFor(rpc, decodeHyperliquidAction(payload));
-        const all = { ...rules, profile: rpc.profile, decimalsOf };
-        const withdrawal = readWithdrawal(payload, all);
+        const allRules = { ...rules, profile: rpc.profile, decimalsOf };
+        const withdrawal = readWithdrawal(payload, allRules);
         if ("refusal" in withdrawal) return refuted(withdrawal.refusal);
-        const outcome = await searchExecution(rpc, withdrawal, all, hint as Hex32 | undefined, ledgers);
+        const outcome = await searchExecution(rpc, withdrawal, allRules, hint as Hex32 | undefined, ledgers);
         return final(toAnswer(withdrawal, outcome, currentFirst(rules.depositories)[0]));
       },
       close: rpc.close,

@@ -5,7 +5,7 @@ import type { ExchangeRpc } from "./rpc.ts";
 
 /**
  * A transaction of this network. Hyperliquid refuses actions for another network, so an endpoint that returns
- * one serves another Hyperliquid.
+ * one serves a different network.
  * @throws RpcFault
  */
 export async function findTransaction(

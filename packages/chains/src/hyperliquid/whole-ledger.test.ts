@@ -14,7 +14,7 @@ function entryAt(time: bigint, number: number): LedgerTransfer {
 }
 
 /** An endpoint that silently returns at most `max` entries. */
-function cutting(entries: readonly LedgerTransfer[], max: number, keeps: "oldest" | "newest") {
+function truncatingEndpoint(entries: readonly LedgerTransfer[], max: number, keeps: "oldest" | "newest") {
   let asked = 0;
   const ledger = async (_user: Address, from: bigint, to: bigint): Promise<LedgerPage> => {
     asked += 1;
@@ -32,7 +32,7 @@ test("reads a ledger completely or reports that it did not, regardless of which 
       fc.constantFrom("oldest" as const, "newest" as const),
       async (times, keeps) => {
         const entries = times.toSorted((a, b) => a - b).map((time, at) => entryAt(BigInt(time), at));
-        const whole = await readWholeLedger(cutting(entries, 448, keeps), user, 0n, 100_000n);
+        const whole = await readWholeLedger(truncatingEndpoint(entries, 448, keeps), user, 0n, 100_000n);
         if (whole.isWhole) expect(whole.transfers).toHaveLength(entries.length);
         // Entries with this distribution can always be read.
         else expect(times.length).toBeGreaterThan(2_000);
@@ -45,7 +45,7 @@ test("reads a ledger completely or reports that it did not, regardless of which 
 test("returns the visible entries of a crowded block time and continues after it, but is not complete", async () => {
   const crowd = Array.from({ length: 600 }, (_, at) => entryAt(5n, at));
   const entries = [entryAt(2n, 1_000), ...crowd, entryAt(8n, 1_001)];
-  const reading = await readWholeLedger(cutting(entries, 500, "oldest"), user, 0n, 10n);
+  const reading = await readWholeLedger(truncatingEndpoint(entries, 500, "oldest"), user, 0n, 10n);
   expect(reading).toMatchObject({ isWhole: false, crowded: [5n], upTo: 10n });
   expect(reading.transfers).toHaveLength(502);
   expect(reading.transfers.at(-1)?.time).toBe(8n);
@@ -53,7 +53,7 @@ test("returns the visible entries of a crowded block time and continues after it
 
 test("requests a known crowded block time by itself", async () => {
   const crowd = Array.from({ length: 600 }, (_, at) => entryAt(500_000n, at));
-  const endpoint = cutting(crowd, 500, "oldest");
+  const endpoint = truncatingEndpoint(crowd, 500, "oldest");
   const known = createCrowdedTimestamps();
   for (const time of [500_000n, 2n ** 40n]) known.add(time);
   const reading = await readWholeLedger(endpoint, user, 0n, 10n ** 6n, { crowded: known });
@@ -61,10 +61,10 @@ test("requests a known crowded block time by itself", async () => {
   expect(endpoint.asked()).toBe(3);
 });
 
-test("finds a crowded block time in four requests, even among the entries that it drops", async () => {
+test("finds a crowded block time in four requests, even if only sent entries are kept", async () => {
   const crowd = Array.from({ length: 600 }, (_, at) => entryAt(500_000n, at));
   for (const onlySent of [false, true]) {
-    const endpoint = cutting(crowd, 500, "oldest");
+    const endpoint = truncatingEndpoint(crowd, 500, "oldest");
     const account: Address = onlySent ? "0x00000000000000000000000000000000000000a9" : user;
     const reading = await readWholeLedger(endpoint, account, 0n, 10n ** 6n, { onlySent });
     expect(reading).toMatchObject({ isWhole: false, crowded: [500_000n], upTo: 10n ** 6n });
@@ -75,7 +75,7 @@ test("finds a crowded block time in four requests, even among the entries that i
 
 test("remembers a crowded block time that was found before a fault, and reports it once", async () => {
   const crowd = Array.from({ length: 600 }, (_, at) => entryAt(500_000n, at));
-  const endpoint = cutting(crowd, 500, "oldest");
+  const endpoint = truncatingEndpoint(crowd, 500, "oldest");
   const reported: bigint[] = [];
   const crowded = createCrowdedTimestamps((time) => reported.push(time));
   const limited = async (_user: Address, from: bigint, to: bigint): Promise<LedgerPage> => {
@@ -91,7 +91,7 @@ test("remembers a crowded block time that was found before a fault, and reports 
   expect(reported).toEqual([500_000n]);
 });
 
-test("a reading that a fault or its caller ends early has every entry up to its end, but is not complete", async () => {
+test("a reading that a fault or the caller stops early has every entry up to `upTo`, and is not complete", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 0, max: 2_000 }), { minLength: 500, maxLength: 3_000, size: "max" }),
@@ -100,7 +100,7 @@ test("a reading that a fault or its caller ends early has every entry up to its 
       fc.option(fc.integer({ min: 1, max: 1_000 })),
       async (times, keeps, faultsAt, enough) => {
         const entries = times.toSorted((a, b) => a - b).map((time, at) => entryAt(BigInt(time), at));
-        const endpoint = cutting(entries, 448, keeps);
+        const endpoint = truncatingEndpoint(entries, 448, keeps);
         const ledger = async (account: Address, from: bigint, to: bigint): Promise<LedgerPage> => {
           if (endpoint.asked() === faultsAt)
             throw new RpcFault({ kind: "http", method: "ledger", reason: "HTTP status 429" });
@@ -113,7 +113,7 @@ test("a reading that a fault or its caller ends early has every entry up to its 
         });
         expect(reading.transfers).toEqual(entries.filter(({ time }) => time <= reading.upTo));
         if (reading.upTo < 2_000n) expect(reading.isWhole).toBe(false);
-        // Only a fault can prevent it from reading anything.
+        // A reading can be empty only because of a fault.
         if (reading.upTo < 0n) expect(reading.fault).toBeInstanceOf(RpcFault);
       },
     ),
@@ -122,7 +122,7 @@ test("a reading that a fault or its caller ends early has every entry up to its 
 });
 
 test("reads the beginning of a ledger of 10,000 entries in two requests if answers show the oldest entries", async () => {
-  const endpoint = cutting(
+  const endpoint = truncatingEndpoint(
     Array.from({ length: 10_000 }, (_, at) => entryAt(BigInt(at) * 5n, at)),
     500,
     "oldest",
@@ -132,16 +132,16 @@ test("reads the beginning of a ledger of 10,000 entries in two requests if answe
   expect(endpoint.asked()).toBe(2);
 });
 
-test("returns every entry of a hash that the ledger repeats: only one of them may be the one searched for", async () => {
+test("returns all entries with the same hash, because the caller may need any of them", async () => {
   const twice = [entryAt(3n, 1), { ...entryAt(3n, 1), nonce: 7n }];
-  expect(await readWholeLedger(cutting(twice, 500, "oldest"), user, 0n, 10n)).toMatchObject({
+  expect(await readWholeLedger(truncatingEndpoint(twice, 500, "oldest"), user, 0n, 10n)).toMatchObject({
     transfers: twice,
     isWhole: true,
   });
 });
 
 test("reads a quiet ledger with one request", async () => {
-  const endpoint = cutting([entryAt(3n, 1)], 500, "oldest");
+  const endpoint = truncatingEndpoint([entryAt(3n, 1)], 500, "oldest");
   expect((await readWholeLedger(endpoint, user, -5n, 10n)).transfers).toHaveLength(1);
   expect(endpoint.asked()).toBe(1);
 });
@@ -160,18 +160,18 @@ test("stops after a limited number of requests to an endpoint that always return
 
 test("reads a long ledger in several readings if its pages are cached", async () => {
   const entries = Array.from({ length: 40_000 }, (_, at) => entryAt(BigInt(at), at));
-  const endpoint = cutting(entries, 500, "newest");
+  const endpoint = truncatingEndpoint(entries, 500, "newest");
   const knownPages = rememberedFacts<KnownPage>({ entries: 10_000, bytes: 1e9, sizeOf: () => 1 });
   const read = async () => await readWholeLedger(endpoint, user, 0n, 40_000n, { known: knownPages });
   expect((await read()).isWhole).toBe(false);
-  const goes: number[] = [endpoint.asked()];
-  for (let isWhole = false; !isWhole && goes.length < 20;) {
+  const requestsPerReading: number[] = [endpoint.asked()];
+  for (let isWhole = false; !isWhole && requestsPerReading.length < 20;) {
     const before = endpoint.asked();
     const reading = await read();
-    goes.push(endpoint.asked() - before);
+    requestsPerReading.push(endpoint.asked() - before);
     ({ isWhole } = reading);
     if (isWhole) expect(reading.transfers).toHaveLength(entries.length);
   }
-  expect(goes.length).toBeLessThan(20);
-  expect(Math.max(...goes)).toBeLessThanOrEqual(64);
+  expect(requestsPerReading.length).toBeLessThan(20);
+  expect(Math.max(...requestsPerReading)).toBeLessThanOrEqual(64);
 });

@@ -38,9 +38,9 @@ export interface Poster {
 const GIVEN_UP = new Error("request aborted");
 
 /**
- * Posts texts to one target over keep-alive connections; connects at the first. A body is collected as it
- * arrives, without a stream, a promise or a signal per request: at thousands of requests per second, these
- * cost more than the request.
+ * Posts texts to one target over keep-alive connections; connects at the first post. A body is collected as
+ * it arrives, without a stream, a promise or a signal per request: at thousands of requests per second,
+ * these cost more than the request.
  */
 export function createPoster(target: PostTarget): Poster {
   const { origin, path, headers, connections } = target;
@@ -139,7 +139,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     let isTurn = false;
     this.leave = large.enter(() => {
       isTurn = true;
-      // Its turn comes while the end of another response is being parsed, and undici parses one at a time.
+      // This runs while undici parses the end of another response, and it cannot parse two at once.
       if (mustWait) queueMicrotask(() => controller.resume());
     });
     if (isTurn) return;

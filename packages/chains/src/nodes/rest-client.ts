@@ -50,7 +50,7 @@ export interface RestClient {
 }
 
 /**
- * Connects at the first call. Waits as a response with status 429 or a Retry-After requests.
+ * Connects at the first call. After a response with status 429 or a Retry-After header, later calls wait.
  *
  * @throws TypeError if `url` is invalid
  */
@@ -95,7 +95,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
       if (statusCode === 429 || (statusCode >= 500 && askedMs !== undefined))
         pause.refused(sentAtMs, askedMs);
       else if (statusCode < 500) pause.served(sentAtMs);
-      const text = await bounded(name, answer.body, maxAnswerBytes);
+      const text = await readBounded(name, answer.body, maxAnswerBytes);
       options.onCall?.(name, "ok", performance.now() - startedAtMs);
       return {
         status: statusCode,
@@ -140,7 +140,7 @@ export function jsonOf(name: string, answer: RestAnswer): unknown {
   return answer.json;
 }
 
-async function bounded(name: string, body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+async function readBounded(name: string, body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {

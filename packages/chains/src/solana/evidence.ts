@@ -45,8 +45,7 @@ export function solanaEndpoint(rpc: SolanaRpc): Endpoint<readonly DepositoryAcco
       if ("refusal" in payment) return refuted(payment.refusal);
       const { id: withdrawalId, recipient, currency, amount, expiration } = payment;
       const used = await usedRequestAddress(pdas.program, bytesOf(withdrawalId));
-      // One answer about one state, so that the record of the request is not older than the time it is
-      // compared with.
+      // One call, so that all accounts are from one slot: the clock must not be newer than the record.
       const { accounts } = await rpc.accounts([pdas.depository, used, CLOCK_SYSVAR]);
       const [depository, usedRequest, clock] = accounts;
       const status = outcomeOf(pdas, expiration, { depository, usedRequest, clock });

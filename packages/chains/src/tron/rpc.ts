@@ -23,7 +23,7 @@ import { readRequestState, requestStateProgram, type RequestState } from "./requ
 export interface TronRpc {
   /** @param hash the transaction id with a `0x` prefix */
   transaction(hash: Hex): Promise<Evidence<SolidTransaction>>;
-  /** Whether a depository had used a request in a solid state, and in which one. */
+  /** Whether a depository has executed a request, in a solid state, and the block of that state. */
   requestState(depository: Address, id: Hex32): Promise<RequestState>;
   /** The newest solid block. */
   newestSolid(): Promise<TronBlock>;
@@ -32,7 +32,7 @@ export interface TronRpc {
   close(): Promise<void>;
 }
 
-/** The caller of requests for the state: the zero address, which no one owns. */
+/** The caller in state queries: the zero address, which no one owns. */
 const ZERO_ADDRESS = `41${"0".repeat(40)}`;
 /** Maximum number of cached transactions, and of their bytes. */
 const REMEMBERED = { entries: 2_000, bytes: 4 * 1024 * 1024 };
@@ -50,7 +50,7 @@ export function createTronRpc(
   facts: Pick<TronFacts, "chainId" | "blockTimeSeconds">,
 ): TronRpc {
   const solidTransactions = rememberedFacts<SolidTransaction>({ ...REMEMBERED, sizeOf });
-  const settling = singleFlight<Evidence<SolidTransaction>>();
+  const solidReads = singleFlight<Evidence<SolidTransaction>>();
   const verifying = singleFlight<void>();
   let isVerified = false;
 
@@ -86,11 +86,11 @@ export function createTronRpc(
     return block;
   };
 
-  const withoutSolidInfo = async (hash: Hex): Promise<Evidence<never>> => {
+  const evidenceWithoutSolidInfo = async (hash: Hex): Promise<Evidence<never>> => {
     const [info, solid] = await Promise.all([infoOf("wallet", hash), solidBlock()]);
     if (info === undefined) return { kind: "absent" };
     const finality = finalityOf(info.blockNumber, solid.number, facts.blockTimeSeconds);
-    // It has just become solid, or two nodes are at different heights.
+    // The block has just become solid, or two nodes are at different heights.
     if (finality.kind === "final")
       throw inconsistent(
         "gettransactioninfobyid",
@@ -99,7 +99,7 @@ export function createTronRpc(
     return finality;
   };
 
-  const settle = async (hash: Hex): Promise<Evidence<SolidTransaction>> => {
+  const readSolid = async (hash: Hex): Promise<Evidence<SolidTransaction>> => {
     const [info, content, receipt] = await Promise.all([
       infoOf("walletsolidity", hash),
       ask("walletsolidity", "gettransactionbyid", { value: hash.slice(2) }).then((answer) =>
@@ -107,7 +107,7 @@ export function createTronRpc(
       ),
       request("eth_getTransactionReceipt", [hash]).then((answer) => readReceipt(answer, hash)),
     ]);
-    if (info === undefined) return await withoutSolidInfo(hash);
+    if (info === undefined) return await evidenceWithoutSolidInfo(hash);
     if (content === undefined || receipt === undefined)
       throw inconsistent(
         "gettransactionbyid",
@@ -127,7 +127,7 @@ export function createTronRpc(
       const known = solidTransactions.get(hash);
       if (known !== undefined) return { kind: "final", value: known };
       await verify();
-      return await settling(hash, async () => await settle(hash));
+      return await solidReads(hash, async () => await readSolid(hash));
     },
     requestState: async (depository, id) => {
       await verify();

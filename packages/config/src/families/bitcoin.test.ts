@@ -27,17 +27,17 @@ test("Bitcoin defaults to mainnet with six confirmations", () => {
 });
 
 test("reads the explorer, the network, the confirmations and the block time", () => {
-  const given = {
+  const additionalData = {
     esploraCompatibleApiUrl: "https://explorer.example/api",
     bitcoinNetwork: "regtest",
     finalizationBlocks: 2,
   };
-  expect(facts(given, { blockTimeSeconds: 2 })).toEqual({
+  expect(facts(additionalData, { blockTimeSeconds: 2 })).toEqual({
     facts: {
       network: "regtest",
       confirmations: 2,
       blockTimeSeconds: 2,
-      esploraUrl: given.esploraCompatibleApiUrl,
+      esploraUrl: additionalData.esploraCompatibleApiUrl,
     },
     problems: [],
   });

@@ -16,7 +16,7 @@ function load(fields: object, env: Record<string, string> = {}) {
 }
 const factsOf = (fields: object, env?: Record<string, string>) => load(fields, env).chains[0]?.hyperliquid;
 
-test("defaults to mainnet, with the names of the client contract and the explorer at the same host", () => {
+test("defaults to mainnet, the default signing profile, and the explorer at the same host", () => {
   expect(factsOf({})).toEqual({
     explorerUrls: ["http://127.0.0.1:1"],
     profile: "default",
@@ -44,7 +44,7 @@ test("Hyperliquid's own endpoints have the documented rate limit, others the con
   expect(limitOf("https://own.example")).toBeUndefined();
 });
 
-test("depositories, explorer, names, network and USDC token can be set", () => {
+test("reads depositories, explorer, signing profile, network and USDC token", () => {
   const { chains } = load(
     {
       depository: DEPOSITORY,

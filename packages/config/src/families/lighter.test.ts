@@ -49,7 +49,7 @@ test("defaults to mainnet, without an explorer", () => {
   });
 });
 
-test("warns about a missing explorer, and refuses a missing contract", () => {
+test("warns if the explorer's variable is unset, and disables the chain if the contract's variable is unset", () => {
   const without = load({ additionalData: { explorerApiUrl: "$EXPLORER_URL" } });
   expect(without.chains[0]?.lighter?.explorerApiUrl).toBeUndefined();
   expect(without.warnings).toEqual([

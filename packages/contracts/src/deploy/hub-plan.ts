@@ -28,7 +28,7 @@ export interface HubPlanInputs {
   readonly domain: { readonly name: string; readonly version: string };
 }
 
-/** The only role of each contract. */
+/** Each of these contracts has one role, which is bit 0. */
 const ROLE = 1n;
 
 /** The contracts of the hub. */
@@ -122,9 +122,9 @@ function ownedBy(
   args: readonly unknown[],
   rights: Pick<PlannedContract, "roles" | "immutables" | "domain">,
 ): PlannedContract {
-  const constructing = constructorOf(abi, args);
-  const address = create2Address(concat([bytecode, constructing.encodedArguments]), from);
-  return { contract, address, ...constructing, owner, reads: [ownerRead(abi, owner)], ...rights };
+  const construction = constructorOf(abi, args);
+  const address = create2Address(concat([bytecode, construction.encodedArguments]), from);
+  return { contract, address, ...construction, owner, reads: [ownerRead(abi, owner)], ...rights };
 }
 
 function ownerRead(abi: Abi, owner: Address): PlannedRead {

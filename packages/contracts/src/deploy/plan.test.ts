@@ -108,7 +108,7 @@ test("compares bytecode byte by byte, and immutables by their values", () => {
   const code = receiverCode();
   expect(matchBytecode(build, { solver }, code)).toBeUndefined();
   const place = build.immutables["solver"]?.at(-1);
-  if (place === undefined) throw new RangeError("the Receiver has an immutable");
+  if (place === undefined) throw new RangeError("expected an immutable in the Receiver");
   const inside = (at: number): boolean =>
     (build.immutables["solver"] ?? []).some(({ start, length }) => at >= start && at < start + length);
   for (const at of [0, 100, (code.length - 2) / 2 - 1]) {

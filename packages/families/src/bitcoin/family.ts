@@ -5,7 +5,7 @@ import type { PaymentQuestion } from "../evidence.ts";
 import type { Family } from "../family.ts";
 import type { BitcoinFacts } from "./facts.ts";
 import { judgeDeposit, pays } from "./deposits.ts";
-import { isFor, judgePayments } from "./payments.ts";
+import { carriesOnlyOrderId, judgePayments } from "./payments.ts";
 import type { BitcoinOutput, BitcoinTransaction } from "./answers/raw-transaction.ts";
 import { scriptOf } from "./address-codec/scripts.ts";
 
@@ -63,5 +63,7 @@ export function needsSpent(
   transaction: BitcoinTransaction,
   question: PaymentQuestion | undefined,
 ): boolean {
-  return question === undefined ? pays(depositories, transaction) : isFor(question.orderId, transaction);
+  return question === undefined
+    ? pays(depositories, transaction)
+    : carriesOnlyOrderId(question.orderId, transaction);
 }

@@ -23,7 +23,7 @@ export { judgeDeposit, pays } from "./deposits.ts";
 export type { BitcoinFacts } from "./facts.ts";
 export { bitcoin, depositoryOf, needsSpent, type BitcoinRules, type SpendingTransaction } from "./family.ts";
 export { finalityOf, FIRST_BLOCKS } from "./finality.ts";
-export { isFor, judgePayments } from "./payments.ts";
+export { carriesOnlyOrderId, judgePayments } from "./payments.ts";
 export {
   bytesIn,
   hexOf,

@@ -31,8 +31,8 @@ export type PaymentJudgment = { readonly amounts: readonly bigint[] } | { readon
  * order alone: exactly one of its outputs carries an id, and that output's whole text is the order id.
  *
  * One payer must have signed all of it: all inputs spend the same script, which is not a recipient's, and
- * every signature covers all outputs. Anything else could be a recipient's own sale
- * (SIGHASH_SINGLE|ANYONECANPAY), completed by its buyer. A transaction from a depository is not a solver's
+ * every signature covers all outputs. Otherwise, the transaction could be a recipient's own sale offer
+ * (SIGHASH_SINGLE|ANYONECANPAY) that a buyer completed. A transaction from a depository is not a solver's
  * payment, and one to a depository is a deposit.
  *
  * @throws RangeError if the question contains a recipient and currency twice, because their outputs would be
@@ -55,7 +55,7 @@ export function judgePayments(
   // Deposits carry the order id too, and their change does not count as a payment.
   if (pays(depositories, transaction))
     return { refusal: "transaction pays a depository, so it is a deposit" };
-  if (!isFor(question.orderId, transaction))
+  if (!carriesOnlyOrderId(question.orderId, transaction))
     return { refusal: "transaction must carry the order id and nothing else in OP_RETURN" };
   const [payer] = spent;
   if (payer === undefined || spent.some(({ script }) => script !== payer.script))
@@ -74,7 +74,10 @@ export function judgePayments(
 }
 
 /** Whether exactly one output carries an id, and its whole text is this order id. */
-export function isFor(orderId: Hex32, { outputs }: Pick<BitcoinTransaction, "outputs">): boolean {
+export function carriesOnlyOrderId(
+  orderId: Hex32,
+  { outputs }: Pick<BitcoinTransaction, "outputs">,
+): boolean {
   const [only, ...others] = carriedTexts(outputs).filter((text) => idIn(text) !== undefined);
   return others.length === 0 && only?.text === orderId;
 }

@@ -238,7 +238,7 @@ test("numbers only deposits that are equal in every field, each group separately
 });
 
 test("listing a token later changes neither identity nor number of known deposits", () => {
-  // Every position of the token's logs among the others.
+  // The logs of `dai`, which is listed later, come before, between and after the other logs.
   const parts = [
     transfer(dai, alice, 50n),
     native(alice, 7n),
@@ -254,8 +254,8 @@ test("listing a token later changes neither identity nor number of known deposit
   const facts = transaction({ from: alice, to: usdc, input: transferInput(50n, idTail) });
   const reading = (tokens: ReadonlySet<Address> | undefined) =>
     depositsInLogs({ depository, tokens }, logsOf(parts), new Map([[txHash, facts]])).deposits;
-  // The log index is not part of a deposit's identity: that of an event moves to its Transfer when its token
-  // is listed.
+  // The log index is not part of a deposit's identity. Once the token is listed, it is the index of the
+  // Transfer instead of the event.
   const keysOf = (deposits: readonly DepositFact[]): string[] =>
     deposits.map((d) => [d.depositor, d.sender, d.currency, d.amount, d.id, d.ordinal].join());
   const before = keysOf(reading(new Set([usdc])));
@@ -303,7 +303,7 @@ test("reports the depository's events of tokens that were not requested, so that
   expect(reading.ignored).toEqual([]);
 });
 
-test("if every token is requested, each credits only itself", () => {
+test("with every token requested, a Transfer of one token does not prove an event of another", () => {
   const logs = logsOf([transfer(unlisted, alice, 50n), erc20(alice, usdc, 50n)]);
   const reading = depositsInLogs({ depository, tokens: undefined }, logs, new Map([[txHash, transaction()]]));
   expect(brief(reading)).toEqual([[0, alice, unlisted, 50n, undefined]]);
@@ -352,7 +352,7 @@ test("does not read the indexed token id of an NFT's Transfer as an amount", () 
   expect(read([nft])).toEqual({ deposits: [], direct: new Set(), ignored: [] });
 });
 
-test("throws for a log whose transaction was not given", () => {
+test("throws if the transaction of a log is missing", () => {
   const question = { depository, tokens: new Set<Address>() };
   expect(() => depositsInLogs(question, logsOf([native(alice, 1n)]), new Map())).toThrow(RangeError);
 });

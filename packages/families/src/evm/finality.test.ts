@@ -18,7 +18,7 @@ test("by tag: blocks up to the finalized one are final, and later ones report wh
   });
 });
 
-test("by depth: requires both the confirmations and the seconds of the newest block", () => {
+test("by depth: requires both the number of blocks and the seconds before the newest block", () => {
   const depth = { kind: "depth", blocks: 10n, seconds: 60n } as const;
   expect(headTagOf(depth)).toBe("latest");
   expect(finalityOf(depth, at(100n, 1_000n), at(110n, 1_060n), 2)).toEqual({ kind: "final" });
@@ -41,11 +41,11 @@ test("depth zero makes the newest block final, and no block above the head is ev
   const zero = { kind: "depth", blocks: 0n, seconds: 0n } as const;
   expect(finalityOf(zero, at(7n), at(7n), 1)).toEqual({ kind: "final" });
   expect(finalityOf(zero, at(8n), at(7n), 1)).toMatchObject({ kind: "notFinal" });
-  // Its time is older, but its height decides against it.
+  // A block above the head is not final, even if its timestamp is old enough.
   expect(finalityOf(zero, at(8n, 0n), at(7n), 1)).toMatchObject({ kind: "notFinal" });
 });
 
-test("searches a final block below the depth, lower by the blocks that the missing time takes, but not below the first block", () => {
+test("lowerCandidate goes down to the configured depth, or further by the blocks of the missing time, but not below the first block", () => {
   const depth = { kind: "depth", blocks: 10n, seconds: 60n } as const;
   expect(lowerCandidate(depth, at(90n, 980n), at(100n, 1_000n), 2)).toBe(70n);
   expect(lowerCandidate(depth, at(90n, 941n), at(100n, 1_000n), 2)).toBe(89n);

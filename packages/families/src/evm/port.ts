@@ -203,7 +203,7 @@ export interface TraceOptions {
    * once, with the gas limit found earlier, and its effects are read from its calls instead of the whole
    * state: enough for a quote, but not for signing.
    */
-  readonly senderHasWei?: bigint;
+  readonly senderBalanceWei?: bigint;
 }
 
 /** The state of an account before and after a call. */

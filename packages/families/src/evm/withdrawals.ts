@@ -71,8 +71,8 @@ function lowerCase(address: Address): Address {
  * A depository treats a call that did not revert as successful. A token that returns `false` instead of
  * reverting would use up the request without paying the recipient. So between the depository's previous
  * report and this one there must be a Transfer of the token from the depository to the recipient. Its amount
- * may be less, because a fee that a token keeps has left the depository too. Tokens that arrived in between
- * are a deposit and do not undo the payment.
+ * may be less than the payment: a fee that the token keeps has left the depository too. Tokens that
+ * arrived in between are a deposit and do not undo the payment.
  */
 export function executionIn(
   logs: readonly LogFact[],

@@ -24,7 +24,7 @@ const to = 1_763_761_235_000n;
 const ledgerIn = (answer: unknown) => readLedger(answer, user, from, to);
 
 /** Copies of a JSON value with one part of it missing, empty, or of another type. */
-function* spoilt(value: unknown, path = ""): Generator<[path: string, copy: unknown]> {
+function* malformedCopies(value: unknown, path = ""): Generator<[path: string, copy: unknown]> {
   if (typeof value !== "object" || value === null) return;
   for (const name of Object.keys(value)) {
     const at = `${path}/${name}`;
@@ -32,14 +32,14 @@ function* spoilt(value: unknown, path = ""): Generator<[path: string, copy: unkn
     const withPart = (other: unknown): unknown =>
       Array.isArray(value) ? value.with(Number(name), other) : { ...value, [name]: other };
     if (!Array.isArray(value)) {
-      const { [name]: _gone, ...rest } = value as Record<string, unknown>;
-      yield [`${at} gone`, rest];
+      const { [name]: _removed, ...rest } = value as Record<string, unknown>;
+      yield [`${at} missing`, rest];
     }
-    for (const other of [null, [], {}, true, ""].filter((one) => one !== part))
+    for (const other of [null, [], {}, true, ""].filter((replacement) => replacement !== part))
       yield [`${at} = ${JSON.stringify(other)}`, withPart(other)];
     if (typeof part === "number")
       for (const other of [`${part}`, -1, 1.5, 2 ** 60]) yield [`${at} = ${other}`, withPart(other)];
-    for (const [deeper, copy] of spoilt(part, at)) yield [deeper, withPart(copy)];
+    for (const [deeper, copy] of malformedCopies(part, at)) yield [deeper, withPart(copy)];
   }
 }
 
@@ -83,15 +83,15 @@ test("reads the explorer's transactions", () => {
 /** Fields that do not matter for a withdrawal, a deposit or a payment. */
 const UNREAD = ["/tx/action/signatureChainId"];
 
-test("an answer with a missing or malformed part is the endpoint's fault, or yields fewer facts but no wrong ones", () => {
+test("rejects a transaction with a missing or malformed field, or returns fewer facts but no wrong ones", () => {
   for (const answer of [sendAsset, usdSend]) {
-    for (const [what, copy] of spoilt(answer)) {
+    for (const [what, copy] of malformedCopies(answer)) {
       if (UNREAD.some((path) => what.startsWith(path))) continue;
       const outcome = outcomeOf(() => transactionIn(copy));
-      // "": a text may be empty; the judges refuse it as an amount, account or token.
+      // The parser accepts an empty string; later checks refuse it as an amount, account or token.
       if (what.endsWith('= ""') && outcome !== "fault")
         expect(outcome, what).not.toEqual(transactionIn(answer));
-      // No transaction at all; and an action of an unknown kind.
+      // The explorer does not know the transaction; then, an action of an unknown kind.
       else if (what === "/tx = null") expect(outcome).toBeUndefined();
       else if (what === '/tx/action/type = ""')
         expect(outcome).toMatchObject({ action: undefined, isOpaque: true });
@@ -156,11 +156,11 @@ test("reads the transfers of a ledger, and counts its other entries", () => {
 
 test("reads a ledger with a transfer without a nonce, or with one of spot tokens", () => {
   const [deposited, send, internal] = ledger;
-  const { nonce: _, ...gone } = send?.delta ?? {};
-  const spot = { ...gone, type: "spotTransfer", nonce: null };
+  const { nonce: _, ...withoutNonce } = send?.delta ?? {};
+  const spot = { ...withoutNonce, type: "spotTransfer", nonce: null };
   for (const [delta, kind] of [
-    [gone, "sendAsset"],
-    [{ ...gone, nonce: null }, "sendAsset"],
+    [withoutNonce, "sendAsset"],
+    [{ ...withoutNonce, nonce: null }, "sendAsset"],
     [spot, "spotSend"],
   ] as const) {
     const page = ledgerIn([deposited, { ...send, delta }, internal]);
@@ -171,14 +171,14 @@ test("reads a ledger with a transfer without a nonce, or with one of spot tokens
   }
 });
 
-test("a ledger with a missing or malformed part of a transfer is the endpoint's fault", () => {
+test("throws RpcFault for a ledger with a missing or malformed field of a transfer", () => {
   const unread = /\/(?:sourceDex|destinationDex|token|usdcValue|fee|nativeTokenFee|feeToken)\b/;
   const transfers = ledger.slice(1);
-  for (const [what, copy] of spoilt(transfers)) {
+  for (const [what, copy] of malformedCopies(transfers)) {
     const isEmpty = ["/type", "/amount", "/usdc"].some((name) => what.endsWith(`${name} = ""`));
-    // Transfers that no user signed with a nonce have none.
-    const isWithout = /\/nonce (?:gone|= null)$/.test(what);
-    if (unread.test(what) || isEmpty || isWithout) continue;
+    // The nonce is optional: transfers by contracts and agents have none.
+    const hasNoNonce = /\/nonce (?:missing|= null)$/.test(what);
+    if (unread.test(what) || isEmpty || hasNoNonce) continue;
     expect(
       outcomeOf(() => ledgerIn(copy)),
       what,
@@ -186,7 +186,7 @@ test("a ledger with a missing or malformed part of a transfer is the endpoint's 
   }
 });
 
-test("the other answers match the documented format, or are the endpoint's fault", () => {
+test("parses the other answers in their documented format, and throws RpcFault for any other format", () => {
   const meta = { tokens: [{ name: "HYPE", tokenId: `0x${"AB".repeat(16)}`, index: 150, szDecimals: 2 }] };
   expect(readSpotMeta(meta)).toEqual([
     { name: "HYPE", tokenId: `0x${"ab".repeat(16)}`, index: 150, decimals: 2 },

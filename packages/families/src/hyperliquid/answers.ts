@@ -71,7 +71,7 @@ const TRANSFER_KINDS: ReadonlyMap<string, TransferKind> = new Map([
 export interface LedgerTransfer {
   readonly hash: Hex32;
   readonly time: bigint;
-  /** The kind of action that is usually reported like this. */
+  /** The kind of action that usually creates such an entry. */
   readonly kind: TransferKind;
   readonly user: Address;
   readonly destination: Address;
@@ -181,7 +181,7 @@ function readAction(
   };
   switch (fields["type"]) {
     case "usdSend":
-      return readable({
+      return knownAction({
         type: "UsdSend",
         chain: text(chainField),
         destination: text("destination"),
@@ -189,7 +189,7 @@ function readAction(
         time: natural(method, fields, "time"),
       });
     case "sendAsset":
-      return readable({
+      return knownAction({
         type: "SendAsset",
         chain: text(chainField),
         destination: text("destination"),
@@ -206,7 +206,7 @@ function readAction(
   }
 }
 
-function readable(action: HyperliquidAction): Pick<ExchangeTransaction, "action" | "isOpaque"> {
+function knownAction(action: HyperliquidAction): Pick<ExchangeTransaction, "action" | "isOpaque"> {
   return { action, isOpaque: false };
 }
 
@@ -315,7 +315,7 @@ export function readTransferCheck(answer: unknown): {
   return { fee, isSanctioned };
 }
 
-/** Hyperliquid's answer to a posted action; undefined: it was executed. */
+/** Why Hyperliquid refused a posted action; undefined if the action was executed. */
 export function readPosted(answer: unknown): { readonly refusal: string } | undefined {
   const method = "exchange";
   const { status, response } = record(method, answer, "response");
@@ -334,7 +334,7 @@ function record(method: string, value: unknown, name: string): Fields {
   return value as Fields;
 }
 
-/** JSON numbers are exact up to 2^53: a larger one is not what was signed. */
+/** Refuses numbers above 2^53, which JSON.parse may have rounded. */
 function natural(method: string, fields: Fields, name: string): bigint {
   const value = fields[name];
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0)

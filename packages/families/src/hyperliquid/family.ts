@@ -21,8 +21,8 @@ export interface ListedTransaction {
 }
 
 export interface MappedTransaction extends ListedTransaction {
-  /** The transfer's purpose by the hub's entry for the nonce that {@link nonceToMap} returns. */
-  readonly meaning: TransferPurpose;
+  /** From the hub's entry for the nonce that {@link nonceToMap} returns. */
+  readonly purpose: TransferPurpose;
 }
 
 export const hyperliquid: Family<"hyperliquid", HyperliquidFacts, HyperliquidRules, MappedTransaction> = {
@@ -33,27 +33,27 @@ export const hyperliquid: Family<"hyperliquid", HyperliquidFacts, HyperliquidRul
     network,
     usdcTokenId,
   }),
-  deposits: (rules, { transaction, decimalsOf, meaning }) => {
+  deposits: (rules, { transaction, decimalsOf, purpose }) => {
     const timestamp = timestampOf(transaction);
     const deposit = depositIn(transaction, { ...rules, decimalsOf });
     if (deposit === undefined)
       return final({ depository: currentFirst(rules.depositories)[0], deposits: [], timestamp });
     if ("refusal" in deposit) return refuted(deposit.refusal);
-    if (meaning.kind === "open") return UNMAPPED;
+    if (purpose.kind === "open") return UNMAPPED;
     const { sender, destination, currency, amount } = deposit;
-    const depositor = meaning.kind === "for" ? (meaning.depositor ?? sender) : sender;
-    const depositId = meaning.kind === "for" ? meaning.id : undefined;
+    const depositor = purpose.kind === "for" ? (purpose.depositor ?? sender) : sender;
+    const depositId = purpose.kind === "for" ? purpose.id : undefined;
     return final({
       depository: destination,
       deposits: [{ index: "0", depositor, currency, amount, depositId }],
       timestamp,
     });
   },
-  payments: (rules, { transaction, decimalsOf, meaning }, question) => {
+  payments: (rules, { transaction, decimalsOf, purpose }, question) => {
     const judgment = judgePayment(transaction, { ...rules, decimalsOf }, question);
     if ("refusal" in judgment) return refuted(judgment.refusal);
-    if (meaning.kind === "open") return UNMAPPED;
-    if (meaning.kind !== "for" || meaning.id !== question.orderId)
+    if (purpose.kind === "open") return UNMAPPED;
+    if (purpose.kind !== "for" || purpose.id !== question.orderId)
       return refuted("payer's nonce is not mapped to the order");
     return paidIn({ timestamp: timestampOf(transaction) }, judgment);
   },
@@ -71,12 +71,12 @@ export function nonceToMap(
   { transaction, decimalsOf }: ListedTransaction,
   question: PaymentQuestion | undefined,
 ): { readonly wallet: Address; readonly nonce: bigint } | undefined {
-  const all = { ...rules, decimalsOf };
+  const transferRules = { ...rules, decimalsOf };
   if (question === undefined) {
-    const deposit = depositIn(transaction, all);
+    const deposit = depositIn(transaction, transferRules);
     if (deposit === undefined || "refusal" in deposit) return undefined;
     return { wallet: deposit.sender, nonce: deposit.nonce };
   }
-  const payment = judgePayment(transaction, all, question);
+  const payment = judgePayment(transaction, transferRules, question);
   return "refusal" in payment ? undefined : { wallet: payment.payer, nonce: payment.nonce };
 }

@@ -74,8 +74,8 @@ test("reads the transfer of a payload", () => {
   expect(lighterTransferId({ ...numbersOf(parameters), memo: `0x${parameters.memo}` })).toBe(withdrawalId);
 });
 
-test("refuses a payload that pays no one, or that Lighter could never accept", () => {
-  const none: Partial<LighterTransfer>[] = [
+test("refuses a payload without an effective payment, or that Lighter would never accept", () => {
+  const invalid: Partial<LighterTransfer>[] = [
     { lighterChainId: 300n },
     { fromAccountIndex: 7n },
     { toAccountIndex: 460_491n },
@@ -92,7 +92,7 @@ test("refuses a payload that pays no one, or that Lighter could never accept", (
     { usdcFee: 1n << 60n },
     { nonce: 1n << 63n },
   ];
-  for (const changes of none)
+  for (const changes of invalid)
     expect(readWithdrawal(encodeLighterTransfer(aTransfer(changes)), RULES)).toHaveProperty("refusal");
   for (const payload of ["0x", `${encodeLighterTransfer(aTransfer())}00`] as const)
     expect(readWithdrawal(payload, RULES)).toHaveProperty("refusal");
@@ -116,17 +116,17 @@ test("debits the fee of a withdrawal too, and refuses a fee that another balance
     });
 });
 
-test("a settled transaction with exactly the same content executes it", () => {
+test("a withdrawal is executed once a transaction with exactly its content is settled", () => {
   expect(outcome([aTransaction()])).toBe("executed");
   expect(outcome([aTransaction()], false)).toBe("executed");
 });
 
-test("it is pending until its transaction is settled", () => {
+test("a withdrawal is pending until its transaction is settled", () => {
   expect(outcome([aTransaction({}, { standing: "notFinal" })])).toBe("pending");
   expect(outcome([])).toBe("pending");
 });
 
-test("a settled transaction that used its nonce for anything else expires it", () => {
+test("a withdrawal is expired once a settled transaction used its nonce for anything else", () => {
   const others: Partial<LighterTransfer>[] = [
     { amount: 999_999n },
     { toAccountIndex: 5n },
@@ -142,7 +142,7 @@ test("a settled transaction that used its nonce for anything else expires it", (
   }
 });
 
-test("other nonces, keys and accounts prove nothing", () => {
+test("transactions with other nonces, keys or accounts do not change the outcome", () => {
   const others: Partial<LighterTransfer>[] = [
     { nonce: 11n },
     { nonce: 13n },
@@ -153,13 +153,13 @@ test("other nonces, keys and accounts prove nothing", () => {
   expect(outcome(others.map((changes) => aTransaction(changes)))).toBe("pending");
 });
 
-test("a failure inside a settled block used the nonce; anything less proves nothing", () => {
+test("a withdrawal is expired if its transaction failed in a settled block, and pending if settlement is unproven", () => {
   const failed = aTransaction({}, { standing: "failed", blockHeight: 1_012n });
   const later = aTransaction({ nonce: 13n });
   expect(outcome([failed, later])).toBe("expired");
-  // Not all transfers are known, so one of them may have executed it.
+  // The list is incomplete: a missing transaction may have executed the withdrawal.
   expect(outcome([failed, later], false)).toBe("pending");
-  // No later transaction is settled, so its block may be reorged out.
+  // No later transaction is settled, so the block may be reorged out.
   expect(outcome([failed])).toBe("pending");
   expect(outcome([failed, aTransaction({ nonce: 13n }, { standing: "notFinal" })])).toBe("pending");
   expect(outcome([failed, aTransaction({ nonce: 13n }, { blockHeight: 1_011n })])).toBe("pending");
@@ -169,7 +169,7 @@ test("a failure inside a settled block used the nonce; anything less proves noth
   expect(outcome([aTransaction({}, { standing: "failed", blockHeight: 0n }), later])).toBe("pending");
   // Another attempt is in progress.
   expect(outcome([failed, later, aTransaction({}, { standing: "notFinal" })])).toBe("pending");
-  // It failed once, and another attempt was executed.
+  // The first attempt failed, and a second one was executed.
   expect(outcome([failed, later, aTransaction()])).toBe("executed");
 });
 
@@ -182,13 +182,13 @@ test("refuses two settled transactions with the same nonce as contradictory", ()
 // Model of everything that Lighter may do with a key, in any order. "executed" and "expired" must exclude
 // each other.
 
-type Step = "payload" | "other" | "include" | "fail" | "reject" | "settle" | "takeBack";
+type Step = "payload" | "other" | "include" | "fail" | "reject" | "settle" | "orphan";
 const steps = fc.array(
   fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom<Step>("payload", "other") },
     { weight: 4, arbitrary: fc.constant<Step>("include") },
     { weight: 2, arbitrary: fc.constant<Step>("fail") },
-    { weight: 1, arbitrary: fc.constantFrom<Step>("reject", "takeBack") },
+    { weight: 1, arbitrary: fc.constantFrom<Step>("reject", "orphan") },
     { weight: 4, arbitrary: fc.constant<Step>("settle") },
   ),
   { minLength: 6, maxLength: 25, size: "max" },
@@ -259,7 +259,7 @@ function historyOf(plan: readonly Step[]): readonly (readonly Modeled[])[] {
         }
         break;
       }
-      case "takeBack": {
+      case "orphan": {
         const last = unsettled().at(-1);
         if (last !== undefined) change(last.transaction.hash, { standing: "failed", blockHeight: 0n });
         break;

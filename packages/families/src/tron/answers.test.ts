@@ -46,29 +46,29 @@ test("reads the reason of a failed call from every field that may contain it", (
 });
 
 test("reads a transaction from the bytes that match its id, not from the JSON next to them", () => {
-  const lied = structuredClone(transaction);
-  lied.raw_data.contract[0]!.parameter.value.data = "00";
-  expect(readContent(lied, id)).toEqual(readContent(transaction, id));
+  const altered = structuredClone(transaction);
+  altered.raw_data.contract[0]!.parameter.value.data = "00";
+  expect(readContent(altered, id)).toEqual(readContent(transaction, id));
   const [first = "", ...rest] = transaction.raw_data_hex.match(/../g) ?? [];
   const other = `${first}${rest.join("").replace("1d1d", "1e1d")}`;
   expect(() => readContent({ ...transaction, raw_data_hex: other }, id)).toThrow(RpcFault);
   expect(() => readContent({ ...transaction, txID: "00".repeat(32) }, id)).toThrow(RpcFault);
 });
 
-test("answers about something else are the node's fault", () => {
+test("throws RpcFault for an answer that is malformed or about something else", () => {
   const faulty: Record<string, () => unknown> = {
     "an error": () => readInfo({ Error: "class java.lang.NullPointerException : null" }, id),
     "another transaction": () => readInfo({ ...info, id: "00".repeat(32) }, id),
     "no block": () => readInfo({ ...info, blockNumber: undefined }, id),
     "a block number as text": () => readInfo({ ...info, blockNumber: "15" }, id),
     "no receipt": () => readInfo({ ...info, receipt: undefined }, id),
-    "a word that is none": () => readInfo({ ...info, receipt: { result: 1 } }, id),
-    "logs that are no list": () => readInfo({ ...info, log: {} }, id),
+    "a result that is not text": () => readInfo({ ...info, receipt: { result: 1 } }, id),
+    "logs that are not a list": () => readInfo({ ...info, log: {} }, id),
     "an address with its prefix": () =>
       readInfo({ ...info, log: [{ ...info.log[0], address: `41${recorded.token.slice(2)}` }] }, id),
     "a topic cut short": () => readInfo({ ...info, log: [{ ...info.log[0], topics: ["ab"] }] }, id),
-    "no word for how it ended": () => readContent({ ...transaction, ret: [{}] }, id),
-    "no list of how it ended": () => readContent({ ...transaction, ret: undefined }, id),
+    "no result of the contract": () => readContent({ ...transaction, ret: [{}] }, id),
+    "no list of results": () => readContent({ ...transaction, ret: undefined }, id),
     "no bytes": () => readContent({ ...transaction, raw_data_hex: undefined }, id),
     "a block without header": () => readBlock({ blockID: block.blockID }, "getblock"),
     "a block of another number": () =>

@@ -93,9 +93,9 @@ function readLog(value: unknown, method: string): TransactionInfo["logs"][number
   const topics = fields["topics"] ?? [];
   if (!Array.isArray(topics)) throw garbage(method, "topics are not a list");
   return {
-    address: bare(fields["address"], /^[0-9a-f]{40}$/, "address", method),
-    topics: topics.map((topic: unknown) => bare(topic, /^[0-9a-f]{64}$/, "topic", method)),
-    data: bare(fields["data"] ?? "", /^(?:[0-9a-f]{2})*$/, "data", method),
+    address: prefixed(fields["address"], /^[0-9a-f]{40}$/, "address", method),
+    topics: topics.map((topic: unknown) => prefixed(topic, /^[0-9a-f]{64}$/, "topic", method)),
+    data: prefixed(fields["data"] ?? "", /^(?:[0-9a-f]{2})*$/, "data", method),
   };
 }
 
@@ -108,7 +108,7 @@ export function readContent(value: unknown, asked: Hex): TransactionContent | un
   const method = "gettransactionbyid";
   const fields = knownFields(value, method);
   if (fields === undefined) return undefined;
-  const raw = bare(fields["raw_data_hex"], /^(?:[0-9a-f]{2})+$/, "raw_data_hex", method);
+  const raw = prefixed(fields["raw_data_hex"], /^(?:[0-9a-f]{2})+$/, "raw_data_hex", method);
   if (hash(fields, "txID", method) !== asked || toHex(sha256(bytesOf(raw))) !== asked)
     throw garbage(method, "response concerns a different transaction");
   const [ret] = Array.isArray(fields["ret"]) ? (fields["ret"] as unknown[]) : [];
@@ -135,7 +135,7 @@ export function readConstantResult(value: unknown): Hex {
   const isMarked = JSON.stringify(fields["transaction"] ?? {}).includes('"ret":"FAILED"');
   if (result["result"] !== true || result["message"] !== undefined || isMarked || more.length > 0)
     throw garbage(method, "the call failed or was not executed");
-  return bare(answer, /^(?:[0-9a-f]{2})*$/, "constant_result", method);
+  return prefixed(answer, /^(?:[0-9a-f]{2})*$/, "constant_result", method);
 }
 
 function fieldsOf(value: unknown, method: string): Fields {
@@ -152,10 +152,10 @@ function integer(fields: Fields, name: string, method: string): bigint {
 }
 
 function hash(fields: Fields, name: string, method: string): Hex {
-  return bare(fields[name], /^[0-9a-f]{64}$/, name, method);
+  return prefixed(fields[name], /^[0-9a-f]{64}$/, name, method);
 }
 
-function bare(value: unknown, shape: RegExp, name: string, method: string): Hex {
+function prefixed(value: unknown, shape: RegExp, name: string, method: string): Hex {
   const text = typeof value === "string" ? value.toLowerCase() : "";
   if (typeof value !== "string" || !shape.test(text))
     throw garbage(method, `${name} is missing or malformed`);

@@ -77,7 +77,7 @@ test("an address has one base58 form and 20 bytes", () => {
     expect(() => machineAddress(other)).toThrow();
 });
 
-test("a transaction id is 64 lowercase hex digits without a prefix (8.4 #14)", () => {
+test("a transaction id is 64 lowercase hex digits without a prefix", () => {
   const id = "ab".repeat(32);
   expect(hashOfId(id)).toBe(`0x${id}`);
   for (const other of [`0x${id}`, id.toUpperCase(), `${id} `, id.slice(1), `0${id}`, `0X${id}`])
@@ -131,7 +131,7 @@ test("a direct transfer has its id after its calldata, even if the wallet encode
   ]);
 });
 
-test("only the top-level call of the token itself names an id (8.4 #9)", () => {
+test("only the top-level call of the token itself names an id", () => {
   expect(depositsIn(depository, direct(word(depository), "a9059cbb", router))).toMatchObject([
     { depositId: undefined },
   ]);
@@ -151,11 +151,11 @@ test("a plain payment names its order by its whole memo, and pays its value", ()
     expect(paid(solid(to, { memo })), memo).toBe(refusal);
 });
 
-test("a memo with the order's id on a payment to another account pays no one (8.4 #32)", () => {
+test("a memo with the order's id on a payment to another account pays no one", () => {
   expect(paid(solid({ to: bob, value: 9n }, { memo: orderId }))).toEqual([0n]);
 });
 
-test("a transaction names one order: its memo if that is an id, otherwise the end of its input (8.4 #19)", () => {
+test("a transaction names one order: its memo if that is an id, otherwise the end of its input", () => {
   const logs = [transferLog(solver, alice, 5n)];
   const call = { input: `0xa9059cbb${word(alice)}${word(5n)}${orderId.slice(2)}` as Hex };
   const asked = question(tronAddress(token));
@@ -166,7 +166,7 @@ test("a transaction names one order: its memo if that is an id, otherwise the en
   expect(paid(solid(call, { logs, memo: otherId }), { ...asked, orderId: otherId })).toEqual([5n]);
 });
 
-test("counts native payments that a trusted fill contract reports, not those of another contract (8.4 #21)", () => {
+test("counts native payments that a trusted fill contract reports, not those of another contract", () => {
   const input = `0x12345678${orderId.slice(2)}` as Hex;
   const report = (address: Address): Log => ({
     address,
@@ -184,7 +184,7 @@ const selector: Hex = "0x12345678";
 const inputWithId: Hex = `${selector}${orderId.slice(2)}`;
 
 test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
-  ["behind the input", { input: inputWithId }, { memo: "0x" }],
+  ["after the input", { input: inputWithId }, { memo: "0x" }],
   ["in the memo", { input: selector }, { memo: orderId }],
 ])("the recipient's own trade is not attested as a fill, with the id %s", (_where, call, named) => {
   const asked = question(tronAddress(token));
@@ -200,7 +200,7 @@ test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
 });
 
 test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
-  ["behind the input", { input: inputWithId }, { memo: "0x" }],
+  ["after the input", { input: inputWithId }, { memo: "0x" }],
   ["in the memo", { input: selector }, { memo: orderId }],
 ])("a claim that anyone may submit is not attested as a fill, with the id %s", (_where, call, named) => {
   const minter: Address = `0x${"00".repeat(20)}`;
@@ -213,7 +213,7 @@ test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
   expect(paid(solid({ ...call, to: market }, named))).toEqual([0n]);
 });
 
-test("refuses a payment after the order's deadline (8.4 #17)", () => {
+test("refuses a payment after the order's deadline", () => {
   const transaction = solid({ to: alice, value: 9n }, { memo: orderId });
   expect(paid(transaction, question(NATIVE, { deadline: 1_000 }))).toEqual([9n]);
   expect(paid(transaction, question(NATIVE, { deadline: 999 }))).toMatch(/after the deadline/);

@@ -120,7 +120,7 @@ export async function executePermit(
         signal: AbortSignal.timeout(SIMULATION_DEADLINE_MS),
         maxGas: permit.gasUnits * MAX_GAS_FACTOR,
         roomBps: GAS_HEADROOM_BPS,
-        senderHasWei: pulse.gasBalance(executor.address).amount,
+        senderBalanceWei: pulse.gasBalance(executor.address).amount,
       },
     ),
     connection.reader.dataFee(call),

@@ -81,11 +81,11 @@ export async function inspectOnEach(
     [client, ...others].map((endpoint) => inspectDeployment(endpoint, plan, chainId)),
   );
   return first.map((one, at) =>
-    rest.reduce<InspectedContract>((before, found) => combined(before, found[at] ?? before), one),
+    rest.reduce<InspectedContract>((before, found) => combine(before, found[at] ?? before), one),
   );
 }
 
-function combined(a: InspectedContract, b: InspectedContract): InspectedContract {
+function combine(a: InspectedContract, b: InspectedContract): InspectedContract {
   const union = (field: keyof Findings): readonly string[] => [...new Set([...a[field], ...b[field]])];
   const states = [a.state, b.state];
   const isMissing = a.state === "missing" && b.state === "missing";

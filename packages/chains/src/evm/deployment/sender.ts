@@ -40,7 +40,7 @@ export async function readNonces(
   return { mined, pending };
 }
 
-interface Sent {
+interface TransactionToSend {
   readonly to: Address;
   readonly data?: Hex;
   readonly value?: bigint;
@@ -54,11 +54,11 @@ export function createSender(
   { bid }: DeploymentFees,
   firstNonce: number,
   onStep: (step: BroadcastStep) => void,
-): { send(contract: string, sent: Sent): Promise<void>; nextNonce(): number } {
+): { send(contract: string, transaction: TransactionToSend): Promise<void>; nextNonce(): number } {
   let nonce = firstNonce;
   return {
-    async send(contract, sent) {
-      const signed = await account.signTransaction({ ...bid, ...sent, chainId, nonce });
+    async send(contract, transaction) {
+      const signed = await account.signTransaction({ ...bid, ...transaction, chainId, nonce });
       onStep({ step: "broadcast", contract, transaction: keccak256(signed), nonce });
       await client.sendRawTransaction({ serializedTransaction: signed });
       nonce += 1;

@@ -49,7 +49,7 @@ export type PoolFacts =
     }
   | { readonly kind: "uniswap-v2"; readonly reserve0: bigint; readonly reserve1: bigint };
 
-/** Ticks of a v3 pool around a tick, up to `words` words of its bitmap in both directions. */
+/** Ticks of a v3 pool around the tick `about`, up to `words` bitmap words in both directions. */
 export interface TickStretch {
   readonly pool: Address;
   readonly tickSpacing: number;
@@ -70,7 +70,7 @@ export interface PoolTick {
 export interface PoolReader {
   /** Addresses of the pools; undefined for pools that do not exist. */
   find(places: readonly PoolPlace[], blockHash: Hex): Promise<(Address | undefined)[]>;
-  /** Ticks between the ends of positions in v3 pools. */
+  /** Tick spacing of v3 pools: positions start and end only at multiples of it. */
   tickSpacings(pools: readonly Address[], blockHash: Hex): Promise<number[]>;
   facts(pools: readonly PoolRef[], blockHash: Hex): Promise<PoolFacts[]>;
   ticksAbout(stretches: readonly TickStretch[], blockHash: Hex): Promise<KnownTicks[]>;

@@ -27,13 +27,13 @@ export interface SeededAccount {
 
 /** Gives an account its size, and the loader as its owner. Fails if the account has data or another owner. */
 export function allocateInstruction(
-  { address: of, base, seed }: SeededAccount,
+  { address: allocated, base, seed }: SeededAccount,
   bytes: number,
 ): PlainInstruction {
   const text = new TextEncoder().encode(seed);
   return {
     programId: SYSTEM_PROGRAM,
-    keys: [writableAccount(of), { pubkey: base, isSigner: true, isWritable: false }],
+    keys: [writableAccount(allocated), { pubkey: base, isSigner: true, isWritable: false }],
     data: concat(u32(9), keyBytes(base), u64(text.length), text, u64(bytes), keyBytes(UPGRADEABLE_LOADER)),
   };
 }
@@ -58,7 +58,7 @@ export function writeInstruction(
  * `payer`, who pays for the program data account. `authority` becomes the upgrade authority.
  * @param maxBytes size limit of the program and its upgrades
  */
-export function deployInstruction(of: {
+export function deployInstruction(terms: {
   readonly payer: string;
   readonly authority: string;
   readonly program: string;
@@ -67,16 +67,16 @@ export function deployInstruction(of: {
   readonly maxBytes: number;
 }): PlainInstruction {
   const keys = [
-    payingAccount(of.payer),
-    writableAccount(of.programData),
-    writableAccount(of.program),
-    writableAccount(of.buffer),
+    payingAccount(terms.payer),
+    writableAccount(terms.programData),
+    writableAccount(terms.program),
+    writableAccount(terms.buffer),
     readonlyAccount(RENT_SYSVAR),
     readonlyAccount(CLOCK_SYSVAR),
     readonlyAccount(SYSTEM_PROGRAM),
-    signer(of.authority),
+    signer(terms.authority),
   ];
-  return loaderInstruction(keys, u32(2), u64(of.maxBytes));
+  return loaderInstruction(keys, u32(2), u64(terms.maxBytes));
 }
 
 /** @param next the new upgrade authority; undefined: none, so that the program can never change */

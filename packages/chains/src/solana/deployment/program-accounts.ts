@@ -10,7 +10,7 @@ import type { ProgramBuild } from "./program-plan.ts";
 
 /** What accounts of the loader and of a depository contain. Pure. */
 
-/** Sizes of accounts that the loader keeps, in bytes: without the program, for a buffer and for its data. */
+/** Sizes in bytes: of a program account, and of the headers before the ELF in buffer and data accounts. */
 export const LOADER_BYTES = { program: 36, bufferHeader: 37, programDataHeader: 45 } as const;
 /** Size of the account in which the depository keeps owner, allocator and domain, in bytes. */
 export const DEPOSITORY_BYTES = 106;

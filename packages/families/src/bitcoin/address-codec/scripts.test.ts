@@ -13,13 +13,13 @@ import {
   scriptOfAddress,
 } from "./scripts.ts";
 
-const test_ = { pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef };
+const testPrefixes = { pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef };
 const networks = {
   mainnet: { bech32: "bc", pubKeyHash: 0, scriptHash: 5, wif: 0x80 },
-  testnet: { ...test_, bech32: "tb" },
-  testnet4: { ...test_, bech32: "tb" },
-  signet: { ...test_, bech32: "tb" },
-  regtest: { ...test_, bech32: "bcrt" },
+  testnet: { ...testPrefixes, bech32: "tb" },
+  testnet4: { ...testPrefixes, bech32: "tb" },
+  signet: { ...testPrefixes, bech32: "tb" },
+  regtest: { ...testPrefixes, bech32: "bcrt" },
 } as const satisfies Record<BitcoinNetwork, object>;
 
 const privateKey = fc.uint8Array({ minLength: 32, maxLength: 32 }).filter((key) => {
@@ -39,7 +39,7 @@ for (const [kind, make] of Object.entries(kinds))
     BitcoinNetwork,
     (typeof networks)["mainnet"],
   ][])
-    test(`formats and pays an address of ${kind} on ${network} like the library`, () => {
+    test(`converts between address, bytes and script like @scure/btc-signer: ${kind} on ${network}`, () => {
       fc.assert(
         fc.property(privateKey, (key) => {
           const { script } = make(key);
@@ -69,7 +69,7 @@ test("refuses an address of another network", () => {
   expect(encodeBitcoinAddress("regtest", formatFor("regtest").toUpperCase())).toBeUndefined();
 });
 
-test("reads a script as an address only in its standard form, and accepts any bytes as a script", () => {
+test("returns an address only for a script in its standard form", () => {
   const program = "11".repeat(20);
   expect(addressBytesOfScript(`0014${program}`)).toBe(`0x00${program}`);
   // The same program with a longer push opcode is another script.

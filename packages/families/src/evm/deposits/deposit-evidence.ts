@@ -28,13 +28,13 @@ export function depositEvidenceIn(
   transaction: TransactionFact | undefined,
 ): DepositEvidence[] {
   const { deposits, direct } = read(rules, receipt, transaction);
-  const kept = keptOf(rules.depository, receipt.logs, deposits, direct);
+  const credited = creditedAmounts(rules.depository, receipt.logs, deposits, direct);
   return deposits.flatMap((deposit) => {
     const { logIndex, depositor, currency, id } = deposit;
-    const amount = kept.get(logIndex) ?? 0n;
+    const amount = credited.get(logIndex) ?? 0n;
     if (amount === 0n) return [];
-    const bare = direct.has(deposit) && id === undefined ? ({ isBare: true } as const) : {};
-    return [{ index: logIndex.toString(), depositor, currency, amount, depositId: id, ...bare }];
+    const bareFlag = direct.has(deposit) && id === undefined ? ({ isBare: true } as const) : {};
+    return [{ index: logIndex.toString(), depositor, currency, amount, depositId: id, ...bareFlag }];
   });
 }
 
@@ -48,16 +48,16 @@ export function depositEvidenceIn(
  * transaction of another user's deposit must not reduce that deposit. It is debited when its payload is
  * attested.
  *
- * Only attestations are reduced. The engine sees only the depository's inflows, but its fills are repaid by
- * attestations.
+ * Only attestations are reduced: the engine credits every inflow in full. The solver loses the difference,
+ * because only attestations repay its fills.
  */
-function keptOf(
+function creditedAmounts(
   depository: Address,
   logs: readonly LogFact[],
   deposits: readonly DepositFact[],
   direct: ReadonlySet<DepositFact>,
 ): ReadonlyMap<number, bigint> {
-  const kept = new Map<number, bigint>();
+  const credited = new Map<number, bigint>();
   for (const currency of new Set(deposits.map((deposit) => deposit.currency))) {
     const credits = deposits.filter((deposit) => deposit.currency === currency);
     let left = currency === NATIVE_CURRENCY ? undefined : netInflow(depository, currency, logs);
@@ -66,11 +66,11 @@ function keptOf(
       ...credits.filter((deposit) => direct.has(deposit)),
     ]) {
       const share = left === undefined || amount <= left ? amount : left;
-      kept.set(logIndex, share);
+      credited.set(logIndex, share);
       if (left !== undefined) left -= share;
     }
   }
-  return kept;
+  return credited;
 }
 
 /** The inflow of a token minus its outflow except withdrawals; never negative. */
@@ -86,7 +86,7 @@ function netInflow(depository: Address, token: Address, logs: readonly LogFact[]
         (outflow) => token === paid?.token && outflow.to === paid.recipient && outflow.amount <= paid.amount,
       );
       net += sent[at]?.amount ?? 0n;
-      // A later report does not explain an outflow before this one.
+      // Outflows before this report cannot belong to a later report.
       sent = [];
     } else if (log.address === token && topic === TRANSFER_TOPIC && log.topics.length === 3 && from !== to) {
       const words = splitWords(log.data);

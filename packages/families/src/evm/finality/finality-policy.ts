@@ -1,6 +1,6 @@
 import type { EvmFinality } from "@causeway/domain";
 
-/** Seconds that a block must be old when only a depth is configured. */
+/** Minimum age of a final block, in seconds, if only a depth is configured. */
 const DEFAULT_SECONDS = 60;
 
 interface Written {

@@ -11,12 +11,12 @@ import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 
 const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 const from = user.address.toLowerCase() as Address;
-const rich = { senderHasWei: 10n ** 18n };
+const rich = { senderBalanceWei: 10n ** 18n };
 
 let world: EvmWorld;
 let transport: RpcTransport;
 let failures: Address;
-let others: Address;
+let innerTarget: Address;
 let taker: Address;
 let reader: ChainReader;
 let asked: string[];
@@ -25,7 +25,7 @@ beforeAll(async () => {
   world = await startEvmWorld(31_035);
   transport = createRpcTransport({ url: world.node.url });
   failures = await world.wallet.deploy(failuresAbi, failuresBytecode);
-  others = await world.wallet.deploy(failuresAbi, failuresBytecode);
+  innerTarget = await world.wallet.deploy(failuresAbi, failuresBytecode);
   taker = await world.wallet.deploy(takerAbi, takerBytecode);
 }, 30_000);
 beforeEach(() => {
@@ -47,7 +47,7 @@ const burn = encodeFunctionData({ abi: failuresAbi, functionName: "runOutOfGas" 
 
 /** `swallow` continues whether or not the inner call succeeds. */
 const swallow = (data: Hex): Hex =>
-  encodeFunctionData({ abi: failuresAbi, functionName: "swallow", args: [others, data] });
+  encodeFunctionData({ abi: failuresAbi, functionName: "swallow", args: [innerTarget, data] });
 
 async function trace(data: Hex, options = {}, call: { to?: Address; value?: bigint } = {}) {
   asked.length = 0;
@@ -77,7 +77,7 @@ describe("a call similar to one that was traced before", () => {
     const { gas } = await trace(write(1n));
     for (const options of [
       {},
-      { senderHasWei: gas * fees.maxFeePerGas - 1n },
+      { senderBalanceWei: gas * fees.maxFeePerGas - 1n },
       { ...rich, maxGas: gas - 1n },
     ]) {
       await trace(write(3n), options);
@@ -86,31 +86,33 @@ describe("a call similar to one that was traced before", () => {
   });
 
   test("is traced fully if an inner call fails, even if its caller ignores that", async () => {
-    const calm = swallow(write(4n));
-    await trace(calm);
-    await trace(calm, rich);
+    const cheapCall = swallow(write(4n));
+    await trace(cheapCall);
+    await trace(cheapCall, rich);
     expect(asked).toHaveLength(1);
-    // The same shape, but the inner call needs more than the usual limit leaves.
-    const wanting = swallow(
+    // A similar call, but its inner call needs more gas than the cached limit leaves.
+    const expensiveCall = swallow(
       encodeFunctionData({ abi: failuresAbi, functionName: "wantGas", args: [700_000n] }),
     );
-    expect(wanting).toHaveLength(calm.length);
-    const { gas } = await trace(wanting, rich);
+    expect(expensiveCall).toHaveLength(cheapCall.length);
+    const { gas } = await trace(expensiveCall, rich);
     expect(asked.length).toBeGreaterThan(3);
     expect(gas).toBeGreaterThan(700_000n);
-    // Far more than the other call needs, so its limit is searched for again.
-    const again = await trace(calm, rich);
+    // The cached limit is now far more than this call needs, so its own limit is determined again.
+    const again = await trace(cheapCall, rich);
     expect(asked.length).toBeGreaterThan(3);
     expect(again.gas).toBeLessThan(200_000n);
   });
 
-  test("is explained as usual if it fails", async () => {
+  test("returns the exact reason if it fails", async () => {
     const args = [write(5n)] as const;
-    await trace(encodeFunctionData({ abi: failuresAbi, functionName: "forward", args: [others, ...args] }));
+    await trace(
+      encodeFunctionData({ abi: failuresAbi, functionName: "forward", args: [innerTarget, ...args] }),
+    );
     const failing = encodeFunctionData({
       abi: failuresAbi,
       functionName: "forward",
-      args: [others, padded(burn)],
+      args: [innerTarget, padded(burn)],
     });
     const outcome = await reader.trace(from, { to: failures, data: failing, value: 0n }, fees, rich);
     expect(outcome).toMatchObject({ kind: "reverts", failure: { label: "OUT_OF_GAS" } });

@@ -1,4 +1,4 @@
 /** The values that occur more than once, without duplicates. */
-export function repeated(values: readonly string[]): readonly string[] {
+export function duplicatesIn(values: readonly string[]): readonly string[] {
   return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
 }
