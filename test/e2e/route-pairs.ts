@@ -61,7 +61,7 @@ export function everyPair(chains: readonly Chain[]): Pair[] {
  */
 export function currenciesOf(chain: Chain): Currency[] {
   return Object.keys(worth).map((symbol) => {
-    const found = [chain.currency, ...chain.erc20Currencies].find((one) => one.symbol === symbol);
+    const found = [chain.currency, ...chain.erc20Currencies].find((candidate) => candidate.symbol === symbol);
     if (found === undefined) throw new Error(`no ${symbol} on ${chain.name}`);
     return found;
   });

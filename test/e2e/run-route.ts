@@ -210,7 +210,7 @@ function maxTaken({ steps }: Quote): bigint {
   return args[1];
 }
 
-const isSame = (one: Address, other: Address): boolean => one.toLowerCase() === other.toLowerCase();
+const isSame = (address: Address, other: Address): boolean => address.toLowerCase() === other.toLowerCase();
 
 function check(condition: boolean, message: string): void {
   if (!condition) throw new NotAsQuoted(message);

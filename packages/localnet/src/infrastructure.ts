@@ -81,11 +81,11 @@ export async function startInfrastructure(options: InfrastructureOptions): Promi
 }
 
 async function startDatabase(options: InfrastructureOptions): Promise<Server> {
-  const given = externalUrl(options.env, "DATABASE_URL");
-  if (given !== undefined) {
-    await tryExternal("DATABASE_URL", given, emptyExternalDatabase);
+  const databaseUrl = externalUrl(options.env, "DATABASE_URL");
+  if (databaseUrl !== undefined) {
+    await tryExternal("DATABASE_URL", databaseUrl, emptyExternalDatabase);
     options.onProgress("Postgres: DATABASE_URL");
-    return { url: given, stop: async () => undefined };
+    return { url: databaseUrl, stop: async () => undefined };
   }
   const server = await startPostgres({
     dataDir: join(options.folder, "postgres"),
@@ -129,14 +129,14 @@ async function startChain(chain: Chain, options: InfrastructureOptions): Promise
     const tokens = solverTokens(chain).map(({ address }) => address);
     await approveLocal(started, options.solver, chain.contracts.approvalProxy, tokens);
   };
-  const given = options.externalNodes.get(chain.name);
+  const external = options.externalNodes.get(chain.name);
   const port = Number(new URL(chain.rpcUrl).port);
   const node =
-    given === undefined
+    external === undefined
       ? await startNode({ id: chain.id, name: chain.name, port }, options, furnish)
-      : { ...(await prepareExternalNode(given, chain.id, fundings)), stop: async () => undefined };
-  if (given !== undefined) await furnish(node);
-  const where = given?.variable ?? `on port ${port}`;
+      : { ...(await prepareExternalNode(external, chain.id, fundings)), stop: async () => undefined };
+  if (external !== undefined) await furnish(node);
+  const where = external?.variable ?? `on port ${port}`;
   options.onProgress(`${chain.displayName} (${chain.id}) ${where}: contracts deployed, accounts funded`);
   return node;
 }

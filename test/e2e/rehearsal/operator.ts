@@ -43,7 +43,7 @@ export class Operator {
   private constructor(
     network: Network,
     instance: Instance,
-    given: {
+    options: {
       readonly portBase: number;
       readonly keys: ServiceKeys;
       readonly oracles: readonly OraclePlan[];
@@ -53,15 +53,15 @@ export class Operator {
   ) {
     this.network = network;
     this.instance = instance;
-    this.oracles = given.oracles;
-    this.#keys = given.keys;
-    this.#env = given.env;
-    this.#deployerKey = given.deployerKey;
-    this.#ports = { api: given.portBase, worker: given.portBase + 1 };
-    this.apiUrl = `http://127.0.0.1:${given.portBase}`;
+    this.oracles = options.oracles;
+    this.#keys = options.keys;
+    this.#env = options.env;
+    this.#deployerKey = options.deployerKey;
+    this.#ports = { api: options.portBase, worker: options.portBase + 1 };
+    this.apiUrl = `http://127.0.0.1:${options.portBase}`;
     this.secrets = [
-      given.deployerKey.slice(2),
-      ...given.oracles.flatMap(({ issued }) => Object.values(issued)),
+      options.deployerKey.slice(2),
+      ...options.oracles.flatMap(({ issued }) => Object.values(issued)),
     ];
   }
 
@@ -223,7 +223,8 @@ export class Operator {
   async stop(): Promise<void> {
     await this.instance.stop();
     const { former, ...keys } = this.#keys;
-    for (const key of [former, ...Object.values(keys), ...this.oracles.map((one) => one.key)]) key?.close();
+    for (const key of [former, ...Object.values(keys), ...this.oracles.map((oracle) => oracle.key)])
+      key?.close();
   }
 
   async #writeSecrets(): Promise<void> {
@@ -259,7 +260,7 @@ export class Operator {
   async #entryOf<Entry>(file: "chains" | "chains.hub", id: string): Promise<Entry> {
     const path = join(this.instance.folder, "configs", `${file}.${ENVIRONMENT}.json`);
     const entries = JSON.parse(await readFile(path, "utf8")) as readonly ({ readonly id: string } & Entry)[];
-    const entry = entries.find((one) => one.id === id);
+    const entry = entries.find((candidate) => candidate.id === id);
     if (entry === undefined) throw new Error(`${path} has no entry ${id}`);
     return entry;
   }

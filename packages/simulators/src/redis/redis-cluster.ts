@@ -41,7 +41,7 @@ export async function startRedisCluster(
 
   const portOf = (node: number): number => nodes[node]?.port ?? 0;
   const answered = (args: Arguments, at: number): readonly (Buffer | string)[] => {
-    const [name = "", sub = ""] = args.map((one) => String(one).toLowerCase());
+    const [name = "", sub = ""] = args.map((arg) => String(arg).toLowerCase());
     if (name === "info") return script(INFO, args.slice(1));
     if (name === "cluster") {
       if (sub === "slots") return script("return cjson.decode(ARGV[1])", [JSON.stringify(ranges())]);
@@ -62,7 +62,7 @@ export async function startRedisCluster(
   const ranges = (): unknown[] =>
     owners.flatMap((owner, slot) => {
       if (slot > 0 && owners[slot - 1] === owner) return [];
-      const next = owners.findIndex((one, at) => at > slot && one !== owner);
+      const next = owners.findIndex((slotOwner, at) => at > slot && slotOwner !== owner);
       return [[slot, (next < 0 ? SLOTS : next) - 1, ["127.0.0.1", portOf(owner), `node-${owner}`]]];
     });
 
@@ -96,14 +96,14 @@ async function startNode(
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const target = connect(upstream);
-    for (const [one, other] of [
+    for (const [socket, other] of [
       [client, target],
       [target, client],
     ] as const) {
-      sockets.add(one);
-      one.on("error", () => undefined);
-      one.on("close", () => {
-        sockets.delete(one);
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.on("close", () => {
+        sockets.delete(socket);
         other.destroy();
       });
     }
