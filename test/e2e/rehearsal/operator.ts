@@ -92,9 +92,9 @@ export class Operator {
 
   /** Runs an operator's command with the worker's environment, as the docs say. */
   async run(...words: readonly string[]): Promise<CommandResult> {
-    const ran = await this.instance.operator(words, this.#workerEnvironment());
-    expect(ran.code, ran.errors + ran.output).toBe(0);
-    return ran;
+    const result = await this.instance.operator(words, this.#workerEnvironment());
+    expect(result.code, result.errors + result.output).toBe(0);
+    return result;
   }
 
   /** Runs `operator deploy <action>` for both chains and the hub. */
@@ -102,7 +102,7 @@ export class Operator {
     return await this.instance.operator(this.#deployment(action), this.#deployEnvironment());
   }
 
-  /** Kills `operator deploy apply` once it has printed a line that matches. */
+  /** Kills `operator deploy apply` once it has printed a line that matches `when`. */
   async killDeployment(when: RegExp): Promise<void> {
     await this.instance.operatorKilled(this.#deployment("apply"), this.#deployEnvironment(), when);
   }
@@ -114,11 +114,11 @@ export class Operator {
   }
 
   #chainDeployment(action: string, solver: KmsAccount): readonly string[] {
-    const written = ["--confirmations", "1", "--write", join(this.instance.folder, "configs")];
+    const applyOptions = ["--confirmations", "1", "--write", join(this.instance.folder, "configs")];
     const operator = this.#keys.depositAddressOperator.account.address;
     const roles = `--owner ${this.network.multisig} --allocator ${this.#allocator} --solver ${solver.account.address}`;
     const words = `deploy ${action} --chain ethereum --chain base ${roles} --deposit-address-operator ${operator}`;
-    return [...words.split(" "), ...(action === "apply" ? written : [])];
+    return [...words.split(" "), ...(action === "apply" ? applyOptions : [])];
   }
 
   #deployEnvironment(): Variables {
@@ -236,11 +236,11 @@ export class Operator {
   }
 
   #workerEnvironment(): Variables {
-    const own = {
+    const instanceEnv = {
       HEALTH_PORT: String(this.#ports.worker),
       VAULT_SECRETS_DIR: this.instance.secretsOf("worker"),
     };
-    return { ...this.#env, ...own };
+    return { ...this.#env, ...instanceEnv };
   }
 
   #apiEnvironment(): Variables {

@@ -121,12 +121,15 @@ test("after a crash before or after the broadcast of a sweep, another process mo
   const { services, solanaChain } = world;
   const { sol } = world.currencies;
   const vaultBefore = await vaultBalance();
-  for (const dies of ["prepare", "send"] as const) {
+  for (const failingCall of ["prepare", "send"] as const) {
     const { address, bytes, requestId, terms } = await world.solanaAddress(sol, SOL);
     await world.payTo(address, sol, SOL);
     const crashing = {
       ...solanaChain,
-      connection: { ...solanaChain.connection, [dies]: async () => await Promise.reject(new Error("died")) },
+      connection: {
+        ...solanaChain.connection,
+        [failingCall]: async () => await Promise.reject(new Error("died")),
+      },
     };
     const by = { ...services, chains: { ...services.chains, nonEvm: () => crashing } };
     await expect(world.solanaRound(4, by)).rejects.toThrow(/^died|^maintenance failed/);

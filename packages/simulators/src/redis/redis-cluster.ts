@@ -40,7 +40,7 @@ export async function startRedisCluster(
   let refused = 0;
 
   const portOf = (node: number): number => nodes[node]?.port ?? 0;
-  const answered = (args: Arguments, at: number): readonly (Buffer | string)[] => {
+  const rewriteCommand = (args: Arguments, at: number): readonly (Buffer | string)[] => {
     const [name = "", sub = ""] = args.map((arg) => String(arg).toLowerCase());
     if (name === "info") return script(INFO, args.slice(1));
     if (name === "cluster") {
@@ -66,7 +66,8 @@ export async function startRedisCluster(
       return [[slot, (next < 0 ? SLOTS : next) - 1, ["127.0.0.1", portOf(owner), `node-${owner}`]]];
     });
 
-  for (let at = 0; at < count; at++) nodes.push(await startNode(upstream, (args) => answered(args, at)));
+  for (let at = 0; at < count; at++)
+    nodes.push(await startNode(upstream, (args) => rewriteCommand(args, at)));
   return {
     nodes: nodes.map(({ port }) => ({ host: "127.0.0.1", port })),
     ownerOf: (key) => owners[keySlot(key)] ?? 0,
@@ -91,7 +92,7 @@ function script(text: string, args: readonly (Buffer | string)[]): readonly (Buf
 
 async function startNode(
   upstream: Address,
-  answered: (args: Arguments) => readonly (Buffer | string)[],
+  rewriteCommand: (args: Arguments) => readonly (Buffer | string)[],
 ): Promise<Node> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
@@ -109,7 +110,7 @@ async function startNode(
     }
     client.on(
       "data",
-      requestReader((args) => target.write(writeRequest(answered(args)))),
+      requestReader((args) => target.write(writeRequest(rewriteCommand(args)))),
     );
     target.on("data", (bytes) => client.write(bytes));
   });
