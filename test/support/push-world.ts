@@ -181,7 +181,7 @@ export async function pushWorld({
   };
 }
 
-/** Opens one more listener, and resolves at its first notice: by then, earlier listeners receive notices too. */
+/** Opens one more listener. Resolves at its first notice: by then, earlier listeners receive notices too. */
 async function listening(url: string): Promise<void> {
   await new Promise<void>((resolve) => {
     const listener = listen(url, "test_ready", {

@@ -376,8 +376,8 @@ test("aggregates usage to hours after two days and to days after sixty, in two c
   const { id, key } = await aKey();
   const dayMs = 24 * 3600_000;
   const today = clock.nowMs() - (clock.nowMs() % dayMs);
-  // One call per minute: 25,000 minutes before a day 70 days ago, 100 minutes before today, and 30,000 minutes
-  // before a day 401 days ago.
+  // One call per minute: 25,000 minutes before a day 70 days ago, 100 minutes before today, and 30,000
+  // minutes before a day 401 days ago.
   await pool.query(
     `insert into api_usage (key_id, minute_ms, endpoint, status, error_code, count)
      select $1, $2::bigint - n * 60000, 'GET /x', 200, '', 1 from generate_series(1, 25000) n

@@ -50,8 +50,8 @@ export function selfDestructCode(heir: Address): Hex {
 }
 
 /**
- * Code of a token whose `balanceOf` grows by `amount` for every holder with each `transferFrom`. Only the first
- * `transferFrom` emits the given logs.
+ * Code of a token whose `balanceOf` grows by `amount` for every holder with each `transferFrom`. Only the
+ * first `transferFrom` emits the given logs.
  */
 export function pretendingToken(amount: bigint, logs: readonly RawLog[]): Hex {
   const at = (offset: number): string => offset.toString(16).padStart(4, "0");

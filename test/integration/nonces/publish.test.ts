@@ -264,7 +264,7 @@ test("ignores the entry that an oracle reports, and counts only signatures of th
   );
 });
 
-test("retries soon if an oracle is unavailable, and late if all oracles refuse", async () => {
+test("retries early if an oracle is unavailable, and late if all oracles refuse", async () => {
   const authorization = await anAuthorization();
   await signMappings(withAnswers(unavailable, refusing), new AbortController().signal);
   expect(await world.rowOf(authorization)).toMatchObject({

@@ -11,7 +11,7 @@ import {
 import { askNode, type RunningSolana } from "@causeway/simulators/solana";
 import { familyChains, familyKey } from "./family-plan.ts";
 
-/** The Solana programs of the local system, as `operator deploy` plans them. The local chain file names them. */
+/** The local Solana programs, as planned by `operator deploy`. The local chain file names them. */
 export interface LocalPrograms {
   readonly deployer: Payer;
   /** The depository program, then the deposit-address program. */

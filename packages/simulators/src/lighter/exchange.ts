@@ -42,7 +42,7 @@ const TRANSFER_TYPE = 12;
 const MAIN_CONTRACT: Address = `0x${"3b".repeat(20)}`;
 
 /**
- * A local Lighter: accounts, keys, balances and transfers between them, by the known rules of the real Lighter.
+ * A local Lighter: accounts, keys, balances and transfers between them, by the known rules of Lighter.
  * It accepts a transaction if its hash matches its fields, its key is registered and its nonce is the key's
  * next; a transfer to another owner also needs the owner's own signature of its text. Only the format of API
  * key signatures is checked, because no verifier is available.
