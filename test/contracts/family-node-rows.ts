@@ -1,7 +1,7 @@
 import type { VmType } from "@causeway/domain";
 import type { OracleStatus } from "@causeway/wire";
 import { expect, vi } from "vitest";
-import { fieldsOf, withoutField, type Fault } from "../support/faulty-front.ts";
+import { countFields, withoutField, type Fault } from "../support/faulty-front.ts";
 import type { Answer } from "../support/oracle-world.ts";
 import { freshId, type Judge } from "./family-judge.ts";
 import { row, type Row } from "./family-row.ts";
@@ -77,7 +77,7 @@ export const nodeRows: readonly Row[] = [
     expect(whole.status, whole.text).toBe(200);
     const cuts = heard.flatMap((answer, exchange) => {
       const fields = resultsIn(answer).reduce<number>(
-        (sum, one) => sum + fieldsOf(one, world.omissibleFields),
+        (sum, one) => sum + countFields(one, world.omissibleFields),
         0,
       );
       return Array.from({ length: fields }, (_, n) => ({ exchange, n }));
@@ -87,7 +87,7 @@ export const nodeRows: readonly Row[] = [
       let skipped = 0;
       const answer = (json: unknown): unknown => {
         const cut = withoutField(json, n - skipped, world.omissibleFields);
-        skipped += fieldsOf(json, world.omissibleFields);
+        skipped += countFields(json, world.omissibleFields);
         return cut;
       };
       const asked = await judge.askThrough(

@@ -87,11 +87,11 @@ test("an on-chain top-up credits the app balance, and a signature by the app's w
   expect(item.check, "clients would wait for it forever").toBeUndefined();
 
   const { sign, post } = item.data;
-  const role = system.endpoints.accounts.find(
+  const sponsorAccount = system.endpoints.accounts.find(
     ({ address }) => address.toLowerCase() === wallet.toLowerCase(),
   );
-  if (role === undefined) throw new Error("no local account has the sponsor's address");
-  const account = privateKeyToAccount(role.privateKey);
+  if (sponsorAccount === undefined) throw new Error("no local account has the sponsor's address");
+  const account = privateKeyToAccount(sponsorAccount.privateKey);
   const signature = await account.signMessage({ message: { raw: sign.message } });
   const posted = await api.call<{ message: string }>(`${post.endpoint}?signature=${signature}`, post.body);
   expect([posted.code, typeof posted.body.message]).toEqual([200, "string"]);
@@ -103,7 +103,9 @@ test("an on-chain top-up credits the app balance, and a signature by the app's w
   );
   expect(claims).toMatchObject([{ status: "success", recipient: recipient.toLowerCase() }]);
   const chains = await api.chains();
-  expect(await createWallet(role.privateKey, chains).balance(chainId, currency, recipient)).toBe(5_000_000n);
+  expect(await createWallet(sponsorAccount.privateKey, chains).balance(chainId, currency, recipient)).toBe(
+    5_000_000n,
+  );
   const after = await balances();
   expect(BigInt(before.amount) - BigInt(after.amount)).toBe(5_000_000n + BigInt(body.claim.fee));
   expect(after.balances.map(({ pendingAmount }) => pendingAmount)).toEqual(["0"]);

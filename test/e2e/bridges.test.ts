@@ -41,7 +41,7 @@ function chainNamed(name: string): Chain {
 }
 
 function currencyOf(chain: Chain, symbol: string): Currency {
-  const found = [chain.currency, ...chain.erc20Currencies].find((one) => one.symbol === symbol);
+  const found = [chain.currency, ...chain.erc20Currencies].find((candidate) => candidate.symbol === symbol);
   if (found === undefined) throw new Error(`no ${symbol} on ${chain.name}`);
   return found;
 }
@@ -70,7 +70,7 @@ for (const [from, to] of directions)
       const user = aUser();
       for (const tradeType of tradeTypes) {
         const recipient = anAddress();
-        const asked = amountOf(tradeType === "EXACT_INPUT" ? currencyIn : currencyOut);
+        const amount = amountOf(tradeType === "EXACT_INPUT" ? currencyIn : currencyOut);
         const quote = await api.quote({
           user: user.address,
           recipient,
@@ -78,7 +78,7 @@ for (const [from, to] of directions)
           destinationChainId: destination.id,
           originCurrency: currencyIn.address,
           destinationCurrency: currencyOut.address,
-          amount: asked.toString(),
+          amount: amount.toString(),
           tradeType,
         });
         const [amountIn, expected, minimum] = [
@@ -86,7 +86,7 @@ for (const [from, to] of directions)
           BigInt(quote.details.currencyOut.amount),
           BigInt(quote.details.currencyOut.minimumAmount),
         ];
-        expect(tradeType === "EXACT_INPUT" ? amountIn : expected).toBe(asked);
+        expect(tradeType === "EXACT_INPUT" ? amountIn : expected).toBe(amount);
         const before = await user.balance(origin.id, currencyIn.address, user.address);
         const { hash, gasWei } = await user.execute(quote);
         const seen = await api.follow(quote.requestId);
@@ -102,7 +102,7 @@ for (const [from, to] of directions)
         const received = await user.balance(destination.id, currencyOut.address, recipient);
         expect(received).toBeGreaterThanOrEqual(minimum);
         expect(received).toBeLessThanOrEqual(expected);
-        if (tradeType === "EXACT_OUTPUT") expect(received).toBe(asked);
+        if (tradeType === "EXACT_OUTPUT") expect(received).toBe(amount);
         const lost = before - (await user.balance(origin.id, currencyIn.address, user.address));
         expect(lost).toBe(amountIn + (currencyIn.address === zeroAddress ? gasWei : 0n));
         const [fill] = end?.txHashes ?? [];

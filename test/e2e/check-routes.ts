@@ -50,9 +50,9 @@ export async function checkRoutes(
       for (const tradeType of tradeTypes) outcomes.push(await outcomeOf(api, user, pair, tradeType));
     if (outcomes.some(({ problem }) => problem !== undefined)) return { outcomes, userBalances: [] };
     const after = await readBalances();
-    const userBalances = held.map((one, index) => ({
-      ...one,
-      expected: (before[index] ?? 0n) - spentOn(outcomes, one),
+    const userBalances = held.map((balance, index) => ({
+      ...balance,
+      expected: (before[index] ?? 0n) - spentOn(outcomes, balance),
       actual: after[index] ?? 0n,
     }));
     return { outcomes, userBalances };

@@ -13,7 +13,7 @@ import {
   evmTokens,
   untilSeen,
   type FeatureWorld,
-  type Moved,
+  type TokenMovement,
 } from "./feature-world.ts";
 import { sponsorCharges } from "./sponsor-charges.ts";
 
@@ -105,8 +105,8 @@ export async function openBooks(world: FeatureWorld): Promise<FeatureBooks> {
         ...(await compareApps(world, outcomes)),
         ...(await compareSponsor(world, outcomes, sponsorBefore)),
       ];
-      for (const one of await Promise.all(opened.map(async (line) => await compareLine(line, outcomes))))
-        problems.push(...one);
+      for (const found of await Promise.all(opened.map(async (line) => await compareLine(line, outcomes))))
+        problems.push(...found);
       return problems;
     },
   };
@@ -146,11 +146,11 @@ async function linesOf(world: FeatureWorld): Promise<readonly Line[]> {
   return await Promise.all([...places, ...second]);
 }
 
-function sumOn({ chain, currency }: Line, moved: readonly Moved[]): bigint {
-  const isSame = (one: string): boolean =>
-    kindOf(chain) === "evm" ? one.toLowerCase() === currency.toLowerCase() : one === currency;
+function sumOn({ chain, currency }: Line, moved: readonly TokenMovement[]): bigint {
+  const isSame = (other: string): boolean =>
+    kindOf(chain) === "evm" ? other.toLowerCase() === currency.toLowerCase() : other === currency;
   return moved
-    .filter((one) => one.chain === chain && isSame(one.currency))
+    .filter((movement) => movement.chain === chain && isSame(movement.currency))
     .reduce((sum, { amount }) => sum + amount, 0n);
 }
 
@@ -168,11 +168,13 @@ async function compareApps(world: FeatureWorld, outcomes: readonly FeatureOutcom
       const { request, app } = outcome;
       const { isRefunded = false } = request;
       const fee = isRefunded ? 0n : appFeeOf(outcome);
-      const has = await untilSeen(
+      const credited = await untilSeen(
         async () => await appBalance(world, app),
         (amount) => amount > 0n || isRefunded,
       ).catch(() => 0n);
-      return has === fee ? [] : [`${nameOf(request)}: the app was credited ${has}, expected ${fee}`];
+      return credited === fee
+        ? []
+        : [`${nameOf(request)}: the app was credited ${credited}, expected ${fee}`];
     }),
   );
   return problems.flat();
@@ -182,7 +184,7 @@ async function compareApps(world: FeatureWorld, outcomes: readonly FeatureOutcom
 function appFeeOf({ request: { features }, quote, deposited }: FeatureOutcome): bigint {
   if (!features.includes("swapBefore")) return microDollars(quote.fees.app.amountUsd);
   const { decimals } = quote.fees.app.currency;
-  const amount = deposited.reduce((sum, one) => sum + one.amount, 0n);
+  const amount = deposited.reduce((sum, movement) => sum + movement.amount, 0n);
   const fee = (amount * BigInt(APP_FEE_BPS)) / 10_000n;
   // One TST is worth half a dollar, one USDC is worth one dollar.
   return decimals === 6 ? fee : (fee * 500_000n) / 10n ** BigInt(decimals);
@@ -195,7 +197,7 @@ function appFeeOf({ request: { features }, quote, deposited }: FeatureOutcome): 
 async function compareSponsor(
   world: FeatureWorld,
   outcomes: readonly FeatureOutcome[],
-  had: bigint,
+  balanceBefore: bigint,
 ): Promise<string[]> {
   const wallet = world.system.sponsor.address;
   const sponsored = outcomes.filter(
@@ -218,8 +220,8 @@ async function compareSponsor(
     return [`${nameOf(outcome.request)}: the sponsor was charged ${paid}, expected ${either}`];
   });
   const problems = (await Promise.all(compared)).flat();
-  const total = [...charged.values()].reduce((sum, one) => sum + one, 0n);
-  const lost = had - (await appBalance(world, wallet));
+  const total = [...charged.values()].reduce((sum, charge) => sum + charge, 0n);
+  const lost = balanceBefore - (await appBalance(world, wallet));
   if (lost !== total) problems.push(`the sponsor's balance fell by ${lost}, expected ${total}`);
   return problems;
 }
@@ -229,9 +231,9 @@ const microDollars = (usd: string): bigint => BigInt(usd.replace(".", ""));
 
 /** What a request took from the balance, including its reservation. 0 until the request is charged. */
 function chargedFor(events: readonly BalanceEvent[], requestId: string): bigint {
-  const own = events.filter((event) => event.requestId === requestId && event.account !== "owed");
-  const isCharged = own.some(({ context }) => context === "pay-fees");
-  return isCharged ? -own.reduce((sum, { delta }) => sum + BigInt(delta), 0n) : 0n;
+  const requestEvents = events.filter((event) => event.requestId === requestId && event.account !== "owed");
+  const isCharged = requestEvents.some(({ context }) => context === "pay-fees");
+  return isCharged ? -requestEvents.reduce((sum, { delta }) => sum + BigInt(delta), 0n) : 0n;
 }
 
 /** The events of a wallet's balance, from all pages. */

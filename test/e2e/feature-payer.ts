@@ -12,7 +12,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { FeatureName } from "../support/route-features.ts";
 import { smartEoa } from "../support/smart-accounts.ts";
 import { kindOf } from "./feature-rows.ts";
-import { callApi, evmChain, evmReads, evmTokens, type FeatureWorld } from "./feature-world.ts";
+import { callApi, evmChain, evmClient, evmTokens, type FeatureWorld } from "./feature-world.ts";
 
 /** The account that pays for a request, and how it pays. */
 export interface Payer {
@@ -109,7 +109,7 @@ async function addressPayer(world: FeatureWorld, payment: Payment): Promise<Paye
         maxPriorityFeePerGas: 10_000_000n,
         chain: null,
       });
-      const { status } = await evmReads(world, chain).waitForTransactionReceipt({
+      const { status } = await evmClient(world, chain).waitForTransactionReceipt({
         hash,
         pollingInterval: 50,
       });

@@ -12,12 +12,12 @@ import {
   callApi,
   currencyAt,
   evmChain,
-  evmReads,
+  evmClient,
   evmTokens,
   tokensFrom,
   untilSeen,
   type FeatureWorld,
-  type Moved,
+  type TokenMovement,
 } from "./feature-world.ts";
 
 /**
@@ -49,9 +49,9 @@ export interface FeatureOutcome {
   readonly received: bigint;
   /** Native tokens for gas that the recipient received, in wei. */
   readonly topup: bigint;
-  readonly deposited: readonly Moved[];
+  readonly deposited: readonly TokenMovement[];
   /** The tokens that the solver spent. */
-  readonly spent: readonly Moved[];
+  readonly spent: readonly TokenMovement[];
   /**
    * Block numbers of an EVM destination with a fixed rate: the newest block before the quote, and the block
    * of the fill. Absent for all other requests.
@@ -82,7 +82,7 @@ export async function runFeatureRequest(
   const startedAtMs = performance.now();
   const parties = { user: payer.address, recipient, app, callee };
   const isGasPriced = has("fixedRate") && request.isRefunded !== true && kindOf(to.chain) === "evm";
-  const quoted = isGasPriced ? await evmReads(world, to.chain).getBlockNumber() : undefined;
+  const quoted = isGasPriced ? await evmClient(world, to.chain).getBlockNumber() : undefined;
   const quote = quoteAnswer.parse(
     await callApi(world, "/quote/v2", quoteBodyOf(request, parties, input, output)),
   );
@@ -110,7 +110,7 @@ export async function runFeatureRequest(
     refunded,
     received,
     topup: has("gasTopup")
-      ? await evmReads(world, to.chain).getBalance({ address: recipient as Address })
+      ? await evmClient(world, to.chain).getBalance({ address: recipient as Address })
       : 0n,
     deposited: has("swapBefore")
       ? await swappedDeposit(world, from.chain, end.inTxHashes)
@@ -213,7 +213,7 @@ async function paymentOf(
   const quoted = BigInt(details.currencyIn.amount);
   const after = await untilSeen(
     async () => await payer.balance(),
-    (has) => (isRefunded ? has > before - quoted - networkFee : has < before),
+    (balance) => (isRefunded ? balance > before - quoted - networkFee : balance < before),
   );
   const lost = before - after - networkFee;
   return isRefunded ? { paid: quoted, refunded: quoted - lost } : { paid: lost, refunded: 0n };
@@ -240,14 +240,14 @@ async function swappedDeposit(
   world: FeatureWorld,
   chain: string,
   hashes: readonly string[],
-): Promise<readonly Moved[]> {
+): Promise<readonly TokenMovement[]> {
   const moved = await tokensFrom(world, chain, hashes, contractOf(evmChain(world, chain), "depository"));
-  return moved.map((one) => ({ ...one, amount: -one.amount }));
+  return moved.map((movement) => ({ ...movement, amount: -movement.amount }));
 }
 
 async function lastBlockOf(world: FeatureWorld, chain: string, hashes: readonly string[]): Promise<bigint> {
   const receipts = await Promise.all(
-    hashes.map(async (hash) => await evmReads(world, chain).getTransactionReceipt({ hash: hash as Hex })),
+    hashes.map(async (hash) => await evmClient(world, chain).getTransactionReceipt({ hash: hash as Hex })),
   );
   return receipts.reduce((last, { blockNumber }) => (blockNumber > last ? blockNumber : last), 0n);
 }
@@ -258,7 +258,7 @@ async function spentBy(
   { from, to, isRefunded = false }: FeatureRequest,
   { txHashes, refundTxHashes }: StatusAnswer,
   amounts: { readonly received: bigint; readonly refunded: bigint },
-): Promise<readonly Moved[]> {
+): Promise<readonly TokenMovement[]> {
   const [place, hashes] = isRefunded ? [from, refundTxHashes] : [to, txHashes];
   if (kindOf(place.chain) === "evm")
     return await tokensFrom(world, place.chain, hashes, world.system.solver.address);

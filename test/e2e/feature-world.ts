@@ -32,9 +32,9 @@ export async function openFeatureWorld(system: System): Promise<FeatureWorld> {
     ),
     fund: async (chain, ...fundings) => {
       const { id: chainId, rpcUrl: url } = evmChain({ system }, chain);
-      const given = funding.then(async () => await fundLocal({ url, chainId }, fundings));
-      funding = given.catch(() => undefined);
-      await given;
+      const funded = funding.then(async () => await fundLocal({ url, chainId }, fundings));
+      funding = funded.catch(() => undefined);
+      await funded;
     },
   };
 }
@@ -42,7 +42,8 @@ export async function openFeatureWorld(system: System): Promise<FeatureWorld> {
 /** @throws Error if the chain does not list the symbol */
 export function currencyAt({ chains }: Pick<FeatureWorld, "chains">, chain: string, symbol: string): string {
   const found = chains.find(({ name }) => name === chain);
-  const listed = found && [found.currency, ...found.erc20Currencies].find((one) => one.symbol === symbol);
+  const listed =
+    found && [found.currency, ...found.erc20Currencies].find((candidate) => candidate.symbol === symbol);
   if (listed?.address === undefined) throw new Error(`GET /chains lists no ${symbol} on ${chain}`);
   return listed.address;
 }
@@ -57,7 +58,7 @@ export function evmChain(
   return found;
 }
 
-export const evmReads = (world: Pick<FeatureWorld, "system">, chain: string) =>
+export const evmClient = (world: Pick<FeatureWorld, "system">, chain: string) =>
   createPublicClient({ transport: http(evmChain(world, chain).rpcUrl), cacheTime: 0 });
 
 /** An account's balance of a token on an EVM chain. */
@@ -67,7 +68,7 @@ export async function evmTokens(
   token: string,
   holder: string,
 ): Promise<bigint> {
-  return await evmReads(world, chain).readContract({
+  return await evmClient(world, chain).readContract({
     address: token as Address,
     abi: erc20Abi,
     functionName: "balanceOf",
@@ -76,7 +77,7 @@ export async function evmTokens(
 }
 
 /** An amount of a token that moved on one chain. */
-export interface Moved {
+export interface TokenMovement {
   readonly chain: string;
   readonly currency: string;
   readonly amount: bigint;
@@ -88,8 +89,8 @@ export async function tokensFrom(
   chain: string,
   hashes: readonly string[],
   account: string,
-): Promise<Moved[]> {
-  const reads = evmReads(world, chain);
+): Promise<TokenMovement[]> {
+  const reads = evmClient(world, chain);
   const topic = `0x${account.slice(2).toLowerCase().padStart(64, "0")}`;
   const sums = new Map<string, bigint>();
   for (const hash of hashes) {

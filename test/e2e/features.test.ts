@@ -40,7 +40,9 @@ beforeAll(async () => {
       );
     }),
   );
-  differences = await books.compare(outcomes.flatMap((one) => (one instanceof Error ? [] : [one])));
+  differences = await books.compare(
+    outcomes.flatMap((outcome) => (outcome instanceof Error ? [] : [outcome])),
+  );
 }, 300_000);
 afterAll(async () => await system.stop());
 

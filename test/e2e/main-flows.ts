@@ -78,9 +78,9 @@ export async function runMainFlows(
       return async () => [flow.name, await readOutcome()] as const;
     }),
   );
-  const readers = settled.map((one) => {
-    if (one.status === "rejected") throw one.reason;
-    return one.value;
+  const readers = settled.map((result) => {
+    if (result.status === "rejected") throw result.reason;
+    return result.value;
   });
   return {
     readOutcomes: async () =>
@@ -150,9 +150,9 @@ function halved(quote: Quote): Quote {
 /** Requests a quote, and retries while the service reports that it cannot price the route. */
 async function quoteWithin({ api, withinMs }: FlowWorld, body: object): Promise<Quote | undefined> {
   for (const endMs = Date.now() + withinMs; Date.now() < endMs; await sleep(500)) {
-    const given = await api.call<Quote>("/quote/v2", body).catch(undefinedOnTimeout);
-    if (given === undefined) continue;
-    const { code, body: answer } = given;
+    const response = await api.call<Quote>("/quote/v2", body).catch(undefinedOnTimeout);
+    if (response === undefined) continue;
+    const { code, body: answer } = response;
     if (code === 200) return answer;
     const { errorCode } = answer as { readonly errorCode?: string };
     if (errorCode === "NO_SWAP_ROUTES_FOUND") return undefined;
@@ -182,7 +182,7 @@ const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
 
 function currencyOf({ name, currency, erc20Currencies }: Chain, symbol: string): Address {
   if (symbol === "ETH") return zeroAddress;
-  const found = [currency, ...erc20Currencies].find((one) => one.symbol === symbol);
+  const found = [currency, ...erc20Currencies].find((candidate) => candidate.symbol === symbol);
   if (found === undefined) throw new Error(`no ${symbol} on ${name}`);
   return found.address;
 }

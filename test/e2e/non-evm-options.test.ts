@@ -78,7 +78,8 @@ interface Place {
 function placeOf(chain: string, symbol: string): Place {
   const found = chains.find(({ name }) => name === chain);
   const wallet = wallets.get(chain);
-  const currency = found && [found.currency, ...found.erc20Currencies].find((one) => one.symbol === symbol);
+  const currency =
+    found && [found.currency, ...found.erc20Currencies].find((candidate) => candidate.symbol === symbol);
   if (found === undefined || wallet === undefined || currency?.address === undefined)
     throw new Error(`GET /chains lists no ${symbol} on ${chain}`);
   return { chain, chainId: found.id, currency: currency.address, wallet };
@@ -100,7 +101,8 @@ function home(): System["endpoints"]["chains"][number] {
   if (found === undefined) throw new Error(`the system has no chain ${EVM}`);
   return found;
 }
-const reads = () => createPublicClient({ transport: http(home().rpcUrl), cacheTime: 0, pollingInterval: 50 });
+const evmClient = () =>
+  createPublicClient({ transport: http(home().rpcUrl), cacheTime: 0, pollingInterval: 50 });
 
 let funding = Promise.resolve();
 /** Fundings run one at a time, because one account pays all of them. */
@@ -113,19 +115,20 @@ async function fund(...fundings: Parameters<typeof fundLocal>[1]): Promise<void>
 /** An account's balance of a currency on the EVM chain. Default: USDC. */
 async function tokensOf(holder: Address, token = placeOf(EVM, "USDC").currency as Address): Promise<bigint> {
   if (token === zeroAddress) return await nativeOf(holder);
-  return await reads().readContract({
+  return await evmClient().readContract({
     address: token,
     abi: erc20Abi,
     functionName: "balanceOf",
     args: [holder],
   });
 }
-const nativeOf = async (holder: Address): Promise<bigint> => await reads().getBalance({ address: holder });
+const nativeOf = async (holder: Address): Promise<bigint> =>
+  await evmClient().getBalance({ address: holder });
 
 /** The wei that transactions on the EVM chain paid for gas. */
 async function gasOf(hashes: readonly string[]): Promise<bigint> {
   const receipts = await Promise.all(
-    hashes.map(async (hash) => await reads().getTransactionReceipt({ hash: hash as Hex })),
+    hashes.map(async (hash) => await evmClient().getTransactionReceipt({ hash: hash as Hex })),
   );
   return receipts.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n);
 }
@@ -251,7 +254,7 @@ const transfer = (to: Address, amount: bigint) => ({
  * The sponsor's app balance before the first sponsored request, and the total that the sponsor should be
  * charged.
  */
-let [sponsorHad, sponsored] = [0n, 0n];
+let [sponsorBefore, sponsored] = [0n, 0n];
 /** A wallet's app balance in base units of USDC. */
 async function appBalanceOf(wallet: Address): Promise<bigint> {
   const { amount } = (await call(`/app-fees/${wallet}/balances`)) as { amount: string };
@@ -260,7 +263,7 @@ async function appBalanceOf(wallet: Address): Promise<bigint> {
 
 test("from Solana, Bitcoin and Hyperliquid, the fill makes calls with the output, and the recipient gets the rest", async () => {
   await system.sponsorship.funded;
-  sponsorHad = await appBalanceOf(system.sponsor.address);
+  sponsorBefore = await appBalanceOf(system.sponsor.address);
   const to = placeOf(EVM, "USDC");
   const before = await readSolver();
   // An exact input, an exact output, and an exact input whose fees a sponsor pays.
@@ -337,30 +340,30 @@ test("a deposit on Solana, Bitcoin or Hyperliquid is refunded there when the cal
       others()[0].currency,
     );
   const vault = await depositoryVault();
-  const vaultHas = async (): Promise<bigint> =>
+  const vaultBalance = async (): Promise<bigint> =>
     await solanaTokensOf(system.families?.urls.solana ?? "", vault, others()[0].currency);
-  const before = { ...(await readSolver()), solana: await solverOnSolana(), vault: await vaultHas() };
+  const before = { ...(await readSolver()), solana: await solverOnSolana(), vault: await vaultBalance() };
   const refunds = await Promise.all(
     others().map(async (from, at) => {
       const [quoted, amount] = [quotes[at] as QuoteAnswer, BigInt(HUNDRED[at] ?? 0)];
-      const had = await from.wallet.balanceOf(from.currency);
+      const balanceBefore = await from.wallet.balanceOf(from.currency);
       await from.wallet.execute(quoted.steps);
       const end = await untilEnded(quoted);
       expect([from.chain, end.status, end.failReason]).toEqual([from.chain, "refund", "EXECUTION_REVERTED"]);
-      const has = await until(
+      const balanceAfter = await until(
         async () => await from.wallet.balanceOf(from.currency),
-        (now) => now > had - amount,
+        (now) => now > balanceBefore - amount,
       );
       // On Bitcoin the user also paid the fee of the deposit.
       const fee = from.chain === familyChains.bitcoin ? BigInt(quoted.fees.gas.amount) : 0n;
-      const refund = amount + fee - (had - has);
+      const refund = amount + fee - (balanceBefore - balanceAfter);
       expect(refund).toBeLessThanOrEqual(amount);
       expect(refund).toBeGreaterThanOrEqual(BigInt(quoted.details.refundCurrency.minimumAmount));
       recordDeposit(from, amount);
       return refund;
     }),
   );
-  const after = { ...(await readSolver()), solana: await solverOnSolana(), vault: await vaultHas() };
+  const after = { ...(await readSolver()), solana: await solverOnSolana(), vault: await vaultBalance() };
   expect([after.usdc, after.wei]).toEqual([before.usdc, before.wei]);
   expect(before.solana - after.solana).toBe(refunds[0]);
   expect(after.vault - before.vault).toBe(BigInt(HUNDRED[0]));
@@ -390,7 +393,7 @@ async function send(
   // A higher tip would raise the service's estimate of the gas cost.
   const maxPriorityFeePerGas = 10_000_000n;
   const hash = await wallet.sendTransaction({ ...transaction, maxPriorityFeePerGas, chain: null });
-  expect((await reads().waitForTransactionReceipt({ hash })).status).toBe("success");
+  expect((await evmClient().waitForTransactionReceipt({ hash })).status).toBe("success");
 }
 
 test("a new account without native tokens bridges to Solana, Bitcoin and Hyperliquid with one signature", async () => {
@@ -401,7 +404,7 @@ test("a new account without native tokens bridges to Solana, Bitcoin and Hyperli
     ["WETH", parseUnits("0.01", 18), "permit2"],
   ] as const;
   const depository = contractOf(home(), "depository");
-  const executorHad = await nativeOf(system.executor.address);
+  const executorBefore = await nativeOf(system.executor.address);
   const users = ways.map(() => privateKeyToAccount(generatePrivateKey()));
   for (const [at, [symbol, units, method]] of ways.entries()) {
     const [user, token] = [users[at] as Account, placeOf(EVM, symbol).currency as Address];
@@ -433,12 +436,12 @@ test("a new account without native tokens bridges to Solana, Bitcoin and Hyperli
   const spent = await Promise.all(
     ways.map(async ([symbol, , method], at) => {
       const [to, user, quoted] = [others()[at] as Place, users[at] as Account, quotes[at] as QuoteAnswer];
-      const had = await to.wallet.balanceOf(to.currency);
+      const balanceBefore = await to.wallet.balanceOf(to.currency);
       await permit(user, quoted);
       const { status, inTxHashes } = await untilEnded(quoted);
       expect([method, status]).toEqual([method, "success"]);
       const received = await until(
-        async () => (await to.wallet.balanceOf(to.currency)) - had,
+        async () => (await to.wallet.balanceOf(to.currency)) - balanceBefore,
         (amount) => amount > 0n,
       );
       const { amount, minimumAmount } = quoted.details.currencyOut;
@@ -450,9 +453,9 @@ test("a new account without native tokens bridges to Solana, Bitcoin and Hyperli
       return await gasOf(inTxHashes);
     }),
   );
-  expect(executorHad - (await nativeOf(system.executor.address))).toBe(sumOf(spent));
-  for (const [currency, had] of held)
-    recordDeposit({ chain: EVM, currency }, (await tokensOf(depository, currency)) - had);
+  expect(executorBefore - (await nativeOf(system.executor.address))).toBe(sumOf(spent));
+  for (const [currency, balanceBefore] of held)
+    recordDeposit({ chain: EVM, currency }, (await tokensOf(depository, currency)) - balanceBefore);
 });
 
 test("a signed deposit that is not filled on Solana, Bitcoin or Hyperliquid is refunded to the user, minus the gas", async () => {
@@ -463,14 +466,14 @@ test("a signed deposit that is not filled on Solana, Bitcoin or Hyperliquid is r
       await fund({ address: user.address, tokens: [{ token: from.currency as Address, amount }] });
       const options = { user: user.address, usePermit: true, referrer: "debug-force-refund" };
       const quoted = await quote(from, to, amount.toString(), options);
-      const had = await to.wallet.balanceOf(to.currency);
+      const balanceBefore = await to.wallet.balanceOf(to.currency);
       await permit(user, quoted);
       const { status } = await untilEnded(quoted);
       expect([to.chain, status]).toEqual([to.chain, "refund"]);
       const refund = await tokensOf(user.address);
       expect(refund).toBeGreaterThanOrEqual(BigInt(quoted.details.refundCurrency.minimumAmount));
       expect(refund).toBeLessThan(amount);
-      expect(await to.wallet.balanceOf(to.currency)).toBe(had);
+      expect(await to.wallet.balanceOf(to.currency)).toBe(balanceBefore);
       recordDeposit(from, amount);
       return refund;
     }),
@@ -480,7 +483,7 @@ test("a signed deposit that is not filled on Solana, Bitcoin or Hyperliquid is r
 
 test("when the service sends an account's calls, the output on Solana, Bitcoin or Hyperliquid pays the gas", async () => {
   const [from, amount] = [placeOf(EVM, "USDC"), 25_000_000n];
-  const executorHad = await nativeOf(system.executor.address);
+  const executorBefore = await nativeOf(system.executor.address);
   const accounts = others().map(() => smartEoa(home(), privateKeyToAccount(generatePrivateKey())));
   for (const { address } of accounts)
     await fund({ address, tokens: [{ token: from.currency as Address, amount }] });
@@ -490,7 +493,7 @@ test("when the service sends an account's calls, the output on Solana, Bitcoin o
       const free = await quote(from, to, amount.toString(), { user: account.address });
       const options = { user: account.address, originGasOverhead: "80000" };
       const quoted = await quote(from, to, amount.toString(), options);
-      const had = await to.wallet.balanceOf(to.currency);
+      const balanceBefore = await to.wallet.balanceOf(to.currency);
       const calls = quoted.steps
         .flatMap(({ items }) => items as unknown as { data: { to: Address; value: string; data: Hex } }[])
         .map(({ data }) => ({ to: data.to, value: BigInt(data.value), data: data.data }));
@@ -503,7 +506,7 @@ test("when the service sends an account's calls, the output on Solana, Bitcoin o
       const { status, inTxHashes } = await untilEnded(quoted);
       expect([to.chain, status]).toEqual([to.chain, "success"]);
       const received = await until(
-        async () => (await to.wallet.balanceOf(to.currency)) - had,
+        async () => (await to.wallet.balanceOf(to.currency)) - balanceBefore,
         (units) => units > 0n,
       );
       expect(received).toBe(BigInt(quoted.details.currencyOut.amount));
@@ -513,7 +516,7 @@ test("when the service sends an account's calls, the output on Solana, Bitcoin o
       return await gasOf(inTxHashes);
     }),
   );
-  expect(executorHad - (await nativeOf(system.executor.address))).toBe(sumOf(spent));
+  expect(executorBefore - (await nativeOf(system.executor.address))).toBe(sumOf(spent));
 });
 
 /** The deposit address of a quote. */
@@ -527,19 +530,19 @@ test("an open deposit address forwards every payment to Solana, Bitcoin and Hype
     others().map(async (to) => {
       const quoted = await quote(from, to, "20000000", { useDepositAddress: true });
       const at = addressOf(quoted);
-      const had = await to.wallet.balanceOf(to.currency);
+      const balanceBefore = await to.wallet.balanceOf(to.currency);
       await pay(at, 20_000_000n);
       const { status } = await untilEnded(quoted);
       expect([to.chain, status]).toEqual([to.chain, "success"]);
       const first = await until(
-        async () => (await to.wallet.balanceOf(to.currency)) - had,
+        async () => (await to.wallet.balanceOf(to.currency)) - balanceBefore,
         (amount) => amount > 0n,
       );
       expect(first).toBe(BigInt(quoted.details.currencyOut.amount));
       // A payment of a different amount gets a new quote when it arrives.
       await pay(at, 30_000_000n);
       const both = await until(
-        async () => (await to.wallet.balanceOf(to.currency)) - had,
+        async () => (await to.wallet.balanceOf(to.currency)) - balanceBefore,
         (amount) => amount > first,
       );
       expect(both - first).toBeGreaterThan((first * 3n) / 2n);
@@ -557,14 +560,14 @@ test("an open deposit address forwards every payment to Solana, Bitcoin and Hype
 
 test("a strict deposit address fills its quote to Solana, Bitcoin or Hyperliquid, and refunds the excess and any other amount", async () => {
   const [from, before] = [placeOf(EVM, "USDC"), await readSolver()];
-  const backOf = async (refundTo: Address): Promise<bigint> =>
+  const refundedTo = async (refundTo: Address): Promise<bigint> =>
     await until(
       async () => await tokensOf(refundTo),
       (amount) => amount > 0n,
     );
   const refunds = await Promise.all(
     others().map(async (to) => {
-      const had = await to.wallet.balanceOf(to.currency);
+      const balanceBefore = await to.wallet.balanceOf(to.currency);
       const [excessTo, shortTo] = [anAddress(), anAddress()];
       const strict = async (refundTo: Address): Promise<QuoteAnswer> =>
         await quote(from, to, "20000000", { useDepositAddress: true, strict: true, refundTo });
@@ -573,13 +576,13 @@ test("a strict deposit address fills its quote to Solana, Bitcoin or Hyperliquid
       await pay(addressOf(short), 5_000_000n);
       const { status } = await untilEnded(exact);
       expect([to.chain, status]).toEqual([to.chain, "success"]);
-      const [excess, rest] = [await backOf(excessTo), await backOf(shortTo)];
+      const [excess, rest] = [await refundedTo(excessTo), await refundedTo(shortTo)];
       expect(excess).toBeGreaterThan(5_900_000n);
       expect(excess).toBeLessThan(6_000_000n);
       expect(rest).toBeGreaterThan(4_800_000n);
       expect(rest).toBeLessThan(5_000_000n);
       const received = await until(
-        async () => (await to.wallet.balanceOf(to.currency)) - had,
+        async () => (await to.wallet.balanceOf(to.currency)) - balanceBefore,
         (units) => units > 0n,
       );
       expect(received).toBe(BigInt(exact.details.currencyOut.amount));
@@ -595,13 +598,13 @@ test("a payment to a deposit address on Bitcoin is filled on the EVM chain, or r
   const before = await readSolver();
   const [filledTo, returnedTo] = [anAddress(), anAddress()];
   const refundTo = p2wpkh(pubECDSA(randomBytes(32)), { ...TEST_NETWORK, bech32: "bcrt" }).address ?? "";
-  const asked = { useDepositAddress: true, refundTo } as const;
-  const filled = await quote(from, to, "200000", { ...asked, recipient: filledTo });
+  const options = { useDepositAddress: true, refundTo } as const;
+  const filled = await quote(from, to, "200000", { ...options, recipient: filledTo });
   expect(filled.steps[0]?.depositAddress).toMatch(/^bcrt1q/);
   await from.wallet.execute(filled.steps);
   expect((await untilEnded(filled)).status).toBe("success");
   expect(await tokensOf(filledTo)).toBe(BigInt(filled.details.currencyOut.amount));
-  const strict = { ...asked, strict: true, recipient: returnedTo, referrer: "debug-force-refund" };
+  const strict = { ...options, strict: true, recipient: returnedTo, referrer: "debug-force-refund" };
   const returned = await quote(from, to, "150000", strict);
   await from.wallet.execute(returned.steps);
   expect((await untilEnded(returned)).status).toBe("refund");
@@ -631,9 +634,9 @@ test("a payment to a deposit address on Solana is filled on the EVM chain, or re
     await solanaTokensOf(system.families?.urls.solana ?? "", owner, from.currency);
   const vault = await depositoryVault();
   const inVault = await heldAt(vault);
-  const asked = { useDepositAddress: true, refundTo } as const;
-  const filled = await quote(from, to, "20000000", { ...asked, recipient: filledTo });
-  const strict = { ...asked, strict: true, recipient: returnedTo, referrer: "debug-force-refund" };
+  const options = { useDepositAddress: true, refundTo } as const;
+  const filled = await quote(from, to, "20000000", { ...options, recipient: filledTo });
+  const strict = { ...options, strict: true, recipient: returnedTo, referrer: "debug-force-refund" };
   const returned = await quote(from, to, "10000000", strict);
   await from.wallet.execute(filled.steps);
   await from.wallet.execute(returned.steps);
@@ -675,5 +678,5 @@ test("at the end, the hub owes the solver every deposit, filled or refunded, and
   );
   expect(found).toEqual([...claims.values()].map(({ chain, owed }) => [chain, owed]));
   expect(sponsored).toBeGreaterThan(0n);
-  expect(sponsorHad - (await appBalanceOf(system.sponsor.address))).toBe(sponsored);
+  expect(sponsorBefore - (await appBalanceOf(system.sponsor.address))).toBe(sponsored);
 });

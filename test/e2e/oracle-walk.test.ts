@@ -74,12 +74,12 @@ test("the commands in docs/ORACLE.md set up a quorum, a shadow oracle and a KMS 
   const page = await readFile(PAGE, "utf8");
   const script = [...page.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join("\n");
   // If a command fails, everything that it left running is killed.
-  const safely = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${script}`;
+  const scriptWithCleanup = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${script}`;
   const endpoints = join(folder, "endpoints.json");
   await writeFile(endpoints, JSON.stringify(system.endpoints));
   const { stdout, stderr } = await promisify(execFile)(
     "bash",
-    ["--noprofile", "--norc", "-euo", "pipefail", "-c", safely],
+    ["--noprofile", "--norc", "-euo", "pipefail", "-c", scriptWithCleanup],
     {
       cwd: repositoryRoot,
       env: { ...process.env, BASE: String(portBase), MINE: folder, ENDPOINTS: endpoints },

@@ -26,7 +26,7 @@ afterAll(async () => {
   await system.stop();
 });
 
-/** Runs the README's bash block that contains `text`, unchanged. */
+/** Runs the README's first bash block that contains this text, unchanged. */
 async function runBlock(
   containing: string,
   api: string,

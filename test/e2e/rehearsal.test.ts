@@ -59,8 +59,16 @@ step("`deploy plan` prints every contract and sends nothing", async () => {
   const { code, errors, lines } = await operator.deploy("plan");
   expect([code, errors]).toEqual([0, ""]);
   const missing = lines.filter(({ state }) => state === "missing").map(({ contract }) => contract);
-  const some = ["Depository", "Router", "ApprovalProxy", "Receiver", "Multicall3", "Hub", "OracleMultisig"];
-  expect(missing).toEqual(expect.arrayContaining(some));
+  const expectedContracts = [
+    "Depository",
+    "Router",
+    "ApprovalProxy",
+    "Receiver",
+    "Multicall3",
+    "Hub",
+    "OracleMultisig",
+  ];
+  expect(missing).toEqual(expect.arrayContaining(expectedContracts));
   for (const { chainId, transactions } of lines) planned.set(Number(chainId), Number(transactions));
   for (const chain of [network.ethereum, network.base, network.hub]) {
     expect(planned.get(chain.chainId)).toBeGreaterThan(2);
@@ -141,7 +149,7 @@ step(
 step("while everything is paused, quotes are refused and deposits wait or are refunded", async () => {
   const waiting = await users.quote({ user: 0, amount: usdc("5") });
   const expiring = await users.quote({ user: 1, amount: usdc("6"), ttl: 5 });
-  const held = await users.usdcOf(1);
+  const balanceBefore = await users.usdcOf(1);
   await operator.run("pause", "all", "--by", "ann", "--reason", "rehearsal");
   await expect
     .poll(async () => await users.tryQuote({ user: 2, amount: usdc("1") }), { interval: 300 })
@@ -150,7 +158,7 @@ step("while everything is paused, quotes are refused and deposits wait or are re
   await users.expectStatus(waiting, { status: "pending", heldReason: expect.stringMatching(/paused/) });
   await users.expectStatus(expiring, { status: "refund" });
   // The user got back the deposit minus the gas.
-  const cost = held - (await users.usdcOf(1));
+  const cost = balanceBefore - (await users.usdcOf(1));
   expect(cost >= 0n && cost < usdc("1")).toBe(true);
   await operator.run("resume", "all");
   await users.expectPaid(waiting);

@@ -13,7 +13,7 @@ export interface Pair {
   readonly pay: Currency;
   readonly receive: Currency;
   /** The requested amount in base units: of `pay` for an exact input, otherwise of `receive`. */
-  asked(tradeType: TradeType): bigint;
+  requestedAmount(tradeType: TradeType): bigint;
 }
 
 /**
@@ -46,7 +46,7 @@ export function everyPair(chains: readonly Chain[]): Pair[] {
             destination,
             pay,
             receive,
-            asked: (tradeType) => {
+            requestedAmount: (tradeType) => {
               const { symbol, decimals } = tradeType === "EXACT_INPUT" ? pay : receive;
               return parseUnits(worth[symbol] ?? "", decimals) + odd;
             },
@@ -61,7 +61,7 @@ export function everyPair(chains: readonly Chain[]): Pair[] {
  */
 export function currenciesOf(chain: Chain): Currency[] {
   return Object.keys(worth).map((symbol) => {
-    const found = [chain.currency, ...chain.erc20Currencies].find((one) => one.symbol === symbol);
+    const found = [chain.currency, ...chain.erc20Currencies].find((candidate) => candidate.symbol === symbol);
     if (found === undefined) throw new Error(`no ${symbol} on ${chain.name}`);
     return found;
   });

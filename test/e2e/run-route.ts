@@ -49,7 +49,7 @@ export async function runRoute(
     originCurrency: pay.address,
     destinationCurrency: receive.address,
   };
-  const requestedAmount = pair.asked(tradeType);
+  const requestedAmount = pair.requestedAmount(tradeType);
   const quoteFor = async (type: TradeType, amount: bigint): Promise<Quote> =>
     await api.quote({
       ...question,
@@ -88,7 +88,7 @@ export async function runRoute(
   const spent = pay.address === zeroAddress ? lost - gasWei : lost;
   // A user who buys an exact output in their own transaction pays its current cost, limited by the approval.
   // All other users pay the quoted amount.
-  const maxSpent = isOwnPurchase(quote, tradeType) ? maxTaken(quote) : amountIn;
+  const maxSpent = isOwnPurchase(quote, tradeType) ? maxSpentBy(quote) : amountIn;
   check(spent <= maxSpent, `spent ${spent}, expected at most ${maxSpent}`);
   if (maxSpent === amountIn) check(spent === amountIn, `spent ${spent}, expected ${amountIn}`);
   check(spent > 0n, "spent nothing");
@@ -202,7 +202,7 @@ function isOwnPurchase({ steps }: Quote, tradeType: TradeType): boolean {
 }
 
 /** The maximum that the steps allow anyone to take: the value sent, or the approved amount. */
-function maxTaken({ steps }: Quote): bigint {
+function maxSpentBy({ steps }: Quote): bigint {
   const [swap, approval] = [steps.at(-1), steps.at(-2)].map((step) => step?.items.at(-1)?.data);
   if (approval === undefined) return BigInt(swap?.value ?? 0);
   const { functionName, args } = decodeFunctionData({ abi: erc20Abi, data: approval.data });
@@ -210,7 +210,7 @@ function maxTaken({ steps }: Quote): bigint {
   return args[1];
 }
 
-const isSame = (one: Address, other: Address): boolean => one.toLowerCase() === other.toLowerCase();
+const isSame = (address: Address, other: Address): boolean => address.toLowerCase() === other.toLowerCase();
 
 function check(condition: boolean, message: string): void {
   if (!condition) throw new NotAsQuoted(message);

@@ -23,7 +23,7 @@ import { portBaseOf } from "./port-bases.ts";
 const METRICS_TOKEN = "metrics-token".padEnd(32, "-");
 let system: System;
 let collector: Awaited<ReturnType<typeof traceCollector>>;
-let users = 0;
+let usersTaken = 0;
 
 beforeAll(async () => {
   collector = await traceCollector();
@@ -58,7 +58,7 @@ async function bridge(): Promise<{ arrived: boolean; settled(withinMs: number): 
   const { api, hub, oracles } = system.endpoints;
   const [origin] = system.chains;
   const usdc = origin?.tokens.find(({ symbol }) => symbol === "USDC");
-  const user = system.users[users++];
+  const user = system.users[usersTaken++];
   if (hub === undefined || origin === undefined || usdc === undefined || user === undefined)
     throw new Error("the system has no hub, no USDC on its first chain, or too few users");
   const position = await watchPosition({
@@ -154,13 +154,13 @@ test("the solver withdraws its hub balance from the depository, with attestation
   await operator("withdraw", ...words, "--wait", "60");
 
   const client = createLocalClient(node);
-  const held = {
+  const balanceCall = {
     address: usdc.address,
     abi: erc20Abi,
     functionName: "balanceOf",
     args: [recipient],
   } as const;
-  expect(await client.readContract(held)).toBe(4_000_000n);
+  expect(await client.readContract(balanceCall)).toBe(4_000_000n);
   expect(await supplyOnHub(origin.name, usdc.address)).toBe(before - 4_000_000n);
   expect(await operator("withdrawals")).toEqual([expect.objectContaining({ state: "executed" })]);
 }, 120_000);
@@ -168,10 +168,10 @@ test("the solver withdraws its hub balance from the depository, with attestation
 test("quote, deposit, fill and settlement are one trace even though two processes record them", async () => {
   const names = (): string[] => {
     const quote = collector.spans.find(({ name }) => name === "quote");
-    const own = collector.spans.filter(
+    const children = collector.spans.filter(
       ({ traceId, parentSpanId }) => traceId === quote?.traceId && parentSpanId === quote.spanId,
     );
-    return [quote, ...own].map((span) => `${span?.service} ${span?.name}`);
+    return [quote, ...children].map((span) => `${span?.service} ${span?.name}`);
   };
   const expected = ["deposit_seen", "fill_planned", "attempt_broadcast", "fill_mined", "settlement_attested"];
   await expect
@@ -201,9 +201,9 @@ test("exports every metric that an alert rule or a panel reads, and names all me
     "up",
     "causeway_mappings_oldest_seconds",
   ]);
-  const own = types.filter(([, name = ""]) => /^(causeway|oracle|http)_/.test(name));
-  expect(own.length).toBeGreaterThan(50);
-  for (const [, name = "", type = ""] of own) {
+  const ownTypes = types.filter(([, name = ""]) => /^(causeway|oracle|http)_/.test(name));
+  expect(ownTypes.length).toBeGreaterThan(50);
+  for (const [, name = "", type = ""] of ownTypes) {
     expect(name.endsWith("_total"), name).toBe(type === "counter");
     if (type === "histogram") expect(name).toMatch(/_seconds$/);
   }

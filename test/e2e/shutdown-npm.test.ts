@@ -55,7 +55,9 @@ async function treeOf(root: number): Promise<readonly Process[]> {
 
 async function survivorsOf(tree: readonly Process[]): Promise<readonly Process[]> {
   const now = await processes();
-  return tree.filter(({ pid, command }) => now.some((one) => one.pid === pid && one.command === command));
+  return tree.filter(({ pid, command }) =>
+    now.some((running) => running.pid === pid && running.command === command),
+  );
 }
 
 async function startNpm() {
@@ -89,7 +91,7 @@ test.each(["SIGTERM", "SIGHUP", "SIGKILL"] as const)(
       await expect.poll(async () => await survivorsOf(tree), { timeout: 25_000, interval: 250 }).toEqual([]);
       expect(output()).toContain("stopped; all processes have ended");
     } finally {
-      for (const one of await survivorsOf(tree)) process.kill(one.pid, "SIGKILL");
+      for (const survivor of await survivorsOf(tree)) process.kill(survivor.pid, "SIGKILL");
     }
   },
   150_000,

@@ -44,18 +44,18 @@ test("an API that is stopped answers the calls that it accepted, keeps its quote
   const recipient = anAddress();
   // Opens as many connections as the test uses.
   await Promise.all(Array.from({ length: 20 }, async (_, at) => await requestQuote(at % 10, recipient)));
-  const asked = Promise.allSettled(
+  const pendingQuotes = Promise.allSettled(
     Array.from({ length: 20 }, async (_, at) => await requestQuote(at % 10, recipient)),
   );
   await sleep(5);
   process.kill(apiProcess.pid, "SIGTERM");
-  const answers = await asked;
+  const answers = await pendingQuotes;
   const { exit } = await endOf(apiProcess.name);
   expect(exit).toMatchObject({ code: 0, signal: null });
   // After SIGTERM the API may refuse calls, but must completely answer those that it accepts.
-  const quotes = answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-  for (const one of answers)
-    if (one.status === "rejected") expect(String(one.reason)).toMatch(/fetch failed|: 503 /);
+  const quotes = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+  for (const answer of answers)
+    if (answer.status === "rejected") expect(String(answer.reason)).toMatch(/fetch failed|: 503 /);
   expect(quotes.length).toBeGreaterThan(0);
 
   await apiProcess.restart();

@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(async () => await system.stop());
 
 function usdcOn(chains: readonly WireChain[], name: string): [number, string] {
-  const chain = chains.find((one) => one.name === name);
+  const chain = chains.find((candidate) => candidate.name === name);
   const usdc = chain?.erc20Currencies.find(({ symbol }) => symbol === "USDC")?.address;
   if (chain === undefined || usdc === undefined) throw new Error(`GET /chains lists no USDC on ${name}`);
   return [chain.id, usdc];
@@ -119,12 +119,12 @@ test("a token that is in no chain file is swapped, deposited, filled on the EVM 
     currency: { chainName: familyChains.solana, address: encodeAddress("solana-vm", solanaUsdc) },
   });
   const before = await readBalances();
-  const given = 1_000_000_000n;
+  const amountIn = 1_000_000_000n;
   const recipients = [anAddress(), anAddress()] as const;
-  const whole = await quote(given.toString(), { tradeType: "EXACT_INPUT", recipient: recipients[0] });
+  const whole = await quote(amountIn.toString(), { tradeType: "EXACT_INPUT", recipient: recipients[0] });
   const { currencyIn, currencyOut, refundCurrency, route } = whole.details;
   const deposit = BigInt(refundCurrency.amount);
-  expect(currencyIn.amount).toBe(given.toString());
+  expect(currencyIn.amount).toBe(amountIn.toString());
   expect(route.origin).toMatchObject({ router: "jupiter", includedSwapSources: ["jupiter"] });
   expect(whole.protocol.v2.paymentDetails).toMatchObject({
     currency: solanaUsdc,
@@ -137,12 +137,12 @@ test("a token that is in no chain file is swapped, deposited, filled on the EVM 
   expect(BigInt(currencyOut.amount) + BigInt(whole.fees.relayer.amount)).toBe(deposit);
 
   const filled = await readBalances();
-  expect(before.tokens - filled.tokens).toBe(given);
+  expect(before.tokens - filled.tokens).toBe(amountIn);
   expect(filled.vault - before.vault).toBe(deposit);
   expect(before.solver - filled.solver).toBe(BigInt(currencyOut.amount));
   // The user keeps what the pool yields above the deposit.
-  const counted = (given * 9_970n) / 10_000n;
-  const yielded = (1_000_000_000_000n * counted) / (10_000_000_000_000n + counted);
+  const amountAfterFee = (amountIn * 9_970n) / 10_000n;
+  const yielded = (1_000_000_000_000n * amountAfterFee) / (10_000_000_000_000n + amountAfterFee);
   expect(filled.usdc - before.usdc).toBe(yielded - deposit);
   expect(deposit).toBe((yielded * 9_950n) / 10_000n);
 

@@ -2,7 +2,7 @@ import { fillGas } from "@causeway/contracts";
 import { readFile } from "node:fs/promises";
 import { parseUnits } from "viem";
 import type { FeatureOutcome } from "./feature-request.ts";
-import { evmReads, type FeatureWorld } from "./feature-world.ts";
+import { evmClient, type FeatureWorld } from "./feature-world.ts";
 
 /** Dollars per token, as in `configs/prices.local.json`. */
 const DOLLARS: Readonly<Record<string, string>> = { USDC: "1", TST: "0.5", BTC: "60000", ETH: "2500" };
@@ -28,10 +28,10 @@ export async function sponsorCharges(
   const quoted = BigInt(subsidized.amount);
   if (fillBlocks === undefined) return new Set([charge(quoted)]);
   // Only the execution fee changes. The rate and all other fees stay the same.
-  const others = quoted - BigInt(relayerGas.amount);
+  const otherFees = quoted - BigInt(relayerGas.amount);
   const usd = await executionFees(world, request.to.chain, fillBlocks);
   const inDeposit = (fee: bigint): bigint => divideUp(fee * 10n ** BigInt(decimals), priceOf(symbol) * WEI);
-  return new Set(usd.map((fee) => charge(others + inDeposit(fee))));
+  return new Set(usd.map((fee) => charge(otherFees + inDeposit(fee))));
 }
 
 const WEI = 10n ** 18n;
@@ -50,7 +50,7 @@ async function executionFees(
   const blocks = Array.from({ length: Number(filled - from) }, (_, at) => from + BigInt(at));
   return await Promise.all(
     blocks.map(async (blockNumber) => {
-      const reads = evmReads(world, chain);
+      const reads = evmClient(world, chain);
       // Anvil's fee history of an older block ends with the current base fee, so that fee is read from the
       // block.
       const [{ baseFeePerGas }, { reward = [] }] = await Promise.all([

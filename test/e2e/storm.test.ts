@@ -200,15 +200,15 @@ interface Quoted {
 }
 
 async function quote(): Promise<Quoted> {
-  const [one, other] = system.chains;
-  const usdcOf = (chain: typeof one): Address | undefined =>
+  const [first, other] = system.chains;
+  const usdcOf = (chain: typeof first): Address | undefined =>
     chain?.tokens.find(({ symbol }) => symbol === "USDC")?.address;
   const recipient = privateKeyToAddress(generatePrivateKey());
   const { code, body } = await createClient(apiUrl(0)).call<Quote>("/quote/v2", {
     user: privateKeyToAddress(generatePrivateKey()),
     recipient,
-    originChainId: one?.id,
-    originCurrency: usdcOf(one),
+    originChainId: first?.id,
+    originCurrency: usdcOf(first),
     destinationChainId: other?.id,
     destinationCurrency: usdcOf(other),
     amount: FILL.toString(),

@@ -37,7 +37,11 @@ const keys: Readonly<Record<string, ApiKeyIdentity>> = {
   ...Object.fromEntries(
     allScopes.map((scope) => [
       `no ${scope}`,
-      anApiKey({ id: OWN_ID, fundingAddress: WALLET, scopes: allScopes.filter((one) => one !== scope) }),
+      anApiKey({
+        id: OWN_ID,
+        fundingAddress: WALLET,
+        scopes: allScopes.filter((granted) => granted !== scope),
+      }),
     ]),
   ),
 };
@@ -180,7 +184,8 @@ export async function startAccessWorld(): Promise<AccessWorld> {
   const note = (message: unknown): void => {
     const { fastify } = message as { readonly fastify: FastifyInstance };
     fastify.addHook("onRoute", ({ method, url }: RouteOptions) => {
-      for (const one of [method].flat()) if (one !== "HEAD" && one !== "OPTIONS") routes.add(`${one} ${url}`);
+      for (const verb of [method].flat())
+        if (verb !== "HEAD" && verb !== "OPTIONS") routes.add(`${verb} ${url}`);
     });
   };
   // One call creates the server and registers its routes. The framework emits this event in between.

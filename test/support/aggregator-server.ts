@@ -9,7 +9,7 @@ import type { Address } from "@causeway/domain";
 export interface AggregatorServer {
   readonly url: string;
   /** The paths of the requests so far, in order. */
-  readonly asked: string[];
+  readonly requestedPaths: string[];
   /** Answers every request while it is set. */
   respond: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   /** Fields that replace those of each answer to `quote`. */
@@ -31,7 +31,7 @@ export async function startAggregator(
   rate: bigint,
   depth: bigint,
 ): Promise<AggregatorServer> {
-  const asked: string[] = [];
+  const requestedPaths: string[] = [];
   const sell = (path: string, query: URLSearchParams): object | undefined => {
     const amount = query.get("sellAmount") ?? "";
     const [sellToken, buyToken, taker] = ["sellToken", "buyToken", "taker"].map(
@@ -71,7 +71,7 @@ export async function startAggregator(
     if (path === undefined || request.method !== "GET") return json(404, { name: "NOT_FOUND" });
     if (request.headers["0x-api-key"] !== aggregatorKey) return json(401, { name: "UNAUTHORIZED" });
     if (request.headers["0x-version"] !== "v2") return json(400, { name: "INPUT_INVALID" });
-    asked.push(path);
+    requestedPaths.push(path);
     const sold = sell(path, searchParams);
     return sold === undefined ? json(400, { name: "INPUT_INVALID" }) : json(200, sold);
   };
@@ -82,7 +82,7 @@ export async function startAggregator(
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   const server: AggregatorServer = {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/swap/allowance-holder`,
-    asked,
+    requestedPaths,
     respond: undefined,
     change: {},
     close: async () => {

@@ -1,6 +1,6 @@
 /** Collects all values of an iterable. */
 export async function allOf<T>(iterable: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
-  for await (const one of iterable) all.push(one);
+  for await (const value of iterable) all.push(value);
   return all;
 }

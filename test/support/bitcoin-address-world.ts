@@ -118,7 +118,7 @@ export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
       },
     },
     async bitcoinAddress(ask: Ask = {}) {
-      const asked = {
+      const input = {
         user: anOwner().address,
         refundTo: anOwner().address,
         recipient: world.anAddress(),
@@ -128,7 +128,7 @@ export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
         useDepositAddress: true,
         ...ask,
       };
-      const agreed = await world.quote(asked, undefined, { chains: services.chains });
+      const agreed = await world.quote(input, undefined, { chains: services.chains });
       const address = agreed.answer.steps[0]?.depositAddress ?? "";
       return { ...agreed, address, bytes: parseAccount(chain, address, "address") };
     },

@@ -37,7 +37,7 @@ export function anOwner(): Owner {
   return { key, address, canonical, bytes, script: p2wpkh(pubECDSA(key)).script };
 }
 
-export type Paid =
+export type PaymentOutput =
   | { readonly to: Owner | string; readonly amount: bigint }
   | { readonly text: string }
   | { readonly script: Uint8Array; readonly amount: bigint };
@@ -50,7 +50,7 @@ export const FEE = 2_000n;
  */
 export function spend(
   utxos: readonly (FundedOutput & { readonly owner: Owner })[],
-  outputs: readonly Paid[],
+  outputs: readonly PaymentOutput[],
   {
     fee = FEE,
     change = utxos[0]?.owner,

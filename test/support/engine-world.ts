@@ -253,10 +253,10 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
         ...ask,
       };
       // A test may have opened pools since the start.
-      const given = { ...quoting, liquidity: services.liquidity, ...instead };
+      const quoteServices = { ...quoting, liquidity: services.liquidity, ...instead };
       const answer = await (typeof asker === "object"
-        ? createQuote(given, input, asker.id, asker)
-        : createQuote(given, input, asker));
+        ? createQuote(quoteServices, input, asker.id, asker)
+        : createQuote(quoteServices, input, asker));
       const requestId = answer.requestId as RequestId;
       const since = new Map(
         chains.map(({ chain, connected }) => [chain.id, connected.connection.heads.latest?.number ?? 0n]),
@@ -264,7 +264,8 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
       return { answer, requestId, since, terms: (await world.request(requestId)).terms };
     },
     async pay({ answer, terms }, from = world.user) {
-      const chain = [origin, destination].find((one) => one.chain.id === terms.origin.chainId) ?? origin;
+      const chain =
+        [origin, destination].find((candidate) => candidate.chain.id === terms.origin.chainId) ?? origin;
       let hash: TxHash = "0x";
       for (const data of transactionsOf(answer.steps))
         hash = await chain.send(from, {

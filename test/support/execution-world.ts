@@ -57,20 +57,20 @@ export interface ExecutionWorld extends EngineWorld {
     usdc?: bigint,
     rules?: Partial<SponsorshipRules>,
   ): Promise<ApiKeyIdentity>;
-  body(asked: RequestedExecution): ExecuteInput;
+  body(execution: RequestedExecution): ExecuteInput;
   /**
    * Requests an execution as the app. Returns the request id.
    * @throws if the execution was not accepted
    */
   execute(
-    asked: RequestedExecution,
+    execution: RequestedExecution,
     caller?: ApiKeyIdentity,
     by?: WorkerServices,
     lease?: IdempotencyLease,
   ): Promise<RequestId>;
   /** Requests an execution as the app. Returns the outcome, accepted or not. */
   tryExecute(
-    asked: RequestedExecution,
+    execution: RequestedExecution,
     caller?: ApiKeyIdentity,
     by?: WorkerServices,
     lease?: IdempotencyLease,
@@ -122,23 +122,23 @@ export async function startExecutionWorld(options: WorldOptions = {}): Promise<E
     executor,
     app,
     anApp,
-    body: ({ to, data = "0x", value = 0n, chainId = origin.chain.id, ...asked }) => ({
+    body: ({ to, data = "0x", value = 0n, chainId = origin.chain.id, ...execution }) => ({
       executionKind: "rawCalls",
-      data: { chainId, to, data, value: value.toString(), authorizationList: asked.authorizationList },
+      data: { chainId, to, data, value: value.toString(), authorizationList: execution.authorizationList },
       executionOptions: {
         referrer: "",
-        subsidizeFees: asked.subsidizeFees ?? true,
-        destinationChainExecutionData: asked.callsWithFill && {
-          ...asked.callsWithFill,
-          calls: [...asked.callsWithFill.calls],
+        subsidizeFees: execution.subsidizeFees ?? true,
+        destinationChainExecutionData: execution.callsWithFill && {
+          ...execution.callsWithFill,
+          calls: [...execution.callsWithFill.calls],
         },
       },
-      requestId: asked.requestId,
+      requestId: execution.requestId,
     }),
-    tryExecute: async (asked, caller = app, by = services, lease) =>
-      await executeCalls({ ...by, random }, caller, world.body(asked), lease),
-    async execute(asked, caller, by, lease) {
-      const outcome = await world.tryExecute(asked, caller, by, lease);
+    tryExecute: async (execution, caller = app, by = services, lease) =>
+      await executeCalls({ ...by, random }, caller, world.body(execution), lease),
+    async execute(execution, caller, by, lease) {
+      const outcome = await world.tryExecute(execution, caller, by, lease);
       if (outcome.kind !== "accepted") throw new Error(`not accepted: ${JSON.stringify(outcome.failure)}`);
       return outcome.answer.requestId as RequestId;
     },

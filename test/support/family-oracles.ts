@@ -131,7 +131,7 @@ async function startOracle(
     async deposits(transactionId) {
       const found = await source.deposits(transactionId);
       if (!lies || found.kind !== "final") return found;
-      const deposits = found.value.deposits.map((one) => ({ ...one, amount: one.amount + 1n }));
+      const deposits = found.value.deposits.map((deposit) => ({ ...deposit, amount: deposit.amount + 1n }));
       return { ...found, value: { ...found.value, deposits } };
     },
     payments: async (...question) => await source.payments(...question),

@@ -43,17 +43,19 @@ export async function startFaultyFronts(upstreams: readonly string[]): Promise<F
     const fault = choose(exchange) ?? {};
     const body = await bodyOf(request);
     if (fault.instead !== undefined) return await sendInstead(fault.instead, response);
-    const heard = fault.question ?? ((text: string) => text);
-    const asked = await fetch(`${upstream.origin}${heard(request.url ?? "/")}`, {
+    const rewrite = fault.question ?? ((text: string) => text);
+    const upstreamResponse = await fetch(`${upstream.origin}${rewrite(request.url ?? "/")}`, {
       method: request.method ?? "GET",
       headers: headersOf(request, upstream),
-      ...(body === "" ? {} : { body: heard(body) }),
+      ...(body === "" ? {} : { body: rewrite(body) }),
     });
-    const text = await asked.text();
-    const sentText = fault.answer === undefined ? text : changed(text, fault.answer);
-    answers[exchange] = parsed(text);
+    const text = await upstreamResponse.text();
+    const sentText = fault.answer === undefined ? text : changeAnswer(text, fault.answer);
+    answers[exchange] = parseJson(text);
     response
-      .writeHead(asked.status, { "content-type": asked.headers.get("content-type") ?? "application/json" })
+      .writeHead(upstreamResponse.status, {
+        "content-type": upstreamResponse.headers.get("content-type") ?? "application/json",
+      })
       .end(sentText);
   };
 
@@ -128,7 +130,7 @@ function headersOf(request: IncomingMessage, { host }: URL): Record<string, stri
   };
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -136,15 +138,15 @@ function parsed(text: string): unknown {
   }
 }
 
-function changed(text: string, change: (json: unknown) => unknown): string {
-  const json = parsed(text);
+function changeAnswer(text: string, change: (json: unknown) => unknown): string {
+  const json = parseJson(text);
   if (json === undefined) return text;
-  const one = (part: unknown): unknown =>
+  const changeReply = (part: unknown): unknown =>
     isObject(part) && "jsonrpc" in part && "result" in part
       ? { ...part, result: change(part["result"]) }
       : change(part);
   const isBatch = Array.isArray(json) && json.every((part) => isObject(part) && "jsonrpc" in part);
-  return JSON.stringify(isBatch ? json.map(one) : one(json));
+  return JSON.stringify(isBatch ? json.map(changeReply) : changeReply(json));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -152,12 +154,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** The number of named fields of an answer, at any depth. Fields named in `keep` do not count. */
-export function fieldsOf(json: unknown, keep: readonly string[]): number {
+export function countFields(json: unknown, keep: readonly string[]): number {
   let count = 0;
   visit(json, keep, () => count++);
   return count;
 }
 
+/** A copy of an answer without its n-th field, in the order in which {@link countFields} counts. */
 export function withoutField(json: unknown, n: number, keep: readonly string[]): unknown {
   const copy: unknown = structuredClone(json);
   let at = 0;

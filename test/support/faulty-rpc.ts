@@ -146,8 +146,8 @@ async function answerCall(
   if (trouble === "otherBranch" && branch === undefined)
     throw new Error("no node of another branch was given");
   const node = trouble === "otherBranch" && branch !== undefined ? branch : upstream;
-  const asked = await changeQuestion(call, trouble, options);
-  const answer = await ask(node, asked);
+  const question = await changeQuestion(call, trouble, options);
+  const answer = await ask(node, question);
   if (answer.error !== undefined) return { ...named(call), error: answer.error };
   return { ...named(call), result: changed(call.method, answer.result ?? null, trouble) };
 }

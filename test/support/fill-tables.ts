@@ -107,9 +107,9 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 
 function valueOf(table: string, column: PgColumn): string {
-  const given = VALUES[`${table}.${column.name}`] ?? VALUES[column.name];
+  const fixed = VALUES[`${table}.${column.name}`] ?? VALUES[column.name];
   const type = column.getSQLType();
-  if (given !== undefined) return `(${given})::${type}`;
+  if (fixed !== undefined) return `(${fixed})::${type}`;
   if (!column.notNull) return `(${rarely(distinct(type), "null")})::${type}`;
   return `(${distinct(type)})::${type}`;
 }
@@ -160,6 +160,6 @@ async function fill(client: pg.Client, rows: number): Promise<void> {
 function growingTables(): PgTable[] {
   const all: readonly unknown[] = Object.values(schema);
   return all
-    .filter((one): one is PgTable => is(one, PgTable))
+    .filter((exported): exported is PgTable => is(exported, PgTable))
     .filter((table) => SMALL_TABLES[getTableConfig(table).name] === undefined);
 }

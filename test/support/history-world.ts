@@ -116,14 +116,14 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     return { terms, depositId: stored.id, depositTx };
   };
   const paid: HistoryWorld["paid"] = async (change, block = 10n) => {
-    const one = await deposit(await quoted(change), block);
-    const { terms, depositId, depositTx } = one;
+    const deposited = await deposit(await quoted(change), block);
+    const { terms, depositId, depositTx } = deposited;
     await happens(
       terms,
       { kind: "depositSeen", depositId, verdict: { kind: "match" }, confirmed: true, late: false },
       { inTxHashes: [depositTx] },
     );
-    return one;
+    return deposited;
   };
   const pay = async (
     { terms }: Paid,
@@ -134,7 +134,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     const side = leg === "fill" ? terms.destination : terms.origin;
     const sender = someAddress();
     const txHash = someHash();
-    const replaced = {
+    const attemptFields = {
       n: 0,
       kind: "pay",
       raw: SIGNED_BYTES,
@@ -143,7 +143,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     } as const;
     const slot = await uow.run(async (tx) => {
       await tx.lanes.open(side.chainId, sender, 7);
-      const [given] = await tx.lanes.reserve(
+      const [reserved] = await tx.lanes.reserve(
         [
           {
             chainId: side.chainId,
@@ -160,16 +160,16 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
         ],
         clock.nowMs(),
       );
-      if (given === undefined) throw new Error("the leg is paid already");
-      const slotId = given.id;
+      if (reserved === undefined) throw new Error("the leg is paid already");
+      const slotId = reserved.id;
       const [atMs, fees] = [clock.nowMs(), { maxFeePerGas: 3n, maxPriorityFeePerGas: 1n }];
-      const first = { ...replaced, txHash: someHash(), ...fees, createdAtMs: atMs };
+      const first = { ...attemptFields, txHash: someHash(), ...fees, createdAtMs: atMs };
       const bumped = { maxFeePerGas: 5n, maxPriorityFeePerGas: 2n, createdAtMs: atMs + 1 };
-      const second = { ...replaced, n: 1, txHash, ...bumped };
+      const second = { ...attemptFields, n: 1, txHash, ...bumped };
       for (const attempt of [first, second]) await tx.lanes.addAttempts([{ slotId, attempt }]);
       await tx.lanes.setBroadcasts([{ slotId, n: 0 }], clock.nowMs());
       await tx.lanes.setBroadcasts([{ slotId, n: 1 }], clock.nowMs() + 1);
-      return given;
+      return reserved;
     });
     return { slot, txHash };
   };
@@ -203,11 +203,11 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     paid,
     remined: async ({ terms, depositTx }, block) => await deposit(terms, block, depositTx),
     async filled(change, delivered, block) {
-      const one = await paid(change, block);
-      const { terms } = one;
+      const paidRequest = await paid(change, block);
+      const { terms } = paidRequest;
       await happens(terms, { kind: "fillPlanned" });
       const { slot, txHash } = await pay(
-        one,
+        paidRequest,
         "fill",
         terms.requestId,
         delivered ?? terms.destination.expectedAmount,
@@ -216,18 +216,18 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
       clock.advance(4_000);
       await mine(slot.id);
       expect(await happens(terms, { kind: "fillMined" }, { txHashes: [txHash] })).toBe("applied");
-      return { ...one, fillTx: txHash };
+      return { ...paidRequest, fillTx: txHash };
     },
     async refunded(change) {
-      const one = await paid(change);
-      const { terms, depositId } = one;
+      const paidRequest = await paid(change);
+      const { terms, depositId } = paidRequest;
       await happens(terms, { kind: "fillImpossible", reason: "SLIPPAGE" });
-      const { slot, txHash } = await pay(one, "refund", depositId, 95n);
+      const { slot, txHash } = await pay(paidRequest, "refund", depositId, 95n);
       await mine(slot.id);
       expect(await happens(terms, { kind: "refundMined", depositId }, { refundTxHashes: [txHash] })).toBe(
         "applied",
       );
-      return { ...one, refundTx: txHash };
+      return { ...paidRequest, refundTx: txHash };
     },
     routes: {
       listRequests: (question, searcher) => listRequests(needs, question, searcher),

@@ -67,7 +67,8 @@ export async function startLedgerWorld(): Promise<LedgerWorld> {
     // Every chain has the same currencies.
     chains: {
       ...noAppBalances.chains,
-      currency: (_chainId: number, address: Address) => currencies.find((one) => one.address === address),
+      currency: (_chainId: number, address: Address) =>
+        currencies.find((currency) => currency.address === address),
     },
     appBalance: {
       chainId: CHAIN_ID,

@@ -42,6 +42,7 @@ export async function forgetPayments({
   await pool.query("update lanes set server = 'a former server'");
 }
 
+/** Opens the lanes again, as a process does when it starts, and then runs one round. */
 export async function openAndRound(world: NonEvmWorld, by: WorkerServices): Promise<void> {
   world.clock.forward(20_000);
   for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);

@@ -188,7 +188,7 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
       claimLifetimeSeconds: 600,
     },
   };
-  for (const one of connected) await openNonEvmLane(services, one);
+  for (const transferChain of connected) await openNonEvmLane(services, transferChain);
   const connectionOf = (by: WorkerServices, { chain }: NonEvmEnd): TransferChain => {
     const found = by.chains.nonEvm(chain.id);
     if (found === undefined) throw new Error("both chains are in the directory");
@@ -219,9 +219,9 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
       return origin.network.deposit({ from: terms.user, currency, amount, id: terms.orderId, ...change });
     },
     async watch(end, by = services) {
-      const one = connectionOf(by, end);
-      await readArrivals(by, one, await by.reads.nonEvmCursor(end.chain.id));
-      await attributeLate(by, one);
+      const connectedEnd = connectionOf(by, end);
+      await readArrivals(by, connectedEnd, await by.reads.nonEvmCursor(end.chain.id));
+      await attributeLate(by, connectedEnd);
     },
     async work(by = services) {
       const { rows } = await pool.query<{ job_name: JobName; payload: string }>(

@@ -46,22 +46,22 @@ const odd: readonly unknown[] = [
   "null",
 ];
 
-/** The fields of `value`. Empty if it is not an object. */
-function inside(value: unknown): Record<string, unknown> | undefined {
+/** The fields of `value`. Undefined if it is not an object, or has no fields. */
+function fieldsOf(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== "object" || value === null || Object.keys(value).length === 0) return undefined;
   return value as Record<string, unknown>;
 }
 
-function mutated(body: object, random: () => number): unknown {
+function mutate(body: object, random: () => number): unknown {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const copy = structuredClone(body) as Record<string, unknown>;
   for (let left = 1 + Math.floor(random() * 3); left > 0; left--) {
     let target: Record<string, unknown> = copy;
     let key = pick(Object.keys(target));
     for (
-      let inner = inside(target[key]);
+      let inner = fieldsOf(target[key]);
       inner !== undefined && random() < 0.7;
-      inner = inside(target[key])
+      inner = fieldsOf(target[key])
     ) {
       target = inner;
       key = pick(Object.keys(target));
@@ -81,7 +81,7 @@ function mutated(body: object, random: () => number): unknown {
 /** One request body as text: `body` with some mutated fields, other JSON, or text that is not JSON. */
 export function rawBody(body: object, random: () => number): string {
   const kind = random();
-  if (kind < 0.8) return JSON.stringify(mutated(body, random));
+  if (kind < 0.8) return JSON.stringify(mutate(body, random));
   if (kind < 0.9) return JSON.stringify(odd[Math.floor(random() * odd.length)] ?? null);
   const text = JSON.stringify(body);
   const at = Math.floor(random() * text.length);

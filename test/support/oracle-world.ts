@@ -64,28 +64,28 @@ export class FakeChain implements EvidenceSource {
   }
 
   async deposits(transactionId: string): Promise<Evidence<TransactionDeposits>> {
-    await this.question();
+    await this.beforeRead();
     return this.depositsOf.get(transactionId) ?? { kind: "absent" };
   }
 
   async payments(transactionId: string, question: PaymentQuestion): Promise<Evidence<PaymentAnswer>> {
-    await this.question();
+    await this.beforeRead();
     return this.paymentsOf.get(transactionId)?.(question) ?? { kind: "absent" };
   }
 
   async withdrawal(payload: Hex): Promise<Evidence<WithdrawalAnswer>> {
-    await this.question();
+    await this.beforeRead();
     return this.withdrawals.get(payload) ?? { kind: "absent" };
   }
 
   async newestFinal(): Promise<FinalHead | undefined> {
-    await this.question();
+    await this.beforeRead();
     return this.head;
   }
 
   async close(): Promise<void> {}
 
-  private async question(): Promise<void> {
+  private async beforeRead(): Promise<void> {
     this.readCount++;
     await this.trouble?.();
   }
@@ -119,13 +119,13 @@ export class FakeChain implements EvidenceSource {
       value: {
         depository: DEPOSITORY,
         timestamp,
-        deposits: deposits.map((one, at) => ({
+        deposits: deposits.map((deposit, at) => ({
           index: String(at),
           depositor: USER,
           currency: USDC,
           amount: 1_000n,
           depositId: undefined,
-          ...one,
+          ...deposit,
         })),
       },
     });
@@ -152,7 +152,7 @@ export function aChain(name: string, chainId: number): ConfiguredChain {
 }
 
 /** A chain whose transfers carry no order id. */
-export function anExchange(name: string, chainId: number): ConfiguredChain {
+export function aHyperliquidChain(name: string, chainId: number): ConfiguredChain {
   return {
     ...aChain(name, chainId),
     vmType: "hyperliquid-vm",
@@ -264,7 +264,7 @@ export async function startWorld(options: WorldOptions = {}) {
   const origin = options.origin ?? new FakeChain(aChain("origin", 1));
   const destination = options.destination ?? new FakeChain(aChain("destination", 2));
   const chains = new Map<string, AttestedChain>(
-    [origin, destination].map((one) => [one.chain.name, { chain: one.chain, evidence: one }]),
+    [origin, destination].map((evidence) => [evidence.chain.name, { chain: evidence.chain, evidence }]),
   );
   const solana: ConfiguredChain = {
     ...aChain("solana", 3),
@@ -435,7 +435,11 @@ export async function aFill(world: World, order: AttestedOrder = anOrder()) {
   );
   world.destination.paid(
     FILL_TX,
-    order.output.payments.map((one) => [one.recipient, one.currency, BigInt(one.minimumAmount)]),
+    order.output.payments.map((payment) => [
+      payment.recipient,
+      payment.currency,
+      BigInt(payment.minimumAmount),
+    ]),
   );
   return {
     order,

@@ -5,7 +5,7 @@ import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 export function withChain(
   services: WorkerServices,
   connected: ConnectedChain,
-  { chain = {}, connection = {} }: OtherChain,
+  { chain = {}, connection = {} }: ChainChange,
 ): WorkerServices {
   const other = {
     ...connected,
@@ -17,7 +17,7 @@ export function withChain(
   return { ...services, chains: { ...services.chains, get } };
 }
 
-interface OtherChain {
+interface ChainChange {
   readonly chain?: Partial<ConnectedChain["chain"]>;
   readonly connection?: Partial<ConnectedChain["connection"]>;
 }

@@ -21,7 +21,7 @@ export async function acceptedPayments(
     order: [attempt, { ...payment, orderId: `0x${"78".repeat(32)}` as NonNullable<typeof payment.orderId> }],
   };
   const accepted: string[] = [];
-  for (const [name, [one, as]] of Object.entries(candidates))
-    if (await connection.isPayment(one, as)) accepted.push(name);
+  for (const [name, [candidate, as]] of Object.entries(candidates))
+    if (await connection.isPayment(candidate, as)) accepted.push(name);
   return accepted;
 }

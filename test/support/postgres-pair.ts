@@ -44,8 +44,8 @@ export async function startPostgresPair(): Promise<PostgresPair> {
     standbyUrl: databaseUrl(standby.url, DATABASE),
     async catchUp() {
       const written = await ask(primary.url, "select pg_current_wal_insert_lsn() as answer");
-      const isThere = `select pg_last_wal_replay_lsn() >= '${String(written)}' as answer`;
-      for (const endsAtMs = performance.now() + 20_000; (await ask(standby.url, isThere)) !== true;) {
+      const hasCaughtUp = `select pg_last_wal_replay_lsn() >= '${String(written)}' as answer`;
+      for (const endsAtMs = performance.now() + 20_000; (await ask(standby.url, hasCaughtUp)) !== true;) {
         if (performance.now() > endsAtMs) throw new Error("the standby did not catch up in time");
         await sleep(20);
       }

@@ -139,7 +139,7 @@ export async function pushWorld({
     httpUrl: `http://127.0.0.1:${port}`,
     happens,
     async metric(name) {
-      const line = (await registry.metrics()).split("\n").find((one) => one.startsWith(`${name}{`));
+      const line = (await registry.metrics()).split("\n").find((sample) => sample.startsWith(`${name}{`));
       return Number(line?.split(" ").at(-1));
     },
     async aKey(id = randomBytes(8).toString("hex")) {
@@ -181,7 +181,7 @@ export async function pushWorld({
   };
 }
 
-/** Resolves once earlier listeners receive announcements, which is when a later connection receives one. */
+/** Opens one more listener. Resolves at its first notice: by then, earlier listeners receive notices too. */
 async function listening(url: string): Promise<void> {
   await new Promise<void>((resolve) => {
     const listener = listen(url, "test_ready", {

@@ -52,8 +52,8 @@ export async function runDeployKilled(
   printed: string,
   count: number,
 ): Promise<void> {
-  const { command, args, cwd, env: own } = programCommand("test/support/deploy-process.ts");
-  const child = spawn(command, [...args, ...words.split(" ")], { cwd, env: { ...own, ...env } });
+  const { command, args, cwd, env: programEnv } = programCommand("test/support/deploy-process.ts");
+  const child = spawn(command, [...args, ...words.split(" ")], { cwd, env: { ...programEnv, ...env } });
   const exited = once(child, "exit");
   const errors = text(child.stderr);
   let seen = 0;

@@ -22,10 +22,16 @@ const catalog = {
 } as unknown as Catalog;
 const pool = createPool(databaseUrl, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
 const redis = redisAt(redisUrl);
-const own = newJobs();
-const relay = await startOutboxRelay(services, catalog, { pool, databaseUrl, redis, prefix, newJobs: own });
-own.runBy(startWorkers(services, catalog, { redis, prefix, runs: jobRuns(sqlOn(pool)) }).commitRunner);
+const ownJobs = newJobs();
+const relay = await startOutboxRelay(services, catalog, {
+  pool,
+  databaseUrl,
+  redis,
+  prefix,
+  newJobs: ownJobs,
+});
+ownJobs.runBy(startWorkers(services, catalog, { redis, prefix, runs: jobRuns(sqlOn(pool)) }).commitRunner);
 while ((await relay.depths().catch(() => [])).length === 0);
-await postgresUnitOfWork(pool, events, undefined, own).run(
+await postgresUnitOfWork(pool, events, undefined, ownJobs).run(
   async (tx) => await tx.outbox.add([{ job: "fill", jobId: "job-7", payload: { n: 7 } }], Date.now()),
 );

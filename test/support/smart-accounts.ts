@@ -45,7 +45,7 @@ export interface RawCall {
 
 export interface SmartAccount {
   readonly address: Address;
-  /** The call with the owner's signature over these calls, in this order, with fee caps of zero. */
+  /** Returns the call that makes these calls in order, with the owner's signature and fee caps of zero. */
   sign(
     calls: readonly AccountCall[],
     change?: { readonly maxFeePerGas?: bigint; readonly callGasLimit?: bigint },

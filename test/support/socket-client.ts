@@ -16,10 +16,10 @@ export interface SocketClient {
   readonly socket: WebSocket;
   /** The frames so far, parsed and in order. */
   readonly frames: readonly Frame[];
-  say(frame: object | string): void;
+  send(frame: object | string): void;
   subscribe(id?: string): void;
   /** Resolves with the frames once there are this many. */
-  got(count: number): Promise<readonly Frame[]>;
+  waitForFrames(count: number): Promise<readonly Frame[]>;
   /** Resolves with the close code when the socket is closed. */
   readonly closed: Promise<number>;
 }
@@ -39,19 +39,19 @@ export async function socketClient(url: string, headers: Record<string, string> 
     socket.once("open", () => resolve());
     socket.once("error", reject);
   });
-  const say = (frame: object | string): void =>
+  const send = (frame: object | string): void =>
     socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
   return {
     socket,
     frames,
-    say,
+    send,
     subscribe: (id) =>
-      say({
+      send({
         type: "subscribe",
         event: "request.status.updated",
         ...(id === undefined ? {} : { filters: { id } }),
       }),
-    async got(count) {
+    async waitForFrames(count) {
       while (frames.length < count) await arrived.promise;
       return frames;
     },

@@ -127,7 +127,7 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
     currencies,
     aWallet: async () => (await solanaKey()).address,
     async solanaAddress(currency: Currency, amount: bigint, ask: Ask = {}) {
-      const asked = {
+      const input = {
         user: user.address,
         refundTo: await solanaWorld.aWallet(),
         recipient: world.anAddress(),
@@ -137,7 +137,7 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
         useDepositAddress: true,
         ...ask,
       };
-      const agreed = await world.quote(asked, undefined, { chains: services.chains });
+      const agreed = await world.quote(input, undefined, { chains: services.chains });
       const address = agreed.answer.steps[0]?.depositAddress ?? "";
       return { ...agreed, address, bytes: parseAccount(chain, address, "address") };
     },

@@ -31,31 +31,31 @@ export async function startSolanaFront(
     readonly outage?: (call: SolanaCall) => "before" | "after" | undefined;
   },
 ): Promise<SolanaFront> {
-  const one = async (asked: Asked): Promise<object> => {
-    const call = question({ method: asked.method, params: asked.params });
+  const forward = async (received: Asked): Promise<object> => {
+    const call = question({ method: received.method, params: received.params });
     const response = await fetch(upstream, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: asked.id, ...call }),
+      body: JSON.stringify({ jsonrpc: "2.0", id: received.id, ...call }),
     });
     const answer = (await response.json()) as { readonly result?: unknown };
     if (!("result" in answer)) return answer;
     const changed = result(call, answer.result);
     if (changed === "error")
-      return { jsonrpc: "2.0", id: asked.id, error: { code: -32_004, message: "not available" } };
+      return { jsonrpc: "2.0", id: received.id, error: { code: -32_004, message: "not available" } };
     return { ...answer, result: changed };
   };
   const server = createServer((request, response) => {
     bodyOf(request)
       .then(async (body) => {
-        const asked = JSON.parse(body) as Asked | Asked[];
-        const outages = [asked].flat().map(outage);
+        const parsed = JSON.parse(body) as Asked | Asked[];
+        const outages = [parsed].flat().map(outage);
         const isHeard = !outages.includes("before");
         const answers = !isHeard
           ? []
-          : Array.isArray(asked)
-            ? await Promise.all(asked.map(one))
-            : await one(asked);
+          : Array.isArray(parsed)
+            ? await Promise.all(parsed.map(forward))
+            : await forward(parsed);
         if (!isHeard || outages.includes("after")) response.statusCode = 503;
         response.setHeader("content-type", "application/json");
         response.end(response.statusCode === 503 ? "" : JSON.stringify(answers));

@@ -171,7 +171,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
       const worth = await worthOf(depositCurrency, { currency, paidFrom }, deposit);
       const isWrap =
         paidFrom !== undefined &&
-        [paidFrom, currency].every((one) => one === weth || one === NATIVE_CURRENCY);
+        [paidFrom, currency].every((token) => token === weth || token === NATIVE_CURRENCY);
       const expectedAmount =
         paidFrom === undefined || isWrap
           ? worth

@@ -20,18 +20,18 @@ export async function startTcpSwitch(first: number): Promise<TcpSwitch> {
       return;
     }
     const behind = connect(target, "127.0.0.1");
-    for (const [one, other] of [
+    for (const [socket, other] of [
       [client, behind],
       [behind, client],
     ] as const) {
-      open.add(one);
-      one.setNoDelay(true);
-      one.on("error", () => undefined);
-      one.on("close", () => {
-        open.delete(one);
+      open.add(socket);
+      socket.setNoDelay(true);
+      socket.on("error", () => undefined);
+      socket.on("close", () => {
+        open.delete(socket);
         other.destroy();
       });
-      one.pipe(other);
+      socket.pipe(other);
     }
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

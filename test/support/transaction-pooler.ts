@@ -22,9 +22,9 @@ export async function startTransactionPooler(
   const free = await Promise.all(Array.from({ length: sessions }, async () => await aSession(databaseUrl)));
   const all = [...free];
   const waiting: ((session: Socket) => void)[] = [];
-  const take = async (): Promise<Socket> =>
+  const acquire = async (): Promise<Socket> =>
     free.shift() ?? (await new Promise<Socket>((resolve) => waiting.push(resolve)));
-  const give = (session: Socket): void => {
+  const release = (session: Socket): void => {
     const next = waiting.shift();
     if (next === undefined) free.push(session);
     else next(session);
@@ -41,7 +41,7 @@ export async function startTransactionPooler(
     let last = Promise.resolve();
 
     const forward = async (message: Buffer): Promise<void> => {
-      session ??= await take();
+      session ??= await acquire();
       const from = session;
       await new Promise<void>((resolve) => {
         const relay = onMessages((type, answer) => {
@@ -50,7 +50,7 @@ export async function startTransactionPooler(
           from.off("data", relay);
           if (answer.at(5) === IDLE) {
             session = undefined;
-            give(from);
+            release(from);
           }
           resolve();
         });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await node.stop());
 
-test("the ERC-4337 contracts have their addresses on public chains", async () => {
+test("the ERC-4337 contracts have the same addresses as on public chains", async () => {
   const client = createPublicClient({ transport: http(node.url) });
   for (const [name, address] of Object.entries(contracts)) {
     const code = await client.getCode({ address });
@@ -24,9 +24,12 @@ test("each account contract accepts calls from the entry point of its version", 
   const client = createPublicClient({ transport: http(node.url) });
   const factoryAbi = parseAbi(["function accountImplementation() view returns (address)"]);
   const accountAbi = parseAbi(["function entryPoint() view returns (address)"]);
-  const heard = { simpleAccountFactory: "entryPoint07", simpleAccountFactory08: "entryPoint08" } as const;
-  for (const [factory, entryPoint] of Object.entries(heard) as [
-    keyof typeof heard,
+  const entryPointOf = {
+    simpleAccountFactory: "entryPoint07",
+    simpleAccountFactory08: "entryPoint08",
+  } as const;
+  for (const [factory, entryPoint] of Object.entries(entryPointOf) as [
+    keyof typeof entryPointOf,
     keyof typeof contracts,
   ][]) {
     const implementation = { abi: factoryAbi, address: contracts[factory] } as const;
@@ -39,6 +42,6 @@ test("each account contract accepts calls from the entry point of its version", 
   expect(await client.readContract({ ...delegate, functionName: "entryPoint" })).toBe(contracts.entryPoint08);
 });
 
-test("refuses to deploy them twice on one chain", async () => {
+test("refuses to deploy the ERC-4337 contracts twice on one chain", async () => {
   await expect(deployAccountAbstraction(node)).rejects.toThrow("creation of entryPoint07 reverted on chain");
 });

@@ -22,7 +22,7 @@ test("a top-up of an app balance is a transfer with the marked address appended"
     expect(topUpCalldata({ solver, amount: 1_000_000n, credited })).toBe(transfer + mark(credited));
 });
 
-test("the token executes such a transfer like any other", async () => {
+test("the token executes a transfer with the appended address like any other transfer", async () => {
   const node = await startAnvil({ chainId: 72_100_117, blockTimeSeconds: 1 });
   opened.push(async () => await node.stop());
   const { tokens } = await deployLocal(node);

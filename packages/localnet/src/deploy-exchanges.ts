@@ -18,19 +18,19 @@ export interface ExchangeContracts {
   readonly uniswapV2Router: Address;
 }
 
-/** Number of transactions that the deployer sends before the exchanges' creations. */
-const before = 7;
+/** The deployer's nonce for the first of these creations. */
+const firstNonce = 7;
 
 /** The addresses, known before deployment. */
 export const localExchanges: ExchangeContracts = {
-  weth9: nthDeployment(before),
-  uniswapV3Factory: nthDeployment(before + 2),
-  swapRouter: nthDeployment(before + 3),
-  quoterV2: nthDeployment(before + 4),
-  positionManager: nthDeployment(before + 5),
-  uniswapV2Factory: nthDeployment(before + 6),
+  weth9: nthDeployment(firstNonce),
+  uniswapV3Factory: nthDeployment(firstNonce + 2),
+  swapRouter: nthDeployment(firstNonce + 3),
+  quoterV2: nthDeployment(firstNonce + 4),
+  positionManager: nthDeployment(firstNonce + 5),
+  uniswapV2Factory: nthDeployment(firstNonce + 6),
   // The last contract that the deployer creates.
-  uniswapV2Router: nthDeployment(before + 8),
+  uniswapV2Router: nthDeployment(firstNonce + 8),
 };
 
 /** A token with a pool for one other token, and without a price. */
@@ -38,10 +38,10 @@ export const oddToken = {
   symbol: "ODD",
   name: "Odd Token",
   decimals: 18,
-  address: nthDeployment(before + 1),
+  address: nthDeployment(firstNonce + 1),
 };
 
-/** In the order that their addresses require. */
+/** The creations, in the order that the planned addresses require. */
 export function exchangeCreations(): Creation[] {
   const { weth9, uniswapV3Factory } = localExchanges;
   const periphery = [uniswapV3Factory, weth9];
@@ -69,7 +69,7 @@ export function pairRouterCreation(): Creation {
   return creation("uniswapV2Router", [localExchanges.uniswapV2Factory, localExchanges.weth9]);
 }
 
-/** Every argument of their constructors is an address. */
+/** All constructor arguments of these contracts are addresses. */
 function creation(contract: keyof ExchangeContracts, args: readonly Address[]): Creation {
-  return { label: contract, data: concat([exchangeCode(contract), ...args.map((one) => pad(one))]) };
+  return { label: contract, data: concat([exchangeCode(contract), ...args.map((arg) => pad(arg))]) };
 }

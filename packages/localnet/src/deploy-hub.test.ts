@@ -106,7 +106,7 @@ test("the contracts have the predicted addresses and refer to each other", async
 test("two of the three local oracles can change the ledger; one cannot, even together with the owner", async () => {
   const [first, second, third] = oracles;
   if (first === undefined || second === undefined || third === undefined)
-    throw new RangeError("three oracles");
+    throw new RangeError("expected three oracles");
   const owner = localAccount("owner");
   await expect(credit(keccak256(toHex("alone")), [first])).rejects.toThrow("reverted");
   await expect(credit(keccak256(toHex("owner")), [first, owner])).rejects.toThrow("reverted");
@@ -117,7 +117,7 @@ test("two of the three local oracles can change the ledger; one cannot, even tog
 
 test("the local allocator can record payloads", async () => {
   const allocator = localAccount("allocator").address;
-  const held = { address: contracts.allocator, abi: allocatorAbi, functionName: "rolesOf" } as const;
-  expect(await client.readContract({ ...held, args: [allocator] })).toBe(1n);
-  expect(await client.readContract({ ...held, args: [localAccount("solver").address] })).toBe(0n);
+  const rolesCall = { address: contracts.allocator, abi: allocatorAbi, functionName: "rolesOf" } as const;
+  expect(await client.readContract({ ...rolesCall, args: [allocator] })).toBe(1n);
+  expect(await client.readContract({ ...rolesCall, args: [localAccount("solver").address] })).toBe(0n);
 });

@@ -25,7 +25,10 @@ export interface Creation {
   readonly to?: Address;
 }
 
-/** The creations of a plan. Each uses one nonce of the deployer, but its address does not depend on it. */
+/**
+ * The creations of a plan. Each uses one nonce of the deployer, but the contract's address does not depend on
+ * the nonce.
+ */
 export function plannedCreations({ creations }: DeploymentPlan): Creation[] {
   return creations.map(({ contract, creationCode }) => ({
     label: contract,

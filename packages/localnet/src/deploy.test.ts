@@ -40,8 +40,8 @@ test("the configuration of every local chain has the addresses of the deployed c
     expect(lower(chain.contracts)).toEqual(lower(contracts));
     const [v3, v2] = chain.liquidity?.sources ?? [];
     if (v3?.kind !== "uniswap-v3" || v2?.kind !== "uniswap-v2")
-      throw new TypeError("a v3 source and a v2 source");
-    const { positionManager, ...traded } = exchanges;
+      throw new TypeError("expected a v3 source and a v2 source");
+    const { positionManager, ...quotedContracts } = exchanges;
     expect({
       weth9: chain.liquidity?.wrappedNative,
       uniswapV3Factory: v3.factory,
@@ -49,7 +49,7 @@ test("the configuration of every local chain has the addresses of the deployed c
       quoterV2: v3.quoter,
       uniswapV2Factory: v2.factory,
       uniswapV2Router: v2.router,
-    }).toEqual(lower(traded));
+    }).toEqual(lower(quotedContracts));
     expect(isHex(positionManager)).toBe(true);
     const configured = chain.tokens.map(({ symbol, name, decimals, address }) => ({
       symbol,

@@ -147,7 +147,7 @@ export async function runningSystems(folder: string = localnetDir): Promise<Endp
   const names = (await readdir(folder).catch(() => [])).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(names.map((name) => runningSystem(Number(name), folder)));
   return found
-    .filter((one) => one !== undefined)
+    .filter((endpoint) => endpoint !== undefined)
     .toSorted((a, b) => b.writtenAtMs - a.writtenAtMs)
     .map(({ endpoints }) => endpoints);
 }

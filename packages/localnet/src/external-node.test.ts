@@ -71,7 +71,7 @@ async function forward(request: IncomingMessage): Promise<string> {
   return await (await fetch(node.url, { method: "POST", headers, body })).text();
 }
 
-const given = (change: Partial<ExternalNode> = {}): ExternalNode => ({
+const anExternalNode = (change: Partial<ExternalNode> = {}): ExternalNode => ({
   variable: "LOCAL_A_RPC_URL",
   url,
   wsUrl: "ws://127.0.0.1:1",
@@ -90,16 +90,16 @@ async function errorMessageOf(attempt: () => unknown): Promise<string> {
 
 test("refuses an external node that does not respond, serves another chain, or whose key has insufficient funds", async () => {
   const silent = `http://127.0.0.1:${await freePort()}/v2/SECRET`;
-  const asked = async (change: Partial<ExternalNode>, chainId = node.chainId): Promise<string> =>
-    await errorMessageOf(async () => await prepareExternalNode(given(change), chainId, fundings));
-  expect(await asked({ url: silent })).toMatch(
+  const errorOf = async (change: Partial<ExternalNode>, chainId = node.chainId): Promise<string> =>
+    await errorMessageOf(async () => await prepareExternalNode(anExternalNode(change), chainId, fundings));
+  expect(await errorOf({ url: silent })).toMatch(
     /^LOCAL_A_RPC_URL: the node does not respond: connect ECONNREFUSED/,
   );
-  expect(await asked({ url: silent })).not.toContain("SECRET");
-  expect(await asked({}, 72_100_228)).toBe(
+  expect(await errorOf({ url: silent })).not.toContain("SECRET");
+  expect(await errorOf({}, 72_100_228)).toBe(
     "LOCAL_A_RPC_URL: chain id of the node is 72100117, expected 72100228",
   );
-  expect(await asked({ fundingKey: `0x${"07".repeat(32)}` })).toMatch(
+  expect(await errorOf({ fundingKey: `0x${"07".repeat(32)}` })).toMatch(
     /^LOCAL_FUNDING_PRIVATE_KEY: 0x[0-9a-fA-F]{40} has 0 native tokens on chain 72100117, needs 100023\.0+7/,
   );
 });
@@ -134,7 +134,7 @@ test("deploys contracts, pools and funds on an external node once, with ordinary
     address: "0x4e59b44847b379578588920cA78FbF26c0B4956C",
     bytecode: "0x",
   });
-  const prepared = await prepareExternalNode(given(), node.chainId, fundings);
+  const prepared = await prepareExternalNode(anExternalNode(), node.chainId, fundings);
   await deployLocal(prepared);
   await deployAccountAbstraction(prepared);
   await openPools(prepared);
@@ -143,7 +143,9 @@ test("deploys contracts, pools and funds on an external node once, with ordinary
   expect(await client.getBalance({ address: holder })).toBe(parseEther("3"));
   expect(await client.getCode({ address: localDeployment.permit2 })).toMatch(/^0x60/);
   expect(refused).toEqual([]);
-  expect(await errorMessageOf(async () => await prepareExternalNode(given(), node.chainId, fundings))).toBe(
+  expect(
+    await errorMessageOf(async () => await prepareExternalNode(anExternalNode(), node.chainId, fundings)),
+  ).toBe(
     "LOCAL_A_RPC_URL: chain already has the contracts of an earlier start; start the node with an empty chain",
   );
 }, 60_000);

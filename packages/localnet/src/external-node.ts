@@ -124,12 +124,12 @@ async function checkMoney(
 ): Promise<void> {
   if (fundingKey === undefined) return;
   const address: Address = privateKeyToAccount(fundingKey).address;
-  const has = BigInt(String(await ask(url, "eth_getBalance", [address, "latest"])));
+  const balance = BigInt(String(await ask(url, "eth_getBalance", [address, "latest"])));
   const needs = deployerWei + requiredWei(fundings) + gasWei;
-  if (has >= needs) return;
+  if (balance >= needs) return;
   throw new ExternalServiceUnusable(
     "LOCAL_FUNDING_PRIVATE_KEY",
-    `${address} has ${formatEther(has)} native tokens on chain ${chainId}, needs ${formatEther(needs)}; fund it, or use another key`,
+    `${address} has ${formatEther(balance)} native tokens on chain ${chainId}, needs ${formatEther(needs)}; fund it, or use another key`,
   );
 }
 

@@ -26,8 +26,8 @@ export async function fundLocal(node: NodeAddress, fundings: readonly Funding[])
   );
   const toWrap = weiToWrap(fundings);
   if (toWrap > 0n) {
-    const has = await client.getBalance({ address: deployer.address });
-    balances.push({ address: deployer.address, value: has + toWrap });
+    const balance = await client.getBalance({ address: deployer.address });
+    balances.push({ address: deployer.address, value: balance + toWrap });
   }
   await giveNative(client, balances);
   if (mints.length > 0)

@@ -23,7 +23,7 @@ export interface HubPosition {
   readonly currency: { readonly chainName: string; readonly address: Hex };
 }
 
-/** A growth of the position, and the oracles that signed it. */
+/** An increase of the position, and the oracles that signed it. */
 export interface Settlement {
   readonly before: bigint;
   readonly after: bigint;

@@ -81,11 +81,11 @@ export async function startInfrastructure(options: InfrastructureOptions): Promi
 }
 
 async function startDatabase(options: InfrastructureOptions): Promise<Server> {
-  const given = externalUrl(options.env, "DATABASE_URL");
-  if (given !== undefined) {
-    await tryExternal("DATABASE_URL", given, emptyExternalDatabase);
+  const databaseUrl = externalUrl(options.env, "DATABASE_URL");
+  if (databaseUrl !== undefined) {
+    await tryExternal("DATABASE_URL", databaseUrl, emptyExternalDatabase);
     options.onProgress("Postgres: DATABASE_URL");
-    return { url: given, stop: async () => undefined };
+    return { url: databaseUrl, stop: async () => undefined };
   }
   const server = await startPostgres({
     dataDir: join(options.folder, "postgres"),
@@ -121,7 +121,7 @@ async function startChains(
 
 async function startChain(chain: Chain, options: InfrastructureOptions): Promise<RunningNode> {
   const fundings = options.fundings(chain);
-  const furnish = async (started: NodeAddress): Promise<void> => {
+  const setUp = async (started: NodeAddress): Promise<void> => {
     await deployLocal(started);
     await deployAccountAbstraction(started);
     await openPools(started);
@@ -129,14 +129,14 @@ async function startChain(chain: Chain, options: InfrastructureOptions): Promise
     const tokens = solverTokens(chain).map(({ address }) => address);
     await approveLocal(started, options.solver, chain.contracts.approvalProxy, tokens);
   };
-  const given = options.externalNodes.get(chain.name);
+  const external = options.externalNodes.get(chain.name);
   const port = Number(new URL(chain.rpcUrl).port);
   const node =
-    given === undefined
-      ? await startNode({ id: chain.id, name: chain.name, port }, options, furnish)
-      : { ...(await prepareExternalNode(given, chain.id, fundings)), stop: async () => undefined };
-  if (given !== undefined) await furnish(node);
-  const where = given?.variable ?? `on port ${port}`;
+    external === undefined
+      ? await startNode({ id: chain.id, name: chain.name, port }, options, setUp)
+      : { ...(await prepareExternalNode(external, chain.id, fundings)), stop: async () => undefined };
+  if (external !== undefined) await setUp(node);
+  const where = external?.variable ?? `on port ${port}`;
   options.onProgress(`${chain.displayName} (${chain.id}) ${where}: contracts deployed, accounts funded`);
   return node;
 }
@@ -157,11 +157,11 @@ async function startHub(
   return { node, stop: async () => await node.stop() };
 }
 
-/** Starts a node and runs `furnish` on it; stops it if that fails. */
+/** Starts a node and runs `setUp` on it; stops it if that fails. */
 async function startNode(
   chain: { readonly id: number; readonly name: string; readonly port: number },
   options: InfrastructureOptions,
-  furnish: (node: NodeAddress) => Promise<void>,
+  setUp: (node: NodeAddress) => Promise<void>,
 ): Promise<RunningNode> {
   const node = await startAnvil({
     chainId: chain.id,
@@ -172,7 +172,7 @@ async function startNode(
     ...canceledBy(options.signal),
   });
   try {
-    await furnish(node);
+    await setUp(node);
   } catch (error) {
     await node.stop();
     throw error;

@@ -30,7 +30,7 @@ const TYPICAL_MS = { start: 60_000, bridge: 30_000, tour: 120_000 };
 const startedAtMs = performance.now();
 const style = terminalStyle(process.stdout);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
-const say = (text: string): void =>
+const log = (text: string): void =>
   print(`${style.dim(`[${((performance.now() - startedAtMs) / 1_000).toFixed(1).padStart(5)} s]`)} ${text}`);
 
 // Writing to a closed terminal fails; the orderly shutdown must continue regardless.
@@ -91,35 +91,35 @@ function readArguments(): Arguments {
 }
 
 async function run(args: Arguments): Promise<number> {
-  const stopAsked = new AbortController();
+  const stopRequest = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-    process.on(signal, () => stopAsked.abort(signal));
+    process.on(signal, () => stopRequest.abort(signal));
   // Fires only if the Node.js process that started this one died without forwarding a signal.
-  process.on("disconnect", () => stopAsked.abort("disconnect"));
+  process.on("disconnect", () => stopRequest.abort("disconnect"));
   process.channel?.unref();
 
   let system: System | undefined;
   try {
-    system = await boot(args, stopAsked);
+    system = await boot(args, stopRequest);
     for (const warning of await settingWarnings(system.apis[0]?.logFile, Object.keys(args.settings)))
       print(style.failed(`--set ${warning}`));
-    const stopped = waitForAbort(stopAsked.signal);
+    const stopped = waitForAbort(stopRequest.signal);
     const typicalMs = args.tour ? TYPICAL_MS.tour : TYPICAL_MS.bridge;
     const shown = withHint(show(system, args.tour), typicalMs, "still running");
     const arrived = await Promise.race([shown, stopped.then(() => false)]);
     if (args.once) return arrived ? 0 : 1;
-    if (!stopAsked.signal.aborted) for (const line of systemSummary(system, style)) print(line);
+    if (!stopRequest.signal.aborted) for (const line of systemSummary(system, style)) print(line);
     await stopped;
-    return stopAsked.signal.reason === "exit" ? 1 : 0;
+    return stopRequest.signal.reason === "exit" ? 1 : 0;
   } catch (error) {
-    if (stopAsked.signal.aborted && stopAsked.signal.reason !== "exit") return 130;
+    if (stopRequest.signal.aborted && stopRequest.signal.reason !== "exit") return 130;
     print(style.failed(await explain(error, args.portBase)));
     return 1;
   } finally {
     if (system !== undefined) {
-      say("stopping");
+      log("stopping");
       await system.stop();
-      say("stopped; all processes have ended");
+      log("stopped; all processes have ended");
     }
   }
 }
@@ -143,10 +143,10 @@ async function show(system: System, withTour: boolean): Promise<boolean> {
   return await showTour(system, print, style);
 }
 
-async function boot(args: Arguments, stopAsked: AbortController): Promise<System> {
+async function boot(args: Arguments, stopRequest: AbortController): Promise<System> {
   const warning = await ephemeralWarning(args.portBase, await readEphemeralRange());
-  if (warning !== undefined) say(warning);
-  say(
+  if (warning !== undefined) log(warning);
+  log(
     args.tour
       ? "starting Postgres, Redis, two EVM chains, the hub, Solana, Bitcoin and Hyperliquid"
       : "starting Postgres, Redis, two chains and the hub",
@@ -160,16 +160,16 @@ async function boot(args: Arguments, stopAsked: AbortController): Promise<System
       oracles: args.oracles,
       families: args.tour,
       appEnv: args.settings,
-      onProgress: say,
+      onProgress: log,
       onUnexpectedExit: (facts) => {
         print(
           `${facts.name} exited unexpectedly (${facts.exit.signal ?? `exit code ${facts.exit.code}`}), see ${facts.logFile}`,
         );
         print(facts.logTail);
         // The quorum works without one oracle; users can kill one to try that.
-        if (!facts.name.startsWith("oracle-")) stopAsked.abort("exit");
+        if (!facts.name.startsWith("oracle-")) stopRequest.abort("exit");
       },
-      signal: stopAsked.signal,
+      signal: stopRequest.signal,
     }),
     TYPICAL_MS.start,
     "still starting",
@@ -178,7 +178,7 @@ async function boot(args: Arguments, stopAsked: AbortController): Promise<System
 
 /** Prints a hint once if the work takes longer than usual. */
 async function withHint<Result>(work: Promise<Result>, typicalMs: number, doing: string): Promise<Result> {
-  const hint = setTimeout(() => say(`${doing}; this machine is slow or busy`), typicalMs);
+  const hint = setTimeout(() => log(`${doing}; this machine is slow or busy`), typicalMs);
   hint.unref();
   try {
     return await work;
@@ -195,7 +195,7 @@ async function waitForAbort(signal: AbortSignal): Promise<void> {
 async function explain(error: unknown, portBase: number): Promise<string> {
   if (!(error instanceof PortInUse)) return error instanceof Error ? error.message : String(error);
   const others = await runningSystems();
-  const other = others.find((one) => isInPortBlock(error.port, one.portBase));
+  const other = others.find((candidate) => isInPortBlock(error.port, candidate.portBase));
   const who =
     other === undefined
       ? ""

@@ -46,7 +46,7 @@ export async function openPools(node: NodeAddress): Promise<void> {
   await sendPipelined(createLocalClient(node), privateKeyToAccount(provider.privateKey), calls, 8_000_000n);
 }
 
-/** Mints more of a token than all pools need, and approves them. */
+/** Mints more of a token than all pools need, and approves the transfers. */
 function mintAndApprove(token: PoolToken): PipelinedCall[] {
   const approve = {
     abi: erc20Abi,

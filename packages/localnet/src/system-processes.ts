@@ -45,9 +45,9 @@ export async function startProcesses(
   const env = appEnvironment(plan, infrastructure, options.appEnv);
   const keys = workerKeys(plan, infrastructure);
   const onUnexpectedExit = options.onUnexpectedExit ?? (() => undefined);
-  const workerEnv: NonNullable<SystemOptions["workerEnv"]> = async (worker, given) => ({
+  const workerEnv: NonNullable<SystemOptions["workerEnv"]> = async (worker, defaults) => ({
     ...keys,
-    ...(await options.workerEnv?.(worker, given)),
+    ...(await options.workerEnv?.(worker, defaults)),
   });
   const startAfterMigration = async (): Promise<Group> => {
     await migrate(plan, env);
@@ -188,12 +188,12 @@ async function startApps(
   { env, workerEnv }: { env: Record<string, string>; workerEnv: NonNullable<SystemOptions["workerEnv"]> },
   onUnexpectedExit: (facts: UnexpectedExit) => void,
 ): Promise<SystemProcess[]> {
-  const start = async (name: string, entry: string, port: number, own: Record<string, string>) => {
+  const start = async (name: string, entry: string, port: number, processEnv: Record<string, string>) => {
     const started = await startAppProcess({
       name,
       entry,
       url: urlOfPort(port),
-      env: { ...env, ...own },
+      env: { ...env, ...processEnv },
       logFile: join(plan.folder, "logs", `${name}.log`),
       onUnexpectedExit,
       ...plan.signal,

@@ -74,9 +74,9 @@ export function createUserWallet(privateKey: Hex, nodes: readonly NodeAddress[])
               `step ${step.id}: transaction ${hash} on chain ${data.chainId} reverted`,
             );
           }
-          const one = { stepId: step.id, chainId: data.chainId, receipt };
-          done.push(one);
-          onDone?.(one);
+          const executed = { stepId: step.id, chainId: data.chainId, receipt };
+          done.push(executed);
+          onDone?.(executed);
         }
       }
       return done;

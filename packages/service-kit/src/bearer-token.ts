@@ -7,7 +7,7 @@ const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 export function bearerTokenCheck(token: string): (request: Pick<FastifyRequest, "headers">) => boolean {
   const expected = digest(token);
   return ({ headers: { authorization = "" } }) => {
-    const given = /^bearer /i.test(authorization) ? authorization.slice("bearer ".length).trim() : "";
-    return timingSafeEqual(digest(given), expected);
+    const received = /^bearer /i.test(authorization) ? authorization.slice("bearer ".length).trim() : "";
+    return timingSafeEqual(digest(received), expected);
   };
 }

@@ -3,19 +3,19 @@ import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { endConnectionsOnClose } from "./end-connections.ts";
 
-/** A server whose only route answers when the test requests it. */
+/** A server whose route `/slow` answers only once the test calls `answer`. */
 async function aServer() {
   const app = fastify({ keepAliveTimeout: 60_000 });
   endConnectionsOnClose(app);
-  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [requested, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   app.get("/slow", async () => {
-    asked.resolve();
+    requested.resolve();
     await answer.promise;
     return "answered";
   });
   app.get("/quick", () => "answered");
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
-  return { app, url, asked: asked.promise, answer: () => answer.resolve() };
+  return { app, url, requested: requested.promise, answer: () => answer.resolve() };
 }
 
 async function msToClose(close: Promise<unknown>): Promise<number> {
@@ -24,17 +24,17 @@ async function msToClose(close: Promise<unknown>): Promise<number> {
   return performance.now() - startedAtMs;
 }
 
-test("answers a request in progress, and its kept connection does not delay the close", async () => {
-  const { app, url, asked, answer } = await aServer();
+test("answers a request in progress, and its keep-alive connection does not delay the close", async () => {
+  const { app, url, requested, answer } = await aServer();
   const response = fetch(`${url}/slow`);
-  await asked;
+  await requested;
   const closed = msToClose(app.close());
   answer();
   expect(await (await response).text()).toBe("answered");
   expect(await closed).toBeLessThan(2_000);
 });
 
-test("connections kept after their answers do not delay the close", async () => {
+test("idle keep-alive connections do not delay the close", async () => {
   const { app, url } = await aServer();
   await Promise.all([1, 2, 3].map(async () => await (await fetch(`${url}/quick`)).text()));
   expect(await msToClose(app.close())).toBeLessThan(2_000);

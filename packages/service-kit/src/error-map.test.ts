@@ -12,7 +12,7 @@ test("every code has a complete body whose statusCode repeats the HTTP status", 
   }
 });
 
-test("marks every 429, every 5xx and only some 409s as retryable, and all but the 500s say when", () => {
+test("marks every 429, every 5xx and only some 409s as retryable, and sends Retry-After with all of them except 500", () => {
   for (const code of errorCodes) {
     const error = new ServiceError(code, "why");
     const { status, headers } = answerFor(error);

@@ -151,9 +151,9 @@ function frameworkError(thrown: unknown): ServiceError | undefined {
   const known = typeof code === "string" ? framework[code] : undefined;
   if (known !== undefined) return new ServiceError(known.code, known.message, { cause: thrown });
   const isParserError = thrown instanceof SyntaxError && statusCode === 400;
-  const isFrameworks =
+  const isFrameworkError =
     typeof code === "string" && code.startsWith("FST_") && typeof statusCode === "number" && statusCode < 500;
-  return isParserError || isFrameworks
+  return isParserError || isFrameworkError
     ? new ServiceError("INVALID_REQUEST", isParserError ? NOT_JSON : thrown.message, { cause: thrown })
     : undefined;
 }

@@ -138,8 +138,8 @@ function createRequestIds(): (request: Pick<IncomingMessage, "headers">) => stri
   const process = randomBytes(4).toString("hex");
   let count = 0;
   return ({ headers }) => {
-    const given = headers["x-request-id"];
-    return typeof given === "string" && PROXY_ID.test(given) ? given : `${process}-${++count}`;
+    const proxyId = headers["x-request-id"];
+    return typeof proxyId === "string" && PROXY_ID.test(proxyId) ? proxyId : `${process}-${++count}`;
   };
 }
 

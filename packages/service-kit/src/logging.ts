@@ -18,7 +18,7 @@ const secretNames = [
 ];
 const secretPaths = ["", "*", "*.*"].flatMap((parent) => secretNames.map((name) => `${parent}["${name}"]`));
 
-/** Bytes of log lines that are written before their turn of the event loop ends. */
+/** If one turn of the event loop logs more bytes than this, they are written before the turn ends. */
 const MAX_BUFFERED = 8 * 1024;
 
 /** Maximum depth of logged causes. */

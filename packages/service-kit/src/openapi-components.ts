@@ -19,11 +19,11 @@ export function tidyComponents<D extends OpenapiDocument>(document: D): D {
   // Requests may have additional fields. Gateways that validate against this document must accept what the
   // server accepts.
   const inRequests = reachable(document.paths ?? {}, schemas);
-  const taken = Object.fromEntries(
+  const mergedInputs = Object.fromEntries(
     [...twins].filter((twin) => inRequests.has(twin)).map((twin) => [outputName(twin), schemas[twin]]),
   );
   const merged = renameRefs(
-    { paths: document.paths ?? {}, schemas: { ...without(schemas, twins), ...taken } },
+    { paths: document.paths ?? {}, schemas: { ...without(schemas, twins), ...mergedInputs } },
     new Map([...twins].map((twin) => [twin, outputName(twin)])),
   );
   const used = reachable(merged.paths, merged.schemas);

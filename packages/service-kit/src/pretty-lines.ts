@@ -40,7 +40,7 @@ function pretty(line: string, hasColors: boolean): string {
     String(time),
     hasColors ? styleText(shown.color, word, { validateStream: false }) : word,
     String(name),
-    ...[event, msg].filter((one) => one !== undefined).map(String),
+    ...[event, msg].filter((part) => part !== undefined).map(String),
     ...Object.entries(facts).map(([key, value]) => `${key}=${valueText(value)}`),
     ...fault,
   ];

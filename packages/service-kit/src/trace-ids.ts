@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 export interface TracePlace {
   /** 16 bytes in hex. */
   readonly traceId: string;
-  /** 8 bytes in hex; undefined: it has no parent. */
+  /** 8 bytes in hex; undefined for a span without a parent. */
   readonly parentSpanId: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export function traceparentOf(requestId: string): string {
 
 const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}/;
 
-/** Reads that header; undefined if it is missing or malformed. */
+/** Reads a `traceparent` header; undefined if it is missing or malformed. */
 export function readTraceparent(header: unknown): TracePlace | undefined {
   const [, traceId, parentSpanId] = (typeof header === "string" && TRACEPARENT.exec(header)) || [];
   return traceId === undefined ? undefined : { traceId, parentSpanId };

@@ -39,13 +39,13 @@ const MAX_TEXT = 300;
  * spans are dropped and counted in `trace_spans_total`.
  */
 export function createTraces(service: string, { url, headers }: TraceTarget, registry: Registry): Traces {
-  const counted = new Counter({
+  const spanCounter = new Counter({
     name: "trace_spans_total",
     help: "Spans by outcome: sent to the collector, or dropped",
     labelNames: ["outcome"],
     registers: [registry],
   });
-  for (const outcome of ["sent", "dropped"]) counted.inc({ outcome }, 0);
+  for (const outcome of ["sent", "dropped"]) spanCounter.inc({ outcome }, 0);
   const queue: object[] = [];
   let sending: Promise<void> | undefined;
 
@@ -53,10 +53,10 @@ export function createTraces(service: string, { url, headers }: TraceTarget, reg
     const batch = queue.splice(0, MAX_BATCH);
     if (batch.length === 0) return;
     const outcome = await post(url, headers, bodyOf(service, batch));
-    if (outcome !== "retry") return counted.inc({ outcome }, batch.length);
+    if (outcome !== "retry") return spanCounter.inc({ outcome }, batch.length);
     const capacity = MAX_QUEUED - queue.length;
     queue.unshift(...batch.slice(0, capacity));
-    if (batch.length > capacity) counted.inc({ outcome: "dropped" }, batch.length - capacity);
+    if (batch.length > capacity) spanCounter.inc({ outcome: "dropped" }, batch.length - capacity);
   }
   const flush = async (): Promise<void> => {
     sending ??= sendBatch().finally(() => {
@@ -69,14 +69,14 @@ export function createTraces(service: string, { url, headers }: TraceTarget, reg
 
   return {
     record(span) {
-      if (queue.length >= MAX_QUEUED) return counted.inc({ outcome: "dropped" });
+      if (queue.length >= MAX_QUEUED) return spanCounter.inc({ outcome: "dropped" });
       queue.push(toOtlp(span));
     },
     async close() {
       clearInterval(timer);
       await sending;
       await flush();
-      counted.inc({ outcome: "dropped" }, queue.length);
+      spanCounter.inc({ outcome: "dropped" }, queue.length);
       queue.length = 0;
     },
   };

@@ -4,7 +4,7 @@
  */
 export type TrustedProxies = false | number | readonly string[];
 
-/** Converts it to the format of Fastify and `proxy-addr`; hop 0 is the peer of the connection. */
+/** Converts the setting to the format of Fastify and `proxy-addr`; hop 0 is the peer of the connection. */
 export function trustedHops(
   trust: TrustedProxies,
 ): false | string[] | ((address: string, hop: number) => boolean) {

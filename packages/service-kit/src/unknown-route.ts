@@ -33,10 +33,10 @@ function matcher(url: string): (path: string) => boolean {
   if (!url.includes(":")) return (path) => path === url;
   const segments = url.split("/");
   return (path) => {
-    const given = path.split("/");
+    const parts = path.split("/");
     return (
-      given.length === segments.length &&
-      segments.every((part, at) => part.startsWith(":") || part === given[at])
+      parts.length === segments.length &&
+      segments.every((part, at) => part.startsWith(":") || part === parts[at])
     );
   };
 }

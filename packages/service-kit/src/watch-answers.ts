@@ -2,11 +2,11 @@ import { ServiceError } from "@causeway/domain";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { NoteAnswer } from "./route-times.ts";
 
-const LOOKS_PER_DEADLINE = 20;
+const CHECKS_PER_LIMIT = 20;
 
 /**
- * Follows each request of the routes added later from its head to the end of its answer: reports its
- * duration, and answers 503 `REQUEST_TIMED_OUT` after `answerWithinMs` or `deadlineMs` (up to 5 % later). One
+ * For each request of the routes added later: reports the time from its head to the end of its answer, and
+ * answers 503 `REQUEST_TIMED_OUT` after `answerWithinMs` or `deadlineMs` (up to 5 % later). One
  * hook and one listener per request, and one timer per limit: the framework's own hooks, timers and
  * AbortControllers would cost a fast route up to a fifth of its time.
  */
@@ -52,7 +52,7 @@ interface Watch {
 }
 
 /**
- * Keeps unanswered requests in an array whose places are used again. A map or a set would replace its table
+ * Keeps unanswered requests in an array whose free places are reused. A map or a set would replace its table
  * every few requests, and a discarded table keeps its requests in memory until it is collected.
  */
 function createWatch(limitMs: number): Watch {
@@ -67,7 +67,7 @@ function createWatch(limitMs: number): Watch {
       if (!waiting.reply.sent)
         waiting.reply.send(new ServiceError("REQUEST_TIMED_OUT", "the request took too long; try again"));
     }
-  }, limitMs / LOOKS_PER_DEADLINE).unref();
+  }, limitMs / CHECKS_PER_LIMIT).unref();
   return {
     timer,
     start(reply, startedAtMs) {

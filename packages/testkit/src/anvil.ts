@@ -49,16 +49,17 @@ export async function startAnvil(options: AnvilOptions): Promise<RunningAnvil> {
   try {
     return await onPort(options.port, async (port) => {
       const url = `http://127.0.0.1:${port}`;
-      const opened = join(home, `${port}.json`);
+      const readyFile = join(home, `${port}.json`);
       const node = await startProcess({
         name: `anvil ${options.chainId}`,
         command: anvilBinary(),
-        args: [...anvilArgs(port, options), "--config-out", opened],
+        args: [...anvilArgs(port, options), "--config-out", readyFile],
         env: { PATH: systemPath, HOME: home },
         cwd: home,
         logFile: options.logFile ?? join(home, "log"),
         // Written once the node owns the port: another node of the same chain could answer on it instead.
-        isReady: async (signal) => existsSync(opened) && (await askChainId(url, signal)) === options.chainId,
+        isReady: async (signal) =>
+          existsSync(readyFile) && (await askChainId(url, signal)) === options.chainId,
         pollIntervalMs: 5,
         stopWithinMs: 3_000,
         ...(options.signal === undefined ? {} : { signal: options.signal }),

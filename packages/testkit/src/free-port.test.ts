@@ -33,12 +33,12 @@ test("throws PortInUse when another process takes the port during startup", asyn
   const startFailure = (logTail: string) =>
     new ProcessStartFailed({ processName: "api-1", reason: "exit code 1", logTail });
   // Another process has or had the port, and the log reports it.
-  const taken = onPort(port, async () => {
+  const start = onPort(port, async () => {
     const server = await listenOn(port);
     setTimeout(() => server.close(), 200);
     throw startFailure("");
   });
-  await expect(taken).rejects.toEqual(new PortInUse(port));
+  await expect(start).rejects.toEqual(new PortInUse(port));
   for (const line of [
     "Error: listen EADDRINUSE: address already in use 127.0.0.1:18500",
     '{"event":"startFailed","problem":"port 18500 of 127.0.0.1 is used by another process: stop that process"}',

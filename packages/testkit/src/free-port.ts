@@ -18,7 +18,7 @@ const slices = (range.to - range.from) / sliceSize;
 
 const firstOfSlice = range.from + (process.pid % slices) * sliceSize;
 
-let given = randomInt(sliceSize);
+let nextOffset = randomInt(sliceSize);
 
 /** Messages of Node.js, our processes, nodes in Rust, Postgres and Redis for a port that is in use. */
 const TAKEN = /EADDRINUSE|address (?:already )?in use|is used by another process/i;
@@ -41,7 +41,7 @@ export class PortInUse extends Error {
  */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < sliceSize; attempt++) {
-    const port = firstOfSlice + (given++ % sliceSize);
+    const port = firstOfSlice + (nextOffset++ % sliceSize);
     if (await isPortFree(port)) return port;
   }
   throw new Error(`no free port found in ${sliceSize} attempts from ${firstOfSlice}`);

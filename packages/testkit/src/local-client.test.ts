@@ -19,21 +19,24 @@ const calls = Array.from({ length: 4 }, (_, n) => ({
 }));
 
 beforeAll(async () => {
-  // Long enough that only `sendPipelined` mines.
+  // So long that blocks are mined only on request, by `sendPipelined`.
   node = await startAnvil({ chainId: 72_100_999, blockTimeSeconds: 3_600 });
   client = createLocalClient(node);
   await client.setBalance({ address: sender.address, value: parseEther("10") });
 });
 afterAll(async () => await node.stop());
 
-/** A node whose pool drops transactions: `forgets` gets the number of earlier ones. */
-function forgetful(forgets: (before: number) => boolean): LocalClient {
+/**
+ * A client whose node drops some transactions from its pool.
+ * @param isDropped gets the number of transactions that the node received before
+ */
+function forgetful(isDropped: (before: number) => boolean): LocalClient {
   let received = 0;
   return {
     ...client,
     sendRawTransaction: async (sent) => {
       const hash = await client.sendRawTransaction(sent);
-      if (forgets(received++)) await client.dropTransaction({ hash });
+      if (isDropped(received++)) await client.dropTransaction({ hash });
       return hash;
     },
   } as LocalClient;

@@ -78,7 +78,7 @@ export interface PipelinedCall {
   readonly label: string;
 }
 
-/** A transaction that the local system needs failed. */
+/** A required transaction of the local system failed. */
 export class LocalTransactionFailed extends Error {
   override readonly name = "LocalTransactionFailed";
   readonly code = "LOCAL_TRANSACTION_FAILED";
@@ -139,14 +139,14 @@ export async function sendAndWait(
 ): Promise<TransactionReceipt[]> {
   const receipts: TransactionReceipt[] = [];
   for (let at = 0; at < transactions.length; at += MAX_PENDING) {
-    const some = transactions.slice(at, at + MAX_PENDING);
-    for (const { label, bytes } of some)
+    const batch = transactions.slice(at, at + MAX_PENDING);
+    for (const { label, bytes } of batch)
       await client.sendRawTransaction({ serializedTransaction: bytes }).catch((error: unknown) => {
         throw new LocalTransactionFailed(`${label}: the node of chain ${client.chain.id} refused it`, {
           cause: error,
         });
       });
-    for (const { label, bytes } of some) receipts.push(await receiptOf(client, label, keccak256(bytes)));
+    for (const { label, bytes } of batch) receipts.push(await receiptOf(client, label, keccak256(bytes)));
   }
   return receipts;
 }

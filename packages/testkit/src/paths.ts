@@ -37,8 +37,8 @@ const TMPFS = 0x01021994;
 
 /**
  * Creates an empty folder in memory, or in the system's temporary folder if fewer than `minBytes` of memory
- * are free for it. Creating and removing a file in memory takes a small part of the time. The caller removes
- * the folder.
+ * are free for it. Files in memory are created and removed much faster than on disk. The caller removes the
+ * folder.
  */
 export function newMemoryDir(purpose: string, minBytes: number): string {
   return newFolderIn(hasRoom(MEMORY_FOLDER, minBytes) ? MEMORY_FOLDER : tmpdir(), purpose);

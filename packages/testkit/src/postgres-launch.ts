@@ -22,7 +22,7 @@ export interface PostgresLaunch {
     | "as user nobody, from a temporary directory";
   /** Version of the packaged server, for cache names. */
   readonly version: string;
-  /** The server's writable folder: the requested one, or another if it has no access to that. */
+  /** The server's writable folder: the requested folder, or another if the server cannot write to that. */
   readonly home: string;
   readonly uid?: number;
   readonly gid?: number;

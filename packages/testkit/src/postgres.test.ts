@@ -64,7 +64,7 @@ test("keeps data across a restart on request, and is empty otherwise", async () 
   await expect(query(third.url, "select id from kept")).rejects.toThrow("does not exist");
 }, 30_000);
 
-test("starts despite the lock of a killed server whose process id another program has now", async () => {
+test("starts despite the lock file of a killed server, even if its process id now belongs to another program", async () => {
   const dataDir = tempDataDir();
   const first = await start(dataDir, { durable: true });
   await query(first.url, "create table kept (id int)");

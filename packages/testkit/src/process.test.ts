@@ -61,15 +61,15 @@ test("a child that never becomes ready is stopped and reported", async () => {
 });
 
 test("retries a readiness check that hangs", async () => {
-  let asked = 0;
+  let checks = 0;
   const isReady = async (signal: AbortSignal): Promise<boolean> => {
-    asked += 1;
-    if (asked > 1) return true;
+    checks += 1;
+    if (checks > 1) return true;
     await once(signal, "abort");
     throw signal.reason;
   };
   const child = await startProcess(shell("exec sleep 60", { isReady, answerWithinMs: 50 }));
-  expect(asked).toBe(2);
+  expect(checks).toBe(2);
   await child.stop();
 });
 

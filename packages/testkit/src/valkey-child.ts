@@ -16,8 +16,8 @@ const hasUnread = (): boolean => [...loop.socks.values()].some(({ chunks }) => c
 let stepAgain = false;
 // The published version makes one step per event and leaves the rest to a 100 ms timer. One more step serves
 // a client blocked in BZPOPMIN: the step that executes another client's ZADD does not check blocked clients
-// again. Further steps read a command above 16 KB, of which Valkey reads that much per step; the reply is
-// written by the step after the last read.
+// again. Further steps read a command above 16 KB: Valkey reads 16 KB per step, and writes the reply in the
+// step after the last read.
 loop.scheduleStep = () => {
   scheduleStep();
   if (stepAgain) return;

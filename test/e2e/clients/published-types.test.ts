@@ -77,9 +77,9 @@ beforeAll(async () => {
 afterAll(async () => await system.stop());
 
 function chainNamed(name: string): Chain {
-  const known = chains.find((chain) => chain.name === name);
-  if (known === undefined) throw new Error(`GET /chains lists no ${name}`);
-  return known;
+  const found = chains.find((chain) => chain.name === name);
+  if (found === undefined) throw new Error(`GET /chains lists no ${name}`);
+  return found;
 }
 
 function usdcOn(chain: Chain): Address {
@@ -90,9 +90,9 @@ function usdcOn(chain: Chain): Address {
 
 const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
 
-let taken = 0;
+let usersTaken = 0;
 function aWallet() {
-  const user = system.users[taken++];
+  const user = system.users[usersTaken++];
   if (user === undefined) throw new Error("the system was started with too few users");
   return createWallet(user.privateKey, chains);
 }
@@ -266,7 +266,7 @@ test("every answer about a deposit address matches its published type", async ()
 });
 
 test("every answer about a bridge by signature matches its published type", async () => {
-  const user = system.users[taken++];
+  const user = system.users[usersTaken++];
   const account = privateKeyToAccount(user?.privateKey ?? "0x");
   const quote = await call<Quote>("POST /quote/v2", { body: bridge(account.address, { usePermit: true }) });
   const { sign, post } = signatureDataOf(quote);

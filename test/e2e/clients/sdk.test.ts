@@ -58,15 +58,15 @@ function chainNamed(name: string): Chain {
 }
 
 function tokenOf(chain: Chain, symbol: string): Address {
-  const found = [chain.currency, ...chain.erc20Currencies].find((one) => one.symbol === symbol);
+  const found = [chain.currency, ...chain.erc20Currencies].find((candidate) => candidate.symbol === symbol);
   if (found === undefined) throw new Error(`no ${symbol} on ${chain.name}`);
   return found.address;
 }
 
-let taken = 0;
+let usersTaken = 0;
 /** A viem wallet on one chain, of a user that only one test uses. */
 function aWallet({ id, name, httpRpcUrl }: Chain) {
-  const user = system.users[taken++];
+  const user = system.users[usersTaken++];
   if (user === undefined) throw new Error("the system was started with too few users");
   const chain = {
     id,
@@ -81,7 +81,7 @@ function aWallet({ id, name, httpRpcUrl }: Chain) {
   });
 }
 
-const isClass = (one: object): boolean => String(one).startsWith("class ");
+const isClass = (exported: object): boolean => String(exported).startsWith("class ");
 const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
 
 interface Trade {
@@ -174,7 +174,9 @@ test("the SDK has only the actions and functions that these tests cover", () => 
     "getAppFees",
     "getQuote",
   ]);
-  const functions = Object.entries(sdk).filter(([, one]) => typeof one === "function" && !isClass(one));
+  const functions = Object.entries(sdk).filter(
+    ([, exported]) => typeof exported === "function" && !isClass(exported),
+  );
   expect(functions.map(([name]) => name).toSorted()).toEqual([
     "adaptViemWallet",
     "axios",
@@ -228,9 +230,9 @@ test("learns from the WebSocket alone that a bridge succeeded", async () => {
   const url = system.endpoints.api.url.replace("http", "ws");
   getClient().configure({ websocket: { enabled: true, url } });
   const { axios } = getClient().utils;
-  const asked: string[] = [];
+  const requestedUrls: string[] = [];
   const watch = axios.interceptors.request.use((config) => {
-    asked.push(config.url ?? "");
+    requestedUrls.push(config.url ?? "");
     return config;
   });
   try {
@@ -240,7 +242,7 @@ test("learns from the WebSocket alone that a bridge succeeded", async () => {
     expect(received).toBeGreaterThanOrEqual(minimumOutput(quote));
     expect(opened).toEqual([url]);
     expect(statuses.at(-1)).toBe("success");
-    expect(asked.filter((path) => path.includes("/intents/status"))).toEqual([]);
+    expect(requestedUrls.filter((path) => path.includes("/intents/status"))).toEqual([]);
   } finally {
     axios.interceptors.request.eject(watch);
     getClient().configure({ websocket: { enabled: false } });
@@ -285,7 +287,7 @@ test("pays through a deposit address", async () => {
 
 test("forwards the error message and code of the service", async () => {
   const chain = chainNamed("local-a");
-  const asked = getClient().actions.getQuote({
+  const refusedQuote = getClient().actions.getQuote({
     chainId: chain.id,
     currency: zeroAddress,
     toChainId: chainNamed("local-b").id,
@@ -295,7 +297,7 @@ test("forwards the error message and code of the service", async () => {
     user: anAddress(),
     recipient: anAddress(),
   });
-  await expect(asked).rejects.toMatchObject({
+  await expect(refusedQuote).rejects.toMatchObject({
     statusCode: 400,
     rawError: { errorCode: "AMOUNT_TOO_LOW", message: expect.any(String) as string },
   });

@@ -55,9 +55,9 @@ export async function fillInEnvironment(
 ): Promise<Variables> {
   const example = await readFile(join(repositoryRoot, ".env.example"), "utf8");
   const lines = [...example.matchAll(/^([A-Z][A-Z0-9_]*)=(.*)$/gm)];
-  const given = Object.fromEntries(lines.map(([, name = "", value = ""]) => [name, value]));
+  const exampleVariables = Object.fromEntries(lines.map(([, name = "", value = ""]) => [name, value]));
   return {
-    ...given,
+    ...exampleVariables,
     ...chainVariables(network, folder),
     ...accountVariables(keys),
     // Only servers that Compose starts use these two variables.

@@ -66,7 +66,7 @@ export async function createInstance(portBase: number): Promise<Instance> {
   await chmod(folder, 0o700);
   const logFolder = join(localnetDir, String(portBase), "logs");
   await rm(logFolder, { recursive: true, force: true });
-  for (const one of ["configs", "secrets"]) await mkdir(join(folder, one));
+  for (const subfolder of ["configs", "secrets"]) await mkdir(join(folder, subfolder));
   const programs = new Map<string, { readonly program: Program; running: RunningProcess }>();
 
   const launch = async (name: string, program: Program): Promise<RunningProcess> =>
@@ -78,7 +78,7 @@ export async function createInstance(portBase: number): Promise<Instance> {
       pollIntervalMs: 50,
       stopWithinMs: STOP_WITHIN_MS,
     });
-  const known = (name: string) => {
+  const startedProcess = (name: string) => {
     const found = programs.get(name);
     if (found === undefined) throw new Error(`${name} was not started`);
     return found;
@@ -109,11 +109,11 @@ export async function createInstance(portBase: number): Promise<Instance> {
       programs.set(name, { program, running: await launch(name, program) });
     },
     async restart(name) {
-      const one = known(name);
-      await one.running.stop();
-      one.running = await launch(name, one.program);
+      const started = startedProcess(name);
+      await started.running.stop();
+      started.running = await launch(name, started.program);
     },
-    pid: (name) => known(name).running.pid,
+    pid: (name) => startedProcess(name).running.pid,
     async logs() {
       const files = [...programs.keys()].map((name) => join(logFolder, `${name}.log`));
       return (await Promise.all(files.map(async (file) => await readFile(file, "utf8")))).join("");

@@ -46,7 +46,7 @@ export async function sendFrom(account: LocalAccount, chain: RunningAnvil, calls
   return await sendAndWait(client, signed);
 }
 
-/** A transfer of native tokens, and one of USDC. */
+/** A transfer of native tokens, and a transfer of USDC if `amounts.usdc` is set. */
 export function transfers(
   { usdc }: Pick<Chains, "usdc">,
   to: Address,

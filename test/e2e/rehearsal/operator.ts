@@ -43,7 +43,7 @@ export class Operator {
   private constructor(
     network: Network,
     instance: Instance,
-    given: {
+    options: {
       readonly portBase: number;
       readonly keys: ServiceKeys;
       readonly oracles: readonly OraclePlan[];
@@ -53,15 +53,15 @@ export class Operator {
   ) {
     this.network = network;
     this.instance = instance;
-    this.oracles = given.oracles;
-    this.#keys = given.keys;
-    this.#env = given.env;
-    this.#deployerKey = given.deployerKey;
-    this.#ports = { api: given.portBase, worker: given.portBase + 1 };
-    this.apiUrl = `http://127.0.0.1:${given.portBase}`;
+    this.oracles = options.oracles;
+    this.#keys = options.keys;
+    this.#env = options.env;
+    this.#deployerKey = options.deployerKey;
+    this.#ports = { api: options.portBase, worker: options.portBase + 1 };
+    this.apiUrl = `http://127.0.0.1:${options.portBase}`;
     this.secrets = [
-      given.deployerKey.slice(2),
-      ...given.oracles.flatMap(({ issued }) => Object.values(issued)),
+      options.deployerKey.slice(2),
+      ...options.oracles.flatMap(({ issued }) => Object.values(issued)),
     ];
   }
 
@@ -92,9 +92,9 @@ export class Operator {
 
   /** Runs an operator's command with the worker's environment, as the docs say. */
   async run(...words: readonly string[]): Promise<CommandResult> {
-    const ran = await this.instance.operator(words, this.#workerEnvironment());
-    expect(ran.code, ran.errors + ran.output).toBe(0);
-    return ran;
+    const result = await this.instance.operator(words, this.#workerEnvironment());
+    expect(result.code, result.errors + result.output).toBe(0);
+    return result;
   }
 
   /** Runs `operator deploy <action>` for both chains and the hub. */
@@ -102,7 +102,7 @@ export class Operator {
     return await this.instance.operator(this.#deployment(action), this.#deployEnvironment());
   }
 
-  /** Kills `operator deploy apply` once it has printed a line that matches. */
+  /** Kills `operator deploy apply` once it has printed a line that matches `when`. */
   async killDeployment(when: RegExp): Promise<void> {
     await this.instance.operatorKilled(this.#deployment("apply"), this.#deployEnvironment(), when);
   }
@@ -114,11 +114,11 @@ export class Operator {
   }
 
   #chainDeployment(action: string, solver: KmsAccount): readonly string[] {
-    const written = ["--confirmations", "1", "--write", join(this.instance.folder, "configs")];
+    const applyOptions = ["--confirmations", "1", "--write", join(this.instance.folder, "configs")];
     const operator = this.#keys.depositAddressOperator.account.address;
     const roles = `--owner ${this.network.multisig} --allocator ${this.#allocator} --solver ${solver.account.address}`;
     const words = `deploy ${action} --chain ethereum --chain base ${roles} --deposit-address-operator ${operator}`;
-    return [...words.split(" "), ...(action === "apply" ? written : [])];
+    return [...words.split(" "), ...(action === "apply" ? applyOptions : [])];
   }
 
   #deployEnvironment(): Variables {
@@ -223,7 +223,8 @@ export class Operator {
   async stop(): Promise<void> {
     await this.instance.stop();
     const { former, ...keys } = this.#keys;
-    for (const key of [former, ...Object.values(keys), ...this.oracles.map((one) => one.key)]) key?.close();
+    for (const key of [former, ...Object.values(keys), ...this.oracles.map((oracle) => oracle.key)])
+      key?.close();
   }
 
   async #writeSecrets(): Promise<void> {
@@ -235,11 +236,11 @@ export class Operator {
   }
 
   #workerEnvironment(): Variables {
-    const own = {
+    const instanceEnv = {
       HEALTH_PORT: String(this.#ports.worker),
       VAULT_SECRETS_DIR: this.instance.secretsOf("worker"),
     };
-    return { ...this.#env, ...own };
+    return { ...this.#env, ...instanceEnv };
   }
 
   #apiEnvironment(): Variables {
@@ -259,7 +260,7 @@ export class Operator {
   async #entryOf<Entry>(file: "chains" | "chains.hub", id: string): Promise<Entry> {
     const path = join(this.instance.folder, "configs", `${file}.${ENVIRONMENT}.json`);
     const entries = JSON.parse(await readFile(path, "utf8")) as readonly ({ readonly id: string } & Entry)[];
-    const entry = entries.find((one) => one.id === id);
+    const entry = entries.find((candidate) => candidate.id === id);
     if (entry === undefined) throw new Error(`${path} has no entry ${id}`);
     return entry;
   }

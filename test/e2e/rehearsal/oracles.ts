@@ -71,6 +71,8 @@ export async function startOracles(
 
 function callersAndPeers(oracle: OraclePlan, all: readonly OraclePlan[]): Variables {
   const callers = Object.entries(oracle.issued).map(([label, key]) => `${key}:${label}`);
-  const peers = all.filter((one) => one !== oracle).map(({ url, issued }) => `${url}|${issued[oracle.name]}`);
+  const peers = all
+    .filter((other) => other !== oracle)
+    .map(({ url, issued }) => `${url}|${issued[oracle.name]}`);
   return { API_KEYS: callers.join(";"), PEERS: peers.join(";") };
 }

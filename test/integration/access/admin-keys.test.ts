@@ -246,34 +246,34 @@ test("links a wallet by its signature over the challenge, and accepts each chall
 });
 
 test("refuses a signature by another wallet, for another key, for another challenge, or after expiry", async () => {
-  const [one, two] = [await aKey(), await aKey()];
+  const [first, second] = [await aKey(), await aKey()];
   const [owner, thief] = [1, 2].map(() => privateKeyToAccount(generatePrivateKey())) as [
     ReturnType<typeof privateKeyToAccount>,
     ReturnType<typeof privateKeyToAccount>,
   ];
-  const message = await challenge(one.id, owner.address);
+  const message = await challenge(first.id, owner.address);
   const signature = await owner.signMessage({ message });
   const refusals = [
-    await link(one.id, owner.address, await thief.signMessage({ message })),
-    await link(one.id, thief.address, signature),
-    await link(two.id, owner.address, signature),
-    await link(one.id, owner.address, "0x1234"),
-    await link(one.id, owner.address, `0x${"00".repeat(65)}`),
+    await link(first.id, owner.address, await thief.signMessage({ message })),
+    await link(first.id, thief.address, signature),
+    await link(second.id, owner.address, signature),
+    await link(first.id, owner.address, "0x1234"),
+    await link(first.id, owner.address, `0x${"00".repeat(65)}`),
   ];
   // The second API key has its own challenge for this wallet, but the signature is over the first key's
   // challenge.
-  await challenge(two.id, owner.address);
-  refusals.push(await link(two.id, owner.address, signature));
-  const newer = await challenge(one.id, owner.address);
-  refusals.push(await link(one.id, owner.address, signature));
+  await challenge(second.id, owner.address);
+  refusals.push(await link(second.id, owner.address, signature));
+  const newer = await challenge(first.id, owner.address);
+  refusals.push(await link(first.id, owner.address, signature));
   clock.forward(15 * 60_000);
-  refusals.push(await link(one.id, owner.address, await owner.signMessage({ message: newer })));
+  refusals.push(await link(first.id, owner.address, await owner.signMessage({ message: newer })));
   expect(refusals.map(({ status, body }) => [status, body.errorCode])).toEqual(
     refusals.map(() => [400, "INVALID_REQUEST"]),
   );
   const { rows } = await pool.query(
     "select 1 from api_keys where id = any($1) and funding_address is not null",
-    [[one.id, two.id]],
+    [[first.id, second.id]],
   );
   expect(rows).toEqual([]);
 });
@@ -376,7 +376,8 @@ test("aggregates usage to hours after two days and to days after sixty, in two c
   const { id, key } = await aKey();
   const dayMs = 24 * 3600_000;
   const today = clock.nowMs() - (clock.nowMs() % dayMs);
-  // 25,000 minutes with one call each of a key, and as many on the newest day.
+  // One call per minute: 25,000 minutes before a day 70 days ago, 100 minutes before today, and 30,000
+  // minutes before a day 401 days ago.
   await pool.query(
     `insert into api_usage (key_id, minute_ms, endpoint, status, error_code, count)
      select $1, $2::bigint - n * 60000, 'GET /x', 200, '', 1 from generate_series(1, 25000) n
@@ -552,7 +553,7 @@ test("`operator keys` manages the same keys as the admin routes", async () => {
   await run("revoke", id);
   clock.forward(1_000);
   expect(await asKey(rotated.key)).toBe(401);
-  expect((await run("list")).find((one) => one.id === id)).toMatchObject({ revokedAt: expect.any(Number) });
+  expect((await run("list")).find((key) => key.id === id)).toMatchObject({ revokedAt: expect.any(Number) });
 });
 
 test("an invalid command prints the usage, a failing command prints only the reason, and neither changes a key", async () => {
@@ -579,9 +580,9 @@ test("an invalid command prints the usage, a failing command prints only the rea
     ],
     [["revoke", "0123456789abcdef"], 1, "API key 0123456789abcdef not found or revoked"],
   ];
-  for (const [given, code, reason] of cases) {
-    const answer = await operator(...given);
-    expect([given, answer.code, answer.rows]).toEqual([given, code, []]);
+  for (const [args, code, reason] of cases) {
+    const answer = await operator(...args);
+    expect([args, answer.code, answer.rows]).toEqual([args, code, []]);
     expect(answer.errorText).toContain(reason);
     expect(answer.errorText.includes("usage:")).toBe(code === 2);
   }

@@ -151,11 +151,11 @@ test("finds no key for a wrong secret, an unknown id or a malformed key", async 
 });
 
 test("a revoked key is invalid in every process within a second, and stays so", async () => {
-  const [one, two] = [await aProcess(), await aProcess()];
+  const [first, second] = [await aProcess(), await aProcess()];
   const { key, record } = await createKey(keyServices(), someSettings());
-  for (const { keys } of [one, two]) expect(await keys.find(key)).toBeDefined();
+  for (const { keys } of [first, second]) expect(await keys.find(key)).toBeDefined();
   await revokeKey(keyServices(), record.id);
-  for (const { keys } of [one, two])
+  for (const { keys } of [first, second])
     await expect.poll(() => keys.find(key), { timeout: 1_000, interval: 5 }).toBeUndefined();
   await expect(changeKey(keyServices(), record.id, { label: "again" })).rejects.toMatchObject({
     code: "NOT_FOUND",

@@ -56,10 +56,10 @@ async function anApi(): Promise<Api> {
   return api;
 }
 
-let [one, two]: [Api, Api] = [undefined, undefined] as never;
+let [first, second]: [Api, Api] = [undefined, undefined] as never;
 beforeAll(async () => {
   database = await createTestDatabase();
-  [one, two] = await Promise.all([anApi(), anApi()]);
+  [first, second] = await Promise.all([anApi(), anApi()]);
 });
 afterAll(async () => {
   await Promise.all(apis.map(({ stop }) => stop()));
@@ -84,18 +84,18 @@ const newKey = async (api: Api): Promise<{ readonly key: string; readonly id: st
 };
 
 test("a key created through one API is valid at the other immediately, and a revoked one is invalid at both within a second", async () => {
-  const { key, id } = await newKey(one);
-  for (const api of [two, one]) expect((await usage(api, key)).statusCode).toBe(200);
-  expect((await admin(two, "DELETE", `/admin/keys/${id}`)).statusCode).toBe(200);
+  const { key, id } = await newKey(first);
+  for (const api of [second, first]) expect((await usage(api, key)).statusCode).toBe(200);
+  expect((await admin(second, "DELETE", `/admin/keys/${id}`)).statusCode).toBe(200);
   const status = async (api: Api): Promise<number> => (await usage(api, key)).statusCode;
-  for (const api of [one, two])
+  for (const api of [first, second])
     await expect.poll(() => status(api), { timeout: 1_000, interval: 10 }).toBe(401);
 });
 
 test("two APIs together allow a caller at most the limit, and nearly as much", async () => {
   let passed = 0;
   for (let call = 0; call < 120; call++) {
-    const { app } = call % 2 === 0 ? one : two;
+    const { app } = call % 2 === 0 ? first : second;
     const answer = await app.inject({ url: "/chains", remoteAddress: "192.0.2.9" });
     expect([200, 429]).toContain(answer.statusCode);
     if (answer.statusCode === 200) passed++;
@@ -106,10 +106,10 @@ test("two APIs together allow a caller at most the limit, and nearly as much", a
 });
 
 test("an unavailable node is never treated as a wrong signature", async () => {
-  const { id } = await newKey(one);
+  const { id } = await newKey(first);
   const address = `0x${"c0".repeat(20)}`;
-  await admin(one, "POST", `/admin/keys/${id}/funding-address/challenge`, { address });
-  const answer = await admin(two, "POST", `/admin/keys/${id}/funding-address`, {
+  await admin(first, "POST", `/admin/keys/${id}/funding-address/challenge`, { address });
+  const answer = await admin(second, "POST", `/admin/keys/${id}/funding-address`, {
     address,
     signature: "0x1234",
   });
@@ -117,11 +117,11 @@ test("an unavailable node is never treated as a wrong signature", async () => {
 });
 
 test("an API stores its usage counts when it stops", async () => {
-  const three = await anApi();
-  const { key } = await newKey(three);
-  for (let call = 0; call < 3; call++) await usage(three, key);
-  expect(await three.stop()).toBe(true);
-  const { metrics } = (await usage(two, key)).json();
+  const third = await anApi();
+  const { key } = await newKey(third);
+  for (let call = 0; call < 3; call++) await usage(third, key);
+  expect(await third.stop()).toBe(true);
+  const { metrics } = (await usage(second, key)).json();
   expect(metrics).toMatchObject([{ endpoint: "GET /metrics/usage", statusCode: 200, count: 3 }]);
 });
 

@@ -424,7 +424,7 @@ test("a movement that twenty transactions post concurrently is posted once", asy
       async () => await world.in(async (tx) => await creditTopUp(world.services, tx, topUp)),
     ),
   );
-  expect(posted.filter((one) => one === "posted")).toHaveLength(1);
+  expect(posted.filter((outcome) => outcome === "posted")).toHaveLength(1);
   expect((await world.line(wallet, usdc)).balance).toBe(7n);
 });
 

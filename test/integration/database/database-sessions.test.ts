@@ -120,14 +120,14 @@ test("a transaction over a cut network fails and releases its connection, and th
   const url = new URL(database.url);
   url.port = String(network.port);
   const pool = createPool(url.href, { max: 1, statementTimeoutMs: 200, applicationName: "test" });
-  const one = async (): Promise<unknown> =>
+  const runQuery = async (): Promise<unknown> =>
     await inTransaction(pool, async (client) => (await client.query("select 1 as n")).rows);
   try {
-    expect(await one()).toEqual([{ n: 1 }]);
+    expect(await runQuery()).toEqual([{ n: 1 }]);
     network.cut();
-    await expect(one()).rejects.toThrow("timeout");
+    await expect(runQuery()).rejects.toThrow("timeout");
     network.heal();
-    expect(await one()).toEqual([{ n: 1 }]);
+    expect(await runQuery()).toEqual([{ n: 1 }]);
   } finally {
     network.heal();
     await pool.end();

@@ -70,7 +70,7 @@ async function genericPlan(text: string): Promise<Plan> {
 function wholeScans(plan: Plan, limited = false): string[] {
   const { "Node Type": type, "Relation Name": table, "Index Name": index, "Index Cond": condition } = plan;
   const isLimited = limited || type === "Limit";
-  const below = (plan.Plans ?? []).flatMap((one) => wholeScans(one, isLimited && type !== "Sort"));
+  const below = (plan.Plans ?? []).flatMap((subplan) => wholeScans(subplan, isLimited && type !== "Sort"));
   if (
     type === "Seq Scan" &&
     table !== undefined &&

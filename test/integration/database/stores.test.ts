@@ -154,8 +154,8 @@ test("accepts one of eight concurrent deposits for one request and refunds seven
   await Promise.all(ids.map(async (id) => await happens(terms, seen(id))));
   const deposits = await Promise.all(ids.map(async (id) => await reads.deposit(id)));
   const dispositions = deposits.map((deposit) => deposit?.disposition);
-  expect(dispositions.filter((one) => one === "accepted")).toHaveLength(1);
-  expect(dispositions.filter((one) => one === "refund")).toHaveLength(7);
+  expect(dispositions.filter((disposition) => disposition === "accepted")).toHaveLength(1);
+  expect(dispositions.filter((disposition) => disposition === "refund")).toHaveLength(7);
 });
 
 test("a transaction that fails leaves no state, job or trace", async () => {
@@ -484,9 +484,9 @@ test("reads a payment and its signed bytes from one snapshot", async () => {
     await tx.lanes.addAttempts([{ slotId: slot.id, attempt: unsent }]);
     return slot.id;
   });
-  const one = await pool.connect();
+  const connection = await pool.connect();
   // The payment changes between two statements of the reader.
-  const interrupted = new Proxy(one, {
+  const interrupted = new Proxy(connection, {
     get: (client, name) =>
       name === "query"
         ? async (...args: readonly unknown[]) => {
@@ -501,7 +501,7 @@ test("reads a payment and its signed bytes from one snapshot", async () => {
     const slot = await postgresReads(sqlOn(interrupted)).slot(id);
     expect(slot).toMatchObject({ state: "open", attempts: [{ raw: "0xabcd" }] });
   } finally {
-    one.release();
+    connection.release();
   }
 });
 

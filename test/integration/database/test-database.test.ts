@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { createTestDatabase, testRedis } from "../../support/database.ts";
 
 test("each test file gets a migrated database that no other file sees", async () => {
-  const [one, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
-  const inOne = new pg.Client({ connectionString: one.url });
+  const [first, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+  const inOne = new pg.Client({ connectionString: first.url });
   const inOther = new pg.Client({ connectionString: other.url });
   await Promise.all([inOne.connect(), inOther.connect()]);
   try {
@@ -16,7 +16,7 @@ test("each test file gets a migrated database that no other file sees", async ()
     expect(rowCount).toBe(0);
   } finally {
     await Promise.all([inOne.end(), inOther.end()]);
-    await Promise.all([one.drop(), other.drop()]);
+    await Promise.all([first.drop(), other.drop()]);
   }
 });
 

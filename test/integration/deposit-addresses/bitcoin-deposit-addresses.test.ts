@@ -63,7 +63,7 @@ test("quotes each further payment to an open address once, and leaves dust at th
   const outputs = await Promise.all(
     successors.map(async (id) => (await world.request(id)).terms.destination.expectedAmount),
   );
-  expect(await received(terms.recipient)).toBe(outputs.reduce((sum, one) => sum + one, 0n));
+  expect(await received(terms.recipient)).toBe(outputs.reduce((sum, output) => sum + output, 0n));
   await bitcoin.controls.fund(address, 700n);
   await world.bitcoinRound(CONFIRMATIONS + 1);
   const found = await lookUpAddress(world.watching(), { address }, undefined);
@@ -115,7 +115,7 @@ async function paidBy(address: string, amount: bigint) {
 test("re-quotes funds at an open address at current fees if their sweep is too expensive when the quote expires", async () => {
   const { bitcoin, clock } = world;
   const { connection, pulse, chain } = bitcoin.end;
-  const former = { paymentCost: connection.paymentCost, ofPulse: pulse.paymentCost };
+  const original = { paymentCost: connection.paymentCost, pulseCost: pulse.paymentCost };
   const [open, strict] = [await world.bitcoinAddress(), await world.bitcoinAddress({ strict: true })];
   await bitcoin.controls.fund(open.address, 200_000n);
   await bitcoin.controls.fund(strict.address, 200_000n);
@@ -143,8 +143,8 @@ test("re-quotes funds at an open address at current fees if their sweep is too e
     });
     expect(await received(open.terms.recipient)).toBe(destination.expectedAmount);
   } finally {
-    Object.assign(connection, { paymentCost: former.paymentCost });
-    Object.assign(pulse, { paymentCost: former.ofPulse });
+    Object.assign(connection, { paymentCost: original.paymentCost });
+    Object.assign(pulse, { paymentCost: original.pulseCost });
   }
   await world.bitcoinRound(3 * CONFIRMATIONS);
   expect(await statesOf(strict.bytes)).toEqual([[200_000n, "final"]]);
@@ -154,13 +154,13 @@ test("cancels the sweep of a payment that a reorg removed, and fills nothing", a
   const { bitcoin } = world;
   const { address, bytes, requestId, terms } = await world.bitcoinAddress();
   const { payer, utxo } = await paidBy(address, 200_000n);
-  const solverHad = await bitcoin.held(bitcoin.solver.address);
+  const solverBefore = await bitcoin.held(bitcoin.solver.address);
   await world.bitcoinRound(CONFIRMATIONS);
   await world.work();
   expect(await statesOf(bytes)).toEqual([[200_000n, "sent"]]);
   // The user replaces the payment in the branch that becomes canonical.
-  const instead = spend([utxo], [{ to: payer, amount: 205_000n }], { change: undefined, fee: 5_000n });
-  await bitcoin.controls.reorganize(CONFIRMATIONS, [instead.hex]);
+  const replacement = spend([utxo], [{ to: payer, amount: 205_000n }], { change: undefined, fee: 5_000n });
+  await bitcoin.controls.reorganize(CONFIRMATIONS, [replacement.hex]);
   expect(await bitcoin.held(payer.address)).toBe(205_000n);
   await world.bitcoinRound(CONFIRMATIONS);
   expect(await statesOf(bytes)).toEqual([[200_000n, "sent"]]);
@@ -172,7 +172,7 @@ test("cancels the sweep of a payment that a reorg removed, and fills nothing", a
   expect(await received(terms.recipient)).toBe(0n);
   expect((await world.status(requestId)).status).not.toBe("success");
   // The solver lost at most the fee of the cancel transaction.
-  expect(solverHad - (await bitcoin.held(bitcoin.solver.address))).toBeLessThan(3_000n);
+  expect(solverBefore - (await bitcoin.held(bitcoin.solver.address))).toBeLessThan(3_000n);
   // The address can still be paid.
   await bitcoin.controls.fund(address, 200_000n);
   await world.bitcoinRound(5 * CONFIRMATIONS);
@@ -205,7 +205,7 @@ test("after a crash before or after the broadcast of a sweep, another process mo
   const { end } = bitcoin;
   const inDepository = await bitcoin.held(bitcoin.depository.address);
   const agreed: { bytes: Hex; requestId: RequestId; recipient: Hex; expected: bigint }[] = [];
-  for (const dies of ["prepare", "send"] as const) {
+  for (const failingCall of ["prepare", "send"] as const) {
     const { address, bytes, requestId, terms } = await world.bitcoinAddress();
     const { recipient, destination } = terms;
     agreed.push({ bytes, requestId, recipient, expected: destination.expectedAmount });
@@ -213,7 +213,7 @@ test("after a crash before or after the broadcast of a sweep, another process mo
     await world.bitcoinRound(CONFIRMATIONS - 1);
     const dead = {
       ...end,
-      connection: { ...end.connection, [dies]: async () => await Promise.reject(new Error("died")) },
+      connection: { ...end.connection, [failingCall]: async () => await Promise.reject(new Error("died")) },
     };
     const by = { ...services, chains: { ...services.chains, nonEvm: () => dead } };
     await expect(world.bitcoinRound(1, by)).rejects.toThrow("died");

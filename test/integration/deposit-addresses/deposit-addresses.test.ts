@@ -602,10 +602,10 @@ test("funds without a refund address are reported to the operator instead of bei
 test("refunds to the sender if there is only one sender, and to no one if there are two", async () => {
   const { origin, usdc, user, stranger } = world;
   const ask = { strict: true, refundTo: NATIVE_CURRENCY };
-  const one = await world.address(ask);
+  const first = await world.address(ask);
   const before = await origin.balance(stranger.address, usdc);
-  await world.sendTo(one.at, usd(60), { from: stranger });
-  const [refund] = await world.untilSettled(one.at, 1);
+  await world.sendTo(first.at, usd(60), { from: stranger });
+  const [refund] = await world.untilSettled(first.at, 1);
   expect(await world.status(refund ?? "0x")).toMatchObject({ status: "refund" });
   expect(before - (await origin.balance(stranger.address, usdc))).toBeLessThan(usd(1));
 
@@ -621,15 +621,15 @@ test("refunds to the sender if there is only one sender, and to no one if there 
     parseEther("0.01"),
   );
 
-  const two = await world.address(ask);
-  await world.sendTo(two.at, usd(30), { from: stranger });
-  await world.sendTo(two.at, usd(30), { from: user });
+  const second = await world.address(ask);
+  await world.sendTo(second.at, usd(30), { from: stranger });
+  await world.sendTo(second.at, usd(30), { from: user });
   for (let n = 0; n < 4; n++) await world.round();
-  expect(await world.reads.fundsAt(two.at)).toMatchObject([{ amount: usd(60), held: "SENDER_UNKNOWN" }]);
+  expect(await world.reads.fundsAt(second.at)).toMatchObject([{ amount: usd(60), held: "SENDER_UNKNOWN" }]);
   // The quoted amount is still filled when it arrives.
-  await world.sendTo(two.at, usd(40), { from: stranger });
-  await world.untilSettled(two.at, 1);
-  expect((await world.status(two.requestId)).status).toBe("success");
+  await world.sendTo(second.at, usd(40), { from: stranger });
+  await world.untilSettled(second.at, 1);
+  expect((await world.status(second.requestId)).status).toBe("success");
 });
 
 test("two workers that detect the same payment concurrently sweep it once, under one request", async () => {
@@ -1211,7 +1211,7 @@ test("an address is deleted with its expired quote, unless it has funds or a sec
   const kept = await Promise.all(
     [unused, published, dusted, keyed, paid].map(async ({ at }) => await world.reads.find(at)),
   );
-  expect(kept.map((one) => one !== undefined)).toEqual([false, false, true, true, true]);
+  expect(kept.map((row) => row !== undefined)).toEqual([false, false, true, true, true]);
   expect(await services.reads.request(unused.requestId)).toBeUndefined();
 });
 

@@ -18,7 +18,7 @@ const received = async (recipient: Hex): Promise<bigint> =>
   await world.destination.balance(recipient, world.usdc);
 const statesOf = async (at: Hex): Promise<(bigint | string)[][]> =>
   (await world.sweepsFrom(at)).map(({ amount, excess, state }) => [amount, excess, state]);
-const vaultHas = async (currency = world.currencies.sol): Promise<bigint> =>
+const vaultBalance = async (currency = world.currencies.sol): Promise<bigint> =>
   await world.balanceOf(world.solana.at.vault, currency);
 
 test("fills an open address once its sweep is final, and reports fundsAt until then", async () => {
@@ -27,7 +27,7 @@ test("fills an open address once its sweep is final, and reports fundsAt until t
   const [step] = answer.steps;
   // The step is a plain transfer, which the system program makes.
   expect(step).toMatchObject({ items: [{ data: { instructions: [{ programId: "1".repeat(32) }] } }] });
-  const had = await vaultHas();
+  const vaultBefore = await vaultBalance();
   await world.payTo(address, sol, SOL);
   for (let n = 0; (await world.status(requestId)).status === "waiting" && n < 5; n++)
     await world.solanaRound();
@@ -35,7 +35,7 @@ test("fills an open address once its sweep is final, and reports fundsAt until t
   expect(await received(terms.recipient)).toBe(0n);
   await world.untilStatus(requestId, "success");
   expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
-  expect([await world.balanceOf(address, sol), (await vaultHas()) - had]).toEqual([0n, SOL]);
+  expect([await world.balanceOf(address, sol), (await vaultBalance()) - vaultBefore]).toEqual([0n, SOL]);
   const found = await lookUpAddress(world.watching(), { address }, undefined);
   expect(found).toMatchObject({ depositAddress: address, funds: [], chainIds: [world.solanaChain.chain.id] });
   expect(found?.deposits[0]?.depositTxHash).toMatch(/^[1-9A-HJ-NP-Za-km-z]{80,90}$/);
@@ -45,7 +45,7 @@ test("fills an open address once its sweep is final, and reports fundsAt until t
 test("quotes each further payment of tokens to an open address once, and leaves dust there", async () => {
   const { usdc } = world.currencies;
   const { address, bytes, terms } = await world.solanaAddress(usdc, 100_000_000n);
-  const had = await vaultHas(usdc);
+  const vaultBefore = await vaultBalance(usdc);
   await world.payTo(address, usdc, 70_000_000n);
   // The second payment arrives while the first one is being swept.
   while ((await statesOf(bytes)).length === 0) await world.solanaRound();
@@ -60,12 +60,15 @@ test("quotes each further payment of tokens to an open address once, and leaves 
     successors.map(async (id) => (await world.request(id)).terms.destination.expectedAmount),
   );
   expect(outputs).toHaveLength(2);
-  expect(await received(terms.recipient)).toBe(outputs.reduce((sum, one) => sum + one, 0n));
+  expect(await received(terms.recipient)).toBe(outputs.reduce((sum, output) => sum + output, 0n));
   await world.payTo(address, usdc, 700n);
   await world.solanaRound(4);
   const found = await lookUpAddress(world.watching(), { address }, undefined);
   expect(found?.funds).toMatchObject([{ amount: "700", heldReason: "AMOUNT_TOO_LOW" }]);
-  expect([await world.balanceOf(address, usdc), (await vaultHas(usdc)) - had]).toEqual([700n, 110_000_000n]);
+  expect([await world.balanceOf(address, usdc), (await vaultBalance(usdc)) - vaultBefore]).toEqual([
+    700n,
+    110_000_000n,
+  ]);
 });
 
 test("a strict address fills its quote and refunds the excess, underpaid and late payments to refundTo", async () => {
@@ -80,7 +83,7 @@ test("a strict address fills its quote and refunds the excess, underpaid and lat
     const [more, less, late] = quotes;
     if (more === undefined || less === undefined || late === undefined)
       throw new Error("expected three quotes");
-    const had = await vaultHas(currency);
+    const vaultBefore = await vaultBalance(currency);
     await world.payTo(more.address, currency, over);
     await world.payTo(less.address, currency, under);
     await world.untilStatus(more.requestId, "success");
@@ -98,7 +101,7 @@ test("a strict address fills its quote and refunds the excess, underpaid and lat
     }
     for (const { terms, address } of [less, late])
       expect([await received(terms.recipient), await world.balanceOf(address, currency)]).toEqual([0n, 0n]);
-    expect((await vaultHas(currency)) - had).toBe(over + under + quoted);
+    expect((await vaultBalance(currency)) - vaultBefore).toBe(over + under + quoted);
   }
 }, 60_000);
 
@@ -117,13 +120,16 @@ test("deposits dust below the rent minimum together with the payment, and fills 
 test("after a crash before or after the broadcast of a sweep, another process moves the funds once", async () => {
   const { services, solanaChain } = world;
   const { sol } = world.currencies;
-  const had = await vaultHas();
-  for (const dies of ["prepare", "send"] as const) {
+  const vaultBefore = await vaultBalance();
+  for (const failingCall of ["prepare", "send"] as const) {
     const { address, bytes, requestId, terms } = await world.solanaAddress(sol, SOL);
     await world.payTo(address, sol, SOL);
     const crashing = {
       ...solanaChain,
-      connection: { ...solanaChain.connection, [dies]: async () => await Promise.reject(new Error("died")) },
+      connection: {
+        ...solanaChain.connection,
+        [failingCall]: async () => await Promise.reject(new Error("died")),
+      },
     };
     const by = { ...services, chains: { ...services.chains, nonEvm: () => crashing } };
     await expect(world.solanaRound(4, by)).rejects.toThrow(/^died|^maintenance failed/);
@@ -134,21 +140,21 @@ test("after a crash before or after the broadcast of a sweep, another process mo
     await world.solanaRound(3);
     expect(await statesOf(bytes)).toEqual([[SOL, 0n, "final"]]);
   }
-  expect((await vaultHas()) - had).toBe(2n * SOL);
+  expect((await vaultBalance()) - vaultBefore).toBe(2n * SOL);
 });
 
 test("sweeps again if the fork with the sweep was dropped, and moves the funds once", async () => {
   const { sol } = world.currencies;
   const { controls } = world.solana.node;
   const { address, bytes, requestId, terms } = await world.solanaAddress(sol, SOL);
-  const had = await vaultHas();
+  const vaultBefore = await vaultBalance();
   await world.payTo(address, sol, SOL);
   // The payment is final, and no later transaction is.
   controls.finalize();
   controls.pauseFinality();
   const from = controls.slot();
   for (let n = 0; (await world.balanceOf(address, sol)) > 0n && n < 8; n++) await world.solanaRound();
-  expect([await world.balanceOf(address, sol), (await vaultHas()) - had]).toEqual([0n, SOL]);
+  expect([await world.balanceOf(address, sol), (await vaultBalance()) - vaultBefore]).toEqual([0n, SOL]);
   controls.dropFrom(from);
   controls.resumeFinality();
   expect(await world.balanceOf(address, sol)).toBe(SOL);
@@ -159,7 +165,7 @@ test("sweeps again if the fork with the sweep was dropped, and moves the funds o
   expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
   await world.solanaRound(3);
   expect(await statesOf(bytes)).toEqual([[SOL, 0n, "final"]]);
-  expect([await world.balanceOf(address, sol), (await vaultHas()) - had]).toEqual([0n, SOL]);
+  expect([await world.balanceOf(address, sol), (await vaultBalance()) - vaultBefore]).toEqual([0n, SOL]);
 });
 
 test("a strict address refunds a payment in another currency than quoted", async () => {

@@ -269,9 +269,9 @@ test("after downtime, reads all blocks in bounded ranges, in order, without skip
     expect((to as bigint) - (from as bigint)).toBeLessThan(5n);
     if (at > 0) expect(from).toBe((ranges[at - 1]?.["to"] as bigint) + 1n);
   }
-  for (const one of agreed) {
-    expect(await world.depositsOf(one.requestId)).toHaveLength(1);
-    await filledOnce(one);
+  for (const request of agreed) {
+    expect(await world.depositsOf(request.requestId)).toHaveLength(1);
+    await filledOnce(request);
   }
 });
 
@@ -507,7 +507,7 @@ async function loggedAndStored(since: bigint): Promise<{ logged: string[]; store
   );
   return {
     logged: logged.map((fact) => `${factKey(fact)} ${fact.blockHash}`).toSorted(),
-    stored: stored.flatMap((one) => (one ? [`${depositKey(one)} ${one.blockHash}`] : [])).toSorted(),
+    stored: stored.flatMap((row) => (row ? [`${depositKey(row)} ${row.blockHash}`] : [])).toSorted(),
   };
 }
 
@@ -606,8 +606,8 @@ test("many deposits in one block are recorded and confirmed in as many database 
   const large = { amount: "2000000000" };
   const [alone, ...others] = await Promise.all(Array.from({ length: 9 }, async () => await agree(large)));
   if (alone === undefined) throw new Error("invariant violated: no quote");
-  const one = await callsFor([[alone, 1]]);
-  expect(await callsFor(others.map((agreed) => [agreed, 1]))).toEqual(one);
+  const singleCalls = await callsFor([[alone, 1]]);
+  expect(await callsFor(others.map((agreed) => [agreed, 1]))).toEqual(singleCalls);
   for (const { requestId } of [alone, ...others]) {
     expect((await world.request(requestId)).state.name).toBe("fillable");
     expect(await jobsOf(requestId)).toBe(1);
@@ -631,8 +631,9 @@ test("several deposits for each of several requests are judged in their order", 
     expect(deposits).toHaveLength(count);
     expect(state).toMatchObject({ name: "fillable", depositId: accepted?.id });
     expect(accepted).toMatchObject({ disposition: "accepted" });
-    for (const one of refunded) expect(one).toMatchObject({ disposition: "refund", reason: "DOUBLE_SPEND" });
-    expect(inTxHashes).toEqual([accepted, ...refunded].map((one) => one?.txHash));
+    for (const found of refunded)
+      expect(found).toMatchObject({ disposition: "refund", reason: "DOUBLE_SPEND" });
+    expect(inTxHashes).toEqual([accepted, ...refunded].map((found) => found?.txHash));
     expect(await jobsOf(requestId)).toBe(1);
   }
 });
@@ -923,7 +924,7 @@ test("one-wei deposits are checked one by one while their refund cost is unknown
     { disposition: "refund", refundState: "none" },
     { disposition: "refund", refundState: "none" },
   ]);
-  for (const one of deposits) expect(await jobsOf(`"depositId":"${one.id}"`)).toBe(1);
+  for (const stored of deposits) expect(await jobsOf(`"depositId":"${stored.id}"`)).toBe(1);
   await origin.mine(4);
   await world.watch(origin);
   await world.work();

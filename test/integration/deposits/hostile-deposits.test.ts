@@ -419,7 +419,7 @@ test("fills only requests without foreign code once reverted fills have cost the
   });
   const toppedUp = await agree({ topupGas: true });
   const plain = await agree();
-  for (const one of [toContract, toppedUp, plain]) await world.pay(one);
+  for (const agreed of [toContract, toppedUp, plain]) await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
   await world.work(bounded);

@@ -67,14 +67,14 @@ async function rowOf(txHash: TxHash): Promise<Row> {
 }
 
 /** Makes a deposit for an unknown order, in a scanned block. */
-async function stray(deviation: Deviation = {}): Promise<TxHash> {
+async function makeStrayDeposit(deviation: Deviation = {}): Promise<TxHash> {
   const hash = await deposit(world.origin, world.user, agreed, { id: someHash(), ...deviation });
   await world.origin.mine();
   await world.watch(world.origin);
   return hash;
 }
 
-const start = async (by: WorkerServices = world.services): Promise<void> => {
+const returnUnattributedNow = async (by: WorkerServices = world.services): Promise<void> => {
   const tip = await by.reads.cursor(world.origin.chain.id);
   await returnUnattributed(by, world.origin.connected, tip?.number ?? 0n);
 };
@@ -86,12 +86,17 @@ async function anHourLater(by: WorkerServices = world.services, blocks = 1, roun
   world.clock.forward(HOUR_MS);
   for (let round = 0; round < rounds; round++) {
     await world.round(by, blocks);
-    await start(by);
+    await returnUnattributedNow(by);
     await world.work(by);
   }
 }
 
-async function sentBack(hash: TxHash, holder: Address, currency: Address, before: bigint): Promise<bigint> {
+async function expectSentBack(
+  hash: TxHash,
+  holder: Address,
+  currency: Address,
+  before: bigint,
+): Promise<bigint> {
   const gained = (await world.origin.balance(holder, currency)) - before;
   const payments = (await world.origin.sentBy(world.solver.address)).filter(
     ({ input, succeeded }) => succeeded && input.endsWith(hash.slice(2)),
@@ -106,15 +111,15 @@ for (const [what, id] of [
 ] as const)
   test(`a deposit ${what} is returned to its depositor after an hour, once, minus the gas`, async () => {
     const depositor = world.anAddress();
-    const hash = await stray({ id, depositor });
+    const hash = await makeStrayDeposit({ id, depositor });
     world.clock.forward(HOUR_MS - 60_000);
     for (let round = 0; round < 5; round++) await world.round();
-    await start();
+    await returnUnattributedNow();
     await world.work();
     expect(await rowOf(hash)).toMatchObject({ disposition: "unattributed", refund_state: "none" });
 
     await anHourLater();
-    const gained = await sentBack(hash, depositor, world.usdc, 0n);
+    const gained = await expectSentBack(hash, depositor, world.usdc, 0n);
     expect(gained).toBeGreaterThan((AMOUNT * 9n) / 10n);
     expect(gained).toBeLessThan(AMOUNT);
     expect(await rowOf(hash)).toMatchObject({
@@ -124,33 +129,33 @@ for (const [what, id] of [
     });
     expect((await rowOf(hash)).unrepaid_usd).toBe(gained * 10n ** 12n);
     await anHourLater();
-    expect(await sentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
+    expect(await expectSentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
   });
 
 test("a deposit of native tokens for an unknown order is returned too", async () => {
   const depositor = world.anAddress();
-  const hash = await stray({ currency: NATIVE_CURRENCY, amount: parseEther("0.05"), depositor });
+  const hash = await makeStrayDeposit({ currency: NATIVE_CURRENCY, amount: parseEther("0.05"), depositor });
   await anHourLater();
-  expect(await sentBack(hash, depositor, NATIVE_CURRENCY, 0n)).toBeGreaterThan(parseEther("0.04"));
+  expect(await expectSentBack(hash, depositor, NATIVE_CURRENCY, 0n)).toBeGreaterThan(parseEther("0.04"));
 });
 
 test("a deposit for an unknown order that is not final waits, however much time has passed", async () => {
-  const hash = await stray({ depositor: world.anAddress() });
+  const hash = await makeStrayDeposit({ depositor: world.anAddress() });
   world.clock.forward(2 * HOUR_MS);
-  await start();
+  await returnUnattributedNow();
   expect((await rowOf(hash)).disposition).toBe("unattributed");
   for (let block = 0; block < 2; block++) await world.round();
-  await start();
+  await returnUnattributedNow();
   expect((await rowOf(hash)).disposition).toBe("refund");
   await anHourLater();
 });
 
 test("a deposit that a reorg drops before its refund is signed is not refunded", async () => {
   const depositor = world.anAddress();
-  const hash = await stray({ depositor });
+  const hash = await makeStrayDeposit({ depositor });
   world.clock.forward(HOUR_MS);
   for (let block = 0; block < 3; block++) await world.round();
-  await start();
+  await returnUnattributedNow();
   expect((await rowOf(hash)).disposition).toBe("refund");
   await world.origin.reorg(4);
   await world.watch(world.origin);
@@ -162,7 +167,7 @@ test("a deposit that a reorg drops before its refund is signed is not refunded",
 
 test("a return above the daily limit waits until the operator releases it, and reports say so", async () => {
   const depositor = world.anAddress();
-  const hash = await stray({ depositor });
+  const hash = await makeStrayDeposit({ depositor });
   const limited = {
     ...world.services,
     enginePolicy: { ...world.services.enginePolicy, maxUnrepaidRefundsUsd: 50n * 10n ** 18n },
@@ -179,7 +184,7 @@ test("a return above the daily limit waits until the operator releases it, and r
   expect(await strandedFunds(sqlOn(world.pool))).toContainEqual(expect.objectContaining({ id }));
   expect(await operatorRefund(world, String(id), "--yes")).toMatchObject({ code: 0, stderr: "" });
   for (let round = 0; round < 5; round++) await world.round(limited);
-  expect(await sentBack(hash, depositor, world.usdc, 0n)).toBeGreaterThan(0n);
+  expect(await expectSentBack(hash, depositor, world.usdc, 0n)).toBeGreaterThan(0n);
 });
 
 test("returns for unknown orders use at most half of the daily limit, so that refunds of requests keep the other half", async () => {
@@ -188,7 +193,7 @@ test("returns for unknown orders use at most half of the daily limit, so that re
     ...world.services,
     enginePolicy: { ...world.services.enginePolicy, maxUnrepaidRefundsUsd: 300n * 10n ** 18n },
   };
-  const [first, second] = [await stray({ depositor }), await stray({ depositor })];
+  const [first, second] = [await makeStrayDeposit({ depositor }), await makeStrayDeposit({ depositor })];
   await anHourLater(limited);
   const rows = [await rowOf(first), await rowOf(second)];
   expect(rows.map(({ refund_state }) => refund_state).toSorted()).toEqual(["final", "none"]);
@@ -207,13 +212,13 @@ test("returns for unknown orders use at most half of the daily limit, so that re
 
 test("the operator can return a deposit before the hour is over", async () => {
   const depositor = world.anAddress();
-  const hash = await stray({ depositor });
+  const hash = await makeStrayDeposit({ depositor });
   for (let round = 0; round < 5; round++) await world.round();
   expect(await operatorRefund(world, hash, "--yes")).toMatchObject({ code: 0, stderr: "" });
   for (let round = 0; round < 5; round++) await world.round();
-  const gained = await sentBack(hash, depositor, world.usdc, 0n);
+  const gained = await expectSentBack(hash, depositor, world.usdc, 0n);
   await anHourLater();
-  expect(await sentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
+  expect(await expectSentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
 });
 
 test("nothing is sent to placeholders, or to accounts and contracts of the service", async () => {
@@ -227,7 +232,7 @@ test("nothing is sent to placeholders, or to accounts and contracts of the servi
     world.usdc,
   ];
   const hashes: TxHash[] = [];
-  for (const depositor of depositors) hashes.push(await stray({ depositor }));
+  for (const depositor of depositors) hashes.push(await makeStrayDeposit({ depositor }));
   await anHourLater();
   for (const [at, hash] of hashes.entries())
     expect(await rowOf(hash), depositors[at]).toMatchObject({
@@ -245,7 +250,7 @@ test("nothing is sent to placeholders, or to accounts and contracts of the servi
 });
 
 test("dust is marked in one statement, without a payment or an alarm", async () => {
-  const hash = await stray({ amount: 1n });
+  const hash = await makeStrayDeposit({ amount: 1n });
   const alarms = world.events.of("refund_impossible").length;
   await anHourLater();
   expect(await rowOf(hash)).toMatchObject({
@@ -257,32 +262,32 @@ test("dust is marked in one statement, without a payment or an alarm", async () 
 
 test("two concurrent workers return a deposit once", async () => {
   const depositor = world.anAddress();
-  const hash = await stray({ depositor });
+  const hash = await makeStrayDeposit({ depositor });
   world.clock.forward(HOUR_MS);
   for (let round = 0; round < 4; round++) await world.round();
-  await Promise.all([start(), start()]);
+  await Promise.all([returnUnattributedNow(), returnUnattributedNow()]);
   await Promise.all([world.work(), world.work()]);
   await anHourLater();
-  await sentBack(hash, depositor, world.usdc, 0n);
+  await expectSentBack(hash, depositor, world.usdc, 0n);
 });
 
-test("after a crash of the worker at any step, another one returns the deposit once", async () => {
+test("after a crash of the worker at any step, another worker returns the deposit once", async () => {
   const crashes = new Set<string>();
   for (let crashAt = 0; ; crashAt++) {
     const depositor = world.anAddress();
-    const hash = await stray({ depositor });
+    const hash = await makeStrayDeposit({ depositor });
     world.clock.forward(HOUR_MS);
     await world.round(world.services, FINALITY_BLOCKS);
     const crashing = crashingServices(world.services, crashAt);
     try {
-      await start(crashing);
+      await returnUnattributedNow(crashing);
       await world.work(crashing);
     } catch (error) {
       if (!crashing.hasCrashed() || !isCrash(error)) throw error;
     }
     await anHourLater(world.services, FINALITY_BLOCKS + 1, 3);
     const moment = crashing.moments.at(-1) ?? "before anything";
-    expect(await sentBack(hash, depositor, world.usdc, 0n), moment).toBeGreaterThan(0n);
+    expect(await expectSentBack(hash, depositor, world.usdc, 0n), moment).toBeGreaterThan(0n);
     if (!crashing.hasCrashed()) break;
     crashes.add(moment);
   }
@@ -292,11 +297,11 @@ test("after a crash of the worker at any step, another one returns the deposit o
 test("a deposit that a reorg drops after its refund is reported as exposed, and under another hash it is not refunded again", async () => {
   const { origin } = world;
   const named = { depositor: world.anAddress(), id: someHash() };
-  const first = await stray(named);
+  const first = await makeStrayDeposit(named);
   await origin.mine(3);
   await world.watch(origin);
   world.clock.forward(HOUR_MS);
-  await start();
+  await returnUnattributedNow();
   await world.work();
   const { id, refund_state: state } = await rowOf(first);
   expect(state).toBe("sent");
@@ -305,7 +310,7 @@ test("a deposit that a reorg drops after its refund is reported as exposed, and 
   expect(world.events.of("deposit_exposed").at(-1)?.facts).toMatchObject({ depositId: String(id) });
 
   await origin.send(world.user, { to: world.anAddress(), value: 1n });
-  const second = await stray(named);
+  const second = await makeStrayDeposit(named);
   expect(second).not.toBe(first);
   await anHourLater();
   expect(await rowOf(second)).toMatchObject({
@@ -317,7 +322,7 @@ test("a deposit that a reorg drops after its refund is reported as exposed, and 
 
 test("a deposit whose refund waits is returned only after the operator releases it", async () => {
   const depositor = world.anAddress();
-  const hash = await stray({ depositor });
+  const hash = await makeStrayDeposit({ depositor });
   await world.pool.query(
     "update deposits set refund_waits = 'the operator may have returned it by hand' where tx_hash = $1",
     [hash],
@@ -334,13 +339,13 @@ test("a deposit whose refund waits is returned only after the operator releases 
   expect(await world.origin.balance(depositor, world.usdc)).toBeGreaterThan(0n);
 });
 
-test("a refund that was planned without a request is not made once the deposit belongs to one", async () => {
-  const hash = await stray({ depositor: world.anAddress() });
+test("a refund that was planned without a request is not made once the deposit belongs to a request", async () => {
+  const hash = await makeStrayDeposit({ depositor: world.anAddress() });
   const id = String((await rowOf(hash)).id);
   await world.origin.mine(3);
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS);
-  await start();
+  await returnUnattributedNow();
   const { reads } = world.services;
   // The request becomes known between the job's first read and its commit.
   const found = async (depositId: string) => {
@@ -381,20 +386,20 @@ test("a deposit that another account's transaction triggered at a contract is re
 
 test("a report of the transaction says that its deposit matches no request, and when it is returned", async () => {
   const depositor = world.anAddress();
-  const hash = await stray({ depositor });
+  const hash = await makeStrayDeposit({ depositor });
   const chainId = world.origin.chain.id;
   const answer = async () => (await indexTransaction(world.services, { chainId, txHash: hash })).message;
-  const about = "Transaction indexed, but one of its deposits does not match any known request: ";
+  const prefix = "Transaction indexed, but one of its deposits does not match any known request: ";
   const until = new Date(world.clock.nowMs() + HOUR_MS).toISOString().slice(0, 16);
   const message = await answer();
-  expect(message).toContain(`${about}it is refunded to ${depositor}, minus gas, after ${until}`);
+  expect(message).toContain(`${prefix}it is refunded to ${depositor}, minus gas, after ${until}`);
   await world.origin.mine(3);
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS);
-  await start();
-  expect(await answer()).toBe(`${about}its refund to ${depositor}, minus gas, is in progress`);
+  await returnUnattributedNow();
+  expect(await answer()).toBe(`${prefix}its refund to ${depositor}, minus gas, is in progress`);
   await anHourLater();
-  expect(await answer()).toBe(`${about}it was refunded to ${depositor}`);
+  expect(await answer()).toBe(`${prefix}it was refunded to ${depositor}`);
 });
 
 test("request lists filtered by the deposit's transaction show it in each state, and other lists do not", async () => {
@@ -406,7 +411,7 @@ test("request lists filtered by the deposit's transaction show it in each state,
   });
   const list = async (query: string) => (await app.inject(`/requests/v2?${query}`)).json<Listed>();
   const depositor = world.anAddress();
-  const hash = await stray({ depositor });
+  const hash = await makeStrayDeposit({ depositor });
   const deposited = {
     chainId: origin.chain.id,
     txHash: hash,
@@ -414,7 +419,7 @@ test("request lists filtered by the deposit's transaction show it in each state,
     currency: world.usdc,
     amount: String(AMOUNT),
   };
-  const about = "The deposit does not match any known request: ";
+  const prefix = "The deposit does not match any known request: ";
   for (const name of ["hash", "depositTxHash", "term"]) {
     const { requests, unattributedDeposits } = await list(`${name}=${hash}`);
     expect(requests).toEqual([]);
@@ -422,7 +427,7 @@ test("request lists filtered by the deposit's transaction show it in each state,
       {
         ...deposited,
         state: "waiting",
-        message: expect.stringContaining(`${about}it is refunded to ${depositor}`),
+        message: expect.stringContaining(`${prefix}it is refunded to ${depositor}`),
       },
     ]);
   }
@@ -431,9 +436,9 @@ test("request lists filtered by the deposit's transaction show it in each state,
   await anHourLater();
   for (let block = 0; block < 3; block++) await world.round();
   expect((await list(`hash=${hash}`)).unattributedDeposits).toEqual([
-    { ...deposited, state: "refunded", message: `${about}it was refunded to ${depositor}` },
+    { ...deposited, state: "refunded", message: `${prefix}it was refunded to ${depositor}` },
   ]);
-  const dust = await stray({ amount: 1n });
+  const dust = await makeStrayDeposit({ amount: 1n });
   await anHourLater();
   expect((await list(`hash=${dust}`)).unattributedDeposits).toEqual([
     expect.objectContaining({ state: "held", message: expect.stringContaining("worth less than the gas") }),
@@ -442,9 +447,9 @@ test("request lists filtered by the deposit's transaction show it in each state,
   const paidTx = await world.pay(paid);
   await origin.mine();
   await world.watch(origin);
-  const known = await list(`hash=${paidTx}`);
-  expect(known.requests).toHaveLength(1);
-  expect(known).not.toHaveProperty("unattributedDeposits");
+  const listed = await list(`hash=${paidTx}`);
+  expect(listed.requests).toHaveLength(1);
+  expect(listed).not.toHaveProperty("unattributedDeposits");
   await app.close();
 });
 
@@ -491,7 +496,7 @@ test("a deposit whose request a failover lost together with its fill is returned
 test("a deposit of an unknown order is not returned while an EVM chain cannot show whether the order was paid", async () => {
   const { origin, destination, services, usdc } = world;
   const depositor = world.anAddress();
-  const hash = await stray({ depositor });
+  const hash = await makeStrayDeposit({ depositor });
   const silent = {
     ...destination.connected,
     connection: {
@@ -512,7 +517,7 @@ test("a deposit of an unknown order is not returned while an EVM chain cannot sh
   const chains = createChainDirectory([origin.connected, silent]);
   world.clock.forward(HOUR_MS);
   for (let round = 0; round < 4; round++) await world.round();
-  await start();
+  await returnUnattributedNow();
   const { id } = await rowOf(hash);
   expect(await pay({ ...services, chains }, refundLeg, String(id))).toMatchObject({
     waitMs: expect.any(Number) as number,
@@ -526,9 +531,9 @@ test("a deposit of an unknown order is not returned while an EVM chain cannot sh
 // This test is the last one, because the world's lane plans no more transactions afterwards.
 test("a refund whose rows a failover lost is found on the chain, and not repeated", async () => {
   const depositor = world.anAddress();
-  const hash = await stray({ depositor });
+  const hash = await makeStrayDeposit({ depositor });
   await anHourLater();
-  const gained = await sentBack(hash, depositor, world.usdc, 0n);
+  const gained = await expectSentBack(hash, depositor, world.usdc, 0n);
   const { id } = await rowOf(hash);
   const slot = await world.services.reads.slotOfLeg("refund", String(id));
   if (slot === undefined) throw new Error("the refund has no slot");
@@ -539,19 +544,19 @@ test("a refund whose rows a failover lost is found on the chain, and not repeate
   );
   await openLane(world.services, world.origin.connected);
   await anHourLater();
-  expect(await sentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
+  expect(await expectSentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
   expect(world.events.of("payment_unrecorded").at(-1)?.facts).toMatchObject({ requestId: hash });
   await restore();
 });
 
 test("returns no deposit without the operator if no waiting time is configured", async () => {
-  const hash = await stray();
+  const hash = await makeStrayDeposit();
   const off = {
     ...world.services,
     enginePolicy: { ...world.services.enginePolicy, unattributedRefundAfterMs: undefined },
   };
   world.clock.forward(HOUR_MS);
   for (let round = 0; round < 4; round++) await world.round(off);
-  await start(off);
+  await returnUnattributedNow(off);
   expect((await rowOf(hash)).disposition).toBe("unattributed");
 });

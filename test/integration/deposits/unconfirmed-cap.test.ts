@@ -14,11 +14,11 @@ test("small deposits of recent blocks that together exceed the cap wait for the 
   const stateOf = async (requestId: string) => (await world.request(requestId as `0x${string}`)).state.name;
   const agreed = [];
   for (let n = 0; n < 3; n++) {
-    const one = await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() });
-    await deposit(world.origin, world.user, one);
+    const request = await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() });
+    await deposit(world.origin, world.user, request);
     await world.origin.mine();
     await world.watch(world.origin);
-    agreed.push(one.requestId);
+    agreed.push(request.requestId);
   }
   expect(await Promise.all(agreed.map(stateOf))).toEqual(["fillable", "fillable", "deposited"]);
 

@@ -33,9 +33,9 @@ let source: EvidenceSource;
 const opened: EvidenceSource[] = [];
 
 function open(chain: ConfiguredChain): EvidenceSource {
-  const one = evmEvidence(chain, { finalBlockReuseMs: 0, rpc: { deadlineMs: 5_000 } });
-  opened.push(one);
-  return one;
+  const opening = evmEvidence(chain, { finalBlockReuseMs: 0, rpc: { deadlineMs: 5_000 } });
+  opened.push(opening);
+  return opening;
 }
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ beforeAll(async () => {
   source = open(world.chainAt());
 });
 afterEach(async () => {
-  for (const one of opened.splice(0)) if (one !== source) await one.close();
+  for (const evidence of opened.splice(0)) if (evidence !== source) await evidence.close();
 });
 afterAll(async () => {
   await source.close();

@@ -224,14 +224,14 @@ test("uses the state of a block only after a check that the block is still canon
     return await expired?.ask(source).finally(async () => await source.close());
   };
   expect(await ask(() => undefined)).toEqual(expired?.truth);
-  const confirming = last;
+  const lastRequest = last;
   for (const trouble of ["wrongBlockHash", "nullBlock"] as const)
-    await expect(ask((request) => (request === confirming ? trouble : undefined))).rejects.toThrow(RpcFault);
+    await expect(ask((request) => (request === lastRequest ? trouble : undefined))).rejects.toThrow(RpcFault);
 });
 
 /** The faults of the next requests: one kind of fault, at random requests. */
 const schedule = fc.record({
-  trouble: fc.constantFrom<RpcTrouble>(...rpcTroubles.filter((one) => one !== "late")),
+  trouble: fc.constantFrom<RpcTrouble>(...rpcTroubles.filter((kind) => kind !== "late")),
   when: fc.array(fc.boolean(), { minLength: 5, maxLength: 40 }),
 });
 
@@ -293,7 +293,7 @@ describe("several endpoints", () => {
       { kind: "depth", blocks: 0n, seconds: 0n },
     );
     const reported: unknown[] = [];
-    const source = evmEvidence(chain, { onDisagreement: (one) => reported.push(one) });
+    const source = evmEvidence(chain, { onDisagreement: (disagreement) => reported.push(disagreement) });
     const expired = questions.find(({ name }) => name === "expired");
     if (expired === undefined) throw new Error("no such question");
     await expect(expired.ask(source)).rejects.toMatchObject({ kind: "inconsistent" });
@@ -302,7 +302,7 @@ describe("several endpoints", () => {
   });
 });
 
-test("reads a deposit that is not final again, and a known final deposit without further requests", async () => {
+test("reads a deposit again while it is not final, and answers a known final deposit without further requests", async () => {
   proxy.trouble(() => undefined);
   const source = open(world.chainAt([proxy.url]));
   const [deposit, orphan] = questions;

@@ -55,9 +55,9 @@ beforeAll(async () => {
       return { chain, proxies, connection };
     }),
   );
-  services = chains.reduce<WorkerServices>((given, { chain, connection }) => {
+  services = chains.reduce<WorkerServices>((previous, { chain, connection }) => {
     const { reader, writer } = connection;
-    return withChain(given, chain.connected, {
+    return withChain(previous, chain.connected, {
       connection: { reader, writer } satisfies Partial<ChainConnection>,
     });
   }, world.services);

@@ -208,8 +208,8 @@ test("as many simultaneous calls as the executor's native tokens cover get a non
   const calls = await accepted(5);
   const [first] = calls.keys();
   const { gasLimit } = await world.execution(first ?? "0x");
-  const one = gasLimit * origin.connected.pulse.gasPrices().maxFeePerGas;
-  await origin.client.setBalance({ address: executor, value: 2n * one + one / 2n });
+  const singleCost = gasLimit * origin.connected.pulse.gasPrices().maxFeePerGas;
+  await origin.client.setBalance({ address: executor, value: 2n * singleCost + singleCost / 2n });
   await world.watch(origin);
   await submitAll(services, calls.keys());
   expect(await services.reads.unsettledSlots(origin.chain.id, executor)).toHaveLength(2);
@@ -245,7 +245,7 @@ test("a call that cannot be reserved fails alone, and the others of its batch ar
 test("calls that waited too long after their checks are not sent, and are checked again", async () => {
   const calls = await accepted(2);
   const wanted = await plansOf(calls.keys());
-  const stale = wanted.map((one) => ({ ...one, checkedAtMs: performance.now() - 21_000 }));
+  const stale = wanted.map((item) => ({ ...item, checkedAtMs: performance.now() - 21_000 }));
   expect(await payTogether(world.services, executionLeg, stale)).toEqual(["late", "late"]);
   const late: WorkerServices["payTogether"] = async () => "late";
   for (const id of calls.keys())

@@ -15,7 +15,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-const GIVEN = 1_000_000_000n;
+const INITIAL_BALANCE = 1_000_000_000n;
 
 /** A contract that counts down from `times`, at 26 gas each. */
 async function countdown(times: number): Promise<Address> {
@@ -33,7 +33,7 @@ test("a gas limit fits into a block with its headroom, and a call that needs mor
   const greedy = await countdown(100_000);
   const outcome = await world.tryExecute({ to: greedy, data: "0x00" });
   expect(outcome).toMatchObject({ kind: "reverts", failure: { label: "OUT_OF_GAS" } });
-  expect(await world.book()).toMatchObject({ balance: GIVEN, pending: 0n });
+  expect(await world.book()).toMatchObject({ balance: INITIAL_BALANCE, pending: 0n });
   const requestId = await world.execute({ to: await countdown(80_000), data: "0x00" });
   const { gasLimit } = await world.execution(requestId);
   expect(gasLimit).toBeGreaterThan(2_700_000n);
@@ -62,7 +62,7 @@ test("a transaction too large for nodes is refused, and the largest allowed one 
 test("reports insufficient funds to an app that cannot pay a call's value; alerts the operator of the executor's shortage only if the app could pay", async () => {
   const call = { to: world.anAddress(), value: 200n * 10n ** 18n };
   const rules = { maxCallValueUsd: 10n ** 6n * ONE_USD };
-  const poor = await world.anApp({}, GIVEN, rules);
+  const poor = await world.anApp({}, INITIAL_BALANCE, rules);
   await expect(world.execute(call, poor)).rejects.toMatchObject({
     code: "INSUFFICIENT_FUNDS",
     // $500,000 plus the service fee of 6 bps.

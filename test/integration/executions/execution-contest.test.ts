@@ -228,7 +228,7 @@ test("a call whose authorization every node rejects is charged for the nonce tha
   const authorizationList = [
     { chainId: origin.chain.id, address: usdc, nonce: 0, yParity: yParity === 1 ? 1 : 0, r, s } as const,
   ];
-  const given = (await world.book()).balance;
+  const balanceBefore = (await world.book()).balance;
   const requestId = await world.execute({ ...world.mintCall(world.anAddress()), authorizationList });
   const refusing = { ...origin.connected, connection: { ...origin.connected.connection } };
   refusing.connection.writer = {
@@ -247,7 +247,7 @@ test("a call whose authorization every node rejects is charged for the nonce tha
   expect(costUsd).toBeGreaterThan(0n);
   const { balance, pending } = await world.book();
   expect(pending).toBe(0n);
-  expect(balance).toBeLessThan(given);
+  expect(balance).toBeLessThan(balanceBefore);
 });
 
 test("refuses to start if a formerly used contract is not listed, and raises an alarm for open requests that name such a contract", async () => {

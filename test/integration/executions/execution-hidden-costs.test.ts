@@ -22,7 +22,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-const GIVEN = 1_000_000_000n;
+const INITIAL_BALANCE = 1_000_000_000n;
 const native: Address = "0x0000000000000000000000000000000000000000";
 const aggregateAbi = parseAbi([
   "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable",
@@ -38,7 +38,7 @@ test("a call that returns the native tokens to the executor is refused, and one 
   await world.watch(origin);
   const forwardTo = (to: Address) => ({ to: payer, data: pad(to), value });
   await expect(world.execute(forwardTo(world.executor))).rejects.toThrow(/would return to the executor/);
-  expect(await world.book()).toMatchObject({ balance: GIVEN, pending: 0n });
+  expect(await world.book()).toMatchObject({ balance: INITIAL_BALANCE, pending: 0n });
   const user = world.anAddress();
   const requestId = await world.execute(forwardTo(user));
   expect(await world.untilFinal(requestId)).toMatchObject({ status: "success" });
@@ -70,7 +70,7 @@ test("user operations that pay fees are refused at any depth of a call", async (
     await expect(world.execute(await wrapped({ maxFeePerGas: 2_000_000_000n }, layers))).rejects.toThrow(
       /maxFeePerGas of user operation 0 must be 0/,
     );
-  expect(await world.book()).toMatchObject({ balance: GIVEN, pending: 0n });
+  expect(await world.book()).toMatchObject({ balance: INITIAL_BALANCE, pending: 0n });
   await world.execute(await wrapped({}));
 });
 

@@ -168,7 +168,7 @@ test("refuses the service's other contracts as targets and accepts a token", asy
   expect(await execute(world.usdc, mint)).toMatchObject({ kind: "accepted" });
 });
 
-test("a call that was accepted before its target was known as the service's own is not signed", async () => {
+test("an accepted call is not signed once its target is recognized as one of the service's own", async () => {
   const { origin, services } = world;
   const { at, sweep } = await aVictim(false);
   const executor = localAccount("executor");

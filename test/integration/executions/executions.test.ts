@@ -29,7 +29,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-const GIVEN = 1_000_000_000n;
+const INITIAL_BALANCE = 1_000_000_000n;
 
 test("sends a sponsored call from the executor and charges the app its actual cost", async () => {
   const { origin, usdc, executor } = world;
@@ -37,7 +37,7 @@ test("sends a sponsored call from the executor and charges the app its actual co
   const requestId = await world.execute(world.mintCall(recipient, 7n));
   expect((await world.status(requestId)).status).toBe("waiting");
   const reserved = await world.book();
-  expect(reserved.balance + reserved.pending).toBe(GIVEN);
+  expect(reserved.balance + reserved.pending).toBe(INITIAL_BALANCE);
   expect(reserved.pending).toBeGreaterThan(0n);
 
   const before = await origin.balance(executor, "0x0000000000000000000000000000000000000000");
@@ -52,10 +52,10 @@ test("sends a sponsored call from the executor and charges the app its actual co
   expect(settled).toBe(true);
   expect(costUsd).toBe(spentWei * 2_500n + origin.chain.fees.flatUsd);
   // Both amounts are converted at the rate of the reservation, and each is rounded up.
-  const charged = GIVEN - (await world.book()).balance;
+  const charged = INITIAL_BALANCE - (await world.book()).balance;
   expect(charged * 10n ** 12n - costUsd).toBeLessThan(2n * 10n ** 12n);
   expect(charged * 10n ** 12n).toBeGreaterThanOrEqual(costUsd);
-  expect(await world.book()).toEqual({ balance: GIVEN - charged, pending: 0n, fees: charged });
+  expect(await world.book()).toEqual({ balance: INITIAL_BALANCE - charged, pending: 0n, fees: charged });
 });
 
 test("on a rollup, the maximum data fee is reserved too, and a call is refused if the balance does not cover it", async () => {
@@ -88,7 +88,7 @@ test("a call that reverts in the newest state is not accepted, and nothing is st
     kind: "reverts",
     failure: { label: "ERC20_INSUFFICIENT_ALLOWANCE", details: { revert: { type: "customError" } } },
   });
-  expect(await world.book()).toMatchObject({ balance: GIVEN, pending: 0n });
+  expect(await world.book()).toMatchObject({ balance: INITIAL_BALANCE, pending: 0n });
   expect((await world.pool.query("select from executions")).rowCount).toBe(0);
   expect((await world.pool.query("select from requests")).rowCount).toBe(0);
 });
@@ -103,7 +103,7 @@ test("a call that reverts after it was accepted is not broadcast, and the app's 
   const end = await world.untilFinal(requestId);
   expect(end).toMatchObject({ status: "failure", failReason: "EXECUTION_REVERTED", inTxHashes: [] });
   expect(await origin.sentBy(executor)).toEqual([]);
-  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+  expect(await world.book()).toEqual({ balance: INITIAL_BALANCE, pending: 0n, fees: 0n });
   expect(await world.execution(requestId)).toMatchObject({ settled: true, costUsd: 0n });
   const { rows } = await world.pool.query<{ detail: string }>(
     "select detail from request_events where request_id = $1 and event = 'executionImpossible'",
@@ -137,7 +137,7 @@ test("a call that reverts in its block fails, and the app pays only the gas", as
   const { costUsd } = await world.execution(requestId);
   expect(costUsd).toBe(receipt.gasUsed * receipt.effectiveGasPrice * 2_500n);
   const { balance, pending, fees } = await world.book();
-  expect({ pending, total: balance + fees }).toEqual({ pending: 0n, total: GIVEN });
+  expect({ pending, total: balance + fees }).toEqual({ pending: 0n, total: INITIAL_BALANCE });
   expect(fees * 10n ** 12n - costUsd).toBeLessThan(2n * 10n ** 12n);
 });
 
@@ -218,7 +218,7 @@ test("a call that is never mined frees its nonce, and the app's reservation is r
   const end = await world.untilFinal(requestId);
   expect(end).toMatchObject({ status: "failure", failReason: "TRANSACTION_NOT_INCLUDED", inTxHashes: [] });
   expect(await origin.sentBy(executor)).toMatchObject([{ to: executor, input: "0x" }]);
-  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+  expect(await world.book()).toEqual({ balance: INITIAL_BALANCE, pending: 0n, fees: 0n });
 });
 
 test("while the executor lacks native tokens, accepted calls wait, an alert is raised, and the calls are finally abandoned", async () => {
@@ -235,10 +235,10 @@ test("while the executor lacks native tokens, accepted calls wait, an alert is r
     status: "failure",
     failReason: "TRANSACTION_NOT_INCLUDED",
   });
-  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+  expect(await world.book()).toEqual({ balance: INITIAL_BALANCE, pending: 0n, fees: 0n });
 });
 
-test("a call that one process abandoned is not broadcast by another one that had read it before", async () => {
+test("a call that one process abandoned is not broadcast by another process that had read it before", async () => {
   const { services, clock, origin, executor } = world;
   const requestId = await world.execute(world.mintCall(world.anAddress()));
   let isFirst = true;
@@ -260,10 +260,10 @@ test("a call that one process abandoned is not broadcast by another one that had
   expect(await services.reads.slotOfLeg("execution", requestId)).toBeUndefined();
   await origin.mine();
   expect(await origin.sentBy(executor)).toEqual([]);
-  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+  expect(await world.book()).toEqual({ balance: INITIAL_BALANCE, pending: 0n, fees: 0n });
 });
 
-test("a call that one process broadcast is not abandoned by another one whose deadline passed", async () => {
+test("a call that one process broadcast is not abandoned by another process whose deadline passed", async () => {
   const { services, clock, origin, executor, anAddress } = world;
   const requestId = await world.execute(world.mintCall(anAddress()));
   let isFirst = true;
@@ -302,8 +302,8 @@ test("broadcasts only as many calls as the executor's native tokens cover togeth
     await world.execute(world.mintCall(anAddress())),
   ];
   const { gasLimit } = await world.execution(requestIds[0] ?? "0x");
-  const one = gasLimit * origin.connected.pulse.gasPrices().maxFeePerGas;
-  await origin.client.setBalance({ address: executor, value: one + one / 2n });
+  const singleCost = gasLimit * origin.connected.pulse.gasPrices().maxFeePerGas;
+  await origin.client.setBalance({ address: executor, value: singleCost + singleCost / 2n });
   await world.watch(origin);
   await world.work();
   const slots = await world.services.reads.unsettledSlots(origin.chain.id, executor);
@@ -326,8 +326,8 @@ test("the sponsor is charged for a call's value, and only as far as its rules al
   expect(await origin.balance(recipient, "0x0000000000000000000000000000000000000000")).toBe(value);
   const { costUsd } = await world.execution(requestId);
   expect(costUsd).toBeGreaterThan(value * 2_500n);
-  const poorer = { ...world.app, rules: { maxCallValueUsd: 2n * ONE_USD } };
-  await expect(world.tryExecute({ to: recipient, value }, poorer)).rejects.toThrow(/maxCallValueUsd/);
+  const strictApp = { ...world.app, rules: { maxCallValueUsd: 2n * ONE_USD } };
+  await expect(world.tryExecute({ to: recipient, value }, strictApp)).rejects.toThrow(/maxCallValueUsd/);
 });
 
 test.each([
@@ -347,7 +347,7 @@ test.each([
     code: "INSUFFICIENT_FUNDS",
     message: expect.stringContaining("not held for fast fills") as string,
   });
-  expect(await world.book(sponsor.key)).toMatchObject({ balance: GIVEN, pending: 0n });
+  expect(await world.book(sponsor.key)).toMatchObject({ balance: INITIAL_BALANCE, pending: 0n });
   const requestId = await world.execute({ to: recipient, value: 10n ** 15n }, sponsor.key);
   await world.untilFinal(requestId);
   expect(await origin.balance(recipient, "0x0000000000000000000000000000000000000000")).toBe(10n ** 15n);
@@ -379,7 +379,7 @@ test("charges a call's native value with the service fee and spread of its pair,
   const gasWei = (slot?.gasUsed ?? 0n) * (slot?.effectiveGasPrice ?? 0n);
   expect(costUsd).toBe((value * 25_065n) / 10n + gasWei * 2_500n + origin.chain.fees.flatUsd);
   expect(reservedUsd).toBeGreaterThan(costUsd);
-  expect((GIVEN - (await world.book()).balance) * 10n ** 12n).toBeGreaterThanOrEqual(costUsd);
+  expect((INITIAL_BALANCE - (await world.book()).balance) * 10n ** 12n).toBeGreaterThanOrEqual(costUsd);
 });
 
 test("a balance in the native token pays for a call's value without a fee", async () => {
@@ -387,9 +387,9 @@ test("a balance in the native token pays for a call's value without a fee", asyn
   const caller = await world.anApp({}, 0n);
   const wallet = caller.fundingAddress ?? anAddress();
   const asset = { chainId: origin.chain.id, currency: origin.chain.native.address };
-  const given = 10n ** 17n;
+  const topUp = 10n ** 17n;
   await services.uow.run((tx) =>
-    creditTopUp(services, tx, { wallet, asset, amount: given, movementKey: "given" }),
+    creditTopUp(services, tx, { wallet, asset, amount: topUp, movementKey: "given" }),
   );
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
   const value = 10n ** 15n;
@@ -459,15 +459,15 @@ test("counts the value of accepted calls, and not that of refused calls, against
   world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
   // The exposure is $2.50, then $5.00.
   expect(await call(10n ** 15n)).toMatchObject({ kind: "accepted" });
-  const once = await world.book();
-  expect(once.balance).toBeLessThan(before.balance);
+  const afterFirstCall = await world.book();
+  expect(afterFirstCall.balance).toBeLessThan(before.balance);
   await expect(call(2n * 10n ** 15n)).rejects.toMatchObject({
     code: "PRICE_FETCH_FAILED",
     message: expect.stringMatching(
       /^The limit per minute on trades with \S+ is used up; try again in the next minute$/,
     ) as string,
   });
-  expect(await world.book()).toEqual(once);
+  expect(await world.book()).toEqual(afterFirstCall);
   expect(await call(10n ** 15n)).toMatchObject({ kind: "accepted" });
   await expect(call(10n ** 15n)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
   // Paying for gas alone is not a trade.
@@ -523,7 +523,7 @@ test("while a chain is paused, new calls on it are refused, and earlier accepted
     facts: { data: { pausedScope: `chain:${origin.chain.id}` } },
   });
   const { balance, pending } = await world.book();
-  expect(balance + pending).toBe(GIVEN);
+  expect(balance + pending).toBe(INITIAL_BALANCE);
   for (let round = 0; round < 4; round++) await world.round();
   expect(await origin.balance(recipient, usdc)).toBe(0n);
   expect((await world.status(accepted)).status).toBe("waiting");

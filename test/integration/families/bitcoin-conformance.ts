@@ -11,7 +11,7 @@ import {
   FEE,
   spend,
   type Owner,
-  type Paid,
+  type PaymentOutput,
 } from "../../support/bitcoin-world.ts";
 import type {
   FamilyWorld,
@@ -36,7 +36,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
   const fronts: FaultyFronts[] = [];
 
   const ownerOf = (canonical: string): Owner => {
-    const owner = [...recipients, depository, former].find((one) => one.canonical === canonical);
+    const owner = [...recipients, depository, former].find((candidate) => candidate.canonical === canonical);
     if (owner === undefined) throw new Error(`unknown account ${canonical}`);
     return owner;
   };
@@ -46,7 +46,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     return tx.id;
   };
   const utxo = async (owner: Owner, amount = 4n * AMOUNT) => await utxoOf(controls, owner, amount);
-  const transfer = async (from: Owner, outputs: readonly Paid[]): Promise<string> =>
+  const transfer = async (from: Owner, outputs: readonly PaymentOutput[]): Promise<string> =>
     await mined(spend([await utxo(from)], outputs));
   const deposited = async (
     texts: readonly string[],
@@ -69,7 +69,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     await deposited(texts, { depositId: undefined, index: "0" });
   const pay = async ({ orderId, payments }: PaymentPlan): Promise<string> =>
     await transfer(solver, [...paidBy(payments), { text: orderId }]);
-  const paidBy = (payments: PaymentPlan["payments"]): readonly Paid[] =>
+  const paidBy = (payments: PaymentPlan["payments"]): readonly PaymentOutput[] =>
     payments.map(({ recipient, amount }) => ({ to: ownerOf(recipient), amount }));
   /** URLs of the honest node behind a front that always has this fault. */
   const behind = async (fault: ChooseFault): Promise<readonly string[]> => {
@@ -99,7 +99,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
   const payout = async ({ recipient, amount }: WithdrawalPlan) => {
     const held = await utxo(depository, amount + AMOUNT);
     const feeUtxo = await utxo(solver);
-    const outputs: readonly Paid[] = [
+    const outputs: readonly PaymentOutput[] = [
       { to: ownerOf(recipient), amount },
       { to: depository, amount: AMOUNT },
     ];
@@ -111,7 +111,8 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
       return await mined(tx);
     };
     /** Spends the depository's output in another transaction. */
-    const instead = async (paid: readonly Paid[]): Promise<string> => await send(spend([held], paid));
+    const instead = async (paid: readonly PaymentOutput[]): Promise<string> =>
+      await send(spend([held], paid));
     const made = {
       payload,
       withdrawalId: sha256(Buffer.from(payload)),
@@ -255,7 +256,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     own: {
       "unconfirmed and replaced with a higher fee": async (tools) => {
         const held = await utxo(user);
-        const paid: readonly Paid[] = [{ to: depository, amount: AMOUNT }, { text: tools.newId() }];
+        const paid: readonly PaymentOutput[] = [{ to: depository, amount: AMOUNT }, { text: tools.newId() }];
         const first = spend([held], paid);
         await controls.send(first.hex);
         await tools.refuses({ transactionId: first.id, as: "not_final" });
@@ -308,10 +309,10 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         const request = { recipient: recipients[0].canonical, currency: BTC, amount: AMOUNT };
         for (const what of ["execute", "expire"] as const) {
           const made = async (plan: WithdrawalPlan) => {
-            const one = await payout(plan);
-            if (what === "execute") await one.execute();
-            else await one.expire();
-            return one;
+            const payment = await payout(plan);
+            if (what === "execute") await payment.execute();
+            else await payment.expire();
+            return payment;
           };
           await tools.withdrawal(request, made, "pending");
         }

@@ -16,16 +16,16 @@ import {
 } from "../../support/bitcoin-world.ts";
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 
-nonEvmConnectionContract("the adapter of Bitcoin", async () => await bitcoinThrough(connectBitcoin));
+nonEvmConnectionContract("the adapter of Bitcoin", async () => await startBitcoinWorld(connectBitcoin));
 
 // No server listens at the first endpoint. The other two are a quorum.
 nonEvmConnectionContract(
   "three endpoints of Bitcoin, the first of which is down",
-  async () => await bitcoinThrough(async (options) => await connectAll(options, ["http://127.0.0.1:1"])),
+  async () => await startBitcoinWorld(async (options) => await connectAll(options, ["http://127.0.0.1:1"])),
 );
 
 test("a Bitcoin payment waits while one of two endpoints is down, and continues when it returns", async () => {
-  const world = await bitcoinThrough(connectAll);
+  const world = await startBitcoinWorld(connectAll);
   try {
     const { connection, currency, amount } = world;
     const payment = { recipient: await world.aRecipient(), currency, amount, orderId: undefined };
@@ -45,7 +45,7 @@ test("a Bitcoin payment waits while one of two endpoints is down, and continues 
 });
 
 test("a Bitcoin deposit waits while one of two endpoints is down, and counts when it returns", async () => {
-  const world = await bitcoinThrough(connectAll);
+  const world = await startBitcoinWorld(connectAll);
   try {
     const { connection, amount } = world;
     const { txId } = await world.deposit(amount, undefined);
@@ -65,7 +65,7 @@ test("a Bitcoin deposit waits while one of two endpoints is down, and counts whe
 });
 
 test("a Bitcoin payment can still be mined until a block spends one of its inputs", async () => {
-  const world = await bitcoinThrough(connectBitcoin);
+  const world = await startBitcoinWorld(connectBitcoin);
   try {
     const { connection, currency, amount } = world;
     const payment = { recipient: await world.aRecipient(), currency, amount, orderId: undefined };
@@ -81,8 +81,8 @@ test("a Bitcoin payment can still be mined until a block spends one of its input
   }
 });
 
-test("a lost attempt is not dead while an unlisted attempt at its payment was mined or can be", async () => {
-  const world = await bitcoinThrough(connectBitcoin);
+test("a lost attempt is not dead while an unlisted attempt at its payment was or can be mined", async () => {
+  const world = await startBitcoinWorld(connectBitcoin);
   try {
     const { connection, currency, amount } = world;
     const aPayment = async () => ({
@@ -119,12 +119,12 @@ test("a lost attempt is not dead while an unlisted attempt at its payment was mi
   }
 });
 
-/** Connects to the endpoints `further`, followed by those of the attestation. */
+/** Connects to `firstUrls`, followed by the endpoints of the attestation. */
 async function connectAll(
   { chain, attestation, ...options }: NonEvmOptions,
-  further: readonly string[] = [],
+  firstUrls: readonly string[] = [],
 ): Promise<OpenConnection> {
-  const rpcUrls = [...further, ...attestation.rpcUrls];
+  const rpcUrls = [...firstUrls, ...attestation.rpcUrls];
   return await connectNonEvm({
     ...options,
     chain: { ...chain, vmType: "bvm", rpcUrl: rpcUrls[0] ?? "", rpcUrls },
@@ -137,7 +137,7 @@ interface BitcoinWorld extends NonEvmWorld {
   setSecondDown(isDown: boolean): void;
 }
 
-async function bitcoinThrough(
+async function startBitcoinWorld(
   connect: (options: NonEvmOptions) => OpenConnection | Promise<OpenConnection>,
 ): Promise<BitcoinWorld> {
   const bitcoin = await startBitcoin();
@@ -158,7 +158,7 @@ async function bitcoinThrough(
     onFault: () => {},
   });
   const connection = await open.withKey(`0x${Buffer.from(solver.key).toString("hex")}`);
-  const paid = new Map<Hex, Owner>();
+  const recipients = new Map<Hex, Owner>();
   return {
     connection,
     currency: encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm")),
@@ -166,25 +166,28 @@ async function bitcoinThrough(
     canCancel: true,
     aRecipient: async () => {
       const owner = anOwner();
-      paid.set(owner.bytes, owner);
+      recipients.set(owner.bytes, owner);
       return owner.bytes;
     },
     deposit: async (amount, orderId) => {
       const user = anOwner();
-      const index = await utxoOf(controls, user, 100_000n);
+      const utxo = await utxoOf(controls, user, 100_000n);
       const text = orderId === undefined ? [] : [{ text: orderId }];
-      const transaction = spend([index], [{ to: depository, amount }, ...text]);
+      const transaction = spend([utxo], [{ to: depository, amount }, ...text]);
       await controls.send(transaction.hex);
       return { txId: `0x${transaction.id}`, sender: user.bytes };
     },
     mine: async () => void (await controls.mine(1)),
     settle: async () => void (await controls.mine(CONFIRMATIONS)),
     received: async (recipient) => {
-      const answer = await fetch(`${esploraUrl}/address/${paid.get(recipient)?.address}/utxo`);
-      return ((await answer.json()) as { value: number }[]).reduce((sum, one) => sum + BigInt(one.value), 0n);
+      const answer = await fetch(`${esploraUrl}/address/${recipients.get(recipient)?.address}/utxo`);
+      return ((await answer.json()) as { value: number }[]).reduce(
+        (sum, output) => sum + BigInt(output.value),
+        0n,
+      );
     },
     setDown: (isDown) => {
-      for (const one of [fronts, second]) one.begin(() => (isDown ? { instead: "closed" } : undefined));
+      for (const front of [fronts, second]) front.begin(() => (isDown ? { instead: "closed" } : undefined));
     },
     setSecondDown: (isDown) => second.begin(() => (isDown ? { instead: "closed" } : undefined)),
     close: async () => {

@@ -9,8 +9,8 @@ export async function startEvmFamily(): Promise<FamilyWorld> {
   return await machineFamily(machine, {
     foreignAddress: "TXtEs6t2oUWQsNos7m68gbHdE9Q5n6x2oN",
     startOther: async (kind) => await startEvmMachine(kind === "sameNetwork" ? undefined : 31_478),
-    payNamingTwo: async ([one, other], call) =>
-      await machine.send("solver", { ...call, data: withOrderId(withOrderId(call.data, one), other) }),
+    payNamingTwo: async ([firstId, secondId], call) =>
+      await machine.send("solver", { ...call, data: withOrderId(withOrderId(call.data, firstId), secondId) }),
     own: {},
   });
 }

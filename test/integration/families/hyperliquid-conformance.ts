@@ -42,7 +42,7 @@ const DAY_MS = 86_400_000;
 
 const account = (key: number): PrivateKeyAccount =>
   privateKeyToAccount(`0x${key.toString(16).padStart(64, "0")}`);
-const addressOf = (one: PrivateKeyAccount): Address => one.address.toLowerCase() as Address;
+const addressOf = (wallet: PrivateKeyAccount): Address => wallet.address.toLowerCase() as Address;
 const [user, solver, depository, former] = [account(0x51), account(0x52), account(0x53), account(0x54)];
 const DEPOSITORY = addressOf(depository);
 const FORMER = addressOf(former);
@@ -53,7 +53,7 @@ const SUB_ACCOUNT: Address = `0x${"b1".repeat(20)}`;
 export async function startHyperliquidFamily(mappings: MappingBook): Promise<FamilyWorld> {
   const exchange = await startExchange();
   const { control } = exchange;
-  for (const one of [user, solver, depository, former]) fund(control, addressOf(one));
+  for (const wallet of [user, solver, depository, former]) fund(control, addressOf(wallet));
   fund(control, SUB_ACCOUNT);
   control.addSubAccount(addressOf(user), SUB_ACCOUNT);
   const others: RunningExchange[] = [];
@@ -88,10 +88,12 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   };
   const depositResult = (
     transactionId: string,
-    one: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
+    wanted: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
   ): MadeDeposits => ({
     transactionId,
-    deposits: [{ index: "0", depositor: addressOf(user), currency: PERPS_CURRENCY, amount: AMOUNT, ...one }],
+    deposits: [
+      { index: "0", depositor: addressOf(user), currency: PERPS_CURRENCY, amount: AMOUNT, ...wanted },
+    ],
   });
   const transfer = async ({ orderId, payments }: PaymentPlan, fields: Partial<ExchangeAction> = {}) => {
     const [payment, ...more] = payments;
@@ -231,7 +233,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       },
       innerReverted: ONE_TRANSFER,
       // A nonce is mapped only once. Later mappings are ignored.
-      forTwoOrders: async ([one], payment) => await transfer({ orderId: one, payments: [payment] }),
+      forTwoOrders: async ([orderId], payment) => await transfer({ orderId: orderId, payments: [payment] }),
       returnedByRecipient: async ({ orderId }) =>
         // A transfer between two accounts of one payer.
         mapNonce(
@@ -290,7 +292,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
 
     own: ownCasesOf({ deposit, depositResult, transfer, mapNonce, mappings, transactionOf }),
     close: async () => {
-      for (const one of [exchange, ...others]) await one.close();
+      for (const server of [exchange, ...others]) await server.close();
     },
   };
 }
@@ -299,7 +301,7 @@ interface Tools {
   deposit(id: Hex32 | undefined, fields?: Partial<ExchangeAction>): Promise<string>;
   depositResult(
     transactionId: string,
-    one: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
+    wanted: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
   ): MadeDeposits;
   transfer(plan: PaymentPlan, fields?: Partial<ExchangeAction>): Promise<string>;
   mapNonce(transactionId: string, id: Hex32, laterBy?: bigint): string;
@@ -402,10 +404,10 @@ function chainAt(urls: readonly string[]): ConfiguredChain {
   };
 }
 
-function fund(control: ExchangeControl, one: Address): void {
-  control.fund(one, "1000000");
-  control.fund(one, "1000000", "USDC", "spot");
-  control.fund(one, "1000000", "HYPE", "spot");
+function fund(control: ExchangeControl, address: Address): void {
+  control.fund(address, "1000000");
+  control.fund(address, "1000000", "USDC", "spot");
+  control.fund(address, "1000000", "HYPE", "spot");
 }
 
 function sendAsset(fields: Partial<ExchangeAction>, nonce: number): ExchangeAction {

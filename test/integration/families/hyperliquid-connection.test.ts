@@ -47,10 +47,10 @@ async function openConnection(
   exchange: RunningExchange,
   urls: readonly string[] = [exchange.url],
 ): Promise<PayingConnection> {
-  for (const one of [solver, user]) {
-    exchange.control.fund(one, "1000");
-    exchange.control.fund(one, "1000", "USDC", "spot");
-    exchange.control.fund(one, "1000", "HYPE", "spot");
+  for (const wallet of [solver, user]) {
+    exchange.control.fund(wallet, "1000");
+    exchange.control.fund(wallet, "1000", "USDC", "spot");
+    exchange.control.fund(wallet, "1000", "HYPE", "spot");
   }
   const attestation: ConfiguredChain = {
     name: "hyperliquid",
@@ -200,21 +200,24 @@ test("a deposit reports the nonce that it was signed with, and its time", async 
 
 test("a deposit that only the first of three endpoints shows waits until a second endpoint shows it", async () => {
   const fronts = await startFaultyFronts([exchange.url, exchange.url]);
-  const three = await openConnection(exchange, [exchange.url, ...fronts.urls]);
+  const quorumConnection = await openConnection(exchange, [exchange.url, ...fronts.urls]);
   try {
     const txHash = await sent(exchange);
     // The other endpoints do not know this transaction.
     fronts.begin(() => ({ question: (text) => text.replaceAll(txHash, `0x${"77".repeat(32)}`) }));
-    const waiting = await three.arrivals(undefined);
+    const waiting = await quorumConnection.arrivals(undefined);
     expect(waiting.deposits).toEqual([]);
-    expect(await three.arrivalsOf(txHash)).toEqual({ kind: "notFinal" });
+    expect(await quorumConnection.arrivalsOf(txHash)).toEqual({ kind: "notFinal" });
     fronts.begin(() => undefined);
     await expect
-      .poll(async () => (await three.arrivals(waiting.cursor)).deposits, { timeout: 5_000 })
+      .poll(async () => (await quorumConnection.arrivals(waiting.cursor)).deposits, { timeout: 5_000 })
       .toMatchObject([{ txHash, amount: 1_000_000n }]);
-    expect(await three.arrivalsOf(txHash)).toMatchObject({ kind: "final", deposits: [{ txHash }] });
+    expect(await quorumConnection.arrivalsOf(txHash)).toMatchObject({
+      kind: "final",
+      deposits: [{ txHash }],
+    });
   } finally {
-    await three.close();
+    await quorumConnection.close();
     await fronts.close();
   }
 });
@@ -476,10 +479,12 @@ test("reposting a payment whose outcome a flood hides pays once, and it is never
   expect(await acceptedPayments(connection, second, payment)).toEqual(["itself", "order"]);
   expect(await connection.isPayment(back, { ...payment, recipient: solver })).toBe(true);
   expect(await connection.isPayment(back, payment)).toBe(false);
-  for (const one of [attempt, second, back]) expect(await connection.send(one)).toHaveProperty("refused");
+  for (const unsafe of [attempt, second, back])
+    expect(await connection.send(unsafe)).toHaveProperty("refused");
   expect(exchange.control.balance(recipient)).toBe("0.01");
   time += 5 * DAY_MS;
-  for (const one of [attempt, second, back]) expect((await connection.outcome(one)).kind).not.toBe("dead");
+  for (const unsafe of [attempt, second, back])
+    expect((await connection.outcome(unsafe)).kind).not.toBe("dead");
   exchange.control.lie(undefined);
   expect((await connection.outcome(attempt)).kind).toBe("final");
   expect((await connection.outcome(back)).kind).toBe("dead");

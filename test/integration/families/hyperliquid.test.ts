@@ -37,9 +37,9 @@ let closing: (() => Promise<void>)[];
 beforeEach(async () => {
   exchange = await startExchange({ profile });
   closing = [async () => await exchange.close()];
-  for (const one of [userAddress, depository]) {
-    exchange.control.fund(one, "1000");
-    exchange.control.fund(one, "1000", "USDC", "spot");
+  for (const address of [userAddress, depository]) {
+    exchange.control.fund(address, "1000");
+    exchange.control.fund(address, "1000", "USDC", "spot");
   }
 });
 afterEach(async () => {

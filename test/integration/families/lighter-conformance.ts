@@ -217,7 +217,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
 
     own: {},
     close: async () => {
-      for (const one of [lighter, ...others]) await one.close();
+      for (const server of [lighter, ...others]) await server.close();
     },
   };
 }

@@ -108,9 +108,9 @@ test("a transaction in a block is not final, and one that was reorged out with i
 test("lagging endpoints agree once they catch up, and endpoints that contradict each other are reported", async () => {
   const late = await lighter.openEndpoint();
   const reported: unknown[] = [];
-  const options = { onDisagreement: (one: unknown) => void reported.push(one) };
-  const two = { rpcUrls: [lighter.url, late.url], rpcQuorum: 2 };
-  const source = sourceOf(two, options);
+  const options = { onDisagreement: (disagreement: unknown) => void reported.push(disagreement) };
+  const twoEndpoints = { rpcUrls: [lighter.url, late.url], rpcQuorum: 2 };
+  const source = sourceOf(twoEndpoints, options);
   await deposit();
   await fetch(`${late.url}/info`);
   late.faults.isBehind = true;

@@ -22,7 +22,9 @@ function emitting(logs: readonly RawLog[]): string {
   return logs
     .map(({ topics, data }) => {
       const words = data.slice(2).match(/.{64}/g) ?? [];
-      const stored = words.map((one, at) => `${push(`0x${one}`)}${push(BigInt(at * 32))}52`).join("");
+      const stored = words
+        .map((dataWord, at) => `${push(`0x${dataWord}`)}${push(BigInt(at * 32))}52`)
+        .join("");
       const pushed = topics.toReversed().map(push).join("");
       return `${stored}${pushed}${push(BigInt(words.length * 32))}${push(0n)}${(0xa0 + topics.length).toString(16)}`;
     })
@@ -48,21 +50,21 @@ export function selfDestructCode(heir: Address): Hex {
 }
 
 /**
- * Code of a token that reports a balance of `amount` more for every holder after each `transferFrom`. The
- * first `transferFrom` emits the given logs, later ones emit nothing.
+ * Code of a token whose `balanceOf` grows by `amount` for every holder with each `transferFrom`. Only the
+ * first `transferFrom` emits the given logs.
  */
 export function pretendingToken(amount: bigint, logs: readonly RawLog[]): Hex {
   const at = (offset: number): string => offset.toString(16).padStart(4, "0");
   // Long calldata is a `transferFrom`: jumps to the second part. Otherwise returns `amount` times the number
   // of `transferFrom` calls.
-  const ask = `6063361161${"????"}57`;
-  const answer = `600054${push(amount)}0260005260206000f3`;
-  const second = (ask.length + answer.length) / 2;
+  const jumpIfTransfer = `6063361161${"????"}57`;
+  const returnBalance = `600054${push(amount)}0260005260206000f3`;
+  const second = (jumpIfTransfer.length + returnBalance.length) / 2;
   // Counts the calls, and emits only on the first one.
   const count = `5b600054600101806000556001141561${"!!!!"}57`;
   const emitted = emitting(logs);
   const end = second + (count.length + emitted.length) / 2;
   return creating(
-    `${ask.replace("????", at(second))}${answer}${count.replace("!!!!", at(end))}${emitted}5b${returnWord(1n)}`,
+    `${jumpIfTransfer.replace("????", at(second))}${returnBalance}${count.replace("!!!!", at(end))}${emitted}5b${returnWord(1n)}`,
   );
 }

@@ -266,12 +266,12 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     finalize: machine.finalize,
 
     deposits: {
-      twoInOne: async ([one, two]) => ({
+      twoInOne: async ([firstId, secondId]) => ({
         transactionId: await send(
           "user",
-          together([depositNative(AMOUNT, one), depositNative(2n * AMOUNT, two)]),
+          together([depositNative(AMOUNT, firstId), depositNative(2n * AMOUNT, secondId)]),
         ),
-        deposits: [deposit("0", one, native()), deposit("1", two, native(2n * AMOUNT))],
+        deposits: [deposit("0", firstId, native()), deposit("1", secondId, native(2n * AMOUNT))],
       }),
       none: async () => ({
         transactionId: await send("user", { to: token, data: erc20("transfer", bob, 1n) }),
@@ -333,16 +333,16 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         const liar = await machine.deploy(pretendingToken(AMOUNT, []));
         return { transactionId: await send("user", depositErc20(liar, AMOUNT, id)), as: "empty" };
       },
-      reportedTwice: async ([one, two]) => {
+      reportedTwice: async ([firstId, secondId]) => {
         const logs: RawLog[] = [
           { topics: [TRANSFER, eventWord(user), eventWord(depository)], data: eventWord(AMOUNT) },
         ];
         const liar = await machine.deploy(pretendingToken(AMOUNT, logs));
         const transactionId = await send(
           "user",
-          together([depositErc20(liar, AMOUNT, one), depositErc20(liar, AMOUNT, two)]),
+          together([depositErc20(liar, AMOUNT, firstId), depositErc20(liar, AMOUNT, secondId)]),
         );
-        return { transactionId, deposits: [deposit("0", one, { currency: liar })] };
+        return { transactionId, deposits: [deposit("0", firstId, { currency: liar })] };
       },
       throughForwarder: async (id) => ({
         transactionId: await send("solver", together([depositNative(AMOUNT, id)])),
@@ -484,7 +484,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     },
 
     close: async () => {
-      for (const one of opened) await one.close();
+      for (const resource of opened) await resource.close();
       await machine.close();
     },
   };

@@ -144,14 +144,14 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
     finalize: async () => node.controls.finalize(),
 
     deposits: {
-      twoInOne: async ([one, two]) => {
-        const second = await depositing(two, { currency: NATIVE });
-        const transactionId = await world.send(user, [await depositing(one), memo("between"), second]);
-        const [deposit] = made("", { depositId: one }).deposits;
+      twoInOne: async ([firstId, secondId]) => {
+        const second = await depositing(secondId, { currency: NATIVE });
+        const transactionId = await world.send(user, [await depositing(firstId), memo("between"), second]);
+        const [deposit] = made("", { depositId: firstId }).deposits;
         if (deposit === undefined) throw new Error("unreachable");
         return {
           transactionId,
-          deposits: [deposit, { ...deposit, index: "2", currency: NATIVE, depositId: two }],
+          deposits: [deposit, { ...deposit, index: "2", currency: NATIVE, depositId: secondId }],
         };
       },
       none: async () => empty(await world.send(solver, [lamportTransfer(solver.address, first.address, 1n)])),
@@ -244,8 +244,12 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           skipPreflight: true,
         }),
       innerReverted: not("an inner failure reverts its whole transaction"),
-      forTwoOrders: async ([one, two], payment) =>
-        await world.send(solver, [...(await payments({ payments: [payment] })), memo(one), memo(two)]),
+      forTwoOrders: async ([firstId, secondId], payment) =>
+        await world.send(solver, [
+          ...(await payments({ payments: [payment] })),
+          memo(firstId),
+          memo(secondId),
+        ]),
       returnedByRecipient: async (plan) =>
         await world.send(
           [solver, first],
@@ -387,7 +391,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       },
     },
     close: async () => {
-      for (const one of [world, ...open]) await one.close();
+      for (const resource of [world, ...open]) await resource.close();
     },
   };
 }

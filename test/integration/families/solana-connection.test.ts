@@ -184,32 +184,35 @@ test("reports every attestable deposit exactly once, when final, oldest first", 
   // The same cursor returns the same deposits, and the next cursor returns none.
   expect((await connection.arrivals(cursor)).deposits).toEqual(read.deposits);
   expect((await connection.arrivals(read.cursor)).deposits).toEqual([]);
-  const one = await connection.arrivalsOf(transactionIdBytes("solana-vm", withFee) as TxHash);
-  expect(one).toMatchObject({ kind: "final", deposits: [read.deposits[2]] });
+  const arrivals = await connection.arrivalsOf(transactionIdBytes("solana-vm", withFee) as TxHash);
+  expect(arrivals).toMatchObject({ kind: "final", deposits: [read.deposits[2]] });
   expect(await connection.arrivalsOf(`0x${"07".repeat(64)}` as TxHash)).toEqual({ kind: "absent" });
 });
 
 test("a deposit that only the first of three endpoints shows waits until a second endpoint shows it", async () => {
   const fronts = await startFaultyFronts([world.node.url, world.node.url]);
-  const three = await aConnection([world.node.url, ...fronts.urls]);
+  const quorumConnection = await aConnection([world.node.url, ...fronts.urls]);
   try {
     finalize();
-    const { cursor } = await three.arrivals(undefined);
+    const { cursor } = await quorumConnection.arrivals(undefined);
     const signature = await world.send(world.user, [await world.deposit({ id: id(12), amount: 6n })]);
     finalize();
     // The other endpoints do not know this transaction.
     const absent = "99eUso3aSbE9tqGSTXzo3TLfKb9RkMTURrHKQ1K7Zh3BbeqPevr5E1iCbpTjqHuTFLtfxTTD5ekfVuZFzQyEQf8";
     fronts.begin(() => ({ question: (text) => text.replaceAll(signature, absent) }));
-    expect(await three.arrivals(cursor)).toMatchObject({ deposits: [], cursor });
+    expect(await quorumConnection.arrivals(cursor)).toMatchObject({ deposits: [], cursor });
     const txHash = transactionIdBytes("solana-vm", signature) as TxHash;
-    expect(await three.arrivalsOf(txHash)).toEqual({ kind: "notFinal" });
+    expect(await quorumConnection.arrivalsOf(txHash)).toEqual({ kind: "notFinal" });
     fronts.begin(() => undefined);
     await expect
-      .poll(async () => (await three.arrivals(cursor)).deposits, { timeout: 5_000 })
+      .poll(async () => (await quorumConnection.arrivals(cursor)).deposits, { timeout: 5_000 })
       .toMatchObject([{ txHash, amount: 6n, id: id(12) }]);
-    expect(await three.arrivalsOf(txHash)).toMatchObject({ kind: "final", deposits: [{ txHash }] });
+    expect(await quorumConnection.arrivalsOf(txHash)).toMatchObject({
+      kind: "final",
+      deposits: [{ txHash }],
+    });
   } finally {
-    await three.close();
+    await quorumConnection.close();
     await fronts.close();
   }
 });
@@ -239,15 +242,15 @@ test.each<[string, (json: unknown) => unknown]>([
   "does not sign bytes that are made from what only the first of three endpoints gives: %s",
   async (_, answer) => {
     const fronts = await startFaultyFronts([world.node.url]);
-    const three = await aConnection([...fronts.urls, world.node.url, world.node.url]);
+    const quorumConnection = await aConnection([...fronts.urls, world.node.url, world.node.url]);
     try {
       fronts.begin(() => ({ answer }));
       const payment = aPayment((await solanaKey()).address);
-      await expect(three.prepare(payment, [], [])).rejects.toMatchObject({ kind: "inconsistent" });
+      await expect(quorumConnection.prepare(payment, [], [])).rejects.toMatchObject({ kind: "inconsistent" });
       // Another endpoint prepares the next payment.
-      expect(await three.prepare(payment, [], [])).toHaveProperty("raw");
+      expect(await quorumConnection.prepare(payment, [], [])).toHaveProperty("raw");
     } finally {
-      await three.close();
+      await quorumConnection.close();
       await fronts.close();
     }
   },
@@ -280,11 +283,13 @@ test("reports the funds at a deposit address that two of three endpoints show, r
     if (!Array.isArray(value)) return json;
     return {
       ...(json as object),
-      value: value.map((one: unknown) => (one === null ? one : { ...(one as object), lamports })),
+      value: value.map((account: unknown) =>
+        account === null ? account : { ...(account as object), lamports },
+      ),
     };
   };
   const fronts = await startFaultyFronts([world.node.url]);
-  const three = await aConnection([...fronts.urls, world.node.url, world.node.url]);
+  const quorumConnection = await aConnection([...fronts.urls, world.node.url, world.node.url]);
   try {
     for (const fault of [
       { answer: lamportsAre(99_000_000) },
@@ -292,13 +297,13 @@ test("reports the funds at a deposit address that two of three endpoints show, r
       { instead: "status500" },
     ] as const) {
       fronts.begin(() => fault);
-      const { depositAddresses } = three;
+      const { depositAddresses } = quorumConnection;
       const read = await depositAddresses?.held([{ address, sweeps: [] }], [bytes(NATIVE)]);
       expect(read?.held).toEqual([{ account: address, currency: bytes(NATIVE), amount: 20_000_000n }]);
       expect(await depositAddresses?.sweepable(key, bytes(NATIVE), [])).toBe(20_000_000n);
     }
   } finally {
-    await three.close();
+    await quorumConnection.close();
     await fronts.close();
   }
 });
@@ -451,19 +456,19 @@ test("a completed payment is never reported as dead, even if a node omits it", a
     "getTransaction",
   ])
     expect(
-      await outcomeUnder((one) =>
-        one === method ? { kind: "error", code: -32005, message: "behind" } : noStatus(one),
+      await outcomeUnder((called) =>
+        called === method ? { kind: "error", code: -32005, message: "behind" } : noStatus(called),
       ),
     ).toBe("fault");
   // The node's history does not reach back to the time when the payment was signed.
   const slot = world.node.controls.slot();
   expect(
-    await outcomeUnder((one) =>
-      one === "getFirstAvailableBlock"
+    await outcomeUnder((called) =>
+      called === "getFirstAvailableBlock"
         ? { kind: "lie", tell: () => slot }
-        : one === "getSignaturesForAddress"
+        : called === "getSignaturesForAddress"
           ? { kind: "lie", tell: () => [] }
-          : noStatus(one),
+          : noStatus(called),
     ),
   ).toBe("pruned");
   world.node.controls.trouble(undefined);
@@ -584,7 +589,7 @@ test("a sweep is recognized by its bytes, pays the depository only, and takes it
   ] as const) {
     const payment = aPayment(at.program, { currency, amount, sweeps: swept });
     expect(await connection.refusalOf(payment)).toBeUndefined();
-    const [had, vault, vaultTokens] = [
+    const [balanceBefore, vault, vaultTokens] = [
       await lamports(solver.address),
       await lamports(at.vault),
       await tokens(at.vault, token.mint),
@@ -603,7 +608,7 @@ test("a sweep is recognized by its bytes, pays the depository only, and takes it
     expect(arrived).toEqual(currency === bytes(NATIVE) ? [5_000_003n, 0n] : [0n, 10n]);
     // Without a priority fee the sweep costs one signature, plus the rent of the vault's token account if
     // that was missing.
-    expect([5_000n, attempt.fee]).toContain(had - (await lamports(solver.address)));
+    expect([5_000n, attempt.fee]).toContain(balanceBefore - (await lamports(solver.address)));
     finalize();
     expect((await connection.outcome(attempt)).kind).toBe("final");
   }

@@ -95,7 +95,9 @@ async function tokenSweepOf(issued: Issued, mint: LocalMint, change: Partial<Swe
 /** The instruction with another signer in place of the operator. */
 const signedBy = (instruction: PlainInstruction, key: SolanaKey): PlainInstruction => ({
   ...instruction,
-  keys: instruction.keys.map((one, at) => (at === 2 ? { ...one, pubkey: key.address } : one)),
+  keys: instruction.keys.map((accountMeta, at) =>
+    at === 2 ? { ...accountMeta, pubkey: key.address } : accountMeta,
+  ),
 });
 
 async function lamports(of: string): Promise<bigint> {
@@ -130,9 +132,9 @@ test("sweeps lamports into the vault as a deposit for the order, and any excess 
   for (const excess of [0n, 5_000_000n]) {
     const issued = issue();
     await fund(issued, 20_000_000n + excess);
-    const had = await lamports(world.at.vault);
+    const vaultBefore = await lamports(world.at.vault);
     const signature = await world.send(operator, [sweepOf(issued, { amount: 20_000_000n, excess })]);
-    expect((await lamports(world.at.vault)) - had).toBe(20_000_000n + excess);
+    expect((await lamports(world.at.vault)) - vaultBefore).toBe(20_000_000n + excess);
     expect(await lamports(issued.address)).toBe(0n);
     const due = [20_000_000n, ...(excess > 0n ? [excess] : [])];
     expect(await depositsOf(signature)).toEqual(
@@ -164,11 +166,11 @@ test("sweeps tokens of both programs, in two deposits, and leaves the other toke
   for (const mint of [world.token, world.feeToken]) {
     const issued = issue();
     await mintTo(world.node.url, mint, issued.address, 9_000_000n);
-    const had = await tokens(world.at.vault, mint);
+    const vaultBefore = await tokens(world.at.vault, mint);
     const sweep = await tokenSweepOf(issued, mint, { amount: 5_000_000n, excess: 1_000_000n });
     const signature = await world.send(operator, sweep);
     const isFee = mint === world.feeToken;
-    expect((await tokens(world.at.vault, mint)) - had).toBe(isFee ? 5_940_000n : 6_000_000n);
+    expect((await tokens(world.at.vault, mint)) - vaultBefore).toBe(isFee ? 5_940_000n : 6_000_000n);
     expect(await tokens(issued.address, mint)).toBe(3_000_000n);
     // The event states the amount that the vault received.
     const arrived = isFee ? [4_950_000n, 990_000n] : [5_000_000n, 1_000_000n];
@@ -209,7 +211,7 @@ test("the owner of another depository cannot sweep", async () => {
 
 test("a strict address deposits only for its own order, and an open address deposits for any order", async () => {
   const [strict, open, another] = [issue({ strict: true }), issue(), anOrder()];
-  for (const one of [strict, open]) await fund(one, 10_000_000n);
+  for (const address of [strict, open]) await fund(address, 10_000_000n);
   const amount = 10_000_000n;
   await expect(world.send(operator, [sweepOf(strict, { amount, orderId: another })])).rejects.toThrow(
     custom(6003),

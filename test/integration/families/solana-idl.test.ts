@@ -227,9 +227,9 @@ test.each(["depository", "deposit-address"] as const)(
     );
     const camel = (text: string) => text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toUpperCase();
     const inIdl = [
-      ...idl.instructions.map((one) => ({ word: one.name.toUpperCase(), ...one })),
-      ...(idl.events ?? []).map((one) => ({ word: camel(one.name), ...one })),
-      ...(idl.accounts ?? []).map((one) => ({ word: `${camel(one.name)}_ACCOUNT`, ...one })),
+      ...idl.instructions.map((instruction) => ({ word: instruction.name.toUpperCase(), ...instruction })),
+      ...(idl.events ?? []).map((event) => ({ word: camel(event.name), ...event })),
+      ...(idl.accounts ?? []).map((account) => ({ word: `${camel(account.name)}_ACCOUNT`, ...account })),
     ];
     expect(
       Object.fromEntries(
@@ -265,9 +265,9 @@ test.each(["depository", "deposit-address"] as const)(
         typeof data === "string" ? Buffer.from(data.replace(/^0x/, ""), "hex") : Buffer.from(data);
       expect([...bytes.subarray(0, 8)]).toEqual(discriminator);
       expect(keys.map(({ isSigner }) => isSigner)).toEqual(accounts.map(({ signer = false }) => signer));
-      const writable = accounts.map(({ writable: one = false }, index) =>
+      const writable = accounts.map(({ writable: account = false }, index) =>
         // The program's own address stands for an omitted account.
-        keys[index]?.pubkey === idl.address ? false : one,
+        keys[index]?.pubkey === idl.address ? false : account,
       );
       expect(keys.map(({ isWritable }) => isWritable)).toEqual(writable);
     }

@@ -103,12 +103,12 @@ const account = (lamports: bigint) => ({
 const anOrder = (): OrderId => `0x${randomBytes(32).toString("hex")}` as OrderId;
 
 /** The balance of a token account. */
-function heldOf(of: string): bigint {
-  const found = node.controls.account(of);
+function tokenBalance(tokenAccount: string): bigint {
+  const found = node.controls.account(tokenAccount);
   return found === undefined ? 0n : Buffer.from(found.data).readBigUInt64LE(64);
 }
 const tokensOf = async (wallet: string, mint: string): Promise<bigint> =>
-  heldOf(await associatedTokens(wallet, mint));
+  tokenBalance(await associatedTokens(wallet, mint));
 
 async function quoted(mode: "exactIn" | "exactOut", output: Hex, amount: bigint, input = token.mint) {
   return await source[mode](
@@ -299,7 +299,7 @@ test.each<[what: string, change: (proposal: Proposal) => Promise<Proposal>, abou
     "pays another account",
     async (proposal) =>
       withAccounts(proposal, (accounts) =>
-        accounts.map((one, at) => (at === 3 ? written(pools.authority) : one)),
+        accounts.map((meta, at) => (at === 3 ? written(pools.authority) : meta)),
       ),
     "aggregator",
     "a swap that pays another account",
@@ -320,10 +320,10 @@ test.each<[what: string, change: (proposal: Proposal) => Promise<Proposal>, abou
     async (proposal) => {
       const honest = Buffer.from(proposal.swapInstruction.data, "base64");
       const [plan, numbers] = [honest.subarray(0, -19), honest.subarray(-19)];
-      const own = Buffer.from(numbers);
-      own.writeBigUInt64LE(await tokensOf(user.address, token.mint), 0);
-      own.writeBigUInt64LE(0n, 8);
-      const data = Buffer.concat([plan, own, numbers]).toString("base64");
+      const hostileNumbers = Buffer.from(numbers);
+      hostileNumbers.writeBigUInt64LE(await tokensOf(user.address, token.mint), 0);
+      hostileNumbers.writeBigUInt64LE(0n, 8);
+      const data = Buffer.concat([plan, hostileNumbers, numbers]).toString("base64");
       return { ...proposal, swapInstruction: { ...proposal.swapInstruction, data } };
     },
     "aggregator",

@@ -21,8 +21,8 @@ export async function startTronFamily(): Promise<FamilyWorld> {
   return await machineFamily(machine, {
     foreignAddress: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
     startOther: async (kind) => await startTronMachine(kind === "sameNetwork" ? undefined : 2_494_104_990),
-    payNamingTwo: async ([one, other], call) =>
-      await machine.sendWith({ ...call, data: `${call.data}${one.slice(2)}` }, { memo: other }),
+    payNamingTwo: async ([firstId, secondId], call) =>
+      await machine.sendWith({ ...call, data: `${call.data}${firstId.slice(2)}` }, { memo: secondId }),
     own: {
       "out of energy": async ({ refuses, refusesFill, newId }) => {
         const deposit = encodeFunctionData({

@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   for (const undo of lies.splice(0)) undo();
-  for (const one of opened.splice(0)) await one.close();
+  for (const resource of opened.splice(0)) await resource.close();
 });
 afterAll(async () => await machine.close());
 
@@ -66,7 +66,7 @@ const deposit = async (amount = AMOUNT): Promise<string> =>
 test("decodes everything that the wallet library signs from its bytes", async () => {
   const wallet = createTronWallet(machine.tron.url, `0x${"04".repeat(32)}`);
   const bytes = (minLength: number, maxLength: number) =>
-    fc.uint8Array({ minLength, maxLength }).map((one): Hex => `0x${Buffer.from(one).toString("hex")}`);
+    fc.uint8Array({ minLength, maxLength }).map((data): Hex => `0x${Buffer.from(data).toString("hex")}`);
   const calls = fc.record({
     to: bytes(20, 20),
     input: bytes(1, 300),
@@ -201,39 +201,45 @@ describe("deposits", () => {
     const block = "/walletsolidity/getblock";
     const receipt = "eth_getTransactionReceipt";
     const reported: Record<string, [string, TronLie]> = {
-      "another block": [info, edited((one) => (one.blockNumber -= 1))],
-      "another time": [info, edited((one) => (one.blockTimeStamp += 1_000))],
-      "another transaction's receipt": [info, edited((one) => (one.id = "77".repeat(32)))],
-      "a larger amount": [info, edited((one) => (one.log[0]!.data = one.log[0]!.data.replace("3e8", "3e9")))],
+      "another block": [info, edited((answer) => (answer.blockNumber -= 1))],
+      "another time": [info, edited((answer) => (answer.blockTimeStamp += 1_000))],
+      "another transaction's receipt": [info, edited((answer) => (answer.id = "77".repeat(32)))],
+      "a larger amount": [
+        info,
+        edited((answer) => (answer.log[0]!.data = answer.log[0]!.data.replace("3e8", "3e9"))),
+      ],
       "a larger amount, by the other interface": [
         receipt,
-        edited((one) => (one.logs[0]!.data = one.logs[0]!.data.replace("3e8", "3e9"))),
+        edited((answer) => (answer.logs[0]!.data = answer.logs[0]!.data.replace("3e8", "3e9"))),
       ],
-      "no log": [info, edited((one) => (one.log = []))],
-      "no log, by the other interface": [receipt, edited((one) => (one.logs = []))],
-      "an extra log": [receipt, edited((one) => one.logs.push({ ...one.logs[0]!, logIndex: "0x1" }))],
-      "a failed result": [info, edited((one) => (one.receipt.result = "REVERT"))],
+      "no log": [info, edited((answer) => (answer.log = []))],
+      "no log, by the other interface": [receipt, edited((answer) => (answer.logs = []))],
+      "an extra log": [
+        receipt,
+        edited((answer) => answer.logs.push({ ...answer.logs[0]!, logIndex: "0x1" })),
+      ],
+      "a failed result": [info, edited((answer) => (answer.receipt.result = "REVERT"))],
       "a failed result in the transaction itself": [
         content,
-        edited((one) => (one.ret[0]!.contractRet = "REVERT")),
+        edited((answer) => (answer.ret[0]!.contractRet = "REVERT")),
       ],
-      "a failed result, by the other interface": [receipt, edited((one) => (one.status = "0x0"))],
+      "a failed result, by the other interface": [receipt, edited((answer) => (answer.status = "0x0"))],
       "other bytes": [
         content,
-        edited((one) => (one.raw_data_hex = one.raw_data_hex.replace("1d1d", "1d1e"))),
+        edited((answer) => (answer.raw_data_hex = answer.raw_data_hex.replace("1d1d", "1d1e"))),
       ],
       "no transaction": [content, () => ({})],
       "no receipt": [receipt, () => null],
       "a receipt of an orphan": [
         receipt,
-        edited((one) => {
-          one.blockHash = `${one.blockHash.slice(0, -4)}dead`;
-          for (const log of one.logs) log.blockHash = one.blockHash;
+        edited((answer) => {
+          answer.blockHash = `${answer.blockHash.slice(0, -4)}dead`;
+          for (const log of answer.logs) log.blockHash = answer.blockHash;
         }),
       ],
       "a solid block of another fork": [
         block,
-        edited((one) => (one.blockID = `${one.blockID.slice(0, -4)}dead`)),
+        edited((answer) => (answer.blockID = `${answer.blockID.slice(0, -4)}dead`)),
       ],
       "a solid head that is older": [
         block,

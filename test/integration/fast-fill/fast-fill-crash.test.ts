@@ -26,7 +26,7 @@ const agree = async (): Promise<Agreed> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() });
 
 /** Checks that the recipient was paid once, and that no exposure is left. */
-async function paidOnce(agreed: Agreed, moment: string): Promise<void> {
+async function expectPaidOnce(agreed: Agreed, moment: string): Promise<void> {
   const { recipient, destination } = agreed.terms;
   expect(await world.paymentsOf(agreed, world.destination), moment).toHaveLength(1);
   expect(await world.destination.balance(recipient, destination.currency), moment).toBe(
@@ -49,21 +49,21 @@ test("after a crash of the accepting process at any step, either both the hold a
           "select 1 from outbox where job_name = 'fill' and payload like '%' || $1 || '%'",
           [agreed.requestId],
         );
-        const begun = hold !== undefined;
+        const wasAccepted = hold !== undefined;
         expect({ promised: promised !== undefined, name, front, jobs: rows.length }).toEqual(
-          begun
+          wasAccepted
             ? { promised: true, name: "fillable", front: "held", jobs: 1 }
             : { promised: false, name: "quoted", front: "none", jobs: 0 },
         );
         // The caller got no answer, and retries at another process.
-        if (begun)
+        if (wasAccepted)
           await expect(sponsor.fastFill(agreed)).rejects.toMatchObject({ code: "REQUEST_IN_PROGRESS" });
         else expect(await sponsor.fastFill(agreed)).toBe("queued");
         throw error;
       }
     },
     verify: async (agreed, moment) => {
-      await paidOnce(agreed, moment);
+      await expectPaidOnce(agreed, moment);
       expect(await sponsor.holdState(agreed), moment).toBe("active");
     },
   });
@@ -95,7 +95,7 @@ test("whenever the worker crashes between the acceptance and the end of a fast f
       await world.watch(world.destination, by);
     },
     verify: async (agreed, moment) => {
-      await paidOnce(agreed, moment);
+      await expectPaidOnce(agreed, moment);
       const [found] = await world.depositsOf(agreed.requestId);
       // If the process crashed early, the user never made the deposit, and the hold stays.
       expect(await sponsor.holdState(agreed), moment).toBe(found === undefined ? "active" : "released");
@@ -120,7 +120,7 @@ test("many concurrent fast fills of one request, by two apps in two processes, c
   for (let round = 0; round < 5; round++) {
     const agreed = await agree();
     const answers = await Promise.allSettled(
-      [sponsor, other, sponsor, other, other, sponsor].map(async (one) => await one.fastFill(agreed)),
+      [sponsor, other, sponsor, other, other, sponsor].map(async (by) => await by.fastFill(agreed)),
     );
     const queued = answers.filter((answer) => answer.status === "fulfilled");
     expect(queued.map(({ value }) => value)).toEqual(["queued"]);
@@ -132,7 +132,7 @@ test("many concurrent fast fills of one request, by two apps in two processes, c
     expect(holds.rows).toHaveLength(1);
     await Promise.all([world.work(), world.work(), world.work()]);
     await world.untilFinal(agreed.requestId);
-    await paidOnce(agreed, `round ${round}`);
+    await expectPaidOnce(agreed, `round ${round}`);
   }
 }, 60_000);
 
@@ -153,7 +153,7 @@ test("a fast fill that races the watcher's detection of the deposit ends in one 
       expect(accepted.reason).toMatchObject({ code: "REQUEST_IN_PROGRESS" });
     await Promise.all([world.work(), world.work()]);
     await world.untilFinal(agreed.requestId);
-    await paidOnce(agreed, `round ${round}`);
+    await expectPaidOnce(agreed, `round ${round}`);
     expect(await sponsor.holdState(agreed)).toBe(accepted.status === "fulfilled" ? "released" : undefined);
   }
   expect(outcomes.size, "both outcomes occurred").toBe(2);

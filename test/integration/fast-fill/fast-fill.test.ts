@@ -31,7 +31,7 @@ const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}, by?: Sponsor
 const received = async ({ terms }: Agreed): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
-/** The fill is mined, and nothing else has moved. */
+/** Mines the fill. Nothing else advances. */
 async function fill(): Promise<void> {
   await world.work();
   await world.destination.mine();
@@ -74,7 +74,7 @@ test("the recipient is paid before the deposit is mined; the hold lasts until de
   await mineOrigin();
   expect((await stateOf(agreed)).front).toBe("covered");
   expect(await sponsor.holdState(agreed), "the fill is not final").toBe("active");
-  await finalFill();
+  await finalizeFill();
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await sponsor.availableUsd()).toBe(before);
   const [found] = await world.depositsOf(agreed.requestId);
@@ -95,21 +95,21 @@ const rawOf = async (hash: TxHash): Promise<TxHash> =>
  * Mines the approval and the deposit in one block, which the watcher reads. Returns the transactions, so that
  * they can be mined again in another block.
  */
-async function deposited(agreed: Agreed): Promise<readonly TxHash[]> {
+async function mineDeposit(agreed: Agreed): Promise<readonly TxHash[]> {
   await deposit(world.origin, world.user, agreed);
   await mineOrigin();
   const { transactions } = await world.origin.client.getBlock();
   return await Promise.all(transactions.map(rawOf));
 }
 
-async function minedAgain(raws: readonly TxHash[]): Promise<void> {
+async function mineAgain(raws: readonly TxHash[]): Promise<void> {
   for (const serializedTransaction of raws)
     await world.origin.client.sendRawTransaction({ serializedTransaction });
   await mineOrigin();
 }
 
 /** Makes the fill final. */
-async function finalFill(): Promise<void> {
+async function finalizeFill(): Promise<void> {
   await world.destination.mine(3);
   await world.watch(world.destination);
 }
@@ -167,7 +167,7 @@ async function revertedGasUsdc({ requestId }: Agreed): Promise<bigint> {
 
 const stateOf = async ({ requestId }: Agreed) => (await world.request(requestId)).state;
 
-test("twice a rollup's maximum data fee is part of the hold, and a balance that does not cover it is refused", async () => {
+test("a hold includes twice the rollup's maximum data fee, and is refused if the balance does not cover it", async () => {
   const plain = await aSponsor(world, 1_000);
   const sponsor = await aSponsor(world, 1_000);
   const [cheap, agreed] = [await agree(), await agree()];
@@ -175,7 +175,7 @@ test("twice a rollup's maximum data fee is part of the hold, and a balance that 
   // 0.001 ETH at $2,500.
   const onRollup = withDataFee(10n ** 15n);
   await sponsor.fastFill(agreed, {}, onRollup);
-  const usd = async (of: Sponsor, one: Agreed): Promise<bigint> => (await of.holdOf(one))?.usd ?? 0n;
+  const usd = async (of: Sponsor, request: Agreed): Promise<bigint> => (await of.holdOf(request))?.usd ?? 0n;
   expect((await usd(sponsor, agreed)) - (await usd(plain, cheap))).toBe(5n * 10n ** 18n);
 
   const poor = await aSponsor(world, 104);
@@ -205,7 +205,7 @@ test("the app pays the exact cost of a missing deposit once it is overdue, and n
   await sponsor.fastFill(agreed);
   const hold = await sponsor.holdOf(agreed);
   await fill();
-  await finalFill();
+  await finalizeFill();
   await later(overdueAfter(600) - 10);
   expect(await sponsor.holdState(agreed)).toBe("active");
   expect(await movementsOf(agreed)).toEqual([]);
@@ -232,7 +232,7 @@ test("charges nothing for a missing deposit until the origin chain was read beyo
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
   await fill();
-  await finalFill();
+  await finalizeFill();
   world.clock.forward(overdueAfter(600) * 1_000);
   await reconcileRequests(world.services);
   expect(await sponsor.holdState(agreed)).toBe("active");
@@ -246,11 +246,11 @@ test("charges nothing for a missing deposit until the origin chain was read beyo
 test("if the clock is set back, the hold stays and nothing is debited twice", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const [agreed, covered] = [await agree({ ttl: 600 }), await agree({ ttl: 600 })];
-  for (const one of [agreed, covered]) {
-    await sponsor.fastFill(one);
+  for (const request of [agreed, covered]) {
+    await sponsor.fastFill(request);
     await fill();
   }
-  await finalFill();
+  await finalizeFill();
   const held = (await sponsor.holdOf(agreed))?.usd;
   const backMs = (overdueAfter(600) + 3_600) * 1_000;
   const withClockSetBack: WorkerServices = {
@@ -285,7 +285,7 @@ test("charges nothing for a missing deposit until the fill is final", async () =
   await fill();
   await later(overdueAfter(600));
   expect(await sponsor.holdState(agreed)).toBe("active");
-  await finalFill();
+  await finalizeFill();
   await later(1);
   expect(await sponsor.holdState(agreed)).toBe("permanent");
 });
@@ -295,11 +295,11 @@ test("a deposit that arrives after the app has paid returns exactly what was cha
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
   await fill();
-  await finalFill();
+  await finalizeFill();
   await later(overdueAfter(600));
   expect(await sponsor.holdState(agreed)).toBe("permanent");
 
-  await deposited(agreed);
+  await mineDeposit(agreed);
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect((await stateOf(agreed)).front).toBe("covered");
   expect((await sponsor.book()).lines[0]?.balance).toBe(1_000_000_000n);
@@ -320,7 +320,7 @@ test("records a debt when the balance no longer covers the hold, and repays it f
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
   await fill();
-  await finalFill();
+  await finalizeFill();
   // Holds do not block the fees of sponsored executions.
   await sponsor.spend(150_000_000n);
   await later(overdueAfter(600));
@@ -336,8 +336,8 @@ test("an orphaned deposit reinstates the hold, releases it again when it is mine
   const agreed = await agree();
   await sponsor.fastFill(agreed);
   await fill();
-  await finalFill();
-  const raws = await deposited(agreed);
+  await finalizeFill();
+  const raws = await mineDeposit(agreed);
   expect(await sponsor.holdState(agreed)).toBe("released");
   const free = await sponsor.availableUsd();
 
@@ -348,7 +348,7 @@ test("an orphaned deposit reinstates the hold, releases it again when it is mine
   expect(await stateOf(agreed)).toMatchObject({ front: "held", depositId: undefined, name: "filled" });
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", inTxHashes: [] });
 
-  await minedAgain(raws);
+  await mineAgain(raws);
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await sponsor.availableUsd()).toBe(free);
   await world.work();
@@ -361,11 +361,11 @@ test("releases the hold when a deposit with another hash replaces the orphaned o
   const agreed = await agree();
   await sponsor.fastFill(agreed);
   await fill();
-  await finalFill();
-  await deposited(agreed);
+  await finalizeFill();
+  await mineDeposit(agreed);
   await world.origin.reorg(1);
   await world.origin.send(world.user, { to: world.anAddress(), value: 1n });
-  await deposited(agreed);
+  await mineDeposit(agreed);
   const [, second] = await world.depositsOf(agreed.requestId);
   expect(second).toMatchObject({ canonical: true, disposition: "accepted" });
   expect(await sponsor.holdState(agreed)).toBe("released");
@@ -380,8 +380,8 @@ test("the app pays for a deposit that a reorg dropped permanently", async () => 
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
   await fill();
-  await finalFill();
-  await deposited(agreed);
+  await finalizeFill();
+  await mineDeposit(agreed);
   await world.origin.reorg(1);
   await world.watch(world.origin);
   await later(overdueAfter(600));
@@ -407,7 +407,7 @@ test.each([
       0n,
     );
     expect(await world.status(agreed.requestId)).toMatchObject({ status: "success" });
-    await finalFill();
+    await finalizeFill();
     await later(overdueAfter(600));
     expect(await sponsor.holdState(agreed)).toBe("permanent");
   },
@@ -419,8 +419,8 @@ test("a second deposit that waits for its refund replaces a fast fill's first de
   const agreed = await agree();
   await sponsor.fastFill(agreed);
   await fill();
-  await finalFill();
-  await deposited(agreed);
+  await finalizeFill();
+  await mineDeposit(agreed);
   expect(await sponsor.holdState(agreed)).toBe("released");
   await origin.reorg(1);
   await origin.send(world.user, { to: world.anAddress(), value: 1n });
@@ -444,11 +444,11 @@ test("after a wrong deposit, the agreed deposit still releases the hold, and a s
   await deposit(world.origin, world.user, agreed, { amount: 1_000_000n });
   await mineOrigin();
   await fill();
-  await finalFill();
+  await finalizeFill();
   expect(await sponsor.holdState(agreed)).toBe("active");
-  await deposited(agreed);
+  await mineDeposit(agreed);
   expect(await sponsor.holdState(agreed)).toBe("released");
-  await deposited(agreed);
+  await mineDeposit(agreed);
   expect(
     (await world.depositsOf(agreed.requestId)).map(({ disposition, reason }) => [disposition, reason]),
   ).toEqual([
@@ -461,12 +461,12 @@ test("after a wrong deposit, the agreed deposit still releases the hold, and a s
 test("fast fills a large deposit before it is confirmed, and releases the hold once it is confirmed", async () => {
   const sponsor = await aSponsor(world, 30_000);
   const agreed = await agree({ amount: "20000000000" });
-  await deposited(agreed);
+  await mineDeposit(agreed);
   expect((await stateOf(agreed)).name).toBe("deposited");
   await sponsor.fastFill(agreed);
   await fill();
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
-  await finalFill();
+  await finalizeFill();
   expect(await sponsor.holdState(agreed)).toBe("active");
   await mineOrigin(3);
   expect(await sponsor.holdState(agreed)).toBe("released");
@@ -479,7 +479,7 @@ test("a deposit that is confirmed before the fill has its nonce releases the hol
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
   await sponsor.fastFill(agreed);
-  await deposited(agreed);
+  await mineDeposit(agreed);
   expect(await sponsor.holdState(agreed)).toBe("active");
   expect(await stateOf(agreed)).toMatchObject({ name: "fillable", front: "covered" });
   await fill();
@@ -500,13 +500,13 @@ test("a fast fill of a lower input buys less, the app is credited the deposit's 
   await fill();
   expect(await received(agreed)).toBe(promised);
 
-  await finalFill();
-  const raws = await deposited(agreed);
+  await finalizeFill();
+  const raws = await mineDeposit(agreed);
   expect((await sponsor.book()).lines[0]?.balance).toBe(1_002_000_000n);
   await world.origin.reorg(1);
   await world.watch(world.origin);
   expect((await sponsor.book()).lines[0]?.balance).toBe(1_000_000_000n);
-  await minedAgain(raws);
+  await mineAgain(raws);
   expect((await sponsor.book()).lines[0]?.balance).toBe(1_002_000_000n);
   expect((await movementsOf(agreed)).map(({ context }) => context)).toEqual([
     "fast-fill-increase-balance",
@@ -539,7 +539,7 @@ test("a planned fast fill is not made once its hold is released", async () => {
           reason: "SOLVER_BALANCE_TOO_LOW",
         });
     });
-    await deposited(agreed);
+    await mineDeposit(agreed);
   });
   await pay(overtaken, fillLeg, agreed.requestId);
   expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
@@ -584,7 +584,7 @@ test("credits nothing for a deposit while its fast fill may fail, so that its re
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ slippageTolerance: "300", destinationCurrency: NATIVE_CURRENCY }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
-  await deposited(agreed);
+  await mineDeposit(agreed);
   expect(await stateOf(agreed)).toMatchObject({ name: "fillable", front: "covered" });
   expect(await sponsor.holdState(agreed)).toBe("active");
   expect((await sponsor.book()).lines[0]?.balance).toBe(1_000_000_000n);
@@ -616,7 +616,7 @@ test.each([
     await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0xfe" });
     await world.destination.mine();
     await world.watch(world.destination);
-    await deposited(agreed);
+    await mineDeposit(agreed);
     await mineOrigin(3);
     expect((await stateOf(agreed)).front).toBe("covered");
     expect(await sponsor.holdState(agreed)).toBe("active");
@@ -624,7 +624,7 @@ test.each([
 
     const usdc = world.services.appBalance.currencies[0]?.priceId ?? "";
     if (price === undefined) world.prices.set(usdc, undefined);
-    await finalFill();
+    await finalizeFill();
     expect(await stateOf(agreed)).toMatchObject({ name: "refunding", front: "none" });
     if (price === undefined) {
       expect(await sponsor.holdState(agreed), "its gas is not charged yet").toBe("active");
@@ -649,7 +649,7 @@ test("a deposit that is confirmed while its fast fill waits for funds is refunde
   await world.destination.mine();
   await world.watch(world.destination);
   await world.work();
-  await deposited(agreed);
+  await mineDeposit(agreed);
   expect(await sponsor.holdState(agreed)).toBe("active");
   world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
   await world.work();
@@ -666,7 +666,7 @@ test("a deposit is booked when its fill is final, and a fill that is orphaned be
   const agreed = await agree({ slippageTolerance: "300" }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
   await fill();
-  await deposited(agreed);
+  await mineDeposit(agreed);
   expect(await stateOf(agreed)).toMatchObject({ name: "filled", front: "covered" });
   await world.destination.reorg(1);
   await world.watch(world.destination);
@@ -674,7 +674,7 @@ test("a deposit is booked when its fill is final, and a fill that is orphaned be
   expect(await sponsor.holdState(agreed)).toBe("active");
   expect(await movementsOf(agreed)).toEqual([]);
   for (let round = 0; round < 6; round++) await world.round();
-  await finalFill();
+  await finalizeFill();
   await world.untilFinal(agreed.requestId);
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect((await sponsor.book()).lines[0]?.balance).toBe(1_002_000_000n);
@@ -694,14 +694,14 @@ test("a hold keeps its original value, and the final debit values the fill at th
   expect(usd).toBeGreaterThan(amount * 2_500n);
   world.prices.set("ethereum", "5000");
   await fill();
-  await finalFill();
+  await finalizeFill();
   await later(overdueAfter(600));
   world.prices.set("ethereum", "2500");
   expect((await sponsor.holdOf(agreed))?.usd).toBe(usd);
-  const taken = 10_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);
+  const charged = 10_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);
   const fillUsdc = (amount * 5_000n) / 10n ** 12n;
-  expect(taken).toBeGreaterThanOrEqual(fillUsdc);
-  expect(taken).toBeLessThan(fillUsdc + 5_000_000n);
+  expect(charged).toBeGreaterThanOrEqual(fillUsdc);
+  expect(charged).toBeLessThan(fillUsdc + 5_000_000n);
 });
 
 test("releases the hold of a fast fill that the solver cannot fund, and the request waits for its deposit", async () => {
@@ -728,7 +728,7 @@ test("releases the hold of a fast fill that the solver cannot fund, and the requ
   await world.destination.client.setBalance({ address, value: whole });
   await world.destination.mine();
   await world.watch(world.destination);
-  await deposited(agreed);
+  await mineDeposit(agreed);
   await world.work();
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
@@ -805,7 +805,7 @@ test("a fast fill that reverts in its block releases the hold once that block is
   await world.destination.mine();
   await world.watch(world.destination);
   expect(await sponsor.holdState(agreed)).toBe("active");
-  await finalFill();
+  await finalizeFill();
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await stateOf(agreed)).toMatchObject({ name: "quoted", front: "none" });
 });
@@ -825,7 +825,7 @@ test("charges the app once for the gas of a reverted fast fill, and refuses furt
     await world.services.uow.run((tx) => tx.fastFills.revertedGasUsd(sponsor.wallet, 0));
   const mined = await revertedGasUsd();
   expect(mined, "the gas counts before its block is final").toBeGreaterThan(0n);
-  await finalFill();
+  await finalizeFill();
   expect(await revertedGasUsd()).toBe(mined);
   const lost = ((before - (await solver())) * 2_500n) / 10n ** 12n;
   expect(lost).toBeGreaterThan(0n);
@@ -867,7 +867,7 @@ test("fast fills a variable deposit at its minimum, only for the API key that qu
   expect(await sponsor.fastFill(agreed)).toBe("queued");
   await fill();
   expect(await received(agreed)).toBeLessThan(97_000_000n);
-  await finalFill();
+  await finalizeFill();
   await deposit(world.origin, world.user, agreed, { amount: 101_000_000n });
   await mineOrigin();
   expect(await sponsor.holdState(agreed)).toBe("released");
@@ -1144,7 +1144,7 @@ test("a disputed price neither debits nor sizes a hold", async () => {
   const agreed = await agree({ ...ether, amount: (10n ** 17n).toString(), ttl: 600 });
   await sponsor.fastFill(agreed);
   await fill();
-  await finalFill();
+  await finalizeFill();
   const other = await agree({ ...ether, amount: (10n ** 17n).toString() });
   world.prices.trust("ethereum", unreliable.disputed);
   await expect(sponsor.fastFill(other)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
@@ -1171,7 +1171,7 @@ test("the hold's margin covers the debt if ETH rises by half before the app pays
   const agreed = await agree(ask, sponsor);
   await sponsor.fastFill(agreed);
   await fill();
-  await finalFill();
+  await finalizeFill();
   world.prices.set("ethereum", "3750");
   await later(overdueAfter(600));
   world.prices.set("ethereum", "2500");
@@ -1184,10 +1184,10 @@ test("the hold's margin covers the debt if ETH rises by half before the app pays
 test("deposits that wait for a price take turns, so that the oldest does not block the others", async () => {
   const sponsor = await aSponsor(world, 80_000);
   const agreed = [await agreeOnEther(sponsor), await agreeOnEther(sponsor)];
-  for (const one of agreed) await sponsor.fastFill(one);
+  for (const request of agreed) await sponsor.fastFill(request);
   await onSecondChain.fill();
   world.prices.trust("ethereum", unreliable.disputed);
-  for (const one of agreed) await onSecondChain.deposit(one);
+  for (const request of agreed) await onSecondChain.deposit(request);
   const attempted: string[] = [];
   for (let turn = 0; turn < 3; turn++) {
     attempted.push(...(await world.services.reads.fastFillsDue(1)));
@@ -1199,7 +1199,7 @@ test("deposits that wait for a price take turns, so that the oldest does not blo
   expect(attempted).toEqual([first, second, first]);
   world.prices.trust("ethereum", undefined);
   await reconcileRequests(world.services);
-  for (const one of agreed) expect(await sponsor.holdState(one)).toBe("released");
+  for (const request of agreed) expect(await sponsor.holdState(request)).toBe("released");
 });
 
 test("the caps on fast fills and holds include the deposit's excess over the fill", async () => {
@@ -1242,7 +1242,7 @@ test("charges the app for the fill and its gas at the higher of both prices when
   );
   await sponsor.fastFill(agreed);
   await fill();
-  await finalFill();
+  await finalizeFill();
   world.prices.set("ethereum", "5000");
   await later(overdueAfter(600));
   world.prices.set("ethereum", "2500");

@@ -591,9 +591,9 @@ test("gas top-ups count against the limit per minute on exposure to the native t
   const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 } };
   const agreed: Agreed[] = [];
   for (let n = 0; n < 2; n++) {
-    const one = await agree({ topupGas: true, topupGasAmount: "90000000" });
-    await world.pay(one);
-    agreed.push(one);
+    const request = await agree({ topupGas: true, topupGasAmount: "90000000" });
+    await world.pay(request);
+    agreed.push(request);
   }
   await world.origin.mine();
   await world.watch(world.origin);

@@ -72,7 +72,7 @@ test.each([
   async (_what, currencyOf) => {
     const { destination, usdc } = world;
     const [first, second] = [world.anAddress(), world.anAddress()];
-    const agreed = await executed(
+    const agreed = await executeQuote(
       { calls: [mintWithFill(first, 3n), mintWithFill(second, 4n)] },
       { destinationCurrency: currencyOf() },
     );
@@ -115,22 +115,22 @@ test("refuses user operations that pay fees in calls with a fill, whichever acco
     paymasterAndData: world.anAddress(),
     signature: "0x" as const,
   });
-  const handing = (maxFeePerGas: Hex): CallsWithFill => {
+  const handleOps = (maxFeePerGas: Hex): CallsWithFill => {
     const args = [[operation(maxFeePerGas)], world.anAddress()] as const;
     const data = encodeFunctionData({ abi: entryPoint07Abi, functionName: "handleOps", args });
     return { calls: [{ to, value: "0", data }] };
   };
-  const { call } = await quotedExecution(handing("0x1"));
+  const { call } = await quotedExecution(handleOps("0x1"));
   await expect(world.execute(call)).rejects.toThrow(
     /^destinationChainExecutionData: maxFeePerGas of user operation 0 must be 0/,
   );
-  await executed(handing("0x0"));
+  await executeQuote(handleOps("0x0"));
 });
 
 test("the app is charged for native tokens that calls carry, the remainder returns to the solver, and rules limit the value", async () => {
   const { destination } = world;
   const beneficiary = world.anAddress();
-  const agreed = await executed({ calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] });
+  const agreed = await executeQuote({ calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] });
   await world.untilFinal(agreed.requestId);
   await world.round();
   expect(await destination.balance(beneficiary, native)).toBe(10n ** 15n);
@@ -152,7 +152,7 @@ test("a fill waits while the native token that its calls carry costs more than w
   const carrying: CallsWithFill = { calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] };
   // A spread of 20 bps plus the service fee of 6 bps.
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
-  const kept = await executed(carrying);
+  const kept = await executeQuote(carrying);
   world.prices.trust("ethereum", undefined);
   const { destination: priced, costUsd } = await world.execution(kept.requestId);
   expect(priced?.salePriceUsd).toBe((25_065n * ONE_USD) / 10n);
@@ -180,7 +180,7 @@ test("a fill waits while the native token that its calls carry costs more than w
     (10n ** 15n * 25_065n) / 10n + extraGas * (slot?.effectiveGasPrice ?? 0n) * 2_500n,
   );
 
-  const lost = await executed(carrying);
+  const lost = await executeQuote(carrying);
   world.prices.set("ethereum", "2600");
   expect(await world.untilFinal(lost.requestId)).toMatchObject({ status: "refund", failReason: "SLIPPAGE" });
   expect((await world.execution(lost.requestId)).destinationUsd).toBe(0n);
@@ -242,7 +242,7 @@ test("calls that revert at the time of the fill cause a refund, and the app pays
   await destination.send(world.stranger, approveCall(usdc, router, 10n));
   await destination.mine();
   await world.watch(destination);
-  const taking = {
+  const takingCall = {
     to: usdc,
     value: "0",
     data: encodeFunctionData({
@@ -250,7 +250,7 @@ test("calls that revert at the time of the fill cause a refund, and the app pays
       args: [world.stranger.address, world.anAddress(), 10n],
     }),
   };
-  const agreed = await executed({ calls: [taking] }, { refundTo: world.anAddress() });
+  const agreed = await executeQuote({ calls: [takingCall] }, { refundTo: world.anAddress() });
   await destination.send(world.stranger, approveCall(usdc, router, 0n));
   await destination.mine();
   const end = await world.untilFinal(agreed.requestId);
@@ -276,7 +276,7 @@ test("refuses calls that would take the payment back from its recipient, because
   });
   await destination.mine();
   await world.watch(destination);
-  const taking = {
+  const takingCall = {
     to: usdc,
     value: "0",
     data: encodeFunctionData({
@@ -284,11 +284,11 @@ test("refuses calls that would take the payment back from its recipient, because
       args: [recipient, world.anAddress(), 10n],
     }),
   };
-  const { call } = await quotedExecution({ calls: [taking] }, { recipient });
+  const { call } = await quotedExecution({ calls: [takingCall] }, { recipient });
   await expect(world.execute(call)).rejects.toThrow(/oracles could not attest it/);
 });
 
-test("refuses calls that deposit for the order being paid: oracles could take the fill for its deposit", async () => {
+test("refuses calls that deposit for the order being paid: oracles could mistake the fill for the order's deposit", async () => {
   const depositing = (id: Hex): CallsWithFill => {
     const args = [world.anAddress(), id] as const;
     const data = encodeFunctionData({ abi: depositoryAbi, functionName: "depositNative", args });
@@ -311,7 +311,7 @@ test.each([
     const recipient = world.anAddress();
     const thief = world.anAddress();
     const taker = await aTaker(recipient, thief, amount);
-    const agreed = await executed(callTo(taker), { recipient, refundTo: world.anAddress() });
+    const agreed = await executeQuote(callTo(taker), { recipient, refundTo: world.anAddress() });
     await untilSubmitted(agreed);
     await flip(taker);
     const end = await world.untilFinal(agreed.requestId);
@@ -323,11 +323,11 @@ test.each([
   },
 );
 
-test("accepts these calls if they take nothing back, and oracles count the payment", async () => {
+test("accepts calls that could take the payment back but do not, and oracles count the payment", async () => {
   const { destination, usdc } = world;
   const recipient = world.anAddress();
   const taker = await aTaker(recipient, world.anAddress(), 90_000_000n);
-  const agreed = await executed(callTo(taker), { recipient });
+  const agreed = await executeQuote(callTo(taker), { recipient });
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
   const { expectedAmount } = agreed.terms.destination;
   expect(await destination.balance(recipient, usdc)).toBe(expectedAmount);
@@ -339,7 +339,7 @@ test("the app alone pays, to the last wei, for calls that burn gas and revert in
   const { destination, origin, solver, usdc } = world;
   const burner = await aBurner();
   const before = await destination.balance(solver.address, native);
-  const agreed = await executed(callTo(burner), { refundTo: world.anAddress() });
+  const agreed = await executeQuote(callTo(burner), { refundTo: world.anAddress() });
   const reserved = await world.book();
   const {
     gasLimit,
@@ -411,7 +411,7 @@ test("does not retry calls that reverted in a block when the deposit arrives, an
 
 test("calls wait while gas costs more than was reserved for them, and are then made within the reservation", async () => {
   const { destination, clock } = world;
-  const agreed = await executed({ calls: [mintWithFill(world.anAddress(), 3n)] });
+  const agreed = await executeQuote({ calls: [mintWithFill(world.anAddress(), 3n)] });
   const { destination: priced } = await world.execution(agreed.requestId);
   for (let round = 0; round < 6; round += 1) {
     // The base fee of the next block falls by an eighth, which is still above the reservation.
@@ -430,7 +430,7 @@ test("calls wait while gas costs more than was reserved for them, and are then m
 
 test("calls wait while the node cannot trace, and a later refund does not name the solver's balance as the reason", async () => {
   const { destination, clock, services } = world;
-  const agreed = await executed(
+  const agreed = await executeQuote(
     { calls: [mintWithFill(world.anAddress(), 3n)] },
     { refundTo: world.anAddress() },
   );
@@ -471,7 +471,7 @@ test.each([
 ])("when calls need %s", async (_what, loops, status) => {
   const { destination } = world;
   const looper = await aLooper(1_000n);
-  const agreed = await executed(callTo(looper), { refundTo: world.anAddress() });
+  const agreed = await executeQuote(callTo(looper), { refundTo: world.anAddress() });
   const { destination: priced } = await world.execution(agreed.requestId);
   await setSlot(looper, loops);
   await destination.mine();
@@ -498,7 +498,7 @@ test("calls that need more gas than a third of a usual block, or than a block ca
 
 test("a fill that no longer fits into a block is not broadcast, and delays no other fill", async () => {
   const { destination, solver } = world;
-  const agreed = await executed(callTo(await aLooper(60_000n)), { refundTo: world.anAddress() });
+  const agreed = await executeQuote(callTo(await aLooper(60_000n)), { refundTo: world.anAddress() });
   await destination.client.setBlockGasLimit({ gasLimit: 3_000_000n });
   const nonce = await destination.client.getTransactionCount(solver);
   const end = await world.untilFinal(agreed.requestId);
@@ -524,7 +524,7 @@ test("sends authorizations with the fill, in a type 4 transaction", async () => 
     r,
     s,
   } as const;
-  const agreed = await executed({
+  const agreed = await executeQuote({
     calls: [mintWithFill(world.anAddress(), 3n)],
     authorizationList: [authorization],
   });
@@ -595,7 +595,7 @@ test("without a trace, calls in a fill are refused with a fault of the service, 
   await world.execute(call, world.app, services);
 });
 
-test("calls with a payment in a token that the solver has not approved are not offered", async () => {
+test("refuses calls with a payment in a token that the solver has not approved to the proxy", async () => {
   await approveToProxy(0n);
   const { call } = await quotedExecution({ calls: [mintWithFill(world.anAddress(), 3n)] });
   await expect(world.execute(call)).rejects.toThrow(
@@ -606,7 +606,7 @@ test("calls with a payment in a token that the solver has not approved are not o
 test("charges only the calls of a fast fill whose execution is never mined", async () => {
   const { origin, destination, clock, usdc } = world;
   const minted = world.anAddress();
-  const agreed = await executed({ calls: [mintWithFill(minted, 3n)] });
+  const agreed = await executeQuote({ calls: [mintWithFill(minted, 3n)] });
   await world.work();
   const sponsor = await aSponsor(world, 1_000);
   expect(await sponsor.fastFill(agreed)).toBe("queued");
@@ -628,7 +628,7 @@ test("charges only the calls of a fast fill whose execution is never mined", asy
 test("after an abandoned execution, the deposit is refunded without a charge, and the solver does not make the calls at its own expense", async () => {
   const { origin } = world;
   const minted = world.anAddress();
-  const agreed = await executed({ calls: [mintWithFill(minted, 3n)] }, { refundTo: world.anAddress() });
+  const agreed = await executeQuote({ calls: [mintWithFill(minted, 3n)] }, { refundTo: world.anAddress() });
   await world.work();
   await abandonExecution();
   expect(await world.status(agreed.requestId)).toMatchObject({
@@ -705,7 +705,7 @@ async function gasUsedInAdvance(): Promise<{ agreed: Agreed; burner: Address; lo
   const { destination, solver } = world;
   const burner = await aBurner();
   const before = await destination.balance(solver.address, native);
-  const agreed = await executed(callTo(burner), { refundTo: world.anAddress() });
+  const agreed = await executeQuote(callTo(burner), { refundTo: world.anAddress() });
   await world.work();
   const sponsor = await aSponsor(world, 1_000);
   expect(await sponsor.fastFill(agreed)).toBe("queued");
@@ -780,7 +780,7 @@ async function quotedExecution(
   return { agreed, call: { to, data, requestId: agreed.requestId, callsWithFill: extraCalls } };
 }
 
-async function executed(extraCalls: CallsWithFill, ask: object = {}): Promise<Agreed> {
+async function executeQuote(extraCalls: CallsWithFill, ask: object = {}): Promise<Agreed> {
   const { agreed, call } = await quotedExecution(extraCalls, ask);
   await world.execute(call);
   return agreed;

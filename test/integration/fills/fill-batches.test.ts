@@ -110,13 +110,13 @@ test("as many simultaneous fills as the solver's balance covers get a nonce, and
   const { services, destination, solver, usdc } = world;
   const list = await due(4);
   const amounts = list.map(({ agreed }) => BigInt(agreed.answer.details.currencyOut.amount ?? 0));
-  const two = amounts.slice(0, 2).reduce((sum, amount) => sum + amount, 0n);
+  const amountOfTwo = amounts.slice(0, 2).reduce((sum, amount) => sum + amount, 0n);
   const { pulse } = destination.connected;
   const poor = {
     ...pulse,
     solverBalance: (currency: Address) => ({
       ...pulse.solverBalance(currency),
-      ...(currency === usdc ? { amount: two + 1n } : {}),
+      ...(currency === usdc ? { amount: amountOfTwo + 1n } : {}),
     }),
   };
   const chains: WorkerServices["chains"] = {
@@ -161,13 +161,13 @@ test("fills between different assets share a commit, and beyond the limit per mi
 });
 
 test("the same fill twice in one batch is paid once", async () => {
-  const [one] = await due(1);
-  if (one === undefined) throw new Error("no request is due");
-  const [plan] = await plansOf([one]);
+  const [dueFill] = await due(1);
+  if (dueFill === undefined) throw new Error("no request is due");
+  const [plan] = await plansOf([dueFill]);
   if (plan === undefined) throw new Error("no request is due");
   const ends = await payTogether(world.services, fillLeg, [plan, { ...plan }]);
   expect(ends).toEqual(["sent", "sent"]);
-  await expectEachOnce([one]);
+  await expectEachOnce([dueFill]);
 });
 
 /** Plans these fills without sending them. */
@@ -206,16 +206,16 @@ test("a fill whose checks are too old takes no nonce and is checked again", asyn
 });
 
 test("a plan for an orphaned deposit does not block another plan for the same request", async () => {
-  const [one] = await due(1);
-  if (one === undefined) throw new Error("no request is due");
-  const [plan] = await plansOf([one]);
+  const [dueFill] = await due(1);
+  if (dueFill === undefined) throw new Error("no request is due");
+  const [plan] = await plansOf([dueFill]);
   if (plan?.basis.kind !== "deposit") throw new Error("no request is due");
   const gone = {
     ...plan,
     basis: { ...plan.basis, deposit: { ...plan.basis.deposit, id: "999999" as never } },
   };
   expect(await payTogether(world.services, fillLeg, [gone, plan])).toEqual(["sent", "sent"]);
-  await expectEachOnce([one]);
+  await expectEachOnce([dueFill]);
 });
 
 /** Scans the newest block, and then tracks the lane. */

@@ -117,10 +117,10 @@ test("a fill is planned before its deposit is committed, for the deposit that is
   const agreed = await world.quote({ recipient: world.anAddress() });
   await world.pay(agreed);
   const { reader } = world.destination.connected.connection;
-  let asked = 0;
+  let simulations = 0;
   const { services, planned } = planning({
     simulate: async (...question) => {
-      asked++;
+      simulations++;
       return await reader.simulate(...question);
     },
   });
@@ -149,7 +149,7 @@ test("a fill is planned before its deposit is committed, for the deposit that is
   expect(order.slice(0, 3), "begins before the deposit has an id").toEqual([NOT_STORED, depositId, "commit"]);
   expect(await pay(ahead, fillLeg, agreed.requestId)).toEqual({ waitMs: 0 });
   expect(planned).toMatchObject([{ basis: { deposit: { id: depositId } } }]);
-  expect(asked).toBe(1);
+  expect(simulations).toBe(1);
 });
 
 test("a deposit that leads to no fill leaves no plan that its request could use", async () => {

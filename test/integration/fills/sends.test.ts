@@ -344,15 +344,15 @@ test("blocks are scanned as far as the endpoint serves them while it is behind t
     ...connected,
     connection: { ...connected.connection, reader: { ...reader, depositsIn, head } },
   };
-  let looks = 0;
-  const onHead = async (): Promise<void> => void looks++;
+  let callbacks = 0;
+  const onHead = async (): Promise<void> => void callbacks++;
   const watcher = watchChain(services, behind, alwaysLeading, onHead);
   await expect
     .poll(async () => (await services.reads.trail(origin.chain.id)).at(-1)?.number, { timeout: 5_000 })
     .toBe(served);
   const headsBefore = heads;
   await expect.poll(() => heads, { timeout: 5_000 }).toBeGreaterThan(headsBefore + 2);
-  expect(looks, "work that follows a scanned block runs once").toBe(1);
+  expect(callbacks, "work that follows a scanned block runs once").toBe(1);
   await watcher.close();
 });
 

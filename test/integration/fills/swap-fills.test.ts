@@ -47,7 +47,9 @@ async function ended(agreed: Agreed) {
   );
   const { router } = world.destination.chain.contracts;
   const leftInRouter = await Promise.all(
-    [paidFrom, destination.currency, world.weth].map((one) => world.destination.balance(router, one)),
+    [paidFrom, destination.currency, world.weth].map((currency) =>
+      world.destination.balance(router, currency),
+    ),
   );
   return {
     status,

@@ -61,16 +61,19 @@ const scannedRows = (plan: Plan): number =>
       0,
     );
 
-test.for(filterCases)("$name is answered from an index, after reading few of many rows", async (one) => {
-  const statement = pageStatement(questionFor(one, facts, 3));
-  expect(statement.text).not.toMatch(/offset/i);
-  const plan = await planOf(statement);
-  expect(
-    nodesOf(plan).filter((node) => node["Node Type"] === "Seq Scan"),
-    JSON.stringify(plan),
-  ).toEqual([]);
-  expect(scannedRows(plan), JSON.stringify(plan)).toBeLessThan(MAX_SCANNED_ROWS);
-});
+test.for(filterCases)(
+  "$name is answered from an index, after reading few of many rows",
+  async (filterCase) => {
+    const statement = pageStatement(questionFor(filterCase, facts, 3));
+    expect(statement.text).not.toMatch(/offset/i);
+    const plan = await planOf(statement);
+    expect(
+      nodesOf(plan).filter((node) => node["Node Type"] === "Seq Scan"),
+      JSON.stringify(plan),
+    ).toEqual([]);
+    expect(scannedRows(plan), JSON.stringify(plan)).toBeLessThan(MAX_SCANNED_ROWS);
+  },
+);
 
 test("a page deep in the list costs the same as the first one", async () => {
   const first = await planOf(pageStatement(questionFor({ name: "deep", ask: () => ({}) }, facts, 0)));

@@ -305,8 +305,8 @@ test("listing requests needs a key with the read scope, and reading one request 
   expect((await get("/requests/v3", {})).statusCode).toBe(401);
   expect((await get("/requests/v3", { "x-api-key": "other" })).statusCode).toBe(403);
   expect((await get("/requests/v3", { "x-api-key": "wrong" })).statusCode).toBe(401);
-  const one = await get(`/requests/v3?id=${filled.terms.requestId}`, {});
-  expect(one.json<Page>().requests.map(({ id }) => id)).toEqual([filled.terms.requestId]);
+  const page = await get(`/requests/v3?id=${filled.terms.requestId}`, {});
+  expect(page.json<Page>().requests.map(({ id }) => id)).toEqual([filled.terms.requestId]);
 });
 
 test("a quote without a payment is found only by its id or order", async () => {
@@ -526,7 +526,7 @@ test("the total number of requests is counted only on demand", async () => {
 
 test("lists a request under its public status after each change", async () => {
   const { terms } = await world.paid({ user: someAddress() });
-  for (const name of requestStates.filter((one) => one !== "quoted" && one !== "expired")) {
+  for (const name of requestStates.filter((state) => state !== "quoted" && state !== "expired")) {
     await world.uow.run(async (tx) => {
       const record = await tx.requests.lock(terms.requestId);
       if (record === undefined) throw new Error("the request was not stored");
@@ -748,7 +748,7 @@ test("app fees, and what an app pays of the others, are shown as agreed, and as 
     `/requests/${requestId}/trace`,
   ]) {
     const { body } = await get(path, {});
-    for (const one of [wallet, first, second]) expect(body).not.toContain(one);
+    for (const address of [wallet, first, second]) expect(body).not.toContain(address);
   }
 });
 
@@ -878,13 +878,13 @@ test("a request is found by its deposit transaction, and not by its fill transac
 
 test("a transaction that deposited for two requests finds neither", async () => {
   const reads = postgresReads(sqlOn(world.pool));
-  const [one, two] = [await world.paid(), await world.paid()];
-  expect(await reads.requestOfDeposit(one.depositTx)).toBe(one.terms.requestId);
+  const [first, second] = [await world.paid(), await world.paid()];
+  expect(await reads.requestOfDeposit(first.depositTx)).toBe(first.terms.requestId);
   await world.pool.query("update request_transactions set tx_hash = $1 where tx_hash = $2", [
-    one.depositTx,
-    two.depositTx,
+    first.depositTx,
+    second.depositTx,
   ]);
-  expect(await reads.requestOfDeposit(one.depositTx)).toBeUndefined();
+  expect(await reads.requestOfDeposit(first.depositTx)).toBeUndefined();
 });
 
 test("looks up a thousand unknown ids with a few statements", async () => {

@@ -16,7 +16,7 @@ import { planSystem } from "../../../packages/localnet/src/system-plan.ts";
 
 const seed = Buffer.from(familyKey("solver").slice(2), "hex");
 const plan = planSystem({ env: {}, families: true, oracles: 0 });
-const ground: Dependencies = {
+const dependencies: Dependencies = {
   databaseUrl: "postgres://user:database@127.0.0.1/causeway",
   redisUrl: "redis://:redis@127.0.0.1",
   families: {
@@ -30,8 +30,8 @@ const ground: Dependencies = {
     solver: { solana: (await solanaKey(seed)).address, bitcoin: bitcoinAddress(seed) },
   },
 };
-const apiEnv = appEnvironment(plan, ground);
-const keys = workerKeys(plan, ground);
+const apiEnv = appEnvironment(plan, dependencies);
+const keys = workerKeys(plan, dependencies);
 
 function secretsIn(value: unknown): string[] {
   if (value instanceof Secret) return [value.reveal()];
@@ -46,8 +46,8 @@ test("in the local system, the API has only the solver's key, and knows every ac
   expect(Object.values(accounts)).not.toContain(undefined);
 
   expect(secretsIn(api)).toEqual([
-    ground.databaseUrl,
-    ground.redisUrl,
+    dependencies.databaseUrl,
+    dependencies.redisUrl,
     apiEnv["OPERATOR_TOKEN"],
     plan.solver.privateKey,
   ]);
@@ -65,7 +65,7 @@ test.each(Object.entries(keys))("warns that the API ignores %s", (name, key) => 
 });
 
 test.each(readApiConfig(apiEnv).nonEvmChains)(
-  "the adapter of $chain.name opens with the solver's address, and pays only with its key",
+  "the adapter of $chain.name opens with the solver's address, and pays only with the solver's key",
   async ({ chain, attestation }) => {
     const { solver, solana = "0x", bitcoin = "0x" } = readApiConfig(apiEnv).accounts;
     const connection = await connectNonEvm({

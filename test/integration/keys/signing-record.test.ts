@@ -21,7 +21,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "causeway-record-"));
 });
 afterEach(async () => {
-  await Promise.all(running.splice(0).map(async (one) => await one.process.stop()));
+  await Promise.all(running.splice(0).map(async (signer) => await signer.process.stop()));
   await rm(folder, { recursive: true });
 });
 

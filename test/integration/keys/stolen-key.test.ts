@@ -303,7 +303,7 @@ test("a stolen solver key moves at most the limit of a day, whatever the thief t
   // Attack through the worker's process: two workers with clocks a year ahead request signatures on two
   // chains.
   world.clock.forward(365 * 24 * 3_600_000);
-  const first = await Promise.all(
+  const firstNonces = await Promise.all(
     [origin, destination].map(
       async ({ client }) => await client.getTransactionCount({ address: solver.address }),
     ),
@@ -311,8 +311,8 @@ test("a stolen solver key moves at most the limit of a day, whatever the thief t
   const drained: (readonly (Hex | undefined)[])[] = [];
   for (let n = 0; n < 12; n += 2) {
     const attempts = [origin, destination].flatMap(({ chain }, at) =>
-      [n, n + 1].map(async (more) => {
-        const nonce = (first[at] ?? 0) + more;
+      [n, n + 1].map(async (offset) => {
+        const nonce = (firstNonces[at] ?? 0) + offset;
         return await ask({ ...transferCall(world.usdc, thief, usdc(90)), chainId: chain.id, nonce });
       }),
     );
@@ -332,15 +332,15 @@ test("a stolen solver key moves at most the limit of a day, whatever the thief t
   signer.kill("SIGKILL");
   await signer.exited;
   await startSigner("solver");
-  const nonces = [0, 1, 2, 3].map((at) => at * 100);
+  const nonceOffsets = [0, 1, 2, 3].map((at) => at * 100);
   for (const chain of [origin, destination]) {
     const next = await chain.client.getTransactionCount({ address: solver.address });
     const again = await Promise.all([
-      ...nonces.map(
-        async (more) =>
+      ...nonceOffsets.map(
+        async (offset) =>
           await ask({
             ...call(thief, "0x", parseEther("0.03")),
-            nonce: next + more,
+            nonce: next + offset,
             chainId: chain.chain.id,
           }),
       ),

@@ -431,15 +431,18 @@ test("the calls of a quoted swap spend the exact input or deliver the exact outp
     await fund(tokenIn, 10n ** 24n);
     const answer = await world.liquidity[kind](pair, amount);
     if (answer === undefined) throw new TypeError("no route found");
-    const [before, had] = [await balance(tokenIn, trader.address), await balance(tokenOut, receiver)];
+    const [before, receiverBefore] = [
+      await balance(tokenIn, trader.address),
+      await balance(tokenOut, receiver),
+    ];
     // The input limit is 1.5 times the quote, so the call must remove the rest of the allowance.
     const limit = kind === "exactIn" ? answer.amountOut : (answer.amountIn * 3n) / 2n;
     const used = await world.send(trader, answer.calls({ kind, limit, recipient: receiver }));
     expect(before - (await balance(tokenIn, trader.address))).toBe(answer.amountIn);
-    expect((await balance(tokenOut, receiver)) - had).toBe(answer.amountOut);
+    expect((await balance(tokenOut, receiver)) - receiverBefore).toBe(answer.amountOut);
     expect(answer[kind === "exactIn" ? "amountIn" : "amountOut"]).toBe(amount);
     expect(await allowanceLeft(answer)).toBe(0n);
-    const total = used.reduce((sum, one) => sum + one - 21_000n, 0n);
+    const total = used.reduce((sum, gasUsed) => sum + gasUsed - 21_000n, 0n);
     gas.push({
       kind,
       hops: answer.path.length - 1,

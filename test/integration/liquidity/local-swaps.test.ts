@@ -117,7 +117,7 @@ function named(pool: LocalV3Pool): string {
 }
 
 function pool(symbols: string, fee: number): LocalV3Pool {
-  const found = pools.v3.find((one) => named(one) === `${symbols} at ${fee}`);
+  const found = pools.v3.find((candidate) => named(candidate) === `${symbols} at ${fee}`);
   if (found === undefined) throw new RangeError(`no pool ${symbols} at ${fee}`);
   return found;
 }
@@ -125,7 +125,7 @@ function pool(symbols: string, fee: number): LocalV3Pool {
 test("the swap protocols, their pools and Permit2 exist on both chains, at the same addresses", async () => {
   const clients = nodes.map((node) => createLocalClient(node));
   const found = await Promise.all(
-    clients.map(async (on) => await Promise.all(pools.v3.map(async (one) => await poolAt(one, on)))),
+    clients.map(async (on) => await Promise.all(pools.v3.map(async (v3Pool) => await poolAt(v3Pool, on)))),
   );
   expect(found[0]).toEqual(found[1]);
   expect(new Set(found[0]).size).toBe(pools.v3.length);
@@ -151,12 +151,12 @@ test("the swap protocols, their pools and Permit2 exist on both chains, at the s
 });
 
 test("every pool is at the fixed price in both directions, minus its fee", async () => {
-  for (const one of pools.v3)
-    for (const [from, to] of [one.pair, one.pair.toReversed() as [PoolToken, PoolToken]]) {
-      const { amountOut } = await quoted(one, from, to, worth(from, 1n));
-      const kept = 1 - one.fee / 1e6;
-      expect(usdOf(to, amountOut) / kept, named(one)).toBeGreaterThan(0.9999);
-      expect(usdOf(to, amountOut) / kept, named(one)).toBeLessThanOrEqual(1.000001);
+  for (const v3Pool of pools.v3)
+    for (const [from, to] of [v3Pool.pair, v3Pool.pair.toReversed() as [PoolToken, PoolToken]]) {
+      const { amountOut } = await quoted(v3Pool, from, to, worth(from, 1n));
+      const kept = 1 - v3Pool.fee / 1e6;
+      expect(usdOf(to, amountOut) / kept, named(v3Pool)).toBeGreaterThan(0.9999);
+      expect(usdOf(to, amountOut) / kept, named(v3Pool)).toBeLessThanOrEqual(1.000001);
     }
 });
 
@@ -183,13 +183,13 @@ test("ten thousand USD move WETH/USDC by less than half a percent and ODD/TST vi
 
 test("the router pays what the quoter reports", async () => {
   const account = privateKeyToAccount(trader.privateKey);
-  for (const [one, usd] of [
+  for (const [v3Pool, usd] of [
     [pool("WETH/USDC", 500), 9_000n],
     [pool("ODD/TST", 10_000), 3_000n],
   ] as const) {
-    const [from, to] = one.pair;
+    const [from, to] = v3Pool.pair;
     const amountIn = worth(from, usd);
-    const { amountOut } = await quoted(one, from, to, amountIn);
+    const { amountOut } = await quoted(v3Pool, from, to, amountIn);
     const balance = { address: to.address, abi: erc20Abi, functionName: "balanceOf" } as const;
     const before = await client.readContract({ ...balance, args: [trader.address] });
     const approve = { address: from.address, abi: erc20Abi, functionName: "approve" } as const;
@@ -197,7 +197,7 @@ test("the router pays what the quoter reports", async () => {
     const swap = {
       tokenIn: from.address,
       tokenOut: to.address,
-      fee: one.fee,
+      fee: v3Pool.fee,
       recipient: trader.address,
       deadline: maxUint256,
       amountIn,
@@ -237,7 +237,9 @@ test("pools trade ODD only for TST", async () => {
 
 test("the v2 pair holds as much USDC as TST, at the fixed price", async () => {
   for (const { pair: tokens, usdPerSide } of pools.v2) {
-    const [a, b] = tokens.toSorted((one, other) => (BigInt(one.address) < BigInt(other.address) ? -1 : 1));
+    const [a, b] = tokens.toSorted((token, other) =>
+      BigInt(token.address) < BigInt(other.address) ? -1 : 1,
+    );
     if (a === undefined || b === undefined) throw new RangeError("expected a pair");
     const pair = await client.readContract({
       address: localDeployment.uniswapV2Factory,

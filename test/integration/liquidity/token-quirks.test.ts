@@ -23,7 +23,7 @@ beforeAll(async () => {
   world = await startPoolWorld();
   transport = createRpcTransport({ url: world.chain.rpcUrl });
   hostile = await deployHostileTokens({ url: world.chain.rpcUrl, chainId: world.chain.id });
-  for (const token of Object.values(hostile)) await pooled(token, 10n ** 24n);
+  for (const token of Object.values(hostile)) await createPoolOf(token, 10n ** 24n);
   probe = probeOn(transport);
 }, 60_000);
 afterAll(async () => {
@@ -38,7 +38,7 @@ function probeOn(transport: Pick<RpcTransport, "request">): TokenProbe {
 }
 
 /** A pair of this token and USDC that holds `amount` of the token. */
-async function pooled(token: Address, amount: bigint): Promise<void> {
+async function createPoolOf(token: Address, amount: bigint): Promise<void> {
   const { v2, client } = world;
   const args = [token, world.token.USDC] as const;
   const create = encodeFunctionData({ abi: pairFactory, functionName: "createPair", args });
@@ -105,7 +105,7 @@ test("the properties of a token that no pool holds are unknown", async () => {
   const unpooled = await deployHostileTokens({ url: world.chain.rpcUrl, chainId: world.chain.id });
   const nothing = { transfers: undefined, resetsApproval: undefined };
   expect(await probe.behavior(unpooled.feeOnTransfer)).toEqual(nothing);
-  await pooled(unpooled.feeOnTransfer, 0n);
+  await createPoolOf(unpooled.feeOnTransfer, 0n);
   expect(await probe.behavior(unpooled.feeOnTransfer)).toEqual(nothing);
   expect(await probe.recipient(unpooled.feeOnTransfer, account("b1"))).toBeUndefined();
   expect(await probe.behavior(account("ee"))).toEqual(nothing);

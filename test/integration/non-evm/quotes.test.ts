@@ -80,7 +80,10 @@ beforeAll(async () => {
       ...spl,
       rpcUrl: solana.node.url,
       depository: encodeAddress("solana-vm", solana.at.program),
-      tokens: spl.tokens.map((one) => ({ ...one, address: encodeAddress("solana-vm", solana.token.mint) })),
+      tokens: spl.tokens.map((token) => ({
+        ...token,
+        address: encodeAddress("solana-vm", solana.token.mint),
+      })),
     },
     solana.chain(),
   );
@@ -184,7 +187,7 @@ async function quote(input: Partial<QuoteInput>): Promise<QuoteAnswer> {
 
 const familyByName = (name: string): VmType => {
   const chains = [...quoting.chains.all, ...quoting.chains.nonEvmChains].map(({ chain }) => chain);
-  const chain = chains.find((one) => one.name === name);
+  const chain = chains.find((candidate) => candidate.name === name);
   if (chain === undefined) throw new Error(`chain ${name} is not configured`);
   return familyOf(chain);
 };
@@ -218,7 +221,10 @@ test("a Solana wallet that sends a quote's instructions makes a deposit for that
       throw new Error("expected a step with instructions");
     const signature = await solana.send(
       solana.user,
-      item.data.instructions.map((one) => ({ ...one, data: `0x${one.data}` as const })),
+      item.data.instructions.map((instruction) => ({
+        ...instruction,
+        data: `0x${instruction.data}` as const,
+      })),
     );
     solana.node.controls.finalize();
     const id = parseTransaction(chain, signature);

@@ -51,7 +51,7 @@ afterEach(() => {
     Object.assign(network, { lag: 0, isDown: false, losesBytes: false, refusal: undefined, repeats: false });
 });
 afterAll(async () => {
-  for (const one of worlds.values()) await one.stop();
+  for (const started of worlds.values()) await started.stop();
 });
 
 const formatted = ({ chain }: NonEvmEnd, ...ids: readonly Hex[]) =>
@@ -269,9 +269,9 @@ test("a deposit that waits for a second endpoint is recorded after a restart, an
   let isDown = true;
   const second: NonEvmConnection = {
     ...connection,
-    arrivalsOf: async (...asked) => {
+    arrivalsOf: async (...args) => {
       if (isDown) throw down;
-      return await connection.arrivalsOf(...asked);
+      return await connection.arrivalsOf(...args);
     },
   };
   for (let readings = 0; readings < 3; readings++) {
@@ -554,7 +554,7 @@ test("a refund deducts the gas that a fill used in its block", async () => {
 test("a fill waits for the solver's funds, and its deposit is refunded if they do not arrive", async () => {
   await start({ opening: 800_000n });
   const agreed = await Promise.all(Array.from({ length: 9 }, async () => await world.agree()));
-  for (const one of agreed) world.pay(one);
+  for (const request of agreed) world.pay(request);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   await world.work();
@@ -713,7 +713,7 @@ test("at most two jobs of each kind wait for a chain's rate limit, and each paym
   await start();
   const paid = await Promise.all(Array.from({ length: 5 }, async () => await world.agree()));
   const barred = await Promise.all(Array.from({ length: 4 }, async () => await world.agree()));
-  for (const one of [...paid, ...barred]) world.pay(one);
+  for (const request of [...paid, ...barred]) world.pay(request);
   for (const { terms } of barred)
     world.destination.network.refusePaymentsTo(terms.recipient, "the account accepts no payments");
   world.origin.network.mineUntilFinal();
@@ -724,12 +724,12 @@ test("at most two jobs of each kind wait for a chain's rate limit, and each paym
   const turn = new Promise<void>((resolve) => (release = resolve));
   const usedUp = new RateLimitShareExceeded("preTransferCheck", { perMinute: 300, waitMs: 3_500 });
   const limited = (wait: () => Promise<void>): NonEvmWorld["services"] => {
-    const nonEvmChains = chains.nonEvmChains.map((one) => {
+    const nonEvmChains = chains.nonEvmChains.map((chain) => {
       const paymentCost: NonEvmConnection["paymentCost"] = async (...args) => {
         await wait();
-        return await one.connection.paymentCost(...args);
+        return await chain.connection.paymentCost(...args);
       };
-      return { ...one, isRateLimited: true as const, connection: { ...one.connection, paymentCost } };
+      return { ...chain, isRateLimited: true as const, connection: { ...chain.connection, paymentCost } };
     });
     const nonEvm = (id: number) => nonEvmChains.find(({ chain }) => chain.id === id);
     return { ...world.services, chains: { ...chains, nonEvmChains, nonEvm } };
@@ -760,14 +760,14 @@ test("at most two jobs of each kind wait for a chain's rate limit, and each paym
     expect(progress).toMatchObject({ waitMs: 4_000, why: usedUp.message });
     world.clock.forward(60_000);
   }
-  for (const one of paid) await expectFilledOnce(one);
-  for (const one of barred) await expectRefundedOnce(one);
+  for (const request of paid) await expectFilledOnce(request);
+  for (const request of barred) await expectRefundedOnce(request);
 });
 
 test("spends no output twice and makes each payment once when two processes pay concurrently", async () => {
   await start({ destination: "outputs" });
   const agreed = await Promise.all(Array.from({ length: 6 }, async () => await world.agree()));
-  for (const one of agreed) world.pay(one);
+  for (const request of agreed) world.pay(request);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   const another = { ...world.services, chains: anotherDirectory() };
@@ -780,13 +780,16 @@ test("spends no output twice and makes each payment once when two processes pay 
   world.destination.network.mineUntilFinal();
   const outputs = world.destination.network.payments().flatMap(({ payment }) => payment.outputs ?? []);
   expect(new Set(outputs).size).toBe(outputs.length);
-  for (const one of agreed) await expectFilledOnce(one);
+  for (const request of agreed) await expectFilledOnce(request);
 });
 
 /** The same chains in another process, which signs with its own timestamps. */
 function anotherDirectory(): NonEvmWorld["services"]["chains"] {
   const { chains } = world.services;
-  const nonEvmChains = chains.nonEvmChains.map((one) => ({ ...one, connection: { ...one.connection } }));
+  const nonEvmChains = chains.nonEvmChains.map((chain) => ({
+    ...chain,
+    connection: { ...chain.connection },
+  }));
   return { ...chains, nonEvmChains, nonEvm: (id) => nonEvmChains.find(({ chain }) => chain.id === id) };
 }
 
@@ -816,7 +819,7 @@ test("a transfer whose mapping is set later is shown as waiting, counts as one d
   const txHash = transfer(agreed);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
-  const waiting = (await stranded()).find((one) => "tx_hash" in one && one.tx_hash === txHash);
+  const waiting = (await stranded()).find((row) => "tx_hash" in row && row.tx_hash === txHash);
   expect(waiting).toMatchObject({ disposition: "unattributed", wallet_nonce: NONCE });
   expect((waiting as { mapping_until_ms: number }).mapping_until_ms).toBeGreaterThan(
     world.clock.nowMs() + HOUR_MS - 60_000,
@@ -1004,9 +1007,11 @@ test("one process at a time watches a non-EVM chain, and another takes over if t
   };
   const watch = () => {
     const locks = leaderLocks(world.databaseUrl, { onFault: (error) => expect.unreachable(String(error)) });
-    const watchers = world.services.chains.nonEvmChains.map((one) => watchNonEvm(hurried, one, locks.lead));
+    const watchers = world.services.chains.nonEvmChains.map((chain) =>
+      watchNonEvm(hurried, chain, locks.lead),
+    );
     return async () => {
-      await Promise.all(watchers.map(async (one) => await one.close()));
+      await Promise.all(watchers.map(async (watcher) => await watcher.close()));
       await locks.close();
     };
   };

@@ -90,21 +90,21 @@ test("many concurrent authorizations are stored once", async () => {
 });
 
 test("refuses a different authorization of the same nonce, and keeps the first one", async () => {
-  const [one, other] = [await world.quote(wallet.address), await world.quote(wallet.address)];
-  const nonce = BigInt(one.walletNonce ?? 0);
-  const same = await world.quote(wallet.address, { walletNonce: one.walletNonce ?? 0 });
-  await world.authorize(await world.authorization(wallet, one));
+  const [first, other] = [await world.quote(wallet.address), await world.quote(wallet.address)];
+  const nonce = BigInt(first.walletNonce ?? 0);
+  const same = await world.quote(wallet.address, { walletNonce: first.walletNonce ?? 0 });
+  await world.authorize(await world.authorization(wallet, first));
   expect(await refusal(world.authorize(await world.authorization(wallet, same)))).toEqual([
     "NONCE_TAKEN",
     "nonce",
   ]);
   // Each wallet has its own nonces.
-  const theirs = await world.quote(stranger.address, { walletNonce: one.walletNonce ?? 0 });
+  const theirs = await world.quote(stranger.address, { walletNonce: first.walletNonce ?? 0 });
   expect(await world.authorize(await world.authorization(stranger, theirs))).toBe(theirs.requestId);
   await world.untilQuiet();
-  expect((await world.reads.of(EXCHANGE_ID, wallet.address, nonce))?.id).toBe(one.orderId);
+  expect((await world.reads.of(EXCHANGE_ID, wallet.address, nonce))?.id).toBe(first.orderId);
   expect((await world.reads.of(EXCHANGE_ID, stranger.address, nonce))?.id).toBe(theirs.orderId);
-  expect(other.orderId).not.toBe(one.orderId);
+  expect(other.orderId).not.toBe(first.orderId);
 });
 
 /** Records that the transfer of a quote arrived on Hyperliquid. */

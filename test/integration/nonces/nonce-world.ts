@@ -42,7 +42,7 @@ import { recordedEvents, type RecordedEvents } from "../../fakes/recorded-events
 import { createTestDatabase } from "../../support/database.ts";
 import { someHash, someTerms } from "../../support/terms.ts";
 import {
-  anExchange,
+  aHyperliquidChain,
   startWorld as startOracle,
   type World as OracleWorld,
 } from "../../support/oracle-world.ts";
@@ -125,7 +125,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     fillLeadSeconds: 60,
     finality: { kind: "depth", blocks: 2n, seconds: 0n },
   };
-  const otherChains = [anExchange(NAME, EXCHANGE_ID)];
+  const otherChains = [aHyperliquidChain(NAME, EXCHANGE_ID)];
   const listed = { signers: new Set(signers.map(({ address }) => address)), threshold: 2, hub, otherChains };
   const started: OracleWorld[] = [];
   for (const signer of signers)
@@ -239,7 +239,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
       if (answer.status !== 200) throw new Error(answer.text);
       const signature: Hex = `0x${answer.body.genericMapping.signatures
         .slice(0, 2)
-        .map((one) => one.signature.slice(2))
+        .map((signed) => signed.signature.slice(2))
         .join("")}`;
       const { data } = mappings.publish([{ ...entry(authorization), signature }], 2);
       await hubClient.setBalance({ address: authorization.wallet, value: 10n ** 18n });
@@ -261,7 +261,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     },
     async stop() {
       await Promise.all([
-        ...oracles.map(async (one) => await one.close()),
+        ...oracles.map(async (oracle) => await oracle.close()),
         hubChain.close(),
         mappings.close(),
       ]);

@@ -103,12 +103,12 @@ function crashing(crashAt: number): { readonly services: MappingServices; readon
 }
 
 test("after a crash at any step, the next process continues, and the mapping is set once", async () => {
-  const moments: string[] = [];
+  const crashMoments: string[] = [];
   for (let crashAt = 0; ; crashAt++) {
     const fromBlock = await nextBlock();
     const authorization = await anAuthorization();
     const { services, moments } = crashing(crashAt);
-    let died = false;
+    let hasCrashed = false;
     try {
       for (const blocks of [1, 2, 1]) {
         await world.round(services);
@@ -116,19 +116,19 @@ test("after a crash at any step, the next process continues, and the mapping is 
       }
     } catch (error) {
       if (!(error instanceof Crashed)) throw error;
-      died = true;
+      hasCrashed = true;
     }
-    died ||= moments.length > crashAt;
+    hasCrashed ||= moments.length > crashAt;
     world.clock.forward(400_000);
     await world.untilQuiet();
     const moment = moments.at(-1) ?? "nothing";
     expect((await world.rowOf(authorization)).state, moment).toBe("published");
     expect(await entriesSince(fromBlock), moment).toEqual({ EntrySet: 1, EntryLeftOut: 0 });
-    if (!died) break;
-    moments.push(moment);
+    if (!hasCrashed) break;
+    crashMoments.push(moment);
   }
-  expect(moments.length).toBeGreaterThan(15);
-  expect(new Set(moments)).toContain("after hub.broadcast");
+  expect(crashMoments.length).toBeGreaterThan(15);
+  expect(new Set(crashMoments)).toContain("after hub.broadcast");
 }, 90_000);
 
 test("many mappings share a transaction, each once, even if several processes run concurrently", async () => {
@@ -190,7 +190,7 @@ test("the metrics report how many mappings wait, and how long", async () => {
   expect(await shown("causeway_mappings_waiting", "signed")).toBe(0);
 });
 
-test("a mapping for a chain that is no longer configured waits, and delays no other", async () => {
+test("a mapping for a chain that is no longer configured waits, and delays no other mapping", async () => {
   const gone = await anAuthorization();
   await signMappings(world.services, new AbortController().signal);
   const without = { ...world.services, chainName: () => undefined };
@@ -228,7 +228,7 @@ const changed =
     return { kind: "answer", json };
   };
 const unavailable = async (): Promise<OracleAnswer> => ({ kind: "unavailable", reason: "no connection" });
-const no = async (): Promise<OracleAnswer> => ({
+const refusing = async (): Promise<OracleAnswer> => ({
   kind: "refused",
   code: "rejected",
   message: "signature is not the wallet's signature of this mapping",
@@ -240,12 +240,12 @@ test.each<[string, (mapping: Record<string, unknown>) => void]>([
   ["one signature twice", (m) => void (m["signatures"] = twice(m["signatures"]))],
   ["no signatures", (m) => void (m["signatures"] = [])],
   ["another format", (m) => void delete m["user"]],
-])("rejects an oracle's answer with %s, and queries another one", async (_what, change) => {
+])("rejects an oracle's answer with %s, and queries another oracle", async (_what, change) => {
   const authorization = await anAuthorization();
-  const lied = world.events.of("oracle_lied").length;
+  const liesBefore = world.events.of("oracle_lied").length;
   await signMappings(withAnswers(changed(change)), new AbortController().signal);
   expect(await world.rowOf(authorization)).toMatchObject({ state: "stored", tries: 1 });
-  expect(world.events.of("oracle_lied")).toHaveLength(lied + 1);
+  expect(world.events.of("oracle_lied")).toHaveLength(liesBefore + 1);
   world.clock.forward(400_000);
   // The second attempt begins with another oracle, and the third with the first one again.
   await signMappings(withAnswers(changed(change), honest), new AbortController().signal);
@@ -253,7 +253,7 @@ test.each<[string, (mapping: Record<string, unknown>) => void]>([
   await world.untilQuiet();
 });
 
-test("ignores the entry that an oracle reports, and counts only signatures of the correct one", async () => {
+test("ignores the entry that an oracle reports, and counts only signatures of the correct entry", async () => {
   const authorization = await anAuthorization();
   const lie = changed((m) => void (m["data"] = `0x${"99".repeat(52)}`));
   await signMappings(withAnswers(lie), new AbortController().signal);
@@ -264,9 +264,9 @@ test("ignores the entry that an oracle reports, and counts only signatures of th
   );
 });
 
-test("retries unavailable oracles often, and refusing ones rarely", async () => {
+test("retries early if an oracle is unavailable, and late if all oracles refuse", async () => {
   const authorization = await anAuthorization();
-  await signMappings(withAnswers(unavailable, no), new AbortController().signal);
+  await signMappings(withAnswers(unavailable, refusing), new AbortController().signal);
   expect(await world.rowOf(authorization)).toMatchObject({
     state: "stored",
     reason: "no connection",
@@ -274,7 +274,7 @@ test("retries unavailable oracles often, and refusing ones rarely", async () => 
   });
   expect(world.events.of("mapping_rejected")).toHaveLength(0);
   world.clock.forward(60_000);
-  await signMappings(withAnswers(no, no), new AbortController().signal);
+  await signMappings(withAnswers(refusing, refusing), new AbortController().signal);
   expect(await world.rowOf(authorization)).toMatchObject({ state: "stored", tries: 2 });
   expect(world.events.of("mapping_rejected")).toHaveLength(1);
   world.clock.forward(400_000);

@@ -107,10 +107,10 @@ test("if a process crashes after the commit of an alarm, another process sends t
     tx.events.alarm("fill_waits", { requestId: "0x03" });
     await Promise.resolve();
   });
-  const [one, two] = [process(), process()];
-  await Promise.all([one.fold(), two.fold()]);
-  await Promise.all([one.deliver(), two.deliver()]);
-  await one.deliver();
+  const [first, second] = [process(), process()];
+  await Promise.all([first.fold(), second.fold()]);
+  await Promise.all([first.deliver(), second.deliver()]);
+  await first.deliver();
   expect(received).toHaveLength(1);
 });
 

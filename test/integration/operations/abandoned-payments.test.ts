@@ -9,7 +9,7 @@ import { testRedis } from "../../support/database.ts";
 import { lostFill } from "../../support/lost-payments.ts";
 import { startNonEvmWorld } from "../../support/non-evm-world.ts";
 
-// Payments on non-EVM chains that a failover lost, and whose requests could not get them back.
+// Payments on non-EVM chains whose rows a failover lost, and that could not be restored to their requests.
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
@@ -38,34 +38,34 @@ async function aWorld(kind: "expiring" | "outputs") {
     /** A fill that a failover lost and that was abandoned because its request had failed. */
     abandon: async () => {
       const agreed = await lostFill(world, by);
-      const become = async (state: string) =>
+      const setState = async (state: string) =>
         await world.pool.query("update requests set state = $2 where request_id = $1", [
           agreed.requestId,
           state,
         ]);
-      await become("failed");
+      await setState("failed");
       world.destination.network.dropPool();
       await openNonEvmLane(by, connected);
-      await become("fillable");
+      await setState("fillable");
       return agreed;
     },
   };
 }
 
-test("the outcome of lost bytes is looked up with the facts that the database has about them", async () => {
+test("looks up the outcome of a lost payment with the facts that the database has about its request", async () => {
   const { world, by, through, abandon } = await aWorld("expiring");
   const { requestId, terms } = await abandon();
   world.clock.forward(20_000);
-  const asked: NonEvmAttempt[] = [];
+  const checked: NonEvmAttempt[] = [];
   await openNonEvmLane(
     by,
     through(async (attempt) => {
-      asked.push(attempt);
+      checked.push(attempt);
       return await Promise.resolve({ kind: "unseen" });
     }),
   );
   const { recipient, orderId } = terms;
-  expect(asked.map(({ lost }) => lost)).toMatchObject([
+  expect(checked.map(({ lost }) => lost)).toMatchObject([
     { payment: { recipient, orderId }, notBeforeMs: (await by.reads.status(requestId))?.createdAtMs },
   ]);
 });
@@ -80,11 +80,14 @@ test("releases a lost payment whose cancel transaction is final", async () => {
   const before = attempts.map(nonEvmAttemptOf);
   const noop = await connection.prepare(paymentOf(plan, "noop"), before, []);
   const canceled = { ...entry, attempts: [...attempts, attemptOf(noop, attempts.length, "noop")] };
-  const after = { ...by, journal: { ...by.journal, entries: async () => await Promise.resolve([canceled]) } };
+  const withCancel = {
+    ...by,
+    journal: { ...by.journal, entries: async () => await Promise.resolve([canceled]) },
+  };
   await world.pool.query("update nonce_users set tx_hash = $1", [noop.txId]);
   const isReleased = async (): Promise<boolean> => {
     world.clock.forward(20_000);
-    await openNonEvmLane(after, connected);
+    await openNonEvmLane(withCancel, connected);
     return world.events.of("lost_payment_dead").length > 0;
   };
   expect(await isReleased()).toBe(false);
@@ -98,7 +101,7 @@ test("releases a lost payment whose cancel transaction is final", async () => {
   expect(world.paymentsOf(agreed, world.destination)).toEqual([]);
 });
 
-test("a lost payment that no node can check delays no other, and is checked less and less often", async () => {
+test("a lost payment that no node can check delays no other payment, and is checked less and less often", async () => {
   const { world, by, through, abandon } = await aWorld("expiring");
   await abandon();
   await abandon();

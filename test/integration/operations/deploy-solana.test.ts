@@ -64,14 +64,14 @@ async function writeEntry(to: string, httpRpcUrl: string | readonly string[]): P
   await writeFile(join(to, "chains.test.json"), JSON.stringify([entry]));
 }
 
-interface Written {
+interface ChainEntry {
   readonly depository?: string;
   readonly depositoryRoles?: object;
   readonly depositAddressProgram?: string;
 }
 
-async function entryIn(of: string): Promise<Written | undefined> {
-  const [entry] = JSON.parse(await readFile(join(of, "chains.test.json"), "utf8")) as Written[];
+async function entryIn(configsDir: string): Promise<ChainEntry | undefined> {
+  const [entry] = JSON.parse(await readFile(join(configsDir, "chains.test.json"), "utf8")) as ChainEntry[];
   return entry;
 }
 
@@ -255,13 +255,13 @@ const INTERRUPTIONS: Readonly<
 };
 
 test.each(Object.keys(INTERRUPTIONS))(
-  "run again after %s, it gives one program and one owner, and loses no rent",
+  "a second run after %s completes one program with one owner, and loses no rent",
   async (interruption) => {
     const operator = await newOperator();
     const { env, options, key } = operator;
     const planned = await plannedBy(operator);
-    const { program, programData, depository, vault: held, buffer, transactions } = planned;
-    const once = parseUnits(planned.fees.replace(" SOL", ""), 9);
+    const { program, programData, depository, vault: depositoryVault, buffer, transactions } = planned;
+    const plannedFees = parseUnits(planned.fees.replace(" SOL", ""), 9);
     await INTERRUPTIONS[interruption]?.(`apply ${options}`, env, transactions);
     const { code, errors, lines, output } = await run(`apply ${options}`, env);
     expect([code, errors]).toEqual([0, ""]);
@@ -280,10 +280,13 @@ test.each(Object.keys(INTERRUPTIONS))(
       },
     ]);
     expect(node.controls.account(buffer)).toBeUndefined();
-    const kept = [program, programData, depository, held].reduce((sum, one) => sum + lamportsOf(one), 0n);
+    const kept = [program, programData, depository, depositoryVault].reduce(
+      (sum, account) => sum + lamportsOf(account),
+      0n,
+    );
     const fees = 2n * SOL - lamportsOf(key.address) - kept;
     // Every transaction is paid for at least once and at most twice.
-    expect([fees >= once, fees <= 2n * once]).toEqual([true, true]);
+    expect([fees >= plannedFees, fees <= 2n * plannedFees]).toEqual([true, true]);
     const before = sent();
     expect((await run(`apply ${options}`, env)).code).toBe(0);
     expect(sent()).toBe(before);
@@ -294,7 +297,7 @@ test("completes in one run despite intermittent endpoint failures, and pays for 
   const operator = await newOperator();
   const { env, options, key } = operator;
   const planned = await plannedBy(operator);
-  const { program, programData, depository, vault: held, transactions } = planned;
+  const { program, programData, depository, vault: depositoryVault, transactions } = planned;
   const own = await mkdtemp(join(folder, "written-"));
   let [sends, finalReads] = [0, 0];
   const first = await startSolanaFront(node.url, {
@@ -321,7 +324,10 @@ test("completes in one run despite intermittent endpoint failures, and pays for 
     await second.close();
   }
   expect([sends > transactions, finalReads > 2]).toEqual([true, true]);
-  const kept = [program, programData, depository, held].reduce((sum, one) => sum + lamportsOf(one), 0n);
+  const kept = [program, programData, depository, depositoryVault].reduce(
+    (sum, account) => sum + lamportsOf(account),
+    0n,
+  );
   const paid = 2n * SOL - lamportsOf(key.address) - kept;
   expect(`${formatUnits(paid, 9)} SOL`).toBe(planned.fees);
 });
@@ -488,7 +494,7 @@ test("deploys the deposit address program in the same way, and resumes after a k
   });
 });
 
-test("the local system deploys by the same code, so that verify accepts its programs", async () => {
+test("the local system deploys with the same code, so that verify accepts its programs", async () => {
   const local = await startSolana({ slotMs: 50, finalityLag: 4 });
   try {
     await deployLocalPrograms(local);

@@ -34,7 +34,7 @@ const [ALLOCATOR, SOLVER, OPERATOR] = [address("0b"), address("0c"), address("0d
 const STRANGER = address("0e");
 const ORACLES = [address("01"), address("02"), address("03")];
 const OPTIONS = `--owner ${OWNER} --allocator ${ALLOCATOR} --solver ${SOLVER} --deposit-address-operator ${OPERATOR} --chain mine`;
-const HUB = `--owner ${OWNER} --allocator ${ALLOCATOR} --hub ${ORACLES.map((one) => `--oracle ${one}`).join(" ")} --threshold 2`;
+const HUB = `--owner ${OWNER} --allocator ${ALLOCATOR} --hub ${ORACLES.map((oracle) => `--oracle ${oracle}`).join(" ")} --threshold 2`;
 const QUICK = "--confirmations 1 --wait 20";
 
 const plan = planChain({
@@ -192,7 +192,7 @@ test("produces the same addresses and deploys nothing twice when it is killed af
       await runKilled(words, env, step, count);
       const { code, errors, lines, output } = await run(words, env);
       expect([code, errors]).toEqual([0, ""]);
-      const done = lines.filter(({ step: one }) => one === "deployed").map((line) => line["address"]);
+      const done = lines.filter(({ step: line }) => line === "deployed").map((line) => line["address"]);
       expect(done).toEqual(creations.map(({ address: planned }) => planned));
       // Every transaction of the deployer created a contract.
       expect(await sentBy(account)).toBe(creations.length);
@@ -310,8 +310,8 @@ test("verify finds one altered byte, a wrong immutable, a wrong owner and other 
 
     const bad = await run(`verify ${OPTIONS}`, env);
     expect(bad.code).toBe(1);
-    const differencesOf = (one: string) =>
-      bad.lines.find(({ contract }) => contract === one)?.["differences"];
+    const differencesOf = (name: string) =>
+      bad.lines.find(({ contract }) => contract === name)?.["differences"];
     expect(differencesOf("Router")).toEqual([
       expect.stringMatching(/^byte 99 of the code is 0x.., expected 0x..$/),
     ]);
@@ -445,7 +445,7 @@ test("the contracts of the local system are those of the plan", async () => {
     startAnvil({ chainId, extraArgs: ["--no-mining"] }),
   ]);
   try {
-    const oracles = localAccounts("oracle", 3).map((one) => one.address);
+    const oracles = localAccounts("oracle", 3).map((account) => account.address);
     const contracts = await deployHub(hub, { signers: oracles, threshold: 2 });
     const [owner, allocator, solver, operator] = (
       ["owner", "allocator", "solver", "depositAddressOperator"] as const
@@ -463,7 +463,7 @@ test("the contracts of the local system are those of the plan", async () => {
     const onChain = await run(`verify ${words}`, env);
     expect([onChain.code, onChain.lines.length], onChain.errors + onChain.output).toEqual([0, 7]);
     expect(onChain.lines.map((line) => line["contract"])).toContain("Multicall3");
-    const quorum = `--hub ${oracles.map((one) => `--oracle ${one}`).join(" ")} --threshold 2`;
+    const quorum = `--hub ${oracles.map((oracle) => `--oracle ${oracle}`).join(" ")} --threshold 2`;
     const onHub = await run(`verify --owner ${owner} --allocator ${allocator} ${quorum}`, env);
     expect(onHub.lines.map((line) => [line["chain"], line["state"]])).toEqual(
       Array.from({ length: 6 }, () => [name, "asPlanned"]),

@@ -251,8 +251,8 @@ test("trusts a quorum of the endpoints, and names the other endpoints", async ()
   const liars = await Promise.all([lying(), lying()]);
   const [first, second] = liars.map(({ url }) => new URL(url).host);
   try {
-    const one = await examine({ urls: [liars[0]?.url ?? "", honest.url, node.url] });
-    expect(one.filter(({ state }) => state !== "ok")).toMatchObject([
+    const report = await examine({ urls: [liars[0]?.url ?? "", honest.url, node.url] });
+    expect(report.filter(({ state }) => state !== "ok")).toMatchObject([
       {
         check: "contract.endpoint",
         subject: `depository on solana (${first})`,
@@ -260,8 +260,8 @@ test("trusts a quorum of the endpoints, and names the other endpoints", async ()
         found: `there is no program at ${at.program}, unlike at 2 other endpoints`,
       },
     ]);
-    const two = await examine({ urls: [liars[0]?.url ?? "", liars[1]?.url ?? "", node.url] });
-    expect(two).toMatchObject([
+    const secondReport = await examine({ urls: [liars[0]?.url ?? "", liars[1]?.url ?? "", node.url] });
+    expect(secondReport).toMatchObject([
       {
         check: "contract.code",
         state: "problem",

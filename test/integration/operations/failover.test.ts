@@ -58,9 +58,9 @@ type JournalOf = (servers: ServerWatch) => ReturnType<typeof connectJournal>;
 async function deposited(world: EngineWorld): Promise<Agreed[]> {
   const agreed: Agreed[] = [];
   for (let at = 0; at < REQUESTS; at++) {
-    const one = await world.quote({ recipient: world.anAddress() });
-    await world.pay(one);
-    agreed.push(one);
+    const request = await world.quote({ recipient: world.anAddress() });
+    await world.pay(request);
+    agreed.push(request);
   }
   await world.origin.mine();
   return agreed;
@@ -146,10 +146,10 @@ test.each(Array.from({ length: SEEDS }, (_, at) => FIRST_SEED + at))(
     else for (let round = 0; round < 3; round++) await openAndWork(world, by);
     await untilPaid(world, by, agreed);
 
-    for (const one of agreed) {
-      expect(await world.paymentsOf(one, destination)).toHaveLength(1);
-      expect(await world.paymentsOf(one, origin)).toEqual([]);
-      expect((await world.status(one.requestId)).status).toBe("success");
+    for (const request of agreed) {
+      expect(await world.paymentsOf(request, destination)).toHaveLength(1);
+      expect(await world.paymentsOf(request, origin)).toEqual([]);
+      expect((await world.status(request.requestId)).status).toBe("success");
     }
     // Lanes stay closed for one minute after a failover.
     world.clock.forward(61_000);

@@ -204,7 +204,7 @@ test.each<readonly [string, (entry: JournalEntry) => JournalEntry]>([
     "the id of another transaction",
     (entry) => ({
       ...entry,
-      attempts: entry.attempts.map((one) => ({ ...one, txHash: `0x${"77".repeat(32)}` })),
+      attempts: entry.attempts.map((attempt) => ({ ...attempt, txHash: `0x${"77".repeat(32)}` })),
     }),
   ],
   [

@@ -192,9 +192,9 @@ test.each([
   "",
 ])("matches no key with %j, apart from surrounding whitespace", async (key) => {
   const world = await aWorld({ apiKeys: keys });
-  const given = await world.get("/chains/v1", { "x-api-key": key });
+  const answer = await world.get("/chains/v1", { "x-api-key": key });
   // Whitespace around a header's value is not part of the value.
-  expect(given.status).toBe(key.trim() === "first-key" ? 200 : 401);
+  expect(answer.status).toBe(key.trim() === "first-key" ? 200 : 401);
 });
 
 test("an address that sends many wrong keys gets 429, and valid keys still work from that address", async () => {

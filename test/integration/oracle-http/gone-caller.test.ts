@@ -27,9 +27,9 @@ async function silentPeer() {
   return { calls, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-async function until(what: () => boolean): Promise<void> {
+async function until(condition: () => boolean): Promise<void> {
   const endMs = Date.now() + 3_000;
-  while (!what() && Date.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 10));
+  while (!condition() && Date.now() < endMs) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 test("when the caller hangs up, the oracle cancels its calls to peers", async () => {

@@ -55,7 +55,7 @@ test("mints, in chain order, each deposit to its order's account, or to its depo
     transactionId: DEPOSIT_TX,
   });
   expect(status).toBe(200);
-  expect(body.messages.map((one: { result: unknown }) => one.result)).toEqual([
+  expect(body.messages.map((message: { result: unknown }) => message.result)).toEqual([
     {
       onchainId: onchainId("origin", DEPOSIT_TX, "0"),
       depository: DEPOSITORY,
@@ -116,8 +116,8 @@ test("returns an empty, unsigned list for a transaction without deposits", async
 });
 
 test("a fill credits every deposit to the solver minus the fees, with an idempotency key of order and payment", async () => {
-  const order = anOrder((one) => {
-    one.fees.push({
+  const order = anOrder((draft) => {
+    draft.fees.push({
       recipientChainId: "destination",
       recipient: account("f1"),
       currencyChainId: "origin",
@@ -228,7 +228,7 @@ test.each([
     status: code,
   });
   expect(body.execution.idempotencyKey).toBe(withdrawalKey(word("77"), status));
-  expect(body.execution.actions.map((one: Hex) => decodeHubAction(one))).toEqual([action]);
+  expect(body.execution.actions.map((actionHex: Hex) => decodeHubAction(actionHex))).toEqual([action]);
   expect(await executionSigners(body.execution)).toEqual([world.signer.address]);
   expect(await messageSigners("depositoryWithdrawal", body.message)).toEqual([world.signer.address]);
 });
@@ -278,7 +278,7 @@ test("a withdrawal that its owner signed and the balance covers is reserved", as
   expect(status).toBe(200);
   expect(body.message).toEqual({ data: hubWithdrawal, result: { withdrawalAddress: address } });
   expect(body.execution.idempotencyKey).toBe(initiationKey("hub", hubTokenId(chain, USDC), address));
-  expect(body.execution.actions.map((one: Hex) => decodeHubAction(one))).toEqual([
+  expect(body.execution.actions.map((action: Hex) => decodeHubAction(action))).toEqual([
     { kind: "transfer", from: ownerAlias, to: address, tokenId: hubTokenId(chain, USDC), amount: 50n },
   ]);
   expect(await executionSigners(body.execution)).toEqual([world.signer.address]);
@@ -377,7 +377,7 @@ test("returns the amount of a withdrawal from a former depository that expired u
   const { body, status } = await ask();
   expect(status).toBe(200);
   expect(body.message.result).toEqual({ withdrawalId: word("77"), depository: FORMER, status: 2 });
-  expect(body.execution.actions.map((one: Hex) => decodeHubAction(one))).toEqual([
+  expect(body.execution.actions.map((action: Hex) => decodeHubAction(action))).toEqual([
     {
       kind: "transfer",
       from: fromFormer,

@@ -137,8 +137,8 @@ const transfers = fc.array(
 test("(b): an attested fill was paid to the last unit, with each transfer counted for one payment", async () => {
   await fc.assert(
     fc.asyncProperty(payments, transfers, async (wanted, made) => {
-      const order = anOrder((one) => {
-        one.output.payments = wanted.map(([recipient, currency, minimum]) => ({
+      const order = anOrder((draft) => {
+        draft.output.payments = wanted.map(([recipient, currency, minimum]) => ({
           recipient,
           currency,
           minimumAmount: minimum.toString(),
@@ -166,9 +166,9 @@ test("(b): an attested fill was paid to the last unit, with each transfer counte
 
 test("(b): a payment settles its order once, however often and with whatever deposits it is claimed", async () => {
   // The payment matches both the order's output and its refund.
-  const order = anOrder((one) => {
-    one.output.chainId = "origin";
-    one.output.payments.forEach((payment) => (payment.recipient = account("a1")));
+  const order = anOrder((draft) => {
+    draft.output.chainId = "origin";
+    draft.output.payments.forEach((payment) => (payment.recipient = account("a1")));
   });
   const claims = fc.array(fc.tuple(fc.boolean(), fc.nat(2)), { minLength: 2, maxLength: 6 });
   await fc.assert(

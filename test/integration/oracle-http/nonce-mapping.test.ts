@@ -5,13 +5,20 @@ import { recoverTypedDataAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, expect, test } from "vitest";
 import { privateKey } from "../../support/oracle-keys.ts";
-import { account, aHub, anExchange, oracleSigner, startWorld, word } from "../../support/oracle-world.ts";
+import {
+  account,
+  aHub,
+  aHyperliquidChain,
+  oracleSigner,
+  startWorld,
+  word,
+} from "../../support/oracle-world.ts";
 import type { Answer, World, WorldOptions } from "../../support/oracle-world.ts";
 
 // Oracles sign a wallet's nonce mapping for the hub.
 
 const MAPPING = account("e5");
-const exchange = anExchange("hyper", 1337);
+const exchange = aHyperliquidChain("hyper", 1337);
 const wallet = privateKeyToAccount(privateKey(500));
 const stranger = privateKeyToAccount(privateKey(501));
 const order = word("0d");
@@ -124,10 +131,10 @@ test("signs a wallet's signed mapping as an entry of its account on the hub", as
 });
 
 test("combines the oracles' signatures that the hub requires, in ascending order", async () => {
-  const [one, other] = [oracleSigner(0), oracleSigner(1)];
-  const signers = new Set([one.address, other.address]);
+  const [first, other] = [oracleSigner(0), oracleSigner(1)];
+  const signers = new Set([first.address, other.address]);
   const peer = await aWorld({ signer: other });
-  const world = await aWorld({ signer: one, signers, threshold: 2, peers: [peer.url] });
+  const world = await aWorld({ signer: first, signers, threshold: 2, peers: [peer.url] });
   const answer = await ask(world, { ...(await request()), requestPeerSignatures: true });
   expect(answer.status, answer.text).toBe(200);
   expect(await signersOf(answer)).toEqual([...signers].toSorted());
@@ -136,12 +143,12 @@ test("combines the oracles' signatures that the hub requires, in ascending order
 
 test("a peer with another mapping or hub adds nothing", async () => {
   for (const hub of [{ genericMappingAddress: account("e6") }, { chainId: 5 }]) {
-    const [one, other] = [oracleSigner(0), oracleSigner(1)];
-    const signers = new Set([one.address, other.address]);
+    const [first, other] = [oracleSigner(0), oracleSigner(1)];
+    const signers = new Set([first.address, other.address]);
     const peer = await aWorld({ signer: other, hub });
-    const world = await aWorld({ signer: one, signers, threshold: 2, peers: [peer.url] });
+    const world = await aWorld({ signer: first, signers, threshold: 2, peers: [peer.url] });
     const answer = await ask(world, { ...(await request()), requestPeerSignatures: true });
-    expect(await signersOf(answer)).toEqual([one.address]);
+    expect(await signersOf(answer)).toEqual([first.address]);
   }
 });
 

@@ -201,7 +201,7 @@ test("on-chain ids that differ only in case are the same deposit", async () => {
 test("a deposit pays an input only with that order's id, in that currency, on that chain", async () => {
   const request = await aFill(world);
   const depositId = orderIdFor(request.order);
-  const deposited = (one: object) => world.origin.deposited(DEPOSIT_TX, [{ depositId, ...one }]);
+  const deposited = (deposit: object) => world.origin.deposited(DEPOSIT_TX, [{ depositId, ...deposit }]);
 
   deposited({ depositId: word("44") });
   expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
@@ -222,7 +222,7 @@ test("deposits of two currencies with one id stay separate: each input names the
     { depositId, currency: NATIVE, amount: 10n ** 18n, depositor: account("a9") },
     { depositId, amount: 1_600n },
   ]);
-  request.inputs.forEach((one) => (one.onchainId = onchainId("origin", DEPOSIT_TX, "1")));
+  request.inputs.forEach((input) => (input.onchainId = onchainId("origin", DEPOSIT_TX, "1")));
   const { body } = await world.post("solver-fills", request);
   // The native deposit counts as zero, so the difference is +60%.
   expect(body.message.result["totalWeightedInputPaymentBpsDiff"]).toBe("600000000000000000");
@@ -407,7 +407,7 @@ function withDeposits<Request extends { inputs: { inputIndex: number }[] }>(
   const transactionId = word("12");
   world.origin.deposited(
     transactionId,
-    deposits.map((one) => ({ depositId, ...one })),
+    deposits.map((deposit) => ({ depositId, ...deposit })),
     1_500n,
   );
   const inputs = request.inputs.map(({ inputIndex }) => ({
@@ -450,7 +450,7 @@ test("dust in an input cannot use up the key of a refund, because payments to se
     });
     const request = await aRefund(world, order);
     if (inTwo) {
-      request.refunds.forEach((one, i) => (one.transactionId = i === 0 ? REFUND_TX : word("34")));
+      request.refunds.forEach((refund, i) => (refund.transactionId = i === 0 ? REFUND_TX : word("34")));
       world.origin.paid(REFUND_TX, [[USER, USDC, 980n]]);
       world.origin.paid(word("34"), [[RECIPIENT, USDC, 980n]]);
     }
@@ -601,7 +601,7 @@ test("requires one transaction that refunds two inputs to pay the sum of both", 
 test("two transactions may refund two inputs, each in full", async () => {
   const order = anOrder(secondInput);
   const request = await aRefund(world, order);
-  request.refunds.forEach((one, i) => (one.transactionId = i === 0 ? REFUND_TX : word("34")));
+  request.refunds.forEach((refund, i) => (refund.transactionId = i === 0 ? REFUND_TX : word("34")));
   world.origin.paid(REFUND_TX, [[USER, USDC, 980n]]);
   expect(face(await world.post("solver-refunds", request))[1]).toBe("not_found");
   world.origin.paid(word("34"), [[USER, USDC, 980n]]);

@@ -293,7 +293,7 @@ test("two slightly different concurrent requests each get their own answer", asy
   ).toEqual([200, 400, 400, 200]);
 
   const refund = await aRefund(world);
-  const otherRefunds = refund.refunds.map((one) => ({ ...one, transactionId: other }));
+  const otherRefunds = refund.refunds.map((listed) => ({ ...listed, transactionId: other }));
   expect(
     await statuses(
       "solver-refunds",

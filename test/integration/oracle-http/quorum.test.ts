@@ -33,7 +33,10 @@ const chains = () => ({
 });
 
 /** One oracle with two peers. All three signers are listed, and two signatures are required. */
-async function three(own: Partial<WorldOptions> = {}, others: readonly Partial<WorldOptions>[] = []) {
+async function startThreeOracles(
+  own: Partial<WorldOptions> = {},
+  others: readonly Partial<WorldOptions>[] = [],
+) {
   const shared = chains();
   const list = { signers: new Set(addresses), threshold: 2 };
   const peers = await Promise.all(
@@ -55,7 +58,7 @@ async function three(own: Partial<WorldOptions> = {}, others: readonly Partial<W
 const deposit = { chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSignatures: true };
 
 test("any number of deposits in one transaction gets a quorum, in parts that each have an execution", async () => {
-  const { main, origin } = await three();
+  const { main, origin } = await startThreeOracles();
   origin.deposited(
     DEPOSIT_TX,
     Array.from({ length: 300 }, (_, at) => ({ depositId: word("0a"), amount: BigInt(at + 1) })),
@@ -78,7 +81,7 @@ test("any number of deposits in one transaction gets a quorum, in parts that eac
 });
 
 test("signs transfers without an order in later parts, and not with the deposits of an order", async () => {
-  const { main, origin } = await three();
+  const { main, origin } = await startThreeOracles();
   const bare = Array.from({ length: 300 }, () => ({ currency: account("f4"), isBare: true as const }));
   origin.deposited(DEPOSIT_TX, [...bare.slice(0, 150), { depositId: word("0a") }, ...bare.slice(150)]);
   const { body } = await main.post("depository-deposits", deposit);
@@ -94,7 +97,7 @@ test("signs transfers without an order in later parts, and not with the deposits
 
 test("attests a transaction from before depositPartsSince as one execution under its former key", async () => {
   const since = (depositPartsSince: number) => ({ hub: { depositPartsSince } });
-  const before = await three(since(1_001), [since(1_001), since(1_001)]);
+  const before = await startThreeOracles(since(1_001), [since(1_001), since(1_001)]);
   const both = [{ depositId: word("0a") }, { currency: account("f4"), isBare: true as const }];
   before.origin.deposited(DEPOSIT_TX, both);
   const whole = (await before.main.post("depository-deposits", deposit)).body;
@@ -113,7 +116,7 @@ test("attests a transaction from before depositPartsSince as one execution under
   expect(tooMany).toMatchObject({ status: 400, body: { code: "rejected", field: "transactionId" } });
   expect(tooMany.text).toContain("at most 256");
 
-  const after = await three(since(1_000), [since(1_000), since(1_000)]);
+  const after = await startThreeOracles(since(1_000), [since(1_000), since(1_000)]);
   after.origin.deposited(DEPOSIT_TX, both);
   const parts = await Promise.all(
     [0, 1].map(async (part) => (await after.main.post("depository-deposits", { ...deposit, part })).body),
@@ -126,7 +129,7 @@ test("attests a transaction from before depositPartsSince as one execution under
 });
 
 test("returns no part of a transaction from before this oracle's depositPartsSince, although its peers divide the transaction", async () => {
-  const { main, origin } = await three({ hub: { depositPartsSince: 1_001 } });
+  const { main, origin } = await startThreeOracles({ hub: { depositPartsSince: 1_001 } });
   origin.deposited(
     DEPOSIT_TX,
     Array.from({ length: 65 }, () => ({ depositId: word("0a") })),
@@ -138,7 +141,7 @@ test("returns no part of a transaction from before this oracle's depositPartsSin
 });
 
 test("combines every kind of answer, sorted by signer, with each signature over the returned payload", async () => {
-  const { main, peers, origin } = await three({ threshold: 3 });
+  const { main, peers, origin } = await startThreeOracles({ threshold: 3 });
   origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }, {}]);
   const deposits = await main.post("depository-deposits", deposit);
   expect(deposits.status).toBe(200);
@@ -177,7 +180,7 @@ test("combines every kind of answer, sorted by signer, with each signature over 
     recipient: account("b2"),
     withdrawalNonce: word("66"),
   };
-  for (const one of [main, ...peers]) one.recorded.get = () => word("77");
+  for (const oracle of [main, ...peers]) oracle.recorded.get = () => word("77");
   const withdrawal = await main.post("depository-withdrawals", {
     chainId: "origin",
     withdrawal: "0xabcd",
@@ -187,7 +190,7 @@ test("combines every kind of answer, sorted by signer, with each signature over 
   expect(await executionSigners(withdrawal.body.execution)).toEqual(sorted);
   expect(await messageSigners("depositoryWithdrawal", withdrawal.body.message)).toEqual(sorted);
 
-  for (const one of [main, ...peers]) one.balances.get = () => 50n;
+  for (const oracle of [main, ...peers]) oracle.balances.get = () => 50n;
   const initiated = await main.post("withdrawal-initiated", {
     ...words,
     settlementChainId: "hub",
@@ -195,7 +198,9 @@ test("combines every kind of answer, sorted by signer, with each signature over 
     requestPeerSignatures: true,
   });
   expect(
-    initiated.body.payloadParams.signatures.map((one: { oracleSigner: string }) => one.oracleSigner),
+    initiated.body.payloadParams.signatures.map(
+      (signature: { oracleSigner: string }) => signature.oracleSigner,
+    ),
   ).toEqual(sorted);
 });
 
@@ -208,7 +213,7 @@ test("without a list of signers a threshold has no effect", async () => {
 });
 
 test("queries no peer unless the caller sets requestPeerSignatures", async () => {
-  const { main, peers, origin } = await three();
+  const { main, peers, origin } = await startThreeOracles();
   origin.deposited(DEPOSIT_TX, [{}]);
   const { body } = await main.post("depository-deposits", { ...deposit, requestPeerSignatures: false });
   expect(body.quorum).toEqual({ signers: 1, threshold: 2, local: "ok" });
@@ -216,7 +221,7 @@ test("queries no peer unless the caller sets requestPeerSignatures", async () =>
 });
 
 test("with too few signatures, callers with requireThreshold get 409, and all others a success that says so", async () => {
-  const { main, origin } = await three({ peers: [] });
+  const { main, origin } = await startThreeOracles({ peers: [] });
   origin.deposited(DEPOSIT_TX, [{}]);
   expect((await main.post("depository-deposits", deposit)).body.quorum).toEqual({
     signers: 1,
@@ -232,7 +237,7 @@ test("with too few signatures, callers with requireThreshold get 409, and all ot
 
 test("peers alone can satisfy the quorum, and the answer says that this oracle did not sign it", async () => {
   const blind = chains();
-  const { main, origin } = await three(blind);
+  const { main, origin } = await startThreeOracles(blind);
   origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
   const { status, body, headers } = await main.post("depository-deposits", deposit);
   expect(status).toBe(200);
@@ -251,7 +256,7 @@ test("prefers the local answer over an answer with as many signers, whatever and
     [7n, 8n],
     [8n, 7n],
   ] as const) {
-    const { main } = await three({ origin: seen(own) }, [{ origin: seen(others) }, chains()]);
+    const { main } = await startThreeOracles({ origin: seen(own) }, [{ origin: seen(others) }, chains()]);
     const { body } = await main.post("depository-deposits", deposit);
     expect(body.messages[0]?.result["amount"]).toBe(own.toString());
     expect(body.quorum).toEqual({ signers: 1, threshold: 2, local: "ok" });
@@ -270,7 +275,10 @@ test("of two contradicting peers, always chooses the same one, whichever is quer
           origin.trouble = async () => await new Promise((resolve) => setTimeout(resolve, 80));
         return origin;
       };
-      const { main } = await three(chains(), [{ origin: seen(first) }, { origin: seen(15n - first) }]);
+      const { main } = await startThreeOracles(chains(), [
+        { origin: seen(first) },
+        { origin: seen(15n - first) },
+      ]);
       const { body } = await main.post("depository-deposits", deposit);
       expect(body.quorum).toMatchObject({ signers: 1, threshold: 2, local: "failed" });
       answers.add(JSON.stringify([body.messages[0]?.result["amount"], body.execution.idempotencyKey]));
@@ -280,7 +288,7 @@ test("of two contradicting peers, always chooses the same one, whichever is quer
 
 test("refuses valid signatures for another transaction, complete or partial", async () => {
   const blind = chains();
-  const { main, peers, origin } = await three(blind);
+  const { main, peers, origin } = await startThreeOracles(blind);
   origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
   origin.deposited(word("99"), [{ depositId: word("0a") }]);
   const alone = { ...deposit, requestPeerSignatures: false };
@@ -318,7 +326,7 @@ async function startAnswering(text: string) {
 }
 
 test("in shadow mode, marks answers and counts the agreement with peers", async () => {
-  const { main, peers, origin } = await three({ shadow: true, threshold: 3 });
+  const { main, peers, origin } = await startThreeOracles({ shadow: true, threshold: 3 });
   origin.deposited(DEPOSIT_TX, [{}]);
   const { body } = await main.post("depository-deposits", deposit);
   expect(body.shadow).toBe(true);
@@ -334,7 +342,7 @@ test("in shadow mode, marks answers and counts the agreement with peers", async 
 
 test("a shadow that is slower than its peers is compared when it is done", async () => {
   const slow = chains();
-  const { main, origin } = await three({ ...slow, shadow: true });
+  const { main, origin } = await startThreeOracles({ ...slow, shadow: true });
   origin.deposited(DEPOSIT_TX, [{}]);
   slow.origin.deposited(DEPOSIT_TX, [{ amount: 999n }]);
   slow.origin.trouble = async () => await new Promise((resolve) => setTimeout(resolve, 200));
@@ -345,12 +353,12 @@ test("a shadow that is slower than its peers is compared when it is done", async
 });
 
 test("honest oracles give byte-identical answers, regardless of the order in which their nodes list events", async () => {
-  const { main, peers, origin } = await three();
+  const { main, peers, origin } = await startThreeOracles();
   origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }, { index: "9" }]);
   const answers = await Promise.all(
     [main, ...peers].map(
-      async (one) =>
-        (await one.post("depository-deposits", { ...deposit, requestPeerSignatures: false })).body,
+      async (oracle) =>
+        (await oracle.post("depository-deposits", { ...deposit, requestPeerSignatures: false })).body,
     ),
   );
   const payloads = answers.map((body) =>

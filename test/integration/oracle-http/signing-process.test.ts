@@ -104,7 +104,10 @@ async function scraper(url: string) {
       const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
       const line = text
         .split("\n")
-        .find((one) => /^\w+/.exec(one)?.[0] === name && wanted.every((label) => one.includes(label)));
+        .find(
+          (candidate) =>
+            /^\w+/.exec(candidate)?.[0] === name && wanted.every((label) => candidate.includes(label)),
+        );
       return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(" ") + 1));
     },
   };

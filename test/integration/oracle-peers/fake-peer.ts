@@ -31,9 +31,9 @@ export async function startPeer(behavior: Behavior): Promise<FakePeer> {
       const hungUp = new Promise<void>((resolve) => {
         response.once("close", () => !response.writableFinished && resolve());
       });
-      const one = { path: request.url ?? "", headers: request.headers, body, hungUp };
-      received.push(one);
-      await behavior(one, response);
+      const call = { path: request.url ?? "", headers: request.headers, body, hungUp };
+      received.push(call);
+      await behavior(call, response);
     });
   });
   server.keepAliveTimeout = 60_000;

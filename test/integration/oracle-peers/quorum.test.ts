@@ -64,10 +64,10 @@ test("two equal answers suffice, and the call to the slow third oracle is cancel
 });
 
 test("peers alone suffice while this oracle is still working, and its work is canceled", async () => {
-  let calledOff = false;
+  let isCanceled = false;
   const outcome = await ask({
     local: async (signal) => {
-      signal.addEventListener("abort", () => (calledOff = true));
+      signal.addEventListener("abort", () => (isCanceled = true));
       await pause(3_000);
       return await answerBy([L]);
     },
@@ -76,7 +76,7 @@ test("peers alone suffice while this oracle is still working, and its work is ca
   expect(signersOf(outcome)).toEqual([["A", "B"]]);
   expect(outcome.quorum).toEqual({ signers: 2, threshold: 2, local: "pending" });
   expect(outcome.tookMs).toBeLessThan(2_000);
-  expect(calledOff).toBe(true);
+  expect(isCanceled).toBe(true);
 });
 
 test("peers alone suffice if this oracle fails, and the failure is logged", async () => {

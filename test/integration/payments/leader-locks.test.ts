@@ -73,16 +73,16 @@ async function deadVersions(): Promise<number> {
 }
 
 test("one process leads at a time, and the next one leads as soon as the first releases the lock", async () => {
-  const [one, two] = [aProcess(), aProcess()];
-  const first = await one.lead("watch:1", forever);
-  const waiting = two.lead("watch:1", forever);
-  const other = await two.lead("watch:2", forever);
+  const [processA, processB] = [aProcess(), aProcess()];
+  const first = await processA.lead("watch:1", forever);
+  const waiting = processB.lead("watch:1", forever);
+  const other = await processB.lead("watch:2", forever);
   expect(other, "another task has its own leader").toBeDefined();
   expect(await Promise.race([waiting, sleep(300, "still waits")])).toBe("still waits");
-  expect(leading("watch:1", one, two)).toEqual([true, false]);
+  expect(leading("watch:1", processA, processB)).toEqual([true, false]);
   await first?.release();
   expect((await waiting)?.lost.aborted).toBe(false);
-  expect(leading("watch:1", one, two)).toEqual([false, true]);
+  expect(leading("watch:1", processA, processB)).toEqual([false, true]);
 });
 
 test("in production a standby leads within 5 seconds, and the leader stops before", () => {
@@ -123,15 +123,15 @@ test("a standby holds no snapshot, so vacuum and concurrent index builds do not 
 });
 
 test("a process that stops while it waits gets no lock and holds none", async () => {
-  const [one, two, three] = [aProcess(), aProcess(), aProcess()];
-  const leader = await one.lead("watch:1", forever);
+  const [processA, processB, processC] = [aProcess(), aProcess(), aProcess()];
+  const leader = await processA.lead("watch:1", forever);
   const stop = new AbortController();
-  const waiting = two.lead("watch:1", stop.signal);
+  const waiting = processB.lead("watch:1", stop.signal);
   await sleep(150);
   stop.abort();
   expect(await waiting).toBeUndefined();
   await leader?.release();
-  expect(await three.lead("watch:1", forever)).toBeDefined();
+  expect(await processC.lead("watch:1", forever)).toBeDefined();
 });
 
 test("a leader whose connection is cut loses all its locks, and reacquires those that no other process has taken", async () => {
@@ -204,26 +204,26 @@ test("locks are acquired again after the database was unreachable", async () => 
 });
 
 test("every worker reports which worker leads a chain, and the leader reports how long ago it worked", async () => {
-  const [one, two] = [aProcess(), aProcess()];
+  const [processA, processB] = [aProcess(), aProcess()];
   const chains = {
     all: [{ chain: { id: 1, name: "base" } }, { chain: { id: 2, name: "optimism" } }],
     nonEvmChains: [{ chain: { id: 9_286_185, name: "solana" } }],
   } as unknown as ChainDirectory;
-  const leadership = await one.lead("watch:1", forever);
-  await one.lead("settlement", forever);
-  await two.lead("watch:9286185", forever);
+  const leadership = await processA.lead("watch:1", forever);
+  await processA.lead("settlement", forever);
+  await processB.lead("watch:9286185", forever);
   await sleep(600);
   const reportOf = async ({ workedAgoMs }: LeaderLocks) =>
     await leaderReport(ledTasks(chains, true), workedAgoMs, leaderReads(sqlOn(pool)))();
-  expect(await reportOf(one)).toEqual({
+  expect(await reportOf(processA)).toEqual({
     base: { leader: "self", workedSecondsAgo: 1 },
     optimism: { leader: "none" },
     solana: { leader: "other" },
     settlement: { leader: "self", workedSecondsAgo: 1 },
   });
   leadership?.worked();
-  expect(await reportOf(one)).toMatchObject({ base: { leader: "self", workedSecondsAgo: 0 } });
-  expect(await reportOf(two)).toMatchObject({ base: { leader: "other" }, solana: { leader: "self" } });
+  expect(await reportOf(processA)).toMatchObject({ base: { leader: "self", workedSecondsAgo: 0 } });
+  expect(await reportOf(processB)).toMatchObject({ base: { leader: "other" }, solana: { leader: "self" } });
 });
 
 test("the oldest snapshot is that of the session whose transaction started first", async () => {

@@ -75,7 +75,7 @@ const services = { clock, events } as unknown as WorkerServices;
 async function relay(
   catalog: Catalog,
   redisUrl: string,
-  own: NewJobs = newJobs(),
+  ownJobs: NewJobs = newJobs(),
   hangsAfterMs?: number,
 ): Promise<OutboxRelay> {
   const started = await startOutboxRelay(services, catalog, {
@@ -83,7 +83,7 @@ async function relay(
     databaseUrl: database.url,
     redis: redisAt(redisUrl),
     prefix,
-    newJobs: own,
+    newJobs: ownJobs,
     ...(hangsAfterMs !== undefined && { hangsAfterMs }),
   });
   parts.push(started);
@@ -202,11 +202,11 @@ test("a commit wakes the relay immediately, without waiting for the next poll", 
   expect(tookMs.toSorted((a, b) => a - b)[5], "median").toBeLessThan(400);
 });
 
-test("a commit wakes the relay of its own process without an announcement, and others once that one has closed", async () => {
+test("a commit wakes the relay of its own process without an announcement, and announces jobs to other relays once that relay is closed", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
-  const own = newJobs();
-  const started = await relay(catalog, url, own);
+  const ownJobs = newJobs();
+  const started = await relay(catalog, url, ownJobs);
   workers(catalog, url);
   const notices: unknown[] = [];
   const other = new pg.Client({ connectionString: database.url });
@@ -214,7 +214,7 @@ test("a commit wakes the relay of its own process without an announcement, and o
   try {
     await other.query("listen causeway_outbox");
     other.on("notification", (notice) => notices.push(notice));
-    const { run } = postgresUnitOfWork(pool, events, undefined, own);
+    const { run } = postgresUnitOfWork(pool, events, undefined, ownJobs);
     const addOwn = async (at: number): Promise<void> =>
       await run(async (tx) => await tx.outbox.add(jobs(at, at + 1), clock.nowMs()));
     const tookMs: number[] = [];
@@ -238,8 +238,8 @@ test("a commit wakes the relay of its own process without an announcement, and o
 test("queues the jobs of a commit without reading the table, and then marks them there", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
-  const own = newJobs();
-  const started = await relay(catalog, url, own);
+  const ownJobs = newJobs();
+  const started = await relay(catalog, url, ownJobs);
   workers(catalog, url);
   const isConnected = async (): Promise<boolean> =>
     await started.ping().then(
@@ -269,7 +269,7 @@ test("queues the jobs of a commit without reading the table, and then marks them
   try {
     let id = await hidden(n);
     while (id === undefined) id = await hidden(++n);
-    own.committed([{ id, job: "fill", jobId: `job-${n}`, payload: { n } }]);
+    ownJobs.committed([{ id, job: "fill", jobId: `job-${n}`, payload: { n } }]);
     await expect.poll(() => runs(n), { timeout: 5_000, interval: 5 }).toHaveLength(1);
     expect(await unpublished()).toBe(1);
   } finally {
@@ -285,12 +285,12 @@ test("queues the jobs of a commit without reading the table, and then marks them
 async function committing(run: (payload: unknown) => Promise<Progress>, hangsAfterMs?: number) {
   const { catalog, ran } = aCatalog(run, { runsAtCommit: true });
   const { url } = testRedis();
-  const own = newJobs();
-  const started = await relay(catalog, url, own, hangsAfterMs);
+  const ownJobs = newJobs();
+  const started = await relay(catalog, url, ownJobs, hangsAfterMs);
   const host = workers(catalog, url);
-  own.runBy(host.commitRunner);
+  ownJobs.runBy(host.commitRunner);
   await expect.poll(async () => await started.depths().catch(() => []), { timeout: 5_000 }).not.toEqual([]);
-  const { run: inUnit } = postgresUnitOfWork(pool, events, undefined, own);
+  const { run: inUnit } = postgresUnitOfWork(pool, events, undefined, ownJobs);
   const commit = async (entries: readonly OutboxEntry[]): Promise<void> =>
     await inUnit(async (tx) => await tx.outbox.add(entries, clock.nowMs()));
   return { ran, started, host, commit };
@@ -375,7 +375,7 @@ test("a relay takes over the job of a crashed process when its lease ends", asyn
   expect(tookMs).toBeLessThan(7_500);
 });
 
-test("a job that takes longer than its lease stays with its process until that is killed", async () => {
+test("a job that takes longer than its lease stays with its process until the process is killed", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
   await relay(catalog, url);
@@ -419,7 +419,7 @@ test("the queue gets a job that hangs at commit, within seven and a half seconds
   }
 });
 
-test("commits and the queue share the concurrency of a process; the queue gets the others immediately", async () => {
+test("jobs run at commit and from the queue share the concurrency of a process, and jobs beyond it go to the queue immediately", async () => {
   const held = Promise.withResolvers<Progress>();
   const { ran, started, host, commit } = await committing(async () => await held.promise);
   try {
@@ -442,9 +442,9 @@ test("jobs that are committed while Redis is unavailable run once it is back", a
   const port = await freePort();
   let redis: RunningRedis = await startRedis({ port, env: {} });
   const { catalog, ran } = aCatalog();
-  const own = newJobs();
-  await relay(catalog, redis.url, own);
-  const { run } = postgresUnitOfWork(pool, events, undefined, own);
+  const ownJobs = newJobs();
+  await relay(catalog, redis.url, ownJobs);
+  const { run } = postgresUnitOfWork(pool, events, undefined, ownJobs);
   const addOwn = async (at: number): Promise<void> =>
     await run(async (tx) => await tx.outbox.add(jobs(at, at + 1), clock.nowMs()));
   await addOwn(0);
@@ -478,7 +478,7 @@ test("a job whose process crashed before it woke its relay is published by anoth
   expect(performance.now() - startedAtMs).toBeLessThan(2_000);
 });
 
-test("the depth of each queue is reported by state; if Redis does not answer, it fails without waiting", async () => {
+test("reports the depth of each queue by state, and fails without waiting if Redis does not answer", async () => {
   const redis = await startRedis({ port: await freePort(), env: {} });
   const { catalog } = aCatalog();
   const started = await relay(catalog, redis.url);
@@ -696,7 +696,7 @@ test("workers wait for a running job before they close, even without Redis", asy
   await closed;
 });
 
-test("workers close within seconds while Redis does not answer when a job is put back", async () => {
+test("workers close within seconds if Redis does not answer when they return a job to the queue", async () => {
   const redis = await startRedis({ port: await freePort(), env: {} });
   try {
     const released = Promise.withResolvers<Progress>();
@@ -795,7 +795,7 @@ test("a job that was queued again runs once and leaves nothing on the queue when
   expect(run, "only the reconciler queues it again").toMatchObject({ job_id: "rescue-fill-1", rescues: 1 });
 });
 
-test("a job that waits is recorded as waiting, and a duplicate that was queued again ends", async () => {
+test("a job that waits is recorded as waiting, and its requeued duplicate ends", async () => {
   const { url } = testRedis();
   const { catalog, ran } = aCatalog(async () => await Promise.resolve({ waitMs: 60_000, why: "not yet" }));
   await workOn(catalog, url);
@@ -810,7 +810,7 @@ test("a job that waits is recorded as waiting, and a duplicate that was queued a
   expect(await idsOf(url, "delayed")).toEqual(["fill-1-0"]);
 });
 
-test("a job that was queued again keeps waiting for a leg whose first job is lost", async () => {
+test("a requeued job keeps waiting if the first job of its leg is lost", async () => {
   const { url } = testRedis();
   const { catalog } = aCatalog(async () => await Promise.resolve({ waitMs: 60_000, why: "not yet" }));
   await workOn(catalog, url);
@@ -832,7 +832,7 @@ test("jobs that waited on a Redis that lost its data no longer count as waiting"
 });
 
 const legs = Array.from({ length: 40 }, (_, n) => String(n));
-const ofLegs = (): OutboxEntry[] =>
+const legJobs = (): OutboxEntry[] =>
   legs.map((n) => ({ job: "fill", jobId: `fill-${n}-${clock.nowMs()}`, payload: { n: Number(n) } }));
 
 /**
@@ -859,7 +859,7 @@ test("a burst whose jobs wait and run for 10 seconds makes no second job, except
   const released = Promise.withResolvers<Progress>();
   const { catalog, ran } = aCatalog(async () => await released.promise);
   const started = await relay(catalog, url);
-  await add(ofLegs());
+  await add(legJobs());
   expect(await reconcile(started), "not published yet, or just published").toBe(0);
   await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
   expect(await reconcile(started), "all wait").toBe(0);
@@ -884,7 +884,7 @@ test("queues jobs again that Redis lost or that failed permanently", async () =>
   const { url } = testRedis();
   const { catalog } = aCatalog(async () => await Promise.reject(new BadPayload("fill", "broken")));
   const started = await relay(catalog, url);
-  await add(ofLegs());
+  await add(legJobs());
   await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
   // Simulates a restart of Redis from an older snapshot.
   await askRedis(url, async (redis) => await redis.lpop(`${prefix}:fill:wait`, 3));
@@ -908,7 +908,7 @@ test("while Redis does not answer, no job counts as lost, and reconciling does n
   try {
     const { catalog } = aCatalog();
     const started = await relay(catalog, redis.url);
-    await add(ofLegs());
+    await add(legJobs());
     await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
     redis.process?.kill("SIGSTOP");
     const startedAtMs = performance.now();
@@ -952,7 +952,7 @@ test("a leg whose job starts to wait again while it is being deleted is kept", a
   expect(await runRows()).toHaveLength(1);
 });
 
-test("searching legs to delete reads none of those that are kept", async () => {
+test("the search for job runs to delete reads no job run that is kept", async () => {
   await pool.query(
     `insert into job_runs (job_name, leg_id, job_id, ran_at_ms, lost_after_ms)
      select 'fill', n::text, 'job-' || n, 1, 1000 + n from generate_series(1, 20000) n`,
@@ -968,7 +968,7 @@ test("searching legs to delete reads none of those that are kept", async () => {
     },
   };
   await outbox(explained).prune(1_000, 100);
-  const [ofRuns] = plans;
-  expect(ofRuns).toContain("job_runs_lost");
-  expect(ofRuns).not.toContain("Seq Scan");
+  const [jobRunsPlan] = plans;
+  expect(jobRunsPlan).toContain("job_runs_lost");
+  expect(jobRunsPlan).not.toContain("Seq Scan");
 });

@@ -201,19 +201,19 @@ test("two workers share one daily limit, and a payment that was never made relea
   };
   const withLostBroadcasts = () =>
     withChain(limited({ dayUsd: 150 }), destination.connected, { connection: { writer: losingWriter } });
-  const [one, two] = [withLostBroadcasts(), withLostBroadcasts()];
+  const [first, second] = [withLostBroadcasts(), withLostBroadcasts()];
   const agreed = [
     await world.quote({ recipient: world.anAddress() }),
     await world.quote({ recipient: world.anAddress() }),
   ];
   for (const each of agreed) await world.pay(each);
   await world.origin.mine();
-  await world.watch(world.origin, one);
+  await world.watch(world.origin, first);
   const { rows } = await world.pool.query<{ payload: string }>(
     "update outbox set published_at_ms = 1 where published_at_ms is null returning payload",
   );
   await Promise.all(
-    rows.map(async ({ payload }, at) => await runJob(at === 0 ? one : two, "fill", JSON.parse(payload))),
+    rows.map(async ({ payload }, at) => await runJob(at === 0 ? first : second, "fill", JSON.parse(payload))),
   );
   const slots = await world.pool.query("select id from slots where leg_kind = 'fill'");
   expect(slots.rows).toHaveLength(1);

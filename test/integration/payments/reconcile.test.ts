@@ -141,7 +141,7 @@ test("expires quotes of other chains although one chain makes no progress and ha
   await readUpTo(OTHER_EVM, NOW_MS);
   await reconcileRequests(servicesAt(NOW_MS + 10));
   expect((await stateOf(terms))?.name).toBe("expired");
-  for (const one of stalled.slice(0, 3)) expect((await stateOf(one))?.name).toBe("quoted");
+  for (const request of stalled.slice(0, 3)) expect((await stateOf(request))?.name).toBe("quoted");
 });
 
 test("expires a quote from an unconfigured chain a day later, regardless of what was read of that chain", async () => {
@@ -156,7 +156,7 @@ test("expires a quote from an unconfigured chain a day later, regardless of what
   expect(await stateOf(terms)).toMatchObject({ name: "expired", failReason: "TTL_EXPIRED" });
 });
 
-test("checks reported transactions before it expires a quote, and expires those of a removed chain", async () => {
+test("checks reported transactions before it expires a quote, except for quotes from a removed chain", async () => {
   const [reported, removed] = [await aQuoteFrom(EVM, LATE_MS), await aQuoteFrom(REMOVED, LATE_MS)];
   for (const { requestId } of [reported, removed])
     await uow.run((tx) => tx.fastFills.rememberOrigin(requestId, someHash(), NOW_MS));
@@ -195,15 +195,15 @@ test("expiring many quotes without history in one statement leaves the same rows
     ...(at % 5 === 0 && { sponsorship: sponsoredBy(someAddress()) }),
   });
   const insert = groupedQuoteInserts(sqlOn(pool));
-  const both: RequestTerms[][] = [];
+  const pairs: RequestTerms[][] = [];
   for (let at = 0; at < 60; at++) {
     const pair = [someTerms(change(at)), someTerms(change(at))];
     for (const terms of pair) await insert(terms);
-    both.push(pair);
+    pairs.push(pair);
   }
   const services = servicesAt(NOW_MS);
-  const alone = both.map(([first]) => first?.requestId ?? "0x");
-  for (const requestId of alone)
+  const expiredSeparately = pairs.map(([first]) => first?.requestId ?? "0x");
+  for (const requestId of expiredSeparately)
     await uow.run(async (tx) => {
       const record = await tx.requests.lock(requestId);
       if (record) await transition(services, tx, record, { kind: "deadlinePassed" });
@@ -222,10 +222,10 @@ test("expiring many quotes without history in one statement leaves the same rows
   ];
   for (const table of tables) {
     const { rows } = await pool.query<{ request_id: string; row: unknown }>(table);
-    const of = Map.groupBy(rows, (row) => row.request_id);
-    const story = (id = "") => (of.get(id) ?? []).map(({ row }) => row);
-    for (const [first, second] of both)
-      expect(story(second?.requestId), table).toEqual(story(first?.requestId));
+    const rowsById = Map.groupBy(rows, (row) => row.request_id);
+    const rowsOf = (id = "") => (rowsById.get(id) ?? []).map(({ row }) => row);
+    for (const [first, second] of pairs)
+      expect(rowsOf(second?.requestId), table).toEqual(rowsOf(first?.requestId));
   }
   const { rows } = await pool.query("select 1 from webhook_deliveries");
   expect(rows, "two endpoints of the key of every third quote").toHaveLength(2 * 40);
@@ -243,7 +243,7 @@ test("expires requests with history one by one: an execution that failed to depo
   await readUpTo(EVM, NOW_MS);
   await reconcileRequests(servicesAt(NOW_MS));
   const states = await Promise.all(
-    [depositing, reserved, superseded].map(async (one) => one && (await stateOf(one))?.name),
+    [depositing, reserved, superseded].map(async (request) => request && (await stateOf(request))?.name),
   );
   expect(states).toEqual(["expired", "expired", "quoted"]);
 });
@@ -298,7 +298,7 @@ const requestsLeft = async () =>
     await pool.query<{ id: string }>("select request_id as id from requests order by fill_deadline_ms")
   ).rows.map(({ id }) => id);
 
-test("prunes unpaid quotes a month after their deadline, and checks only once those it keeps", async () => {
+test("prunes unpaid quotes a month after their deadline, and checks the quotes that it keeps only once", async () => {
   const endedMs = NOW_MS - RETENTION_MS.requests - 1;
   const kept = await quotesFrom(EVM, endedMs - 5, 3);
   const [unpaid] = await quotesFrom(EVM, endedMs, 1);
@@ -384,7 +384,7 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what is 
   expect(new Set(left)).toEqual(
     new Set(
       [deposited, executed, reverted, fronted, addressed, notified, ended, small, inTime].map(
-        (one) => one?.requestId,
+        (request) => request?.requestId,
       ),
     ),
   );
@@ -396,7 +396,7 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what is 
   await readUpTo(EVM, monthLaterMs);
   await pruneHistory(servicesAt(monthLaterMs));
   expect(new Set(await requestsLeft())).toEqual(
-    new Set([deposited, executed, reverted, fronted].map((one) => one?.requestId)),
+    new Set([deposited, executed, reverted, fronted].map((request) => request?.requestId)),
   );
 });
 
@@ -512,7 +512,7 @@ test("does not queue a leg again while its job waits, and queues it if the job d
   expect(await takeJobs()).toEqual([depositId]);
 });
 
-test("a leg whose job is queued is not queued again, and no leg is while the queue cannot be read", async () => {
+test("does not queue a leg again while its job is queued, or while the queue cannot be read", async () => {
   const [queued, lost] = [await aRefundDue(NOW_MS), await aRefundDue(NOW_MS)];
   const by = (legs: ReadonlySet<string> | undefined) => ({
     ...servicesAt(NOW_MS + 60_000),
@@ -526,15 +526,15 @@ test("a leg whose job is queued is not queued again, and no leg is while the que
   expect(await takeJobs()).toEqual([queued]);
 });
 
-test("queues a lost job after 5 seconds, and one without progress after pauses that grow to 30 seconds", async () => {
+test("queues a lost job after 5 seconds, and a job without progress again after pauses that grow to 30 seconds", async () => {
   await aRefundDue(NOW_MS);
-  const at: number[] = [];
+  const queuedAtMs: number[] = [];
   for (let atMs = 0; atMs <= 150_000; atMs += 1_000) {
     await reconcileRequests(servicesAt(NOW_MS + atMs));
-    if ((await takeJobs()).length > 0) at.push(atMs);
+    if ((await takeJobs()).length > 0) queuedAtMs.push(atMs);
   }
   const first = overdueAfterMs + 1_000;
-  expect(at).toEqual([first, 11_000, 21_000, 41_000, 71_000, 101_000, 131_000]);
+  expect(queuedAtMs).toEqual([first, 11_000, 21_000, 41_000, 71_000, 101_000, 131_000]);
 });
 
 test("each leg has one open job while nothing is published, however many processes reconcile", async () => {
@@ -577,7 +577,7 @@ test("a lost job is queued again even if another job ran before the request ente
   ]);
 });
 
-test("a job that was queued again ends if another one waits, and takes over from one that is lost", async () => {
+test("a requeued job ends while another job of its leg waits, and takes over from a lost job", async () => {
   const runs = jobRuns(sqlOn(pool));
   const leg = { job: "refund", legId: "7" } as const;
   await runs.noteWaiting({ ...leg, jobId: "first" }, 0, 60_000);

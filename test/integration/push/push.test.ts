@@ -31,7 +31,7 @@ const statuses = (frames: readonly Frame[]): unknown[] =>
 async function aSubscriber(id: string): Promise<SocketClient> {
   const client = await socketClient(world.wsUrl);
   client.subscribe(id);
-  await client.got(3);
+  await client.waitForFrames(3);
   return client;
 }
 
@@ -39,7 +39,7 @@ test("a socket without a key receives a request's status, then every visible cha
   const { requestId, origin, destination } = await world.aRequest();
   const client = await socketClient(world.wsUrl);
   client.subscribe(requestId);
-  const [ready, answer, snapshot] = await client.got(3);
+  const [ready, answer, snapshot] = await client.waitForFrames(3);
   expect(ready).toEqual({ type: "connection", status: "ready", data: { id: expect.any(String) } });
   expect(answer).toEqual({
     type: "subscribe",
@@ -60,7 +60,7 @@ test("a socket without a key receives a request's status, then every visible cha
     publishedAt: expect.any(Number),
   });
   const txHash = await world.fill(requestId);
-  const frames = await client.got(6);
+  const frames = await client.waitForFrames(6);
   expect(statuses(frames)).toEqual(["waiting", "pending", "submitted", "success"]);
   expect(frames.map(({ data }) => data?.["sequence"]).slice(2)).toEqual([0, 1, 2, 3]);
   expect(frames.at(-1)?.data).toMatchObject({ txHashes: [txHash], failReason: "N/A" });
@@ -73,8 +73,8 @@ test("a socket without a key receives a request's status, then every visible cha
   });
   await world.happens(requestId, { kind: "fillFinal" });
   await successSeen.promise;
-  client.say({ type: "unsubscribe", event: "request.status.updated", filters: { id: requestId } });
-  expect((await client.got(7)).at(-1)).toMatchObject({ type: "unsubscribe" });
+  client.send({ type: "unsubscribe", event: "request.status.updated", filters: { id: requestId } });
+  expect((await client.waitForFrames(7)).at(-1)).toMatchObject({ type: "unsubscribe" });
   const other = await aSubscriber(requestId);
   expect(other.frames.at(-1)?.data).toMatchObject({ status: "success", sequence: 4 });
   for (const { socket } of [client, other]) socket.close();
@@ -87,7 +87,7 @@ test("subscribers of a refunded request receive the refund without an earlier fa
   await world.happens(requestId, { kind: "fillImpossible", reason: "SOLVER_CAPACITY_EXCEEDED" });
   const refundTxHashes = [someHash()];
   await world.happens(requestId, { kind: "refundMined", depositId: "7" }, { refundTxHashes });
-  const frames = await client.got(6);
+  const frames = await client.waitForFrames(6);
   expect(statuses(frames)).toEqual(["waiting", "pending", "pending", "refund"]);
   expect(frames.at(-1)?.data).toMatchObject({ failReason: "SOLVER_CAPACITY_EXCEEDED", refundTxHashes });
   client.socket.close();
@@ -97,7 +97,7 @@ test("an unpaid quote ends with a failure, which subscribers receive", async () 
   const { requestId } = await world.aRequest();
   const client = await aSubscriber(requestId);
   await world.happens(requestId, { kind: "deadlinePassed" });
-  const frames = await client.got(4);
+  const frames = await client.waitForFrames(4);
   expect(statuses(frames)).toEqual(["waiting", "failure"]);
   client.socket.close();
 });
@@ -134,21 +134,21 @@ test("subscribers receive no changes of a transaction that was rolled back", asy
     })
     .catch(() => undefined);
   await world.happens(requestId, deposited());
-  expect(statuses(await client.got(4))).toEqual(["waiting", "pending"]);
+  expect(statuses(await client.waitForFrames(4))).toEqual(["waiting", "pending"]);
   client.socket.close();
 });
 
 test("a socket gets nothing after it has unsubscribed", async () => {
   const { requestId } = await world.aRequest();
   const [client, other] = [await aSubscriber(requestId), await aSubscriber(requestId)];
-  client.say({ type: "unsubscribe", event: "request.status.updated", filters: { id: requestId } });
-  expect((await client.got(4)).at(-1)).toEqual({
+  client.send({ type: "unsubscribe", event: "request.status.updated", filters: { id: requestId } });
+  expect((await client.waitForFrames(4)).at(-1)).toEqual({
     type: "unsubscribe",
     status: "success",
     data: { event: "request.status.updated", filters: { id: requestId } },
   });
   await world.fill(requestId);
-  await other.got(6);
+  await other.waitForFrames(6);
   expect(client.frames).toHaveLength(4);
   for (const { socket } of [client, other]) socket.close();
 });
@@ -166,39 +166,39 @@ test("answers a malformed frame with an error, and keeps the socket open", async
     { type: "subscribe", event, filters: { id: "0x12" } },
     { type: "dance", event },
   ])
-    client.say(frame);
-  const frames = await client.got(8);
+    client.send(frame);
+  const frames = await client.waitForFrames(8);
   for (const frame of frames.slice(1))
     expect(frame).toEqual({ type: "error", errorCode: "INVALID_REQUEST", message: expect.any(String) });
   client.subscribe(requestId);
-  expect(statuses(await client.got(10))).toEqual(["waiting"]);
+  expect(statuses(await client.waitForFrames(10))).toEqual(["waiting"]);
   client.socket.close();
 });
 
 test("refuses a subscription to an unknown request immediately", async () => {
   const client = await socketClient(world.wsUrl);
   client.subscribe(someHash());
-  expect((await client.got(2))[1]).toMatchObject({ type: "error", errorCode: "REQUEST_NOT_FOUND" });
+  expect((await client.waitForFrames(2))[1]).toMatchObject({ type: "error", errorCode: "REQUEST_NOT_FOUND" });
   expect(await client.closed).toBe(1008);
 });
 
 test("only a key with the read scope receives changes of all its own requests", async () => {
   const stranger = await socketClient(world.wsUrl);
   stranger.subscribe();
-  expect((await stranger.got(2))[1]).toMatchObject({ type: "error", errorCode: "UNAUTHORIZED" });
+  expect((await stranger.waitForFrames(2))[1]).toMatchObject({ type: "error", errorCode: "UNAUTHORIZED" });
   const quoter = await socketClient(`${world.wsUrl}?apiKey=cwk_quoter`);
   quoter.subscribe();
-  expect((await quoter.got(2))[1]).toMatchObject({ type: "error", errorCode: "FORBIDDEN" });
+  expect((await quoter.waitForFrames(2))[1]).toMatchObject({ type: "error", errorCode: "FORBIDDEN" });
   const page = await socketClient(`${world.wsUrl}?apiKey=cwk_page`, { origin: "https://app.example" });
   page.subscribe();
-  expect((await page.got(2))[1]).toMatchObject({ type: "error", errorCode: "FORBIDDEN" });
+  expect((await page.waitForFrames(2))[1]).toMatchObject({ type: "error", errorCode: "FORBIDDEN" });
 
   const owner = await socketClient(`${world.wsUrl}/?apiKey=${KEY}`);
   owner.subscribe();
-  await owner.got(2);
+  await owner.waitForFrames(2);
   const [own, others] = [await world.aRequest({ keyId: OWN_KEY_ID }), await world.aRequest({ keyId: "ff" })];
   await Promise.all([world.fill(own.requestId), world.fill(others.requestId)]);
-  const frames = await owner.got(5);
+  const frames = await owner.waitForFrames(5);
   expect(statuses(frames)).toEqual(["pending", "submitted", "success"]);
   expect(new Set(frames.slice(2).map(({ data }) => data?.["requestId"]))).toEqual(new Set([own.requestId]));
   for (const { socket } of [stranger, quoter, page, owner]) socket.close();
@@ -217,7 +217,7 @@ test("subscriptions per socket and sockets per address are limited, and closing 
   const requests = await Promise.all(Array.from({ length: 11 }, () => world.aRequest()));
   const client = await socketClient(world.wsUrl);
   for (const { requestId } of requests) client.subscribe(requestId);
-  await client.got(22);
+  await client.waitForFrames(22);
   expect(client.frames.filter(({ type }) => type === "error")).toMatchObject([{ errorCode: "RATE_LIMITED" }]);
   const opened = [client];
   const refused = async (): Promise<boolean> => {
@@ -246,7 +246,7 @@ test("subscriptions per socket and sockets per address are limited, and closing 
 
 test("a frame that is too long closes the socket", async () => {
   const client = await socketClient(world.wsUrl);
-  client.say("x".repeat(5_000));
+  client.send("x".repeat(5_000));
   expect(await client.closed).toBe(1009);
 });
 
@@ -330,13 +330,13 @@ test("a lost listener is recovered: subscribers of a request miss nothing, subsc
   const { requestId } = await world.aRequest({ keyId: OWN_KEY_ID });
   const [client, owner] = [await aSubscriber(requestId), await socketClient(`${world.wsUrl}?apiKey=${KEY}`)];
   owner.subscribe();
-  await owner.got(2);
+  await owner.waitForFrames(2);
   await world.pool.query(
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'causeway_status listener' and datname = current_database()",
   );
   await world.fill(requestId);
   expect(await owner.closed).toBe(1011);
-  expect(statuses(await client.got(6))).toEqual(["waiting", "pending", "submitted", "success"]);
+  expect(statuses(await client.waitForFrames(6))).toEqual(["waiting", "pending", "submitted", "success"]);
   client.socket.close();
 });
 
@@ -350,7 +350,7 @@ test("a client that does not read is disconnected, and does not affect the other
   for (let change = 0; change < 400 && (await closed()) === before; change++) {
     const received = other.frames.length;
     await hugeChange(requestId);
-    await other.got(received + 1);
+    await other.waitForFrames(received + 1);
   }
   expect(await closed()).toBe(before + 1);
   stalled.socket.terminate();
@@ -372,7 +372,7 @@ test("a stopping process asks its clients to reconnect, and ends their streams",
   const { requestId } = await stopping.aRequest();
   const client = await socketClient(stopping.wsUrl);
   client.subscribe(requestId);
-  await client.got(3);
+  await client.waitForFrames(3);
   const stream = await fetch(`${stopping.httpUrl}/intents/status/v3/stream?requestId=${requestId}`);
   const [code, text] = await Promise.all([client.closed, stream.text(), stopping.close()]);
   expect(code).toBe(1012);
@@ -384,7 +384,7 @@ test("a socket that does not respond is closed", async () => {
   const { requestId } = await shortHeartbeat.aRequest();
   const [dead, alive] = [await socketClient(shortHeartbeat.wsUrl), await socketClient(shortHeartbeat.wsUrl)];
   for (const client of [dead, alive]) client.subscribe(requestId);
-  await Promise.all([dead.got(3), alive.got(3)]);
+  await Promise.all([dead.waitForFrames(3), alive.waitForFrames(3)]);
   // The socket no longer answers pings.
   dead.socket.pause();
   await expect.poll(async () => await shortHeartbeat.metric("causeway_push_sockets")).toBe(1);
@@ -431,58 +431,58 @@ test("a subscriber of a superseded request receives the statuses of its replacem
   const { requestId: replacement } = await world.aRequest();
   await world.uow.run(async (tx) => await tx.depositAddresses.supersede(requestId, replacement, 1));
   // Waits until the client follows the replacement, because an earlier fill would merge the first statuses.
-  await early.got(4);
+  await early.waitForFrames(4);
   await world.fill(replacement);
-  const frames = await early.got(7);
+  const frames = await early.waitForFrames(7);
   expect(new Set(statuses(frames))).toEqual(new Set(["waiting", "pending", "submitted", "success"]));
   expect(frames.at(-1)?.data).toMatchObject({ requestId, status: "success" });
   const late = await aSubscriber(requestId);
-  expect((await late.got(3)).at(-1)?.data).toMatchObject({ requestId, status: "success" });
+  expect((await late.waitForFrames(3)).at(-1)?.data).toMatchObject({ requestId, status: "success" });
 });
 
 test("sockets of one address share a quota of frames: too many close the socket that sends them", async () => {
   world.clock.forward(20_000);
   const clients = await Promise.all([1, 2, 3, 4, 5].map(async () => await socketClient(world.wsUrl)));
   // Each socket sends fewer frames than one socket may.
-  const ask = ({ say }: SocketClient): void => {
-    for (let frame = 0; frame < 450; frame++) say({ type: "unsubscribe", event: "request.status.updated" });
+  const ask = ({ send }: SocketClient): void => {
+    for (let frame = 0; frame < 450; frame++) send({ type: "unsubscribe", event: "request.status.updated" });
   };
   const last = clients.pop();
   // The clock stops, so that the quota's window does not end while the sockets send, even on a busy machine.
-  const stopped = vi.spyOn(performance, "now").mockReturnValue(performance.now());
+  const frozenClock = vi.spyOn(performance, "now").mockReturnValue(performance.now());
   try {
     for (const client of clients) ask(client);
-    await Promise.all(clients.map(async (client) => await client.got(451)));
+    await Promise.all(clients.map(async (client) => await client.waitForFrames(451)));
     if (last === undefined) throw new Error("five sockets are open");
     ask(last);
-    expect(await Promise.race([last.closed, last.got(451).then(() => "all answered")])).toBe(1008);
+    expect(await Promise.race([last.closed, last.waitForFrames(451).then(() => "all answered")])).toBe(1008);
   } finally {
-    stopped.mockRestore();
+    frozenClock.mockRestore();
   }
   for (const { socket } of clients) socket.close();
   world.clock.forward(20_000);
 });
 
 test("closes sockets of a rotated secret after its grace period, and of a key without the read scope, before the next heartbeat", async () => {
-  const known = {
+  const initialKeys = {
     cwk_old: anApiKey({ id: OWN_KEY_ID }),
     cwk_new: anApiKey({ id: OWN_KEY_ID }),
     cwk_other: anApiKey({ id: "aa00112233445566" }),
   };
-  const given: Record<string, ApiKeyIdentity> = { ...known };
+  const currentKeys: Record<string, ApiKeyIdentity> = { ...initialKeys };
   // The address may have three sockets. A rotation uses no place, and only a closed socket frees its place.
   const rotating = await pushWorld({
-    routes: { apiKeys: fakeApiKeys(given) },
+    routes: { apiKeys: fakeApiKeys(currentKeys) },
     policy: { maxPerAddress: 3 },
   });
   const at = async (key: string): Promise<SocketClient> =>
     await socketClient(`${rotating.wsUrl}?apiKey=${key}`);
   const [old, fresh, other] = [await at("cwk_old"), await at("cwk_new"), await at("cwk_other")];
   await expect(at("cwk_new")).rejects.toThrow("429");
-  delete given["cwk_old"];
+  delete currentKeys["cwk_old"];
   expect(await old.closed).toBe(1008);
   const again = await at("cwk_new");
-  given["cwk_other"] = { ...known.cwk_other, scopes: ["quote"] };
+  currentKeys["cwk_other"] = { ...initialKeys.cwk_other, scopes: ["quote"] };
   expect(await other.closed).toBe(1008);
   expect([fresh, again].map(({ socket }) => socket.readyState)).toEqual([1, 1]);
   await rotating.close();

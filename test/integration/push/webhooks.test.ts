@@ -77,7 +77,7 @@ async function anOwner(more: object = {}): Promise<Owner> {
   };
 }
 
-function delivering(): () => Promise<void> {
+function startDeliveries(): () => Promise<void> {
   let stopping: Promise<void> | undefined;
   const stop = world.deliver();
   const once = (): Promise<void> => (stopping ??= stop());
@@ -86,7 +86,7 @@ function delivering(): () => Promise<void> {
 }
 
 /** Resolves when no delivery is due or in progress. */
-async function quiet(): Promise<void> {
+async function untilQuiet(): Promise<void> {
   await expect
     .poll(
       async () => {
@@ -105,17 +105,17 @@ async function quiet(): Promise<void> {
 }
 
 const sequences = (receiver: WebhookReceiver, requestId: string): number[] =>
-  receiver.taken().flatMap((one) => (one.requestId === requestId ? [one.sequence] : []));
+  receiver.taken().flatMap((event) => (event.requestId === requestId ? [event.sequence] : []));
 
 test("each change of a key's request is posted once, in order, signed, in the documented format", async () => {
   const owner = await anOwner({ headers: { authorization: "Bearer receiver-token" } });
-  delivering();
+  startDeliveries();
   const { requestId } = await owner.aRequest();
   const others = await world.aRequest();
   const txHash = await world.fill(requestId);
   await world.fill(others.requestId);
   await expect.poll(() => owner.receiver.received.length).toBe(3);
-  await quiet();
+  await untilQuiet();
   expect(owner.receiver.received.map(({ status }) => status)).toEqual(["pending", "submitted", "success"]);
   const last = owner.receiver.received[2];
   if (last === undefined) throw new Error("expected three deliveries");
@@ -144,11 +144,11 @@ test("each change of a key's request is posted once, in order, signed, in the do
     "x-webhook-id": expect.stringMatching(/^\d+$/),
     "x-webhook-sequence": "3",
   });
-  for (const one of owner.receiver.received) expect(isSigned(one, owner.secret)).toBe(true);
+  for (const delivery of owner.receiver.received) expect(isSigned(delivery, owner.secret)).toBe(true);
   expect(isSigned(last, "another")).toBe(false);
   // Finality is not posted to receivers that already know about the success.
   await world.happens(requestId, { kind: "fillFinal" });
-  await quiet();
+  await untilQuiet();
   expect(owner.receiver.received).toHaveLength(3);
 });
 
@@ -161,12 +161,12 @@ test("a caller's own text is delivered unchanged, and delays no delivery", async
   }
   const { requestId } = await other.aRequest();
   await world.happens(requestId, deposited());
-  delivering();
+  startDeliveries();
   await expect.poll(() => sequences(other.receiver, requestId)).toEqual([1]);
   await expect.poll(() => odd.receiver.received.length).toBe(referrers.length);
   const delivered = odd.receiver.received.map(({ body }) => JSON.parse(body).data.referrer);
   expect(new Set(delivered)).toEqual(new Set(referrers));
-  for (const one of odd.receiver.received) expect(isSigned(one, odd.secret)).toBe(true);
+  for (const delivery of odd.receiver.received) expect(isSigned(delivery, odd.secret)).toBe(true);
 });
 
 test("a receiver that is down for an hour and a worker that is killed lose and reorder nothing", async () => {
@@ -174,45 +174,45 @@ test("a receiver that is down for an hour and a worker that is killed lose and r
   const { receiver } = owner;
   const requests = await Promise.all([owner.aRequest(), owner.aRequest(), owner.aRequest()]);
   receiver.answer = () => 503;
-  const stop = delivering();
+  const stop = startDeliveries();
   for (const { requestId } of requests) await world.happens(requestId, deposited());
-  await quiet();
+  await untilQuiet();
   for (let minute = 0; minute < 30; minute++) {
     await world.forward(MINUTE_MS);
-    await quiet();
+    await untilQuiet();
     if (minute === 10)
       for (const { requestId } of requests) await world.happens(requestId, { kind: "fillPlanned" });
     if (minute === 20)
       for (const { requestId } of requests) await world.happens(requestId, { kind: "fillBroadcast" });
   }
   await stop();
-  await killedWhileDelivering(receiver);
+  await killWorkerWhileDelivering(receiver);
   receiver.answer = () => 503;
-  delivering();
+  startDeliveries();
   for (let minute = 30; minute < 60; minute++) {
     await world.forward(MINUTE_MS);
-    await quiet();
+    await untilQuiet();
   }
   for (const { requestId } of requests) await world.happens(requestId, { kind: "fillMined" });
   expect(receiver.taken()).toEqual([]);
   receiver.answer = () => 200;
   for (let minute = 0; minute < 45; minute++) {
     await world.forward(MINUTE_MS);
-    await quiet();
+    await untilQuiet();
   }
   for (const { requestId } of requests) {
     expect(sequences(receiver, requestId)).toEqual([1, 2, 3]);
     // No event was attempted before the receiver accepted the previous one.
-    const tried = receiver.received.filter((one) => one.requestId === requestId);
-    for (const [index, { sequence }] of tried.entries())
-      expect(tried.slice(0, index).filter(({ answered }) => answered === 200)).toHaveLength(sequence - 1);
+    const attempts = receiver.received.filter((delivery) => delivery.requestId === requestId);
+    for (const [index, { sequence }] of attempts.entries())
+      expect(attempts.slice(0, index).filter(({ answered }) => answered === 200)).toHaveLength(sequence - 1);
   }
   const { json } = await owner.call("GET", "/webhooks");
   expect(json.webhooks[0]).toMatchObject({ waiting: 0, failed: 0, failingSince: null });
 });
 
 /** Starts a worker process that claims due deliveries, and kills it before the receiver responds. */
-async function killedWhileDelivering(receiver: WebhookReceiver): Promise<void> {
+async function killWorkerWhileDelivering(receiver: WebhookReceiver): Promise<void> {
   // Makes all deliveries due, regardless of their pauses.
   await world.pool.query("update webhook_deliveries set next_at_ms = 0 where state = 'waiting'");
   const before = receiver.received.length;
@@ -236,21 +236,21 @@ async function killedWhileDelivering(receiver: WebhookReceiver): Promise<void> {
 test("after ten retries a delivery is abandoned and can be seen and replayed, and later ones continue", async () => {
   const owner = await anOwner();
   const { receiver } = owner;
-  delivering();
+  startDeliveries();
   const { requestId } = await owner.aRequest();
   receiver.answer = ({ sequence }) => (sequence === 1 ? 500 : 200);
   await world.fill(requestId);
   for (let retry = 0; retry < 10; retry++) {
-    await quiet();
+    await untilQuiet();
     expect(receiver.received).toHaveLength(retry + 1);
     // The first step is too short, the second is long enough.
     await world.forward(0.8 * 5 * SECOND_MS * 2 ** retry);
-    await quiet();
+    await untilQuiet();
     expect(receiver.received).toHaveLength(retry + 1);
     await world.forward(0.4 * 5 * SECOND_MS * 2 ** retry);
     await expect.poll(() => receiver.received.length).toBeGreaterThan(retry + 1);
   }
-  await quiet();
+  await untilQuiet();
   expect(receiver.received.map(({ sequence }) => sequence)).toEqual([...Array<number>(11).fill(1), 2, 3]);
   expect(new Set(receiver.received.slice(0, 11).map(({ headers }) => headers["x-webhook-id"])).size).toBe(1);
   const { json } = await owner.call("GET", `/webhooks/${owner.webhook}/deliveries?state=failed`);
@@ -262,7 +262,7 @@ test("after ten retries a delivery is abandoned and can be seen and replayed, an
   receiver.answer = () => 200;
   expect((await owner.call("POST", `${path}/replay`)).json).toMatchObject({ state: "waiting" });
   await expect.poll(() => sequences(receiver, requestId)).toEqual([2, 3, 1]);
-  await quiet();
+  await untilQuiet();
   expect((await owner.call("GET", path)).json).toMatchObject({ state: "delivered", attempts: 12 });
   // Pruning would delete the request with its events, and a delivery without its event could never be sent.
   await world.pool.query("delete from status_events where request_id = $1", [requestId]);
@@ -271,7 +271,7 @@ test("after ten retries a delivery is abandoned and can be seen and replayed, an
 
 test("webhook deliveries of different requests and endpoints do not wait for each other", async () => {
   const [slow, other] = [await anOwner(), await anOwner()];
-  delivering();
+  startDeliveries();
   const [stuck, free] = [await slow.aRequest(), await slow.aRequest()];
   const elsewhere = await other.aRequest();
   slow.receiver.answer = ({ requestId }) => (requestId === stuck.requestId ? undefined : 200);
@@ -285,13 +285,13 @@ test("webhook deliveries of different requests and endpoints do not wait for eac
     .toMatchObject({ lastError: "no response within 1000 ms", failingSince: expect.any(Number) });
 });
 
-test("a key whose receivers all hang does not delay those of others", async () => {
+test("a key whose receivers all hang does not delay deliveries for other keys", async () => {
   const hostile = await anOwner();
   hostile.receiver.answer = () => undefined;
   for (let more = 0; more < 9; more++) await hostile.call("POST", "/webhooks", { url: hostile.receiver.url });
   const requests = await Promise.all(Array.from({ length: 8 }, async () => await hostile.aRequest()));
   for (const { requestId } of requests) await world.happens(requestId, deposited());
-  delivering();
+  startDeliveries();
   await expect.poll(() => hostile.receiver.received.length).toBeGreaterThan(10);
   const other = await anOwner();
   const { requestId } = await other.aRequest();
@@ -351,14 +351,14 @@ test("claims from the endpoint with the earliest delivery first, and from failin
   expect(await claimOne()).toBeUndefined();
 });
 
-test("claims from other endpoints while the first one's next delivery waits for one that is being sent", async () => {
+test("claims from other endpoints while the next delivery of the first endpoint waits for a delivery in progress", async () => {
   const fill = async (owner: Owner): Promise<unknown> => await world.fill((await owner.aRequest()).requestId);
   const [busy, other] = await ownersInSequence(fill, oneDeposit);
   expect(await claimOne()).toBe(busy);
   expect(await claimOne()).toBe(other);
 });
 
-test("claims from other endpoints while the first one, or its key, has reached its limit", async () => {
+test("claims from other endpoints while the first endpoint, or its key, has reached its limit", async () => {
   const twoDeposits = async (owner: Owner): Promise<void> => {
     await oneDeposit(owner);
     await oneDeposit(owner);
@@ -381,11 +381,11 @@ test("a webhook text that the database cannot store is refused as invalid", asyn
 
 test("a redirect by the receiver counts as a failure and is not followed", async () => {
   const owner = await anOwner();
-  delivering();
+  startDeliveries();
   owner.receiver.answer = () => 302;
   const { requestId } = await owner.aRequest();
   await world.happens(requestId, deposited());
-  await quiet();
+  await untilQuiet();
   expect(owner.receiver.received).toHaveLength(1);
   expect((await owner.call("GET", "/webhooks")).json.webhooks[0]).toMatchObject({
     lastError: "HTTP status 302",
@@ -396,12 +396,12 @@ test("a redirect by the receiver counts as a failure and is not followed", async
 test("signs deliveries with both secrets during a rotation, and only with the new secret afterwards", async () => {
   const owner = await anOwner();
   const { receiver } = owner;
-  delivering();
+  startDeliveries();
   const { json } = await owner.call("POST", `/webhooks/${owner.webhook}/rotate`, { graceSeconds: 60 });
   expect(json.secret).not.toBe(owner.secret);
   await world.happens((await owner.aRequest()).requestId, deposited());
   await expect.poll(() => receiver.received.length).toBe(1);
-  await quiet();
+  await untilQuiet();
   await world.forward(61 * SECOND_MS);
   await world.happens((await owner.aRequest()).requestId, deposited());
   await expect.poll(() => receiver.received.length).toBe(2);
@@ -452,7 +452,7 @@ test("delivers nothing to a removed endpoint or for a revoked key", async () => 
   for (const { requestId } of [first, second]) await world.happens(requestId, deposited());
   expect((await removed.call("DELETE", `/webhooks/${removed.webhook}`)).status).toBe(200);
   await world.pool.query("update api_keys set revoked_at_ms = 1 where id = $1", [revoked.keyId]);
-  const stop = delivering();
+  const stop = startDeliveries();
   for (const { requestId } of [first, second]) await world.happens(requestId, { kind: "fillPlanned" });
   for (const { requestId } of [first, second]) await world.happens(requestId, { kind: "fillBroadcast" });
   const witness = await anOwner();

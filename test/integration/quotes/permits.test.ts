@@ -100,7 +100,7 @@ const withoutEip3009 = (nothing = false): PermitTokens => {
 const only2612 = (): PermitTokens => withoutEip3009();
 const noPermits = (): PermitTokens => withoutEip3009(true);
 
-async function quoted(user: User, ask: Ask = {}, permitTokens?: PermitTokens): Promise<Agreed> {
+async function requestQuote(user: User, ask: Ask = {}, permitTokens?: PermitTokens): Promise<Agreed> {
   const whole = { user: user.address, recipient: user.recipient, usePermit: true, ...ask };
   return await world.quote(whole, undefined, permitTokens && { permitTokens });
 }
@@ -113,7 +113,7 @@ function signatureStep({ answer }: Agreed): SignatureStep {
 }
 
 /** Signs the step as a wallet would that received the answer as JSON. */
-async function signed(user: User, agreed: Agreed, change: (sign: Sign) => void = () => {}): Promise<Hex> {
+async function signStep(user: User, agreed: Agreed, change: (sign: Sign) => void = () => {}): Promise<Hex> {
   const sign = JSON.parse(JSON.stringify(signatureStep(agreed).items[0]?.data.sign)) as Sign;
   change(sign);
   const { domain, types, primaryType, value: message } = sign;
@@ -192,7 +192,7 @@ const hundred = 100_000_000n;
 
 test("a token with authorizations (EIP-3009) is bridged by one signature, with its gas deducted from the output", async () => {
   const user = await aUser(world.usdc, hundred);
-  const agreed = await quoted(user);
+  const agreed = await requestQuote(user);
   expect(agreed.answer.steps).toMatchObject([
     {
       id: "authorize1",
@@ -218,7 +218,7 @@ test("a token with authorizations (EIP-3009) is bridged by one signature, with i
   const bySender = await world.quote({ user: user.address, recipient: user.recipient });
   expect(agreed.terms.destination.expectedAmount).toBeLessThan(bySender.terms.destination.expectedAmount);
   const before = await world.origin.balance(executor, NATIVE_CURRENCY);
-  await post(agreed, await signed(user, agreed));
+  await post(agreed, await signStep(user, agreed));
   await expectPaid(user, agreed);
   expect(await world.origin.balance(world.user.address, world.usdc)).toBeGreaterThan(0n);
   expect(await world.origin.balance(user.address, world.usdc)).toBe(0n);
@@ -235,8 +235,8 @@ test("a token with authorizations (EIP-3009) is bridged by one signature, with i
 
 test("deducts the quoted cost of submitting the permit from the refund of its deposit", async () => {
   const user = await aUser(world.usdc, hundred);
-  const agreed = await quoted(user, { referrer: "debug-force-refund" });
-  await post(agreed, await signed(user, agreed));
+  const agreed = await requestQuote(user, { referrer: "debug-force-refund" });
+  await post(agreed, await signStep(user, agreed));
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "refund" });
   const back = await world.origin.balance(user.address, world.usdc);
   expect(back).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? hundred);
@@ -247,10 +247,10 @@ test("deducts the quoted cost of submitting the permit from the refund of its de
 test("a token with permits only (EIP-2612) is deposited through its order's deposit address", async () => {
   const amount = 100n * 10n ** 18n;
   const user = await aUser(world.tst, amount);
-  const agreed = await quoted(user, { originCurrency: world.tst, amount: amount.toString() });
+  const agreed = await requestQuote(user, { originCurrency: world.tst, amount: amount.toString() });
   expect(signatureStep(agreed).items[0]?.data.sign.primaryType).toBe("Permit");
   expect(signatureStep(agreed).items[0]?.data.post.body.kind).toBe("eip2612");
-  await post(agreed, await signed(user, agreed));
+  await post(agreed, await signStep(user, agreed));
   await expectPaid(user, agreed);
 });
 
@@ -258,18 +258,18 @@ test("a client is asked only for kinds of signatures that it supports", async ()
   const amount = (100n * 10n ** 18n).toString();
   const user = await aUser(world.tst, BigInt(amount), { approved: true });
   const ask = { originCurrency: world.tst, amount };
-  const agreed = await quoted(user, { ...ask, permitKinds: ["eip3009", "permit2"] });
+  const agreed = await requestQuote(user, { ...ask, permitKinds: ["eip3009", "permit2"] });
   expect(agreed.answer.steps.map(({ id }) => id)).toEqual(["authorize1"]);
   expect(signatureStep(agreed).items[0]?.data.post.body.kind).toBe("permit2");
-  await post(agreed, await signed(user, agreed));
+  await post(agreed, await signStep(user, agreed));
   await expectPaid(user, agreed);
 
-  const only = await quoted(user, { ...ask, permitKinds: ["eip2612"] });
+  const only = await requestQuote(user, { ...ask, permitKinds: ["eip2612"] });
   expect(signatureStep(only).items[0]?.data.post.body.kind).toBe("eip2612");
   const holder = await aUser(world.usdc, hundred);
-  const batch = await quoted(holder, { permitKinds: ["permit2"] });
+  const batch = await requestQuote(holder, { permitKinds: ["permit2"] });
   expect(signatureStep(batch).items[0]?.data.post.body.kind).toBe("permit2");
-  await expect(quoted(user, { ...ask, permitKinds: ["eip3009"] })).rejects.toMatchObject({
+  await expect(requestQuote(user, { ...ask, permitKinds: ["eip3009"] })).rejects.toMatchObject({
     code: "UNSUPPORTED_EXECUTION_TYPE",
     message: expect.stringContaining("add permit2"),
     facts: { field: "permitKinds" },
@@ -279,13 +279,13 @@ test("a client is asked only for kinds of signatures that it supports", async ()
 test("pays any other token through Permit2, after one approval", async () => {
   const user = await aUser(world.tst, 100n * 10n ** 18n, { approved: true });
   const ask = { originCurrency: world.tst, amount: (100n * 10n ** 18n).toString() };
-  const agreed = await quoted(user, ask, noPermits());
+  const agreed = await requestQuote(user, ask, noPermits());
   expect(agreed.answer.steps.map(({ id }) => id)).toEqual(["authorize1"]);
-  await post(agreed, await signed(user, agreed));
+  await post(agreed, await signStep(user, agreed));
   await expectPaid(user, agreed);
 
   const fresh = await aUser(world.tst, 100n * 10n ** 18n);
-  const first = await quoted(fresh, ask, noPermits());
+  const first = await requestQuote(fresh, ask, noPermits());
   expect(first.answer.steps.map(({ id, kind }) => [id, kind])).toEqual([
     ["approve", "transaction"],
     ["authorize1", "signature"],
@@ -293,7 +293,7 @@ test("pays any other token through Permit2, after one approval", async () => {
   const [approve] = first.answer.steps;
   expect(JSON.stringify(approve)).toContain(permit2.slice(2));
   expect(approve?.items[0]).not.toHaveProperty("check");
-  expect(await refusalOf(signed(fresh, first).then((signature) => post(first, signature)))).toMatchObject({
+  expect(await refusalOf(signStep(fresh, first).then((signature) => post(first, signature)))).toMatchObject({
     code: "PERMIT_FAILED",
     reason: "PERMIT2_ALLOWANCE_TOO_LOW",
   });
@@ -301,33 +301,33 @@ test("pays any other token through Permit2, after one approval", async () => {
 
 test("swaps a token that the solver does not hold before the deposit, by the same signature", async () => {
   const user = await aUser(world.odd, 40n * 10n ** 18n, { approved: true });
-  const agreed = await quoted(user, {
+  const agreed = await requestQuote(user, {
     originCurrency: world.odd,
     amount: (10n * 10n ** 18n).toString(),
   });
   expect(agreed.terms.input?.currency).toBe(world.odd);
-  await post(agreed, await signed(user, agreed));
+  await post(agreed, await signStep(user, agreed));
   await expectPaid(user, agreed);
   expect(await world.origin.balance(user.address, world.odd)).toBe(30n * 10n ** 18n);
 });
 
-test("on one chain, a user without native tokens signs an amount, for which the solver pays out native tokens", async () => {
+test("on one chain, a user without native tokens signs for an amount of tokens, and the solver pays out native tokens", async () => {
   const user = await aUser(world.usdc, hundred);
-  const agreed = await quoted(user, {
+  const agreed = await requestQuote(user, {
     destinationChainId: world.origin.chain.id,
     destinationCurrency: NATIVE_CURRENCY,
   });
   const step = signatureStep(agreed);
   expect([step.id, step.items[0]?.data.post.body.api]).toEqual(["authorize2", "swap"]);
   expect(agreed.terms.kind).toBe("bridge");
-  await post(agreed, await signed(user, agreed));
+  await post(agreed, await signStep(user, agreed));
   await expectPaid(user, agreed);
 });
 
 test("a contract account signs for Permit2, and its contract verifies the signature", async () => {
   const user = await aUser(world.usdc, hundred, { approved: true });
   await world.origin.client.setCode({ address: user.address, bytecode: ANY_SIGNATURE });
-  const agreed = await quoted(user, { originGasOverhead: 10_000 });
+  const agreed = await requestQuote(user, { originGasOverhead: 10_000 });
   expect(signatureStep(agreed).items[0]?.data.post.body.kind).toBe("permit2");
   await post(agreed, "0x1234567890");
   await expectPaid(user, agreed);
@@ -335,8 +335,8 @@ test("a contract account signs for Permit2, and its contract verifies the signat
 
 test("accepts the same signature any number of times, also concurrently, and refuses another signature for the same request", async () => {
   const user = await aUser(world.usdc, 2n * hundred);
-  const agreed = await quoted(user, {}, only2612());
-  const signature = await signed(user, agreed);
+  const agreed = await requestQuote(user, {}, only2612());
+  const signature = await signStep(user, agreed);
   const compact = await compactOf(signature);
   await Promise.all(Array.from({ length: 20 }, async () => await post(agreed, signature)));
   await post(agreed, signature);
@@ -352,8 +352,8 @@ test("accepts the same signature any number of times, also concurrently, and ref
 
 test("stores the answer to an Idempotency-Key in the accepting commit, and accepts nothing after a lost lease", async () => {
   const user = await aUser(world.usdc, hundred);
-  const agreed = await quoted(user);
-  const signature = await signed(user, agreed);
+  const agreed = await requestQuote(user);
+  const signature = await signStep(user, agreed);
   const store = idempotencyStore(sqlOn(world.pool));
   const call = { scope: "ip:127.0.0.1", endpoint: "POST /execute/permits", bodyHash: "b" };
   const answer = { status: 200, body: "{}" };
@@ -371,7 +371,7 @@ test("stores the answer to an Idempotency-Key in the accepting commit, and accep
 test("refuses a signature over anything that differs from the quote", async () => {
   const user = await aUser(world.tst, 100n * 10n ** 18n, { approved: true });
   const ask = { originCurrency: world.tst, amount: (10n ** 19n).toString() };
-  const agreed = await quoted(user, ask, noPermits());
+  const agreed = await requestQuote(user, ask, noPermits());
   const stranger = world.anAddress();
   const changes: ((sign: Sign) => void)[] = [
     ({ value }) => (value.witness.relayer = stranger),
@@ -381,7 +381,7 @@ test("refuses a signature over anything that differs from the quote", async () =
       if (call) call.data = call.data.replace(user.address.slice(2), stranger.slice(2));
     },
     ({ value }) => value.witness.calls.pop(),
-    ({ value }) => value.permitted.forEach((one) => (one.amount = "1")),
+    ({ value }) => value.permitted.forEach((token) => (token.amount = "1")),
     ({ value }) => (value["spender"] = stranger),
     ({ value }) => (value["nonce"] = "1"),
     ({ value }) => (value["deadline"] = String(2n ** 40n)),
@@ -389,25 +389,25 @@ test("refuses a signature over anything that differs from the quote", async () =
     ({ domain }) => (domain.name = "Permit3"),
   ];
   for (const change of changes)
-    expect(await refusalOf(post(agreed, await signed(user, agreed, change)))).toMatchObject({
+    expect(await refusalOf(post(agreed, await signStep(user, agreed, change)))).toMatchObject({
       code: "PERMIT_FAILED",
       reason: "INVALID_SIGNATURE",
     });
   const otherUser = await aUser(world.tst, 10n ** 20n, { approved: true });
-  for (const signature of [await signed(otherUser, agreed), "0x", "0x1234"] as const)
+  for (const signature of [await signStep(otherUser, agreed), "0x", "0x1234"] as const)
     expect(await refusalOf(post(agreed, signature))).toMatchObject({ reason: "INVALID_SIGNATURE" });
   expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
   // Adds blocks after the expensive transactions of the set-up, so that these do not raise the priority fee.
   for (let block = 0; block < 10; block += 1) await world.origin.mine();
   await world.watch(world.origin);
-  await post(agreed, await signed(user, agreed));
+  await post(agreed, await signStep(user, agreed));
   await expectPaid(user, agreed);
 });
 
 test("an invalid permit is refused before anything is broadcast, with the reason", async () => {
   const user = await aUser(world.usdc, hundred - 1n);
-  const agreed = await quoted(user);
-  const signature = await signed(user, agreed);
+  const agreed = await requestQuote(user);
+  const signature = await signStep(user, agreed);
   expect(await refusalOf(post(agreed, signature))).toMatchObject({
     code: "PERMIT_FAILED",
     reason: "GASLESS_PERMIT_BALANCE_TOO_LOW",
@@ -427,15 +427,15 @@ test("an invalid permit is refused before anything is broadcast, with the reason
 
   // Only the simulation detects that the nonce of the permit was used in the meantime.
   const rich = await aUser(world.usdc, 3n * hundred);
-  const [one, other] = [await quoted(rich, {}, only2612()), await quoted(rich, {}, only2612())];
-  await post(one, await signed(rich, one));
-  await expectPaid(rich, one);
-  expect(await refusalOf(signed(rich, other).then((late) => post(other, late)))).toMatchObject({
+  const [first, other] = [await requestQuote(rich, {}, only2612()), await requestQuote(rich, {}, only2612())];
+  await post(first, await signStep(rich, first));
+  await expectPaid(rich, first);
+  expect(await refusalOf(signStep(rich, other).then((late) => post(other, late)))).toMatchObject({
     code: "PERMIT_FAILED",
     message: expect.stringContaining("Submitting the signature would revert"),
   });
-  const late = await quoted(rich, { permitExpiry: 60 });
-  const expired = await signed(rich, late);
+  const late = await requestQuote(rich, { permitExpiry: 60 });
+  const expired = await signStep(rich, late);
   world.clock.forward(50_000);
   expect(await refusalOf(post(late, expired))).toMatchObject({ reason: "SIGNATURE_EXPIRED" });
 });
@@ -469,8 +469,8 @@ function withTerms(agreed: Agreed, change: Partial<RequestTerms>): WorkerService
 
 test("a permit is not sent if its deposit would not be filled, or if its gas costs more than the output covers", async () => {
   const user = await aUser(world.usdc, hundred);
-  const agreed = await quoted(user);
-  const signature = await signed(user, agreed);
+  const agreed = await requestQuote(user);
+  const signature = await signStep(user, agreed);
   const { origin, originGasUsd = 0n, firmUntilMs } = agreed.terms;
   const more = withTerms(agreed, { origin: { ...origin, amount: origin.amount + 1n } });
   expect(await refusalOf(post(agreed, signature, { by: more }))).toMatchObject({
@@ -501,8 +501,8 @@ test("a permit is not sent if its deposit would not be filled, or if its gas cos
 
 test("a signature that expires before its broadcast is not broadcast", async () => {
   const user = await aUser(world.usdc, hundred);
-  const agreed = await quoted(user, { permitExpiry: 60 });
-  await post(agreed, await signed(user, agreed));
+  const agreed = await requestQuote(user, { permitExpiry: 60 });
+  await post(agreed, await signStep(user, agreed));
   world.clock.forward(61_000);
   await world.work();
   expect(await world.status(agreed.requestId)).toMatchObject({
@@ -519,32 +519,32 @@ test("a signature that expires before its broadcast is not broadcast", async () 
 
 test("an account that became a contract since its quote cannot sign for tokens", async () => {
   const user = await aUser(world.usdc, hundred);
-  const agreed = await quoted(user);
+  const agreed = await requestQuote(user);
   await world.origin.client.setCode({ address: user.address, bytecode: ANY_SIGNATURE });
   expect(await refusalOf(post(agreed, "0x1234567890"))).toMatchObject({ reason: "INVALID_SIGNATURE" });
 });
 
 test("refuses quotes that cannot be paid by signature, and names the field", async () => {
   const user = await aUser(world.usdc, hundred);
-  const about = { code: "UNSUPPORTED_EXECUTION_TYPE", facts: { field: "usePermit" } };
-  await expect(quoted(user, { originCurrency: NATIVE_CURRENCY })).rejects.toMatchObject(about);
-  const here = { destinationChainId: world.origin.chain.id };
-  await expect(quoted(user, here)).rejects.toMatchObject(about);
+  const refusal = { code: "UNSUPPORTED_EXECUTION_TYPE", facts: { field: "usePermit" } };
+  await expect(requestQuote(user, { originCurrency: NATIVE_CURRENCY })).rejects.toMatchObject(refusal);
+  const sameChain = { destinationChainId: world.origin.chain.id };
+  await expect(requestQuote(user, sameChain)).rejects.toMatchObject(refusal);
   for (const permitExpiry of [0, 59, 86_401])
-    await expect(quoted(user, { permitExpiry })).rejects.toMatchObject({
+    await expect(requestQuote(user, { permitExpiry })).rejects.toMatchObject({
       code: "INVALID_REQUEST",
       facts: { field: "permitExpiry" },
     });
-  const none = { user: user.address, usePermit: true };
-  await expect(world.quote(none, undefined, { permitTokens: undefined })).rejects.toMatchObject(about);
-  await expect(world.quote(none, undefined, { executor: undefined })).rejects.toMatchObject(about);
+  const ask = { user: user.address, usePermit: true };
+  await expect(world.quote(ask, undefined, { permitTokens: undefined })).rejects.toMatchObject(refusal);
+  await expect(world.quote(ask, undefined, { executor: undefined })).rejects.toMatchObject(refusal);
 });
 
 test("fills the request when someone else submits the permit first and the service's own transaction reverts", async () => {
   const { origin, stranger, services } = world;
   const user = await aUser(world.usdc, hundred);
-  const agreed = await quoted(user, {}, only2612());
-  const signature = await signed(user, agreed);
+  const agreed = await requestQuote(user, {}, only2612());
+  const signature = await signStep(user, agreed);
   await post(agreed, signature);
   await world.work();
   // The service's transaction is pending, and the third party's transaction has a higher fee.
@@ -571,8 +571,8 @@ test("fills the request when someone else submits the permit before the service 
   const { origin } = world;
   for (const isPosted of [true, false]) {
     const user = await aUser(world.usdc, hundred);
-    const agreed = await quoted(user, {}, only2612());
-    const signature = await signed(user, agreed);
+    const agreed = await requestQuote(user, {}, only2612());
+    const signature = await signStep(user, agreed);
     if (isPosted) await post(agreed, signature);
     await pull(agreed, user, signature);
     // The job reads the newest state before the watcher scans that block.
@@ -589,8 +589,8 @@ test("fills the request when someone else submits the permit before the service 
 
 test("fills an abandoned request once the third party's deposit is scanned", async () => {
   const user = await aUser(world.usdc, hundred);
-  const agreed = await quoted(user, {}, only2612());
-  const signature = await signed(user, agreed);
+  const agreed = await requestQuote(user, {}, only2612());
+  const signature = await signStep(user, agreed);
   await post(agreed, signature);
   await pull(agreed, user, signature);
   await world.origin.announce();
@@ -611,19 +611,19 @@ test("an EIP-7702 account signs for Permit2 with its own key", async () => {
   await client.setAutomine(false);
   await client.setCode({ address: user.address, bytecode: `0xef0100${simple7702Account.slice(2)}` });
   await world.watch(world.origin);
-  const agreed = await quoted(user, { originGasOverhead: 10_000 });
+  const agreed = await requestQuote(user, { originGasOverhead: 10_000 });
   expect(signatureStep(agreed).items[0]?.data.post.body.kind).toBe("permit2");
-  await post(agreed, await signed(user, agreed));
+  await post(agreed, await signStep(user, agreed));
   await expectPaid(user, agreed);
 });
 
 test("gas that is wasted because a user invalidates a signature is counted and limited", async () => {
   const { origin } = world;
   const user = await aUser(world.usdc, 5n * hundred);
-  const agreed = await quoted(user);
-  await post(agreed, await signed(user, agreed));
-  const another = await quoted(user);
-  const second = await signed(user, another);
+  const agreed = await requestQuote(user);
+  await post(agreed, await signStep(user, agreed));
+  const another = await requestQuote(user);
+  const second = await signStep(user, another);
   const unpaid = await world.services.reads.execution(agreed.requestId);
   // The daily budget also counts the gas that earlier signatures in this file wasted.
   const day = utcDay(world.clock.nowMs());
@@ -675,28 +675,28 @@ test("gas that is wasted because a user invalidates a signature is counted and l
 });
 
 test("after a crash at any step, a client that posts again gets exactly one deposit and one fill", async () => {
-  const lives: { user: User; agreed: Agreed; death: string }[] = [];
+  const runs: { user: User; agreed: Agreed; crashMoment: string }[] = [];
   for (let crashAt = 0, hasCrashed = true; hasCrashed; crashAt++) {
     const user = await aUser(world.usdc, 2n * hundred);
-    const agreed = await quoted(user);
-    const signature = await signed(user, agreed);
+    const agreed = await requestQuote(user);
+    const signature = await signStep(user, agreed);
     const crashing = crashingServices(world.services, crashAt);
-    const life = async (): Promise<void> => {
+    const run = async (): Promise<void> => {
       await post(agreed, signature, { by: crashing });
       await world.work(crashing);
     };
-    await life().catch((error: unknown) => {
+    await run().catch((error: unknown) => {
       if (!crashing.hasCrashed()) throw error;
     });
     hasCrashed = crashing.hasCrashed();
-    lives.push({ user, agreed, death: crashing.moments.at(-1) ?? "before anything" });
+    runs.push({ user, agreed, crashMoment: crashing.moments.at(-1) ?? "before anything" });
     await post(agreed, signature);
   }
-  expect(lives.length).toBeGreaterThan(10);
+  expect(runs.length).toBeGreaterThan(10);
   // Other processes complete all requests in the same rounds.
-  for (const { user, agreed, death } of lives) {
+  for (const { user, agreed, crashMoment } of runs) {
     await expectPaid(user, agreed);
-    expect(await world.origin.balance(user.address, world.usdc), death).toBe(hundred);
+    expect(await world.origin.balance(user.address, world.usdc), crashMoment).toBe(hundred);
   }
 }, 60_000);
 

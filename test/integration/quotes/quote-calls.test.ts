@@ -64,7 +64,7 @@ async function outcomeOf(agreed: Agreed) {
   return {
     fills,
     judged: await Promise.all(fills.map(async ({ hash }) => await judgeFill(world, agreed, hash))),
-    leftInRouter: await Promise.all(inRouter.map((one) => world.destination.balance(router, one))),
+    leftInRouter: await Promise.all(inRouter.map((token) => world.destination.balance(router, token))),
   };
 }
 
@@ -116,11 +116,9 @@ test("runs the calls in order with the whole token output and pays the recipient
     { recipient, currency: usdc, expectedAmount: left },
   ]);
   expect(agreed.terms.order.output.calls).toHaveLength(2);
-  expect(await Promise.all([first, second, recipient].map((one) => destination.balance(one, usdc)))).toEqual([
-    30_000_000n,
-    20_000_000n,
-    left,
-  ]);
+  expect(
+    await Promise.all([first, second, recipient].map((account) => destination.balance(account, usdc))),
+  ).toEqual([30_000_000n, 20_000_000n, left]);
   expect(fills).toHaveLength(1);
   expect(judged).toEqual([{ amounts: promisedBy(agreed) }]);
   expect(leftInRouter).toEqual(NOTHING);
@@ -614,6 +612,6 @@ test.each(swaps)("passes %s to the calls exactly", async (_what, currencyOf, pai
   await openLane(services, destination.connected);
   expect(await destination.balance(callee, currency)).toBe(spent);
   const { router } = destination.chain.contracts;
-  for (const one of [currency, paidFrom, weth, NATIVE_CURRENCY])
-    expect(await destination.balance(router, one)).toBe(0n);
+  for (const token of [currency, paidFrom, weth, NATIVE_CURRENCY])
+    expect(await destination.balance(router, token)).toBe(0n);
 });

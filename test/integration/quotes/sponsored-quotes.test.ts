@@ -33,7 +33,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-const GIVEN = 1_000_000_000n;
+const INITIAL_BALANCE = 1_000_000_000n;
 const newOwner = () => privateKeyToAccount(generatePrivateKey());
 
 const kinds: Readonly<Record<string, () => Promise<Account>>> = {
@@ -46,7 +46,7 @@ for (const [kind, create] of Object.entries(kinds))
   test(`a quote is executed by ${kind}: the deposit is made, the recipient is paid, the app is charged`, async () => {
     const account = await create();
     const agreed = await quoteFor(account);
-    expect(await world.execute(await signed(account, agreed))).toBe(agreed.requestId);
+    expect(await world.execute(await signQuote(account, agreed))).toBe(agreed.requestId);
     await world.work();
     await world.origin.mine();
     await world.watch(world.origin);
@@ -61,7 +61,7 @@ for (const [kind, create] of Object.entries(kinds))
       0n,
     );
     const { balance, pending, fees } = await world.book();
-    expect({ pending, total: balance + fees }).toEqual({ pending: 0n, total: GIVEN });
+    expect({ pending, total: balance + fees }).toEqual({ pending: 0n, total: INITIAL_BALANCE });
     expect(fees).toBeGreaterThan(0n);
     expect(await world.execution(agreed.requestId)).toMatchObject({
       settled: true,
@@ -72,7 +72,7 @@ for (const [kind, create] of Object.entries(kinds))
 test("a fast fill does not prevent the execution from making the deposit that covers it", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
-  await world.execute(await signed(account, agreed));
+  await world.execute(await signQuote(account, agreed));
   await world.work();
   const sponsor = await aSponsor(world, 1_000);
   expect(await sponsor.fastFill(agreed)).toBe("queued");
@@ -94,7 +94,7 @@ test("a fast fill does not prevent the execution from making the deposit that co
 test("does not send or charge an executed quote whose deposit was already made", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
-  await world.execute(await signed(account, agreed));
+  await world.execute(await signQuote(account, agreed));
   // Anyone can make the deposit in the user's name.
   const { contracts } = world.origin.chain;
   const { amount } = agreed.terms.origin;
@@ -111,13 +111,13 @@ test("does not send or charge an executed quote whose deposit was already made",
   expect((await world.request(agreed.requestId)).state.depositId).toBeDefined();
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
   expect(await world.origin.sentBy(world.executor)).toEqual([]);
-  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+  expect(await world.book()).toEqual({ balance: INITIAL_BALANCE, pending: 0n, fees: 0n });
 });
 
 test("an executed quote shows depositing once its transaction is mined and before the deposit is seen", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
-  await world.execute(await signed(account, agreed));
+  await world.execute(await signQuote(account, agreed));
   await world.work();
   await world.origin.mine();
   const head = await world.origin.announce();
@@ -134,7 +134,7 @@ test("an executed quote shows depositing once its transaction is mined and befor
 test("a repeated execution of a quote gets the same answer and is broadcast once, and a different one is refused", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
-  const call = await signed(account, agreed);
+  const call = await signQuote(account, agreed);
   const answers = await Promise.all(Array.from({ length: 20 }, async () => await world.execute(call)));
   expect(new Set(answers)).toEqual(new Set([agreed.requestId]));
   expect((await world.pool.query("select from executions")).rowCount).toBe(1);
@@ -151,7 +151,7 @@ test("a repeated execution of a quote gets the same answer and is broadcast once
 test("refuses to execute a quote that is closed, on another chain or unknown", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
-  const call = await signed(account, agreed);
+  const call = await signQuote(account, agreed);
   const unknown = `0x${"ab".repeat(32)}` as RequestId;
   await expect(world.tryExecute({ ...call, requestId: unknown })).rejects.toThrow(
     `Request ${unknown} not found`,
@@ -166,7 +166,7 @@ test("refuses to execute a quote that is closed, on another chain or unknown", a
 test("broadcasts only the quote's own deposit for a quote id", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const [agreed, other] = [await quoteFor(account), await quoteFor(account)];
-  const elsewhere = { ...(await signed(account, other)), requestId: agreed.requestId };
+  const elsewhere = { ...(await signQuote(account, other)), requestId: agreed.requestId };
   await expect(world.execute(elsewhere)).rejects.toThrow(/does not make the deposit of the quote/);
   const idle = { ...world.mintCall(world.anAddress()), requestId: agreed.requestId };
   await expect(world.execute(idle)).rejects.toThrow(/does not make the deposit of the quote/);
@@ -176,7 +176,7 @@ test("broadcasts only the quote's own deposit for a quote id", async () => {
 test("refuses user operations that pay fees, cannot be decoded or use entry point 0.6", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
-  const expensive = await signed(account, agreed, { maxFeePerGas: 1n });
+  const expensive = await signQuote(account, agreed, { maxFeePerGas: 1n });
   await expect(world.tryExecute(expensive)).rejects.toThrow(/maxFeePerGas of user operation 0 must be 0/);
   const to = contractOf(chain, "entryPoint08");
   await expect(world.tryExecute({ to, data: "0x1fad948c" })).rejects.toThrow(/entry point 0\.6/);
@@ -190,16 +190,16 @@ test("an operation that fails inside a successful handleOps ends the request, an
   const { to, data } = await account.sign([]);
   await world.untilFinal(await world.execute({ to, data }));
   const agreed = await quoteFor(account);
-  await world.execute(await signed(account, agreed));
+  await world.execute(await signQuote(account, agreed));
   await world.work();
   // The tokens leave before the block: the transfer inside the operation fails, and the entry point
   // continues.
   await origin.client.impersonateAccount({ address: account.address });
   await origin.client.setBalance({ address: account.address, value: 10n ** 18n });
-  const taken = transferCall(usdc, world.anAddress(), 60_000_000n);
+  const transferAway = transferCall(usdc, world.anAddress(), 60_000_000n);
   await origin.client.sendTransaction({
     account: account.address,
-    ...taken,
+    ...transferAway,
     gas: 200_000n,
     maxFeePerGas: 500_000_000_000n,
     maxPriorityFeePerGas: 400_000_000_000n,
@@ -227,7 +227,7 @@ test("without a sponsor the quoted output pays for the gas, and the app's reserv
   const { originGasUsd = 0n } = agreed.terms;
   expect(charged * 10n ** 12n - originGasUsd).toBeLessThan(2n * 10n ** 12n);
   expect(charged * 10n ** 12n).toBeGreaterThanOrEqual(originGasUsd - 10n ** 12n);
-  const call = { ...(await signed(account, agreed)), subsidizeFees: false };
+  const call = { ...(await signQuote(account, agreed)), subsidizeFees: false };
   expect(await world.execute(call)).toBe(agreed.requestId);
   expect((await world.book()).pending).toBeGreaterThan(0n);
   const end = await world.untilFinal(agreed.requestId);
@@ -235,7 +235,7 @@ test("without a sponsor the quoted output pays for the gas, and the app's reserv
   const { recipient, destination } = agreed.terms;
   expect(await world.destination.balance(recipient, world.usdc)).toBe(destination.expectedAmount);
   await world.round();
-  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+  expect(await world.book()).toEqual({ balance: INITIAL_BALANCE, pending: 0n, fees: 0n });
   const { originUsd = 0n, settled, costUsd } = await world.execution(agreed.requestId);
   expect({ settled, costUsd }).toEqual({ settled: true, costUsd: 0n });
   expect(originUsd).toBeLessThanOrEqual(originGasUsd);
@@ -250,7 +250,7 @@ test.each([
   const agreed = account
     ? await quoteFor(account, ask)
     : await world.quote({ recipient: world.anAddress(), ...ask });
-  if (account) await world.execute(await signed(account, agreed));
+  if (account) await world.execute(await signQuote(account, agreed));
   else await world.pay(agreed);
   await world.untilFinal(agreed.requestId);
   const { recipient, destination, originGasUsd = 0n } = agreed.terms;
@@ -262,7 +262,7 @@ test.each([
 test("without a sponsor, refuses a call that costs more than the quote included, makes no deposit, or carries value", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const short = await quoteFor(account, { originGasOverhead: 0 });
-  const expensive = { ...(await signed(account, short)), subsidizeFees: false };
+  const expensive = { ...(await signQuote(account, short)), subsidizeFees: false };
   await expect(world.execute(expensive)).rejects.toThrow(
     /costs \$\d+\.\d{6}, but the quote pays only \$\d+\.\d{6}/,
   );
@@ -271,9 +271,13 @@ test("without a sponsor, refuses a call that costs more than the quote included,
   const idle = { to, data, requestId: agreed.requestId, subsidizeFees: false };
   await expect(world.execute(idle)).rejects.toThrow(/does not make the deposit of the quote/);
   const other = await quoteFor(account);
-  const mistaken = { ...(await signed(account, other)), requestId: agreed.requestId, subsidizeFees: false };
+  const mistaken = {
+    ...(await signQuote(account, other)),
+    requestId: agreed.requestId,
+    subsidizeFees: false,
+  };
   await expect(world.execute(mistaken)).rejects.toThrow(/does not make the deposit of the quote/);
-  const carrying = { ...(await signed(account, agreed)), value: 1n, subsidizeFees: false };
+  const carrying = { ...(await signQuote(account, agreed)), value: 1n, subsidizeFees: false };
   await expect(world.execute(carrying)).rejects.toThrow(/value must be 0/);
   expect((await world.pool.query("select from executions")).rowCount).toBe(0);
 });
@@ -285,7 +289,7 @@ async function quoteFor(account: { readonly address: Address }, ask: object = {}
   return await world.quote({ user: account.address, recipient: world.anAddress(), ...ask });
 }
 
-async function signed(account: Account, agreed: Agreed, change: object = {}): Promise<RequestedExecution> {
+async function signQuote(account: Account, agreed: Agreed, change: object = {}): Promise<RequestedExecution> {
   const calls = transactionsOf(agreed.answer.steps).map(({ to, value, data }) => ({
     to: to as Address,
     value: BigInt(value),
@@ -296,7 +300,10 @@ async function signed(account: Account, agreed: Agreed, change: object = {}): Pr
     to,
     data,
     value: BigInt(value),
-    authorizationList: authorizationList?.map((one) => ({ ...one, yParity: one.yParity === 1 ? 1 : 0 })),
+    authorizationList: authorizationList?.map((authorization) => ({
+      ...authorization,
+      yParity: authorization.yParity === 1 ? 1 : 0,
+    })),
     requestId: agreed.requestId,
   };
 }

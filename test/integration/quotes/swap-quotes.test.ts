@@ -142,11 +142,11 @@ test("a user wraps and unwraps native tokens, to the unit", async () => {
 test("on one chain, every pair is swapped as quoted, by the user's own transaction or by the solver", async () => {
   const { origin } = world;
   const kinds = new Set<string>();
-  for (const one of cases(origin, origin)) {
-    const agreed = await runSteps(origin, one);
+  for (const swapCase of cases(origin, origin)) {
+    const agreed = await runSteps(origin, swapCase);
     kinds.add(agreed.terms.kind);
-    expect((await world.untilFinal(agreed.requestId, 1_000)).status, one.name).toBe("success");
-    await expectDelivered(origin, one.name, agreed);
+    expect((await world.untilFinal(agreed.requestId, 1_000)).status, swapCase.name).toBe("success");
+    await expectDelivered(origin, swapCase.name, agreed);
   }
   expect(kinds).toContain("swap");
   await nothingLeft(origin);
@@ -155,8 +155,8 @@ test("on one chain, every pair is swapped as quoted, by the user's own transacti
 test("across chains every pair is swapped, deposited, filled and swapped as quoted", async () => {
   const { origin, destination } = world;
   const agreed: { readonly name: string; readonly promise: Agreed }[] = [];
-  for (const one of cases(origin, destination))
-    agreed.push({ name: one.name, promise: await runSteps(origin, one) });
+  for (const swapCase of cases(origin, destination))
+    agreed.push({ name: swapCase.name, promise: await runSteps(origin, swapCase) });
   for (const { name, promise } of agreed) {
     const { status, failReason } = await world.untilFinal(promise.requestId, 1_000);
     expect(`${status} ${failReason}`, name).toBe("success N/A");

@@ -31,7 +31,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-const GIVEN = 1_000_000_000n;
+const INITIAL_BALANCE = 1_000_000_000n;
 /**
  * The value of wei in base units of the token, not rounded, at the fake price of the native token and six
  * decimals.
@@ -60,7 +60,7 @@ test("the maximum cost of a call is reserved, and counts in the key's budgets, u
   await expect(world.execute(second.call, { ...app, rules })).rejects.toThrow(/Not sponsored \(dailyUsd\)/);
   await world.untilFinal(first.agreed.requestId);
   await world.round();
-  expect(await world.book(app)).toMatchObject({ balance: GIVEN, pending: 0n });
+  expect(await world.book(app)).toMatchObject({ balance: INITIAL_BALANCE, pending: 0n });
   await world.execute(second.call, { ...app, rules });
 });
 
@@ -145,7 +145,7 @@ test("does not charge an execution that is not broadcast, or whose nonce was can
   await world.maintainLaneOf(world.origin);
   await rounds(4);
   expect(await world.execution(agreed.requestId)).toMatchObject({ settled: true, costUsd: 0n });
-  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+  expect(await world.book()).toEqual({ balance: INITIAL_BALANCE, pending: 0n, fees: 0n });
 });
 
 test.each([
@@ -165,7 +165,7 @@ test.each([
   expect(await destination.balance(recipient, usdc)).toBeGreaterThan(promised.expectedAmount);
   const spent = before - (await origin.balance(executor, native));
   if (isSent) await expectCharged(agreed, spent);
-  else expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+  else expect(await world.book()).toEqual({ balance: INITIAL_BALANCE, pending: 0n, fees: 0n });
 });
 
 /** The `referrer` in `POST /quote/v2` that forces a refund. */
@@ -210,7 +210,7 @@ async function expectCharged({ requestId }: Agreed, spentWei: bigint): Promise<v
   expect(spentWei).toBeGreaterThan(0n);
   expect(await world.execution(requestId)).toMatchObject({ settled: true, costUsd: usdOf(spentWei) });
   const { balance, pending, fees } = await world.book();
-  expect({ pending, total: balance + fees }).toEqual({ pending: 0n, total: GIVEN });
+  expect({ pending, total: balance + fees }).toEqual({ pending: 0n, total: INITIAL_BALANCE });
   expect(fees * 10n ** 12n - usdOf(spentWei)).toBeLessThan(2n * 10n ** 12n);
   expect(fees * 10n ** 12n).toBeGreaterThanOrEqual(usdOf(spentWei));
 }

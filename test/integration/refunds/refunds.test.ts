@@ -320,7 +320,7 @@ test("lists the deposits of one transaction without a request as one row", async
   const txHash = someHash();
   const blockHash = someHash();
   await world.services.uow.run(async (tx) => {
-    const three = [0, 1, 2].map(() => ({
+    const deposits = [0, 1, 2].map(() => ({
       txHash,
       ordinal: 0,
       blockNumber: 1n,
@@ -335,7 +335,7 @@ test("lists the deposits of one transaction without a request as one row", async
       seenAtMs: world.clock.nowMs(),
       valueUsd: 0n,
     }));
-    await tx.deposits.record(world.origin.chain.id, three);
+    await tx.deposits.record(world.origin.chain.id, deposits);
   });
   const listed = await strandedFunds(sqlOn(world.pool));
   const rows = listed.filter((row) => "tx_hash" in row && row.tx_hash === txHash);

@@ -134,7 +134,8 @@ export async function startFakeOracle(
 
   const digest = executionDigester(hub);
   // Other chains, such as the solver's own chain, belong to the hub's family.
-  const familyOf = (name: string): VmType => chains.find((one) => one.name === name)?.family ?? "ethereum-vm";
+  const familyOf = (name: string): VmType =>
+    chains.find((chain) => chain.name === name)?.family ?? "ethereum-vm";
   const at = (name: string) => ({ name, vmType: familyOf(name) });
 
   async function attest(path: string, body: Body): Promise<object> {
@@ -145,7 +146,7 @@ export async function startFakeOracle(
   }
 
   async function deposits(chainName: string, transactionId: string) {
-    const chain = chains.find((one) => one.name === chainName);
+    const chain = chains.find((candidate) => candidate.name === chainName);
     if (chain === undefined) throw new Error(`no chain ${chainName}`);
     return (await chain.depositsOf(transactionId)).map(({ place, timestamp, ...rest }) => ({
       message: {

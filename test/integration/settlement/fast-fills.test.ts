@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 /** A fast fill that is final while its deposit has not arrived. */
-async function fronted(ttl = 3_600, by = world.engine.services): Promise<Agreed> {
+async function makeFastFill(ttl = 3_600, by = world.engine.services): Promise<Agreed> {
   const { engine } = world;
   const agreed = await engine.quote({ recipient: engine.anAddress(), refundTo: engine.anAddress(), ttl });
   await sponsor.fastFill(agreed, {}, by);
@@ -33,7 +33,7 @@ const waiting = async () =>
 test("neither queries oracles nor raises an alarm for a fast fill before its deposit, then settles it", async () => {
   const { engine } = world;
   const owned = await world.solverOnHub();
-  const agreed = await fronted();
+  const agreed = await makeFastFill();
   const [requests, alarms] = [world.oracle.requests.length, engine.events.of("settlement_rejected").length];
   for (let round = 0; round < 5; round++) {
     await world.attest();
@@ -58,7 +58,7 @@ test("neither queries oracles nor raises an alarm for a fast fill before its dep
 test("the refund of a wrong deposit is settled while the fast fill still waits", async () => {
   const { engine } = world;
   const owned = await world.solverOnHub();
-  const agreed = await fronted();
+  const agreed = await makeFastFill();
   await deposit(engine.origin, engine.user, agreed, { amount: 60_000_000n });
   for (let round = 0; round < 14; round++) {
     await engine.round();
@@ -79,7 +79,7 @@ test("the refund of a wrong deposit is settled while the fast fill still waits",
 
 test("a fast fill that the app paid for is not reported as waiting for settlement", async () => {
   const { engine } = world;
-  const agreed = await fronted(600);
+  const agreed = await makeFastFill(600);
   const { quotePolicy, enginePolicy } = engine.services;
   engine.clock.forward((600 + quotePolicy.fillGraceSeconds + 5) * 1_000 + enginePolicy.fastFillGraceMs);
   await engine.origin.client.setNextBlockTimestamp({
@@ -119,7 +119,7 @@ test("refuses a fast fill whose deposit may arrive too late for settlement", asy
 test("refunds a deposit that arrives too late to settle its fast fill, and keeps the app's debit", async () => {
   const { engine } = world;
   const lead = 7_200;
-  const agreed = await fronted(600, settlingWithin(lead));
+  const agreed = await makeFastFill(600, settlingWithin(lead));
   engine.clock.forward((lead - 110) * 1_000);
   await engine.origin.client.setNextBlockTimestamp({
     timestamp: BigInt(Math.ceil(engine.clock.nowMs() / 1_000)),
@@ -141,9 +141,9 @@ test("refunds a deposit that arrives too late to settle its fast fill, and keeps
   );
 });
 
-test("does not charge the app for a timely deposit when the lead is shortened after the acceptance", async () => {
+test("does not charge the app for a timely deposit when fillLeadMs is shortened after the fast fill was accepted", async () => {
   const { engine } = world;
-  const agreed = await fronted();
+  const agreed = await makeFastFill();
   engine.clock.forward(300_000);
   await engine.origin.client.setNextBlockTimestamp({
     timestamp: BigInt(Math.ceil(engine.clock.nowMs() / 1_000)),

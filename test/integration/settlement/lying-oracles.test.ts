@@ -106,9 +106,9 @@ test.for(Object.keys(lies))("rejects an oracle's answer with %s", async (lie) =>
 
 test("ignores any number of signatures by unknown signers", async () => {
   const strangers = ["d4", "e5", "f6"].map((byte) => rawKeySigner(`0x${byte.repeat(32)}`));
-  const [one] = world.signers;
-  if (one === undefined) throw new Error("no signer is configured");
-  const askingOneOracle = world.askingOnly(await world.startOracle([...strangers, one]));
+  const [signer] = world.signers;
+  if (signer === undefined) throw new Error("no signer is configured");
+  const askingOneOracle = world.askingOnly(await world.startOracle([...strangers, signer]));
   await world.attest(askingOneOracle);
   expect((await world.stateOf(requestId)).state).toBe("due");
 });

@@ -25,20 +25,25 @@ afterAll(async () => await world.stop());
 test("reports to the operator whether a payment is due, attested or settled, why it waits, and since when", async () => {
   const sql = sqlOn(world.engine.pool);
   const agreed = await world.filled();
-  const of = async () => (await settlementOf(sql, agreed.requestId))?.[0];
+  const readSettlement = async () => (await settlementOf(sql, agreed.requestId))?.[0];
   const metrics = createMetrics("test");
   settlementGauges(metrics.registry, world.services.settlement, world.engine.clock);
   const gauges = async () => await metrics.registry.metrics();
 
   // The payment is not processed yet, and stays so while settlement is disabled.
-  expect(await of()).toMatchObject({ settlement: "due", leg: "fill", rejected: false });
+  expect(await readSettlement()).toMatchObject({ settlement: "due", leg: "fill", rejected: false });
   expect(await settlementReport(sql)).toMatchObject([
     { settlement: "due", reason: "not processed yet", payments: 1, example: agreed.requestId },
   ]);
 
   world.oracle.behave(async () => ({ status: 400, json: { message: "no", code: "rejected" } }));
   await world.attest();
-  expect(await of()).toMatchObject({ settlement: "due", rejected: true, reason: "rejected: no", tries: 1 });
+  expect(await readSettlement()).toMatchObject({
+    settlement: "due",
+    rejected: true,
+    reason: "rejected: no",
+    tries: 1,
+  });
   expect(await settlementReport(sql)).toMatchObject([
     { settlement: "due", rejected: true, reason: "rejected: no", payments: 1, example: agreed.requestId },
   ]);
@@ -47,7 +52,11 @@ test("reports to the operator whether a payment is due, attested or settled, why
   world.oracle.behave(honest);
   world.engine.clock.forward(21_600_000);
   await world.attest();
-  expect(await of()).toMatchObject({ settlement: "attested", reason: null, execution: "attested" });
+  expect(await readSettlement()).toMatchObject({
+    settlement: "attested",
+    reason: null,
+    execution: "attested",
+  });
   const gaugesText = await gauges();
   expect(gaugesText).toContain('causeway_settlement_waiting{state="attested",service="test"} 1');
   expect(gaugesText).toContain('causeway_settlement_waiting{state="rejected",service="test"} 0');
@@ -57,7 +66,7 @@ test("reports to the operator whether a payment is due, attested or settled, why
   expect(Number(age)).toBeGreaterThanOrEqual(21_600);
 
   await world.untilSettled(agreed.requestId);
-  expect(await of()).toMatchObject({ settlement: "settled", execution: "settled" });
+  expect(await readSettlement()).toMatchObject({ settlement: "settled", execution: "settled" });
   expect(await settlementReport(sql)).toEqual([]);
   const trace = (await traceOf(sql, agreed.requestId)) as { about: string; event: string }[];
   expect(await traceOf(sql, `0x${"de".repeat(32)}`)).toBeUndefined();

@@ -104,8 +104,8 @@ test("after a crash at any step, the next command continues the same transaction
 test("two concurrent commands make one transaction", async () => {
   const before = await nonces();
   const call = aCall("execute once");
-  const [one, other] = await Promise.all([pay(call), pay(call)]);
-  expect(one).toBe(other);
+  const [first, other] = await Promise.all([pay(call), pay(call)]);
+  expect(first).toBe(other);
   expect((await nonces()) - before).toBe(1);
 });
 

@@ -173,7 +173,7 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
     },
     async stop() {
       await chain.close();
-      await Promise.all(opened.map(async (one) => await one.close()));
+      await Promise.all(opened.map(async (resource) => await resource.close()));
       await Promise.all([node.stop(), engine.stop()]);
     },
   };

@@ -45,10 +45,10 @@ test("lists the solver's balances on the hub and in the depositories by chain an
   const before = await world.solverOnHub();
   await world.untilSettled(agreed.requestId);
   const onHub = await hubBalances(chains, world.services.hub, home);
-  const of = (amounts: readonly HeldAmount[]): bigint | undefined =>
-    amounts.find((one) => one.chain === origin.chain.name && one.currency.address === usdc)?.amount;
-  expect(of(onHub)).toBe(before + agreed.terms.origin.amount);
-  expect(of(await depositoryBalances(chains))).toBe(
+  const amountOf = (amounts: readonly HeldAmount[]): bigint | undefined =>
+    amounts.find((amount) => amount.chain === origin.chain.name && amount.currency.address === usdc)?.amount;
+  expect(amountOf(onHub)).toBe(before + agreed.terms.origin.amount);
+  expect(amountOf(await depositoryBalances(chains))).toBe(
     await origin.balance(origin.chain.contracts.depository, usdc),
   );
 });

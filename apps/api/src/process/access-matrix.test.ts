@@ -93,7 +93,7 @@ async function socketAnswer({ route, request, scope }: Row, caller: Caller): Pro
   );
   if (typeof opened === "string") return /Unexpected server response: (\d+)/.exec(opened)?.[1] ?? opened;
   opened.subscribe(request === "subscribe to all" ? undefined : KNOWN_REQUEST_ID);
-  const [, answer] = await opened.got(2);
+  const [, answer] = await opened.waitForFrames(2);
   opened.socket.close();
   if (answer?.type === "subscribe") return "yes";
   return { UNAUTHORIZED: "401", FORBIDDEN: "403" }[answer?.errorCode ?? ""] ?? JSON.stringify(answer);

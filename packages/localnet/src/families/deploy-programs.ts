@@ -11,10 +11,10 @@ import {
 import { askNode, type RunningSolana } from "@causeway/simulators/solana";
 import { familyChains, familyKey } from "./family-plan.ts";
 
-/** The programs of the local system, planned as by `operator deploy`. Its chain file names them. */
+/** The local Solana programs, as planned by `operator deploy`. The local chain file names them. */
 export interface LocalPrograms {
   readonly deployer: Payer;
-  /** Of the program that holds deposits, and of the program of deposit addresses. */
+  /** The depository program, then the deposit-address program. */
   readonly plans: readonly [ProgramPlan, ProgramPlan];
   readonly depository: DepositoryPlan;
 }
@@ -43,10 +43,10 @@ export async function planLocalPrograms(): Promise<LocalPrograms> {
   return { deployer, plans: [holding, addresses], depository: holding.depository };
 }
 
-/** Milliseconds between additional blocks during the deployment, which waits until it is final. */
+/** Milliseconds between additional blocks, which finalize the deployment sooner. */
 const BLOCK_MS = 20;
 
-/** Deploys both programs by the code of `operator deploy`. */
+/** Deploys both programs with the code of `operator deploy`. */
 export async function deployLocalPrograms(node: Pick<RunningSolana, "url" | "controls">): Promise<void> {
   const { deployer, plans } = await planLocalPrograms();
   await askNode(node.url, "requestAirdrop", [deployer.address, 10_000_000_000]);

@@ -13,11 +13,11 @@ export interface FamilyPorts {
 /** URLs of the running nodes. */
 export interface FamilyUrls {
   readonly solana: string;
-  /** Of the swap aggregator there. */
+  /** URL of the swap aggregator on Solana. */
   readonly solanaSwaps: string;
-  /** Of the node, with user and password. */
+  /** URL of the Bitcoin node, with user and password. */
   readonly bitcoin: string;
-  /** URL of its explorer. */
+  /** URL of the Bitcoin explorer. */
   readonly esplora: string;
   readonly exchange: string;
 }

@@ -30,7 +30,7 @@ export interface LegResult {
   readonly leg: TourLeg;
   readonly minimumOut: bigint;
   readonly received: bigint;
-  /** Symbol of the received currency. */
+  /** Decimals of the received currency. */
   readonly decimals: number;
   readonly filledMs: number;
   readonly settledMs: number;
@@ -117,10 +117,12 @@ function placeOf(
   wallets: ReadonlyMap<string, FamilyWallet>,
   { chain: name, symbol }: Stop,
 ): Place {
-  const chain = chains.find((one) => one.name === name);
+  const chain = chains.find((candidate) => candidate.name === name);
   const wallet = wallets.get(name);
   if (chain === undefined || wallet === undefined) throw new Error(`GET /chains lists no chain ${name}`);
-  const currency = [chain.currency, ...chain.erc20Currencies].find((one) => one.symbol === symbol);
+  const currency = [chain.currency, ...chain.erc20Currencies].find(
+    (candidate) => candidate.symbol === symbol,
+  );
   if (currency?.address === undefined || currency.decimals === undefined)
     throw new Error(`GET /chains lists no ${symbol} on ${name}`);
   return { chainId: chain.id, currency: currency.address, decimals: currency.decimals, wallet };

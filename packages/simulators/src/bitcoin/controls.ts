@@ -48,8 +48,8 @@ const FAUCET_KEY = Uint8Array.from(Buffer.from("c0ffee".padStart(64, "0"), "hex"
 const FAUCET_FEE = 1_000n;
 
 /**
- * Returns the controls of a node. Mines blocks and funds first if it has none. @param rpcUrl with user and
- * password
+ * Returns the controls of a node, after mining the blocks whose rewards they spend.
+ * @param rpcUrl with user and password
  */
 export async function bitcoinControls(rpcUrl: string): Promise<BitcoinControls> {
   const faucet = p2wpkh(pubECDSA(FAUCET_KEY), REGTEST);
@@ -57,7 +57,7 @@ export async function bitcoinControls(rpcUrl: string): Promise<BitcoinControls> 
   const call = callerOf(rpcUrl);
   const outputs = await mineFirstBlocks(call, faucetAddress);
 
-  /** Change funds later calls. */
+  /** Takes an output to spend. `fund` returns its change to the list if it is confirmed. */
   const takeOutput = (): FaucetOutput => {
     const output = outputs.shift();
     if (output === undefined) throw new Error("faucet is empty");
@@ -121,9 +121,9 @@ async function mineFirstBlocks(call: CallNode, address: string): Promise<FaucetO
     hashes.push(...((await call("generatetoaddress", batch, address)) as string[]));
   }
   await call("setmocktime", 0);
-  const ripe = hashes.slice(0, 100);
+  const mature = hashes.slice(0, 100);
   const found: FaucetOutput[] = [];
-  for (const hash of ripe) {
+  for (const hash of mature) {
     const { tx } = (await call("getblock", hash, 2)) as { tx: { txid: string; vout: { value: number }[] }[] };
     const [coinbase] = tx;
     if (coinbase === undefined) continue;

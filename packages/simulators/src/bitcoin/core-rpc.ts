@@ -46,7 +46,8 @@ const METHODS: Readonly<Record<string, Method>> = {
     const within = blockHash === undefined || blockHash === null ? undefined : knownBlock(node, blockHash);
     const unconfirmed = within === undefined ? node.mempoolTransaction(id.toLowerCase()) : undefined;
     const block = unconfirmed === undefined ? (within ?? node.index.blockOf(id.toLowerCase())) : undefined;
-    const tx = unconfirmed ?? block?.transactions.find((one) => one.txid === id.toLowerCase());
+    const tx =
+      unconfirmed ?? block?.transactions.find((transaction) => transaction.txid === id.toLowerCase());
     if (tx === undefined)
       throw new CoreError(
         -5,

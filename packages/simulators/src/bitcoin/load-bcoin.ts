@@ -5,8 +5,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Bcoin, BcoinNetworks } from "./bcoin-shapes.ts";
 
 /**
- * Packages whose native addons no longer build. The `browser` map of each names a replacement in plain
- * JavaScript.
+ * Packages whose native addons no longer build. The `browser` map in their `package.json` names plain
+ * JavaScript replacements.
  */
 const COMPILED = new Set(["mrmr", "bstring", "bdb", "bcrypto", "n64"]);
 

@@ -35,15 +35,19 @@ async function answer(request: IncomingMessage, response: ServerResponse, body: 
     response.writeHead(401).end();
     return;
   }
-  const asked: unknown = JSON.parse(body);
-  if (Array.isArray(asked)) {
+  const parsed: unknown = JSON.parse(body);
+  if (Array.isArray(parsed)) {
     const answers: object[] = [];
-    for (const call of asked as unknown[]) answers.push(await answerCall(node, call));
+    for (const call of parsed as unknown[]) answers.push(await answerCall(node, call));
     sendJson(response, 200, answers);
     return;
   }
-  const given = await answerCall(node, asked);
-  sendJson(response, "jsonrpc" in given || !("error" in given && given.error !== null) ? 200 : 500, given);
+  const result = await answerCall(node, parsed);
+  sendJson(
+    response,
+    "jsonrpc" in result || !("error" in result && result.error !== null) ? 200 : 500,
+    result,
+  );
 }
 
 function sendEsplora(response: ServerResponse, { status, body }: EsploraAnswer): void {

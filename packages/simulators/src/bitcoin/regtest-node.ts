@@ -190,11 +190,11 @@ export class RegtestNode {
     if ([...direct.values()].some(({ inputs }) => inputs.every(({ sequence }) => sequence > 0xfffffffd)))
       throw new CoreError(-26, "txn-mempool-conflict");
     const all = this.#withDescendants([...direct.values()]);
-    const replacedFee = all.reduce((sum, one) => sum + (this.feeOf(one) ?? 0n), 0n);
+    const replacedFee = all.reduce((sum, replaced) => sum + (this.feeOf(replaced) ?? 0n), 0n);
     const refuse = (why: string): CoreError =>
       new CoreError(-26, `insufficient fee, rejecting replacement ${tx.txid}, ${why}`);
-    for (const one of direct.values())
-      if (fee * BigInt(vsizeOf(one)) <= (this.feeOf(one) ?? 0n) * BigInt(vsizeOf(tx)))
+    for (const conflict of direct.values())
+      if (fee * BigInt(vsizeOf(conflict)) <= (this.feeOf(conflict) ?? 0n) * BigInt(vsizeOf(tx)))
         throw refuse("new feerate is not above the old one");
     if (fee < replacedFee) throw refuse("less fees than conflicting txs");
     if (fee - replacedFee < BigInt(vsizeOf(tx)) * MIN_RELAY_RATE)

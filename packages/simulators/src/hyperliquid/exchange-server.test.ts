@@ -261,8 +261,9 @@ test("no account sends more than its balance, and the total stays the same", LON
           expect(sent).toBe(cent <= left);
           if (sent) left -= cent;
         }
-        const has = (account: Address): number => Math.round(Number(fresh.control.balance(account)) * 100);
-        expect([has(userAddress), has(friend)]).toEqual([left, 10_000 - left]);
+        const centsOf = (account: Address): number =>
+          Math.round(Number(fresh.control.balance(account)) * 100);
+        expect([centsOf(userAddress), centsOf(friend)]).toEqual([left, 10_000 - left]);
         await fresh.close();
       },
     ),

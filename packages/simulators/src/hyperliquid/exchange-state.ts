@@ -79,7 +79,7 @@ export class ExchangeState {
   }
 
   tokenNamed(name: string): ExchangeToken {
-    const token = this.tokens.find((one) => one.name === name);
+    const token = this.tokens.find((candidate) => candidate.name === name);
     if (token === undefined) throw new RangeError(`the local Hyperliquid has no token ${name}`);
     return token;
   }
@@ -159,7 +159,7 @@ export class ExchangeState {
 
   #token(text: string): ExchangeToken {
     const { name, tokenId } = parseExchangeToken(text) ?? {};
-    const token = this.tokens.find((one) => one.tokenId === tokenId && one.name === name);
+    const token = this.tokens.find((candidate) => candidate.tokenId === tokenId && candidate.name === name);
     if (token === undefined) throw new HyperliquidError(`Unknown token ${text}`);
     return token;
   }

@@ -33,23 +33,23 @@ export class History {
   }
 
   /** Hides the newest transactions, as if the indexes were behind. */
-  holdBack(transactions: number): void {
-    this.#heldBack = transactions;
+  holdBack(count: number): void {
+    this.#heldBack = count;
   }
 
-  /** Hides that transaction. */
+  /** Hides one transaction. */
   hide(hash: Hex): void {
     this.#hidden.add(hash);
   }
 
   transaction(hash: string): ExplorerTransaction | undefined {
-    return this.#shown().find((one) => one.hash === hash);
+    return this.#shown().find((entry) => entry.hash === hash);
   }
 
   /** Newest first. */
   ofUser(user: string, max: number): ExplorerTransaction[] {
     return this.#shown()
-      .filter((one) => one.user === user)
+      .filter((entry) => entry.user === user)
       .toReversed()
       .slice(0, max);
   }

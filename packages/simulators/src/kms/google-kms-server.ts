@@ -74,7 +74,7 @@ export async function startGoogleKms(
       private_key: account.privateKey.export({ format: "pem", type: "pkcs8" }).toString(),
       token_uri: `${server.url}/token`,
     },
-    overrideResponses: (one) => void (change = one),
+    overrideResponses: (newChange) => void (change = newChange),
     tokens: () => issued,
     stop: async () => await server.stop(),
   };

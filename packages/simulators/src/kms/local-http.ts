@@ -26,10 +26,10 @@ export async function startLocalHttp(
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const { method = "", url: path = "", headers } = request;
-      const given = await answer({ method, path, headers, body: Buffer.concat(chunks).toString("utf8") });
-      if (given === "drop") return void request.socket.destroy();
-      response.writeHead(given.status, { "content-type": "application/json" });
-      response.end(JSON.stringify(given.body));
+      const result = await answer({ method, path, headers, body: Buffer.concat(chunks).toString("utf8") });
+      if (result === "drop") return void request.socket.destroy();
+      response.writeHead(result.status, { "content-type": "application/json" });
+      response.end(JSON.stringify(result.body));
     };
     // A caller that disconnects needs no response.
     reply().catch(() => response.destroy());

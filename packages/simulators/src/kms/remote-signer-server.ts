@@ -112,11 +112,11 @@ function transactionOf(call: Readonly<Record<string, Hex>>): object {
     maxFeePerGas: big("maxFeePerGas"),
     maxPriorityFeePerGas: big("maxPriorityFeePerGas"),
     ...(list && {
-      authorizationList: list.map((one) => ({
-        ...one,
-        chainId: hexToNumber(one["chainId"] ?? "0x0"),
-        nonce: hexToNumber(one["nonce"] ?? "0x0"),
-        yParity: hexToNumber(one["yParity"] ?? "0x0"),
+      authorizationList: list.map((authorization) => ({
+        ...authorization,
+        chainId: hexToNumber(authorization["chainId"] ?? "0x0"),
+        nonce: hexToNumber(authorization["nonce"] ?? "0x0"),
+        yParity: hexToNumber(authorization["yParity"] ?? "0x0"),
       })),
     }),
   };

@@ -104,7 +104,7 @@ async function answerTo(
       );
     case "POST /api/v1/sendTx": {
       const form = new URLSearchParams(body);
-      const hash = await exchange.take(Number(form.get("tx_type")), form.get("tx_info") ?? "");
+      const hash = await exchange.submit(Number(form.get("tx_type")), form.get("tx_info") ?? "");
       return exactText({ code: 200, message: "", tx_hash: hash, predicted_execution_time_ms: exchange.time });
     }
     default:

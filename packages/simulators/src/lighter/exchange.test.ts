@@ -39,7 +39,7 @@ test("executes a signed transfer, and its record contains the signed content", a
 
 test("refuses the same requests as Lighter, and records nothing", async () => {
   const transfer = { toAccountIndex: 90n, amount: 5n };
-  const taken = lighter.exchange.records.length;
+  const recordsBefore = lighter.exchange.records.length;
   await expect(sender.send({ ...transfer, nonce: 9n })).rejects.toThrow("invalid nonce");
   await expect(sender.send({ ...transfer, expiredAt: 1_700_000_000_000n })).rejects.toThrow(
     "transaction expired",
@@ -55,8 +55,9 @@ test("refuses the same requests as Lighter, and records nothing", async () => {
     [txInfo.replace('"Amount":5', '"Amount":0'), "invalid Amount"],
     ["no json", "invalid tx info"],
   ] as const;
-  for (const [bad, words] of refusals) await expect(lighter.send(bad)).rejects.toThrow(words);
-  expect(lighter.exchange.records).toHaveLength(taken);
+  for (const [txInfoOrText, message] of refusals)
+    await expect(lighter.send(txInfoOrText)).rejects.toThrow(message);
+  expect(lighter.exchange.records).toHaveLength(recordsBefore);
 });
 
 test("a transfer between accounts of one owner needs only the API key's signature", async () => {
@@ -66,7 +67,7 @@ test("a transfer between accounts of one owner needs only the API key's signatur
   expect(lighter.exchange.ledger.balance(78n, 3n, 0n)).toBe(5n);
 });
 
-test("a transaction becomes committed and then executed, or fails: in a block its nonce is used, outside it stays free", async () => {
+test("a transaction uses its nonce if a block contains it, even if it fails there, and a rejected transaction does not", async () => {
   const { exchange } = lighter;
   const transfer = { toAccountIndex: 90n, amount: 7n };
   const nonce = (): bigint | undefined => exchange.ledger.account(77n).keys.get(2n)?.nonce;
@@ -93,12 +94,12 @@ test("a transaction becomes committed and then executed, or fails: in a block it
     expect(nonce()).toBe(before + 1n);
 
     const failed = await sender.send(transfer);
-    const has = exchange.ledger.balance(90n, 3n, 0n);
+    const balanceBefore = exchange.ledger.balance(90n, 3n, 0n);
     exchange.fail(failed);
     expect(exchange.record(failed)).toMatchObject({ status: STATUS.failed });
     expect(exchange.record(failed)?.blockHeight).toBeGreaterThan(0);
     expect(nonce()).toBe(before + 2n);
-    expect(exchange.ledger.balance(90n, 3n, 0n)).toBe(has);
+    expect(exchange.ledger.balance(90n, 3n, 0n)).toBe(balanceBefore);
   } finally {
     exchange.pace = "executed";
   }
@@ -121,7 +122,7 @@ test("endpoints fail, lie and lag independently of each other", async () => {
   expect(await (await ask(fresh)).text()).toContain("<html>");
 });
 
-test("the text for the owner's signature is the signer's, except for the chain id", async () => {
+test("builds the same text for the owner's signature as Lighter's signer, except for the chain id", async () => {
   const signer = await loadSigner();
   const transfer = {
     fromAccountIndex: 100n,

@@ -42,7 +42,7 @@ const TRANSFER_TYPE = 12;
 const MAIN_CONTRACT: Address = `0x${"3b".repeat(20)}`;
 
 /**
- * A local Lighter: accounts, keys, balances and transfers between them, by the known rules of the real one.
+ * A local Lighter: accounts, keys, balances and transfers between them, by the known rules of Lighter.
  * It accepts a transaction if its hash matches its fields, its key is registered and its nonce is the key's
  * next; a transfer to another owner also needs the owner's own signature of its text. Only the format of API
  * key signatures is checked, because no verifier is available.
@@ -78,7 +78,7 @@ export class LighterExchange {
   }
 
   record(hash: string): TransactionRecord | undefined {
-    return this.records.find((one) => one.hash === hash);
+    return this.records.find((record) => record.hash === hash);
   }
 
   /**
@@ -87,7 +87,7 @@ export class LighterExchange {
    * @returns its hash
    * @throws LighterError
    */
-  async take(type: number, info: string): Promise<string> {
+  async submit(type: number, info: string): Promise<string> {
     if (type !== TRANSFER_TYPE) throw new LighterError(21_500, "invalid tx type");
     const transfer = readSignedTransfer(info);
     const hash = await this.hashOf(transfer);
@@ -165,10 +165,10 @@ export class LighterExchange {
     if (expiredAt <= BigInt(this.time)) throw new LighterError(21_511, "transaction expired");
     // A queued transaction already holds its nonce.
     const waiting = this.records.filter(
-      (one) =>
-        one.status === STATUS.queued &&
-        one.transfer.fromAccountIndex === fromAccountIndex &&
-        one.transfer.apiKeyIndex === transfer.apiKeyIndex,
+      (record) =>
+        record.status === STATUS.queued &&
+        record.transfer.fromAccountIndex === fromAccountIndex &&
+        record.transfer.apiKeyIndex === transfer.apiKeyIndex,
     ).length;
     if (nonce !== key.nonce + BigInt(waiting)) throw new LighterError(21_104, "invalid nonce");
     if (!this.ledger.covers(transfer)) throw new LighterError(21_503, "not enough asset balance");
@@ -207,7 +207,7 @@ export class LighterExchange {
   }
 
   private change(hash: string, fields: Partial<TransactionRecord>): void {
-    const at = this.records.findIndex((one) => one.hash === hash);
+    const at = this.records.findIndex((record) => record.hash === hash);
     const before = this.records[at];
     if (before !== undefined) this.records[at] = { ...before, ...fields };
   }

@@ -95,7 +95,7 @@ export async function startLighter({
       return other;
     },
     close: async () => {
-      await Promise.all([endpoint, ...others].map((one) => one.close()));
+      await Promise.all([endpoint, ...others].map((opened) => opened.close()));
     },
   };
 }

@@ -36,7 +36,7 @@ export function keysOf(args: Arguments): readonly Buffer[] {
   if (WITHOUT_KEYS.has(name)) return [];
   if (name === "eval" || name === "evalsha") return rest.slice(2, 2 + Number(rest[1]));
   if (name === "xread") {
-    const names = rest.slice(rest.findIndex((one) => String(one).toLowerCase() === "streams") + 1);
+    const names = rest.slice(rest.findIndex((arg) => String(arg).toLowerCase() === "streams") + 1);
     return names.slice(0, names.length / 2);
   }
   if (ALL_ARE_KEYS.has(name)) return rest;

@@ -40,8 +40,8 @@ export async function startRedisCluster(
   let refused = 0;
 
   const portOf = (node: number): number => nodes[node]?.port ?? 0;
-  const answered = (args: Arguments, at: number): readonly (Buffer | string)[] => {
-    const [name = "", sub = ""] = args.map((one) => String(one).toLowerCase());
+  const rewriteCommand = (args: Arguments, at: number): readonly (Buffer | string)[] => {
+    const [name = "", sub = ""] = args.map((arg) => String(arg).toLowerCase());
     if (name === "info") return script(INFO, args.slice(1));
     if (name === "cluster") {
       if (sub === "slots") return script("return cjson.decode(ARGV[1])", [JSON.stringify(ranges())]);
@@ -62,11 +62,12 @@ export async function startRedisCluster(
   const ranges = (): unknown[] =>
     owners.flatMap((owner, slot) => {
       if (slot > 0 && owners[slot - 1] === owner) return [];
-      const next = owners.findIndex((one, at) => at > slot && one !== owner);
+      const next = owners.findIndex((slotOwner, at) => at > slot && slotOwner !== owner);
       return [[slot, (next < 0 ? SLOTS : next) - 1, ["127.0.0.1", portOf(owner), `node-${owner}`]]];
     });
 
-  for (let at = 0; at < count; at++) nodes.push(await startNode(upstream, (args) => answered(args, at)));
+  for (let at = 0; at < count; at++)
+    nodes.push(await startNode(upstream, (args) => rewriteCommand(args, at)));
   return {
     nodes: nodes.map(({ port }) => ({ host: "127.0.0.1", port })),
     ownerOf: (key) => owners[keySlot(key)] ?? 0,
@@ -91,25 +92,25 @@ function script(text: string, args: readonly (Buffer | string)[]): readonly (Buf
 
 async function startNode(
   upstream: Address,
-  answered: (args: Arguments) => readonly (Buffer | string)[],
+  rewriteCommand: (args: Arguments) => readonly (Buffer | string)[],
 ): Promise<Node> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const target = connect(upstream);
-    for (const [one, other] of [
+    for (const [socket, other] of [
       [client, target],
       [target, client],
     ] as const) {
-      sockets.add(one);
-      one.on("error", () => undefined);
-      one.on("close", () => {
-        sockets.delete(one);
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.on("close", () => {
+        sockets.delete(socket);
         other.destroy();
       });
     }
     client.on(
       "data",
-      requestReader((args) => target.write(writeRequest(answered(args)))),
+      requestReader((args) => target.write(writeRequest(rewriteCommand(args)))),
     );
     target.on("data", (bytes) => client.write(bytes));
   });

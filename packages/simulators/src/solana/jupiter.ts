@@ -24,8 +24,8 @@ export interface JupiterOptions {
 export interface RunningJupiter {
   /** Without `/quote` and `/swap-instructions`. */
   readonly url: string;
-  /** Number of requests, by path. */
-  readonly asked: string[];
+  /** The paths of the requests so far, in order. */
+  readonly requestedPaths: string[];
   /** Changes every honest answer until it is undefined. */
   change: ((path: "quote" | "swap-instructions", answer: Record<string, unknown>) => unknown) | undefined;
   /** Replaces the answer to every request until it is undefined. */
@@ -55,7 +55,7 @@ export async function startJupiter(options: JupiterOptions): Promise<RunningJupi
     const path = /^\/swap\/v1\/(quote|swap-instructions)$/.exec(pathname)?.[1];
     if (apiKey !== undefined && request.headers["x-api-key"] !== apiKey)
       throw new Refusal("UNAUTHORIZED", "Unauthorized");
-    server.asked.push(path ?? pathname);
+    server.requestedPaths.push(path ?? pathname);
     if (path === "quote" && request.method === "GET") {
       const honest = quote(pools, searchParams);
       return server.change === undefined ? honest : await server.change(path, honest);
@@ -88,7 +88,7 @@ export async function startJupiter(options: JupiterOptions): Promise<RunningJupi
   });
   const server: RunningJupiter = {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/swap/v1`,
-    asked: [],
+    requestedPaths: [],
     change: undefined,
     respond: undefined,
     close: async () => {
@@ -109,21 +109,21 @@ function quote(pools: LocalPools, query: URLSearchParams): Record<string, unknow
   const slippageBps = Number(query.get("slippageBps") ?? "50");
   if (!/^[1-9]\d{0,19}$/.test(text("amount")) || (swapMode !== "ExactIn" && swapMode !== "ExactOut"))
     throw new Refusal("INVALID_INPUT", "Query parameter amount or swapMode is invalid");
-  const asked: PoolQuestion = {
+  const question: PoolQuestion = {
     inputMint: text("inputMint"),
     outputMint: text("outputMint"),
     mode: swapMode,
     amount: BigInt(text("amount")),
   };
-  const found = pools.quote(asked);
+  const found = pools.quote(question);
   if (found === undefined || found.out === 0n)
     throw new Refusal("COULD_NOT_FIND_ANY_ROUTE", "Could not find any route");
   const slippage = BigInt(slippageBps);
-  const spot = (found.in * pools.reserve(asked.outputMint)) / pools.reserve(asked.inputMint);
+  const spot = (found.in * pools.reserve(question.outputMint)) / pools.reserve(question.inputMint);
   return {
-    inputMint: asked.inputMint,
+    inputMint: question.inputMint,
     inAmount: String(found.in),
-    outputMint: asked.outputMint,
+    outputMint: question.outputMint,
     outAmount: String(found.out),
     otherAmountThreshold: String(
       swapMode === "ExactIn"
@@ -150,14 +150,14 @@ async function instructions(
   const texts = [user, inputMint, outputMint, inAmount, outAmount];
   if (!texts.every((text) => typeof text === "string") || typeof slippageBps !== "number")
     throw new Refusal("INVALID_REQUEST", "quoteResponse or userPublicKey is invalid");
-  const [wallet, from, to, given, got] = texts as [string, string, string, string, string];
+  const [wallet, from, to, inAmountText, outAmountText] = texts as [string, string, string, string, string];
   const isExactIn = swapMode === "ExactIn";
   const swap = await pools.swap(wallet, {
     inputMint: from,
     outputMint: to,
     mode: isExactIn ? "ExactIn" : "ExactOut",
-    amount: BigInt(isExactIn ? given : got),
-    quoted: BigInt(isExactIn ? got : given),
+    amount: BigInt(isExactIn ? inAmountText : outAmountText),
+    quoted: BigInt(isExactIn ? outAmountText : inAmountText),
     slippageBps,
   });
   const limit = Buffer.alloc(5);

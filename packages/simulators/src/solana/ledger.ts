@@ -63,7 +63,8 @@ export class Ledger {
    */
   dropFrom(slot: number): void {
     this.slots.dropFrom(slot);
-    for (const { address: of, account } of this.accounts.dropFrom(slot)) this.write(of, account);
+    for (const { address: accountAddress, account } of this.accounts.dropFrom(slot))
+      this.write(accountAddress, account);
     for (const [signature, record] of this.transactions)
       if (record.slot >= slot) {
         this.transactions.delete(signature);
@@ -92,15 +93,15 @@ export class Ledger {
   }
 
   /** Sets an account without a transaction, at all commitment levels. */
-  setAccount(of: string, account: StoredAccount): void {
-    this.write(of, account);
-    this.accounts.changed(of, 0, undefined, account);
-    this.accounts.changed(of, this.slots.current.slot, account, account);
+  setAccount(accountAddress: string, account: StoredAccount): void {
+    this.write(accountAddress, account);
+    this.accounts.changed(accountAddress, 0, undefined, account);
+    this.accounts.changed(accountAddress, this.slots.current.slot, account, account);
   }
 
-  account(of: string, slot: number): StoredAccount | undefined {
-    if (of === CLOCK_SYSVAR) return this.clockAt(slot);
-    return this.accounts.at(of, slot, () => this.read(of));
+  account(accountAddress: string, slot: number): StoredAccount | undefined {
+    if (accountAddress === CLOCK_SYSVAR) return this.clockAt(slot);
+    return this.accounts.at(accountAddress, slot, () => this.read(accountAddress));
   }
 
   /** All token accounts of a wallet, of both token programs. */
@@ -108,10 +109,12 @@ export class Ledger {
     wallet: string,
     slot: number,
   ): readonly { readonly address: string; readonly account: StoredAccount }[] {
-    return this.accounts.addresses().flatMap((of) => {
-      const account = this.account(of, slot);
+    return this.accounts.addresses().flatMap((accountAddress) => {
+      const account = this.account(accountAddress, slot);
       if (account === undefined || mintOf(account) === undefined) return [];
-      return base58.encode(account.data.subarray(32, 64)) === wallet ? [{ address: of, account }] : [];
+      return base58.encode(account.data.subarray(32, 64)) === wallet
+        ? [{ address: accountAddress, account }]
+        : [];
     });
   }
 
@@ -125,8 +128,8 @@ export class Ledger {
   }
 
   /** Signatures of one account, newest first. */
-  transactionsOf(of: string, at: Commitment): readonly TransactionRecord[] {
-    return (this.byAccount.get(of) ?? [])
+  transactionsOf(accountAddress: string, at: Commitment): readonly TransactionRecord[] {
+    return (this.byAccount.get(accountAddress) ?? [])
       .map((signature) => this.transaction(signature, at))
       .filter((record) => record !== undefined)
       .toReversed();
@@ -167,12 +170,12 @@ export class Ledger {
     if (this.transactions.has(signature)) throw refusal("AlreadyProcessed");
     if (this.slots.recent(message.recentBlockhash) === undefined) throw refusal("BlockhashNotFound");
     const keys = accountKeysOf(message);
-    const before = this.see(keys);
+    const before = this.readAccounts(keys);
     const result = this.svm.sendTransaction(transaction);
     const failed = result instanceof FailedTransactionMetadata;
     const meta = failed ? result.meta() : result;
     const error = failed ? executionError(result) : null;
-    const after = this.see(keys);
+    const after = this.readAccounts(keys);
     // A transaction that fails before its first instruction is not in a block and pays no fee.
     if (failed && (before[0]?.account?.lamports ?? 0n) === (after[0]?.account?.lamports ?? 0n))
       throw refusal(error);
@@ -242,7 +245,7 @@ export class Ledger {
     return base58.encode(entry);
   }
 
-  private see(keys: readonly string[]): readonly SeenAccount[] {
+  private readAccounts(keys: readonly string[]): readonly SeenAccount[] {
     return keys.map((key) => {
       const account = this.read(key);
       const mint = mintOf(account);
@@ -250,14 +253,14 @@ export class Ledger {
     });
   }
 
-  private read(of: string): StoredAccount | undefined {
-    const found = this.svm.getAccount(address(of));
+  private read(accountAddress: string): StoredAccount | undefined {
+    const found = this.svm.getAccount(address(accountAddress));
     if (!found.exists || found.lamports === 0n) return undefined;
     const { programAddress, executable, data } = found;
     return { lamports: found.lamports, owner: programAddress, executable, data: Uint8Array.from(data) };
   }
 
-  private write(of: string, account: StoredAccount | undefined): void {
+  private write(accountAddress: string, account: StoredAccount | undefined): void {
     const {
       lamports: held,
       owner,
@@ -270,7 +273,7 @@ export class Ledger {
       data: new Uint8Array(),
     };
     this.svm.setAccount({
-      address: address(of),
+      address: address(accountAddress),
       lamports: lamports(held),
       programAddress: address(owner),
       executable,

@@ -51,8 +51,8 @@ export async function startRpcServer(methods: Methods, port: number): Promise<Rp
   let since = new Map<string, number>();
   let choose: ((call: RpcCall) => RpcTrouble | undefined) | undefined;
 
-  const answer = async (asked: unknown): Promise<object | "cut"> => {
-    const { id, method, params } = readCall(asked);
+  const answer = async (call: unknown): Promise<object | "cut"> => {
+    const { id, method, params } = readCall(call);
     if (method === undefined)
       return { jsonrpc: "2.0", id: null, error: { code: -32600, message: "Invalid request" } };
     counts.set(method, (counts.get(method) ?? 0) + 1);
@@ -86,7 +86,7 @@ export async function startRpcServer(methods: Methods, port: number): Promise<Rp
       body = undefined;
     }
     const answers: (object | "cut")[] = [];
-    for (const asked of Array.isArray(body) ? (body as unknown[]) : [body]) answers.push(await answer(asked));
+    for (const call of Array.isArray(body) ? (body as unknown[]) : [body]) answers.push(await answer(call));
     if (answers.includes("cut")) {
       response.destroy();
       return;
@@ -116,9 +116,9 @@ export async function startRpcServer(methods: Methods, port: number): Promise<Rp
   };
 }
 
-function readCall(asked: unknown): { id: unknown; method: string | undefined; params: readonly unknown[] } {
-  if (typeof asked !== "object" || asked === null) return { id: null, method: undefined, params: [] };
-  const { id, method, params } = asked as Record<string, unknown>;
+function readCall(call: unknown): { id: unknown; method: string | undefined; params: readonly unknown[] } {
+  if (typeof call !== "object" || call === null) return { id: null, method: undefined, params: [] };
+  const { id, method, params } = call as Record<string, unknown>;
   return {
     id,
     method: typeof method === "string" ? method : undefined,

@@ -58,7 +58,7 @@ export class Slots {
     if (slot <= this.finalized) throw new Error(`slot ${slot} is final`);
     this.forks += 1;
     const newest = this.current.slot;
-    for (const block of [...this.blocks.values()].filter((one) => one.slot >= slot)) {
+    for (const block of [...this.blocks.values()].filter((candidate) => candidate.slot >= slot)) {
       this.blocks.delete(block.slot);
       this.byHash.delete(block.hash);
     }

@@ -81,9 +81,9 @@ export async function signedTransaction(
   const pairs = signers.map(({ pair }) => pair);
   const message = pipe(
     createTransactionMessage({ version: 0 }),
-    (one) => setTransactionMessageFeePayer(signers[0].address, one),
-    (one) => setTransactionMessageLifetimeUsingBlockhash(lifetime, one),
-    (one) => appendTransactionMessageInstructions(instructions.map(toKitInstruction), one),
+    (draft) => setTransactionMessageFeePayer(signers[0].address, draft),
+    (draft) => setTransactionMessageLifetimeUsingBlockhash(lifetime, draft),
+    (draft) => appendTransactionMessageInstructions(instructions.map(toKitInstruction), draft),
   );
   const tables = Object.fromEntries(
     Object.entries(lookupTables ?? {}).map(([table, keys]) => [table, keys.map((key) => address(key))]),

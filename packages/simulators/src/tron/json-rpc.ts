@@ -65,8 +65,8 @@ function withPrefix(hash: unknown): Hex {
 
 /** The anvil transaction of an id. */
 function beneath(chain: TronChain, hash: unknown): Hex {
-  const asked = withPrefix(hash);
-  return chain.byId(asked.slice(2))?.hash ?? asked;
+  const prefixed = withPrefix(hash);
+  return chain.byId(prefixed.slice(2))?.hash ?? prefixed;
 }
 
 async function atLatest(chain: TronChain, method: string, params: Params, tag: unknown): Promise<unknown> {

@@ -176,7 +176,7 @@ async function respond(
   }
   if (pathname === "/jsonrpc") {
     const answer = Array.isArray(body)
-      ? await Promise.all(body.map(async (one: unknown) => await rpcAnswer(chain, answered, one)))
+      ? await Promise.all(body.map(async (call: unknown) => await rpcAnswer(chain, answered, call)))
       : await rpcAnswer(chain, answered, body);
     if (answer instanceof RawAnswer) return send(response, answer.status, answer.body);
     return send(response, 200, JSON.stringify(answer));
@@ -200,12 +200,12 @@ async function respond(
 async function rpcAnswer(chain: TronChain, answered: Answered, body: unknown): Promise<unknown> {
   const { id, method, params } = body as { id?: unknown; method?: unknown; params?: unknown };
   const name = String(method);
-  const given: readonly unknown[] = Array.isArray(params) ? params : [];
+  const args: readonly unknown[] = Array.isArray(params) ? params : [];
   try {
     const run = jsonRpcMethods.get(name);
     if (run === undefined)
       throw new JsonRpcRefusal(-32_601, `the method ${name} does not exist/is not available`);
-    const result = await answered(name, given, run(chain, given));
+    const result = await answered(name, args, run(chain, args));
     return result instanceof RawAnswer ? result : { jsonrpc: "2.0", id, result };
   } catch (error) {
     const code = error instanceof JsonRpcRefusal ? error.code : -32_000;

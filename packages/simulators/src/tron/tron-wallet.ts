@@ -55,11 +55,11 @@ export function createTronWallet(url: string, privateKey: Hex): TronWallet {
     type Built = Parameters<typeof tronWeb.trx.sign>[0] &
       Parameters<typeof tronWeb.transactionBuilder.addUpdateData>[0];
     const built = transaction as Built;
-    const noted =
+    const withMemo =
       memo === undefined
         ? built
         : await tronWeb.transactionBuilder.addUpdateData(built, bare(memo), "hex", { txLocal: true });
-    return (await tronWeb.trx.sign(noted)) as unknown as SignedTransaction;
+    return (await tronWeb.trx.sign(withMemo)) as unknown as SignedTransaction;
   };
   const signCall: TronWallet["signCall"] = async (contract, data, { memo, value, feeLimit } = {}) => {
     const { transaction } = await tronWeb.transactionBuilder._triggerSmartContractLocal(

@@ -88,8 +88,10 @@ async function blockAnswer(
   };
   if (!withTransactions || block.transactions.length === 0) return header;
   const ids = block.transactions.map((hash) => chain.idOf(hash));
-  const transactions = await Promise.all(ids.map(async (one) => await transactionAnswer(chain, "head", one)));
-  return { ...header, transactions: transactions.filter((one) => "txID" in one) };
+  const transactions = await Promise.all(
+    ids.map(async (transactionId) => await transactionAnswer(chain, "head", transactionId)),
+  );
+  return { ...header, transactions: transactions.filter((transaction) => "txID" in transaction) };
 }
 
 interface MinedTransaction {

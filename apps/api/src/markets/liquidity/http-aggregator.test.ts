@@ -37,7 +37,7 @@ let faults: unknown[] = [];
 beforeEach(() => {
   server.respond = undefined;
   server.change = {};
-  server.asked.length = 0;
+  server.requestedPaths.length = 0;
   nowMs += 60_000;
   faults = [];
 });
@@ -64,7 +64,7 @@ test("a swap is answered with its output, its impact and slippage for unobserved
   expect(answer?.blockNumber).toBeUndefined();
   expect(answer?.spotOut).toBeGreaterThan(19_990_000n);
   expect(answer?.slippageBps).toBe(20 + 25 + 30);
-  expect(server.asked.toSorted()).toEqual(["price", "quote"]);
+  expect(server.requestedPaths.toSorted()).toEqual(["price", "quote"]);
 });
 
 test("approves the input, swaps, revokes the allowance and pays out the whole output", async () => {
@@ -103,14 +103,14 @@ test("does not query for exact outputs, unsupported chains or excluded names", a
   expect(aggregator.exactIn({ ...question, included: new Set(["pools"]) }, 5n)).toBeUndefined();
   expect(aggregator.exactIn({ ...question, tokenOut: tokenIn }, 5n)).toBeUndefined();
   expect(aggregator.sources(12)).toEqual([]);
-  expect(server.asked).toEqual([]);
+  expect(server.requestedPaths).toEqual([]);
 });
 
 test("sends identical concurrent questions to the aggregator once", async () => {
   const aggregator = anAggregator();
   const answers = await Promise.all([1, 2, 3].map(async () => await aggregator.exactIn(question, 1_000n)));
   expect(new Set(answers).size).toBe(1);
-  expect(server.asked).toHaveLength(2);
+  expect(server.requestedPaths).toHaveLength(2);
 });
 
 test("keeps the calls and minimum of an earlier answer when the price changes, and answers later questions at the new price", async () => {
@@ -194,10 +194,10 @@ test("pauses for three seconds after a failure", async () => {
   server.change = { buyAmount: "0" };
   await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(unavailable);
   server.change = {};
-  const asked = server.asked.length;
+  const requestsBefore = server.requestedPaths.length;
   nowMs += 2_999;
   await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(unavailable);
-  expect(server.asked).toHaveLength(asked);
+  expect(server.requestedPaths).toHaveLength(requestsBefore);
   nowMs += 1;
   expect(await aggregator.exactIn(question, 1_000n)).toMatchObject({ amountOut: 1_999n });
 });
@@ -243,7 +243,7 @@ test("answers from pools alone, synchronously, unless aggregators are requested"
   const combined = createCombinedLiquidity(pools(1n), [anAggregator()]);
   expect(combined.sources(chainId)).toEqual(["pools", "aggregator"]);
   expect(combined.exactIn(question, 1_000n)).toMatchObject({ source: "pools" });
-  expect(server.asked).toEqual([]);
+  expect(server.requestedPaths).toEqual([]);
   const external = { ...question, external: true };
   expect(await combined.exactIn(external, 1_000n)).toMatchObject({ source: "aggregator", amountOut: 1_999n });
   const better = createCombinedLiquidity(pools(3n), [anAggregator()]);
@@ -282,13 +282,13 @@ test("never queries aggregators for a fill, regardless of earlier answers", asyn
   const source = createCombinedLiquidity(pools(1n), [anAggregator()]);
   expect(await source.exactIn(external, 1_000n)).toMatchObject({ source: "aggregator", amountOut: 1_999n });
   for (const buyAmount of ["1", "1000000000"]) {
-    server.asked.length = 0;
+    server.requestedPaths.length = 0;
     server.change = { buyAmount, minBuyAmount: "1" };
     expect(await inFill(source).buys(1_000n)).toMatchObject({ amountOut: 1_000n });
     // If the pools have no answer either, the fill waits or the deposit is refunded.
     expect(
       await inFill(createCombinedLiquidity(pools(undefined), [anAggregator()])).buys(1_000n),
     ).toBeUndefined();
-    expect(server.asked).toEqual([]);
+    expect(server.requestedPaths).toEqual([]);
   }
 });
