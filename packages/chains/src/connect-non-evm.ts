@@ -37,6 +37,7 @@ export async function connectNonEvm(options: NonEvmOptions): Promise<OpenConnect
         places.flatMap((place) => hosts[place] ?? []),
       ),
     now: () => performance.now(),
+    epochMs: () => options.now(),
   });
 }
 
