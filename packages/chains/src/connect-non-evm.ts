@@ -23,7 +23,8 @@ const loaders: Readonly<Record<NonEvmVmType, () => Promise<ConnectNonEvm>>> = {
 export async function connectNonEvm(options: NonEvmOptions): Promise<OpenConnection> {
   const create = await loaders[options.chain.vmType]();
   const urls = urlsOf(options);
-  const shared: Pick<NonEvmOptions, "sharedOutputs"> = urls.length > 1 ? { sharedOutputs: new Map() } : {};
+  const shared: Pick<NonEvmOptions, "sharedOutputs" | "sharedFeeSources"> =
+    urls.length > 1 ? { sharedOutputs: new Map(), sharedFeeSources: [] } : {};
   const [first, ...others] = await Promise.all(
     urls.map(async (_, at) => await create({ ...atEndpoint(options, at), ...shared })),
   );
@@ -37,6 +38,7 @@ export async function connectNonEvm(options: NonEvmOptions): Promise<OpenConnect
         places.flatMap((place) => hosts[place] ?? []),
       ),
     now: () => performance.now(),
+    epochMs: () => options.now(),
   });
 }
 

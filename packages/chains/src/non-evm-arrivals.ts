@@ -27,7 +27,7 @@ export function createSharedArrivals(
   order: EndpointOrder,
   options: OutcomeQuorum,
 ): Pick<NonEvmConnection, "arrivals" | "arrivalsOf"> {
-  const { quorum, onDisagreement, now } = options;
+  const { quorum, onDisagreement, now, epochMs = Date.now } = options;
   const isTrusted = connections.length === 1 || quorum === 1;
   const shared = createDepositQuorum(connections, order, options);
   const reach = createReach(connections, order, quorum);
@@ -84,6 +84,7 @@ export function createSharedArrivals(
   const secondPass = createSecondPass(connections, {
     order,
     now,
+    epochMs,
     textOf,
     confirm: shared.confirm,
     hasReached: reach.hasReached,

@@ -1,6 +1,7 @@
 import type { Hex, NonEvmChain } from "@causeway/domain";
 import type { ConfiguredChain, NonceMappings } from "@causeway/families";
 import type { ReportedOutput } from "@causeway/families/bitcoin";
+import type { FeeSource } from "./bitcoin/fee-rate.ts";
 import type { ObserveCall } from "./nodes/rpc-call.ts";
 import type { OpenConnection } from "./non-evm-connection.ts";
 
@@ -20,6 +21,8 @@ export interface NonEvmOptions {
    * rate limit.
    */
   readonly answersClients?: boolean;
+  /** Fee estimates of the nodes, which the connections to them share (Bitcoin). */
+  readonly sharedFeeSources?: FeeSource[];
   /** Observes calls to the endpoint at this URL. */
   readonly observeEndpoint?: (url: string) => ObserveCall;
   /** Lists of an explorer by address, which the connections to several nodes share (Bitcoin). */

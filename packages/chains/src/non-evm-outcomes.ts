@@ -29,6 +29,8 @@ export interface OutcomeQuorum {
   readonly onDisagreement: (question: string, places: readonly number[]) => void;
   /** Monotonic ms. */
   readonly now: () => number;
+  /** ms since epoch. Default: the system's clock. */
+  readonly epochMs?: () => number;
 }
 
 /** An endpoint that contradicts itself about a payment may be the one that knows it, so it is not silent. */

@@ -34,6 +34,7 @@ function readingTo(block: number, deposits: readonly DepositFact[] = []): NonEvm
 /** A lead (endpoint 0) that hides everything, and other endpoints. */
 function aPass(count = 3) {
   let nowMs = 0;
+  const EPOCH_MS = 1_000_000;
   const world = {
     /** What each reading of another endpoint returns. */
     again: (_place: number, _cursor: string): NonEvmArrivals => readingTo(1_000),
@@ -42,6 +43,8 @@ function aPass(count = 3) {
     /** What a quorum shows, depending on what one endpoint shows. */
     shown: (deposits: readonly DepositFact[]) => deposits,
     reached: 1_000_000n,
+    /** The time of the lead's newest block. */
+    leadTime: 1_000n,
     /** The places and cursors of second readings. */
     readings: [] as [number, string][],
     faults: [] as number[],
@@ -56,6 +59,7 @@ function aPass(count = 3) {
   const pass = createSecondPass(connections, {
     order: { noteFault: (place) => void world.faults.push(place) },
     now: () => nowMs,
+    epochMs: () => EPOCH_MS + nowMs,
     textOf: (deposits) => deposits.map(({ txHash, amount }) => `${txHash} ${amount}`).join("\n"),
     confirm: async (_, deposits): Promise<Verdict> => {
       const isShown = await world.confirm(deposits);
@@ -73,7 +77,7 @@ function aPass(count = 3) {
     listed: readonly DepositFact[] = shown,
     checked?: string,
   ) => {
-    const upTo = { number: BigInt(to), hash: "0x0b", timestamp: 1_000n } as const;
+    const upTo = { number: BigInt(to), hash: "0x0b", timestamp: world.leadTime } as const;
     const found = pass.complete(0, { cursor: String(cursor), checked }, listed, {
       ...readingTo(to, shown),
       upTo,
@@ -299,4 +303,73 @@ test("a range from before a restart that no endpoint can read is given up with a
   }
   expect(faults).toMatchObject([{ kind: "inconsistent" }]);
   expect(Number(last)).toBeGreaterThanOrEqual(800);
+});
+
+test("after a range was given up, a reading that fails later is repeated, not what follows the restart", async () => {
+  const { world, read, forward } = aPass();
+  world.leadTime = 1_000_000_000n;
+  let isDown = true;
+  world.again = (_, cursor) => {
+    if (isDown) throw down;
+    return readingTo(Number(cursor) + 100);
+  };
+  let cursor = 800;
+  const minutes = async (count: number): Promise<void> => {
+    for (let minute = 0; minute < count; minute++) {
+      await read(cursor, cursor + 100, [], [], "1");
+      cursor += 100;
+      forward(60_000);
+    }
+  };
+  await minutes(13);
+  isDown = false;
+  await minutes(5);
+  isDown = true;
+  await minutes(3);
+  const cursors = world.readings.map(([, from]) => Number(from));
+  expect(cursors.at(-1)).toBeGreaterThan(1_000);
+  expect(cursors.slice(-8)).toEqual(cursors.slice(-8).toSorted((a, b) => a - b));
+});
+
+test("a lead that names a future time during a restart is named once it hides a deposit", async () => {
+  const { world, read, forward } = aPass();
+  world.leadTime = 1_000_000_000n;
+  world.again = (_, cursor) => {
+    const to = Number(cursor) + 1_000;
+    return readingTo(to, cursor === "8001" ? [aDeposit(8_500)] : []);
+  };
+  for (let cursor = 800; cursor < 2_500; cursor += 100) {
+    await read(cursor, cursor + 100, [], [], "1");
+    forward(60_000);
+  }
+  expect(world.named).toEqual([0]);
+});
+
+test("a deposit without a quorum holds what a restart reads again for a day, and hides no later one", async () => {
+  const { world, read, forward } = aPass(2);
+  const later = aDeposit(150_050);
+  world.again = (_, cursor) => {
+    const shown = cursor === "100" ? [aDeposit(107)] : cursor === "150000" ? [later] : [];
+    return readingTo(Number(cursor) + 100, shown);
+  };
+  world.confirm = async () => await Promise.resolve(false);
+  const checked: string[] = [];
+  const faults: string[] = [];
+  for (let minute = 0; minute < 1_510; minute++) {
+    const found = await read(minute * 100, (minute + 1) * 100);
+    checked.push(found.checked ?? "");
+    if (found.fault !== undefined) faults.push(found.fault.message);
+    forward(60_000);
+  }
+  expect(checked[1_400]).toBe("100");
+  expect(Number(checked[1_460])).toBeGreaterThan(140_000);
+  expect(checked.at(-1)).toBe("150000");
+  // Each of them is named, and it is said which one a restart forgets.
+  const [old, recent] = [aDeposit(107).txHash, later.txHash];
+  expect(faults.slice(-4).filter((text) => text.includes(old))).toHaveLength(2);
+  expect(faults.slice(-4).filter((text) => text.includes(recent))).toHaveLength(2);
+  expect(faults.some((text) => text.includes(old) && text.includes("counts only if it is reported"))).toBe(
+    true,
+  );
+  expect(faults.some((text) => text.includes(recent) && text.includes("reported"))).toBe(false);
 });

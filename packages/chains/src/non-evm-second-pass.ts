@@ -2,22 +2,11 @@ import { inconsistent, RpcFault } from "@causeway/families";
 import type { DepositFact } from "@causeway/families/evm";
 import type { EndpointOrder } from "./nodes/endpoint-order.ts";
 import type { NonEvmArrivals, NonEvmConnection } from "./non-evm-connection.ts";
-import {
-  byTransaction,
-  LATE_MS,
-  QUESTION,
-  type TransactionDeposits,
-  type Verdict,
-} from "./non-evm-deposit-quorum.ts";
+import { byTransaction, QUESTION, type TransactionDeposits } from "./non-evm-deposit-quorum.ts";
+import { createOpenDeposits, type ConfirmDeposits, type Start } from "./non-evm-open-deposits.ts";
 
 /** Interval of second readings, ms. */
 const EVERY_MS = 60_000;
-/** Transactions that are confirmed at the same time. */
-const AT_ONCE = 8;
-/** Maximum number of unconfirmed transactions to remember for each endpoint that shows them. */
-const MAX_OPEN = 200;
-/** How often a transaction that a quorum of other endpoints does not have is confirmed again. */
-const MAX_REFUTED = 10;
 /** How often second readings from before a restart may fail in all. */
 const MAX_FAILURES = 10;
 /** Seconds until all endpoints show a transaction. */
@@ -55,44 +44,24 @@ export interface SecondPassOptions {
   readonly order: Pick<EndpointOrder, "noteFault">;
   /** Monotonic ms. */
   readonly now: () => number;
+  /** ms since epoch. */
+  readonly epochMs: () => number;
   /** A key that is equal for equal deposits. */
   readonly textOf: (deposits: readonly DepositFact[]) => string;
-  /** Asks the others about a transaction that this endpoint shows. */
-  readonly confirm: (
-    place: number,
-    deposits: TransactionDeposits,
-    upTo: NonEvmArrivals["upTo"],
-  ) => Promise<Verdict>;
+  readonly confirm: ConfirmDeposits;
   /** Whether a quorum of endpoints has reached this block. */
   readonly hasReached: (number: bigint) => boolean;
   /** The endpoint did not show what a quorum shows. */
   readonly onHidden: (place: number) => void;
 }
 
-/** Where a second reading began, and when. */
-interface Start {
-  readonly cursor: string;
-  readonly sinceMs: number;
-}
-
 /** Second readings of what an earlier process did not check. */
 interface Resumption {
   /** Where this process began to read. */
   readonly start: string;
-  /** The time of the newest block then, Unix seconds. */
+  /** The time of the newest block then, Unix seconds, at most this computer's. */
   readonly until: bigint;
   failures: number;
-}
-
-/** A transaction that no quorum shows yet. */
-interface Open {
-  readonly readFrom: Start;
-  /** The endpoint that shows it. */
-  readonly by: number;
-  readonly deposits: TransactionDeposits;
-  readonly upTo: NonEvmArrivals["upTo"];
-  readonly sinceMs: number;
-  refutations: number;
 }
 
 /** A transaction that a quorum shows. */
@@ -126,7 +95,7 @@ interface LeadReading {
  */
 export function createSecondPass(
   connections: readonly Pick<NonEvmConnection, "arrivals">[],
-  { order, now, textOf, confirm, hasReached, onHidden }: SecondPassOptions,
+  { order, now, epochMs, textOf, confirm, hasReached, onHidden }: SecondPassOptions,
 ): SecondPass {
   let from: Start | undefined;
   /** Second readings may show what an earlier process has stored. */
@@ -141,7 +110,7 @@ export function createSecondPass(
   let reading: Promise<void> | undefined;
   let failure: { readonly error: unknown } | undefined;
   let fault: RpcFault | undefined;
-  const open = new Map<string, Open>();
+  const open = createOpenDeposits(now, confirm);
   const hidden = new Map<string, Hidden>();
 
   const isStored = (text: string): boolean => ranges.some(({ texts }) => texts.has(text));
@@ -166,17 +135,7 @@ export function createSecondPass(
       hidden.set(text, { readFrom, deposits: confirmed, storedAt: undefined });
       return;
     }
-    const own = [...open].filter(([, one]) => one.by === by);
-    const [oldest] = own;
-    if (own.length >= MAX_OPEN && oldest !== undefined) {
-      open.delete(oldest[0]);
-      const [{ txHash }] = oldest[1].deposits;
-      fault = inconsistent(
-        QUESTION,
-        `no quorum of endpoints shows the deposit of transaction ${txHash}; it counts only if it is reported`,
-      );
-    }
-    open.set(text, { by, readFrom, deposits, upTo, sinceMs: now(), refutations: 0 });
+    fault = open.add(text, { by, readFrom, deposits, upTo }) ?? fault;
   };
 
   /** Names the only lead of these ranges if it does not show what a quorum shows. */
@@ -187,32 +146,16 @@ export function createSecondPass(
     if (deposits.some(({ timestamp = 0n }) => timestamp + SPREAD_SECONDS < until)) onHidden(lead);
   };
 
-  const confirmOne = async (claim: string, one: Open): Promise<void> => {
-    const shown = await confirm(one.by, one.deposits, one.upTo);
-    if (!("deposits" in shown)) {
-      if (shown.claim.isRefuted) one.refutations++;
-      if (one.refutations >= MAX_REFUTED) open.delete(claim);
-      return;
-    }
-    open.delete(claim);
-    const text = textOf(shown.deposits);
-    // A quorum shows other deposits, or none.
-    if (text !== claim) ranges[0].texts.add(claim);
-    if (shown.deposits.length === 0 || isStored(text) || hidden.has(text)) return;
-    hidden.set(text, { readFrom: one.readFrom, deposits: shown.deposits, storedAt: undefined });
-    nameLead(text, shown.deposits);
-  };
-
   const confirmOpen = async (): Promise<void> => {
-    const all = [...open];
-    for (let at = 0; at < all.length; at += AT_ONCE)
-      await Promise.all(all.slice(at, at + AT_ONCE).map(async (one) => await confirmOne(...one)));
-    const late = [...open.values()].find(
-      ({ sinceMs, refutations }) => refutations === 0 && now() - sinceMs >= LATE_MS,
-    );
-    if (late === undefined) return;
-    const [{ txHash }] = late.deposits;
-    fault ??= inconsistent(QUESTION, `the deposit of transaction ${txHash} waits for a quorum of endpoints`);
+    await open.confirmAll((claim, { readFrom }, deposits) => {
+      const text = textOf(deposits);
+      // A quorum shows other deposits, or none.
+      if (text !== claim) ranges[0].texts.add(claim);
+      if (deposits.length === 0 || isStored(text) || hidden.has(text)) return;
+      hidden.set(text, { readFrom, deposits, storedAt: undefined });
+      nameLead(text, deposits);
+    });
+    fault ??= open.lateFault();
   };
 
   const readAgain = async (by: number, readFrom: Start): Promise<void> => {
@@ -242,16 +185,18 @@ export function createSecondPass(
 
   /** Everything before it was read twice, and stored if a quorum shows it. */
   const checkedTo = (): string | undefined => {
-    const waiting = [...open.values(), ...[...hidden.values()].filter((one) => one.storedAt === undefined)];
-    return waiting
-      .map(({ readFrom }) => readFrom)
-      .reduce((min, one) => (min === undefined || one.sinceMs < min.sinceMs ? one : min), from)?.cursor;
+    const unstored = [...hidden.values()].filter(({ storedAt }) => storedAt === undefined);
+    const all = [...open.heldAt(), ...unstored.map(({ readFrom }) => readFrom), ...(from ? [from] : [])];
+    return all.toSorted((a, b) => a.sinceMs - b.sinceMs)[0]?.cursor;
   };
 
   const begin = (lead: number, start: string | undefined, { checked }: ReadAfter, newest: bigint): void => {
     if (from === undefined && start !== undefined) {
       from = { cursor: checked ?? start, sinceMs: now() };
-      if (from.cursor !== start) resuming = { start, until: newest, failures: 0 };
+      // The lead alone names the time: a future one is never reached.
+      const nowSeconds = BigInt(Math.floor(epochMs() / 1_000));
+      const until = newest < nowSeconds ? newest : nowSeconds;
+      if (from.cursor !== start) resuming = { start, until, failures: 0 };
     }
     if (from === undefined || reading !== undefined || now() - from.sinceMs < EVERY_MS) return;
     const isReached = next !== undefined && hasReached(next.upTo.number);
@@ -259,6 +204,7 @@ export function createSecondPass(
     if (isReached) ranges = [aRange(), ...ranges.slice(0, 2)];
     if (next === undefined && resuming !== undefined && ++resuming.failures > MAX_FAILURES) {
       from = { cursor: resuming.start, sinceMs: from.sinceMs };
+      resuming = undefined;
       fault = inconsistent(QUESTION, "no endpoint reads what was not checked before the restart again");
     }
     from = { cursor: isReached && next !== undefined ? next.cursor : from.cursor, sinceMs: now() };

@@ -15,10 +15,7 @@ export interface UnmappedDeposit {
 export interface NonEvmReads {
   /** Undefined: the chain was never read. */
   nonEvmCursor(chainId: number): Promise<string | undefined>;
-  /**
-   * Up to where several endpoints have read the chain. Undefined: one is enough, or it was held there for too
-   * long.
-   */
+  /** Up to where several endpoints have read the chain. Undefined: one is enough. */
   nonEvmChecked(chainId: number): Promise<string | undefined>;
   /** Deposits with an authorization by their sender first, then the others; oldest first. */
   unmappedDeposits(chainId: number, limit: number): Promise<UnmappedDeposit[]>;

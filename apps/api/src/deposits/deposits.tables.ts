@@ -151,8 +151,6 @@ export const nonEvmCursors = pgTable("rail_cursors", {
   blockSeconds: int8("block_seconds").notNull(),
   /** The cursor up to which several endpoints have read; null: one is enough. */
   checkedCursor: text("checked_cursor"),
-  /** `blockSeconds` when it became that. */
-  checkedSeconds: int8("checked_seconds"),
 });
 
 /**

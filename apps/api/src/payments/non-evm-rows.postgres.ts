@@ -11,19 +11,11 @@ import { attempts, slots } from "./payments.tables.ts";
 const cursor = defineQuery("non_evm_cursor", (db, { chainId }: Params<{ chainId: number }>) =>
   db.select({ cursor: nonEvmCursors.cursor }).from(nonEvmCursors).where(eq(nonEvmCursors.chainId, chainId)),
 );
-/**
- * A deposit that waits for its quorum holds the checked cursor for this long at most, in seconds of the
- * chain's time: one endpoint could invent it.
- */
-const MAX_HELD_SECONDS = 86_400;
 const checked = defineQuery("non_evm_checked", (db, { chainId }: Params<{ chainId: number }>) =>
   db
     .select({ cursor: nonEvmCursors.checkedCursor })
     .from(nonEvmCursors)
-    .where(
-      text`${nonEvmCursors.chainId} = ${chainId}
-        and ${nonEvmCursors.blockSeconds} - ${nonEvmCursors.checkedSeconds} <= ${text.raw(String(MAX_HELD_SECONDS))}`,
-    ),
+    .where(eq(nonEvmCursors.chainId, chainId)),
 );
 // Deposits whose nonce is mapped come first: anyone can make the others, in any number.
 const isMapped = text`exists (select from ${nonceMappings} where ${nonceMappings.chainId} = ${deposits.chainId}
@@ -55,12 +47,10 @@ const setCursor = defineWrite(
   "non_evm_cursor_set",
   (db, { chainId, cursor: next, blockNumber, blockHash, blockSeconds, checkedCursor }: Params<Cursor>) => {
     const set = { cursor: next, blockNumber, blockHash, blockSeconds, checkedCursor };
-    const checkedSeconds = text`case when ${nonEvmCursors.checkedCursor} = excluded.checked_cursor
-      then ${nonEvmCursors.checkedSeconds} else excluded.checked_seconds end`;
     return db
       .insert(nonEvmCursors)
-      .values({ chainId, ...set, checkedSeconds: blockSeconds })
-      .onConflictDoUpdate({ target: nonEvmCursors.chainId, set: { ...set, checkedSeconds } });
+      .values({ chainId, ...set })
+      .onConflictDoUpdate({ target: nonEvmCursors.chainId, set });
   },
 );
 interface Transfer extends Record<string, unknown> {

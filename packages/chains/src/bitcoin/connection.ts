@@ -81,7 +81,9 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     explorer,
     onUnlisted: (error) => options.onFault(error),
   });
-  const rate = keptFeeRate([explorer, reads], options.now);
+  const { sharedFeeSources: nodes = [] } = options;
+  nodes.push(reads);
+  const rate = keptFeeRate(explorer, nodes, options.now);
   const { depositAddressKey } = options;
   const listing = createAddressListing(facts.network, MAX_OUTPUTS, {
     explorer: shareOutputs(explorer, options.sharedOutputs),

@@ -4,29 +4,40 @@ import { keptFeeRate } from "./fee-rate.ts";
 
 const down = new RpcFault({ kind: "network", method: "fee-estimates", reason: "refused" });
 
-/** Satoshis per 1000 virtual bytes, from sources that answer this. */
-async function rateOf(...answers: readonly (bigint | undefined | RpcFault)[]): Promise<bigint> {
-  const sources = answers.map((answer) => ({
+type Estimate = bigint | undefined | RpcFault;
+
+/** Satoshis per 1000 virtual bytes, from an explorer and nodes that answer this. */
+async function rateOf(explorer: Estimate, ...nodes: readonly Estimate[]): Promise<bigint> {
+  const sourceOf = (answer: Estimate) => ({
     feeRate: async () => {
       if (answer instanceof RpcFault) throw answer;
       return await Promise.resolve(answer);
     },
-  }));
-  return await keptFeeRate(sources, () => 0)();
+  });
+  return await keptFeeRate(sourceOf(explorer), nodes.map(sourceOf), () => 0)();
 }
 
-test.each<[string, readonly (bigint | undefined | RpcFault)[], bigint]>([
+test.each<[string, readonly [Estimate, ...Estimate[]], bigint]>([
   ["the explorer invents a high fee", [400_000n, 3_000n], 3_000n],
   ["the node invents a high fee", [3_000n, 400_000n], 3_000n],
   ["the node has no estimate", [3_000n, undefined], 3_000n],
   ["the explorer is down", [down, 3_000n], 3_000n],
   ["no source has an estimate", [undefined, undefined], 2_000n],
+  ["one of two nodes invents a low fee", [3_000n, 1_000n, 3_500n], 3_000n],
+  ["one of two nodes invents a low fee, and the other one is down", [3_000n, 1_000n, down], 3_000n],
+  ["one of three nodes invents a low fee", [3_000n, 2_800n, 1_000n, 2_900n], 2_800n],
+  ["one of three nodes invents a low fee, and another one is down", [3_000n, down, 1_000n, 2_900n], 2_900n],
+  ["one of three nodes and the explorer invent a high fee", [400_000n, 3_000n, 400_000n, 3_000n], 3_000n],
   ["below what nodes relay", [1n, 3_000n], 1_000n],
   ["above the maximum", [900_000n, 900_000n], 500_000n],
 ])("the lowest estimate counts, within limits: %s", async (_, answers, expected) => {
   expect(await rateOf(...answers)).toBe(expected);
 });
 
-test("without any answer there is no fee rate", async () => {
-  await expect(rateOf(down, down)).rejects.toBe(down);
+test.each<[string, readonly [Estimate, ...Estimate[]]]>([
+  ["all sources are down", [down, down]],
+  ["the explorer is down, and the node has no estimate", [down, undefined]],
+  ["the explorer has no estimate, and the node is down", [undefined, down]],
+])("a fault is never taken for a low fee rate: %s", async (_, answers) => {
+  await expect(rateOf(...answers)).rejects.toBe(down);
 });

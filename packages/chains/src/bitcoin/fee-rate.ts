@@ -1,6 +1,9 @@
 import { RpcFault } from "@causeway/families";
 import type { Explorer } from "./explorer.ts";
 
+/** Estimates fee rates. */
+export type FeeSource = Pick<Explorer, "feeRate">;
+
 /**
  * Bounds in satoshis per 1000 virtual bytes: nodes relay nothing below the minimum, and estimates above the
  * maximum are not trusted.
@@ -13,30 +16,47 @@ const WITHIN_BLOCKS = 2;
 const CACHE_MS = 10_000;
 
 /**
- * The current fee rate in satoshis per 1000 virtual bytes, cached for some seconds: the lowest estimate, so
- * that no source can raise it alone. A payment whose fee is too low is replaced.
+ * The current fee rate in satoshis per 1000 virtual bytes, cached for some seconds: the lower one of the
+ * explorer's estimate and the nodes' upper median. So no source can raise it alone, and no node of several
+ * can lower it alone: a payment with a low fee waits until it is canceled.
  *
- * @param sources an explorer, and the node if it serves estimates
- * @throws RpcFault if no source answers
+ * @param nodes all nodes of the chain. One without an estimate limits nothing
+ * @throws RpcFault if a source failed and no other one has an estimate
  */
 export function keptFeeRate(
-  sources: readonly Pick<Explorer, "feeRate">[],
+  explorer: FeeSource,
+  nodes: readonly FeeSource[],
   now: () => number,
 ): () => Promise<bigint> {
   let cached: { readonly rate: bigint; readonly atMs: number } | undefined;
   return async () => {
     if (cached !== undefined && now() - cached.atMs < CACHE_MS) return cached.rate;
-    const answers = await Promise.allSettled(
-      sources.map(async (source) => await source.feeRate(WITHIN_BLOCKS)),
-    );
-    const faults = answers.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
-    const fault = faults.find((one) => !(one instanceof RpcFault)) ?? faults[0];
-    if (faults.length === sources.length || (fault !== undefined && !(fault instanceof RpcFault)))
-      throw fault;
-    const rates = answers.flatMap((one) => (one.status === "fulfilled" ? (one.value ?? []) : []));
-    const estimate = rates.length === 0 ? DEFAULT_RATE : rates.reduce((min, one) => (one < min ? one : min));
+    const faults: RpcFault[] = [];
+    const estimateOf = async (source: FeeSource): Promise<bigint | undefined> => {
+      try {
+        return await source.feeRate(WITHIN_BLOCKS);
+      } catch (fault) {
+        if (!(fault instanceof RpcFault)) throw fault;
+        faults.push(fault);
+        return undefined;
+      }
+    };
+    const [own, ...ofNodes] = await Promise.all([explorer, ...nodes].map(estimateOf));
+    const limit = upperMedian(ofNodes);
+    const [fault] = faults;
+    if (own === undefined && limit === undefined && fault !== undefined) throw fault;
+    const estimate = lower(own, limit) ?? DEFAULT_RATE;
     const rate = estimate < MIN_RATE ? MIN_RATE : estimate > MAX_RATE ? MAX_RATE : estimate;
     cached = { rate, atMs: now() };
     return rate;
   };
+}
+
+/** An absent value counts as the highest one. */
+function upperMedian(values: readonly (bigint | undefined)[]): bigint | undefined {
+  return values.toSorted((a, b) => (a === b ? 0 : lower(a, b) === a ? -1 : 1))[Math.floor(values.length / 2)];
+}
+
+function lower(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
+  return a === undefined || (b !== undefined && b < a) ? b : a;
 }

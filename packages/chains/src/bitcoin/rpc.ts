@@ -50,6 +50,8 @@ const MAX_CONCURRENT_SOURCES = 16;
  */
 const REMEMBERED_OUTPUTS = { entries: 8_000, bytes: 4 * 1024 * 1024 };
 const SCAN_DEADLINE_MS = 10 * 60_000;
+/** A node has its estimate in memory, and a silent one must not delay the payments of the others. */
+const FEE_RATE_DEADLINE_MS = 2_000;
 
 /** Reads of one node. */
 export interface BitcoinReads {
@@ -242,7 +244,9 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
     },
     feeRate: async (withinBlocks) => {
       try {
-        return readNodeFeeRate(await transport.request("estimatesmartfee", [withinBlocks]));
+        return readNodeFeeRate(
+          await transport.request("estimatesmartfee", [withinBlocks], { deadlineMs: FEE_RATE_DEADLINE_MS }),
+        );
       } catch (error) {
         // A provider may not serve this method.
         if (error instanceof NodeRefusal && !error.isPause) return undefined;

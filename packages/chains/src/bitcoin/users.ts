@@ -50,7 +50,7 @@ export function connectBitcoinUsers({
   const depositoryAddress = formatAddress(chain, chain.depository);
   const explorer = createExplorer(esploraUrl);
   const client = createRestClient({ url: esploraUrl });
-  const rate = keptFeeRate([explorer], now);
+  const rate = keptFeeRate(explorer, [], now);
   const depositoryScript = scriptOfAddress(chain.depository);
 
   const utxosOf = async (user: Hex) => {
