@@ -21,6 +21,9 @@ const secretPaths = ["", "*", "*.*"].flatMap((parent) => secretNames.map((name) 
 /** If one turn of the event loop logs more bytes than this, they are written before the turn ends. */
 const MAX_BUFFERED = 8 * 1024;
 
+/** Bytes of log lines that are kept while stdout cannot be written; further lines are dropped. */
+const MAX_UNWRITTEN = 1024 * 1024;
+
 /** Maximum depth of logged causes. */
 const MAX_CAUSE_DEPTH = 6;
 
@@ -54,13 +57,25 @@ export function createLogger(
   return pino(settings, destination);
 }
 
-/** Writes the lines of one turn of the event loop with one system call. Only a kill can lose them. */
+let sharedStdout: DestinationStream | undefined;
+
+/**
+ * Writes the lines of one turn of the event loop with one system call. All loggers share it, so that their
+ * lines stay in order. Lines of the current turn are lost if the process is killed or aborts.
+ */
 function stdoutByTurn(): DestinationStream {
-  const stdout = pino.destination({ minLength: MAX_BUFFERED, sync: true });
+  return (sharedStdout ??= batchedStdout());
+}
+
+function batchedStdout(): DestinationStream {
+  const stdout = pino.destination({ minLength: MAX_BUFFERED, maxLength: MAX_UNWRITTEN, sync: true });
+  // A reader that is gone or a full disk costs log lines, but must not end the process.
+  stdout.on("error", () => {});
   let isScheduled = false;
+  // `flushSync` would block the event loop until a write succeeds, even if none ever can.
   const flush = (): void => {
     isScheduled = false;
-    stdout.flushSync();
+    stdout.flush();
   };
   process.on("exit", flush);
   return {

@@ -50,10 +50,10 @@ const PLANS = {
 /** How much longer than the server the client waits for the end of a statement. */
 const ANSWER_GRACE_MS = 5_000;
 /**
- * Longer than the interval of any periodic task: a new connection starts a server process, which parses and
- * plans every statement again.
+ * Shorter than lanes stay closed after a failover (`SETTLE_MS`): no idle connection to a lost server may be
+ * left by then. Not much shorter, because a new connection parses and plans every statement again.
  */
-const IDLE_CONNECTION_MS = 90_000;
+const IDLE_CONNECTION_MS = 45_000;
 const INT8 = 20;
 const NUMERIC = 1700;
 const TEXT_ARRAY = 1009;

@@ -13,8 +13,8 @@ export interface ServerWatch {
 }
 
 /**
- * No plan takes this long from its checks to its nonce (`MAX_AGE_MS` of fills that wait for others), and the
- * pool has the former server's last state by then; ms.
+ * No plan takes this long from its checks to its nonce (`MAX_AGE_MS` of fills that wait for others). By then,
+ * nodes know the payments that the former server stored last, and idle connections to it are closed; ms.
  */
 const SETTLE_MS = 60_000;
 
