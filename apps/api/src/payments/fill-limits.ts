@@ -39,8 +39,8 @@ export function limitsOf(
 }
 
 /**
- * Which fills of a batch fit this minute's exposure limits on their own. One that does not would roll back the
- * whole batch at each of its retries. A single fill is checked only when it is counted.
+ * Which fills of a batch fit this minute's exposure limits on their own. One that does not would roll back
+ * the whole batch at each of its retries. A single fill is checked only when it is counted.
  */
 export async function fitLimits(
   services: Pick<WorkerServices, "clock" | "enginePolicy">,
