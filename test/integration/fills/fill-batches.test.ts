@@ -160,6 +160,35 @@ test("fills between different assets share a commit, and beyond the limit per mi
   expect(await countedUsd()).toEqual([{ usd: "200" }]);
 });
 
+test("a fill over the limit per minute waits, and the others of its batch share one commit", async () => {
+  const { services, clock } = world;
+  // Each of the first two counts 100 USD, the others nothing.
+  const list = [...(await due(2, { destinationCurrency: NATIVE_CURRENCY })), ...(await due(2))];
+  let reservations = 0;
+  const uow: WorkerServices["uow"] = {
+    run: async (work) =>
+      await services.uow.run(async (tx) => {
+        const reserve: typeof tx.lanes.reserve = async (...plans) => {
+          reservations++;
+          return await tx.lanes.reserve(...plans);
+        };
+        return await work({ ...tx, lanes: { ...tx.lanes, reserve } });
+      }),
+  };
+  const enginePolicy = { ...services.enginePolicy, maxPriceExposureUsd: 150 };
+  clock.forward(60_000 - (clock.nowMs() % 60_000));
+  const [first, ...others] = await plansOf(list);
+  if (first === undefined) throw new Error("no request is due");
+  expect(await payTogether({ ...services, enginePolicy }, fillLeg, [first])).toEqual(["sent"]);
+  const [over, ...ends] = await payTogether({ ...services, uow, enginePolicy }, fillLeg, others);
+  expect(over).toMatchObject({ kind: "refused", reason: "SLIPPAGE" });
+  expect(ends).toEqual(["sent", "sent"]);
+  expect(reservations).toBe(1);
+  clock.forward(60_000);
+  expect(await payTogether({ ...services, enginePolicy }, fillLeg, others.slice(0, 1))).toEqual(["sent"]);
+  await expectEachOnce(list.slice(2));
+});
+
 test("the same fill twice in one batch is paid once", async () => {
   const [dueFill] = await due(1);
   if (dueFill === undefined) throw new Error("no request is due");

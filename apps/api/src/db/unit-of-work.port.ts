@@ -463,4 +463,6 @@ export interface PriceExposureWrites {
    * @param maxUsd 18 decimals
    */
   add(priceId: string, usd: bigint, maxUsd: bigint, nowMs: number): Promise<boolean>;
+  /** Reads this minute's totals without locking them; USD with 18 decimals. Absent: no fill was added. */
+  totals(priceIds: readonly string[], nowMs: number): Promise<ReadonlyMap<string, bigint>>;
 }

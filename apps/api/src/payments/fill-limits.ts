@@ -3,6 +3,7 @@ import type { Currency, FailReason, RequestTerms } from "@causeway/domain";
 import { reserveSponsorship } from "../balances/index.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
+import { fitExposures } from "../markets/index.ts";
 import type { Refused } from "./wanted-payment.port.ts";
 import type { PlannedFill } from "./planned-fill.port.ts";
 
@@ -35,6 +36,20 @@ export function limitsOf(
   const areExposuresOnly = terms.sponsorship === undefined && burn.uncoveredUsd === 0n;
   const isPlain = areExposuresOnly && exposures.size === 0;
   return isPlain ? undefined : { sponsoredUsd, burn, exposures, areExposuresOnly };
+}
+
+/**
+ * Which fills of a batch fit this minute's exposure limits on their own. One that does not would roll back
+ * the whole batch at each of its retries. A single fill is checked only when it is counted.
+ */
+export async function fitLimits(
+  services: Pick<WorkerServices, "clock" | "enginePolicy">,
+  tx: Pick<Tx, "priceExposure">,
+  fills: ReadonlyArray<{ readonly limits: FillLimits | undefined } | undefined>,
+): Promise<readonly boolean[]> {
+  if (fills.length === 1) return [true];
+  const trades = fills.map((fill) => fill?.limits?.exposures ?? new Map<string, bigint>());
+  return await fitExposures(services, tx, trades);
 }
 
 /** Reserves the sponsor's share. @returns why the fill must not be made */

@@ -1,4 +1,4 @@
-import { sql as text } from "drizzle-orm";
+import { and, type SQL, sql as text } from "drizzle-orm";
 import type { PriceExposureWrites } from "../../db/unit-of-work.port.ts";
 import { defineQuery, type Params } from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
@@ -10,9 +10,11 @@ interface Trade extends Record<string, unknown> {
   readonly usd: bigint;
   readonly maxUsd: bigint;
 }
+const isCurrentIn = (minute: SQL<number>) =>
+  text`${priceExposure.minute} between ${minute}::bigint and ${minute}::bigint + 2`;
 const add = defineQuery("price_exposure_add", (db, p: Params<Trade>) => {
   const { priceId, minute, usd } = priceExposure;
-  const isCurrent = text`${minute} between ${p.minute}::bigint and ${p.minute}::bigint + 2`;
+  const isCurrent = isCurrentIn(p.minute);
   return db
     .insert(priceExposure)
     .values({ priceId: p.priceId, minute: p.minute, usd: p.usd })
@@ -27,6 +29,17 @@ const add = defineQuery("price_exposure_add", (db, p: Params<Trade>) => {
     .returning({ priceId });
 });
 
+const totals = defineQuery(
+  "price_exposure_totals",
+  (db, p: Params<{ priceIds: readonly string[]; minute: number }>) =>
+    db
+      .select({ priceId: priceExposure.priceId, usd: priceExposure.usd })
+      .from(priceExposure)
+      .where(and(text`${priceExposure.priceId} = any(${p.priceIds}::text[])`, isCurrentIn(p.minute))),
+);
+
+const minuteOf = (atMs: number): number => Math.floor(atMs / 60_000);
+
 /**
  * One row per asset, so that the table does not grow; the row lock serializes fills of one asset. If the
  * stored minute is up to two minutes ahead, the sum continues: workers with different clocks must not reset
@@ -35,9 +48,12 @@ const add = defineQuery("price_exposure_add", (db, p: Params<Trade>) => {
 export function priceExposureWrites(sql: Sql): PriceExposureWrites {
   return {
     add: async (priceId, usd, maxUsd, nowMs) => {
-      const minute = Math.floor(nowMs / 60_000);
-      const added = await add(sql, { priceId, minute, usd, maxUsd });
+      const added = await add(sql, { priceId, minute: minuteOf(nowMs), usd, maxUsd });
       return added.length === 1;
+    },
+    totals: async (priceIds, nowMs) => {
+      const rows = await totals(sql, { priceIds, minute: minuteOf(nowMs) });
+      return new Map(rows.map(({ priceId, usd }) => [priceId, usd]));
     },
   };
 }

@@ -31,23 +31,57 @@ export async function addExposures(
   tx: Pick<Tx, "priceExposure">,
   trades: readonly Exposures[],
 ): Promise<string | undefined> {
-  const maxUsd = maxUsdOf(services.enginePolicy);
-  const byAsset = Map.groupBy(
-    trades.flatMap((exposed) => [...exposed]),
-    ([priceId]) => priceId,
-  );
-  const sums = [...byAsset].map(([priceId, parts]) => {
-    const usd = parts.reduce((sum, [, part]) => sum + part, 0n);
-    return { priceId, usd, isOverTogether: parts.length > 1 && usd > maxUsd };
-  });
-  const over = sums.find(({ isOverTogether }) => isOverTogether);
-  if (over !== undefined) return over.priceId;
+  const over = overTogether(services, trades);
+  if (over !== undefined) return over;
   // Always in the same order, so that two commits that lock two assets cannot deadlock.
-  sums.sort((a, b) => (a.priceId < b.priceId ? -1 : 1));
+  const sums = sumsOf(trades).toSorted((a, b) => (a.priceId < b.priceId ? -1 : 1));
   const added = await sentTogether(
     sums.map(async ({ priceId, usd }) => await addExposure(services, tx, priceId, usd)),
   );
   return sums[added.indexOf(false)]?.priceId;
+}
+
+/** @returns the price id of an asset whose limit several trades together exceed in any minute */
+export function overTogether(
+  { enginePolicy }: Pick<Services, "enginePolicy">,
+  trades: readonly Exposures[],
+): string | undefined {
+  const maxUsd = maxUsdOf(enginePolicy);
+  return sumsOf(trades).find(({ count, usd }) => count > 1 && usd > maxUsd)?.priceId;
+}
+
+function sumsOf(trades: readonly Exposures[]) {
+  const byAsset = Map.groupBy(
+    trades.flatMap((exposed) => [...exposed]),
+    ([priceId]) => priceId,
+  );
+  return [...byAsset].map(([priceId, parts]) => ({
+    priceId,
+    usd: parts.reduce((sum, [, part]) => sum + part, 0n),
+    count: parts.length,
+  }));
+}
+
+/**
+ * Which of several trades each fit, on their own, into what is left of this minute's limits. Counts none:
+ * {@link addExposures} still refuses trades that exceed a limit together or with concurrent ones.
+ * @returns for each trade, in order, whether it fits
+ */
+export async function fitExposures(
+  { clock, enginePolicy }: Pick<Services, "clock" | "enginePolicy">,
+  tx: Pick<Tx, "priceExposure">,
+  trades: readonly Exposures[],
+): Promise<readonly boolean[]> {
+  const priceIds = new Set(trades.flatMap((exposed) => [...exposed.keys()]));
+  if (priceIds.size === 0) return trades.map(() => true);
+  const maxUsd = maxUsdOf(enginePolicy);
+  const totals = await tx.priceExposure.totals([...priceIds], clock.nowMs());
+  return trades.map((exposed) =>
+    [...exposed].every(([priceId, usd]) => {
+      const total = totals.get(priceId);
+      return total === undefined || total + usd <= maxUsd;
+    }),
+  );
 }
 
 function maxUsdOf({ maxPriceExposureUsd }: Services["enginePolicy"]): bigint {

@@ -6,12 +6,19 @@ import type { Tx } from "../../db/unit-of-work.port.ts";
 import { sentTogether } from "../../db/sent-together.ts";
 import { DONE } from "../../db/wait.ts";
 import type { Progress } from "../../db/wait.ts";
-import { addExposures } from "../../markets/index.ts";
+import { addExposures, overTogether } from "../../markets/index.ts";
 import { transition, transitionAll } from "../../requests/index.ts";
 import { feesOfFill, settleFees } from "../fees-of-fill.ts";
 import { isBasisOf } from "../fill-basis.ts";
 import { chargeCalls, measure, noteRevertedFill, noteRevertedGas, noteSpent } from "../fill-costs.ts";
-import { type FillLimits, limitsOf, type RefusedFill, refusedFill, takeLimits } from "../fill-limits.ts";
+import {
+  type FillLimits,
+  fitLimits,
+  limitsOf,
+  type RefusedFill,
+  refusedFill,
+  takeLimits,
+} from "../fill-limits.ts";
 import type { FillAhead, FillBasis } from "../planned-fill.port.ts";
 import { attemptFacts } from "../slot-facts.ts";
 import { decideFill, type FillEnd, gaveUp, postpone, untilExplained } from "../plan/decide-fill.ts";
@@ -28,6 +35,11 @@ const BEFORE_FILL: ReadonlySet<StateName> = new Set<StateName>([
   "deposited",
   "filling",
 ]);
+
+const EXPOSURE_USED = refusedFill(
+  "SLIPPAGE",
+  "PRICE_EXPOSURE_USD_PER_MINUTE is used up for an asset of the fill",
+);
 
 interface DueFill extends DueLeg {
   readonly request: RequestRecord;
@@ -83,25 +95,30 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
 
   // The next batch reserves its slots while this one is broadcast. More would wait for the lane's row.
   together: { inFlight: 2, has: ({ checkedAtMs }) => checkedAtMs !== undefined, locksOnlyRequests: true },
-  lock: async (services, tx, fills, requests) =>
-    await Promise.all(
-      fills.map(async ({ requestId, basis, limits }) => {
-        const request = requests.get(requestId);
-        if (request === undefined || !isBasisOf(basis, request.state)) return "moved";
+  async lock(services, tx, fills, requests) {
+    const due = fills.map((fill) => {
+      const request = requests.get(fill.requestId);
+      return request && isBasisOf(fill.basis, request.state) ? { ...fill, request } : undefined;
+    });
+    const fits = await fitLimits(services, tx, due);
+    return await Promise.all(
+      due.map(async (fill, at) => {
+        if (fill === undefined) return "moved";
+        if (fits[at] !== true) return EXPOSURE_USED;
+        const { request, limits } = fill;
         return (limits && (await takeLimits(services, tx, request.terms, limits))) ?? "due";
       }),
-    ),
+    );
+  },
   async taken(services, tx, taken) {
+    const exposures = taken.flatMap(({ wanted }) => wanted.limits?.exposures ?? []);
+    if (overTogether(services, exposures) !== undefined) return EXPOSURE_USED;
     for (const { slot, wanted } of taken) {
       const uncoveredUsd = wanted.limits?.burn.uncoveredUsd ?? 0n;
       if (uncoveredUsd > 0n) await tx.fillBurns.noteUnderWay(slot.id, uncoveredUsd);
     }
     const [exceeded] = await sentTogether([
-      addExposures(
-        services,
-        tx,
-        taken.flatMap(({ wanted }) => wanted.limits?.exposures ?? []),
-      ),
+      addExposures(services, tx, exposures),
       transitionAll(
         services,
         tx,
@@ -112,8 +129,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
         ),
       ),
     ]);
-    if (exceeded !== undefined)
-      return refusedFill("SLIPPAGE", "PRICE_EXPOSURE_USD_PER_MINUTE is used up for an asset of the fill");
+    if (exceeded !== undefined) return EXPOSURE_USED;
     for (const { wanted, slot } of taken)
       tx.events.happened("fill_planned", {
         requestId: wanted.requestId,
