@@ -55,10 +55,10 @@ export interface NonEvmConnection {
    * The current fee of a payment for the solver, in base units of the chain's native token. May be cached for
    * some seconds. Of several endpoints, the lower median of those that answer.
    *
-   * @param isConfirmed a quorum of endpoints must answer
+   * @param asked `quorum`: a quorum of endpoints must answer. `lead`: only one of them is asked
    * @throws RpcFault
    */
-  paymentCost(currency: Hex, recipient: Hex | undefined, isConfirmed?: true): Promise<bigint>;
+  paymentCost(currency: Hex, recipient: Hex | undefined, asked?: "lead" | "quorum"): Promise<bigint>;
   /**
    * Why a recipient cannot be paid (a token account that refuses, an output below the dust limit, an account
    * that does not exist); undefined: it can be.

@@ -115,11 +115,17 @@ test.each<[string, readonly (bigint | Error)[], bigint | Error, bigint | Error]>
   ["all are down", [down, down], down, down],
 ])("no endpoint raises the cost of a payment alone: %s", async (_, costs, usual, confirmed) => {
   const { together } = chainOf(...costs.map((cost) => ({ cost })));
-  const outcome = async (isConfirmed?: true): Promise<unknown> =>
-    await together.paymentCost("0x", undefined, isConfirmed).catch((fault: unknown) => fault);
+  const outcome = async (asked?: "quorum"): Promise<unknown> =>
+    await together.paymentCost("0x", undefined, asked).catch((fault: unknown) => fault);
   expect(await outcome()).toBe(usual);
   // A decision needs answers from a quorum.
-  expect(await outcome(true)).toBe(confirmed);
+  expect(await outcome("quorum")).toBe(confirmed);
+});
+
+test("the cost for a quote is asked from one endpoint", async () => {
+  const { together, asked } = chainOf({ cost: 5n }, { cost: 6n }, { cost: 7n });
+  expect(await together.paymentCost("0x", "0x0a", "lead")).toBe(5n);
+  expect(asked()).toEqual([0]);
 });
 
 test("a refusal by an endpoint is not skipped, and an error of our own ends the call", async () => {

@@ -56,11 +56,11 @@ export function createSharedCost(
 ): NonEvmConnection["paymentCost"] {
   const electorate = electorateOf(connections, order, options);
   const at = placeIn(connections);
-  return async (currency, recipient, isConfirmed) => {
-    if (connections.length === 1)
+  return async (currency, recipient, asked) => {
+    if (connections.length === 1 || asked === "lead")
       return await order.ask(async (place) => await at(place).paymentCost(currency, recipient));
     return await askAll<number, bigint, bigint>(
-      { ...electorate, quorum: isConfirmed === true ? options.quorum : 1 },
+      { ...electorate, quorum: asked === "quorum" ? options.quorum : 1 },
       {
         question: QUESTION,
         read: async (place) =>

@@ -364,7 +364,7 @@ test("a deposit without a quorum holds what a restart reads again for a day, and
   expect(checked[1_400]).toBe("100");
   expect(Number(checked[1_460])).toBeGreaterThan(140_000);
   expect(checked.at(-1)).toBe("150000");
-  // Each of them is named, and it is said which one a restart forgets.
+  // Each of them is named, and the fault states which one a restart forgets.
   const [old, recent] = [aDeposit(107).txHash, later.txHash];
   expect(faults.slice(-4).filter((text) => text.includes(old))).toHaveLength(2);
   expect(faults.slice(-4).filter((text) => text.includes(recent))).toHaveLength(2);

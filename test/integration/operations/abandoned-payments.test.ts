@@ -1,6 +1,7 @@
 import { type NonEvmAttempt, type PayingConnection, RpcFault } from "@causeway/chains";
 import { afterEach, expect, test } from "vitest";
 import type { TransferChain } from "../../../apps/api/src/chains/chains.port.ts";
+import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
 import { attemptOf, nonEvmAttemptOf, paymentOf } from "../../../apps/api/src/payments/non-evm/attempt-of.ts";
 import { openNonEvmLane } from "../../../apps/api/src/payments/non-evm/open-lane.ts";
@@ -125,4 +126,57 @@ test("a lost payment that no node can check delays no other payment, and is chec
   const reminders = world.events.of("payment_unrecorded").filter(({ facts }) => facts["why"] !== undefined);
   expect(reminders).toHaveLength(7);
   expect(world.events.of("chain_fault")).toHaveLength(checks);
+});
+
+test("the operator is reminded of a lost payment that cannot be checked, for whatever reason", async () => {
+  const { world, by, through, abandon } = await aWorld("expiring");
+  await abandon();
+  const reminders = () =>
+    world.events.of("payment_unrecorded").flatMap(({ facts }) => (facts["why"] === undefined ? [] : [facts]));
+  // One endpoint keeps the whole history, and the others have pruned it or are down.
+  const reason = "only one endpoint answers";
+  const alone = new RpcFault({ kind: "inconsistent", method: "outcome", reason });
+  const connected = through(async () => await Promise.reject(alone));
+  const minutes = async (count: number, services: WorkerServices = by): Promise<void> => {
+    for (let step = 0; step < 6 * count; step++) {
+      world.clock.forward(10_000);
+      await openNonEvmLane(services, connected);
+    }
+  };
+  await minutes(4);
+  expect(reminders()).toEqual([]);
+  await minutes(16);
+  expect(reminders()).toHaveLength(3);
+  expect(reminders()[0]?.["why"]).toContain(reason);
+  const entries = async () => await Promise.resolve([]);
+  await minutes(10, { ...by, journal: { ...by.journal, entries } });
+  expect(reminders()).toHaveLength(5);
+  expect(reminders().at(-1)?.["why"]).toContain("journal");
+  expect(world.events.of("lost_payment_dead")).toEqual([]);
+});
+
+test("a lost payment whose rows were restored by hand is neither checked nor released", async () => {
+  const { world, by, through, connected } = await aWorld("expiring");
+  const { chain, connection } = connected;
+  const agreed = await lostFill(world, by, false);
+  const slot = await by.reads.slotOfLeg("fill", agreed.requestId);
+  if (slot === undefined) throw new Error("the fill has no slot");
+  // The note about its nonce stays when the rows are restored.
+  await world.pool.query(
+    "insert into nonce_users (chain_id, sender, nonce, tx_hash, pays) values ($1, $2, $3, $4, $5)",
+    [chain.id, connection.solver, slot.nonce, `0x${"01".repeat(32)}`, agreed.requestId],
+  );
+  let checks = 0;
+  const checking = through(async () => {
+    checks++;
+    return await Promise.resolve({ kind: "dead", reason: "expired" });
+  });
+  for (let step = 0; step < 120; step++) {
+    world.clock.forward(10_000);
+    await openNonEvmLane(by, checking);
+  }
+  expect(checks).toBe(0);
+  expect(world.events.of("payment_unrecorded")).toEqual([]);
+  const users = await by.reads.nonceUsers(chain.id, connection.solver, slot.nonce, slot.nonce + 1);
+  expect(users.get(slot.nonce)?.pays).toBe(agreed.requestId);
 });

@@ -10,7 +10,8 @@ export function withCapabilities<T extends ConnectedNonEvmChain>(parts: T): T {
     ...(connection.costDependsOnRecipient && {
       async costOfPaying(currency: Hex, account: Hex): Promise<bigint> {
         const usual = pulse.paymentCost(currency);
-        const own = await connection.paymentCost(currency, account);
+        // Anyone can ask for quotes, and a request to each endpoint would use up all their rate limits.
+        const own = await connection.paymentCost(currency, account, "lead");
         return own > usual ? own : usual;
       },
     }),

@@ -75,8 +75,8 @@ async function planned({
       solver: SOLVER,
       depositAddresses,
       refusalOf: async () => undefined,
-      paymentCost: async (_currency: Hex, _recipient: Hex | undefined, isConfirmed?: true) =>
-        isConfirmed === true ? payment : unconfirmed,
+      paymentCost: async (_currency: Hex, _recipient: Hex | undefined, asked?: "lead" | "quorum") =>
+        asked === "quorum" ? payment : unconfirmed,
     },
   } as unknown as ConnectedNonEvmChain;
   const services = {

@@ -67,7 +67,7 @@ export async function planTransferSweep(
       : { kind: "refused", why: "the payments to the address are not in the chain" };
   }
   // An excessive fee leads to a new quote for the user, so a single endpoint's report is not enough.
-  const paymentCost = await connection.paymentCost(chain.native.address, undefined, true);
+  const paymentCost = await connection.paymentCost(chain.native.address, undefined, "quorum");
   const cost = depositAddresses.sweepCost(paymentCost);
   const excessive = await whyTooExpensive(services, connected, requestId, cost);
   if (excessive !== undefined) return { kind: "tooExpensive", why: excessive };

@@ -45,7 +45,12 @@ export async function releaseLostPayments(
   const nowMs = services.clock.nowMs();
   const checks = checksOf.get(connection) ?? new Map<number, Check>();
   checksOf.set(connection, checks);
-  const due = users.filter(([nonce]) => (checks.get(nonce)?.dueAtMs ?? 0) <= nowMs);
+  const isDue = ([nonce]: readonly [number, NonceUser]): boolean =>
+    (checks.get(nonce)?.dueAtMs ?? 0) <= nowMs;
+  if (!users.some(isDue)) return;
+  // Once its rows are restored, the nonce is given, and the payment is tracked like any other.
+  const given = await reads.givenNonces(chain.id, connection.solver, from, nextNonce);
+  const due = users.filter((user) => isDue(user) && !given.has(user[0]));
   if (due.length === 0) return;
   const report = (error: unknown, facts: { readonly nonce?: number } = {}): void =>
     events.fault(error instanceof RpcFault ? "chain_fault" : "journal_fault", error, {
@@ -65,7 +70,11 @@ export async function releaseLostPayments(
     checks.set(nonce, { pauseMs, dueAtMs: nowMs + pauseMs });
     try {
       const entry = entries.get(nonce);
-      if (entry === undefined || !(await isDead(services, connected, entry, user))) continue;
+      if (entry === undefined) {
+        if (pauseMs === MAX_PAUSE_MS) alarm(services, connected, nonce, user, NO_ENTRY);
+        continue;
+      }
+      if (!(await isDead(services, connected, entry, user))) continue;
       const { txHash, pays } = user;
       await uow.run(async (tx) => {
         await tx.lanes.noteNonceUser(chain.id, connection.solver, nonce, { txHash, pays: undefined });
@@ -75,19 +84,31 @@ export async function releaseLostPayments(
     } catch (error) {
       // It must not delay the release of the others.
       report(error, { nonce });
-      if (error instanceof RpcFault && error.kind === "pruned") alarmPruned(services, connected, nonce, user);
+      // No retry helps if blocks are pruned. Any other fault may end.
+      if (error instanceof RpcFault && (error.kind === "pruned" || pauseMs === MAX_PAUSE_MS))
+        alarm(
+          services,
+          connected,
+          nonce,
+          user,
+          error.kind === "pruned" ? PRUNED : `${UNKNOWN}: ${error.message}`,
+        );
     }
   }
 }
 
-/** No retry helps, so the operator must look: the first alarm may be days old. */
-function alarmPruned(
+const PRUNED = "too few nodes have the blocks that show whether it was made: release it by hand";
+const UNKNOWN = "too few nodes show whether it was made";
+const NO_ENTRY = "the journal no longer has its bytes, so no node can be asked about it: release it by hand";
+
+/** Reminds the operator, who must look: the first alarm may be days old. */
+function alarm(
   { events }: Pick<WorkerServices, "events">,
   { chain, connection: { solver } }: TransferChain,
   nonce: number,
   { txHash, pays }: NonceUser,
+  why: string,
 ): void {
-  const why = "too few nodes have the blocks that show whether it was made: release it by hand";
   events.alarm("payment_unrecorded", {
     chain: chain.name,
     sender: solver,
