@@ -24,6 +24,22 @@ test("removes secrets anywhere in a line", () => {
   expect(JSON.parse(text)).toMatchObject({ privateKey: "[secret]", chain: { id: 1 } });
 });
 
+test("removes secrets of lists, of errors and of child loggers, and nothing else", () => {
+  const facts = { nodes: [{ rpcUrl: "s3cret" }, { id: 2 }], at: new Date(0), none: undefined };
+  const err = new ServiceError("INVALID_REQUEST", "x", { data: { apiKey: "s3cret", limit: 3 } });
+  Object.assign(err, { apiKey: "s3cret", url: "s3cret" });
+  const text = logged((log) => log.child({ password: "s3cret", part: "relay" }).info({ ...facts, err }));
+  expect(text).not.toContain("s3cret");
+  expect(JSON.parse(text)).toMatchObject({
+    password: "[secret]",
+    part: "relay",
+    nodes: [{ rpcUrl: "[secret]" }, { id: 2 }],
+    at: "1970-01-01T00:00:00.000Z",
+    err: { data: { apiKey: "[secret]", limit: 3 } },
+  });
+  expect(facts.nodes[0]).toEqual({ rpcUrl: "s3cret" });
+});
+
 test("a line has its time in UTC", () => {
   const { time } = JSON.parse(logged((log) => log.info({ event: "listening" }))) as { time: string };
   expect(time).toBe(new Date(time).toISOString());

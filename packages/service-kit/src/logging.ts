@@ -1,10 +1,17 @@
-import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
+import {
+  type Bindings,
+  type ChildLoggerOptions,
+  type DestinationStream,
+  type Logger,
+  pino,
+  stdTimeFunctions,
+} from "pino";
 import { prettyLines } from "./pretty-lines.ts";
 
 export type { Logger } from "pino";
 
 /** Names whose values never reach a log line, at the top level or up to two levels down. */
-const secretNames = [
+const secretNames: ReadonlySet<string> = new Set([
   "authorization",
   "x-api-key",
   "apiKey",
@@ -15,8 +22,9 @@ const secretNames = [
   "connectionString",
   "databaseUrl",
   "redisUrl",
-];
-const secretPaths = ["", "*", "*.*"].flatMap((parent) => secretNames.map((name) => `${parent}["${name}"]`));
+]);
+const LEVELS_DOWN = 2;
+const CENSORED = "[secret]";
 
 /** If one turn of the event loop logs more bytes than this, they are written before the turn ends. */
 const MAX_BUFFERED = 8 * 1024;
@@ -48,13 +56,42 @@ export function createLogger(
     timestamp: stdTimeFunctions.isoTime,
     name: options.name,
     level: options.level,
-    redact: { paths: secretPaths, censor: "[secret]" },
+    // Pino's own redaction copies every object of every line.
+    formatters: { log: withoutSecrets },
     // With the default error key, pino copies the error's message, including URLs, to the top level. This key
     // is never used.
     errorKey: "thrown",
     serializers: { err: errorFacts, error: errorFacts, thrown: errorFacts },
   };
-  return pino(settings, destination);
+  const log: Logger = pino(settings, destination);
+  // Bindings have a formatter of their own, which children do not inherit.
+  const { child } = log;
+  return Object.assign(log, {
+    child(this: Logger, bindings: Bindings, childOptions?: ChildLoggerOptions): Logger {
+      return Reflect.apply(child, this, [withoutSecrets(bindings), childOptions]) as Logger;
+    },
+  });
+}
+
+/** Replaces the values of secret names. Copies only what it changes. */
+function withoutSecrets(facts: Record<string, unknown>): Record<string, unknown> {
+  return censor(facts, LEVELS_DOWN) as Record<string, unknown>;
+}
+
+function censor(value: unknown, levelsDown: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  // A copy would be no error, and its serializer would show all of it.
+  if (value instanceof Error) return censor(errorFacts(value), levelsDown);
+  let censored: Record<string, unknown> | undefined;
+  for (const [name, before] of Object.entries(value)) {
+    const kept = levelsDown > 0 ? censor(before, levelsDown - 1) : before;
+    const after = secretNames.has(name) ? CENSORED : kept;
+    if (after === before) continue;
+    censored ??= { ...value };
+    censored[name] = after;
+  }
+  if (censored === undefined) return value;
+  return Array.isArray(value) ? Object.values(censored) : censored;
 }
 
 let sharedStdout: DestinationStream | undefined;

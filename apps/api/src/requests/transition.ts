@@ -119,7 +119,7 @@ async function store(
   );
 }
 
-/** Whether only the name of a state changes, within the public status `pending`: clients see no difference. */
+/** Whether clients see no difference: only the name of the state changes, and its status stays `pending`. */
 function isInternal(from: RequestState, to: RequestState): boolean {
   return (
     publicStatus(from) === "pending" &&
