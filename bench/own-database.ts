@@ -12,14 +12,26 @@ export interface OwnDatabase {
 
 /**
  * Runs `work` on a new database, on the server of `DATABASE_URL` or one that it starts, and drops it
- * afterwards.
+ * afterwards, also if SIGINT or SIGTERM interrupts it.
+ *
+ * @param options.isLarge the database may become larger than memory
+ * @throws Error that names the signal
  */
 export async function onOwnDatabase<T>(
   env: Readonly<Record<string, string | undefined>>,
-  { name, statementTimeoutMs }: { readonly name: string; readonly statementTimeoutMs: number },
+  options: { readonly name: string; readonly statementTimeoutMs: number; readonly isLarge?: boolean },
   work: (database: OwnDatabase) => Promise<T>,
 ): Promise<T> {
-  const services = await chooseServices(env);
+  const { name, statementTimeoutMs, isLarge = false } = options;
+  let isInterrupted = false;
+  const interruption = new Promise<never>((_, reject) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const)
+      process.once(signal, () => {
+        isInterrupted = true;
+        reject(new Error(`${signal} interrupted the measurement`));
+      });
+  });
+  const services = await chooseServices(env, { isLarge });
   const database = `causeway_${name}_bench_${process.pid}`;
   try {
     await onServer(services.databaseUrl, `create database ${database}`);
@@ -28,9 +40,11 @@ export async function onOwnDatabase<T>(
       await migrate(url);
       const pool = createPool(url, { max: 10, statementTimeoutMs, applicationName: "bench" });
       try {
-        return await work({ url, pool });
+        return await Promise.race([work({ url, pool }), interruption]);
       } finally {
-        await pool.end();
+        // Interrupted work keeps its connections, and `end` would wait for them; dropping the database
+        // closes them.
+        if (!isInterrupted) await pool.end();
       }
     } finally {
       await onServer(services.databaseUrl, `drop database ${database} with (force)`);

@@ -16,7 +16,7 @@ const { subject, rows, connections } = programOptions(usage, ([name, count, more
   if (known === undefined) throw new RangeError(`expected one of ${subjects.join(", ")}, got ${name}`);
   return { subject: known, rows: count, connections: more };
 });
-const database = { name: "upkeep", statementTimeoutMs: 6 * 3_600_000 };
+const database = { name: "upkeep", statementTimeoutMs: 6 * 3_600_000, isLarge: true };
 
 switch (subject) {
   case "reconcile": {

@@ -31,7 +31,7 @@ export interface PostgresOptions {
    * primary removes its first log files (`wal_keep_size`). Default: a primary.
    */
   readonly standbyOf?: { readonly port: number };
-  /** Remove `dataDir` when stopped. Default: false. */
+  /** Remove `dataDir` when stopped, and when this process ends without stopping it. Default: false. */
   readonly removeDataAtStop?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -109,6 +109,7 @@ async function startOn(
     isReady: async () => await acceptsConnections(url),
     // "Fast shutdown": ends open sessions instead of waiting for them.
     stopSignal: "SIGINT",
+    ...(options.removeDataAtStop === true && { folderOfOrphan: launch.home }),
     ...(launch.uid === undefined ? {} : { uid: launch.uid }),
     ...(launch.gid === undefined ? {} : { gid: launch.gid }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),

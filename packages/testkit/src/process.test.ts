@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -111,12 +111,15 @@ test("runToCompletion throws if the program fails or takes too long", async () =
   );
 });
 
-test("children exit when their parent is killed, even those that ignore SIGTERM", async () => {
+test("children exit when their parent is killed, even those that ignore SIGTERM, and their folders are removed", async () => {
+  const removed = join(folder, "of-orphan");
+  mkdirSync(removed);
   const program = `
     import { startProcess } from ${JSON.stringify(join(import.meta.dirname, "process.ts"))};
     const child = async (script) => await startProcess({
       name: "grandchild", command: "/bin/sh", args: ["-c", script], env: { PATH: ${JSON.stringify(systemPath)} },
       logFile: ${JSON.stringify(join(folder, "grandchild.log"))}, isReady: async () => true,
+      folderOfOrphan: ${JSON.stringify(removed)},
     });
     const polite = await child("exec sleep 60");
     const stubborn = await child("trap '' INT TERM; while :; do sleep 0.05; done");
@@ -129,7 +132,9 @@ test("children exit when their parent is killed, even those that ignore SIGTERM"
   const [line] = (await once(parent.stdout, "data")) as [Buffer];
   const [polite = 0, stubborn = 0] = line.toString("utf8").split(" ").map(Number);
   expect(isAlive(polite) && isAlive(stubborn)).toBe(true);
+  expect(existsSync(removed)).toBe(true);
   parent.kill("SIGKILL");
   expect(await waitForExit(polite, 1_000)).toBe(true);
   expect(await waitForExit(stubborn, 4_000)).toBe(true);
+  await vi.waitUntil(() => !existsSync(removed), 4_000);
 }, 15_000);

@@ -31,6 +31,8 @@ export interface ProcessSpec {
   /** Milliseconds after the stop signal until the child is killed. */
   readonly stopWithinMs?: number;
   readonly signal?: AbortSignal;
+  /** Removed if this process ends before the child. */
+  readonly folderOfOrphan?: string;
 }
 
 export interface ProcessExit {
@@ -172,7 +174,7 @@ function launch(spec: Omit<ProcessSpec, "isReady">): RunningProcess {
   const pid = child.pid;
   // The error event arrives later; until then, the process must not count as running.
   if (pid === undefined) exit = { code: 127, signal: null };
-  if (pid !== undefined) guardAgainstOrphan(pid, exited);
+  if (pid !== undefined) guardAgainstOrphan(pid, exited, spec.folderOfOrphan);
 
   const kill = (signal: NodeJS.Signals): void => {
     if (exit === undefined) child.kill(signal);

@@ -1,5 +1,5 @@
 import { dockerAnswers } from "./docker-probe.ts";
-import { newMemoryDir } from "./paths.ts";
+import { newMemoryDir, newTempDir } from "./paths.ts";
 import { startPostgres } from "./postgres.ts";
 import { startRedis } from "./redis.ts";
 import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
@@ -25,14 +25,17 @@ interface Chosen extends Stoppable {
 /**
  * Chooses the servers of integration tests: `DATABASE_URL` and `REDIS_URL` if set, otherwise containers if a
  * Docker engine responds, otherwise servers started on this machine.
+ *
+ * @param options.isLarge the databases may exceed memory, so a started Postgres stores them on disk
  */
 export async function chooseServices(
   env: Readonly<Record<string, string | undefined>>,
+  { isLarge = false }: { readonly isLarge?: boolean } = {},
 ): Promise<ChosenServices> {
   const needsOwn = isUnset(env["DATABASE_URL"]) || isUnset(env["REDIS_URL"]);
   const useContainers = needsOwn && (await dockerAnswers(env["DOCKER_HOST"]));
   const [postgres, redis] = await startTogether<[Chosen, Chosen]>([
-    choosePostgres(env["DATABASE_URL"], useContainers),
+    choosePostgres(env["DATABASE_URL"], useContainers, isLarge),
     chooseRedis(env, useContainers),
   ]);
   return {
@@ -47,7 +50,11 @@ function isUnset(value: string | undefined): value is undefined | "" {
   return value === undefined || value === "";
 }
 
-async function choosePostgres(databaseUrl: string | undefined, useContainers: boolean): Promise<Chosen> {
+async function choosePostgres(
+  databaseUrl: string | undefined,
+  useContainers: boolean,
+  isLarge: boolean,
+): Promise<Chosen> {
   if (!isUnset(databaseUrl)) return { url: databaseUrl, origin: "DATABASE_URL", stop: async () => undefined };
   if (useContainers) {
     const { PostgreSqlContainer } = await import("@testcontainers/postgresql");
@@ -61,7 +68,7 @@ async function choosePostgres(databaseUrl: string | undefined, useContainers: bo
     };
   }
   // In memory, because each test database copies about a thousand files.
-  const dataDir = newMemoryDir("postgres", MIN_MEMORY_BYTES);
+  const dataDir = isLarge ? newTempDir("postgres") : newMemoryDir("postgres", MIN_MEMORY_BYTES);
   const server = await startPostgres({ dataDir, durable: false, removeDataAtStop: true });
   return { url: server.url, origin: "embedded", stop: async () => await server.stop() };
 }
