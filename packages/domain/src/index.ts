@@ -21,7 +21,7 @@ export * from "./deposit-address/decide-funds.ts";
 export * from "./deposit-address/judge-factory.ts";
 export * from "./chain/service-contracts.ts";
 export * from "./deposit-address/funds-layers.ts";
-export * from "./deposit-address/sweep-pause.ts";
+export * from "./deposit-address/void-sweep-backoff.ts";
 export * from "./errors.ts";
 export * from "./permit/permit-terms.ts";
 export * from "./permit/route-witness.ts";

@@ -24,7 +24,7 @@ import type { RequestEnd } from "../chains/chains.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { isBeyondCap, pricingOf, type RoutePricing } from "../markets/index.ts";
-import { topupGas } from "./topup-gas.ts";
+import { topupGas } from "./gas-units-of-topup.ts";
 import type { ExecutionRecord } from "./executions.port.ts";
 import type { FillBasis } from "./planned-fill.port.ts";
 import type { FillExchange } from "./fill-swap.ts";

@@ -29,6 +29,6 @@ export type { TransactionPlanned } from "./plan/fill-planned.ts";
 export { type FillPlanServices, planTransaction } from "./plan/plan-transaction.ts";
 export type { CallsOfFill } from "./plan/routed-fill.ts";
 export { requeueLost } from "./requeue-lost.ts";
-export { topupGas } from "./topup-gas.ts";
+export { topupGas } from "./gas-units-of-topup.ts";
 export { trackLane } from "./track-lane.ts";
 export { trackSends } from "./track-sends.ts";

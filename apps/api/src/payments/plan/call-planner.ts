@@ -9,7 +9,7 @@ import { exchangeInFill } from "../fill-swap.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { uncoveredBurnUsd, unpaidRevertedGasUsd } from "../gas-used-by-fills.ts";
 import { gasAllowance, isNativeToContract } from "../payment-plan.ts";
-import { topupGas } from "../topup-gas.ts";
+import { topupGas } from "../gas-units-of-topup.ts";
 import { refused, waits } from "./fill-planned.ts";
 import type { FillPlanner, FillQuestion } from "./fill-planned.ts";
 import { maxGasOf, maxGasOfCalls, valueOf } from "./gas-of-calls.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sweepPauseMs } from "./sweep-pause.ts";
+import { sweepPauseMs } from "./void-sweep-backoff.ts";
 
 test("doubles the delay after each further sweep that moves nothing, up to six hours", () => {
   const minutes = [0, 1, 2, 3, 4, 9, 10, 1_000].map((voids) => sweepPauseMs(voids) / 60_000);
