@@ -119,7 +119,7 @@ async function store(
   );
 }
 
-/** Whether only the name of a state changes, within the public status `pending`: clients see no difference. */
+/** Whether only the state's name changes and the public status stays `pending`: clients see no difference. */
 function isInternal(from: RequestState, to: RequestState): boolean {
   return (
     publicStatus(from) === "pending" &&
