@@ -34,7 +34,7 @@ const context: RouteContext = {
     change: unused,
     rotate: unused,
     revoke: unused,
-    askFundingAddress: unused,
+    challengeFundingAddress: unused,
     linkFundingAddress: unused,
   },
   traceQuote: unused,

@@ -34,7 +34,7 @@ export function fakeKeyAdmin(overrides: Partial<KeyAdmin> = {}): KeyAdmin {
     change: none,
     rotate: none,
     revoke: none,
-    askFundingAddress: none,
+    challengeFundingAddress: none,
     linkFundingAddress: none,
     ...overrides,
   };

@@ -256,7 +256,7 @@ const accessServices: Partial<RouteFakes> = {
     change: async () => record,
     rotate: async () => issued,
     revoke: async () => record,
-    askFundingAddress: async () => ({ message: "sign this", expiresAtMs: 1 }),
+    challengeFundingAddress: async () => ({ message: "sign this", expiresAtMs: 1 }),
     linkFundingAddress: async () => record,
   }),
   pauseAdmin: {

@@ -172,7 +172,7 @@ async function startOracle(
       events: {
         attested: () => undefined,
         peerWarning: () => undefined,
-        peerSettled: () => undefined,
+        peerCallEnded: () => undefined,
         signed: () => undefined,
       },
       ledger: createShadowLedger(false, 0),

@@ -287,7 +287,7 @@ export async function startWorld(options: WorldOptions = {}) {
   const events: OracleEvents = {
     attested: (facts) => void outcomes.push(facts),
     peerWarning: (_route, warning) => void warnings.push(warning),
-    peerSettled: () => undefined,
+    peerCallEnded: () => undefined,
     signed: () => void signatures.count++,
   };
   const peers: Peer[] = (options.peers ?? []).map((baseUrl) =>

@@ -29,7 +29,7 @@ const groups = [
     },
   },
 ];
-// Similar to a setting, but must not count as a typo.
+// The first is similar to a setting, but must not be reported as a typo of it.
 const removed = { FEE_MANOR_BPS_: 5, TX_STUCK_AFTER_MS: 30_000 };
 const find = (...names: readonly string[]) =>
   unknownVariables(Object.fromEntries(names.map((name) => [name, "x"])), groups, dir, removed);

@@ -15,8 +15,8 @@ export const depositGas = gasUnits(snapshot.deposit);
 /**
  * `native`: a transfer to the recipient with the order id as data. `erc20`: a token transfer with the order
  * id after the calldata. `routerNative`: a payment by the router. `routerCall`: one payment and one small
- * call by the router; `proxyCall`: a token pulled by the approval proxy, then the same, with the recipient's
- * balance recorded before and checked after. Add the gas that the called contracts use.
+ * call by the router. `proxyCall`: the approval proxy pulls a token, then the router makes one payment and
+ * one small call, and checks that the recipient's balance rose. Add the gas that the called contracts use.
  */
 export const fillGas = gasUnits(snapshot.fill);
 

@@ -119,7 +119,7 @@ test("a holder with a key can transfer its balance, and no more", async () => {
   );
 });
 
-test("an approval is used up and valid for one token id; an operator needs none", async () => {
+test("an approval covers one token id and shrinks with each transfer; an operator needs none", async () => {
   const id = await mintFresh(user.address, 50n);
   const other = await mintFresh(user.address, 50n);
   const approved = await chain.send(user, { to: hub, data: approve(stranger.address, id, 10n) });

@@ -43,7 +43,11 @@ export async function measureRoutes(bench: GasBench) {
   const usdDeposit = (usd: Address): readonly Call[] => [
     self(depositBalance(depository, user.address, usd, amountUsd)),
   ];
-  const pulled = async (token: Address, calls: readonly Call[], amount = amountUsd): Promise<number> => {
+  const pullAndRoute = async (
+    token: Address,
+    calls: readonly Call[],
+    amount = amountUsd,
+  ): Promise<number> => {
     await chain.send(user, { to: token, data: approve(proxy, amount) });
     const args = [token, amount, calls, user.address, []] as const;
     const data = encodeFunctionData({ abi: approvalProxyAbi, functionName: "pullAndRoute", args });
@@ -59,15 +63,15 @@ export async function measureRoutes(bench: GasBench) {
     self(payBalance(wrapped, freshRecipient(), amountWei)),
   ]);
   await chain.send(user, { to: wrapped, value: amountWei * 2n });
-  const unwrapAndPay = await pulled(
+  const unwrapAndPay = await pullAndRoute(
     wrapped,
     [self(unwrapBalance(wrapped, amountWei)), self(payBalance(zeroAddress, freshRecipient(), amountWei))],
     amountWei,
   );
   const depositedUsd = await freshUsd(user.address);
-  const depositErc20 = await pulled(depositedUsd, usdDeposit(depositedUsd));
+  const depositErc20 = await pullAndRoute(depositedUsd, usdDeposit(depositedUsd));
   const paidUsd = await freshUsd(user.address);
-  const payErc20 = await pulled(paidUsd, [self(payBalance(paidUsd, freshRecipient(), amountUsd))]);
+  const payErc20 = await pullAndRoute(paidUsd, [self(payBalance(paidUsd, freshRecipient(), amountUsd))]);
   return {
     depositNative,
     payNative,

@@ -9,7 +9,10 @@ import { API_KEYS_CHANNEL, storedKeys } from "../../../apps/api/src/callers/stor
 import { tickBatcher } from "../../../apps/api/src/db/tick-batcher.ts";
 import type { ApiKeyRegister, ApiKeySettings } from "../../../apps/api/src/callers/api-key-register.port.ts";
 import { changeKey, createKey, revokeKey, rotateKey } from "../../../apps/api/src/callers/manage-api-keys.ts";
-import { askFundingAddress, linkFundingAddress } from "../../../apps/api/src/callers/link-funding-address.ts";
+import {
+  challengeFundingAddress,
+  linkFundingAddress,
+} from "../../../apps/api/src/callers/link-funding-address.ts";
 import { apiKeysContract } from "../../contracts/api-keys.ts";
 import { adjustableClock } from "../../fakes/adjustable-clock.ts";
 import { anApiKey, fakeApiKeys } from "../../fakes/api-keys.ts";
@@ -269,7 +272,7 @@ test("no key has both a wallet and origins, even if both are added concurrently"
 
   const { record: published } = await createKey(keyServices(), { ...settings, origins });
   const asking = { ...keyServices(), random: { bytes32: (): Hex32 => `0x${"00".repeat(32)}` } };
-  await expect(askFundingAddress(asking, published.id, wallet)).rejects.toMatchObject({
+  await expect(challengeFundingAddress(asking, published.id, wallet)).rejects.toMatchObject({
     code: "INVALID_REQUEST",
   });
   await open(published.id);

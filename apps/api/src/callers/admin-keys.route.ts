@@ -100,7 +100,10 @@ export function adminKeysRoutes(app: TypedServer, { keyAdmin, operatorToken }: A
       response: { 200: fundingChallengeAnswer, ...adminErrors },
     }),
     async ({ params, body }) => {
-      const { message, expiresAtMs } = await keyAdmin.askFundingAddress(params.id, wallet(body.address));
+      const { message, expiresAtMs } = await keyAdmin.challengeFundingAddress(
+        params.id,
+        wallet(body.address),
+      );
       return { message, expiresAt: expiresAtMs };
     },
   );

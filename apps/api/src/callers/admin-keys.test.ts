@@ -23,7 +23,7 @@ const { app, lines } = await aServer({
     create: async (settings) => ({ ...issued, record: { ...record, ...settings } }),
     change: async (_id, change) => ({ ...record, ...change }),
     rotate: async () => issued,
-    askFundingAddress: async () => ({ message: "sign this", expiresAtMs: 1 }),
+    challengeFundingAddress: async () => ({ message: "sign this", expiresAtMs: 1 }),
     linkFundingAddress: async (_id, fundingAddress) => ({ ...record, fundingAddress }),
   }),
 });

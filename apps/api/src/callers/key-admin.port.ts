@@ -8,7 +8,8 @@ export interface KeyAdmin {
   change(id: string, change: Partial<ApiKeySettings>): Promise<ApiKeyRecord>;
   rotate(id: string, graceSeconds: number): Promise<IssuedApiKey>;
   revoke(id: string): Promise<ApiKeyRecord>;
-  askFundingAddress(
+  /** Returns the message that the wallet must sign for `linkFundingAddress`. */
+  challengeFundingAddress(
     id: string,
     address: Address,
   ): Promise<{ readonly message: string; readonly expiresAtMs: number }>;

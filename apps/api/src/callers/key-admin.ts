@@ -3,7 +3,7 @@ import type { Random } from "../db/random.port.ts";
 import type { Signatures } from "../chains/signatures.port.ts";
 import { changeKey, createKey, revokeKey, rotateKey } from "./manage-api-keys.ts";
 import type { KeyServices } from "./manage-api-keys.ts";
-import { askFundingAddress, linkFundingAddress } from "./link-funding-address.ts";
+import { challengeFundingAddress, linkFundingAddress } from "./link-funding-address.ts";
 
 export function keyAdmin(
   services: KeyServices & { readonly random: Random; readonly signatures: Signatures },
@@ -14,7 +14,7 @@ export function keyAdmin(
     change: (id, change) => changeKey(services, id, change),
     rotate: (id, graceSeconds) => rotateKey(services, id, graceSeconds),
     revoke: (id) => revokeKey(services, id),
-    askFundingAddress: (id, address) => askFundingAddress(services, id, address),
+    challengeFundingAddress: (id, address) => challengeFundingAddress(services, id, address),
     linkFundingAddress: (id, address, signature) => linkFundingAddress(services, id, address, signature),
   };
 }

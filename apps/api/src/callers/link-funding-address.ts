@@ -13,7 +13,7 @@ const CHALLENGE_MS = 15 * 60 * 1000;
  * this one.
  * @throws ServiceError NOT_FOUND, INVALID_REQUEST for a publishable key
  */
-export async function askFundingAddress(
+export async function challengeFundingAddress(
   { register, clock, random }: KeyServices & { readonly random: Random },
   id: string,
   address: Address,

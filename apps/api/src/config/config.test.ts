@@ -472,7 +472,7 @@ test.each([
   ["EXECUTOR_PRIVATE_KEY", "SOLVER_PRIVATE_KEY"],
   ["DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY", "SOLVER_PRIVATE_KEY"],
   ["DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY", "EXECUTOR_PRIVATE_KEY"],
-])("%s must be a different account than %s, in any case of hex", (name, other) => {
+])("%s must be a different account than %s, ignoring letter case", (name, other) => {
   const key = `0x${"5d".repeat(32)}`;
   const env = { ...production, [other]: key, [name]: key.toUpperCase().replace("0X", "0x") };
   expect(problemsOf(env)).toContain(`${name} must be a different account than ${other}`);

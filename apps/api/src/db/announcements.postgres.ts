@@ -70,7 +70,7 @@ export async function sendAll(sql: Sql): Promise<void> {
   while ((await send(sql, {})).length === BATCH);
 }
 
-/** Sends what other processes left behind, then `text`. */
+/** Sends the announcements that other processes committed but did not send, then `text`. */
 export async function announceBeat(sql: Sql, channel: string, text: string): Promise<void> {
   await sendAll(sql);
   await beat(sql, { channel, text });

@@ -3,7 +3,7 @@ import { index, integer, pgTable, primaryKey, text, timestamp, uniqueIndex } fro
 import { int8, json } from "./columns.tables.ts";
 import type { OutboxEntry } from "./unit-of-work.port.ts";
 
-/** Messages for other processes that a commit left behind; sent with `pg_notify` after the commit. */
+/** Messages to other processes: stored by a transaction, sent with `pg_notify` after it commits. */
 export const announcements = pgTable("announcements", {
   id: int8("id").generatedAlwaysAsIdentity().primaryKey(),
   channel: text("channel").notNull(),

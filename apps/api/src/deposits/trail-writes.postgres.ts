@@ -67,7 +67,7 @@ interface Blocks extends Record<string, unknown> {
   readonly parentHashes: readonly Hex[];
   readonly timestamps: readonly bigint[];
 }
-// Deletes only heights that it does not insert: one statement cannot do both to a row.
+// Never deletes a height that it also inserts: one statement cannot do both to a row.
 const replace = defineSqlWrite(
   "trail_replace",
   (p: Params<Blocks & { readonly tip: bigint; readonly dropUpTo: bigint }>) => {
@@ -81,7 +81,7 @@ const replace = defineSqlWrite(
   },
 );
 
-/** The newest blocks of a chain that the watcher read, inside one transaction. */
+/** Writes, inside one transaction, the watcher's cursor and the trail: the newest blocks that it has read. */
 export function trailWrites(sql: Sql): TrailWrites {
   return {
     async lockCursor(chainId): Promise<LockedCursor | undefined> {

@@ -3,12 +3,12 @@ import type { LaneState } from "../db/reads.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { JournalEntry } from "./payment-journal.port.ts";
 
-/** How long a held lane waits for a leg that is not ready for its lost payment, at least; ms. */
-const LATER_MS = 600_000;
+/** Minimum time that a held lane waits for the missing rows of a lost payment's leg. */
+const MIN_GRACE_MS = 600_000;
 
 /**
- * Since when a lane waits for its lost payments, ms since epoch. Notes it the first time, so that the wait
- * begins when the loss is noticed, however old the payments are.
+ * When the lane began to wait for its lost payments, ms since epoch. Stores the time on the first call, so
+ * that the wait begins when the loss is noticed, however old the payments are.
  */
 export async function heldSince(
   { clock, uow }: Pick<WorkerServices, "clock" | "uow">,
@@ -22,8 +22,8 @@ export async function heldSince(
 }
 
 /**
- * Whether the rows of a lost payment's leg may still come back: for ten minutes after the lane was held, and
- * until the chains of its deposit were read up to that time.
+ * Whether the missing rows of a lost payment's leg may still be restored: for ten minutes after the lane was
+ * held, and until the payment's chain and the origin chain are scanned up to that time.
  */
 export async function mayComeBack(
   { clock, reads, chains }: Pick<WorkerServices, "clock" | "reads" | "chains">,
@@ -31,9 +31,9 @@ export async function mayComeBack(
   record: RequestRecord | undefined,
   heldSinceMs: number,
 ): Promise<boolean> {
-  // A backup of a held lane contains its time.
+  // If a restored backup contains an earlier hold of the lane, its time can precede the payment.
   const sinceMs = Math.max(heldSinceMs, atMs);
-  if (clock.nowMs() - sinceMs < LATER_MS) return true;
+  if (clock.nowMs() - sinceMs < MIN_GRACE_MS) return true;
   const scanned = await reads.scannedBlocks();
   const sources = [plan.chainId, ...(record === undefined ? [] : [record.terms.origin.chainId])];
   return sources.some((chainId) => {

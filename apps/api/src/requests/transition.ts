@@ -119,7 +119,7 @@ async function store(
   );
 }
 
-/** Whether clients see no difference: only the name of the state changes, and its status stays `pending`. */
+/** Whether only the state's name changes and the public status stays `pending`: clients see no difference. */
 function isInternal(from: RequestState, to: RequestState): boolean {
   return (
     publicStatus(from) === "pending" &&

@@ -3,7 +3,7 @@ import { durations, type NoteDuration } from "@causeway/service-kit";
 import type { Registry } from "prom-client";
 import { NODE_CALL_BUCKETS_MS } from "./telemetry/node-call-buckets.ts";
 
-/** Wraps evidence sources and times every read by chain, kind and outcome. */
+/** Wraps evidence sources and times their reads, except `newestFinal`, by chain, question and outcome. */
 export function timedEvidence(registry: Registry): (source: EvidenceSource) => EvidenceSource {
   const seriesOf = durations(registry, {
     name: "oracle_chain_question_seconds",

@@ -15,7 +15,7 @@ export interface OracleEvents {
   }): void;
   /** A warning about peers that the operator should see. */
   peerWarning(route: string, warning: PeerWarning): void;
-  peerSettled(route: string, report: PeerReport): void;
+  peerCallEnded(route: string, report: PeerReport): void;
   /** A signature was created, or failed. */
   signed(ok: boolean): void;
 }

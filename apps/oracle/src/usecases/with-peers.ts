@@ -118,7 +118,7 @@ async function attestTogether<Answer>(
       if (peer !== undefined) ledger.notePeer(peer.name, "diverged");
     },
     onPeerSettled: (report) => {
-      events.peerSettled(path, report);
+      events.peerCallEnded(path, report);
       ledger.notePeer(report.name, report.outcome === "answered" ? "answered" : "failed");
     },
   });

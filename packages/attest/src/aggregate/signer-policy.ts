@@ -23,7 +23,7 @@ export interface SignerPolicy {
 }
 
 /**
- * Reads which signers count from the settings. Problems are a threshold that is not a whole number of at
+ * Reads the quorum policy from the settings. Problems are a threshold that is not a whole number of at
  * least 1 or exceeds the number of distinct signers, a malformed entry (or one with a wrong checksum), the
  * zero address, and a list without this oracle: each would change the meaning of the quorum.
  */

@@ -5,7 +5,7 @@ import vector from "../../../../test/fixtures/oracle/execution-03-idempotency.js
 import { deterministicId, onchainId } from "./deterministic-id.ts";
 import { depositKey, fillKey, initiationKey, refundKey, withdrawalKey } from "./settlement-keys.ts";
 
-test("computes the ids of the contract's vectors", () => {
+test("computes the ids in the contract's test vectors", () => {
   expect(vector.input.parts.map(deterministicId)).toEqual(vector.output.keys);
   const [deposit, log] = vector.input.parts as [string[], string[]];
   expect(depositKey(deposit[0]!, deposit[1]!)).toBe(vector.output.keys[0]);

@@ -107,7 +107,12 @@ export function solverRefundId(familyOf: FamilyOf, { data, result }: SolverRefun
   return messageId(REFUND, dataHash(REFUND_DATA, familyOf, data, refundsHash), result);
 }
 
-function dataHash(type: Uint8Array, familyOf: FamilyOf, data: SettlementData, last: Uint8Array): Uint8Array {
+function dataHash(
+  type: Uint8Array,
+  familyOf: FamilyOf,
+  data: SettlementData,
+  paymentsHash: Uint8Array,
+): Uint8Array {
   const inputsHash = arrayHash(data.inputs, ({ transactionId, onchainId, inputIndex }) => {
     const input = data.order.inputs[inputIndex];
     if (input === undefined) throw missingIn("inputs", `input ${inputIndex}`);
@@ -123,7 +128,7 @@ function dataHash(type: Uint8Array, familyOf: FamilyOf, data: SettlementData, la
     .bytes32(data.orderId ?? orderIdOf(data.order))
     .word(keccakHex(data.orderSignature))
     .word(inputsHash)
-    .word(last)
+    .word(paymentsHash)
     .hash();
 }
 

@@ -1,5 +1,5 @@
 /**
- * A warning about one aggregation for the operator. Contains no credential, and no text from a peer except a
+ * A warning for the operator about one aggregation. Contains no credential, and no text from a peer except a
  * claimed address.
  */
 export interface PeerWarning {
@@ -14,6 +14,7 @@ export interface PeerWarning {
   readonly text: string;
   /** Index of the peer in the list. */
   readonly peer?: number;
+  /** With `belowThreshold`: how many counted signers signed, and how many are required. */
   readonly matched?: number;
   readonly required?: number;
   readonly error?: unknown;

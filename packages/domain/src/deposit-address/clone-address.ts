@@ -2,8 +2,8 @@ import { bytesOf, keccak, structWriter, toHex } from "../hashing/struct-writer.t
 import type { Address, Hex32 } from "../ids/hex.ts";
 
 /**
- * The parameters of a deposit address: changing any value changes the address. `DepositAddressKey` of the
- * contracts.
+ * The parameters of a deposit address: changing any value changes the address. Mirrors the contracts'
+ * `DepositAddressKey`.
  */
 export interface DepositAddressKey {
   /** The id of the order that the address was created for. */
@@ -53,7 +53,7 @@ const codeHashes = new Map<Address, Hex32>();
 
 /** keccak256(abi.encode(key)). */
 function saltOf({ id, depositor, recovery, strict }: DepositAddressKey): Uint8Array {
-  // Four words of a static tuple; the writer starts each value with a separate word.
+  // A static tuple has no type hash: its first field takes the word where the writer expects one.
   const encoded = words
     .start(bytesOf(id))
     .address(depositor)

@@ -25,9 +25,9 @@ export interface Standing {
 }
 
 /**
- * What `purpose` may use of the balance, USD with 18 decimals, never negative. The balance less its haircut
- * backs fast fills. While there are holds, claims must leave that too: otherwise an app could claim its
- * stablecoins and leave only volatile balances behind a hold.
+ * What `purpose` may use of the balance, USD with 18 decimals, never negative. Fast fills must always leave
+ * the holds and the haircut; claims must once there is a hold. Otherwise an app could claim its stablecoins
+ * and back a hold with volatile balances alone.
  */
 export function availableFor(
   purpose: BalancePurpose,

@@ -426,10 +426,10 @@ function uncover(state: RequestState): Decision {
 /** This fill has paid nothing and never will: any deposit is refunded, and the guarantee ends. */
 function giveUp(state: RequestState, reason: FailReason): Decision {
   if (state.front === "none" || state.depositId !== undefined) {
-    const unheld: Effect[] = isHoldActive(state) ? [{ kind: "releaseHold" }] : [];
+    const releases: Effect[] = isHoldActive(state) ? [{ kind: "releaseHold" }] : [];
     const decision = startRefund({ ...state, front: "none" }, reason);
     return decision.kind === "applied"
-      ? { ...decision, effects: [...unheld, ...decision.effects] }
+      ? { ...decision, effects: [...releases, ...decision.effects] }
       : { ...decision, state };
   }
   return waitAgain(state, {});
@@ -437,8 +437,8 @@ function giveUp(state: RequestState, reason: FailReason): Decision {
 
 /** Waits for a deposit again, as if nothing had happened. */
 function waitAgain(state: RequestState, change: Partial<RequestState>): Decision {
-  const unheld: Effect[] = isHoldActive(state) ? [{ kind: "releaseHold" }] : [];
-  return to(state, { ...change, name: "quoted", front: "none" }, ...unheld);
+  const releases: Effect[] = isHoldActive(state) ? [{ kind: "releaseHold" }] : [];
+  return to(state, { ...change, name: "quoted", front: "none" }, ...releases);
 }
 
 /**

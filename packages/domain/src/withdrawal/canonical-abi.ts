@@ -3,9 +3,9 @@ import type { AbiParameter } from "viem";
 import type { Hex } from "../ids/hex.ts";
 
 /**
- * Decodes `encoded` if it is exactly what `encodeAbiParameters` writes for its values, in any case of hex;
+ * Decodes `encoded` if it is exactly what `encodeAbiParameters` writes for its values, ignoring letter case;
  * otherwise undefined. ABI data allows endless other layouts of the same values (gaps, shared or reordered
- * tails, dirty padding, trailing bytes), but a payload must have one format.
+ * tails, dirty padding, trailing bytes), but a payload must have only one encoding.
  */
 export function decodeCanonicalAbi<const P extends readonly AbiParameter[]>(
   parameters: P,

@@ -15,8 +15,8 @@ export interface EvmCall {
 }
 
 /**
- * What the allocator signs for an EVM depository: calls that it makes once, in blocks up to and including a
- * time.
+ * What the allocator signs for an EVM depository: calls that the depository makes once, in a block with a
+ * timestamp of at most `expiration`.
  */
 export interface EvmCallRequest {
   readonly calls: readonly EvmCall[];
@@ -55,8 +55,8 @@ export function encodeEvmCallRequest({ calls, nonce, expiration }: EvmCallReques
 }
 
 /**
- * The request of a payload; undefined unless it is exactly what `encodeEvmCallRequest` writes (in any case of
- * hex).
+ * The request of a payload; undefined unless it is exactly what `encodeEvmCallRequest` writes, ignoring
+ * letter case.
  */
 export function decodeEvmCallRequest(payload: Hex): EvmCallRequest | undefined {
   const [request] = decodeCanonicalAbi(parameters, payload) ?? [];

@@ -27,7 +27,7 @@ const chains = z
     message("must be chain ids"),
   )
   .optional();
-const word = text(512).optional();
+const oneValue = text(512).optional();
 const usd = z.union([z.number(), text(40)], message("must be an amount of USD")).optional();
 const seconds = z.union([z.number(), text(20)], message("must be a number of seconds")).optional();
 const block = z.union([z.number(), text(20)], message("must be a block number")).optional();
@@ -44,7 +44,7 @@ const requestsFields = z.object({
   orderId: anyOf,
   user: anyOf.describe("The `user` of the quote, or the issued deposit address."),
   recipient: anyOf,
-  term: word.describe(
+  term: oneValue.describe(
     "An address (user, recipient, deposit address), or a hash (request, order, transaction).",
   ),
   hash: anyOf.describe("Any transaction of a request: deposit, fill or refund."),
@@ -60,7 +60,7 @@ const requestsFields = z.object({
   refundFailReason: anyOf,
   requestType: anyOf,
   apiKey: anyOf.describe("Id of the calling secret key. A key can list only its own requests."),
-  referrer: word.describe("Only together with `apiKey`."),
+  referrer: oneValue.describe("Only together with `apiKey`."),
   currencyInChainId: chains,
   currencyOutChainId: chains,
   currencyInAddress: anyOf,
@@ -99,7 +99,9 @@ const requestsFields = z.object({
   includeOrderData: flag.describe(
     "Ignored: the quote response contains the order as `protocol.v2.orderData`.",
   ),
-  privateChainsToInclude: word.describe("No effect: the list always includes every chain of this service."),
+  privateChainsToInclude: oneValue.describe(
+    "No effect: the list always includes every chain of this service.",
+  ),
 });
 
 /**

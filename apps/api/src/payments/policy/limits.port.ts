@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import type { Slot } from "../../db/records.port.ts";
 
-/** The facts about a payment that the policy needs. */
+/** The rules of the signing policy, as named in a {@link Refusal}. */
 export type Rule =
   | "key"
   | "leg"
@@ -25,10 +25,10 @@ export interface Refusal {
 
 /** The worker's keys that sign transactions. */
 export const keyNames = ["solver", "executor", "depositAddressOperator"] as const;
-/** The allocator's key is only in `operator withdraw`. */
+/** `allocator`: only the process of `operator withdraw` has this key. */
 export type KeyName = (typeof keyNames)[number] | "allocator";
 
-/** A limit of what keys may sign. All limits that apply to a key and chain count. */
+/** A limit on what keys may sign. If several limits match a key and chain, all of them apply. */
 export interface SpendingLimit {
   /** Undefined: each key. */
   readonly key: KeyName | undefined;
@@ -55,7 +55,7 @@ export interface SettlementContracts {
 /** A payment of a key with one nonce. */
 export type CountedPayment = Pick<Slot, "id" | "chainId" | "sender" | "nonce" | "call" | "outflow">;
 
-/** The sums of this process, which no database row can lower. */
+/** The sums that this process has signed, in memory: no change to a database row can lower them. */
 export interface SpentMemory {
   /** The sum of a day, USD with 18 decimals. */
   sumOf(day: { readonly chainId: number; readonly key: KeyName; readonly day: number }): bigint;
@@ -73,10 +73,10 @@ export interface SpentMemory {
     readonly maxUsd: bigint | undefined;
   }): bigint;
   /**
-   * Notes what a receipt showed that this process read: whether the nonce was used without paying. A reorg
-   * takes that back.
+   * Records whether a receipt that this process read proves that the nonce was used without paying. Call it
+   * with false after a reorg.
    */
   noteUnpaid(payment: CountedPayment, isUnpaid: boolean): void;
-  /** The slot ended without paying. Does nothing unless a receipt showed that, see {@link noteUnpaid}. */
+  /** Uncounts a payment whose slot ended without paying, if a receipt proved that; see {@link noteUnpaid}. */
   release(payment: CountedPayment): void;
 }

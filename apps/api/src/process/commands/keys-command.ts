@@ -124,7 +124,7 @@ function parseArguments([command = "", ...rest]: readonly string[]): Act {
       const { address, signature } = values;
       if (signature === undefined) {
         const wallet = lower(checked(fundingChallengeRequest, { address }).address);
-        return async (admin) => [await admin.askFundingAddress(id, wallet)];
+        return async (admin) => [await admin.challengeFundingAddress(id, wallet)];
       }
       const answer = checked(linkFundingAddressRequest, { address, signature });
       return async (admin) => [

@@ -10,7 +10,7 @@ import { keyOrderSigner } from "./key-order-signer.ts";
 import { createQuote } from "../../quotes/create-quote.ts";
 
 /** The response as a client reads it: JSON, with amounts as strings. */
-async function answered(includeProtocolData: boolean) {
+async function quotedProtocol(includeProtocolData: boolean) {
   const signer = rawKeySigner(generatePrivateKey());
   const services = {
     ...quoteWorld(),
@@ -22,16 +22,20 @@ async function answered(includeProtocolData: boolean) {
 }
 
 /** Built from the response only. */
-function typedData({ orderData, orderTypedSignature }: Awaited<ReturnType<typeof answered>>) {
+function typedData({ orderData, orderTypedSignature }: Awaited<ReturnType<typeof quotedProtocol>>) {
   if (orderTypedSignature === undefined) throw new Error("the order is not signed");
-  const { signature, ...words } = orderTypedSignature;
-  return { ...words, message: orderData, signature: signature as Hex32 } as unknown as TypedDataDefinition & {
+  const { signature, ...fields } = orderTypedSignature;
+  return {
+    ...fields,
+    message: orderData,
+    signature: signature as Hex32,
+  } as unknown as TypedDataDefinition & {
     signature: Hex32;
   };
 }
 
 test("a client can verify the solver's EIP-712 signature over an order with the response alone", async () => {
-  const response = await answered(true);
+  const response = await quotedProtocol(true);
   const { signature, ...data } = typedData(response);
   const solver = response.orderData.solver as Address;
   expect(await verifyTypedData({ ...data, signature, address: solver })).toBe(true);
@@ -42,13 +46,13 @@ test("a client can verify the solver's EIP-712 signature over an order with the 
 });
 
 test("the response also contains the oracle form, a signature over the raw bytes of the order id", async () => {
-  const { orderSignature, orderData, orderId } = await answered(true);
+  const { orderSignature, orderData, orderId } = await quotedProtocol(true);
   const message = { raw: orderId as Hex32 };
   const address = orderData.solver as Address;
   expect(await verifyMessage({ address, message, signature: orderSignature as Hex32 })).toBe(true);
 });
 
 test("an order is signed only on request", async () => {
-  const { orderSignature, orderTypedSignature } = await answered(false);
+  const { orderSignature, orderTypedSignature } = await quotedProtocol(false);
   expect([orderSignature, orderTypedSignature]).toEqual([undefined, undefined]);
 });

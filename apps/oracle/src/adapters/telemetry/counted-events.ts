@@ -80,7 +80,7 @@ export function countedEvents(log: Logger, registry: Registry): OracleEvents {
         ...(error === undefined ? {} : { err: error }),
       });
     },
-    peerSettled(_route, { name, outcome, tookMs }) {
+    peerCallEnded(_route, { name, outcome, tookMs }) {
       peerCalls.inc({ peer: name, outcome });
       peerTimes.observe({ peer: name }, tookMs / 1000);
     },

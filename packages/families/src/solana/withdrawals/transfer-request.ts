@@ -51,8 +51,8 @@ export function encodeSolanaTransferRequest(request: SolanaTransferRequest): Hex
 }
 
 /**
- * The request of a payload; undefined unless it is exactly what `encodeSolanaTransferRequest` writes (in any
- * case of hex).
+ * The request of a payload; undefined unless it is exactly what `encodeSolanaTransferRequest` writes,
+ * ignoring letter case.
  */
 export function decodeSolanaTransferRequest(payload: Hex): SolanaTransferRequest | undefined {
   if (!/^0x(?:[0-9a-fA-F]{2})+$/.test(payload)) return undefined;
