@@ -57,7 +57,7 @@ export function encodeHubAction(action: HubAction): Hex {
 }
 
 /**
- * Decodes an action if it is exactly what `encodeHubAction` writes (in any case of hex).
+ * Decodes an action if it is exactly what `encodeHubAction` writes, in upper-case or lower-case hex.
  * @throws ServiceError INVALID_REQUEST for an unknown number, missing or surplus bytes, non-zero padding, or
  * another layout
  */

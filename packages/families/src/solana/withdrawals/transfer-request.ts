@@ -23,7 +23,7 @@ const LENGTH_NATIVE = 32 + 32 + 1 + 8 + 8 + 8 + 32;
 const LENGTH_TOKEN = LENGTH_NATIVE + 32;
 
 /**
- * The payload of a request: its borsh encoding, with the native currency as no token.
+ * The payload of a request: its borsh encoding. For the native currency, the optional token is absent.
  * @throws ServiceError INVALID_REQUEST for an invalid key, RangeError if a number or the domain does not fit
  * its type
  */
@@ -51,8 +51,8 @@ export function encodeSolanaTransferRequest(request: SolanaTransferRequest): Hex
 }
 
 /**
- * The request of a payload; undefined unless it is exactly what `encodeSolanaTransferRequest` writes (in any
- * case of hex).
+ * The request of a payload; undefined unless it is exactly what `encodeSolanaTransferRequest` writes, in
+ * upper-case or lower-case hex.
  */
 export function decodeSolanaTransferRequest(payload: Hex): SolanaTransferRequest | undefined {
   if (!/^0x(?:[0-9a-fA-F]{2})+$/.test(payload)) return undefined;
