@@ -255,8 +255,8 @@ function rowsOf(label: string, event: RequestEvent): readonly string[] {
 }
 
 /**
- * Whether an event can occur in a state. Only a request with a deposit can get another one, and only a fast fill
- * without one can get it too late to settle.
+ * Whether an event can occur in a state. Only a request with a deposit can get another, and only a fast
+ * fill without one can get it too late to settle.
  */
 function canMeet(state: RequestState, event: RequestEvent): boolean {
   if (event.kind !== "depositSeen") return true;

@@ -16,7 +16,7 @@ export interface RawTransaction {
   readonly memo: Hex;
 }
 
-/** Transactions that pay, or that create or call a contract, by kind. Field 1 of their content is the owner. */
+/** Transactions that pay, or create or call a contract, by kind. Field 1 of their content is the owner. */
 const TRANSFER = 1n;
 const CREATE = 30n;
 const TRIGGER = 31n;
