@@ -8,7 +8,7 @@ import { format } from "oxfmt";
 const PAGE = new URL("../docs/LIFECYCLE.md", import.meta.url);
 const DEPOSIT = "1";
 const OTHER_DEPOSIT = "2";
-/** An outcome, see `outcomeOf`. */
+/** What `outcomeOf` returns if an event changes nothing: two empty cells. */
 const UNCHANGED = " | ";
 const EXPIRED_BY_DEADLINE = "`expired` (deadline passed)";
 const EXPIRED_BY_CALL = "`expired` (call failed)";
@@ -254,7 +254,10 @@ function rowsOf(label: string, event: RequestEvent): readonly string[] {
   );
 }
 
-/** Only a request with a deposit can see another one, and only a fast fill without one can wait too long. */
+/**
+ * Whether an event can occur in a state. Only a request with a deposit can get another, and only a fast
+ * fill without one can get it too late to settle.
+ */
 function canMeet(state: RequestState, event: RequestEvent): boolean {
   if (event.kind !== "depositSeen") return true;
   if (event.beyondLead === true) return state.front !== "none" && state.depositId === undefined;

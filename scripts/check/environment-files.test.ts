@@ -54,7 +54,7 @@ test.each([
   },
 );
 
-/** A compose file with its placeholders filled in. */
+/** The variables of an example environment file, with values for the empty ones. */
 async function fillIn(
   file: string,
   values: Readonly<Record<string, string>>,

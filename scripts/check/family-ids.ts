@@ -20,7 +20,7 @@ function belongsTo(path: string, family: FamilyId): boolean {
   return path.split("/").some((part) => part.split(/[-.]/)[0] === family);
 }
 
-/** Matches a string literal, or the name in the list. */
+/** Matches the id as a string literal, or its entry in `FAMILY_VM_TYPES`. */
 function timesNamed(text: string, family: FamilyId): number {
   const names = [`"${FAMILY_VM_TYPES[family]}"`, `FAMILY_VM_TYPES.${family}`];
   return names.reduce((sum, name) => sum + text.split(name).length - 1, 0);

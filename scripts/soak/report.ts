@@ -17,10 +17,10 @@ export function measuresOf(runs: readonly RequestRun[], verdict: Verdict): Map<s
     ["quote, client latency", runs.flatMap(({ quoteMs }) => quoteMs ?? [])],
     [
       "deposit mined -> success, seen by the client",
-      runs.flatMap(({ payment, successAtMs, last }) =>
-        payment?.firstMinedAtMs === undefined || successAtMs === undefined || last?.status !== "success"
+      runs.flatMap(({ payment, finalStatusAtMs, last }) =>
+        payment?.firstMinedAtMs === undefined || finalStatusAtMs === undefined || last?.status !== "success"
           ? []
-          : [Math.max(successAtMs - payment.firstMinedAtMs, 0)],
+          : [Math.max(finalStatusAtMs - payment.firstMinedAtMs, 0)],
       ),
     ],
     [

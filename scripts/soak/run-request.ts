@@ -15,8 +15,8 @@ export interface RequestRun {
   quoteMs?: number;
   /** The transaction that pays: the deposit, or the direct payment. */
   payment?: KeptTransaction;
-  /** ms since epoch. */
-  successAtMs?: number;
+  /** When the client saw the final status, ms since epoch. */
+  finalStatusAtMs?: number;
   last?: StatusAnswer;
   /** Why the client could not continue. */
   error?: string;
@@ -108,12 +108,12 @@ async function estimate(
   }
 }
 
-/** Reports transactions as clients do: every direct payment, and here some of the deposits. */
+/** Reports transactions as clients do: every direct payment, and the deposits of plans with `reports`. */
 async function report(world: World, { plan, quote, payment }: RequestRun): Promise<void> {
   if (quote === undefined || payment === undefined) return;
   const chainId = String(world.chains[plan.origin].chain.id);
   const { requestId } = quote;
-  // A transaction that is the whole request makes no deposit: the service learns of it from the user.
+  // A direct payment makes no deposit, so the service learns of it only from this report.
   if (quote.steps.at(-1)?.id !== "deposit") {
     const tx = JSON.stringify({ txHash: payment.hash });
     return await world.api.singleTransaction({ tx, chainId, requestId });
@@ -121,15 +121,15 @@ async function report(world: World, { plan, quote, payment }: RequestRun): Promi
   if (plan.reports) await world.api.indexTransaction({ txHash: payment.hash, chainId, requestId });
 }
 
-const outcomes: readonly string[] = ["success", "failure", "refund"];
+const FINAL_STATUSES: readonly string[] = ["success", "failure", "refund"];
 
 /** Polls at the intervals that the answers recommend, until the status is final. */
 export async function followStatus(world: World, run: RequestRun, deadline: AbortSignal): Promise<void> {
   if (run.quote === undefined) return;
   for (;;) {
     run.last = await world.api.status(run.quote.requestId);
-    if (outcomes.includes(run.last.status)) {
-      run.successAtMs = Date.now();
+    if (FINAL_STATUSES.includes(run.last.status)) {
+      run.finalStatusAtMs = Date.now();
       return;
     }
     if (deadline.aborted) throw new Error(`still ${run.last.status}: ${run.last.nextAction}`);

@@ -32,7 +32,7 @@ export interface FamilyPlace {
 const vmTypes: Readonly<Record<string, VmType>> = {
   [familyChains.solana]: "solana-vm",
   [familyChains.bitcoin]: "bitcoin-vm",
-  [familyChains.exchange]: "hyperliquid-vm",
+  [familyChains.hyperliquid]: "hyperliquid-vm",
 };
 /** The chain family of a chain of the local system, by the chain's name. */
 export const vmTypeOf = (chain: string): VmType => vmTypes[chain] ?? "ethereum-vm";
@@ -108,9 +108,9 @@ export async function familyPlaces(
       networkFees: async () => await bitcoinFees(families.bitcoin, firstHeight),
     },
     {
-      chain: familyChains.exchange,
-      chainId: idOf(familyChains.exchange),
-      currency: currencyOf(familyChains.exchange, "USDC"),
+      chain: familyChains.hyperliquid,
+      chainId: idOf(familyChains.hyperliquid),
+      currency: currencyOf(familyChains.hyperliquid, "USDC"),
       perDollar: 100_000_000n,
       depository: exchangeDepository,
       solver: solver.address,

@@ -159,7 +159,7 @@ function quoteBodyOf(
       : has("expectedOutput")
         ? "EXPECTED_OUTPUT"
         : "EXACT_INPUT",
-    ...(from.chain === familyChains.exchange && { protocolVersion: "v2" }),
+    ...(from.chain === familyChains.hyperliquid && { protocolVersion: "v2" }),
     ...(isRefunded && { referrer: "debug-force-refund" }),
     ...(has("appFees") && { appFees: [{ recipient: app, fee: String(APP_FEE_BPS) }] }),
     ...(has("subsidizeFees", "fixedRate") && { subsidizeFees: true }),

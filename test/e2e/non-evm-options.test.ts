@@ -41,7 +41,7 @@ const TIMEOUT_MS = 60_000;
 const families: Readonly<Record<string, VmType>> = {
   [familyChains.solana]: "solana-vm",
   [familyChains.bitcoin]: "bitcoin-vm",
-  [familyChains.exchange]: "hyperliquid-vm",
+  [familyChains.hyperliquid]: "hyperliquid-vm",
 };
 
 let system: System;
@@ -89,7 +89,7 @@ const others = () =>
   [
     placeOf(familyChains.solana, "USDC"),
     placeOf(familyChains.bitcoin, "BTC"),
-    placeOf(familyChains.exchange, "USDC"),
+    placeOf(familyChains.hyperliquid, "USDC"),
   ] as const;
 /** A hundred dollars in the currency of each of {@link others}. */
 const HUNDRED = ["100000000", "200000", "10000000000"] as const;
@@ -156,7 +156,7 @@ async function quote(from: Place, to: Place, amount: string, options: object = {
     destinationCurrency: to.currency,
     amount,
     tradeType: "EXACT_INPUT",
-    ...(from.chain === familyChains.exchange && { protocolVersion: "v2" }),
+    ...(from.chain === familyChains.hyperliquid && { protocolVersion: "v2" }),
     ...options,
   });
   return quoteAnswer.parse(answer);

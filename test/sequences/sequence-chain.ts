@@ -6,7 +6,8 @@ import type { TroubledNode } from "./troubles.ts";
 import type { DepositMade, Movement } from "./memory-evm.ts";
 
 /**
- * A chain that actions change and the books read. Reads are synchronous. Changes may call a node.
+ * A chain that a sequence's actions change and the test's own books read. Reads are synchronous. Changes
+ * may call a node.
  */
 export interface SequenceChain {
   readonly chain: Chain;
@@ -28,7 +29,7 @@ export interface SequenceChain {
   /** Creates an allowance in the newest state. */
   approve(token: Address, owner: Address, spender: Address, amount: bigint): Promise<void>;
   mined(hash: TxHash): MinedTransaction | undefined;
-  /** Undefined if the node cannot have trouble. */
+  /** Injects faults of the node; undefined if this kind of node supports none. */
   readonly node?: Omit<TroubledNode, "reader" | "writer">;
   /** The ports of the service for this chain, for one start of the service. */
   connect(knownHead: () => BlockRef | undefined): {

@@ -10,8 +10,8 @@ const MAX_OPEN = 200;
 /** How often a transaction that a quorum of other endpoints does not have is confirmed again. */
 const MAX_REFUTED = 10;
 /**
- * How long a transaction holds the checked cursor, ms: one endpoint could invent it, and a restart must not
- * have to read without limit.
+ * How long an open transaction stops the checked cursor, ms. Limited, because an endpoint could invent one,
+ * and a restart reads everything after the cursor.
  */
 const MAX_HELD_MS = 86_400_000;
 
@@ -25,7 +25,7 @@ export interface Start {
 /** A transaction that a second reading showed. */
 export interface Shown {
   readonly readFrom: Start;
-  /** The endpoint that shows it. */
+  /** Index of the endpoint that shows it. */
   readonly by: number;
   readonly deposits: TransactionDeposits;
   readonly upTo: NonEvmArrivals["upTo"];
@@ -33,12 +33,12 @@ export interface Shown {
 
 interface Open extends Shown {
   readonly sinceMs: number;
-  /** When a fault named it last. */
+  /** When a fault last named this transaction. */
   reportedAtMs: number;
   refutations: number;
 }
 
-/** Asks the others about a transaction that this endpoint shows. */
+/** Asks the other endpoints about a transaction that the endpoint with the index `place` shows. */
 export type ConfirmDeposits = (
   place: number,
   deposits: TransactionDeposits,
@@ -48,15 +48,15 @@ export type ConfirmDeposits = (
 /** Transactions that one endpoint shows, and no quorum yet. */
 export interface OpenDeposits {
   has(text: string): boolean;
-  /** @returns a fault if another one was given up for it */
+  /** @returns a fault if the endpoint's oldest open transaction was dropped to make room */
   add(text: string, shown: Shown): RpcFault | undefined;
   /** @param onConfirmed gets what a quorum shows instead of `text` */
   confirmAll(
     onConfirmed: (text: string, one: Shown, deposits: readonly DepositFact[]) => void,
   ): Promise<void>;
-  /** Names the late one that was not named for the longest time. */
+  /** A fault for the late transaction whose last fault is the oldest; undefined if none is late. */
   lateFault(): RpcFault | undefined;
-  /** Where a restart must read again. */
+  /** Where a restart must read again, one start for each transaction that stops the cursor. */
   heldAt(): readonly Start[];
 }
 

@@ -30,7 +30,7 @@ test("creates a source for each configured chain, by name", async () => {
   }
 });
 
-test("refuses duplicate names, facts of another family, and endpoints that cannot agree, at startup", async () => {
+test("refuses duplicate names, facts of another family, and a quorum of more endpoints than configured, at startup", async () => {
   await expect(evidenceSources([aChain("x", "ethereum-vm"), aChain("x", "ethereum-vm")])).rejects.toThrow(
     /more than once/,
   );

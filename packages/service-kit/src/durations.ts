@@ -19,8 +19,8 @@ interface Series {
 
 /**
  * A histogram of durations, published in seconds. Replaces the client library's histogram, which checks and
- * hashes its labels on every observation: a tenth of a fast route's time. Pass each set of labels once, at
- * its first observation, which starts its series.
+ * hashes its labels on every observation: a tenth of a fast route's time. Call the
+ * returned function once per set of labels, at its first observation: each call starts a series.
  */
 export function durations(
   registry: Registry,

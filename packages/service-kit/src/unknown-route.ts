@@ -4,8 +4,8 @@ import { errorAnswer, type ErrorAnswer } from "./error-map.ts";
 const MAX_SHOWN_PATH_LENGTH = 200;
 
 /**
- * Answers requests without a route: 405 with `Allow` if the path exists with other methods, otherwise 404.
- * Must be called before routes are added, because it records them.
+ * Records the routes that are added from now on. The returned function answers requests without a route: 405
+ * with `Allow` if the path exists with other methods, otherwise 404.
  */
 export function noteRoutes(app: FastifyInstance): (method: string, url: string) => ErrorAnswer {
   const routes: { readonly matches: (path: string) => boolean; readonly methods: readonly string[] }[] = [];

@@ -1,4 +1,4 @@
-import { onlyOn } from "./free-port.ts";
+import { startOn } from "./free-port.ts";
 import { join } from "node:path";
 import { compiledCodeDir, repositoryRoot, workspaceNode } from "./paths.ts";
 import {
@@ -81,7 +81,7 @@ export async function startAppProcess(options: AppProcessOptions): Promise<Syste
   let isStopping = false;
   const start = async (): Promise<RunningProcess> => {
     isStopping = false;
-    const started = await onlyOn(Number(new URL(options.url).port), async () => await startProcess(spec));
+    const started = await startOn(Number(new URL(options.url).port), async () => await startProcess(spec));
     void started.exited.then(async (exit) => {
       if (isStopping) return;
       const logTail = await readLogTail(options.logFile);

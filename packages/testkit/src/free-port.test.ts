@@ -41,7 +41,7 @@ test("throws PortInUse when another process takes the port during startup", asyn
   await expect(start).rejects.toEqual(new PortInUse(port));
   for (const line of [
     "Error: listen EADDRINUSE: address already in use 127.0.0.1:18500",
-    '{"event":"startFailed","problem":"port 18500 of 127.0.0.1 is used by another process: stop that process"}',
+    '{"event":"startFailed","problem":"port 18500 of 127.0.0.1 is in use by another process; stop that process"}',
     "Error: Address already in use (os error 98)",
   ]) {
     const other = await freePort();

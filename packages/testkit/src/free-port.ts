@@ -21,7 +21,7 @@ const firstOfSlice = range.from + (process.pid % slices) * sliceSize;
 let nextOffset = randomInt(sliceSize);
 
 /** Messages of Node.js, our processes, nodes in Rust, Postgres and Redis for a port that is in use. */
-const TAKEN = /EADDRINUSE|address (?:already )?in use|is used by another process/i;
+const TAKEN = /EADDRINUSE|address (?:already )?in use|in use by another process/i;
 
 /** Another process already listens on the requested port. */
 export class PortInUse extends Error {
@@ -61,7 +61,7 @@ export async function isPortFree(port: number): Promise<boolean> {
  * @throws PortInUse if the start failed because another process has taken the port in the meantime, for
  * example an outgoing connection
  */
-export async function onlyOn<T>(port: number, start: () => Promise<T>): Promise<T> {
+export async function startOn<T>(port: number, start: () => Promise<T>): Promise<T> {
   try {
     return await start();
   } catch (error) {
@@ -83,7 +83,7 @@ export async function onlyOn<T>(port: number, start: () => Promise<T>): Promise<
 export async function onPort<T>(wanted: number | undefined, start: (port: number) => Promise<T>): Promise<T> {
   if (wanted !== undefined) {
     if (!(await isPortFree(wanted))) throw new PortInUse(wanted);
-    return await onlyOn(wanted, async () => await start(wanted));
+    return await startOn(wanted, async () => await start(wanted));
   }
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();

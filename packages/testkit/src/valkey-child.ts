@@ -24,9 +24,9 @@ loop.scheduleStep = () => {
   stepAgain = true;
   setImmediate(() => {
     stepAgain = false;
-    const wasUnread = hasUnread();
+    const hadUnread = hasUnread();
     loop.step();
-    if (wasUnread) loop.scheduleStep();
+    if (hadUnread) loop.scheduleStep();
   });
 };
 

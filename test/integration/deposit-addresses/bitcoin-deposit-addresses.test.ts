@@ -215,8 +215,8 @@ test("after a crash before or after the broadcast of a sweep, another process mo
       ...end,
       connection: { ...end.connection, [failingCall]: async () => await Promise.reject(new Error("died")) },
     };
-    const by = { ...services, chains: { ...services.chains, nonEvm: () => dead } };
-    await expect(world.bitcoinRound(1, by)).rejects.toThrow("died");
+    const workerServices = { ...services, chains: { ...services.chains, nonEvm: () => dead } };
+    await expect(world.bitcoinRound(1, workerServices)).rejects.toThrow("died");
     expect(await statesOf(bytes)).toEqual([[200_000n, "sent"]]);
     world.clock.forward(60_000);
   }

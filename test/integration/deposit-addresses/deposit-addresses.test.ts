@@ -640,13 +640,13 @@ test("two workers that detect the same payment concurrently sweep it once, under
   const head = await origin.announce();
   const others = Array.from({ length: 4 }, () => ({ ...world.services }));
   await Promise.all(
-    others.map(async (by) => {
+    others.map(async (workerServices) => {
       const look = {
         addresses: await world.reads.active(0, 1_000),
         currencies: [usdc, NATIVE_CURRENCY],
         atBlock: head.number,
       };
-      await lookAtAddresses(world.watching(by), origin.connected, look);
+      await lookAtAddresses(world.watching(workerServices), origin.connected, look);
     }),
   );
   const sweeps = await world.sweepsFrom(at);
@@ -764,7 +764,7 @@ test("if the sweep of a new quote is refused after a wait, the funds are still r
         : (Reflect.get(target, name) as unknown),
   });
   const lagging = { ...connected, connection: { ...connected.connection, reader } };
-  const by = {
+  const workerServices = {
     ...services,
     depositAddresses: world.reads,
     chains: {
@@ -773,12 +773,12 @@ test("if the sweep of a new quote is refused after a wait, the funds are still r
     },
   };
   const states = async (): Promise<string[]> => (await world.sweepsFrom(at)).map(({ state }) => state);
-  await pay(by, sweepLeg, planned.id);
+  await pay(workerServices, sweepLeg, planned.id);
   expect(await states(), "one refusal does not void a sweep, however long it waited before").toEqual([
     "planned",
   ]);
   world.clock.forward(61_000);
-  await pay(by, sweepLeg, planned.id);
+  await pay(workerServices, sweepLeg, planned.id);
   expect(await states()).toEqual(["void"]);
   const isAtAddress = {
     status: "depositing",

@@ -214,8 +214,8 @@ test.each(["before depositAddresses.voidSweep", "before commit", "after commit"]
   async (moment) => {
     const agreed = await waitingSweep();
     await outdate(agreed);
-    const by = crashingServices(world.services, (name) => name === moment);
-    await expect(world.work(by)).rejects.toSatisfy(isCrash);
+    const workerServices = crashingServices(world.services, (name) => name === moment);
+    await expect(world.work(workerServices)).rejects.toSatisfy(isCrash);
     const [successor] = await world.untilSettled(agreed.at, 1);
     expect(await statesAt(agreed)).toEqual([
       [PAID, "void"],

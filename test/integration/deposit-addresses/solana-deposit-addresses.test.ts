@@ -131,8 +131,8 @@ test("after a crash before or after the broadcast of a sweep, another process mo
         [failingCall]: async () => await Promise.reject(new Error("died")),
       },
     };
-    const by = { ...services, chains: { ...services.chains, nonEvm: () => crashing } };
-    await expect(world.solanaRound(4, by)).rejects.toThrow(/^died|^maintenance failed/);
+    const workerServices = { ...services, chains: { ...services.chains, nonEvm: () => crashing } };
+    await expect(world.solanaRound(4, workerServices)).rejects.toThrow(/^died|^maintenance failed/);
     expect(await statesOf(bytes)).toEqual([[SOL, 0n, "sent"]]);
     world.clock.forward(60_000);
     await world.untilStatus(requestId, "success");

@@ -407,11 +407,11 @@ test("a lagging node cannot restore a deposit of a block that the watcher droppe
   const agreed = await agree();
   const txHash = await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
-  const by = await staleNode(txHash);
+  const stale = await staleNode(txHash);
   await world.watch(world.origin);
   await world.origin.reorg(1);
   await world.watch(world.origin);
-  await expect(indexTransaction(by, { chainId: world.origin.chain.id, txHash })).rejects.toMatchObject({
+  await expect(indexTransaction(stale, { chainId: world.origin.chain.id, txHash })).rejects.toMatchObject({
     code: "TRANSACTION_NOT_FOUND",
   });
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
@@ -435,8 +435,8 @@ test("blocks that are announced but not read do not confirm a reported deposit, 
       reader: { ...reader, transaction: async () => stale, block: async () => block },
     },
   };
-  const by = { ...world.services, chains: { ...world.services.chains, get: () => lagging } };
-  expect(await indexTransaction(by, { chainId: origin.chain.id, txHash })).toEqual({
+  const laggingServices = { ...world.services, chains: { ...world.services.chains, get: () => lagging } };
+  expect(await indexTransaction(laggingServices, { chainId: origin.chain.id, txHash })).toEqual({
     message: "Transaction indexed",
   });
   expect((await world.request(agreed.requestId)).state.name, "1 of 4").toBe("deposited");
@@ -512,8 +512,8 @@ async function loggedAndStored(since: bigint): Promise<{ logged: string[]; store
 }
 
 /**
- * The services of a process that crashes before its database transaction with the index `dies`. Before each
- * transaction but the first, `between` runs.
+ * The services of a process that crashes before its database transaction with the index `dies`, from 0; -1:
+ * never. `between` runs before each transaction but the first.
  */
 function crashing(
   dies: number,

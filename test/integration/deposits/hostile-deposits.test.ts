@@ -42,10 +42,10 @@ const paidOut = async ({ terms }: Agreed): Promise<{ received: bigint; refunded:
   refunded: await world.origin.balance(terms.refundTo, world.usdc),
 });
 
-async function rounds(count: number, stepMs = 6_000, by = world.services): Promise<void> {
+async function rounds(count: number, stepMs = 6_000, workerServices = world.services): Promise<void> {
   for (let round = 0; round < count; round++) {
     world.clock.forward(stepMs);
-    await world.round(by);
+    await world.round(workerServices);
   }
 }
 
@@ -457,11 +457,11 @@ for (const lag of ["logs", "logs without an error", "blocks", "receipts"] as con
     const missedBefore = world.events.of("deposit_missed").length;
     let tries = 0;
     let failed = 0;
-    const by = behindBalancer({ lag, isLagging: () => tries === 0 });
+    const workerServices = behindBalancer({ lag, isLagging: () => tries === 0 });
     const watch = async (): Promise<void> => {
       for (tries = 0; tries < 3; tries++)
         try {
-          await world.watch(origin, by);
+          await world.watch(origin, workerServices);
           return;
         } catch {
           failed++;
@@ -547,8 +547,8 @@ for (const lag of ["logs", "logs without an error", "blocks"] as const)
       return answer;
     };
     const reader = createChainReader(origin.chain, { ...lagging, request }, { attestation: {} });
-    const by = withChain(world.services, origin.connected, { connection: { reader } });
-    await expect(world.watch(origin, by)).rejects.toThrow();
+    const workerServices = withChain(world.services, origin.connected, { connection: { reader } });
+    await expect(world.watch(origin, workerServices)).rejects.toThrow();
     expect(await world.depositsOf(agreed.requestId)).toEqual([]);
     const honest = createChainReader(origin.chain, node, { attestation: {} });
     await world.watch(
@@ -691,7 +691,7 @@ function withoutReceipts(kind: "tooLarge" | "deadline" = "tooLarge"): WorkerServ
 }
 
 /** A reorg moves all transactions of the newest block into another block, which `by` reads. */
-async function movedByReorg(by: WorkerServices): Promise<void> {
+async function movedByReorg(workerServices: WorkerServices): Promise<void> {
   const { client } = world.origin;
   const { transactions } = await client.getBlock();
   const raws = await Promise.all(
@@ -706,7 +706,7 @@ async function movedByReorg(by: WorkerServices): Promise<void> {
   await client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
   for (const serializedTransaction of raws) await client.sendRawTransaction({ serializedTransaction });
   await world.origin.mine();
-  await world.watch(world.origin, by);
+  await world.watch(world.origin, workerServices);
 }
 
 test("a deposit that oracles can no longer attest after a reorg moved it is not filled", async () => {

@@ -21,9 +21,12 @@ async function loadedFor(...paths: readonly string[]): Promise<readonly string[]
   return JSON.parse(stdout) as string[];
 }
 
-/** Modules that only non-EVM families need. Every process reads addresses and the chain file. */
+/**
+ * Modules that only non-EVM families need. Every process loads address codecs, chain entries and facts, to
+ * read addresses and the chain file.
+ */
 const FOREIGN =
-  /node_modules\/(?:\.pnpm\/)?@?(?:solana|scure\+btc-signer|scure\/btc-signer)|(?:chains|families)\/src\/(?:solana|bitcoin|hyperliquid|lighter|tron)\/(?!(?:codec|chain-entry|facts)\.ts)/;
+  /node_modules\/(?:\.pnpm\/)?@?(?:solana|scure\+btc-signer|scure\/btc-signer)|(?:chains|families)\/src\/(?:solana|bitcoin|hyperliquid|lighter|tron)\/(?!(?:address-codec|chain-entry|facts)\.ts)/;
 
 test("services with only EVM chains load no module of other families", async () => {
   const loaded = await loadedFor(

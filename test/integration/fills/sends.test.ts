@@ -548,7 +548,7 @@ test.each([64, 4_800])(
   "a thousand mined payments that wait for %i blocks of finality hide no other payment, and all become final",
   async (finalityBlocks) => {
     const { origin } = world;
-    const by = withChain(world.services, origin.connected, { chain: { finalityBlocks } });
+    const finalizing = withChain(world.services, origin.connected, { chain: { finalityBlocks } });
     const { number, hash: blockHash } = await origin.client.getBlock();
     await world.pool.query(
       `insert into sends (chain_id, tx_hash, request_id, sender, created_at_ms, block_number, block_hash)
@@ -560,14 +560,18 @@ test.each([64, 4_800])(
     const hash = await world.pay(agreed);
     await report(agreed, hash);
     await origin.mine();
-    await world.watch(origin, by);
+    await world.watch(origin, finalizing);
     expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [hash] });
     await origin.mine(10);
-    await world.watch(origin, by);
+    await world.watch(origin, finalizing);
     expect((await world.status(agreed.requestId)).final).toBe(false);
     // Every payment waits until the chain reports it as final. Reports are read in pages, and no page hides
     // the rest.
-    await trackSends(by, { chain: { ...origin.chain, finalityBlocks: 10 } }, await world.watch(origin, by));
+    await trackSends(
+      finalizing,
+      { chain: { ...origin.chain, finalityBlocks: 10 } },
+      await world.watch(origin, finalizing),
+    );
     expect((await world.status(agreed.requestId)).final).toBe(true);
     const { rows } = await world.pool.query("select 1 from sends where not settled");
     expect(rows).toEqual([]);

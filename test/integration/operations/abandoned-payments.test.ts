@@ -23,13 +23,15 @@ async function aWorld(kind: "expiring" | "outputs") {
   const { url, prefix } = testRedis();
   const journal = await connectJournal(redisAt(url), prefix, () => "system/1/00000001");
   opened.push(() => journal.close());
-  const by = { ...world.services, journal };
-  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
-  const connected = by.chains.nonEvmChains.find(({ chain }) => chain.id === world.destination.chain.id);
+  const workerServices = { ...world.services, journal };
+  for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
+  const connected = workerServices.chains.nonEvmChains.find(
+    ({ chain }) => chain.id === world.destination.chain.id,
+  );
   if (connected === undefined) throw new Error("the destination is not connected");
   return {
     world,
-    by,
+    workerServices,
     /** The destination, with other answers about the outcomes of payments. */
     through: (outcome: PayingConnection["outcome"]): TransferChain => ({
       ...connected,
@@ -38,7 +40,7 @@ async function aWorld(kind: "expiring" | "outputs") {
     connected,
     /** A fill that a failover lost and that was abandoned because its request had failed. */
     abandon: async () => {
-      const agreed = await lostFill(world, by);
+      const agreed = await lostFill(world, workerServices);
       const setState = async (state: string) =>
         await world.pool.query("update requests set state = $2 where request_id = $1", [
           agreed.requestId,
@@ -46,7 +48,7 @@ async function aWorld(kind: "expiring" | "outputs") {
         ]);
       await setState("failed");
       world.destination.network.dropPool();
-      await openNonEvmLane(by, connected);
+      await openNonEvmLane(workerServices, connected);
       await setState("fillable");
       return agreed;
     },
@@ -54,12 +56,12 @@ async function aWorld(kind: "expiring" | "outputs") {
 }
 
 test("looks up the outcome of a lost payment with the facts that the database has about its request", async () => {
-  const { world, by, through, abandon } = await aWorld("expiring");
+  const { world, workerServices, through, abandon } = await aWorld("expiring");
   const { requestId, terms } = await abandon();
   world.clock.forward(20_000);
   const checked: NonEvmAttempt[] = [];
   await openNonEvmLane(
-    by,
+    workerServices,
     through(async (attempt) => {
       checked.push(attempt);
       return await Promise.resolve({ kind: "unseen" });
@@ -67,23 +69,26 @@ test("looks up the outcome of a lost payment with the facts that the database ha
   );
   const { recipient, orderId } = terms;
   expect(checked.map(({ lost }) => lost)).toMatchObject([
-    { payment: { recipient, orderId }, notBeforeMs: (await by.reads.status(requestId))?.createdAtMs },
+    {
+      payment: { recipient, orderId },
+      notBeforeMs: (await workerServices.reads.status(requestId))?.createdAtMs,
+    },
   ]);
 });
 
 test("releases a lost payment whose cancel transaction is final", async () => {
-  const { world, by, connected, abandon } = await aWorld("outputs");
+  const { world, workerServices, connected, abandon } = await aWorld("outputs");
   const { chain, connection } = connected;
   const agreed = await abandon();
-  const [entry] = await by.journal.entries(chain.id, connection.solver);
+  const [entry] = await workerServices.journal.entries(chain.id, connection.solver);
   if (entry === undefined) throw new Error("the journal has no payment");
   const { plan, nonce, attempts } = entry;
   const before = attempts.map(nonEvmAttemptOf);
   const noop = await connection.prepare(paymentOf(plan, "noop"), before, []);
   const canceled = { ...entry, attempts: [...attempts, attemptOf(noop, attempts.length, "noop")] };
   const withCancel = {
-    ...by,
-    journal: { ...by.journal, entries: async () => await Promise.resolve([canceled]) },
+    ...workerServices,
+    journal: { ...workerServices.journal, entries: async () => await Promise.resolve([canceled]) },
   };
   await world.pool.query("update nonce_users set tx_hash = $1", [noop.txId]);
   const isReleased = async (): Promise<boolean> => {
@@ -97,13 +102,13 @@ test("releases a lost payment whose cancel transaction is final", async () => {
   expect(await isReleased(), "not final").toBe(false);
   world.destination.network.mineUntilFinal();
   expect(await isReleased()).toBe(true);
-  const users = await by.reads.nonceUsers(chain.id, connection.solver, nonce, nonce + 1);
+  const users = await workerServices.reads.nonceUsers(chain.id, connection.solver, nonce, nonce + 1);
   expect(users.get(nonce)?.pays).toBeUndefined();
   expect(world.paymentsOf(agreed, world.destination)).toEqual([]);
 });
 
 test("a lost payment that no node can check delays no other payment, and is checked less and less often", async () => {
-  const { world, by, through, abandon } = await aWorld("expiring");
+  const { world, workerServices, through, abandon } = await aWorld("expiring");
   await abandon();
   await abandon();
   const pruned = new RpcFault({ kind: "pruned", method: "getBlock", reason: "the history is gone" });
@@ -115,11 +120,11 @@ test("a lost payment that no node can check delays no other payment, and is chec
     checks += 1;
     throw pruned;
   });
-  await openNonEvmLane(by, connected);
+  await openNonEvmLane(workerServices, connected);
   expect(world.events.of("lost_payment_dead")).toHaveLength(1);
   for (let second = 1; second < 100; second++) {
     world.clock.forward(1_000);
-    await openNonEvmLane(by, connected);
+    await openNonEvmLane(workerServices, connected);
   }
   expect(checks).toBe(7);
   // Each check reminds the operator, who alone can release it.
@@ -129,7 +134,7 @@ test("a lost payment that no node can check delays no other payment, and is chec
 });
 
 test("the operator is reminded of a lost payment that cannot be checked, for whatever reason", async () => {
-  const { world, by, through, abandon } = await aWorld("expiring");
+  const { world, workerServices, through, abandon } = await aWorld("expiring");
   await abandon();
   const reminders = () =>
     world.events.of("payment_unrecorded").flatMap(({ facts }) => (facts["why"] === undefined ? [] : [facts]));
@@ -149,17 +154,17 @@ test("the operator is reminded of a lost payment that cannot be checked, for wha
   expect(reminders()).toHaveLength(3);
   expect(reminders()[0]?.["why"]).toContain(reason);
   const entries = async () => await Promise.resolve([]);
-  await minutes(10, { ...by, journal: { ...by.journal, entries } });
+  await minutes(10, { ...workerServices, journal: { ...workerServices.journal, entries } });
   expect(reminders()).toHaveLength(5);
   expect(reminders().at(-1)?.["why"]).toContain("journal");
   expect(world.events.of("lost_payment_dead")).toEqual([]);
 });
 
 test("a lost payment whose rows were restored by hand is neither checked nor released", async () => {
-  const { world, by, through, connected } = await aWorld("expiring");
+  const { world, workerServices, through, connected } = await aWorld("expiring");
   const { chain, connection } = connected;
-  const agreed = await lostFill(world, by, false);
-  const slot = await by.reads.slotOfLeg("fill", agreed.requestId);
+  const agreed = await lostFill(world, workerServices, false);
+  const slot = await workerServices.reads.slotOfLeg("fill", agreed.requestId);
   if (slot === undefined) throw new Error("the fill has no slot");
   // The note about its nonce stays when the rows are restored.
   await world.pool.query(
@@ -173,10 +178,10 @@ test("a lost payment whose rows were restored by hand is neither checked nor rel
   });
   for (let step = 0; step < 120; step++) {
     world.clock.forward(10_000);
-    await openNonEvmLane(by, checking);
+    await openNonEvmLane(workerServices, checking);
   }
   expect(checks).toBe(0);
   expect(world.events.of("payment_unrecorded")).toEqual([]);
-  const users = await by.reads.nonceUsers(chain.id, connection.solver, slot.nonce, slot.nonce + 1);
+  const users = await workerServices.reads.nonceUsers(chain.id, connection.solver, slot.nonce, slot.nonce + 1);
   expect(users.get(slot.nonce)?.pays).toBe(agreed.requestId);
 });

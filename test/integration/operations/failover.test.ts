@@ -83,24 +83,28 @@ async function failOver({ pool }: EngineWorld, pair: PostgresPair): Promise<void
  * Runs rounds of all watchers and jobs until every request is final.
  * @throws after 40 rounds
  */
-async function untilPaid(world: EngineWorld, by: WorkerServices, all: readonly Agreed[]): Promise<void> {
+async function untilPaid(
+  world: EngineWorld,
+  workerServices: WorkerServices,
+  all: readonly Agreed[],
+): Promise<void> {
   for (let round = 0; round < 40; round++) {
     const isOpen = await Promise.all(
       all.map(async ({ requestId }) => !(await world.status(requestId)).final),
     );
     if (!isOpen.includes(true)) return;
     world.clock.forward(20_000);
-    for (const { connected } of [world.origin, world.destination]) await openLane(by, connected);
-    await world.round(by);
+    for (const { connected } of [world.origin, world.destination]) await openLane(workerServices, connected);
+    await world.round(workerServices);
   }
   const alarms = world.events.all.filter(({ level }) => level !== "happened").slice(-5);
   throw new Error(`requests are not final: ${JSON.stringify(alarms)}`);
 }
 
 /** Services with a node whose pending nonce ignores its mempool, as at many providers. */
-function withoutMempool(by: WorkerServices, { destination }: EngineWorld): WorkerServices {
+function withoutMempool(workerServices: WorkerServices, { destination }: EngineWorld): WorkerServices {
   const { reader } = destination.connected.connection;
-  return withChain(by, destination.connected, {
+  return withChain(workerServices, destination.connected, {
     connection: { reader: { ...reader, nonce: async (account) => await reader.nonce(account, "latest") } },
   });
 }
@@ -122,12 +126,12 @@ test.each(Array.from({ length: SEEDS }, (_, at) => FIRST_SEED + at))(
     const random = randomFrom(seed);
     const { world, pair } = await startWorld();
     const { origin, destination } = world;
-    const by = random() < 0.5 ? withoutMempool(world.services, world) : world.services;
+    const workerServices = random() < 0.5 ? withoutMempool(world.services, world) : world.services;
     const agreed = await deposited(world);
     await pair.catchUp();
     const losesDeposits = random() < 0.3;
     if (losesDeposits) pair.cut();
-    await world.watch(origin, by);
+    await world.watch(origin, workerServices);
     // The standby received only the first `known` payments.
     const known = losesDeposits ? 0 : Math.floor(random() * REQUESTS);
     for (const [at, { requestId }] of agreed.entries()) {
@@ -135,16 +139,16 @@ test.each(Array.from({ length: SEEDS }, (_, at) => FIRST_SEED + at))(
         await pair.catchUp();
         pair.cut();
       }
-      await pay(by, fillLeg, requestId);
+      await pay(workerServices, fillLeg, requestId);
       if (random() < 0.3) await destination.mine();
     }
-    if (random() < 0.3) await world.watch(destination, by);
+    if (random() < 0.3) await world.watch(destination, workerServices);
     await failOver(world, pair);
     if (!HAS_GUARD) await world.pool.query("update lanes set server = null");
     // Otherwise, pending transactions stay in the mempool until the new primary has worked for a while.
     if (random() < 0.5) await destination.mine();
-    else for (let round = 0; round < 3; round++) await openAndWork(world, by);
-    await untilPaid(world, by, agreed);
+    else for (let round = 0; round < 3; round++) await openAndWork(world, workerServices);
+    await untilPaid(world, workerServices, agreed);
 
     for (const request of agreed) {
       expect(await world.paymentsOf(request, destination)).toHaveLength(1);
@@ -153,7 +157,7 @@ test.each(Array.from({ length: SEEDS }, (_, at) => FIRST_SEED + at))(
     }
     // Lanes stay closed for one minute after a failover.
     world.clock.forward(61_000);
-    for (const { connected } of [origin, destination]) await openLane(by, connected);
+    for (const { connected } of [origin, destination]) await openLane(workerServices, connected);
     const { rows } = await world.pool.query<{ held: number }>(
       "select count(*)::int as held from lanes where server <> database_identity()",
     );
@@ -163,18 +167,18 @@ test.each(Array.from({ length: SEEDS }, (_, at) => FIRST_SEED + at))(
 );
 
 /** One round. The destination mines nothing. */
-async function openAndWork(world: EngineWorld, by: WorkerServices): Promise<void> {
+async function openAndWork(world: EngineWorld, workerServices: WorkerServices): Promise<void> {
   world.clock.forward(61_000);
-  for (const { connected } of [world.origin, world.destination]) await openLane(by, connected);
+  for (const { connected } of [world.origin, world.destination]) await openLane(workerServices, connected);
   await world.origin.mine();
-  await world.watch(world.origin, by);
-  await world.work(by);
+  await world.watch(world.origin, workerServices);
+  await world.work(workerServices);
   for (const { requestId } of (
     await world.pool.query<{ requestId: string }>(
       `select request_id as "requestId" from requests where state = 'fillable'`,
     )
   ).rows)
-    await pay(by, fillLeg, requestId).catch(() => undefined);
+    await pay(workerServices, fillLeg, requestId).catch(() => undefined);
 }
 
 test("a session that began on a standby learns the new timeline, and keeps it", async () => {

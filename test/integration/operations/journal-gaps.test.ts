@@ -54,20 +54,20 @@ async function evmFillsWithGap(
   opened.push(async () => await world.stop());
   const { destination, origin } = world;
   const journal = await aJournal();
-  const by = { ...world.services, journal };
-  await openLane(by, destination.connected);
+  const workerServices = { ...world.services, journal };
+  await openLane(workerServices, destination.connected);
   const paid: Agreed[] = [];
   for (let fill = 0; fill < count; fill++) {
     const agreed = await world.quote({ recipient: world.anAddress() });
     await world.pay(agreed);
     await origin.mine();
-    await world.watch(origin, by);
-    await world.work(by);
+    await world.watch(origin, workerServices);
+    await world.work(workerServices);
     paid.push(agreed);
   }
   await destination.mine();
   await forgetPayments(world);
-  const after = { ...by, journal: without(journal, missing) };
+  const after = { ...workerServices, journal: without(journal, missing) };
   for (let round = 0; round < 4; round++) {
     await openLane(after, destination.connected);
     await world.round(after);
@@ -79,11 +79,14 @@ async function evmFillsWithGap(
 test("holds a non-EVM lane whose journal does not reach back to its next nonce", async () => {
   const world = await aNonEvmWorld();
   const journal = await aJournal();
-  const by = { ...world.services, journal };
-  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
-  const [unknown, known] = [await lostFill(world, by, false), await lostFill(world, by, false)];
+  const workerServices = { ...world.services, journal };
+  for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
+  const [unknown, known] = [
+    await lostFill(world, workerServices, false),
+    await lostFill(world, workerServices, false),
+  ];
   await forgetPayments(world);
-  const after = { ...by, journal: without(journal, 0) };
+  const after = { ...workerServices, journal: without(journal, 0) };
   for (let round = 0; round < 6; round++) await openAndRound(world, after);
   for (const agreed of [unknown, known]) {
     expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
@@ -91,7 +94,7 @@ test("holds a non-EVM lane whose journal does not reach back to its next nonce",
   }
   expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("has the payment with nonce 0");
   // The complete journal restores both payments.
-  for (let round = 0; round < 12; round++) await openAndRound(world, by);
+  for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
   for (const { requestId } of [unknown, known])
     expect((await world.status(requestId)).status).toBe("success");
 });
@@ -105,13 +108,13 @@ test("explains EVM nonces below the oldest entry of the journal before it restor
 test("holds a non-EVM lane whose journal lacks a payment between others", async () => {
   const world = await aNonEvmWorld();
   const journal = await aJournal();
-  const by = { ...world.services, journal };
-  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
-  const first = await lostFill(world, by, false);
-  const unknown = await lostFill(world, by, false);
-  const last = await lostFill(world, by, false);
+  const workerServices = { ...world.services, journal };
+  for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
+  const first = await lostFill(world, workerServices, false);
+  const unknown = await lostFill(world, workerServices, false);
+  const last = await lostFill(world, workerServices, false);
   await forgetPayments(world);
-  const after = { ...by, journal: without(journal, 1) };
+  const after = { ...workerServices, journal: without(journal, 1) };
   for (let round = 0; round < 6; round++) await openAndRound(world, after);
   for (const agreed of [first, unknown, last])
     expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
@@ -122,7 +125,7 @@ test("holds a non-EVM lane whose journal lacks a payment between others", async 
     /has the payment with nonce 1: .* set `next_nonce` of the lane to 2 /,
   );
   // The complete journal restores all payments.
-  for (let round = 0; round < 12; round++) await openAndRound(world, by);
+  for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
   for (const agreed of [first, unknown, last]) {
     expect((await world.status(agreed.requestId)).status).toBe("success");
     expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
@@ -142,12 +145,13 @@ test("enters payments again that Redis has lost, so that a later failover of Pos
   for (const connected of before.chains.nonEvmChains) await openNonEvmLane(before, connected);
   const agreed = await lostFill(world, before, false);
   const journal = await aJournal();
-  const by = { ...world.services, journal };
+  const workerServices = { ...world.services, journal };
   // The first round starts the new journal.
   for (let round = 0; round < 2; round++)
-    for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+    for (const connected of workerServices.chains.nonEvmChains)
+      await openNonEvmLane(workerServices, connected);
   await forgetPayments(world);
-  for (let round = 0; round < 12; round++) await openAndRound(world, by);
+  for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
   expect(world.events.of("payment_restored")).toHaveLength(1);
   expect((await world.status(agreed.requestId)).status).toBe("success");
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
@@ -187,10 +191,10 @@ async function loseFill({ pool }: NonEvmWorld, slot: Slot): Promise<void> {
 /** A paid request whose fill has a nonce, but was not broadcast because Redis was down. */
 async function reserveWithoutRedis(
   world: NonEvmWorld,
-  by: Awaited<ReturnType<typeof openLanes>>,
+  workerServices: Awaited<ReturnType<typeof openLanes>>,
 ): Promise<AgreedOnNonEvmChains> {
   const enter = async () => await Promise.reject(new Error("Redis is down"));
-  const withoutRedis = { ...by, journal: { ...by.journal, enter } };
+  const withoutRedis = { ...workerServices, journal: { ...workerServices.journal, enter } };
   const agreed = await world.agree();
   world.pay(agreed);
   world.origin.network.mineUntilFinal();
@@ -201,10 +205,10 @@ async function reserveWithoutRedis(
 
 async function expectPaidOnce(
   world: NonEvmWorld,
-  by: NonEvmWorld["services"],
+  workerServices: NonEvmWorld["services"],
   agreed: AgreedOnNonEvmChains,
 ): Promise<void> {
-  for (let round = 0; round < 12; round++) await openAndRound(world, by);
+  for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
   expect(world.events.of("lane_held")).toEqual([]);
   expect((await world.status(agreed.requestId)).status).toBe("success");
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
@@ -221,16 +225,19 @@ async function restoreOlderDatabase(
 }
 
 async function openLanes({ services }: Pick<NonEvmWorld, "services">, journal: PaymentJournal) {
-  const by = { ...services, journal };
-  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
-  return by;
+  const workerServices = { ...services, journal };
+  for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
+  return workerServices;
 }
 
-async function paidFill(world: NonEvmWorld, by: NonEvmWorld["services"]): Promise<AgreedOnNonEvmChains> {
+async function paidFill(
+  world: NonEvmWorld,
+  workerServices: NonEvmWorld["services"],
+): Promise<AgreedOnNonEvmChains> {
   const agreed = await world.agree();
   world.pay(agreed);
-  for (let round = 0; round < 12; round++) await openAndRound(world, by);
-  expect((await by.reads.slotOfLeg("fill", agreed.requestId))?.state).toBe("final");
+  for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
+  expect((await workerServices.reads.slotOfLeg("fill", agreed.requestId))?.state).toBe("final");
   return agreed;
 }
 
@@ -238,19 +245,19 @@ test("pays nothing again if Redis lost payments that became final, and then an o
   const world = await aNonEvmWorld();
   const { prefix } = testRedis();
   const journal = await aJournal(prefix);
-  const by = await openLanes(world, journal);
+  const workerServices = await openLanes(world, journal);
   const lane = laneOf(world);
   const [known, second, third] = [
-    await paidFill(world, by),
-    await paidFill(world, by),
-    await paidFill(world, by),
+    await paidFill(world, workerServices),
+    await paidFill(world, workerServices),
+    await paidFill(world, workerServices),
   ];
   await losePaymentsInRedis(prefix, 1);
   expect(await journal.mark(...lane)).toBe(1);
   await openLanes(world, journal);
   expect(await journal.mark(...lane)).toBe(3);
   await restoreOlderDatabase(world, third, second);
-  for (let round = 0; round < 6; round++) await openAndRound(world, by);
+  for (let round = 0; round < 6; round++) await openAndRound(world, workerServices);
   for (const agreed of [known, second, third])
     expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   for (const agreed of [second, third]) expect(world.paymentsOf(agreed, world.origin)).toEqual([]);
@@ -261,36 +268,36 @@ test("does not wait for a payment that was only reserved when Redis and the data
   const world = await aNonEvmWorld();
   const { prefix } = testRedis();
   const journal = await aJournal(prefix);
-  const by = await openLanes(world, journal);
-  await paidFill(world, by);
-  const reserved = await reserveWithoutRedis(world, by);
+  const workerServices = await openLanes(world, journal);
+  await paidFill(world, workerServices);
+  const reserved = await reserveWithoutRedis(world, workerServices);
   expect(world.paymentsOf(reserved, world.destination)).toEqual([]);
   await losePaymentsInRedis(prefix, 0);
   await openLanes(world, journal);
   expect(await journal.mark(...laneOf(world))).toBe(1);
   await forgetPayments(world);
-  await expectPaidOnce(world, by, reserved);
+  await expectPaidOnce(world, workerServices, reserved);
 });
 
 test("does not wait for a payment that ended without a broadcast when Redis and the database lost it", async () => {
   const world = await aNonEvmWorld();
   const { prefix } = testRedis();
   const journal = await aJournal(prefix);
-  const by = await openLanes(world, journal);
+  const workerServices = await openLanes(world, journal);
   const lane = laneOf(world);
-  await paidFill(world, by);
-  const refused = await reserveWithoutRedis(world, by);
+  await paidFill(world, workerServices);
+  const refused = await reserveWithoutRedis(world, workerServices);
   const slot = await slotOfFill(world, refused.requestId);
   // A signing policy refused the payment, so it was never signed.
   await world.pool.query("delete from attempts where slot_id = $1", [slot.id]);
   await world.pool.query("update slots set state = 'dead' where id = $1", [slot.id]);
   await losePaymentsInRedis(prefix, 0);
   await openLanes(world, journal);
-  expect((await by.reads.lane(...lane))?.nextNonce).toBe(2);
+  expect((await workerServices.reads.lane(...lane))?.nextNonce).toBe(2);
   expect(await journal.mark(...lane)).toBe(1);
   await loseFill(world, slot);
   await forgetPayments(world);
-  await expectPaidOnce(world, by, refused);
+  await expectPaidOnce(world, workerServices, refused);
 });
 
 test("marks the nonce of a payment whose rows were not restored when Redis has lost the lane", async () => {

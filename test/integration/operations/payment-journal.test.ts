@@ -175,19 +175,20 @@ test.each(["expiring", "outputs"] as const)(
   async (kind) => {
     const world = await startNonEvmWorld({ destination: kind });
     opened.push(async () => await world.stop());
-    const by = { ...world.services, journal: await aJournal() };
-    for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
-    const agreed = await lostFill(world, by);
+    const workerServices = { ...world.services, journal: await aJournal() };
+    for (const connected of workerServices.chains.nonEvmChains)
+      await openNonEvmLane(workerServices, connected);
+    const agreed = await lostFill(world, workerServices);
     // Until then, no job may pay on this lane.
-    await world.round(by);
-    for (let round = 0; round < 12; round++) await openAndRound(world, by);
+    await world.round(workerServices);
+    for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
     expect((await world.status(agreed.requestId)).status).toBe("success");
     expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
     expect(world.paymentsOf(agreed, world.origin)).toEqual([]);
     expect(world.events.of("payment_restored")).toHaveLength(1);
     const next = await world.agree();
     world.pay(next);
-    for (let round = 0; round < 12; round++) await openAndRound(world, by);
+    for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
     expect((await world.status(next.requestId)).status).toBe("success");
   },
 );
@@ -218,17 +219,17 @@ test.each<readonly [string, (entry: JournalEntry) => JournalEntry]>([
   const world = await startNonEvmWorld();
   opened.push(async () => await world.stop());
   const journal = await aJournal();
-  const by = { ...world.services, journal };
-  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
-  const agreed = await lostFill(world, by);
+  const workerServices = { ...world.services, journal };
+  for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
+  const agreed = await lostFill(world, workerServices);
   const entries: PaymentJournal["entries"] = async (...args) => (await journal.entries(...args)).map(forge);
-  const forged = { ...by, journal: { ...journal, entries } };
+  const forged = { ...workerServices, journal: { ...journal, entries } };
   for (let round = 0; round < 4; round++) await openAndRound(world, forged);
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
-  expect(await by.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
+  expect(await workerServices.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
   expect(world.events.of("payment_restored")).toEqual([]);
   expect(world.events.of("journal_entry_refused").length).toBeGreaterThan(0);
-  for (let round = 0; round < 12; round++) await openAndRound(world, by);
+  for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
   expect((await world.status(agreed.requestId)).status).toBe("success");
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
@@ -242,8 +243,8 @@ test("holds a non-EVM lane after a failover that also lost the journal, until th
   world.pay(first);
   for (let round = 0; round < 6; round++) await openAndRound(world, before);
   const agreed = await lostFill(world, before);
-  const by = { ...world.services, journal: await aJournal() };
-  for (let round = 0; round < 20; round++) await openAndRound(world, by);
+  const workerServices = { ...world.services, journal: await aJournal() };
+  for (let round = 0; round < 20; round++) await openAndRound(world, workerServices);
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   expect(world.paymentsOf(agreed, world.origin)).toEqual([]);
@@ -252,24 +253,24 @@ test("holds a non-EVM lane after a failover that also lost the journal, until th
   const next = await world.agree();
   world.pay(next);
   await world.pool.query("update requests set state = 'failed' where request_id = $1", [agreed.requestId]);
-  for (let round = 0; round < 12; round++) await openAndRound(world, by);
+  for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
   expect((await world.status(next.requestId)).status).toBe("success");
 });
 
 test("waits for the request of a lost payment, counted from the failover, regardless of the payment's age", async () => {
   const world = await startNonEvmWorld();
   opened.push(async () => await world.stop());
-  const by = { ...world.services, journal: await aJournal() };
-  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
-  const { requestId } = await lostFill(world, by);
+  const workerServices = { ...world.services, journal: await aJournal() };
+  for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
+  const { requestId } = await lostFill(world, workerServices);
   const become = async (state: string) =>
     await world.pool.query("update requests set state = $2 where request_id = $1", [requestId, state]);
   await become("depositing");
   world.clock.forward(3600_000);
-  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+  for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
   expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("will be restored once request");
   await become("fillable");
-  for (let round = 0; round < 6; round++) await openAndRound(world, by);
+  for (let round = 0; round < 6; round++) await openAndRound(world, workerServices);
   expect(world.events.of("payment_unrecorded")).toEqual([]);
   expect((await world.status(requestId)).status).toBe("success");
 });
@@ -279,22 +280,22 @@ test("abandons a lost sweep without mistaking it for the payment of its order", 
   opened.push(async () => await world.stop());
   const { destination, origin, solver } = world;
   const journal = await aJournal();
-  const by = { ...world.services, journal };
-  await openLane(by, destination.connected);
+  const workerServices = { ...world.services, journal };
+  await openLane(workerServices, destination.connected);
   const agreed = await world.quote();
   const { requestId, terms } = agreed;
   await world.pay(agreed);
   await origin.mine();
-  await world.watch(origin, by);
-  await world.work(by);
-  const nonce = (await by.reads.slotOfLeg("fill", requestId))?.nonce ?? 0;
+  await world.watch(origin, workerServices);
+  await world.work(workerServices);
+  const nonce = (await workerServices.reads.slotOfLeg("fill", requestId))?.nonce ?? 0;
   await forgetPayments(world);
   const asSweep = ({ plan, ...entry }: JournalEntry): JournalEntry => ({
     ...entry,
     plan: { ...plan, leg: { kind: "sweep", id: "999", requestId } },
   });
   const after = {
-    ...by,
+    ...workerServices,
     journal: { ...journal, entries: async (...of: Lane) => (await journal.entries(...of)).map(asSweep) },
   };
   await openLane(after, destination.connected);
@@ -306,9 +307,14 @@ test("abandons a lost sweep without mistaking it for the payment of its order", 
   world.clock.forward(700_000);
   await openLane(after, destination.connected);
   const [{ id }, { address }] = [destination.chain, solver];
-  expect((await by.reads.nonceUsers(id, address, nonce, nonce + 1)).get(nonce)?.pays).toBeUndefined();
-  expect(await by.reads.lane(id, address)).toMatchObject({ nextNonce: nonce + 1, isReconciled: true });
-  expect(await by.reads.lostPayment(id, requestId, [address], terms.orderId)).toBeUndefined();
+  expect(
+    (await workerServices.reads.nonceUsers(id, address, nonce, nonce + 1)).get(nonce)?.pays,
+  ).toBeUndefined();
+  expect(await workerServices.reads.lane(id, address)).toMatchObject({
+    nextNonce: nonce + 1,
+    isReconciled: true,
+  });
+  expect(await workerServices.reads.lostPayment(id, requestId, [address], terms.orderId)).toBeUndefined();
 });
 
 test("restores lost bytes of a canceled payment, and counts a restored payment against its day", async () => {
@@ -316,44 +322,44 @@ test("restores lost bytes of a canceled payment, and counts a restored payment a
   opened.push(async () => await world.stop());
   const limit = { key: undefined, chainId: undefined, transactionUsd: undefined, maxFeePerGasWei: undefined };
   const spendingLimits = [{ ...limit, dayUsd: 10n ** 30n }];
-  const by = { ...world.services, journal: await aJournal(), spendingLimits };
-  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
-  const { requestId } = await lostFill(world, by);
+  const workerServices = { ...world.services, journal: await aJournal(), spendingLimits };
+  for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
+  const { requestId } = await lostFill(world, workerServices);
   await world.pool.query("truncate spent_slots, spent_days");
-  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
-  const restored = await by.reads.slotOfLeg("fill", requestId);
+  for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
+  const restored = await workerServices.reads.slotOfLeg("fill", requestId);
   const { rows } = await world.pool.query("select * from spent_slots where slot_id = $1", [restored?.id]);
   expect(rows).toHaveLength(1);
   await world.pool.query("delete from attempts");
   await world.pool.query("update slots set cancel_reason = 'TRANSACTION_NOT_INCLUDED'");
   await world.pool.query("update lanes set server = 'a former server'");
-  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
-  expect((await by.reads.slotOfLeg("fill", requestId))?.attempts).toHaveLength(1);
+  for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
+  expect((await workerServices.reads.slotOfLeg("fill", requestId))?.attempts).toHaveLength(1);
 });
 
 test("broadcasts an abandoned payment again instead of a cancel transaction at its nonce", async () => {
   const world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
   opened.push(async () => await world.stop());
   const { destination, origin, solver } = world;
-  const by = { ...world.services, journal: await aJournal() };
-  await openLane(by, destination.connected);
+  const workerServices = { ...world.services, journal: await aJournal() };
+  await openLane(workerServices, destination.connected);
   const fill = async () => {
     const agreed = await world.quote({ recipient: world.anAddress() });
     await world.pay(agreed);
     await origin.mine();
-    await world.watch(origin, by);
-    await world.work(by);
+    await world.watch(origin, workerServices);
+    await world.work(workerServices);
     return agreed;
   };
   const lost = await fill();
-  const txHash = (await by.reads.slotOfLeg("fill", lost.requestId))?.attempts[0]?.txHash;
+  const txHash = (await workerServices.reads.slotOfLeg("fill", lost.requestId))?.attempts[0]?.txHash;
   await forgetPayments(world);
   await world.pool.query("update requests set state = 'failed' where request_id = $1", [lost.requestId]);
-  await openLane(by, destination.connected);
+  await openLane(workerServices, destination.connected);
   expect(world.events.of("payment_unrecorded")).toHaveLength(1);
   await destination.client.request({ method: "anvil_dropTransaction", params: [txHash] } as never);
   const next = await fill();
-  await world.maintainLaneOf(destination, by);
+  await world.maintainLaneOf(destination, workerServices);
   await destination.mine();
   for (const agreed of [lost, next]) expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
   expect((await destination.sentBy(solver.address)).map(({ input }) => input)).not.toContain("0x");
@@ -363,22 +369,22 @@ test("pays a request again once its abandoned payment is dead on the chain", asy
   const world = await startNonEvmWorld({ destination: "expiring" });
   opened.push(async () => await world.stop());
   const { network, chain } = world.destination;
-  const by = { ...world.services, journal: await aJournal() };
-  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
-  const agreed = await lostFill(world, by);
+  const workerServices = { ...world.services, journal: await aJournal() };
+  for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
+  const agreed = await lostFill(world, workerServices);
   const become = async (state: string) =>
     await world.pool.query("update requests set state = $2 where request_id = $1", [agreed.requestId, state]);
   // The payment can no longer be restored, and no node has it.
   await become("failed");
   network.dropPool();
-  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+  for (const connected of workerServices.chains.nonEvmChains) await openNonEvmLane(workerServices, connected);
   expect(world.events.of("payment_unrecorded")).toHaveLength(1);
   await become("fillable");
-  for (let round = 0; round < 2; round++) await openAndRound(world, by);
+  for (let round = 0; round < 2; round++) await openAndRound(world, workerServices);
   expect(world.paymentsOf(agreed, world.destination)).toEqual([]);
   expect(world.events.of("lost_payment_dead")).toEqual([]);
   network.mine(200);
-  for (let round = 0; round < 12; round++) await openAndRound(world, by);
+  for (let round = 0; round < 12; round++) await openAndRound(world, workerServices);
   expect(world.events.of("lost_payment_dead").map(({ facts }) => facts["chain"])).toEqual([chain.name]);
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   expect((await world.status(agreed.requestId)).status).toBe("success");
@@ -389,15 +395,15 @@ test("opens an EVM lane without a journal once the chain showed no unknown payme
   opened.push(async () => await world.stop());
   const { destination, services } = world;
   const { chain, connected } = destination;
-  const by = { ...services, journal: await aJournal() };
+  const workerServices = { ...services, journal: await aJournal() };
   await world.pool.query("update lanes set server = 'a former server'");
   const isOpen = async () =>
     (await services.reads.lane(chain.id, services.signer.address))?.isReconciled === true;
   for (let block = 0; block < 4; block++) {
-    await openLane(by, connected);
+    await openLane(workerServices, connected);
     expect(await isOpen(), `block ${block}`).toBe(false);
     await destination.mine();
   }
-  await openLane(by, connected);
+  await openLane(workerServices, connected);
   expect(await isOpen()).toBe(true);
 });

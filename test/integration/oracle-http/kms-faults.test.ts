@@ -69,7 +69,8 @@ function failAfter(passed: number, fault: KmsFault): void {
   kms.onCall((operation) => (operation === "Sign" && calls++ >= passed ? fault : undefined));
 }
 
-const strangers = Buffer.from(oracleSigner(1).address.slice(2), "hex");
+/** The bytes of an address, which are no signature. */
+const notASignature = Buffer.from(oracleSigner(1).address.slice(2), "hex");
 const faults: readonly [string, KmsFault][] = [
   ["throttled", { kind: "throttle" }],
   ["failing", { kind: "internal" }],
@@ -78,7 +79,7 @@ const faults: readonly [string, KmsFault][] = [
   ["answering without a signature", { kind: "answer", fields: { Signature: undefined } }],
   [
     "answering with bytes that sign nothing",
-    { kind: "answer", fields: { Signature: strangers.toString("base64") } },
+    { kind: "answer", fields: { Signature: notASignature.toString("base64") } },
   ],
 ];
 
@@ -99,7 +100,7 @@ test.each([1, 2])("returns no signature if the service fails after %i of three",
   const before = world.signatures.count;
   failAfter(passed, { kind: "answer", fields: { Signature: undefined } });
   mustBeUnavailable(await ask(world));
-  // Of the three signatures, only `passed` were made.
+  // The oracle tried to make all three signatures, but only `passed` succeeded.
   await expect.poll(() => world.signatures.count - before).toBe(SIGNATURES);
   expect(kms.calls("Sign")).toBe(SIGNATURES);
 });

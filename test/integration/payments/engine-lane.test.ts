@@ -30,12 +30,15 @@ beforeEach(async () => {
 afterEach(async () => await world.stop());
 
 /** A request whose fill was just broadcast and is pending. */
-async function aSubmittedFill(ask: Ask = {}, by: WorkerServices = world.services): Promise<Agreed> {
+async function aSubmittedFill(
+  ask: Ask = {},
+  workerServices: WorkerServices = world.services,
+): Promise<Agreed> {
   const agreed = await world.quote({ recipient: world.anAddress(), ...ask });
   await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
-  await world.work(by);
+  await world.work(workerServices);
   return agreed;
 }
 
@@ -121,9 +124,9 @@ test("at the chain's fee cap, no higher fee is signed and the same bytes are bro
   const agreed = await aSubmittedFill();
   const capped = { ...destination.chain, fees: { ...destination.chain.fees, maxFeePerGasWei: 1n } };
   const connected = { ...destination.connected, chain: capped };
-  const by = { ...world.services, chains: { ...world.services.chains, get: () => connected } };
+  const workerServices = { ...world.services, chains: { ...world.services.chains, get: () => connected } };
   clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
-  await world.maintainLaneOf(destination, by);
+  await world.maintainLaneOf(destination, workerServices);
   expect((await slotOf(agreed)).attempts).toHaveLength(1);
   await destination.mine();
   await world.watch(destination);
@@ -183,11 +186,11 @@ test("a fill whose bytes the node permanently refuses is canceled at its nonce, 
       },
     },
   };
-  const by: WorkerServices = {
+  const workerServices: WorkerServices = {
     ...world.services,
     chains: { ...others, get: (id) => (id === destination.chain.id ? refusing : others.get(id)) },
   };
-  const refused = await aSubmittedFill({ refundTo: world.anAddress() }, by);
+  const refused = await aSubmittedFill({ refundTo: world.anAddress() }, workerServices);
   expect(refusals).toBe(1);
   const behind = await aSubmittedFill();
   expect((await slotOf(behind)).nonce).toBe((await slotOf(refused)).nonce + 1);
@@ -345,7 +348,7 @@ test("refunds nothing if the node has lost the receipt of a paid nonce", async (
       reader: { ...reader, receipt: async () => undefined },
     },
   };
-  const by: WorkerServices = {
+  const workerServices: WorkerServices = {
     ...world.services,
     chains: {
       ...world.services.chains,
@@ -353,8 +356,8 @@ test("refunds nothing if the node has lost the receipt of a paid nonce", async (
     },
   };
   for (let block = 0; block < 8; block++) {
-    await world.watch(destination, by);
-    await world.work(by);
+    await world.watch(destination, workerServices);
+    await world.work(workerServices);
     await destination.mine();
   }
   expect((await world.request(agreed.requestId)).state.name).toBe("submitted");
@@ -630,11 +633,11 @@ test("a deposit whose lost fill was mined is not refunded while the destination'
     ...services,
     signer: { ...services.signer, address: world.anAddress() },
   };
-  const attempt = async (by: WorkerServices): Promise<unknown> =>
-    await pay(by, fillLeg, agreed.requestId).catch((error: unknown) => error);
-  for (const by of [silent, disabled]) {
+  const attempt = async (workerServices: WorkerServices): Promise<unknown> =>
+    await pay(workerServices, fillLeg, agreed.requestId).catch((error: unknown) => error);
+  for (const workerServices of [silent, disabled]) {
     for (let round = 0; round < 10; round++) {
-      await attempt(by);
+      await attempt(workerServices);
       clock.forward(inventoryWaitMs / 4);
     }
     expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
@@ -643,7 +646,7 @@ test("a deposit whose lost fill was mined is not refunded while the destination'
   expect(await attempt(disabled)).toMatchObject({ why: expect.stringContaining("not enabled") });
   // If nothing had been paid, the deposit would be refunded after this deadline.
   clock.forward(agreed.terms.fillDeadlineMs);
-  for (const by of [silent, disabled, unknownSolver, services]) await attempt(by);
+  for (const workerServices of [silent, disabled, unknownSolver, services]) await attempt(workerServices);
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
   for (let round = 0; round < 4; round++) await world.round();
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
@@ -849,7 +852,7 @@ test("raises each event of a payment once, although a second process read the la
   const agreed = await aSubmittedFill();
   const track = async (...processes: readonly WorkerServices[]) => {
     const trail = await loadTrail(world.services, connected);
-    for (const by of processes) await trackLane(by, connected, trail);
+    for (const workerServices of processes) await trackLane(workerServices, connected, trail);
   };
   const beforeMined = await readBefore();
   await destination.mine();

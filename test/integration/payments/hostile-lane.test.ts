@@ -62,7 +62,7 @@ test("a payment that every node refuses is canceled at its nonce, whatever the e
   const { destination, clock, services } = world;
   const { writer } = destination.connected.connection;
   let refused: Hex | undefined;
-  const by = sendingBy(async (raw) => {
+  const workerServices = sendingBy(async (raw) => {
     refused ??= raw;
     if (raw !== refused) return await writer.broadcast(raw);
     const reason =
@@ -70,14 +70,14 @@ test("a payment that every node refuses is canceled at its nonce, whatever the e
     throw new RpcFault({ kind: "refused", method: "eth_sendRawTransaction", reason });
   });
   const odd = await aDeposit();
-  await expect(world.work(by)).rejects.toThrow("in-flight");
+  await expect(world.work(workerServices)).rejects.toThrow("in-flight");
   const behind = await aDeposit();
-  await world.work(by);
+  await world.work(workerServices);
   await mineDestination();
   expect(await statusOf(behind)).toBe("submitted");
 
   clock.forward(services.enginePolicy.stuckAfterMs + 1);
-  await world.maintainLaneOf(destination, by);
+  await world.maintainLaneOf(destination, workerServices);
   expect((await slotOf(odd))?.attempts.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
   await mineDestination();
   expect(await statusOf(behind)).toBe("success");
@@ -93,17 +93,17 @@ test("a stuck payment is replaced in time although its bytes are broadcast again
   const { stuckAfterMs, rebroadcastIntervalMs } = services.enginePolicy;
   const agreed = await aDeposit();
   let broadcasts = 0;
-  const by = sendingBy(async (raw) => {
+  const workerServices = sendingBy(async (raw) => {
     broadcasts++;
     return await destination.connected.connection.writer.broadcast(raw);
   });
-  await world.work(by);
+  await world.work(workerServices);
   const first = (await slotOf(agreed))?.attempts[0]?.maxFeePerGas ?? 0n;
   await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: first * 3n });
   await mineDestination();
   for (let passedMs = 0; passedMs <= stuckAfterMs; passedMs += 2_000) {
     clock.forward(2_000);
-    await world.maintainLaneOf(destination, by);
+    await world.maintainLaneOf(destination, workerServices);
   }
   expect(broadcasts, "the first bytes were broadcast again meanwhile").toBeGreaterThan(
     Math.floor(stuckAfterMs / (rebroadcastIntervalMs + 2_000)),
@@ -121,7 +121,7 @@ test("at the fee cap, broadcasts a cancel transaction at an abandoned payment's 
   const [payment] = (await slotOf(agreed))?.attempts ?? [];
   const { fees } = destination.chain;
   const sent: Hex[] = [];
-  const by = withChain(services, destination.connected, {
+  const workerServices = withChain(services, destination.connected, {
     chain: { fees: { ...fees, maxFeePerGasWei: payment?.maxFeePerGas ?? 0n } },
     connection: {
       writer: {
@@ -133,7 +133,7 @@ test("at the fee cap, broadcasts a cancel transaction at an abandoned payment's 
     },
   });
   clock.forward(120_000 + services.enginePolicy.cancelAfterDeadlineMs + 1_000);
-  await world.maintainLaneOf(destination, by);
+  await world.maintainLaneOf(destination, workerServices);
   const { attempts } = (await slotOf(agreed)) ?? {};
   expect(attempts?.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
   expect(sent).toEqual([attempts?.[1]?.raw]);
@@ -149,23 +149,23 @@ test("a cancel transaction that the node rejects is broadcast again at the usual
   const { destination, clock, services } = world;
   const { rebroadcastIntervalMs, stuckAfterMs } = services.enginePolicy;
   let broadcasts = 0;
-  const by = sendingBy(async () => {
+  const workerServices = sendingBy(async () => {
     broadcasts++;
     return { kind: "rejected", reason: "in-flight transaction limit reached" };
   });
   const agreed = await aDeposit();
-  await world.work(by);
-  await world.maintainLaneOf(destination, by);
+  await world.work(workerServices);
+  await world.maintainLaneOf(destination, workerServices);
   expect((await slotOf(agreed))?.attempts.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
   for (let passedMs = 1_000; passedMs < stuckAfterMs; passedMs += 1_000) {
     clock.forward(1_000);
-    await world.maintainLaneOf(destination, by);
+    await world.maintainLaneOf(destination, workerServices);
   }
   // The payment, its cancel transaction and the repetitions were broadcast.
   expect(broadcasts).toBeGreaterThan(2);
   expect(broadcasts).toBeLessThanOrEqual(2 + stuckAfterMs / rebroadcastIntervalMs);
   clock.forward(1_000);
-  await world.maintainLaneOf(destination, by);
+  await world.maintainLaneOf(destination, workerServices);
   expect((await slotOf(agreed))?.attempts.map(({ kind }) => kind)).toEqual(["pay", "noop", "noop"]);
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "refund" });
 });
@@ -176,7 +176,7 @@ test("a payment that is stuck at the fee cap is broadcast again at the usual int
   const agreed = await aDeposit();
   await world.work();
   let broadcasts = 0;
-  const by = withChain(services, destination.connected, {
+  const workerServices = withChain(services, destination.connected, {
     chain: { fees: { ...destination.chain.fees, maxFeePerGasWei: 1n } },
     connection: {
       writer: {
@@ -189,7 +189,7 @@ test("a payment that is stuck at the fee cap is broadcast again at the usual int
   });
   clock.forward(stuckAfterMs + 1);
   for (let passedMs = 0; passedMs <= 2 * rebroadcastIntervalMs; passedMs += 1_000) {
-    await world.maintainLaneOf(destination, by);
+    await world.maintainLaneOf(destination, workerServices);
     clock.forward(1_000);
   }
   expect((await slotOf(agreed))?.attempts).toHaveLength(1);

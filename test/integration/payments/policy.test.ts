@@ -41,22 +41,22 @@ function limited(limits: Partial<Record<keyof LaneLimits, number>>): WorkerServi
 }
 
 /** A request of 100 USDC whose deposit was just seen. */
-async function deposited(by: WorkerServices, ask = {}): Promise<Agreed> {
+async function deposited(workerServices: WorkerServices, ask = {}): Promise<Agreed> {
   const agreed = await world.quote({ recipient: world.anAddress(), ttl: 7 * 24 * 3600, ...ask });
   await world.pay(agreed);
   await world.origin.mine();
-  await world.watch(world.origin, by);
-  await world.work(by);
+  await world.watch(world.origin, workerServices);
+  await world.work(workerServices);
   return agreed;
 }
 
 const received = async ({ terms }: Agreed): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
-async function rounds(by: WorkerServices, count = 6): Promise<void> {
+async function rounds(workerServices: WorkerServices, count = 6): Promise<void> {
   for (let round = 0; round < count; round++) {
     world.clock.forward(3_000);
-    await world.round(by);
+    await world.round(workerServices);
   }
 }
 
@@ -106,10 +106,10 @@ async function plantClaim(
 
 test("planted slots move no funds, planted payouts move at most the daily limit, and cancel transactions use their nonces", async () => {
   const { destination, usdc, services } = world;
-  const by = limited({ dayUsd: 150 });
+  const workerServices = limited({ dayUsd: 150 });
   const thief = world.anAddress();
-  const agreed = await deposited(by);
-  await rounds(by);
+  const agreed = await deposited(workerServices);
+  await rounds(workerServices);
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
   const other = await world.quote({ recipient: world.anAddress() });
   await plant({ call: transferCall(usdc, thief, 10_000_000n) });
@@ -139,10 +139,10 @@ test("planted slots move no funds, planted payouts move at most the daily limit,
   );
   await world.pool.query("delete from spent_days");
   world.clock.forward(services.enginePolicy.stuckAfterMs + 1);
-  await world.maintainLaneOf(destination, by);
+  await world.maintainLaneOf(destination, workerServices);
   // No ledger has the planted claims. From now on only their slots matter.
   await world.pool.query("delete from claims");
-  await rounds(by, 8);
+  await rounds(workerServices, 8);
   expect(await destination.balance(thief, usdc)).toBe(40_000_000n);
   expect(await destination.balance(thief, NATIVE_CURRENCY)).toBe(0n);
   const { rows } = await world.pool.query(
@@ -161,15 +161,15 @@ test("planted slots move no funds, planted payouts move at most the daily limit,
   );
   expect(ended.rows).toEqual([]);
   // The process still counts 140 of the 150 USD, although the rows were deleted from the database.
-  const second = await deposited(by);
-  await rounds(by);
+  const second = await deposited(workerServices);
+  await rounds(workerServices);
   expect(await received(second)).toBe(0n);
 });
 
 test("a fill above the daily limit waits, is reported as held, and is paid the next day", async () => {
-  const by = limited({ dayUsd: 150 });
-  const [first, second] = [await deposited(by), await deposited(by)];
-  await rounds(by);
+  const workerServices = limited({ dayUsd: 150 });
+  const [first, second] = [await deposited(workerServices), await deposited(workerServices)];
+  await rounds(workerServices);
   expect([await received(first), await received(second)]).toEqual([
     first.terms.destination.expectedAmount,
     0n,
@@ -188,7 +188,7 @@ test("a fill above the daily limit waits, is reported as held, and is paid the n
     expect.objectContaining({ held_payment: "fill", request_id: second.requestId, rule: "day" }),
   );
   world.clock.forward(DAY_MS);
-  await rounds(by);
+  await rounds(workerServices);
   expect(await received(second)).toBe(second.terms.destination.expectedAmount);
   expect(await world.status(second.requestId)).not.toHaveProperty("heldReason");
 });
@@ -229,37 +229,43 @@ test("two workers share one daily limit, and a payment that was never made relea
 });
 
 test("counts a fill once if its process crashed before signing and its price then rose", async () => {
-  const by = limited({ dayUsd: 150 });
+  const workerServices = limited({ dayUsd: 150 });
   const signDigest = async () => await Promise.reject(new Error("the process died"));
-  const dying = { ...by, signer: { ...by.signer, signDigest } };
+  const dying = { ...workerServices, signer: { ...workerServices.signer, signDigest } };
   const agreed = await world.quote({ recipient: world.anAddress(), ttl: 7 * 24 * 3600 });
   await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin, dying);
   await world.work(dying).catch(() => undefined);
-  expect((await by.reads.slotOfLeg("fill", agreed.requestId))?.attempts).toEqual([]);
+  expect((await workerServices.reads.slotOfLeg("fill", agreed.requestId))?.attempts).toEqual([]);
   world.prices.set("usd-coin", "1.01");
-  world.clock.forward(by.enginePolicy.orphanedAfterMs + 1);
-  await rounds(by);
+  world.clock.forward(workerServices.enginePolicy.orphanedAfterMs + 1);
+  await rounds(workerServices);
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
 test("a fill waits until the next day even if only the process's memory counts the limit as spent", async () => {
   const { destination, services, clock, usdc } = world;
-  const by = limited({ dayUsd: 150 });
+  const workerServices = limited({ dayUsd: 150 });
   const call = transferCall(usdc, world.anAddress(), 1n);
   const outflow = { currency: usdc, amount: 1n };
   const { address: sender } = services.signer;
   // In the database alone, another process released the amount of an unpaid payment.
   const payment = { id: "0", chainId: destination.chain.id, sender, nonce: 0, call, outflow };
   const day = Math.floor(clock.nowMs() / DAY_MS);
-  by.spentMemory?.add({ payment, key: "solver", day, usd: parseUnits("100", 18), maxUsd: undefined });
-  const agreed = await deposited(by);
-  await rounds(by);
+  workerServices.spentMemory?.add({
+    payment,
+    key: "solver",
+    day,
+    usd: parseUnits("100", 18),
+    maxUsd: undefined,
+  });
+  const agreed = await deposited(workerServices);
+  await rounds(workerServices);
   expect(await services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
   clock.forward(DAY_MS);
-  await rounds(by);
+  await rounds(workerServices);
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
@@ -314,15 +320,15 @@ test("while a chain is paused, new fills wait and are then refunded, and payment
 
 test("after a rotation, the new key pays orders agreed before it, and counts against the same daily limit", async () => {
   const { destination, origin, services } = world;
-  const by = limited({ dayUsd: 150 });
-  const first = await deposited(by);
+  const workerServices = limited({ dayUsd: 150 });
+  const first = await deposited(workerServices);
   const second = await world.quote({ recipient: world.anAddress(), ttl: 7 * 24 * 3600 });
   await world.pay(second);
   await origin.mine();
   const signer = rawKeySigner(`0x${"e3".repeat(32)}`);
   await destination.fund(signer.address, { native: 10n ** 20n, tokens: 100_000_000n });
   await destination.mine();
-  const rotated = { ...by, signer, formerSigners: [services.signer] };
+  const rotated = { ...workerServices, signer, formerSigners: [services.signer] };
   await openLane(rotated, destination.connected);
   await rounds(rotated);
   expect(await received(first)).toBe(first.terms.destination.expectedAmount);

@@ -154,13 +154,13 @@ test("on one chain, every pair is swapped as quoted, by the user's own transacti
 
 test("across chains every pair is swapped, deposited, filled and swapped as quoted", async () => {
   const { origin, destination } = world;
-  const agreed: { readonly name: string; readonly promise: Agreed }[] = [];
+  const paidQuotes: { readonly name: string; readonly agreed: Agreed }[] = [];
   for (const swapCase of cases(origin, destination))
-    agreed.push({ name: swapCase.name, promise: await runSteps(origin, swapCase) });
-  for (const { name, promise } of agreed) {
-    const { status, failReason } = await world.untilFinal(promise.requestId, 1_000);
+    paidQuotes.push({ name: swapCase.name, agreed: await runSteps(origin, swapCase) });
+  for (const { name, agreed } of paidQuotes) {
+    const { status, failReason } = await world.untilFinal(agreed.requestId, 1_000);
     expect(`${status} ${failReason}`, name).toBe("success N/A");
-    await expectDelivered(destination, name, promise);
+    await expectDelivered(destination, name, agreed);
   }
   await nothingLeft(origin);
   await nothingLeft(destination);

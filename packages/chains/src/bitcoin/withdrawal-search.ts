@@ -8,38 +8,38 @@ const HINTS_AT_ONCE = 8;
 
 /**
  * The outcome of a payload, decided by the node's final transactions that spend its inputs. The payload, the
- * caller and the explorer provide hints where such a transaction may be; none of them is trusted.
+ * caller and the explorer only suggest ids of such transactions; none of them is trusted.
  */
 export async function searchSpend(
   reads: BitcoinReads,
   hints: SpendHints | undefined,
   { unsigned }: WithdrawalPlan,
   spent: readonly BitcoinOutput[],
-  named: string | undefined,
+  callerTxid: string | undefined,
 ): Promise<WithdrawalAnswer["status"]> {
   const seen = new Set<string>();
-  let meaning: WithdrawalAnswer["status"] = "pending";
-  const look = async (txid: string): Promise<Evidence<FinalTransaction>["kind"] | undefined> => {
+  let status: WithdrawalAnswer["status"] = "pending";
+  const check = async (txid: string): Promise<Evidence<FinalTransaction>["kind"] | undefined> => {
     if (seen.has(txid)) return undefined;
     seen.add(txid);
-    const settled = await reads.transaction(txid);
-    if (settled.kind === "final") meaning = meaningOf(unsigned, settled.value.transaction) ?? meaning;
-    return settled.kind;
+    const found = await reads.transaction(txid);
+    if (found.kind === "final") status = meaningOf(unsigned, found.value.transaction) ?? status;
+    return found.kind;
   };
-  const settled = (): boolean => meaning !== "pending";
+  const isDecided = (): boolean => status !== "pending";
 
-  for (const txid of [certainId(unsigned, spent), named]) {
-    if (txid !== undefined) await look(txid);
-    if (settled()) return meaning;
+  for (const txid of [certainId(unsigned, spent), callerTxid]) {
+    if (txid !== undefined) await check(txid);
+    if (isDecided()) return status;
   }
-  if (hints === undefined) return meaning;
+  if (hints === undefined) return status;
   for (let at = 0; at < unsigned.inputs.length; at += HINTS_AT_ONCE) {
-    const some = unsigned.inputs.slice(at, at + HINTS_AT_ONCE);
-    const reported = await Promise.all(some.map(async ({ txid, vout }) => await hints.spendOf(txid, vout)));
+    const inputs = unsigned.inputs.slice(at, at + HINTS_AT_ONCE);
+    const reported = await Promise.all(inputs.map(async ({ txid, vout }) => await hints.spendOf(txid, vout)));
     for (const spend of reported) {
       if (spend === undefined) continue;
-      const kind = await look(spend.txid);
-      if (settled()) return meaning;
+      const kind = await check(spend.txid);
+      if (isDecided()) return status;
       // Either the explorer or the node is wrong or lags far behind.
       if (kind === "absent" && spend.isConfirmed)
         throw inconsistent(
@@ -48,5 +48,5 @@ export async function searchSpend(
         );
     }
   }
-  return meaning;
+  return status;
 }

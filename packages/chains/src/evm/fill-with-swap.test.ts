@@ -30,8 +30,8 @@ const toToken: FillWithSwap = {
 };
 const toNative = { ...toToken, payment: { ...toToken.payment, currency: NATIVE_CURRENCY } };
 
-/** The calls of the router as text. */
-function made(fill: FillWithSwap) {
+/** The transaction of a fill, with the router's calls as text. */
+function decodeFill(fill: FillWithSwap) {
   const plan = fillWithSwap(fill);
   expect(plan.data.endsWith(orderId.slice(2))).toBe(true);
   const isPulled = plan.to === approvalProxy;
@@ -48,7 +48,7 @@ function made(fill: FillWithSwap) {
     [],
   ]);
   expect(calls.some(({ allowFailure }) => allowFailure)).toBe(false);
-  const words = calls.map(({ to, data, value }) => {
+  const callTexts = calls.map(({ to, data, value }) => {
     if (to === odd) {
       const paid = decodeFunctionData({ abi: erc20Abi, data });
       return `${paid.functionName} ${to} ${(paid.args as readonly unknown[]).join(" ")} ${value}`;
@@ -57,13 +57,13 @@ function made(fill: FillWithSwap) {
     const own = decodeFunctionData({ abi: routerAbi, data });
     return `${own.functionName} ${(own.args as readonly unknown[]).join(" ")} ${value}`;
   });
-  return { to: plan.to, value: plan.value, pulled: isPulled ? args.slice(0, 2) : undefined, words };
+  return { to: plan.to, value: plan.value, pulled: isPulled ? args.slice(0, 2) : undefined, callTexts };
 }
 
 test("pays the gas top-up of a token payment once the router holds nothing else, and refuses one for native payments and swaps from the native token", () => {
-  const { words, value } = made({ ...toToken, topup: 7n });
+  const { callTexts, value } = decodeFill({ ...toToken, topup: 7n });
   expect(value).toBe(7n);
-  expect(words.slice(-3)).toEqual([
+  expect(callTexts.slice(-3)).toEqual([
     `requireReceived ${odd} ${recipient} 90 0`,
     `payBalance ${usd} ${solver} 0 0`,
     `nativeTransfer ${recipient} 7 7`,
@@ -72,12 +72,12 @@ test("pays the gas top-up of a token payment once the router holds nothing else,
   expect(() => fillWithSwap({ ...toToken, paidFrom: NATIVE_CURRENCY, topup: 7n })).toThrow(RangeError);
 });
 
-test("the router buys and pays the token itself, between the note of the recipient's balance and the check that it grew by the payment", () => {
-  expect(made(toToken)).toEqual({
+test("the router notes the recipient's balance, buys and pays the token itself, and checks that the balance grew by the payment", () => {
+  expect(decodeFill(toToken)).toEqual({
     to: approvalProxy,
     value: 0n,
     pulled: [usd, 100n],
-    words: [
+    callTexts: [
       `noteBalance ${odd} ${recipient} 0`,
       "exchange 0xe0e0 0",
       `transfer ${odd} ${recipient} 90 0`,
@@ -87,11 +87,11 @@ test("the router buys and pays the token itself, between the note of the recipie
 });
 
 test("the router unwraps and pays native tokens after the remainder of the input was returned", () => {
-  expect(made(toNative)).toEqual({
+  expect(decodeFill(toNative)).toEqual({
     to: approvalProxy,
     value: 0n,
     pulled: [usd, 100n],
-    words: [
+    callTexts: [
       "exchange 0xe0e0 0",
       `payBalance ${usd} ${solver} 0 0`,
       `unwrapBalance ${wrapped} 90 0`,
@@ -101,11 +101,11 @@ test("the router unwraps and pays native tokens after the remainder of the input
 });
 
 test("a swap from the native token sends the limit as value, wraps it for the swap and unwraps the remainder", () => {
-  expect(made({ ...toToken, paidFrom: NATIVE_CURRENCY })).toEqual({
+  expect(decodeFill({ ...toToken, paidFrom: NATIVE_CURRENCY })).toEqual({
     to: router,
     value: 100n,
     pulled: undefined,
-    words: [
+    callTexts: [
       `noteBalance ${odd} ${recipient} 0`,
       `wrapBalance ${wrapped} 0`,
       "exchange 0xe0e0 0",
@@ -116,8 +116,8 @@ test("a swap from the native token sends the limit as value, wraps it for the sw
   });
 });
 
-test("unwraps the wrapped token without returning any of it before", () => {
-  expect(made({ ...toNative, paidFrom: wrapped, exchange: [] }).words).toEqual([
+test("pays native tokens from the wrapped token by unwrapping, without returning a remainder first", () => {
+  expect(decodeFill({ ...toNative, paidFrom: wrapped, exchange: [] }).callTexts).toEqual([
     `unwrapBalance ${wrapped} 90 0`,
     `nativeTransfer ${recipient} 90 90`,
   ]);

@@ -9,6 +9,8 @@ import {
 } from "@causeway/domain";
 
 /** Reads the parts of an entry point call that matter to its sender. Pure. */
+
+/** A call of an entry point, as far as it can be read. */
 export type HandleOps =
   | {
       readonly kind: "read";
@@ -74,12 +76,12 @@ export function readHandleOps(data: Hex): HandleOps | undefined {
 }
 
 /**
- * Why the operations of a call must not be sponsored: we might pay the operations' own fees in addition to
- * the transaction's.
+ * Why the operations of a call must not be sponsored: the service might pay their own fees in addition to the
+ * transaction's, or cannot tell.
  */
 export interface UserOperationRefusal {
   readonly kind: "hasFees" | "unsupported" | "malformed" | "none";
-  /** Position among all operations of the call, and its sender. */
+  /** The operation's position in the call; undefined if the whole call is refused. So is `sender`. */
   readonly index: number | undefined;
   readonly sender: Address | undefined;
   readonly message: string;

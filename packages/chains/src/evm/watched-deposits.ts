@@ -37,17 +37,19 @@ export function watchedDepositsIn(
   logs: readonly LogFact[],
   transactions: ReadonlyMap<Hex, TransactionFact>,
 ): { readonly deposits: readonly DepositFact[]; readonly ignored: readonly IgnoredLog[] } {
-  const alike = new Map<string, number>();
+  // Equal deposits in the depositories that were read before, by identity.
+  const earlierCounts = new Map<string, number>();
   const readings = depositories.map((depository) => {
     const { deposits, ignored } = depositsInLogs({ depository, tokens }, logs, transactions);
-    const counted = new Map<string, number>();
+    const counts = new Map<string, number>();
     const numbered = deposits.map((deposit): DepositFact => {
       const { txHash, depositor, currency, amount, id, ordinal } = deposit;
       const identity = `${txHash} ${depositor} ${currency} ${amount} ${id}`;
-      counted.set(identity, (counted.get(identity) ?? 0) + 1);
-      return { ...deposit, ordinal: (alike.get(identity) ?? 0) + ordinal, depository };
+      counts.set(identity, (counts.get(identity) ?? 0) + 1);
+      return { ...deposit, ordinal: (earlierCounts.get(identity) ?? 0) + ordinal, depository };
     });
-    for (const [identity, count] of counted) alike.set(identity, (alike.get(identity) ?? 0) + count);
+    for (const [identity, count] of counts)
+      earlierCounts.set(identity, (earlierCounts.get(identity) ?? 0) + count);
     return { numbered, ignored };
   });
   return {

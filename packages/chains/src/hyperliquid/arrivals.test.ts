@@ -24,7 +24,7 @@ function readerOf(
   isLedgerRefused: () => boolean = () => false,
   now: () => bigint = () => clock,
 ) {
-  const leftAside: Hex32[] = [];
+  const skipped: Hex32[] = [];
   const judged: Hex32[] = [];
   const crowded: bigint[] = [];
   let requests = 0;
@@ -69,10 +69,10 @@ function readerOf(
     },
     meaning: async () => await Promise.resolve(undefined),
     onStranded: () => undefined,
-    onSkipped: (hash) => leftAside.push(hash),
+    onSkipped: (hash) => skipped.push(hash),
     onCrowdedTimestamp: (_depository, time) => crowded.push(time),
   });
-  return { reading, judged, crowded, leftAside, requests: () => requests };
+  return { reading, judged, crowded, skipped, requests: () => requests };
 }
 
 test("continues after a minute with more crowded block times than one reading can request", async () => {
@@ -100,7 +100,7 @@ test("continues after a minute with more crowded block times than one reading ca
   expect(crowded).toHaveLength(100);
 });
 
-test("a long burst does not make the cursor longer than the entries of its overlap", async () => {
+test("during a long burst, the cursor lists no more transfers than its overlap has", async () => {
   const all = Array.from({ length: 3_000 }, (_, at) =>
     transfer(START + BigInt(at) * 100n, at, friend, depository),
   );
@@ -109,7 +109,7 @@ test("a long burst does not make the cursor longer than the entries of its overl
     let cursor = writeCursor({ time: START, block: 0n, seen: [] });
     for (let readings = 0; readings < 60 && judged.length < all.length; readings++) {
       ({ cursor } = await reading.arrivals(cursor));
-      // Those of one minute, and what one reading adds.
+      // The transfers of one minute, and those that one reading adds.
       expect(readCursor(cursor).seen.length).toBeLessThanOrEqual(600 + 2 * 100);
     }
     expect(judged).toEqual(all.map(({ hash }) => hash));
@@ -190,7 +190,7 @@ test("keeps what was read before a fault, and reads the rest once from the curso
   let refused = new Set([...hashes.slice(3, 5), ...hashes.slice(8)]);
   // Reading is half a day late. A fault must not count as a transfer that the explorer never shows.
   const clock = START + 50_000_000n;
-  const { reading, judged, leftAside } = readerOf(byTime, clock, (hash) => refused.has(hash));
+  const { reading, judged, skipped } = readerOf(byTime, clock, (hash) => refused.has(hash));
   const start = writeCursor({ time: START, block: 0n, seen: [] });
   const first = await reading.arrivals(start);
   const read = [...hashes.slice(0, 3), ...hashes.slice(5, 8)];
@@ -205,7 +205,7 @@ test("keeps what was read before a fault, and reads the rest once from the curso
   expect(second.deposits.map(({ txHash }) => txHash)).toEqual([...hashes.slice(3, 5), ...hashes.slice(8)]);
   expect(judged.toSorted()).toEqual(hashes);
   expect((await reading.arrivals(second.cursor)).deposits).toEqual([]);
-  expect(leftAside).toEqual([]);
+  expect(skipped).toEqual([]);
 });
 
 test("reports how far it has read, so that no request expires whose deposit is in an unread burst", async () => {

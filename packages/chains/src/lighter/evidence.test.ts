@@ -53,8 +53,8 @@ function aTransaction(
   };
 }
 
-/** Lighter's answers at each step, from the history up to then. */
-function looks(
+/** Lighter with another history after each listing; the last one stays. `asked` are the hashes looked up. */
+function exchangeWith(
   ...histories: readonly (readonly ExchangeTransaction[])[]
 ): ExchangeRpc & { readonly asked: string[] } {
   let look = -1;
@@ -81,14 +81,14 @@ test("ignores a failed transaction whose block was reorged out during the check"
   const undone = aTransaction("a", 12n, { standing: "failed", blockHeight: 0n });
   const paid = aTransaction("c", 12n, {});
   const ask = async (...histories: readonly (readonly ExchangeTransaction[])[]) =>
-    await evidenceOf(looks(...histories)).withdrawal(PAYLOAD, undefined);
+    await evidenceOf(exchangeWith(...histories)).withdrawal(PAYLOAD, undefined);
   expect(await ask([later, failed])).toMatchObject({ value: { status: "expired" } });
   expect(await ask([later, failed], [later, paid, undone])).toMatchObject({ value: { status: "executed" } });
   expect(await ask([later, failed], [later, undone])).toMatchObject({ value: { status: "pending" } });
 });
 
-test("does not look up a transaction id in any other format", async () => {
-  const rpc = looks([]);
+test("does not look up an id that is not in Lighter's format", async () => {
+  const rpc = exchangeWith([]);
   const source = evidenceOf(rpc);
   const question = {
     orderId: transfer.memo,
@@ -107,12 +107,12 @@ test("does not look up a transaction id in any other format", async () => {
 });
 
 test("reports neither deposits nor withdrawals without a depository", async () => {
-  const source = evidenceOf(looks([]), { depository: undefined });
+  const source = evidenceOf(exchangeWith([]), { depository: undefined });
   expect(await source.deposits("ab".repeat(40))).toMatchObject({ kind: "refuted" });
   expect(await source.withdrawal(PAYLOAD, undefined)).toMatchObject({ kind: "refuted" });
 });
 
-test("refuses a chain of another family, or endpoints that cannot agree, at startup", () => {
+test("refuses a chain of another family, or a quorum of more endpoints than configured, at startup", () => {
   expect(() => lighterEvidence(aChain({ lighter: undefined as never }))).toThrow(RangeError);
   expect(() => lighterEvidence(aChain({ rpcQuorum: 2 }))).toThrow(RangeError);
 });

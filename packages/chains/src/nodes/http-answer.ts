@@ -19,7 +19,7 @@ export type HttpAnswer =
       /** Set if the endpoint may accept the same calls in smaller batches, or one by one. */
       readonly refusesBatch: "tooMany" | "never" | undefined;
       /**
-       * The maximum batch size that the endpoint states, for later batches; these calls are not sent again.
+       * The maximum batch size that a failing endpoint states. It limits later batches; these calls fail.
        */
       readonly maxBatch: number | undefined;
       /** Set if the endpoint rate-limits calls, or is overloaded. */
@@ -30,7 +30,7 @@ export interface ReceivedAnswer {
   readonly status: number;
   /** The body; undefined if it exceeded the size limit. */
   readonly text: string | undefined;
-  /** Returns the header with this name. */
+  /** The `Retry-After` header; absent if there is none. */
   readonly retryAfter?: string | undefined;
 }
 

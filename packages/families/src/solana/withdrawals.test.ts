@@ -37,7 +37,7 @@ test("a record of the request proves its execution, at any time", () => {
   expect(outcome({ usedRequest: used, clock: clockAt(0n) })).toBe("executed");
 });
 
-test("without a record it expires by the clock of the same state, and not a second earlier", () => {
+test("a withdrawal without a record expires one second after its expiration, by the clock of the same state", () => {
   expect(outcome({})).toBe("expired");
   expect(outcome({ clock: clockAt(EXPIRATION) })).toBe("pending");
   expect(outcome({ clock: clockAt(EXPIRATION - 1n) })).toBe("pending");
@@ -47,7 +47,7 @@ test("ignores lamports sent to the address of the withdrawal record", () => {
   expect(outcome({ usedRequest: account(SYSTEM_PROGRAM, "", 0) })).toBe("expired");
 });
 
-test("a state that is impossible for the depository is the node's fault and expires nothing", () => {
+test("a state that is impossible for the depository is the node's fault, and expires no withdrawal", () => {
   const states: readonly Partial<WithdrawalState>[] = [
     { depository: undefined },
     { depository: account(SYSTEM_PROGRAM, "80359cbdf353f56b", 106) },

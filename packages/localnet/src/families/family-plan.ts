@@ -32,7 +32,7 @@ export interface FamilyAccounts {
 export const familyChains = {
   solana: "local-solana",
   bitcoin: "local-bitcoin",
-  exchange: "exchange",
+  hyperliquid: "exchange",
 } as const;
 
 /**

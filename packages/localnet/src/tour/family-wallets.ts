@@ -53,7 +53,7 @@ export async function familyWallets(
       execute: async (steps) => await lastOf(steps, async (data) => await bitcoin.execute(data)),
     },
     {
-      chain: familyChains.exchange,
+      chain: familyChains.hyperliquid,
       address: exchange.address,
       balanceOf: async () => parseUnits(await exchange.withdrawable(), 8),
       execute: async (steps) =>

@@ -16,7 +16,7 @@ export interface TourLeg {
 const evm = (symbol: string): Stop => ({ chain: "local-a", symbol });
 const solana: Stop = { chain: familyChains.solana, symbol: "USDC" };
 const bitcoin: Stop = { chain: familyChains.bitcoin, symbol: "BTC" };
-const exchange: Stop = { chain: familyChains.exchange, symbol: "USDC" };
+const hyperliquid: Stop = { chain: familyChains.hyperliquid, symbol: "USDC" };
 
 /**
  * Through every family and back: EVM → Solana → EVM → Bitcoin → EVM → Hyperliquid → EVM. Each leg spends less
@@ -27,6 +27,6 @@ export const tourLegs: readonly TourLeg[] = [
   { from: solana, to: evm("USDC"), amount: "350" },
   { from: evm("USDC"), to: bitcoin, amount: "300" },
   { from: bitcoin, to: evm("USDC"), amount: "0.002" },
-  { from: evm("USDC"), to: exchange, amount: "100" },
-  { from: exchange, to: evm("USDC"), amount: "50" },
+  { from: evm("USDC"), to: hyperliquid, amount: "100" },
+  { from: hyperliquid, to: evm("USDC"), amount: "50" },
 ];

@@ -89,7 +89,7 @@ async function runLeg(
       destinationCurrency: destination.currency,
       amount: amount.toString(),
       tradeType: "EXACT_INPUT",
-      ...(leg.from.chain === familyChains.exchange && { protocolVersion: "v2" }),
+      ...(leg.from.chain === familyChains.hyperliquid && { protocolVersion: "v2" }),
     });
     minimumOut = BigInt(quote.details.currencyOut.minimumAmount);
     await origin.wallet.execute(quote.steps);

@@ -12,7 +12,7 @@ import { PATIENCE_MS } from "@causeway/testkit";
 const families: Readonly<Record<string, VmType>> = {
   [familyChains.solana]: API_FAMILIES.svm,
   [familyChains.bitcoin]: API_FAMILIES.bvm,
-  [familyChains.exchange]: API_FAMILIES.hypevm,
+  [familyChains.hyperliquid]: API_FAMILIES.hypevm,
 };
 
 /**

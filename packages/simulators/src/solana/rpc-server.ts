@@ -48,7 +48,7 @@ export interface RpcServer {
 /** JSON-RPC 2.0 over HTTP on 127.0.0.1, single calls and batches. */
 export async function startRpcServer(methods: Methods, port: number): Promise<RpcServer> {
   const counts = new Map<string, number>();
-  let since = new Map<string, number>();
+  let countsSinceChange = new Map<string, number>();
   let choose: ((call: RpcCall) => RpcTrouble | undefined) | undefined;
 
   const answer = async (call: unknown): Promise<object | "cut"> => {
@@ -56,17 +56,17 @@ export async function startRpcServer(methods: Methods, port: number): Promise<Rp
     if (method === undefined)
       return { jsonrpc: "2.0", id: null, error: { code: -32600, message: "Invalid request" } };
     counts.set(method, (counts.get(method) ?? 0) + 1);
-    const before = since.get(method) ?? 0;
-    since.set(method, before + 1);
+    const before = countsSinceChange.get(method) ?? 0;
+    countsSinceChange.set(method, before + 1);
     const trouble = choose?.({ method, params, before });
     if (trouble?.kind === "cut") return "cut";
     if (trouble?.kind === "late") await sleep(trouble.ms);
     if (trouble?.kind === "error")
       return { jsonrpc: "2.0", id, error: { code: trouble.code, message: trouble.message } };
     try {
-      const carryOut = methods.get(method);
-      if (carryOut === undefined) throw new RpcError(-32601, `Method not found: ${method}`);
-      const result = await carryOut(params);
+      const run = methods.get(method);
+      if (run === undefined) throw new RpcError(-32601, `Method not found: ${method}`);
+      const result = await run(params);
       if (trouble?.kind === "doneButFailed") throw new RpcError(-32603, "Internal error");
       return { jsonrpc: "2.0", id, result: trouble?.kind === "lie" ? trouble.tell(result) : result };
     } catch (error) {
@@ -106,7 +106,7 @@ export async function startRpcServer(methods: Methods, port: number): Promise<Rp
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     trouble: (next) => {
       choose = next;
-      since = new Map();
+      countsSinceChange = new Map();
     },
     calls: (method) => counts.get(method) ?? 0,
     close: async () => {

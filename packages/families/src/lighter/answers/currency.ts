@@ -28,7 +28,8 @@ export function isSpendable({
 }
 
 /**
- * Whether USDC moves within one balance, which then also pays the fee.
+ * Whether a transfer's USDC leaves and arrives in the same kind of balance (perpetuals or spot), so that its
+ * fee is charged in the same currency.
  */
 export function isPaidFromOneBalance({
   assetIndex,

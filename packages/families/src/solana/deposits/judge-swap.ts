@@ -74,12 +74,12 @@ export function writtenAccounts({ swap }: Pick<ProposedSwap, "swap">): readonly 
 /**
  * Accepts a swap that takes at most the agreed input from the user's account and brings at least the agreed
  * output to the user's account, and refuses everything that could do anything else with the user's signature.
- * @param held the newest state of {@link writtenAccounts}
+ * @param accountStates the newest states of {@link writtenAccounts}
  */
 export function judgeSwap(
   terms: SwapTerms,
   proposed: ProposedSwap,
-  held: ReadonlyMap<string, AccountFact | undefined>,
+  accountStates: ReadonlyMap<string, AccountFact | undefined>,
 ): SwapJudgment {
   const { others, setup, computeBudget, lookupTables } = proposed;
   const [other] = others;
@@ -93,7 +93,7 @@ export function judgeSwap(
   }
   const units = unitsOf(computeBudget);
   if (units === undefined) return { refusal: "an unknown instruction about the compute budget" };
-  const refusal = callRefusal(terms, proposed.swap) ?? writesRefusal(terms, proposed, held);
+  const refusal = callRefusal(terms, proposed.swap) ?? writesRefusal(terms, proposed, accountStates);
   return refusal === undefined ? { units } : { refusal };
 }
 
@@ -146,7 +146,7 @@ function callRefusal(terms: SwapTerms, swap: PlainInstruction): string | undefin
 function writesRefusal(
   { user, input, output }: SwapTerms,
   { swap }: ProposedSwap,
-  held: ReadonlyMap<string, AccountFact | undefined>,
+  accountStates: ReadonlyMap<string, AccountFact | undefined>,
 ): string | undefined {
   for (const { pubkey, isSigner, isWritable } of swap.keys) {
     if (isSigner && pubkey !== user) return `a swap that requires the signature of ${pubkey}`;
@@ -154,7 +154,7 @@ function writesRefusal(
       return `a call of ${pubkey}, which could move other funds of the user`;
     if (!isWritable || pubkey === input.account || pubkey === output.account) continue;
     if (pubkey === user) return "a swap that writes to the user's account";
-    if (isHeldBy(held.get(pubkey), user))
+    if (isHeldBy(accountStates.get(pubkey), user))
       return `a swap that writes to ${pubkey}, another token account of the user`;
   }
   return undefined;

@@ -23,7 +23,7 @@ const LENGTH_NATIVE = 32 + 32 + 1 + 8 + 8 + 8 + 32;
 const LENGTH_TOKEN = LENGTH_NATIVE + 32;
 
 /**
- * The payload of a request: its borsh encoding, with the native currency as no token.
+ * The payload of a request: its borsh encoding. For the native currency, the optional token is absent.
  * @throws ServiceError INVALID_REQUEST for an invalid key, RangeError if a number or the domain does not fit
  * its type
  */

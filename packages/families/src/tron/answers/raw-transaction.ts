@@ -16,10 +16,7 @@ export interface RawTransaction {
   readonly memo: Hex;
 }
 
-/**
- * The kinds of transactions that pay or call a contract, by number, and the fields of their content; the
- * first is always the owner.
- */
+/** Transactions that pay, or create or call a contract, by kind. Field 1 of their content is the owner. */
 const TRANSFER = 1n;
 const CREATE = 30n;
 const TRIGGER = 31n;
