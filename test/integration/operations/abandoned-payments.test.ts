@@ -182,6 +182,11 @@ test("a lost payment whose rows were restored by hand is neither checked nor rel
   }
   expect(checks).toBe(0);
   expect(world.events.of("payment_unrecorded")).toEqual([]);
-  const users = await workerServices.reads.nonceUsers(chain.id, connection.solver, slot.nonce, slot.nonce + 1);
+  const users = await workerServices.reads.nonceUsers(
+    chain.id,
+    connection.solver,
+    slot.nonce,
+    slot.nonce + 1,
+  );
   expect(users.get(slot.nonce)?.pays).toBe(agreed.requestId);
 });
