@@ -142,7 +142,7 @@ test("the operator is reminded of a lost payment that cannot be checked, for wha
   const reason = "only one endpoint answers";
   const alone = new RpcFault({ kind: "inconsistent", method: "outcome", reason });
   const connected = through(async () => await Promise.reject(alone));
-  const minutes = async (count: number, services: WorkerServices = by): Promise<void> => {
+  const minutes = async (count: number, services: WorkerServices = workerServices): Promise<void> => {
     for (let step = 0; step < 6 * count; step++) {
       world.clock.forward(10_000);
       await openNonEvmLane(services, connected);
