@@ -73,7 +73,7 @@ export function checkedLookup(allowPrivate: boolean, resolve: Resolve) {
   return (
     host: string,
     options: LookupOptions,
-    callback: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
+    onResolved: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
   ): void => {
     resolve(host, { ...options, all: true }).then(
       (addresses) => {
@@ -82,12 +82,12 @@ export function checkedLookup(allowPrivate: boolean, resolve: Resolve) {
           : addresses.find(({ address }) => !isPublicAddress(address));
         const [first] = addresses;
         // One private address makes the host suspect: none of its addresses is called.
-        if (privateAddress !== undefined) callback(refused(privateAddress.address), []);
-        else if (first === undefined) callback(new AddressRefused("the host name has no address"), []);
-        else if (options.all === true) callback(null, [...addresses]);
-        else callback(null, first.address, first.family);
+        if (privateAddress !== undefined) onResolved(refused(privateAddress.address), []);
+        else if (first === undefined) onResolved(new AddressRefused("the host name has no address"), []);
+        else if (options.all === true) onResolved(null, [...addresses]);
+        else onResolved(null, first.address, first.family);
       },
-      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), []),
+      (error: unknown) => onResolved(error instanceof Error ? error : new Error(String(error)), []),
     );
   };
 }
