@@ -48,6 +48,8 @@ test("a Bitcoin deposit waits while one of two endpoints is down, and counts whe
   const world = await startBitcoinWorld(connectAll);
   try {
     const { connection, amount } = world;
+    // Both endpoints have shown how far they are.
+    await connection.arrivals(undefined);
     const { txId } = await world.deposit(amount, undefined);
     await world.settle();
     world.setSecondDown(true);

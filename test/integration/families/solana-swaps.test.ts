@@ -383,7 +383,7 @@ test.each([
   [
     "another slippage",
     (answer: Record<string, unknown>) => ({ ...answer, slippageBps: 51 }),
-    "another slippage",
+    "a different slippage than requested",
   ],
   [
     "a platform fee",

@@ -160,7 +160,7 @@ test("moves every row exactly once even if earlier runs were killed", { timeout:
   const sorted = (rows: readonly string[]) => rows.toSorted();
   const reached = new Set<string>();
   let total = Number.POSITIVE_INFINITY;
-  const MOMENTS = 10;
+  const MOMENTS = 14;
   // The run with moment 0 is not killed. It shows how many statements a run sends.
   for (let moment = MOMENTS; moment >= 0; moment--) {
     const crashAt =
