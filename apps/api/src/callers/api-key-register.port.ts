@@ -6,7 +6,7 @@ export interface ApiKeyRecord extends ApiKeyIdentity {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly revokedAtMs: number | undefined;
-  /** Until when the secret before the last rotation is valid. Undefined: there is none. */
+  /** Until when the secret before the last rotation is valid; undefined if the secret never changed. */
   readonly previousUntilMs: number | undefined;
 }
 

@@ -21,7 +21,7 @@ export function ownAccounts({ signer, executor, depositAddressOperator }: OwnKey
   return [signer, executor, depositAddressOperator].flatMap((key) => key?.address ?? []);
 }
 
-/** Lane keys, and former keys that only complete their open payments. Absent: there are no former keys. */
+/** Lane keys, and former keys that only complete their open payments. Absent if no key was replaced. */
 export type DrainingKeys = LaneKeys & Partial<Pick<WorkerServices, "formerSigners">>;
 
 /** The keys whose open transactions are maintained. */

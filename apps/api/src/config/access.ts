@@ -71,7 +71,7 @@ export const accessSettings = {
 export interface AccessConfig {
   /** Undefined: the API serves no metrics. */
   readonly metricsToken: Secret | undefined;
-  /** Undefined: there are no routes for managing API keys. */
+  /** Undefined: the routes for managing API keys are disabled. */
   readonly operatorToken: Secret | undefined;
   /** Undefined: calls are not limited. */
   readonly limits: RateLimitPolicy | undefined;

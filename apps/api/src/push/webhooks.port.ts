@@ -76,9 +76,9 @@ export interface WebhookRegister {
   create(endpoint: NewWebhook, maxEndpoints: number): Promise<WebhookEndpoint | undefined>;
   list(keyId: string): Promise<readonly WebhookEndpoint[]>;
   rotate(keyId: string, id: string, change: SecretChange): Promise<WebhookEndpoint | undefined>;
-  /** Removes an endpoint and cancels its pending deliveries. False: there is no such endpoint. */
+  /** Removes an endpoint and cancels its pending deliveries; false if the endpoint does not exist. */
   remove(keyId: string, id: string, atMs: number): Promise<boolean>;
-  /** Deliveries of an endpoint, newest first. Undefined: there is no such endpoint. */
+  /** Deliveries of an endpoint, newest first; undefined if the endpoint does not exist. */
   deliveries(
     keyId: string,
     id: string,
@@ -90,7 +90,7 @@ export interface WebhookRegister {
     deliveryId: number,
   ): Promise<(WebhookDelivery & { readonly log: readonly WebhookAttempt[] }) | undefined>;
   /**
-   * Makes a delivery pending again, with the full number of attempts. Undefined: there is no such delivery.
+   * Makes a delivery pending again, with the full number of attempts; undefined if it does not exist.
    */
   replay(keyId: string, id: string, deliveryId: number, atMs: number): Promise<WebhookDelivery | undefined>;
 }

@@ -35,7 +35,7 @@ export interface Market extends Pick<Facts, "together" | "decide"> {
   /** The reading of the price that {@link usd} returned, even if the book was refreshed since. */
   reading(currency: Currency): PriceReading | undefined;
   hasCode(chainId: number, account: Address): boolean;
-  /** Undefined: there is no known token at this address. */
+  /** Undefined if no known token has this address. */
   token(chainId: number, address: Address): Currency | undefined;
   /** Undefined: tokens are not probed. */
   behavior(chainId: number, token: Address): TokenBehavior | undefined;

@@ -121,7 +121,7 @@ export function createUnlistedTokens({
   };
 }
 
-/** Reads the metadata of a token from its chain. Undefined: there is no token at this address. */
+/** Reads the metadata of a token from its chain; undefined if the address has no token. */
 type ReadToken = (token: Address) => Promise<TokenMetadata | undefined>;
 
 /** How to read tokens of a chain. Undefined: only configured tokens can be used on the chain. */

@@ -8,7 +8,7 @@ export interface Finding {
   readonly state: "ok" | "problem" | "warning" | "skipped";
   /** The found and the expected value. Contains no secret. */
   readonly found: string;
-  /** The consequence if the fault is not fixed. Absent: there is no fault. */
+  /** The consequence if the fault is not fixed. Absent without a fault. */
   readonly why?: string;
   /** The command or setting that fixes the fault. */
   readonly remedy?: string;

@@ -67,7 +67,7 @@ export const CAPABILITIES: Readonly<Record<"evm" | NonEvmVmType, Capabilities>> 
   evm: EVM_CAPABILITIES,
   svm: SOLANA_CAPABILITIES,
   bvm: { ...ADDRESS_CAPABILITIES, stablecoins: false },
-  // Blocks on Hyperliquid are final immediately, so there is no delay to guarantee against.
+  // Blocks on Hyperliquid are final immediately, so a guarantee would save no time.
   hypevm: { ...TRANSFER_CAPABILITIES, guaranteedDeposits: false },
 };
 
