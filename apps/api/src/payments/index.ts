@@ -1,12 +1,12 @@
 /** The interface of this room for other rooms; everything else is private. */
-export { attributeKnown } from "./attribute-recorded-deposits.ts";
+export { attributeRecordedDeposits as attributeKnown } from "./attribute-recorded-deposits.ts";
 export { acceptsExecution } from "./executions/awaits-execution.ts";
 export { callTerms } from "./executions/call-terms.ts";
 export { refuseOwnContracts } from "./executions/own-contracts.ts";
 export { priceDestination } from "./executions/price-destination.ts";
 export { dataFeeCap, GAS_HEADROOM_BPS, priceCap, withHeadroom } from "./executions/price-execution.ts";
 export {
-  type ExecutionQuestion,
+  type ParsedExecution as ExecutionQuestion,
   readExecution,
   refusal,
   sponsoredCall,
@@ -16,7 +16,7 @@ export { advanceCalls, advanceCallsOf, sendContractCall, sendSolverCall } from "
 export { settleEndedExecutions } from "./executions/settle-ended.ts";
 export { type SimulatedExecution, simulateExecution } from "./executions/simulate-execution.ts";
 export { countSale, payingCurrencies, salePriceOf, type ValueSale } from "./executions/value-sale.ts";
-export { honorOf, payoutOf } from "./fill-amount.ts";
+export { honorBpsOf as honorOf, payoutOf } from "./fill-amount.ts";
 export { LEG_KINDS } from "./legs/index.ts";
 export { maintainLane } from "./maintain-lane.ts";
 export { quotedCostOfPaying } from "./non-evm/cost-of-paying.ts";

@@ -1,7 +1,7 @@
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import { drainingSigners } from "../chains/index.ts";
 import type { WorkerServices } from "../db/services.port.ts";
-import { type Case, advanceSlots } from "./advance-slots.ts";
+import { type SlotCase, advanceSlots } from "./advance-slots.ts";
 import { fillNonceGap } from "./fill-nonce-gap.ts";
 import { observeOpen } from "./payers/evm.ts";
 import { payerOf } from "./payers/index.ts";
@@ -37,9 +37,9 @@ export async function maintainLane(services: WorkerServices, connected: Connecte
     const cases = slots
       .filter(({ nonce }) => nonce >= used)
       .slice(0, WINDOW)
-      .map((slot): Case => {
-        const turn = slot.nonce === used ? "next" : "later";
-        const facts = { ...lane, turn, isBeingSent: beingSent.has(slot.id) } as const;
+      .map((slot): SlotCase => {
+        const nonceState = slot.nonce === used ? "next" : "later";
+        const facts = { ...lane, nonceState, isBeingSent: beingSent.has(slot.id) } as const;
         return { slot, seen: observeOpen(slot), lane: facts, policy, nowMs: clock.nowMs() };
       });
     faults.push(...(await advanceSlots(services, payer, cases)).faults);

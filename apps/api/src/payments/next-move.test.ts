@@ -20,14 +20,14 @@ const receipt = (status: "success" | "reverted" = "success") => ({ status }) as 
 
 /** The kinds of payers, by their facts. */
 const EVM: LaneFacts = {
-  turn: "next",
+  nonceState: "next",
   replacement: { prices, capWei: 1_000n },
   cancelable: "always",
   patienceMs: policy.stuckAfterMs,
   isBeingSent: false,
   finalBlock: 100n,
 };
-const NUMBERLESS = { turn: "none", patienceMs: policy.stuckAfterMs, isBeingSent: false } as const;
+const NUMBERLESS = { nonceState: "none", patienceMs: policy.stuckAfterMs, isBeingSent: false } as const;
 const BITCOIN: LaneFacts = {
   ...NUMBERLESS,
   replacement: "unpriced",
@@ -106,15 +106,15 @@ describe("any situation", () => {
       minedStatus: fc.constantFrom("success", "reverted"),
       unexplainedSince: fc.option(fc.bigInt({ min: 90n, max: 110n }), { nil: undefined }),
       payer: fc.constantFrom(...Object.values(PAYERS)),
-      turn: fc.constantFrom<LaneFacts["turn"]>("later", "next", "used", "ahead", "foreign"),
+      nonceState: fc.constantFrom<LaneFacts["nonceState"]>("later", "next", "used", "ahead", "foreign"),
       isBeingSent: fc.boolean(),
       isPatient: fc.boolean(),
       createdAtMs: ms,
     })
-    .map(({ shown: drawn, payer, turn, isBeingSent, isPatient, isCanceled, state, ...slot }) => {
+    .map(({ shown: drawn, payer, nonceState, isBeingSent, isPatient, isCanceled, state, ...slot }) => {
       // A chain with nonces shows which transaction used a nonce, never that bytes are dead.
       const shown = drawn.map(
-        ([facts, kind]) => [facts, payer.turn !== "none" && kind === "dead" ? "unseen" : kind] as const,
+        ([facts, kind]) => [facts, payer.nonceState !== "none" && kind === "dead" ? "unseen" : kind] as const,
       );
       const attempts = shown.map(([facts, kind], n) => {
         const { firstBroadcastAtMs, ...rest } = facts;
@@ -134,7 +134,7 @@ describe("any situation", () => {
           cancelReason: isCanceled ? "TRANSACTION_SUBMISSION_FAILED" : undefined,
         },
         seen: shown.map(([, kind]) => anObservation(kind)),
-        lane: { ...payer, isBeingSent, turn: payer.turn === "none" ? "none" : turn },
+        lane: { ...payer, isBeingSent, nonceState: payer.nonceState === "none" ? "none" : nonceState },
         isPatient,
         policy,
         nowMs: NOW_MS,
@@ -155,9 +155,9 @@ describe("any situation", () => {
         const recorded = slot.attempts.findIndex(({ n }) => n === slot.minedAttempt);
         expect(seen[recorded]?.kind).toBe("final");
         expect(slot.attempts[recorded]?.kind === "noop" || slot.minedStatus === "reverted").toBe(true);
-      } else if (lane.turn === "none") expect(living(situation)).toEqual([]);
+      } else if (lane.nonceState === "none") expect(living(situation)).toEqual([]);
       // An unused number would hold up the lane.
-      else expect(lane.turn).toBe("foreign");
+      else expect(lane.nonceState).toBe("foreign");
     });
   });
 
@@ -184,7 +184,7 @@ describe("any situation", () => {
     holds((move, { slot, lane }) => {
       if (move.kind !== "sign" && move.kind !== "send" && move.kind !== "cancel") return;
       expect(slot.state).toBe("open");
-      expect(["none", "later", "next"]).toContain(lane.turn);
+      expect(["none", "later", "next"]).toContain(lane.nonceState);
     });
   });
 
@@ -204,7 +204,7 @@ describe("any situation", () => {
       if (slot.attempts.length > 0 && living(situation).length === 0) return;
       if (!lane.isBeingSent || slot.attempts.at(-1)?.broadcastAtMs !== undefined || slot.state !== "open")
         return;
-      if (lane.turn === "none") return;
+      if (lane.nonceState === "none") return;
       if (move.kind === "sign") expect([move.attempt, slot.attempts.at(-1)?.kind]).toEqual(["noop", "pay"]);
       expect(move.kind).not.toBe("send");
     });
@@ -352,7 +352,7 @@ class SimulatedChain {
       if (move.kind === "unexplained") {
         const since = this.situation.slot.unexplainedSince ?? 99n;
         this.situation = { ...this.situation, slot: { ...this.situation.slot, unexplainedSince: since } };
-        if (move.search && this.foreignDepth >= 3) this.setTurn("foreign");
+        if (move.search && this.foreignDepth >= 3) this.setNonceState("foreign");
         else return;
       }
     }
@@ -377,8 +377,8 @@ class SimulatedChain {
     this.situation = { ...this.situation, slot: { ...slot, attempts } };
   }
 
-  private setTurn(turn: LaneFacts["turn"]): void {
-    this.situation = { ...this.situation, lane: { ...this.situation.lane, turn } };
+  private setNonceState(nonceState: LaneFacts["nonceState"]): void {
+    this.situation = { ...this.situation, lane: { ...this.situation.lane, nonceState } };
   }
 
   /** Everything conflicts in an ordered lane and where bytes can be replaced; elsewhere only a no-op does. */
@@ -390,7 +390,7 @@ class SimulatedChain {
   /** Time passes. `wild`: the chain and its nodes do the worst. */
   pass(ms: number, wild: boolean): void {
     const { slot, lane } = this.situation;
-    const isOrdered = lane.turn !== "none";
+    const isOrdered = lane.nonceState !== "none";
     const mined = (): Attempt[] => slot.attempts.filter(({ n }) => this.depth.has(n));
     for (const [n, depth] of this.depth) {
       // A final block is never orphaned.
@@ -423,7 +423,7 @@ class SimulatedChain {
 
   private observe(ms: number): void {
     const { slot, lane, nowMs } = this.situation;
-    const isOrdered = lane.turn !== "none";
+    const isOrdered = lane.nonceState !== "none";
     const seen = slot.attempts.map(({ n, offeredSinceMs }): Observation => {
       const depth = this.depth.get(n);
       if (depth !== undefined) return { kind: depth >= 3 ? "final" : "mined", receipt: receipt() };
@@ -431,12 +431,12 @@ class SimulatedChain {
       // The payer of an ordered lane knows only whether nodes accepted it.
       return { kind: (isOrdered ? offeredSinceMs !== undefined : this.nodes.has(n)) ? "offered" : "unseen" };
     });
-    const turn = this.foreignDepth >= 0 ? "used" : "next";
+    const nonceState = this.foreignDepth >= 0 ? "used" : "next";
     this.situation = {
       ...this.situation,
       seen,
       nowMs: nowMs + ms,
-      lane: { ...lane, finalBlock: 100n, turn: isOrdered ? turn : "none" },
+      lane: { ...lane, finalBlock: 100n, nonceState: isOrdered ? nonceState : "none" },
     };
   }
 }

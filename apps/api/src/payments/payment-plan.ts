@@ -41,7 +41,7 @@ export type PaymentPlan =
       readonly plan: SlotPlan;
     }
   /** The solver cannot pay it now. */
-  | { readonly kind: "short"; readonly why: string }
+  | { readonly kind: "insufficientFunds"; readonly why: string }
   /** The chain itself reports that this payment reverts. */
   | { readonly kind: "refused"; readonly why: string }
   /**
@@ -94,11 +94,11 @@ export async function planPayment(
   // Simulated with its gas price, as it will be sent: a recipient could detect a simulation without one.
   const outcome = await connection.reader.simulate(sender, call, prices);
   if (outcome.kind === "insufficientFunds")
-    return { kind: "short", why: `the solver lacks the funds for the ${leg.kind}` };
+    return { kind: "insufficientFunds", why: `the solver lacks the funds for the ${leg.kind}` };
   // A token reverts both for a low balance and for a refused recipient: only the first is temporary.
   if (outcome.kind === "reverts")
     return pulse.solverBalance(currency).amount < amount
-      ? { kind: "short", why: `the solver's inventory does not cover the ${leg.kind}` }
+      ? { kind: "insufficientFunds", why: `the solver's inventory does not cover the ${leg.kind}` }
       : { kind: "refused", why: outcome.reason };
   const { gas } = outcome;
   if (maxGas !== undefined && gas > maxGas) return excessiveGas(leg, gas);

@@ -81,13 +81,13 @@ function aKind(
   { note }: ReturnType<typeof aDatabase>,
   refuses: { readonly due?: string; readonly taken?: string } = {},
 ): PaymentKind {
-  const kind: Pick<PaymentKind, "lock" | "taken"> = {
+  const kind: Pick<PaymentKind, "lock" | "reserved"> = {
     lock: async (_, __, wanted) =>
       wanted.map((one) => {
         note(`due ${idOf(one)}`);
         return idOf(one) === refuses.due ? REFUSED : "due";
       }),
-    async taken(_, __, taken) {
+    async reserved(_, __, taken) {
       for (const { wanted } of taken) note(`taken ${idOf(wanted)}`);
       return taken.some(({ wanted }) => idOf(wanted) === refuses.taken) ? REFUSED : undefined;
     },

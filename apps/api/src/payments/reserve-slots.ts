@@ -4,7 +4,7 @@ import { sentTogether } from "../db/sent-together.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import type { PaymentKind } from "./legs/leg-kind.ts";
-import type { Outcome, WantedPayment } from "./wanted-payment.port.ts";
+import type { ReservationOutcome, WantedPayment } from "./wanted-payment.port.ts";
 import { covers, reservedFor, type Reserved } from "./payers/lane-funds.ts";
 import { admit, countReserved } from "./policy/admit-payments.ts";
 import type { LaneFunds } from "./payers/funds.port.ts";
@@ -35,8 +35,8 @@ export async function reserve(
   payer: ReservingPayer,
   kind: PaymentKind,
   wanted: readonly WantedPayment[],
-): Promise<ReadonlyArray<Outcome | Error>> {
-  const outcomes = new Map<WantedPayment, Outcome | Error>();
+): Promise<ReadonlyArray<ReservationOutcome | Error>> {
+  const outcomes = new Map<WantedPayment, ReservationOutcome | Error>();
   let failure: Error | undefined;
   const errors = await togetherOrAlone(wanted, async (some) => {
     const reserved = await reserveTogether(services, payer, kind, some).catch((error: unknown) => {
@@ -65,8 +65,8 @@ async function reserveTogether(
   { funds, signNew }: ReservingPayer,
   kind: PaymentKind,
   wanted: readonly WantedPayment[],
-): Promise<readonly Outcome[]> {
-  const alone: { outcome?: Outcome | undefined } = {};
+): Promise<readonly ReservationOutcome[]> {
+  const alone: { outcome?: ReservationOutcome | undefined } = {};
   try {
     return await services.uow.run(async (tx) => {
       // A deadlock victim runs again.
@@ -74,7 +74,7 @@ async function reserveTogether(
       // Locks in the same order everywhere: requests, legs, lane.
       const { requests, lane } = await lockRequests(tx, funds, kind, wanted);
       const verdicts = await kind.lock(services, tx, wanted, requests);
-      const outcomes = new Map<string, Outcome>();
+      const outcomes = new Map<string, ReservationOutcome>();
       const due = wanted.filter(({ plan }, at) => {
         const verdict = verdicts[at] ?? "moved";
         if (typeof verdict !== "string") outcomes.set(plan.leg.id, verdict);
@@ -98,7 +98,7 @@ async function reserveTogether(
           const { requestId } = slot.leg;
           return { wanted: one, slot, request: requestId && requests.get(requestId) };
         });
-        if (taken.length > 0) alone.outcome = await kind.taken?.(services, tx, taken);
+        if (taken.length > 0) alone.outcome = await kind.reserved?.(services, tx, taken);
         // The leg's reservation in this commit must not apply to the slot that already pays it.
         else if (admitted.length > 0 && wanted.length === 1) alone.outcome = MOVED;
         if (alone.outcome !== undefined) throw new RolledBack();
@@ -147,7 +147,7 @@ async function lockLane(tx: Tx, { chainId, sender }: LaneFunds): Promise<LockedL
 async function lockRequests(
   tx: Tx,
   funds: LaneFunds,
-  { together }: PaymentKind,
+  { batching: together }: PaymentKind,
   wanted: readonly WantedPayment[],
 ): Promise<{ readonly requests: Map<RequestId, RequestRecord>; readonly lane?: LockedLane }> {
   const plans = wanted.map(({ plan }) => plan);
@@ -156,7 +156,7 @@ async function lockRequests(
   if (
     first === undefined ||
     together?.locksOnlyRequests !== true ||
-    !wanted.every((one) => together.has(one))
+    !wanted.every((one) => together.canBatch(one))
   )
     return { requests: await requests };
   const ids = plans.map(({ leg }) => leg.id);
@@ -173,7 +173,7 @@ async function lockRequests(
 async function coveredOf(
   take: (plan: SlotPlan) => Promise<boolean>,
   due: readonly WantedPayment[],
-  outcomes: Map<string, Outcome>,
+  outcomes: Map<string, ReservationOutcome>,
 ): Promise<ReadonlyMap<string, WantedPayment>> {
   // The wait for the lane counts too.
   const oldestMs = performance.now() - MAX_AGE_MS;
@@ -184,7 +184,7 @@ async function coveredOf(
     if (covered.has(id)) continue;
     if (one.checkedAtMs !== undefined && one.checkedAtMs < oldestMs) outcomes.set(id, { kind: "late" });
     else if (await take(one.plan)) covered.set(id, one);
-    else outcomes.set(id, { kind: "short" });
+    else outcomes.set(id, { kind: "insufficientFunds" });
   }
   return covered;
 }

@@ -2,7 +2,7 @@ import type { Hex } from "@causeway/domain";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { LaneState } from "../db/reads.port.ts";
 import type { Slot } from "../db/records.port.ts";
-import { forgeryIn, mismatch, notLater } from "./judge-journal-entry.ts";
+import { whyForged, whyMismatched, capTimes } from "./judge-journal-entry.ts";
 import { completeJournal } from "./complete-journal.ts";
 import { kindOf } from "./legs/index.ts";
 import type { JournalEntry } from "./payment-journal.port.ts";
@@ -76,7 +76,7 @@ export async function restoreLost(
   // The server may be the same: a restored snapshot of its disk.
   if (state.isReconciled) await uow.run((tx) => tx.lanes.hold(lane.chainId, lane.sender));
   const nowMs = services.clock.nowMs();
-  const entries = (await journal.entries(lane.chainId, lane.sender)).map((entry) => notLater(entry, nowMs));
+  const entries = (await journal.entries(lane.chainId, lane.sender)).map((entry) => capTimes(entry, nowMs));
   const [lowest] = entries;
   if (lowest === undefined) return { kind: "complete", mark };
   const from = Math.min(lowest.nonce, state.nextNonce);
@@ -96,7 +96,7 @@ export async function restoreLost(
         ? entry.nonce < state.nextNonce
         : slot.state !== "open" && slot.leg.id === entry.plan.leg.id;
     if (isKnown) continue;
-    const forgery = await forgeryIn(services, lane, entry);
+    const forgery = await whyForged(services, lane, entry);
     if (forgery !== undefined) return refusedEntry(services, lane, entry, forgery);
     if (slot === undefined) {
       const why = await restorePayment(services, entry, sinceMs);
@@ -163,7 +163,7 @@ async function restorePayment(
   const facts = { chain: chains.profile(chainId)?.name, sender, nonce, leg: leg.kind, txHash: newest.txHash };
   return await uow.run(async (tx) => {
     const record = leg.requestId && (await tx.requests.lock(leg.requestId));
-    const wrong = await mismatch(services, tx, plan, record);
+    const wrong = await whyMismatched(services, tx, plan, record);
     if (wrong !== undefined) {
       tx.events.alarm("journal_entry_refused", { ...facts, legId: leg.id, reason: wrong });
       return `the journal's entry for nonce ${nonce} was refused: ${wrong}`;
@@ -174,7 +174,7 @@ async function restorePayment(
       : ((await kind.restored?.(services, tx, entry, record)) ?? "lost");
     if (verdict === "later" && (await mayComeBack(services, entry, record, heldSinceMs)))
       return `the ${leg.kind} with nonce ${nonce} will be restored once ${leg.requestId === undefined ? "its own row" : `request ${leg.requestId}`} can accept it`;
-    if (verdict !== "taken") {
+    if (verdict !== "restored") {
       // Its nonce pays nothing else, and its leg is never paid again.
       const isHarmless = kind.restored === undefined || kind.isIdempotent === true;
       const pays = isHarmless ? undefined : (leg.requestId ?? leg.id);

@@ -2,7 +2,7 @@ import type { FillThroughCalls } from "@causeway/chains";
 import { BPS } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
-import { exchangeInFill } from "./fill-swap.ts";
+import { fillSwapQuoter } from "./fill-swap.ts";
 
 /** The solver's budget for a payment, in base units of `paidFrom`. */
 export interface FillBudget {
@@ -38,8 +38,8 @@ export async function exchangeInBudget(
   recipient: Address,
 ): Promise<ExchangeInBudget> {
   const { routed } = services.quotePolicy.gas;
-  const exchange = exchangeInFill(services.liquidity, chain, { paidFrom, currency }, routed);
-  const answer = await exchange.costs(amount);
+  const exchange = fillSwapQuoter(services.liquidity, chain, { paidFrom, currency }, routed);
+  const answer = await exchange.quoteExactOut(amount);
   if (answer === undefined) return { kind: "moved", why: "no swap covers the fill" };
   if (answer.amountIn > planned)
     return {

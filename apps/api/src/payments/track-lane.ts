@@ -3,8 +3,8 @@ import type { Address } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Slot } from "../db/records.port.ts";
-import { type Case, advanceSlots } from "./advance-slots.ts";
-import type { LaneFacts, Observation, Turn } from "./next-move.ts";
+import { type SlotCase, advanceSlots } from "./advance-slots.ts";
+import type { LaneFacts, Observation, NonceState } from "./next-move.ts";
 import { isUsedByOthers, observeMined, observeUsed, type Trail, trailOf } from "./payers/evm.ts";
 import { payerOf } from "./payers/index.ts";
 
@@ -48,8 +48,8 @@ async function trackSender(
   const faults: unknown[] = [];
   const advance = async (cases: readonly (Seen & { readonly slot: Slot })[]): Promise<readonly Slot[]> => {
     const nowMs = clock.nowMs();
-    const facts = cases.map(({ slot, seen, turn }): Case => {
-      const lane: LaneFacts = { ...TRACKED, turn, finalBlock: trail.finalBlock };
+    const facts = cases.map(({ slot, seen, nonceState }): SlotCase => {
+      const lane: LaneFacts = { ...TRACKED, nonceState, finalBlock: trail.finalBlock };
       return { slot, seen, lane, policy, nowMs };
     });
     const advanced = await advanceSlots(services, payer, facts, trail.head.number);
@@ -58,7 +58,7 @@ async function trackSender(
   };
   const mined = slots.filter(({ state }) => state === "mined");
   const orphaned = await advance(
-    mined.map((slot) => ({ slot, seen: observeMined(slot, trail), turn: "used" })),
+    mined.map((slot) => ({ slot, seen: observeMined(slot, trail), nonceState: "used" })),
   );
   const open = [...slots.filter(({ state }) => state === "open"), ...orphaned];
   if (open.length > 0 && (reorged || orphaned.length > 0))
@@ -81,7 +81,7 @@ async function trackSender(
 
 interface Seen {
   readonly seen: readonly Observation[];
-  readonly turn: Turn;
+  readonly nonceState: NonceState;
 }
 
 /** A used nonce needs no new attempt. */

@@ -1,7 +1,7 @@
 import { RpcFault } from "@causeway/chains";
 import type { TransferChain } from "../../chains/chains.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
-import { forgeryIn } from "../judge-journal-entry.ts";
+import { whyForged } from "../judge-journal-entry.ts";
 import type { NonceUser } from "../nonce-user.port.ts";
 import type { JournalEntry } from "../payment-journal.port.ts";
 import { nonEvmAttemptOf, paymentOf } from "./attempt-of.ts";
@@ -132,7 +132,7 @@ async function isDead(
   const { attempts, plan } = entry;
   const newest = attempts.at(-1);
   if (newest?.txHash !== txHash) return false;
-  if ((await forgeryIn(services, { chainId: chain.id, sender: connection.solver }, entry)) !== undefined)
+  if ((await whyForged(services, { chainId: chain.id, sender: connection.solver }, entry)) !== undefined)
     return false;
   // Bytes that pay the solver cancel the payment, and conflict with all its attempts. They do not prove what
   // the payment was, so if other bytes won, these may be the payment.

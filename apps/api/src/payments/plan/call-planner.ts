@@ -5,7 +5,7 @@ import { fillContractOf } from "../../chains/index.ts";
 import { gasOf } from "../../markets/index.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import { whySaleWaits } from "../executions/value-sale.ts";
-import { exchangeInFill } from "../fill-swap.ts";
+import { fillSwapQuoter } from "../fill-swap.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { uncoveredBurnUsd, unpaidRevertedGasUsd } from "../gas-used-by-fills.ts";
 import { gasAllowance, isNativeToContract } from "../payment-plan.ts";
@@ -25,9 +25,9 @@ export function callPlanner(
   const { quotePolicy } = services;
   return {
     paysContract: async () => await isNativeToContract(connected, currency, recipient),
-    exchange: ({ destination: { paidFrom } }) =>
+    swapQuoter: ({ destination: { paidFrom } }) =>
       paidFrom &&
-      exchangeInFill(services.liquidity, connected.chain, { paidFrom, currency }, quotePolicy.gas.routed),
+      fillSwapQuoter(services.liquidity, connected.chain, { paidFrom, currency }, quotePolicy.gas.routed),
     async plan(question) {
       const { terms, basis, execution, payment, budget, sponsoredUsd } = question;
       const { native: nativeToken } = connected.chain;

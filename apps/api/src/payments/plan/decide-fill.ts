@@ -71,20 +71,21 @@ export async function decideFill(
   if (look.kind === "unplanned") {
     services.planFaults.clear(requestId);
     if (!look.isBased) return DONE;
-    if (!look.isSigned) return gaveUp("NO_QUOTES", "the order names a solver whose key is not configured");
+    if (!look.isSigned)
+      return giveUpFill("NO_QUOTES", "the order names a solver whose key is not configured");
     return await postpone(services, request, "the chain is disabled");
   }
   const { planned, whyPaid } = look;
   if (whyPaid !== undefined || planned.kind !== "unknown") services.planFaults.clear(requestId);
   // Before anything is given up: it may have been paid.
-  if (whyPaid !== undefined) return untilExplained(services, requestId, whyPaid);
+  if (whyPaid !== undefined) return waitUntilExplained(services, requestId, whyPaid);
   switch (planned.kind) {
     case "ready":
       return planned;
     case "wait":
       return await postpone(services, request, planned.why, planned.reason);
     case "refund":
-      return gaveUp(planned.reason, planned.detail);
+      return giveUpFill(planned.reason, planned.detail);
     case "unknown":
       return giveUpAfterFaults(services, request, planned.error);
     default:
@@ -104,11 +105,11 @@ function giveUpAfterFaults(
   if (failedForMs === undefined || failedForMs < inventoryWaitMs) throw error;
   services.planFaults.clear(requestId);
   const detail = error instanceof Error ? error.message : "planning the fill failed";
-  return gaveUp("UNKNOWN", detail);
+  return giveUpFill("UNKNOWN", detail);
 }
 
 /** Never gives up: the recipient may have been paid, and then the deposit must not be refunded. */
-export function untilExplained(services: WorkerServices, requestId: RequestId, why: string): Progress {
+export function waitUntilExplained(services: WorkerServices, requestId: RequestId, why: string): Progress {
   services.events.alarm("fill_waits", { requestId, why });
   return { waitMs: 1_000, why };
 }
@@ -127,11 +128,11 @@ export async function postpone(
   // Since it became fillable: `updatedAtMs` changes with any deposit that names its order.
   const sinceMs = (await services.reads.stateSinceMs(terms.requestId)) ?? updatedAtMs;
   const waitedMs = services.clock.nowMs() - sinceMs;
-  if (waitedMs > services.enginePolicy.inventoryWaitMs) return gaveUp(reason, why);
+  if (waitedMs > services.enginePolicy.inventoryWaitMs) return giveUpFill(reason, why);
   services.events.alarm("fill_waits", { requestId: terms.requestId, why, waitedMs });
   return { waitMs: 1_000, why };
 }
 
-export function gaveUp(reason: FailReason, detail?: string): { readonly giveUp: FillEnd } {
+export function giveUpFill(reason: FailReason, detail?: string): { readonly giveUp: FillEnd } {
   return { giveUp: { reason, detail } };
 }

@@ -3,7 +3,7 @@ import type { LaneCall } from "../../db/leg.port.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
 import type { FillBudget } from "../swap-in-budget.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
-import type { FillExchange } from "../fill-swap.ts";
+import type { FillSwapQuoter } from "../fill-swap.ts";
 import type { FillBasis, PlannedFill } from "../planned-fill.port.ts";
 import type { PaymentOfOrder } from "../payment-plan.ts";
 
@@ -68,7 +68,7 @@ export interface FillPlanner {
   /** Whether this is a native payment to a contract. @throws RpcFault */
   paysContract(): Promise<boolean>;
   /** The swap that the terms require; undefined: none. */
-  exchange(terms: Pick<RequestTerms, "requestId" | "destination">): FillExchange | undefined;
+  swapQuoter(terms: Pick<RequestTerms, "requestId" | "destination">): FillSwapQuoter | undefined;
   /** @throws RpcFault, ServiceError: unknown now; retry */
   plan(
     question: FillQuestion,

@@ -37,7 +37,7 @@ export async function planFill(
   const { currency } = terms.destination;
   const planner = plannerOn(services, destination, terms);
   const [toContract, execution] = await Promise.all([planner.paysContract(), reading]);
-  const facts = { toContract, execution, exchange: planner.exchange(terms) };
+  const facts = { toContract, execution, swapQuoter: planner.swapQuoter(terms) };
   const due = await amountToPay(services, request, basis, { origin, destination }, facts);
   if (due.kind === "refund") return { kind: "refund", reason: due.reason };
   if (due.kind === "wait") return waits(due.why, "SLIPPAGE");
@@ -80,7 +80,7 @@ export async function amountForDeposit(
   const planner = plannerOn(services, destination, terms);
   const toContract = await planner.paysContract();
   const deposit = { amount, seenAtMs: services.clock.nowMs() };
-  const facts = { toContract, execution: undefined, exchange: planner.exchange(terms) };
+  const facts = { toContract, execution: undefined, swapQuoter: planner.swapQuoter(terms) };
   return await amountToPay(services, { terms }, { kind: "deposit", deposit }, { origin, destination }, facts);
 }
 

@@ -60,7 +60,7 @@ export async function planTransaction(
   const spent = exchanged ? { currency: exchanged.paidFrom, amount: exchanged.limit } : { currency, amount };
   const solver = services.signer.address;
   const able = await canRoute(connected, solver, spent.currency, spent.amount);
-  if (able === "short") return waits(SHORT);
+  if (able === "insufficientFunds") return waits(SHORT);
   if (able === "notApproved") return { ...waits(NOT_APPROVED), isNotApproved: true };
 
   const fees = feesOf(connected, execution);
@@ -150,7 +150,7 @@ async function planAlone(
 ): Promise<TransactionPlanned> {
   const planned = await planPayment(services, connected, question);
   if (planned.kind === "ready") return { ...planned, left: 0n };
-  if (planned.kind === "short") return waits(planned.why);
+  if (planned.kind === "insufficientFunds") return waits(planned.why);
   if (planned.kind === "tooExpensive") return tooMuchGas(planned);
   return refused("DESTINATION_TOKEN_TRANSFER_REJECTED", planned.why);
 }

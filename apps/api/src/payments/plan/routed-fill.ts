@@ -84,7 +84,7 @@ export async function simulateRouted(
       call: fill.call,
       fees,
       ours: ownAccounts(services),
-      withoutOwn: (logs) => withoutOwnMovements(logs, pull),
+      removeExpectedLogs: (logs) => withoutOwnMovements(logs, pull),
     },
     { ...fill.trace, ...(signal && { signal }) },
   );
@@ -110,8 +110,8 @@ export async function canRoute(
   solver: Address,
   currency: Address,
   amount: bigint,
-): Promise<"yes" | "short" | "notApproved"> {
-  if (pulse.solverBalance(currency).amount < amount) return "short";
+): Promise<"yes" | "insufficientFunds" | "notApproved"> {
+  if (pulse.solverBalance(currency).amount < amount) return "insufficientFunds";
   if (currency === NATIVE_CURRENCY) return "yes";
   const { allowance } = await connection.reader.accountState(solver, currency, chain.contracts.approvalProxy);
   return allowance < amount ? "notApproved" : "yes";

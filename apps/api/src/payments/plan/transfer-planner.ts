@@ -8,7 +8,7 @@ import type { FillPlanner } from "./fill-planned.ts";
 export function transferPlanner(connected: TransferChain): FillPlanner {
   return {
     paysContract: async () => false,
-    exchange({ requestId, destination: { paidFrom } }) {
+    swapQuoter({ requestId, destination: { paidFrom } }) {
       if (paidFrom === undefined) return undefined;
       throw new Error(`invariant violated: fill of ${requestId} must swap but cannot`);
     },
@@ -19,7 +19,7 @@ export function transferPlanner(connected: TransferChain): FillPlanner {
       const excluded = refusedCombination("transfers", parts);
       if (excluded !== undefined) return excluded;
       const planned = await planTransfer(connected, payment);
-      if (planned.kind === "short") return waits(planned.why);
+      if (planned.kind === "insufficientFunds") return waits(planned.why);
       return planned.kind === "ready" ? planned : refused("DESTINATION_TOKEN_TRANSFER_REJECTED", planned.why);
     },
   };

@@ -3,7 +3,7 @@ import type { RequestRecord, Slot, SlotPlan } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import type { RequestId } from "@causeway/domain";
-import type { Held } from "../wanted-payment.port.ts";
+import type { HeldPayment } from "../wanted-payment.port.ts";
 import { judgeValue } from "./daily-limit.ts";
 import { judgeCall, outflowsOf, type Proposal } from "./judge-call.ts";
 import { judgeFee, keyOf, limitsOfLane } from "./lane-limits.ts";
@@ -77,10 +77,10 @@ export async function admit(
   plans: readonly SlotPlan[],
   requests: ReadonlyMap<RequestId, RequestRecord>,
   known?: Standing,
-): Promise<{ readonly admitted: readonly Admitted[]; readonly held: ReadonlyMap<string, Held> }> {
+): Promise<{ readonly admitted: readonly Admitted[]; readonly held: ReadonlyMap<string, HeldPayment> }> {
   const [first] = plans;
   const admitted: Admitted[] = [];
-  const held = new Map<string, Held>();
+  const held = new Map<string, HeldPayment>();
   if (first === undefined) return { admitted, held };
   const ids = plans.map(({ leg }) => leg.id);
   const { pauses, heldIds } = known ?? (await tx.policy.standing(first.leg.kind, ids));
@@ -197,7 +197,7 @@ export async function hold(
   { leg, chainId, sender }: Pick<SlotPlan, "leg" | "chainId" | "sender">,
   refusal: Refusal,
   nowMs: number,
-): Promise<Held> {
+): Promise<HeldPayment> {
   const why = refusalText(refusal);
   const isNew = await tx.policy.hold({ leg, chainId, sender, refusal, why }, nowMs);
   if (isNew && leg.requestId !== undefined)
