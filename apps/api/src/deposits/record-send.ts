@@ -53,7 +53,7 @@ export async function recordSend(
       ? state.receipt
       : undefined;
   const outcome = await services.uow.run(async (tx) => {
-    const found = await tx.sends.taken(send);
+    const found = await tx.sends.assignmentOf(send);
     if (found !== "free") return found;
     if (counted !== undefined) await countReport(services, tx, connected, send, counted);
     // A mined transaction is checked once; a pending one is followed, which costs node calls.
@@ -68,7 +68,7 @@ export async function recordSend(
       `tx: ${sender} already has ${MAX_PENDING_OF_SENDER} pending transactions reported; report this one again once it is mined`,
       { field: "tx", requestId: terms.requestId },
     );
-  if (outcome === "taken")
+  if (outcome === "assigned")
     throw new ServiceError(
       "INVALID_REQUEST",
       "tx is already recorded for another payment, or the request is already paid",

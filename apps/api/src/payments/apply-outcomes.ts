@@ -144,7 +144,7 @@ async function applyFinal(
   const legs = locked.map(({ context }) => context);
   const ids = legs.map(({ slot }) => slot.id);
   await tx.lanes.setFinal(ids, services.clock.nowMs());
-  if (hasDailyLimit(services)) await tx.policy.keep(ids);
+  if (hasDailyLimit(services)) await tx.policy.keepSpending(ids);
   for (const [kind, ofKind] of Map.groupBy(legs, ({ slot }) => kindOf(slot))) {
     if (ofKind.length > 1 && kind.batchedOutcomes) await kind.batchedOutcomes.final(services, tx, ofKind);
     else for (const leg of ofKind) await kind.final(leg);

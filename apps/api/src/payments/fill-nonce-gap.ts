@@ -6,7 +6,7 @@ import type { Slot } from "../db/records.port.ts";
 import type { Services, WorkerServices } from "../db/services.port.ts";
 import { abandonedBytes } from "./abandoned-bytes.ts";
 import { noopGas } from "./payers/sign-attempt.ts";
-import { cappedFees, keyOf, limitsOfLane } from "./policy/lane-limits.ts";
+import { capFees, keyOf, limitsOfLane } from "./policy/lane-limits.ts";
 
 type GapServices = DrainingKeys &
   Pick<Services, "events" | "reads" | "spendingLimits"> &
@@ -41,7 +41,7 @@ export async function fillNonceGap(
   const gasLimit = await noopGas(connected, sender);
   const signer = signerOf(services, sender);
   const key = keyOf(services, { chainId: chain.id, sender, leg: { kind: "noop" } });
-  const fees = cappedFees(prices, limitsOfLane(services.spendingLimits, { key, chainId: chain.id }));
+  const fees = capFees(prices, limitsOfLane(services.spendingLimits, { key, chainId: chain.id }));
   for (let nonce = used; nonce < first && nonce < used + MAX_GAP; nonce++) {
     if (allocated.has(nonce)) continue;
     const lostBytes = abandoned.get(nonce);

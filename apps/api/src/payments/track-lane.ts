@@ -12,7 +12,7 @@ import { payerOf } from "./payers/index.ts";
  * Compares a chain's lanes with the chain after a new head: which nonces are mined, orphaned or final. Reads
  * one nonce count per lane, and receipts only for nonces below that count.
  * @param reorged blocks were dropped since the last call: nodes then also drop pending transactions, so all
- * open ones are sent again
+ * open slots are sent again
  * @param blocks canonical blocks as the watcher knows them, ending with the head
  * @throws the first fault, after all other slots were handled: the next head retries
  */
@@ -46,7 +46,9 @@ async function trackSender(
   };
   const { enginePolicy: policy, clock } = services;
   const faults: unknown[] = [];
-  const advance = async (cases: readonly (Seen & { readonly slot: Slot })[]): Promise<readonly Slot[]> => {
+  const advance = async (
+    cases: readonly (ObservedNonce & { readonly slot: Slot })[],
+  ): Promise<readonly Slot[]> => {
     const nowMs = clock.nowMs();
     const facts = cases.map(({ slot, seen, nonceState }): SlotCase => {
       const lane: LaneFacts = { ...TRACKED, nonceState, finalBlock: trail.finalBlock };
@@ -79,12 +81,12 @@ async function trackSender(
   if (faults.length > 0) throw faults[0];
 }
 
-interface Seen {
+interface ObservedNonce {
   readonly seen: readonly Observation[];
   readonly nonceState: NonceState;
 }
 
-/** A used nonce needs no new attempt. */
+/** The lane's facts for slots whose nonce is used: they need no new attempt. */
 const TRACKED = {
   replacement: "impossible",
   cancelable: "never",

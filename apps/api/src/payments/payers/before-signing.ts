@@ -3,7 +3,7 @@ import type { LaneChain } from "../../chains/chains.port.ts";
 import type { Slot } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { kindOf } from "../legs/index.ts";
-import { cappedFees, keyOf, limitsOfLane } from "../policy/lane-limits.ts";
+import { capFees, keyOf, limitsOfLane } from "../policy/lane-limits.ts";
 import { maySign } from "../policy/may-sign.ts";
 import { isGenuine, isSignedPayment } from "../policy/signed-payment.ts";
 import type { ToSign } from "./payer.ts";
@@ -67,7 +67,7 @@ export async function limitedFees(
   const limits = limitsOfLane(services.spendingLimits, { key, chainId: slot.chainId });
   const last = slot.attempts.at(-1);
   const isSigned = last !== undefined && (await isGenuine(services, slot, last));
-  const allowed = isSigned ? fees : cappedFees(fees, { ...limits, maxFeePerGasWei });
-  const capped = cappedFees(allowed, limits);
+  const allowed = isSigned ? fees : capFees(fees, { ...limits, maxFeePerGasWei });
+  const capped = capFees(allowed, limits);
   return last !== undefined && capped.maxFeePerGas < fees.maxFeePerGas ? undefined : capped;
 }

@@ -6,8 +6,8 @@ import type { HeldPayment, PaymentOutcome } from "../wanted-payment.port.ts";
 const PAUSED_WAIT_MS = 5_000;
 const LIMITED_WAIT_MS = 30_000;
 
-export function isHeld(sent: PaymentOutcome): sent is HeldPayment {
-  return typeof sent === "object" && sent.kind === "held";
+export function isHeld(outcome: PaymentOutcome): outcome is HeldPayment {
+  return typeof outcome === "object" && outcome.kind === "held";
 }
 
 /** How long until a held payment is tried again, ms. */
