@@ -208,8 +208,8 @@ export interface RequestEnds {
 
 /**
  * The amount due when the solver swaps from another currency: what the deposit's worth buys in the pools now.
- * If the quote promised more, the solver covers the difference up to {@link honorBpsOf}. If the pools cost even
- * more, pays what the deposit buys, or refunds.
+ * If the quote promised more, the solver covers the difference up to {@link honorBpsOf}. If the pools cost
+ * even more, pays what the deposit buys, or refunds.
  */
 async function payoutWithSwap(
   services: Needs,

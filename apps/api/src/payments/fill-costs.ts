@@ -59,7 +59,9 @@ export async function noteFastFillGas(context: LegContext): Promise<void> {
   if (cost !== undefined) await context.tx.fastFills.setSpent(cost.requestId, cost.usd);
 }
 
-/** Records the gas cost of a reverted fast fill, which its app pays. With calls, their sponsor has paid it. */
+/**
+ * Records the gas cost of a reverted fast fill, which its app pays. With calls, their sponsor has paid it.
+ */
 export async function noteRevertedFastFill(context: LegContext): Promise<void> {
   const { services, tx, slot } = context;
   const reverted = await gasUsdOf(context, (gas, destinationCalls) =>

@@ -17,8 +17,8 @@ const MAX_GAP = 50;
 
 /**
  * Fills nonces below the lane's open slots that were never allocated: the key was used elsewhere and a reorg
- * dropped that transaction, so nothing in the lane can be mined. The no-ops pay nothing and are not stored; if the
- * dropped transaction returns, nodes refuse them. Where the journal has a lost payment, its bytes are
+ * dropped that transaction, so nothing in the lane can be mined. The no-ops pay nothing and are not stored;
+ * if the dropped transaction returns, nodes refuse them. Where the journal has a lost payment, its bytes are
  * broadcast again instead.
  * @param used the chain's transaction count of the sender
  * @param open the sender's open slots

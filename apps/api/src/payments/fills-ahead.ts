@@ -61,7 +61,9 @@ function isNotStored(basis: FillBasis | undefined): boolean {
   return basis?.kind === "deposit" && basis.deposit.id === NOT_STORED;
 }
 
-/** Whether `basis` has the deposit of `before`, stored since: a plan for `before` then holds for `basis`, too. */
+/**
+ * Whether `basis` has the deposit of `before`, stored since: a plan for `before` then holds for `basis`, too.
+ */
 function isNowStored(before: FillBasis | undefined, basis: FillBasis): boolean {
   if (before?.kind !== "deposit" || basis.kind !== "deposit" || !isNotStored(before)) return false;
   const [seen, stored] = [before.deposit, basis.deposit];

@@ -6,9 +6,9 @@ import type { Services } from "../db/services.port.ts";
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
- * The gas cost of fills that reverted in a block although their simulation succeeded. Foreign code can cause that, so
- * the deposit pays, within the order's refund minimum. Fast fills, sponsored calls and gas charged to a
- * sponsor are excluded.
+ * The gas cost of fills that reverted in a block although their simulation succeeded. Foreign code can cause
+ * that, so the deposit pays, within the order's refund minimum. Fast fills, sponsored calls and gas charged
+ * to a sponsor are excluded.
  * @param unit the deposit's currency
  * @returns base units of that currency
  * @throws ServiceError PRICE_FETCH_FAILED

@@ -50,8 +50,8 @@ function rethrowFaults(error: unknown): false {
 const REUSED_IDS: ReadonlySet<string> = new Set(["refund", "sweep"]);
 
 /**
- * Why a genuine payment does not match the leg that its entry names, according to other rows, as checked before
- * each signature. Whether the leg is still due does not matter here.
+ * Why a genuine payment does not match the leg that its entry names, according to other rows, as checked
+ * before each signature. Whether the leg is still due does not matter here.
  */
 export async function whyMismatched(
   services: WorkerServices,

@@ -232,8 +232,8 @@ function isRecent({ nowMs, policy }: Facts, { createdAtMs }: { readonly createdA
 }
 
 /**
- * Whether the slot was broadcast and no node accepted it. An outage on our side does not count. A payment that
- * was mined and orphaned was accepted before: it is broadcast again, however long ago it was signed.
+ * Whether the slot was broadcast and no node accepted it. An outage on our side does not count. A payment
+ * that was mined and orphaned was accepted before: it is broadcast again, however long ago it was signed.
  */
 function isRefused({ slot: { attempts }, lane, isPatient, policy, nowMs }: Facts): boolean {
   const [first] = attempts;
@@ -254,8 +254,8 @@ function canCancel({ lane, isOffered }: Facts): boolean {
 
 /**
  * Whether the newest attempt has waited too long for a block; rebroadcasts do not restart the wait. In an
- * ordered lane, it must also block the lane or pay less than the base fee. There, a payment that no node has is
- * canceled instead of replaced, so of such attempts only a no-op that nodes refused counts.
+ * ordered lane, it must also block the lane or pay less than the base fee. There, a payment that no node has
+ * is canceled instead of replaced, so of such attempts only a no-op that nodes refused counts.
  */
 function isStuck({ last, lastSeen, isOffered, isOrdered, lane, policy, nowMs }: Facts): boolean {
   if (last === undefined) return false;

@@ -35,7 +35,8 @@ export interface FillAhead {
 /** Fills that this process plans while it commits their deposits. A job without one plans its fill itself. */
 export interface FillsAhead {
   /**
-   * A plan in progress for the same deposit, begun before the deposit was stored, becomes the plan for `basis`.
+   * A plan in progress for the same deposit, begun before the deposit was stored, becomes the plan for
+   * `basis`.
    * @param plan undefined: the job must decide
    */
   begin(request: RequestRecord, plan: () => Promise<PlannedFill | undefined>, basis?: FillBasis): void;

@@ -26,8 +26,8 @@ export type ReservingPayer = Pick<Payer, "funds" | "signNew">;
 
 /**
  * Reserves slots of one lane for payments of one kind in one commit, and signs them in it if the payer can.
- * Nothing is broadcast before the commit. If the commit fails, each payment is tried alone, so that one payment
- * cannot fail another.
+ * Nothing is broadcast before the commit. If the commit fails, each payment is tried alone, so that one
+ * payment cannot fail another.
  * @returns the outcome of each payment, in order; an error concerns that payment alone, and a retry finds its
  * slot
  */

@@ -59,8 +59,8 @@ export type LostPayments =
  * Restores the rows of payments that the journal knows and the database has lost, in the order of their
  * nonces. Holds the lane first. Idempotent; may run in any number of processes.
  * @param mark of the lane, read before `state`
- * @param whyGapRemains why the lane must not move past nonces from `from` to below `to`, of which the database and
- * the journal have neither the first nor the last; undefined: it may
+ * @param whyGapRemains why the lane must not move past nonces from `from` to below `to`, of which the
+ * database and the journal have neither the first nor the last; undefined: it may
  */
 export async function restoreLost(
   services: WorkerServices,

@@ -4,7 +4,10 @@ import { payerOf } from "./payers/index.ts";
 import type { Payer } from "./payers/payer.ts";
 import { signAndSend } from "./sign-and-send.ts";
 
-/** {@link sendSlots} for one slot. @throws the error that prevented it; a retry or maintenance sends the slot */
+/**
+ * {@link sendSlots} for one slot.
+ * @throws the error that prevented it; a retry or maintenance sends the slot
+ */
 export async function sendSlot(services: WorkerServices, slot: Slot): Promise<void> {
   const error = (await sendSlots(services, payerOf(services, slot), [slot], { isNew: false })).get(slot.id);
   if (error !== undefined) throw error;

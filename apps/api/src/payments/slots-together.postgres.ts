@@ -176,10 +176,10 @@ export async function restoreSlot(
 
 /**
  * Stores signed attempts of open slots; payments only of slots that are not canceled.
- * @param options.isRestored the attempts were broadcast before the database lost them, so a canceled slot gets
- * them, too
- * @returns the slots whose attempt was stored; others have ended, or another process stored an attempt with the
- * same `n`
+ * @param options.isRestored the attempts were broadcast before the database lost them, so a canceled slot
+ * gets them, too
+ * @returns the slots whose attempt was stored; others have ended, or another process stored an attempt with
+ * the same `n`
  */
 export async function insertNewAttempts(
   sql: Sql,

@@ -206,8 +206,8 @@ function whyLost(txHash: TxHash): string {
 }
 
 /**
- * Finds a lost fill by a key that is no longer configured. The key may be stolen, so a transaction counts only
- * if it pays the recipient at least the minimum amount; a transaction that no node has does not count.
+ * Finds a lost fill by a key that is no longer configured. The key may be stolen, so a transaction counts
+ * only if it pays the recipient at least the minimum amount; a transaction that no node has does not count.
  */
 async function lostFill(
   services: Pick<Services, "reads" | "events" | "uow">,
@@ -338,7 +338,9 @@ function payoutOf({
 
 /** The transactions that used the unallocated nonces of a lane. */
 export interface Explained {
-  /** All transactions are known; otherwise some are older than the remembered blocks, or the node is behind. */
+  /**
+   * All transactions are known; otherwise some are older than the remembered blocks, or the node is behind.
+   */
   readonly isComplete: boolean;
   /** Includes a payment of a request whose rows are not restored. */
   readonly hasLost: boolean;

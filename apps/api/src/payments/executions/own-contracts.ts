@@ -13,8 +13,8 @@ type OnChain = { readonly chain: Pick<Chain, "name" | "contracts"> };
  * The service's own contract that a call for others would call from one of our accounts; undefined: none.
  * Such contracts trust their caller: an executor that operated a deposit address factory could move other
  * users' funds.
- * @param innerCalls calls that the call makes, as far as traced: the executor calls further contracts only if it
- * has code
+ * @param innerCalls calls that the call makes, as far as traced: the executor calls further contracts only if
+ * it has code
  */
 export function findCalledOwnContract(
   keys: OwnKeys,

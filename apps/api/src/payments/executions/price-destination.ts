@@ -138,7 +138,8 @@ export async function priceDestination(
       { ...native, salePriceUsd },
     ).totalUsd;
   const succeededUsd = costOf(destination.extraGas, valueWei);
-  // If the calls revert in the block, the quote pays for none of the gas, and their native tokens are returned.
+  // If the calls revert in the block, the quote pays for none of the gas, and their native tokens are
+  // returned.
   const revertedUsd = costOf(maxGasOf(destination), 0n);
   const reached = simulated.outcome.calls;
   return {

@@ -85,7 +85,7 @@ async function charge(
 ): Promise<void> {
   const { requestId } = execution;
   const wallet = await payerOf(tx, execution);
-  // The service bears the cost, as for a permit that did not pay. Budgets still count it.
+  // The service pays the cost, as for a permit that did not pay. Budgets still count it.
   if (wallet === undefined) return await tx.executions.settle(requestId, usd);
   const paid = await payFees(services, tx, { requestId, wallet }, { usd }, `execution:${requestId}:pay`);
   // The gas price rose beyond the maximum: the service pays the difference.

@@ -73,8 +73,8 @@ export interface PaymentKind<W extends WantedPayment = WantedPayment, R extends 
   /**
    * Locks the rows of legs, whose requests are locked already, and reserves what else they need. Its writes
    * are committed even if it refuses a leg.
-   * @returns a verdict for each, in order. `due`: reserve its slot. `moved`: it is no longer due. Else: why it
-   * is refused
+   * @returns a verdict for each, in order. `due`: reserve its slot. `moved`: it is no longer due. Else: why
+   * it is refused
    */
   lock(
     services: WorkerServices,

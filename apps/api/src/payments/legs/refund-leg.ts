@@ -289,8 +289,8 @@ function toStopped(blocked: Blocked): Stopped<Impossible> {
 const REFUNDED_BEFORE = "this deposit may replace an orphaned one that was already refunded";
 
 /**
- * Whether this deposit may replace an orphaned one that was refunded. Then its refund waits until that deposit
- * is back in a block, or `operator refund` releases it.
+ * Whether this deposit may replace an orphaned one that was refunded. Then its refund waits until that
+ * deposit is back in a block, or `operator refund` releases it.
  */
 async function isRefundedAlready(
   tx: Pick<Tx, "deposits" | "events">,

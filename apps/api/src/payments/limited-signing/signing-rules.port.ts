@@ -45,8 +45,8 @@ export interface SigningRecord {
   /** @throws Error when nothing can be counted now */
   check(): Promise<void>;
   /**
-   * How far (ms) the newest line is ahead of a clock that was set back. Until the clock has caught up, no line
-   * leaves the 24-hour window. 0 for less than a minute.
+   * How far (ms) the newest line is ahead of a clock that was set back. Until the clock has caught up, no
+   * line leaves the 24-hour window. 0 for less than a minute.
    */
   aheadMs(): number;
   close(): Promise<void>;

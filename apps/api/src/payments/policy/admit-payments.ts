@@ -37,7 +37,8 @@ const BOUND_KINDS: ReadonlySet<string> = new Set(["execution", "hub", "payout"])
 function readingOf({ chains }: WorkerServices, { chainId, call, outflow, leg }: SlotPlan): CallReading {
   if (BOUND_KINDS.has(leg.kind)) return { kind: "unknown" };
   const evm = chains.get(chainId);
-  // Also limited by its arguments. On a chain without calls, a sweep moves a user's funds: only its fee counts.
+  // Also limited by its arguments. On a chain without calls, a sweep moves a user's funds: only its fee
+  // counts.
   if (leg.kind === "sweep" && evm !== undefined) return { kind: "unknown" };
   if (evm !== undefined) return readCall(call, evm.chain.contracts);
   // A transfer has no call: its signer reads the recipient and the amount from here.

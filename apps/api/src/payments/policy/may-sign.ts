@@ -23,8 +23,8 @@ import { countedUsd } from "./counted-value.ts";
 type Origin = "reserved" | "stored" | "repeated";
 
 /**
- * Whether a payment may be signed. A payment that may not is held, and its slot is canceled unless the payment
- * is repeated: an unused nonce would block the lane.
+ * Whether a payment may be signed. A payment that may not is held, and its slot is canceled unless the
+ * payment is repeated: an unused nonce would block the lane.
  */
 export async function maySign(services: WorkerServices, slot: Slot, origin: Origin): Promise<boolean> {
   const limitRefusal = origin === "reserved" ? countInMemory(services, slot) : undefined;

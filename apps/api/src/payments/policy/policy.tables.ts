@@ -28,7 +28,9 @@ export const spentDays = pgTable(
   (t) => [primaryKey({ columns: [t.chainId, t.keyName, t.day] })],
 );
 
-/** The part of {@link spentDays} that a slot releases if it ends without paying. Deleted when the slot ends. */
+/**
+ * The part of {@link spentDays} that a slot releases if it ends without paying. Deleted when the slot ends.
+ */
 export const spentSlots = pgTable("spent_slots", {
   slotId: int8("slot_id").primaryKey(),
   chainId: int8("chain_id").notNull(),
