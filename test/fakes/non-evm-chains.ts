@@ -120,7 +120,7 @@ export function aNonEvmChain(vmType: NonEvmVmType, overrides: Partial<NonEvmChai
   };
 }
 
-export interface NonEvmStory {
+export interface NonEvmScenario {
   readonly chain?: Partial<NonEvmChain>;
   /** The solver's balance of each currency, in base units. Default: 100,000 whole units. */
   readonly balance?: bigint;
@@ -132,7 +132,7 @@ export interface NonEvmStory {
 }
 
 /** A non-EVM chain and its current state. Its adapter does nothing except what `story` defines. */
-export function aConnectedNonEvmChain(vmType: NonEvmVmType, story: NonEvmStory = {}): TransferChain {
+export function aConnectedNonEvmChain(vmType: NonEvmVmType, story: NonEvmScenario = {}): TransferChain {
   const chain = aNonEvmChain(vmType, story.chain);
   const texts = { svm: solana, bvm: bitcoin, hypevm: exchange }[vmType];
   const all = [chain.native, ...chain.tokens];

@@ -50,12 +50,12 @@ function addressWorld(world: World = {}): {
   };
 }
 
-const asking = (changes: Partial<QuoteInput> = {}): QuoteInput =>
+const addressInput = (changes: Partial<QuoteInput> = {}): QuoteInput =>
   aQuoteInput({ useDepositAddress: true, ...changes });
 
 async function refusal(changes: Partial<QuoteInput>, world: World = {}): Promise<unknown> {
   const { services } = addressWorld(world);
-  const error: unknown = await createQuote(services, asking(changes)).then(
+  const error: unknown = await createQuote(services, addressInput(changes)).then(
     () => undefined,
     (thrown: unknown) => thrown,
   );
@@ -130,7 +130,7 @@ test.each<[string, Partial<QuoteInput>, string, string]>([
       origin: { tokens, contracts: { ...chain.contracts, depositAddressFactory: factory } },
     });
     await expect(
-      createQuote({ ...services, depositAddressOperator: { address: operator } }, asking(changes)),
+      createQuote({ ...services, depositAddressOperator: { address: operator } }, addressInput(changes)),
     ).rejects.toMatchObject({ code, facts: { field } });
     return;
   }
@@ -141,11 +141,11 @@ test("refuses deposit addresses without a factory on the chain or without an ope
   const field = "useDepositAddress";
   const refused = { code: "UNSUPPORTED_EXECUTION_TYPE", facts: { field } };
   await expect(
-    createQuote({ ...quoteWorld(), depositAddressOperator: { address: operator } }, asking()),
+    createQuote({ ...quoteWorld(), depositAddressOperator: { address: operator } }, addressInput()),
   ).rejects.toMatchObject(refused);
   const { services } = addressWorld();
   await expect(
-    createQuote({ ...services, depositAddressOperator: undefined }, asking()),
+    createQuote({ ...services, depositAddressOperator: undefined }, addressInput()),
   ).rejects.toMatchObject(refused);
 });
 
@@ -161,7 +161,7 @@ test("derives the address from the order and stores it with the quote and its re
   const { services, given } = addressWorld();
   const answer = await createQuote(
     services,
-    asking({
+    addressInput({
       strict: true,
       refundTo: wallet,
       recoveryAddress: wallet,
@@ -186,7 +186,7 @@ test("derives the address from the order and stores it with the quote and its re
 test("stores refunds to no one, to the sender or to an address; without a named recipient the order names the user", async () => {
   const storedRefundTo = async (changes: Partial<QuoteInput>): Promise<unknown[]> => {
     const { services, given } = addressWorld();
-    const { protocol } = await createQuote(services, asking(changes));
+    const { protocol } = await createQuote(services, addressInput(changes));
     return [given[0]?.refundTo, protocol.v2.orderData.inputs[0]?.refunds[0]?.recipient];
   };
   expect(await storedRefundTo({})).toEqual(["nobody", user]);
@@ -213,8 +213,8 @@ test.each([
     chain.chain.fees.gasMarginBps,
   );
   const usd = amountToUsdUp(wei, { decimals: 18, priceUsd: 2_000n * 10n ** 18n });
-  const asked = { originCurrency: currency, amount, destinationCurrency: usdcOn(DESTINATION) };
-  await createQuote(services, asking(asked));
+  const change = { originCurrency: currency, amount, destinationCurrency: usdcOn(DESTINATION) };
+  await createQuote(services, addressInput(change));
   expect(usd).toBeGreaterThan(0n);
   const { stored } = services as ReturnType<typeof quoteWorld>;
   expect(stored[0]?.originGasUsd).toBe(usd);
@@ -224,7 +224,7 @@ test("lets the solver fill a same-chain request even if pools exist, because an 
   const { services } = addressWorld({ pools: market() });
   const answer = await createQuote(
     services,
-    asking({
+    addressInput({
       originCurrency: usdcOn(ORIGIN),
       destinationChainId: ORIGIN,
       destinationCurrency: rareOn(ORIGIN),
@@ -241,7 +241,7 @@ test("issues a strict address before a wallet is connected when its refunds go t
   const { services, given } = addressWorld();
   await createQuote(
     services,
-    asking({ user: placeholder, recipient: wallet, strict: true, refundTo: wallet }),
+    addressInput({ user: placeholder, recipient: wallet, strict: true, refundTo: wallet }),
   );
   expect(given).toMatchObject([{ refundTo: wallet, key: { depositor: placeholder, strict: true } }]);
 });
