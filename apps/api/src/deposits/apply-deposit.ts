@@ -185,8 +185,8 @@ async function isBeyondLead(
   { deposit, orphaned }: { readonly deposit: DepositRecord; readonly orphaned: DepositRecord | undefined },
   depositedAtMs: number,
 ): Promise<boolean> {
-  // The deposit returns after a reorg, or replaces one that arrived in time: a refund would cost as much as a fill that is never
-  // repaid, and the user would have both.
+  // The deposit returns after a reorg, or replaces one that arrived in time: a refund would cost as much as a
+  // fill that is never repaid, and the user would have both.
   if (deposit.disposition === "accepted" || orphaned !== undefined) return false;
   if (state.front === "none" || state.depositId !== undefined) return false;
   const untilMs = (await tx.fastFills.find(terms.requestId))?.depositUntilMs;

@@ -57,7 +57,7 @@ test("a sweep must also come before the deposit of a fast fill between different
       leadMs: 24 * HOUR_MS,
       isSweepDue: true,
     });
-  const dueNow = { ...swept, payByMs: NOW_MS, fillDeadlineMs: NOW_MS + 24 * HOUR_MS, between: true };
+  const dueNow = { ...swept, payByMs: NOW_MS, fillDeadlineMs: NOW_MS + 24 * HOUR_MS, isBetweenAssets: true };
   expect(overlongWait(month, dueNow), "however short its ttl").toMatchObject({ isSweepDue: true });
   expect(overlongWait(month, { ...dueNow, isSeen: true }), "its deposit is in a block").toBeUndefined();
   expect(

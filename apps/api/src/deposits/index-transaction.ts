@@ -19,7 +19,7 @@ import { unsupportedChain } from "../http/refusals.ts";
 
 type Needs = Pick<Services, "chains" | "events" | "uow" | "reads" | "signer" | "nonceMappings"> &
   RecordingServices & {
-    /** For work that locks no row of the chain, so it need not wait for the scan of the chain. Absent: `uow`. */
+    /** For work that locks no row of the chain, and so does not wait for its scan. Absent: `uow`. */
     readonly requestUow?: UnitOfWork;
   };
 

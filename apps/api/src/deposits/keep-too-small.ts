@@ -72,8 +72,8 @@ function reasonToKeep(
   } as const;
   const decision = decide(state, event);
   if (decision.kind !== "applied") return undefined;
-  const [effect, ...more] = decision.effects;
-  if (effect?.kind !== "refundDeposit" || more.length > 0) return undefined;
+  const [effect, ...otherEffects] = decision.effects;
+  if (effect?.kind !== "refundDeposit" || otherEffects.length > 0) return undefined;
   const { next } = decision;
   const isUnchanged =
     next.name === state.name && next.depositId === state.depositId && next.front === state.front;

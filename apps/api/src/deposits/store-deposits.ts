@@ -30,7 +30,8 @@ export async function findDeposits(
 }
 
 /**
- * The first half of recording, before `actOnDeposits`: stores the rows. Locks the requests and decides nothing.
+ * The first half of recording, before `actOnDeposits`: stores the rows. Locks the requests and decides
+ * nothing.
  * @returns new or moved deposits, in the order of the facts
  */
 export async function storeDeposits(

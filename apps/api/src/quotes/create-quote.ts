@@ -25,7 +25,7 @@ import { refuseUnpayable, refuseUnsweepable } from "./quote-limits.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 import { fixTerms, type Agreement, type Stamp } from "./quote-terms.ts";
 import { readQuestion } from "./read-question.ts";
-import { fixFees } from "./routing/agree-fees.ts";
+import { fixFees } from "./routing/fee-terms.ts";
 import { chooseRoute, type ValuedRoute } from "./routing/choose-route.ts";
 import type { ChosenRoute } from "./routing/chosen-route.ts";
 import { priceCalls } from "./routing/dry-run-calls.ts";

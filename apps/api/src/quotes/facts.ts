@@ -41,7 +41,7 @@ export function createFacts(): Facts {
         pending.set(
           key,
           value.then(
-            (known: unknown) => settle(key, { kind: "known", value: known }),
+            (result: unknown) => settle(key, { kind: "known", value: result }),
             (error: unknown) => settle(key, { kind: "failed", error }),
           ),
         );

@@ -144,8 +144,8 @@ function inputFor(from: Place, to: Place, change: Partial<QuoteInput> = {}): Quo
   };
 }
 
-const quote = async (from: Place, to: Place, change: Partial<QuoteInput> = {}, story: Scenario = {}) => {
-  const world = worldOf(story);
+const quote = async (from: Place, to: Place, change: Partial<QuoteInput> = {}, scenario: Scenario = {}) => {
+  const world = worldOf(scenario);
   const answer = await createQuote(world, inputFor(from, to, change));
   const [terms] = world.stored;
   if (terms === undefined) throw new Error("the quote was not stored");
@@ -154,9 +154,9 @@ const quote = async (from: Place, to: Place, change: Partial<QuoteInput> = {}, s
 
 async function refusalOf(
   input: QuoteInput,
-  story: Scenario = {},
+  scenario: Scenario = {},
 ): Promise<readonly [ErrorCode, string | undefined]> {
-  const world = worldOf(story);
+  const world = worldOf(scenario);
   try {
     await createQuote(world, input);
   } catch (error) {
@@ -275,9 +275,9 @@ test("charges the user, not the solver, for activating a Hyperliquid account", a
   const dollar = 100_000_000n;
   const { user: fresh } = places.other;
   const first = { connection: { paymentCost: async (_: Hex, to?: Hex) => (to === fresh ? dollar : 0n) } };
-  const { terms: known } = await quote("evm", "perps");
+  const { terms: active } = await quote("evm", "perps");
   const { terms } = await quote("evm", "perps", {}, { hypevm: first });
-  expect(known.destination.expectedAmount - terms.destination.expectedAmount).toBe(dollar);
+  expect(active.destination.expectedAmount - terms.destination.expectedAmount).toBe(dollar);
   expect(await refusalOf(inputFor("evm", "spot", { amount: "900000" }), { hypevm: first })).toEqual([
     "AMOUNT_TOO_LOW",
     "amount",
@@ -559,7 +559,7 @@ test("withdraws spot USDC from spot, under the names that the real Hyperliquid v
     publicApiUrl: "https://api.exchange.example",
   } as const;
   // Hyperliquid's own token name, not the configured one.
-  const named: NonEvmUsers = {
+  const renamedToken: NonEvmUsers = {
     balance: async () => 0n,
     token: async () => ({ name: "DOLLAR", tokenId: exchange.spot as Hex }),
   };
@@ -568,7 +568,7 @@ test("withdraws spot USDC from spot, under the names that the real Hyperliquid v
     "evm",
     {},
     {
-      hypevm: { chain: { exchange: facts }, users: named },
+      hypevm: { chain: { exchange: facts }, users: renamedToken },
     },
   );
   expect(answer.steps[1]?.items[0]?.data).toMatchObject({
@@ -674,13 +674,13 @@ test("refuses an unknown currency, naming the field of its side", async () => {
 });
 
 test("swaps on the EVM side, before the deposit or in the fill", async () => {
-  const story = { pools: market() };
+  const scenario = { pools: market() };
   // About $100 of each.
   for (const [currency, amount] of [
     [foreignOn(ORIGIN), 10n ** 13n],
     [lockedOn(ORIGIN), 20n * 10n ** 18n],
   ] as const) {
-    const from = await quote("evm", "svm", { originCurrency: currency, amount: amount.toString() }, story);
+    const from = await quote("evm", "svm", { originCurrency: currency, amount: amount.toString() }, scenario);
     expect(from.answer.steps.at(-1)?.id).toBe("deposit");
     expect(from.terms).toMatchObject({
       input: { currency, amount },
@@ -688,7 +688,7 @@ test("swaps on the EVM side, before the deposit or in the fill", async () => {
     });
     expect(from.terms.origin.currency).not.toBe(currency);
     expect(from.terms.origin.minimumAmount).toBeLessThan(from.terms.origin.amount);
-    const to = await quote("svm", "evm", { destinationCurrency: currency }, story);
+    const to = await quote("svm", "evm", { destinationCurrency: currency }, scenario);
     expect(to.terms.destination).toMatchObject({ currency, minimumAmount: expect.any(BigInt) as bigint });
     expect([usdcOn(ORIGIN), wethOn(ORIGIN), NATIVE]).toContain(to.terms.destination.paidFrom);
     expect(mismatch(quoteAnswer, to.answer)).toBeUndefined();
@@ -696,14 +696,13 @@ test("swaps on the EVM side, before the deposit or in the fill", async () => {
 });
 
 test("asks external services for the swap before a deposit, never for the swap of a fill", async () => {
-  const story = { pools: market(), external: [PAIRS, SMALL_PAIRS] };
+  const scenario = { pools: market(), external: [PAIRS, SMALL_PAIRS] };
   const change = { amount: (20n * 10n ** 18n).toString() };
-  const from = await quote("evm", "svm", { originCurrency: lockedOn(ORIGIN), ...change }, story);
+  const from = await quote("evm", "svm", { originCurrency: lockedOn(ORIGIN), ...change }, scenario);
   expect(from.answer.details.route.origin.includedSwapSources).toEqual([PAIRS]);
-  expect(await refusalOf(inputFor("svm", "evm", { destinationCurrency: lockedOn(ORIGIN) }), story)).toEqual([
-    "NO_SWAP_ROUTES_FOUND",
-    undefined,
-  ]);
+  expect(
+    await refusalOf(inputFor("svm", "evm", { destinationCurrency: lockedOn(ORIGIN) }), scenario),
+  ).toEqual(["NO_SWAP_ROUTES_FOUND", undefined]);
 });
 
 test("refuses a currency that the solver does not hold where nothing can be swapped", async () => {
@@ -718,14 +717,14 @@ test("refuses a currency that the solver does not hold where nothing can be swap
 });
 
 test("a swap on the EVM side of an exact output buys the smallest deposit that pays for it", async () => {
-  const story = { pools: market() };
+  const scenario = { pools: market() };
   const exact = { originCurrency: lockedOn(ORIGIN), tradeType: "EXACT_OUTPUT", amount: "50000000" } as const;
-  const { answer } = await quote("evm", "svm", exact, story);
+  const { answer } = await quote("evm", "svm", exact, scenario);
   expect(answer.details.currencyOut).toMatchObject({ amount: "50000000", minimumAmount: "50000000" });
   const input = BigInt(answer.details.currencyIn.amount);
   const bought = async (amount: bigint): Promise<bigint> => {
     const change = { originCurrency: lockedOn(ORIGIN), amount: amount.toString() };
-    return BigInt((await quote("evm", "svm", change, story)).answer.details.currencyOut.amount);
+    return BigInt((await quote("evm", "svm", change, scenario)).answer.details.currencyOut.amount);
   };
   expect(await bought(input)).toBeGreaterThanOrEqual(50_000_000n);
   expect(await bought(input - 10n ** 14n)).toBeLessThan(50_000_000n);
@@ -770,10 +769,10 @@ test.each(pairs)(
 
 const withFactory = { contracts: { ...aChain(ORIGIN).contracts, depositAddressFactory: factory } };
 /** The service can submit permits and sweep deposit addresses. */
-function sponsoringWorld(story: Scenario = {}): ReturnType<typeof worldOf> {
+function sponsoringWorld(scenario: Scenario = {}): ReturnType<typeof worldOf> {
   const permits = { domain: { name: "USD Coin", version: "2" }, eip3009: true, eip2612: true };
   return {
-    ...worldOf({ ...story, origin: { ...withFactory, ...story.origin } }),
+    ...worldOf({ ...scenario, origin: { ...withFactory, ...scenario.origin } }),
     executor: { address: executor },
     permitTokens: { permitsOf: () => permits, nonceOf: async () => 7n },
     depositAddressOperator: { address: executor },
@@ -939,18 +938,18 @@ test("the cost of a token payment on Solana is rent, which sponsors do not pay b
       key,
     );
     const [{ sponsorship } = {}] = world.stored;
-    return { execution: BigInt(answer.fees.relayerGas.amount), of: sponsorship?.components };
+    return { execution: BigInt(answer.fees.relayerGas.amount), components: sponsorship?.components };
   };
   const byDefault = await sponsored("svm");
   expect(byDefault.execution).toBeGreaterThan(0n);
-  expect(byDefault.of).toMatchObject({
+  expect(byDefault.components).toMatchObject({
     execution: { totalUsd: 0n },
     rent: { selected: false, sponsoredUsd: 0n },
   });
-  expect(byDefault.of?.rent.totalUsd).toBeGreaterThan(0n);
+  expect(byDefault.components?.rent.totalUsd).toBeGreaterThan(0n);
   const withRent = await sponsored("svm", { sponsoredFeeComponents: ["rent"] });
-  expect(withRent.of?.rent.sponsoredUsd).toBe(withRent.of?.rent.totalUsd);
-  expect((await sponsored("spot")).of?.execution.sponsoredUsd).toBeGreaterThan(0n);
+  expect(withRent.components?.rent.sponsoredUsd).toBe(withRent.components?.rent.totalUsd);
+  expect((await sponsored("spot")).components?.execution.sponsoredUsd).toBeGreaterThan(0n);
 });
 
 test("refuses a sponsor that cannot pay, and app fees on a service without app balances", async () => {
@@ -1052,23 +1051,23 @@ test("checks that the recipient can receive the minimum output after a swap befo
       return undefined;
     },
   };
-  const swapped = { originCurrency: lockedOn(ORIGIN), amount: (20n * 10n ** 18n).toString() };
-  const { terms } = await quote("evm", "svm", swapped, { pools: market(), svm: { connection } });
+  const swapChange = { originCurrency: lockedOn(ORIGIN), amount: (20n * 10n ** 18n).toString() };
+  const { terms } = await quote("evm", "svm", swapChange, { pools: market(), svm: { connection } });
   expect(terms.destination.minimumAmount).toBeLessThan(terms.destination.expectedAmount);
   expect(amounts).toEqual([terms.destination.minimumAmount]);
 });
 
 test("quotes at most the solver's free balance on the destination, less the cost of the payment", async () => {
-  const story = (balance: bigint): Scenario => ({ svm: { balance, paymentCost: 10_000n } });
+  const scenario = (balance: bigint): Scenario => ({ svm: { balance, paymentCost: 10_000n } });
   const exact = (amount: bigint) =>
     inputFor("evm", "sol", { tradeType: "EXACT_OUTPUT", amount: String(amount) });
-  expect(await refusalOf(exact(999_990_001n), story(1_000_000_000n))).toEqual([
+  expect(await refusalOf(exact(999_990_001n), scenario(1_000_000_000n))).toEqual([
     "INSUFFICIENT_LIQUIDITY",
     "amount",
   ]);
-  const world = worldOf(story(1_000_000_000n));
+  const world = worldOf(scenario(1_000_000_000n));
   await createQuote(world, exact(999_990_000n));
-  expect(await refusalOf(exact(999_990_000n), { ...story(1_000_000_000n), reserved: 1n })).toEqual([
+  expect(await refusalOf(exact(999_990_000n), { ...scenario(1_000_000_000n), reserved: 1n })).toEqual([
     "INSUFFICIENT_LIQUIDITY",
     "amount",
   ]);
@@ -1120,13 +1119,13 @@ test("stores nothing when the origin is unreachable, and the client may retry", 
     deposit: () => Promise.reject(new Error("connection refused")),
     token: () => Promise.reject(new Error("connection refused")),
   };
-  for (const [from, story] of [
+  for (const [from, scenario] of [
     ["svm", { svm: { users: down } }],
     ["bvm", { bvm: { users: down } }],
     ["perps", { hypevm: { users: down } }],
     ["evm", { readerFails: true }],
   ] as const)
-    expect(await refusalOf(inputFor(from, from === "evm" ? "svm" : "evm"), story), from).toEqual([
+    expect(await refusalOf(inputFor(from, from === "evm" ? "svm" : "evm"), scenario), from).toEqual([
       "RPC_HTTP_ERROR",
       "originChainId",
     ]);

@@ -113,8 +113,8 @@ const inputWith = (change: Partial<QuoteInput> = {}): QuoteInput => ({
   ...change,
 });
 
-const refusalOf = async (change: Partial<QuoteInput>, story: Scenario = {}): Promise<ServiceError> => {
-  const { services, world } = worldOf(story);
+const refusalOf = async (change: Partial<QuoteInput>, scenario: Scenario = {}): Promise<ServiceError> => {
+  const { services, world } = worldOf(scenario);
   const refusal: unknown = await createQuote(services, inputWith(change)).catch((error: unknown) => error);
   if (!(refusal instanceof ServiceError)) throw new Error("expected a refusal, got a quote");
   expect(world.stored).toEqual([]);

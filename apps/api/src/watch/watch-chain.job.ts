@@ -126,7 +126,7 @@ async function lead(
   }, onFault);
   const pace = createScanPace(services.enginePolicy.maxScanBlocks, Math.random);
   const reportLag = watchScanLag(services.events, chain);
-  // The endpoint may be behind the announced head.
+  // Set after a failed scan: the endpoint may be behind the announced head.
   let hasFailed = false;
   // Blocks of the trail were replaced since the lanes were last compared.
   let isReorged = false;

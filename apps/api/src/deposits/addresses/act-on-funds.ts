@@ -39,7 +39,7 @@ interface Confirmed {
   readonly funds: ObservedFunds;
   readonly confirmed: bigint;
   /** Until when rate-limited chains may be queried, on the monotonic clock: other chains must not wait. */
-  readonly askUntilMs: number;
+  readonly queryUntilMs: number;
 }
 
 /** The action for observed funds, once every source was queried. */
@@ -76,10 +76,14 @@ export async function actOnFunds(
   services: AddressServices,
   connected: RequestEnd,
   depositAddress: DepositAddress,
-  { funds, confirmed, askUntilMs }: Confirmed,
+  { funds, confirmed, queryUntilMs }: Confirmed,
 ): Promise<void> {
   const awaiting = await awaitingRequest(services, depositAddress, funds);
-  const planned = await plan(services, connected, depositAddress, awaiting, { funds, confirmed, askUntilMs });
+  const planned = await plan(services, connected, depositAddress, awaiting, {
+    funds,
+    confirmed,
+    queryUntilMs,
+  });
   // Decided again while the fast fill is not covered; the same answer is stored once.
   if (planned.kind === "later" || (planned.kind === "hold" && planned.reason === funds.held)) return;
   const facts = {
@@ -193,7 +197,7 @@ async function plan(
   connected: RequestEnd,
   depositAddress: DepositAddress,
   { terms, standing }: AwaitingRequest,
-  { funds, confirmed, askUntilMs }: Confirmed,
+  { funds, confirmed, queryUntilMs }: Confirmed,
 ): Promise<Plan> {
   const nowMs = services.clock.nowMs();
   // When half of the funds had arrived: dust before or after does not change the age.
@@ -250,7 +254,7 @@ async function plan(
     decision,
     isLate,
     sender,
-    askUntilMs,
+    queryUntilMs,
   });
   // Funds held for their amount or sender may be decided differently together with newer funds.
   return nextPlan.kind === "hold" && confirmed < funds.amount ? { kind: "later" } : nextPlan;
@@ -270,7 +274,7 @@ interface DecisionContext {
   /** The funds have waited long enough for temporary obstacles. */
   readonly isLate: boolean;
   /** Until when rate-limited chains may be queried, on the monotonic clock. */
-  readonly askUntilMs: number;
+  readonly queryUntilMs: number;
   readonly sender: AddressFacts["sender"];
 }
 
@@ -355,14 +359,14 @@ async function planDecision(
 async function requote(
   services: AddressServices,
   chain: RequestEnd["chain"],
-  { depositAddress, funds, sender, isLate, askUntilMs }: DecisionContext,
+  { depositAddress, funds, sender, isLate, queryUntilMs }: DecisionContext,
   otherwise: FundsDecision,
 ): Promise<RequestTerms | "later" | undefined> {
   const question = requoteInput(await services.depositAddresses.question(depositAddress.address));
   if (endOf(services.chains, question.destinationChainId)?.isRateLimited === true) {
     // The quote asks the chain about the recipient, and anyone can send dust to many addresses.
     if (otherwise.kind === "hold" && otherwise.reason === "AMOUNT_TOO_LOW") return undefined;
-    if (performance.now() > askUntilMs) return "later";
+    if (performance.now() > queryUntilMs) return "later";
   }
   const refundTo =
     depositAddress.refundTo === "sender"

@@ -18,6 +18,6 @@ export interface AddressServices
   readonly depositAddresses: DepositAddressReads;
   readonly random: Random;
   readonly solver: Address;
-  /** Returns the terms of a quote for this input, without storing them. @throws ServiceError as a quote does */
+  /** Returns the terms of a quote for this input. Stores nothing. @throws ServiceError as a quote does */
   quoteTerms(input: QuoteInput, keyId: string | undefined): Promise<RequestTerms>;
 }

@@ -99,12 +99,12 @@ interface Observed extends Place {
   readonly layers: string;
   readonly seenBlock: bigint;
   readonly seenAtMs: number;
-  readonly speaks: boolean;
+  readonly isReported: boolean;
 }
 const observe = defineWrite(
   "deposit_address_observe",
-  (db, { address, chainId, currency, amount, layers, seenBlock, seenAtMs, speaks }: Params<Observed>) => {
-    const set = { amount, layers, seenBlock, seenAtMs, speaks };
+  (db, { address, chainId, currency, amount, layers, seenBlock, seenAtMs, isReported }: Params<Observed>) => {
+    const set = { amount, layers, seenBlock, seenAtMs, speaks: isReported };
     return db
       .insert(funds)
       .values({ address, chainId, currency, ...set })
@@ -409,7 +409,7 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
       await setActive(sql, { address, atMs });
     },
     funds: async (chainId, address) => (await fundsOn(sql, { chainId, address })).map(fundsOf),
-    async observe(place, layers, changedBlock, speaks) {
+    async observe(place, layers, changedBlock, isReported) {
       const [oldest] = layers;
       if (oldest === undefined) await forget(sql, placeOf(place));
       else
@@ -419,7 +419,7 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
           layers: layersText(layers),
           seenBlock: changedBlock,
           seenAtMs: oldest.seenAtMs,
-          speaks,
+          isReported,
         });
     },
     underWay: async (chainId, watchedAddresses, balanceBlock) =>

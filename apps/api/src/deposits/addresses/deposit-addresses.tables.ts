@@ -21,7 +21,10 @@ export const depositAddresses = pgTable(
     question: json("question").$type<RouteQuestion>().notNull(),
     keyId: text("key_id"),
     createdAtMs: int8("created_at_ms").notNull(),
-    /** When it was issued, or last received funds that its request reports. Older addresses are scanned less often. */
+    /**
+     * When it was issued, or last received funds that its request reports. Older addresses are scanned less
+     * often.
+     */
     activeAtMs: int8("active_at_ms").notNull(),
     /** Whether the contract itself binds the address to the order of its quote. */
     boundToOrder: boolean("bound_to_order").notNull(),

@@ -27,22 +27,22 @@ type World = Parameters<typeof quoteWorld>[0];
 
 function addressWorld(world: World = {}): {
   services: QuoteServices;
-  given: NewDepositAddress[];
+  issued: NewDepositAddress[];
 } {
-  const given: NewDepositAddress[] = [];
+  const issued: NewDepositAddress[] = [];
   const services = quoteWorld({
     ...world,
     origin: { contracts: { ...aChain(ORIGIN).contracts, depositAddressFactory: factory } },
   });
   const { insertQuoted } = services.requests;
   return {
-    given,
+    issued,
     services: {
       ...services,
       depositAddressOperator: { address: operator },
       requests: {
         insertQuoted: async (terms, address) => {
-          if (address !== undefined) given.push(address);
+          if (address !== undefined) issued.push(address);
           await insertQuoted(terms, address);
         },
       },
@@ -158,7 +158,7 @@ test("refuses a same-chain transfer to the user's own wallet", async () => {
 });
 
 test("derives the address from the order and stores it with the quote and its request", async () => {
-  const { services, given } = addressWorld();
+  const { services, issued } = addressWorld();
   const answer = await createQuote(
     services,
     addressInput({
@@ -174,20 +174,20 @@ test("derives the address from the order and stores it with the quote and its re
   const key = { id: answer.protocol.v2.orderId, depositor: user, recovery: wallet, strict: true };
   const address = depositAddressOf(factory, key as NewDepositAddress["key"]);
   expect(answer.steps.map((step) => [step.id, step.depositAddress])).toEqual([["deposit", address]]);
-  expect(given).toMatchObject([
+  expect(issued).toMatchObject([
     { address, key, refundTo: wallet, keyId: "key-1", requestId: answer.requestId },
   ]);
-  expect(given[0]?.question).toMatchObject({ strict: true, recipient: wallet });
+  expect(issued[0]?.question).toMatchObject({ strict: true, recipient: wallet });
   // Fields that a requote does not use are not stored.
   for (const field of ["amount", "tradeType", "refundTo", "additionalData", "protocolVersion"])
-    expect(given[0]?.question).not.toHaveProperty(field);
+    expect(issued[0]?.question).not.toHaveProperty(field);
 });
 
 test("stores refunds to no one, to the sender or to an address; without a named recipient the order names the user", async () => {
   const storedRefundTo = async (changes: Partial<QuoteInput>): Promise<unknown[]> => {
-    const { services, given } = addressWorld();
+    const { services, issued } = addressWorld();
     const { protocol } = await createQuote(services, addressInput(changes));
-    return [given[0]?.refundTo, protocol.v2.orderData.inputs[0]?.refunds[0]?.recipient];
+    return [issued[0]?.refundTo, protocol.v2.orderData.inputs[0]?.refunds[0]?.recipient];
   };
   expect(await storedRefundTo({})).toEqual(["nobody", user]);
   expect(await storedRefundTo({ refundTo: wallet })).toEqual([wallet, wallet]);
@@ -238,10 +238,10 @@ test("lets the solver fill a same-chain request even if pools exist, because an 
 });
 
 test("issues a strict address before a wallet is connected when its refunds go to a named address", async () => {
-  const { services, given } = addressWorld();
+  const { services, issued } = addressWorld();
   await createQuote(
     services,
     addressInput({ user: placeholder, recipient: wallet, strict: true, refundTo: wallet }),
   );
-  expect(given).toMatchObject([{ refundTo: wallet, key: { depositor: placeholder, strict: true } }]);
+  expect(issued).toMatchObject([{ refundTo: wallet, key: { depositor: placeholder, strict: true } }]);
 });

@@ -22,20 +22,20 @@ export async function lookUpAddress(
   keyId: string | undefined,
 ): Promise<DepositAddressAnswer | undefined> {
   const { depositAddresses, reads } = services;
-  const issued =
+  const depositAddress =
     "address" in lookup
       ? await depositAddresses.find(readAddress(services, lookup.address))
       : await depositAddresses.findByRequest(lookup.requestId);
-  if (issued === undefined) return undefined;
+  if (depositAddress === undefined) return undefined;
   const [funds, sweeps, first, status] = await Promise.all([
-    depositAddresses.fundsAt(issued.address),
-    depositAddresses.sweepsFrom(issued.address, MAX_DEPOSITS),
-    reads.request(issued.requestId),
-    reads.status(issued.requestId),
+    depositAddresses.fundsAt(depositAddress.address),
+    depositAddresses.sweepsFrom(depositAddress.address, MAX_DEPOSITS),
+    reads.request(depositAddress.requestId),
+    reads.status(depositAddress.requestId),
   ]);
   if (first === undefined) return undefined;
   const { origin, destination, recipient } = first.terms;
-  const isOwnKey = keyId !== undefined && keyId === issued.keyId;
+  const isOwnKey = keyId !== undefined && keyId === depositAddress.keyId;
   const formatOn = (chainId: number, bytes: Address): string => {
     const chain = services.chains.profile(chainId);
     return chain === undefined ? bytes : formatAddress(chain, bytes);
@@ -49,8 +49,8 @@ export async function lookUpAddress(
   // The first transaction from an address publishes its key on chain.
   const isSwept = sweeps.some(({ state }) => state === "mined" || state === "final");
   return {
-    ...keyFields(issued, isOwnKey || isSwept, onOrigin),
-    requestId: issued.requestId,
+    ...keyFields(depositAddress, isOwnKey || isSwept, onOrigin),
+    requestId: depositAddress.requestId,
     supersededByRequestId: status?.supersededBy ?? null,
     chainId: origin.chainId,
     originChainId: origin.chainId,
@@ -60,10 +60,10 @@ export async function lookUpAddress(
     destinationCurrency: onDestination(destination.currency),
     recipient: onDestination(recipient),
     chainIds: everyEnd(services.chains).flatMap((end) =>
-      addressesOn(end).has(issued) ? [end.chain.id] : [],
+      addressesOn(end).has(depositAddress) ? [end.chain.id] : [],
     ),
-    createdAt: iso(issued.createdAtMs),
-    activeAt: iso(issued.activeAtMs),
+    createdAt: iso(depositAddress.createdAtMs),
+    activeAt: iso(depositAddress.activeAtMs),
     funds: [
       ...funds.map(({ chainId, currency, amount, seenAtMs, held }) => ({
         chainId,

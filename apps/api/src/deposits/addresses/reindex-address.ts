@@ -37,9 +37,9 @@ export async function reindexAddress(
       ? chainOf(services, reindex.chainId, "chainId")
       : chainOf(services, reindex.targetChainId, "targetChainId");
   const { chain } = connected;
-  const issued = await services.depositAddresses.find(address);
-  if (issued === undefined) throw depositAddressNotFound(address, "depositAddress");
-  if (!addressesOn(connected).has(issued))
+  const depositAddress = await services.depositAddresses.find(address);
+  if (depositAddress === undefined) throw depositAddressNotFound(address, "depositAddress");
+  if (!addressesOn(connected).has(depositAddress))
     throw new ServiceError(
       "UNSUPPORTED_CHAIN",
       `Deposit address ${address} does not exist on ${chain.displayName}`,
@@ -59,7 +59,7 @@ export async function reindexAddress(
   });
   const currencyAddresses = currencies.map((currency) => currency.address);
   const { found, failed } = await scanAddresses(services, connected, {
-    addresses: [issued],
+    addresses: [depositAddress],
     currencies: currencyAddresses,
     atBlock,
   });

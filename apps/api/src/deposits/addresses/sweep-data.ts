@@ -7,7 +7,10 @@ export interface SweepData extends SweptAddress {
   readonly orderId: OrderId;
 }
 
-/** Writes the data of a sweep from an address whose key the service holds. `keyId`: the order of the address. */
+/**
+ * Writes the data of a sweep from an address whose key the service holds.
+ * @param keyId the order that the address was issued for
+ */
 export function writeSweepData({
   orderId,
   keyId,

@@ -45,14 +45,14 @@ export async function scanAddresses(
   { addresses, currencies, atBlock: requestedBlock, scannedAt }: AddressScan,
 ): Promise<ScanResult> {
   const { chain } = connected;
-  const onChain = addressesOn(connected);
+  const chainAddresses = addressesOn(connected);
   const watched = new Map(
-    addresses.filter(onChain.has).map((address) => [address.address, address] as const),
+    addresses.filter(chainAddresses.has).map((address) => [address.address, address] as const),
   );
   const watchedAddresses = [...watched.keys()];
   if (watchedAddresses.length === 0) return { found: [], failed: [], missed: new Set() };
   // Reads only requested and quoted currencies: another token could use all gas of the shared balance call.
-  const { held, atBlock } = await onChain.held(services.reads, [...watched.values()], {
+  const { held, atBlock } = await chainAddresses.held(services.reads, [...watched.values()], {
     currencies: [...new Set([...currencies, ...quotedCurrencies(chain, watched)])],
     atBlock: requestedBlock,
   });
@@ -76,7 +76,7 @@ export async function scanAddresses(
   const unstored = await storeFunds(services, connected, watched, changed, { atBlock, scannedAt });
   const current =
     changed.length === 0 ? storedFunds : await services.depositAddresses.funds(chain.id, watchedAddresses);
-  const askUntilMs = performance.now() + MAX_QUERY_MS;
+  const queryUntilMs = performance.now() + MAX_QUERY_MS;
   for (const funds of rotate(current, atBlock)) {
     const depositAddress = watched.get(funds.address);
     // Funds that do not cover a fast fill are decided again whenever the fast fill changes.
@@ -85,7 +85,7 @@ export async function scanAddresses(
     const confirmed = await confirmedOf(services, connected, funds, atBlock);
     if (confirmed === 0n) continue;
     try {
-      await actOnFunds(services, connected, depositAddress, { funds, confirmed, askUntilMs });
+      await actOnFunds(services, connected, depositAddress, { funds, confirmed, queryUntilMs });
     } catch (error) {
       // One address's fault must not delay the others.
       services.events.fault("deposit_address_fault", error, { chain: chain.name, address: funds.address });
@@ -167,11 +167,11 @@ async function storeFundsAt(
     const [{ chainId } = { chainId: 0 }] = places;
     await depositAddresses.lock(address);
     const underWay = await depositAddresses.underWay(chainId, [address], atBlock);
-    const known = await depositAddresses.funds(chainId, address);
+    const storedFunds = await depositAddresses.funds(chainId, address);
     for (const place of places) {
-      const previous = known.find(({ currency }) => currency === place.currency);
+      const previous = storedFunds.find(({ currency }) => currency === place.currency);
       const amount = unsweptOf(place, underWay);
-      if (previous === undefined && !hasRoomFor(services, known, place)) continue;
+      if (previous === undefined && !hasRoomFor(services, storedFunds, place)) continue;
       // An older read must not overwrite a newer one.
       if (amount === (previous?.amount ?? 0n) || (previous?.changedBlock ?? 0n) > atBlock) continue;
       const reading = {
@@ -198,11 +198,11 @@ async function storeFundsAt(
 /** Anyone can request a check for any token, so only a limited number of unconfigured tokens is kept. */
 function hasRoomFor(
   { chains }: AddressServices,
-  known: readonly ObservedFunds[],
+  storedFunds: readonly ObservedFunds[],
   { chainId, currency }: CurrencyAt,
 ): boolean {
   if (chains.currency(chainId, currency) !== undefined) return true;
-  const unlisted = known.filter((funds) => chains.currency(chainId, funds.currency) === undefined);
+  const unlisted = storedFunds.filter((funds) => chains.currency(chainId, funds.currency) === undefined);
   return unlisted.length < MAX_UNLISTED;
 }
 

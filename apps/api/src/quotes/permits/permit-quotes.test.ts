@@ -161,8 +161,8 @@ test("the output pays for the gas of the signature for all trade types, and the 
 });
 
 test("has the solver fill a same-chain permit, with the origin gas priced into the output", async () => {
-  const here = { destinationChainId: ORIGIN };
-  const { answer, terms } = await quote({ ...here, destinationCurrency: lockedOn(ORIGIN) });
+  const sameChain = { destinationChainId: ORIGIN };
+  const { answer, terms } = await quote({ ...sameChain, destinationCurrency: lockedOn(ORIGIN) });
   expect(terms).toMatchObject({ kind: "bridge", destination: { paidFrom: expect.any(String) } });
   expect(terms.originGasUsd).toBeGreaterThan(0n);
   expect(answer.steps.map(({ id }) => id)).toEqual(["authorize2"]);
@@ -170,17 +170,17 @@ test("has the solver fill a same-chain permit, with the origin gas priced into t
 
 test("requests a Permit2 approval once when the allowance is too low, at the user's own gas", async () => {
   const withoutDomain = { domain: undefined };
-  const short = await quote({}, withoutDomain, { account: { allowance: 99_999_999n } });
-  expect(short.answer.steps.map(({ id, kind }) => [id, kind])).toEqual([
+  const tooLow = await quote({}, withoutDomain, { account: { allowance: 99_999_999n } });
+  expect(tooLow.answer.steps.map(({ id, kind }) => [id, kind])).toEqual([
     ["approve", "transaction"],
     ["authorize1", "signature"],
   ]);
-  const [approve] = short.answer.steps;
+  const [approve] = tooLow.answer.steps;
   expect(approve!.items[0]!.data).toMatchObject({ to: usdcOn(ORIGIN) });
   expect(JSON.stringify(approve)).toContain(`${permit2.slice(2)}${"f".repeat(64)}`);
-  expect(BigInt(short.answer.fees.gas.amount)).toBeGreaterThan(0n);
-  const enough = await quote({}, withoutDomain, { account: { allowance: 100_000_000n } });
-  expect(enough.answer.steps.map(({ id }) => id)).toEqual(["authorize1"]);
+  expect(BigInt(tooLow.answer.fees.gas.amount)).toBeGreaterThan(0n);
+  const sufficient = await quote({}, withoutDomain, { account: { allowance: 100_000_000n } });
+  expect(sufficient.answer.steps.map(({ id }) => id)).toEqual(["authorize1"]);
   const [usdc, ...others] = aChain(ORIGIN).tokens;
   const resettingToken = {
     origin: {

@@ -78,7 +78,7 @@ export function bestBridge(
   if (origins.length === 0) return undefined;
   const paidWithoutSwap = { currency: destinationCurrency, quoter: undefined };
   const direct = destinationCurrency.supportsBridging
-    ? bestOf(services, question, { origins, destinations: [paidWithoutSwap] }, refusals)
+    ? bestPair(services, question, { origins, destinations: [paidWithoutSwap] }, refusals)
     : undefined;
   if (direct === undefined && !destinationCurrency.verified) {
     refusals.push(untrustedToken(destinationCurrency));
@@ -86,7 +86,7 @@ export function bestBridge(
   }
   const best =
     direct ??
-    bestOf(
+    bestPair(
       services,
       question,
       {
@@ -143,19 +143,19 @@ function findOneForOne(
     : undefined;
 }
 
-function bestOf(
+function bestPair(
   services: BridgeServices,
   question: QuoteQuestion,
   { origins, destinations }: Ends,
   refusals: ServiceError[],
 ): Candidate | undefined {
-  const isInput = question.tradeType === "EXACT_INPUT";
-  const compare = isInput ? fromInput : fromOutput;
+  const isExactInput = question.tradeType === "EXACT_INPUT";
+  const findBestOrigin = isExactInput ? bestOriginForInput : bestOriginForOutput;
   services.market.together(
-    ...(isInput ? origins : destinations).map(
+    ...(isExactInput ? origins : destinations).map(
       ({ quoter }) =>
         () =>
-          quoter?.[isInput ? "exactIn" : "exactOut"](question.amount),
+          quoter?.[isExactInput ? "exactIn" : "exactOut"](question.amount),
     ),
   );
   const minDeposits = new Map<End, bigint>();
@@ -166,11 +166,11 @@ function bestOf(
     // wrapped token failed.
     if (hasWrappedRoute && destination.currency.address === NATIVE_CURRENCY) continue;
     try {
-      const candidate = compare(services, question, { origins, destination, minDeposits }, refusals);
+      const candidate = findBestOrigin(services, question, { origins, destination, minDeposits }, refusals);
       if (candidate === undefined) continue;
       hasWrappedRoute ||=
         destination.currency.address === question.destination.chain.liquidity?.wrappedNative;
-      if (best === undefined || (isInput ? candidate.rank > best.rank : candidate.rank < best.rank))
+      if (best === undefined || (isExactInput ? candidate.rank > best.rank : candidate.rank < best.rank))
         best = candidate;
     } catch (error) {
       recordRefusal(refusals, error);
@@ -191,7 +191,7 @@ interface DestinationSearch {
  * through this destination, so only that origin is priced further. The rank estimates the output: the first
  * swap answer, reduced by the gas of the fill's swap.
  */
-function fromInput(
+function bestOriginForInput(
   services: BridgeServices,
   question: QuoteQuestion,
   { origins, destination }: DestinationSearch,
@@ -222,19 +222,19 @@ function fromInput(
     }
   }
   if (best === undefined) return undefined;
-  const { origin, originGasUsd, paid: first, originSwap, priced } = best;
+  const { origin, originGasUsd, paid: estimatedPaid, originSwap, priced } = best;
   if (destination.quoter === undefined) {
     const { pricing } = best;
     const trade = {
       input: question.amount,
       origin: originSwap,
-      priced: { ...priced, expected: first },
+      priced: { ...priced, expected: estimatedPaid },
       destination: undefined,
-      expected: first,
+      expected: estimatedPaid,
     };
-    return { origin, destination, originGasUsd, pricing, rank: first, trade };
+    return { origin, destination, originGasUsd, pricing, rank: estimatedPaid, trade };
   }
-  const probe = destination.quoter.exactIn(first);
+  const probe = destination.quoter.exactIn(estimatedPaid);
   if (probe === undefined || probe.amountOut === 0n) return undefined;
   const pricing = priceFill(services, question, best, probe);
   const paid = forward(priced.input, pricing.facts).output;
@@ -244,10 +244,10 @@ function fromInput(
     input: priced.input,
     expected: withSwapMargin(paid, probe),
   });
-  return { ...ends, rank: (probe.amountOut * paid) / first };
+  return { ...ends, rank: (probe.amountOut * paid) / estimatedPaid };
 }
 
-function fromOutput(
+function bestOriginForOutput(
   services: BridgeServices,
   question: QuoteQuestion,
   { origins, destination, minDeposits }: DestinationSearch,
@@ -306,10 +306,10 @@ function priceEnds(
 ): PricedEnds {
   const { originGasOverhead, sweepGas, permit } = question;
   const isSentByUser = originGasOverhead === undefined && sweepGas === undefined && permit === undefined;
-  const gas = isSentByUser
+  const originGasUsd = isSentByUser
     ? undefined
     : originGasOf(services.market, question, gasUnitsOf(services, question, origin.currency, originSwap));
-  const ends = { origin, destination, originGasUsd: gas };
+  const ends = { origin, destination, originGasUsd };
   return { ...ends, pricing: priceFill(services, question, ends, fillSwap) };
 }
 

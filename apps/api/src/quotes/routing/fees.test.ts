@@ -375,9 +375,9 @@ test("a fixed rate guarantees the whole output, and the sponsor pays the differe
 
 test("allows a fixed rate only between stable currencies, near their prices, within the sponsor's cap", async () => {
   const key = aPayingAppKey();
-  const ask = (change: Partial<QuoteInput>) =>
+  const refusalWith = (change: Partial<QuoteInput>) =>
     refusalOf(aBridge({ subsidizeFees: true, fixedRate: "1:1", ...change }), { key });
-  expect(await ask({ destinationCurrency: NATIVE_CURRENCY })).toMatchObject({
+  expect(await refusalWith({ destinationCurrency: NATIVE_CURRENCY })).toMatchObject({
     code: "UNSUPPORTED_ROUTE",
     field: "fixedRate",
   });
@@ -387,7 +387,7 @@ test("allows a fixed rate only between stable currencies, near their prices, wit
     { fixedRate: "0:1" },
     { maxSubsidizationAmount: "1000" },
   ])
-    expect(await ask(change)).toMatchObject({ code: "INVALID_REQUEST", field: "fixedRate" });
+    expect(await refusalWith(change)).toMatchObject({ code: "INVALID_REQUEST", field: "fixedRate" });
   expect(await refusalOf(aBridge({ fixedRate: "1:1" }))).toMatchObject({ field: "fixedRate" });
 });
 
@@ -445,39 +445,41 @@ test("a gas top-up is paid from the input, shown in the quote, and a payment of 
 });
 
 test("adds the gas top-up to the input of an exact output, and never charges it to the sponsor", async () => {
-  const ask = { topupGas: true, topupGasAmount: "500000" };
-  const exact = aBridge({ tradeType: "EXACT_OUTPUT", amount: "50000000", subsidizeFees: true, ...ask });
+  const topup = { topupGas: true, topupGasAmount: "500000" };
+  const exact = aBridge({ tradeType: "EXACT_OUTPUT", amount: "50000000", subsidizeFees: true, ...topup });
   const { details, fees } = await createQuote(feeWorld(), exact, "key-1", aPayingAppKey());
   expect(details.currencyIn.amount).toBe("50500000");
   expect(fees.subsidized.amount).toBe(fees.relayer.amount);
 });
 
 test("refuses a gas top-up that is not needed or cannot be paid", async () => {
-  const ask = (change: Partial<QuoteInput> = {}) => aBridge({ topupGas: true, ...change });
-  expect(await refusalOf(ask({ destinationCurrency: NATIVE_CURRENCY }))).toMatchObject({
+  const inputWith = (change: Partial<QuoteInput> = {}) => aBridge({ topupGas: true, ...change });
+  expect(await refusalOf(inputWith({ destinationCurrency: NATIVE_CURRENCY }))).toMatchObject({
     code: "INVALID_REQUEST",
     field: "topupGas",
   });
-  expect(await refusalOf(ask(), { services: feeWorld({ recipientHasCode: true }) })).toMatchObject({
+  expect(await refusalOf(inputWith(), { services: feeWorld({ recipientHasCode: true }) })).toMatchObject({
     code: "INVALID_RECIPIENT",
     field: "topupGas",
   });
-  expect(await refusalOf(ask({ topupGasAmount: "100000001" }))).toMatchObject({
+  expect(await refusalOf(inputWith({ topupGasAmount: "100000001" }))).toMatchObject({
     code: "INVALID_REQUEST",
     field: "topupGasAmount",
   });
-  expect(await refusalOf(ask(), { services: feeWorld({ nativeInventory: 10n ** 15n }) })).toMatchObject({
-    code: "INSUFFICIENT_LIQUIDITY",
-    field: "topupGas",
-  });
+  expect(await refusalOf(inputWith(), { services: feeWorld({ nativeInventory: 10n ** 15n }) })).toMatchObject(
+    {
+      code: "INSUFFICIENT_LIQUIDITY",
+      field: "topupGas",
+    },
+  );
   // Only the native token has enough liquidity to swap from.
   const poor = { services: feeWorld({ pools: market(), inventory: 0n, nativeInventory: 10n ** 24n }) };
-  expect(await refusalOf(ask({ destinationCurrency: lockedOn(DESTINATION) }), poor)).toMatchObject({
+  expect(await refusalOf(inputWith({ destinationCurrency: lockedOn(DESTINATION) }), poor)).toMatchObject({
     code: "UNSUPPORTED_ROUTE",
     field: "topupGas",
   });
   const services = quoteWorld();
-  await createQuote(services, ask({ topupGasAmount: "0" }));
+  await createQuote(services, inputWith({ topupGasAmount: "0" }));
   expect(services.stored[0]).not.toHaveProperty("gasTopup");
 });
 

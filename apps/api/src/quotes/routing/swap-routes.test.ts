@@ -51,7 +51,7 @@ async function quoteSwap(input: Partial<QuoteInput>, world: World = {}): Promise
 
 const stepsOf = ({ steps }: QuoteAnswer) => steps.map(({ id }) => id);
 
-interface RoutedTransaction {
+interface DecodedRoute {
   readonly to: string;
   readonly value: string;
   readonly token: Address | undefined;
@@ -64,7 +64,7 @@ interface RoutedTransaction {
 }
 
 /** The transaction of the last step, decoded as the contracts read it. */
-function routedOf(answer: QuoteAnswer): RoutedTransaction {
+function decodeRoute(answer: QuoteAnswer): DecodedRoute {
   const { to, data, value } = transactionsOf(answer.steps).at(-1)!;
   const isPulled = to === approvalProxy;
   const decoded = decodeFunctionData({ abi: isPulled ? approvalProxyAbi : routerAbi, data: data as Hex });
@@ -118,7 +118,7 @@ test("a token that the solver does not hold is swapped and deposited in one tran
   });
   const { amount, minimumAmount } = terms.origin;
   expect(minimumAmount).toBeLessThan(amount);
-  expect(routedOf(answer)).toMatchObject({
+  expect(decodeRoute(answer)).toMatchObject({
     to: approvalProxy,
     value: "0",
     token: lockedOn(ORIGIN),
@@ -176,7 +176,7 @@ test("the native token is swapped as its wrapped token and sent with the transac
   expect(stepsOf(answer)).toEqual(["deposit"]);
   expect(services.spenders).toEqual([depository]);
   const { minimumAmount } = terms.origin;
-  const routed = routedOf(answer);
+  const routed = decodeRoute(answer);
   expect(routed).toMatchObject({ to: router, value: (10n ** 18n).toString(), refundTo: user });
   // WETH is held, and wrapping loses nothing.
   expect(terms.origin).toEqual({
@@ -270,7 +270,7 @@ test("on one chain the user trades in the pool directly and pays only the pool's
   expect(terms).not.toHaveProperty("input");
   const { expectedAmount, minimumAmount } = terms.destination;
   expect(minimumAmount).toBe((expectedAmount * BigInt(10_000 - POOL_SLIPPAGE_BPS) + 9_999n) / 10_000n);
-  const routed = routedOf(answer);
+  const routed = decodeRoute(answer);
   expect(routed).toMatchObject({ to: approvalProxy, token: lockedOn(ORIGIN), refundTo: user });
   expect(routed.calls).toEqual([
     `notebalance ${usdcOn(ORIGIN)} ${recipient}`,
@@ -299,7 +299,7 @@ test("an exact output on one chain is bought exactly, within the slippage, and t
   });
   const input = BigInt(answer.details.currencyIn.amount);
   const maxInput = input + input / 100n;
-  const routed = routedOf(answer);
+  const routed = decodeRoute(answer);
   expect(routed).toMatchObject({ to: router, value: maxInput.toString() });
   expect(routed.calls).toEqual([
     `notebalance ${foreignOn(ORIGIN)} ${user}`,
@@ -330,13 +330,13 @@ test("returns wrapped native tokens that a pool did not take, even if the swap s
     { origin: { ...unheld.origin, tokens: wethUnheld } },
   );
   for (const { answer } of [swap, deposit])
-    expect(routedOf(answer)).toMatchObject({ to: router, refundTo: user, refundTokens: [wethOn(ORIGIN)] });
+    expect(decodeRoute(answer)).toMatchObject({ to: router, refundTo: user, refundTokens: [wethOn(ORIGIN)] });
 });
 
 test("a bought native token is unwrapped and paid by the router", async () => {
   const { answer, terms } = await quoteSwap({ ...sameChain, ...locked, recipient });
   const { expectedAmount, minimumAmount } = terms.destination;
-  expect(routedOf(answer).calls).toEqual([
+  expect(decodeRoute(answer).calls).toEqual([
     `exactIn ${200n * 10n ** 18n} ${expectedAmount} ${minimumAmount} ${router}`,
     `unwrapbalance ${wethOn(ORIGIN)} ${minimumAmount}`,
     `paybalance ${NATIVE_CURRENCY} ${recipient} ${minimumAmount}`,
@@ -359,7 +359,7 @@ test("wraps and unwraps one for one, without a fee", async () => {
     slippageTolerance: { total: "0" },
   });
   expect(stepsOf(wrapped.answer)).toEqual(["swap"]);
-  expect(routedOf(wrapped.answer)).toMatchObject({
+  expect(decodeRoute(wrapped.answer)).toMatchObject({
     to: router,
     value: amount,
     calls: [`wrapbalance ${wethOn(ORIGIN)}`, `paybalance ${wethOn(ORIGIN)} ${recipient} ${amount}`],
@@ -375,7 +375,7 @@ test("wraps and unwraps one for one, without a fee", async () => {
     operation: "unwrap",
     currencyOut: { amount, minimumAmount: amount },
   });
-  expect(routedOf(unwrapped.answer)).toMatchObject({
+  expect(decodeRoute(unwrapped.answer)).toMatchObject({
     to: approvalProxy,
     calls: [`unwrapbalance ${wethOn(ORIGIN)} ${amount}`, `paybalance ${NATIVE_CURRENCY} ${user} ${amount}`],
   });
@@ -513,19 +513,19 @@ test("for both output trade types the input is minimal on every route: one unit 
 
 test("uses, excludes and bounds sources per side as the client requests", async () => {
   const swap = { ...sameChain, destinationCurrency: wethOn(ORIGIN) };
-  const through = async (change: Partial<QuoteInput>): Promise<string | undefined> => {
+  const routerWith = async (change: Partial<QuoteInput>): Promise<string | undefined> => {
     // Without the solver's own ETH and WETH only pools are left.
-    const held = {
+    const onlyUsdc = {
       origin: {
         tokens: aChain(ORIGIN).tokens.map((token) => ({ ...token, supportsBridging: token.id === "usdc" })),
       },
     };
-    return (await quoteSwap({ ...swap, ...change }, held)).answer.details.route.origin.router;
+    return (await quoteSwap({ ...swap, ...change }, onlyUsdc)).answer.details.route.origin.router;
   };
-  expect(await through({})).toBe(PAIRS);
-  expect(await through({ includedSwapSources: [SMALL_PAIRS] })).toBe(SMALL_PAIRS);
-  expect(await through({ excludedSwapSources: [PAIRS] })).toBe(SMALL_PAIRS);
-  expect(await through({ includedOriginSwapSources: [SMALL_PAIRS], includedSwapSources: [PAIRS] })).toBe(
+  expect(await routerWith({})).toBe(PAIRS);
+  expect(await routerWith({ includedSwapSources: [SMALL_PAIRS] })).toBe(SMALL_PAIRS);
+  expect(await routerWith({ excludedSwapSources: [PAIRS] })).toBe(SMALL_PAIRS);
+  expect(await routerWith({ includedOriginSwapSources: [SMALL_PAIRS], includedSwapSources: [PAIRS] })).toBe(
     SMALL_PAIRS,
   );
   const fill = await quoteSwap({
@@ -576,8 +576,8 @@ test("without origin swaps, the fill may still swap, and wrapping still works", 
     amount: "1000",
   };
   expect((await quoteSwap({ ...wrap, disableOriginSwaps: true })).terms.kind).toBe("swap");
-  const held = await quoteSwap({ ...sameChain, disableOriginSwaps: true });
-  expect(held.terms.kind).toBe("bridge");
+  const bridged = await quoteSwap({ ...sameChain, disableOriginSwaps: true });
+  expect(bridged.terms.kind).toBe("bridge");
 });
 
 test("chooses the same route whether pools are in memory or answer later", async () => {
@@ -611,7 +611,7 @@ test("starts asynchronous requests together, and an error of one does not affect
 
 test("a quote between currencies that the solver holds queries no pool", async () => {
   const { services } = await quoteSwap({});
-  expect(services.liquidity.asked).toBe(0);
+  expect(services.liquidity.queries).toBe(0);
 });
 
 test("a route with two swaps queries pools only a few times", async () => {
@@ -620,7 +620,7 @@ test("a route with two swaps queries pools only a few times", async () => {
     destinationCurrency: foreignOn(DESTINATION),
     amount: (100_000n * 10n ** 9n).toString(),
   });
-  expect(services.liquidity.asked).toBeLessThan(16);
+  expect(services.liquidity.queries).toBeLessThan(16);
 });
 
 test("a sufficient allowance of the proxy needs no approval, and the quote shows the swap's gas", async () => {
@@ -648,10 +648,13 @@ test("the surplus of an exact output's deposit stays with the solver only on req
 });
 
 test("prices in the gas of the origin swap when the service sends the transaction", async () => {
-  const swapped = { ...locked, destinationCurrency: usdcOn(DESTINATION), originGasOverhead: 80_000 };
-  const held = await quoteSwap({ destinationCurrency: usdcOn(DESTINATION), originGasOverhead: 80_000 });
-  const { terms } = await quoteSwap(swapped);
-  expect(terms.originGasUsd!).toBeGreaterThan(held.terms.originGasUsd!);
+  const swapInput = { ...locked, destinationCurrency: usdcOn(DESTINATION), originGasOverhead: 80_000 };
+  const withoutSwap = await quoteSwap({
+    destinationCurrency: usdcOn(DESTINATION),
+    originGasOverhead: 80_000,
+  });
+  const { terms } = await quoteSwap(swapInput);
+  expect(terms.originGasUsd!).toBeGreaterThan(withoutSwap.terms.originGasUsd!);
 });
 
 test("the expected output equals the output that pools and prices imply, to the unit", async () => {
