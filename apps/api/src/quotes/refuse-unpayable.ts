@@ -73,12 +73,12 @@ async function askRefusal(
     what,
   }: { readonly chain: RequestEnd["chain"]; readonly field: string; readonly what: string },
   { currency, amount }: { readonly currency: Currency; readonly amount: bigint },
-  ask: (payment: { readonly currency: Hex; readonly amount: bigint }) => Promise<string | undefined>,
+  askChain: (payment: { readonly currency: Hex; readonly amount: bigint }) => Promise<string | undefined>,
 ): Promise<{ readonly reason: string; readonly isAboutAmount: boolean } | undefined> {
   const refusalOf = async (paid: bigint): Promise<string | undefined> => {
     try {
       const payment = { currency: currency.address, amount: paid };
-      return await withinNodeLimit(chain, field, () => ask(payment));
+      return await withinNodeLimit(chain, field, () => askChain(payment));
     } catch (cause) {
       if (cause instanceof ServiceError) throw cause;
       throw new ServiceError(
