@@ -1067,7 +1067,7 @@ test("does not pay a deposit of an archived request again when it is reported or
     const client = await world.pool.connect();
     const services = {
       store: archiveStore(client),
-      others: [],
+      otherConnections: [],
       files: archiveFiles(folder),
       nowMs: () => nowMs,
     };
