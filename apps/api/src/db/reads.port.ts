@@ -118,6 +118,8 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
   slotsFrom(chainId: number, sender: Address, nonce: number): Promise<readonly Slot[]>;
   /** Open and mined slots of these lanes in nonce order. */
   unsettledSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
+  /** Open slots of these lanes in nonce order. */
+  openSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
   /** Open and mined slots of hub batches and payouts on a chain, of every sender. */
   unsettledCalls(chainId: number): Promise<Slot[]>;
   /** Whether all these deposits are stored as canonical in their blocks. */

@@ -59,6 +59,12 @@ const unsettled = readSlots(
   (p: Params<{ chainId: number; senders: readonly Address[] }>) => text`${slots.chainId} = ${p.chainId}
     and ${slots.sender} = any(${p.senders}::text[]) and ${slots.state} in ('open', 'mined')`,
 );
+// A burst leaves many more mined slots than open ones.
+const open = readSlots(
+  "read_open_slots",
+  (p: Params<{ chainId: number; senders: readonly Address[] }>) => text`${slots.chainId} = ${p.chainId}
+    and ${slots.sender} = any(${p.senders}::text[]) and ${slots.state} = 'open'`,
+);
 // Includes former keys: following their nonces needs no key.
 const unsettledCalls = readSlots(
   "read_unsettled_calls",
@@ -192,6 +198,7 @@ type LaneReads = Pick<
   | "slotsFrom"
   | "slot"
   | "unsettledSlots"
+  | "openSlots"
   | "unsettledCalls"
   | "lane"
   | "hasPayments"
@@ -220,6 +227,7 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
     slot: async (id) => slotsIn(await slotById(sql, { id }))[0],
     unsettledSlots: async (chainId, ...ofSenders) =>
       slotsIn(await unsettled(sql, { chainId, senders: ofSenders })),
+    openSlots: async (chainId, ...ofSenders) => slotsIn(await open(sql, { chainId, senders: ofSenders })),
     unsettledCalls: async (chainId) => slotsIn(await unsettledCalls(sql, { chainId })),
     async lane(chainId, sender) {
       const key = `${chainId} ${sender}`;

@@ -30,13 +30,13 @@ test("lists a request that enters history without waiting for an answer, once it
   const memory = nameMemory();
   const first = aConnection();
   const firstSave = saveRequests(first.sql, [{ requestId, state, enters: terms }], 1, memory);
-  expect(first.sent).toEqual(["request_save_state"]);
+  expect(first.sent).toEqual(["request_save_entering"]);
   first.answer();
   await firstSave;
   memory.keep(names);
   const second = aConnection();
   const secondSave = saveRequests(second.sql, [{ requestId, state, enters: terms }], 1, memory);
-  expect(second.sent).toEqual(["request_save_state", "history_insert"]);
+  expect(second.sent).toEqual(["request_save_entering", "history_insert"]);
   second.answer();
   await secondSave;
   expect(second.sent).toHaveLength(2);
