@@ -60,6 +60,11 @@ const unsettled = readSlots(
     and ${slots.sender} = any(${p.senders}::text[]) and ${slots.state} in ('open', 'mined')`,
 );
 // Includes former keys: following their nonces needs no key.
+const unsettledOn = readSlots(
+  "read_unsettled_slots_on",
+  ({ chainId }: Params<{ chainId: number }>) =>
+    text`${slots.chainId} = ${chainId} and ${slots.state} in ('open', 'mined')`,
+);
 const unsettledCalls = readSlots(
   "read_unsettled_calls",
   ({ chainId }: Params<{ chainId: number }>) => text`${slots.chainId} = ${chainId}
@@ -90,9 +95,6 @@ const lane = defineSql(
       exists (select from ${slots} where ${slots.chainId} = ${lanes.chainId} and ${slots.sender} = ${lanes.sender}
         and ${slots.state} = 'open' and ${slots.unexplainedConfirmed}) as has_unexplained
     from ${lanes} where ${lanes.chainId} = ${p.chainId} and ${lanes.sender} = ${p.sender}`,
-);
-const senders = defineQuery("read_lane_senders", (db, { chainId }: Params<{ chainId: number }>) =>
-  db.select({ sender: lanes.sender }).from(lanes).where(eq(lanes.chainId, chainId)),
 );
 const oneSender = defineQuery("read_has_lane", (db, { chainId }: Params<{ chainId: number }>) =>
   db.select({ sender: lanes.sender }).from(lanes).where(eq(lanes.chainId, chainId)).limit(1),
@@ -192,11 +194,11 @@ type LaneReads = Pick<
   | "slotsFrom"
   | "slot"
   | "unsettledSlots"
+  | "unsettledSlotsOn"
   | "unsettledCalls"
   | "lane"
   | "hasPayments"
   | "hasLane"
-  | "laneSenders"
   | "broadcastBelow"
   | "givenNonces"
   | "nonceUsers"
@@ -219,6 +221,7 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
     slotsFrom: async (chainId, sender, from) => slotsIn(await fromNonce(sql, { chainId, sender, from })),
     slot: async (id) => slotsIn(await slotById(sql, { id }))[0],
     unsettledSlots: async (chainId, ...from) => slotsIn(await unsettled(sql, { chainId, senders: from })),
+    unsettledSlotsOn: async (chainId) => slotsIn(await unsettledOn(sql, { chainId })),
     unsettledCalls: async (chainId) => slotsIn(await unsettledCalls(sql, { chainId })),
     async lane(chainId, sender) {
       const key = `${chainId} ${sender}`;
@@ -250,7 +253,6 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
     },
     hasPayments: async (chainId, sender) => (await onePayment(sql, { chainId, sender })).length > 0,
     hasLane: async (chainId) => (await oneSender(sql, { chainId })).length > 0,
-    laneSenders: async (chainId) => (await senders(sql, { chainId })).map(({ sender }) => sender),
     async broadcastBelow(chainId, sender) {
       const [row] = await broadcastBelow(sql, { chainId, sender });
       return row?.below ?? 0;

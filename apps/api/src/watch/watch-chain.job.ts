@@ -111,9 +111,10 @@ async function lead(
     await fillsFirst();
     await headWork(atBlock);
   }, onFault);
+  let rechecked: bigint | undefined;
   const recheck = oneAtATime(async () => {
     await fillsFirst();
-    await recheckFinalBlocks(services, connected, trail);
+    rechecked = await recheckFinalBlocks(services, connected, trail, rechecked);
   }, onFault);
   let lastReport: SendRecord | undefined;
   const unattributed = oneAtATime(async (tip) => {
@@ -146,10 +147,11 @@ async function lead(
             : announced;
         if (head !== undefined && head.hash !== looked?.hash) {
           follow(await scanChain(services, connected, trail, head, pace));
-          await Promise.all([
+          const [hasOpenSlots] = await Promise.all([
             trackLane(services, connected, trail, { reorged }),
             trackSends(services, connected, trail),
           ]);
+          if (!hasOpenSlots) maintenance.skipRound();
           looked = head;
           worked();
           const scanned = trail.at(-1);
@@ -228,7 +230,7 @@ function oneAtATime(
 function createLaneMaintenance(
   services: WorkerServices,
   connected: ConnectedChain,
-): { look(): void; makeDue(): void; idle(): Promise<void> } {
+): { look(): void; makeDue(): void; skipRound(): void; idle(): Promise<void> } {
   let nextAtMs = 0;
   let round: Promise<void> | undefined;
   return {
@@ -246,6 +248,9 @@ function createLaneMaintenance(
     },
     makeDue() {
       nextAtMs = 0;
+    },
+    skipRound() {
+      nextAtMs = performance.now() + services.enginePolicy.laneIntervalMs;
     },
     idle: async () => round,
   };
