@@ -151,7 +151,7 @@ async function lead(
             trackLane(services, connected, trail, { reorged }),
             trackSends(services, connected, trail),
           ]);
-          if (!hasOpenSlots) maintenance.skipRound();
+          if (!hasOpenSlots) maintenance.noteIdle();
           looked = head;
           worked();
           const scanned = trail.at(-1);
@@ -230,7 +230,7 @@ function oneAtATime(
 function createLaneMaintenance(
   services: WorkerServices,
   connected: ConnectedChain,
-): { look(): void; makeDue(): void; skipRound(): void; idle(): Promise<void> } {
+): { look(): void; makeDue(): void; noteIdle(): void; idle(): Promise<void> } {
   let nextAtMs = 0;
   let round: Promise<void> | undefined;
   return {
@@ -249,8 +249,9 @@ function createLaneMaintenance(
     makeDue() {
       nextAtMs = 0;
     },
-    skipRound() {
-      nextAtMs = performance.now() + services.enginePolicy.laneIntervalMs;
+    noteIdle() {
+      // Slots reserved from now on belong to their processes for that long.
+      nextAtMs = performance.now() + services.enginePolicy.orphanedAfterMs;
     },
     idle: async () => round,
   };
