@@ -66,6 +66,11 @@ const open = readSlots(
     and ${slots.sender} = any(${p.senders}::text[]) and ${slots.state} = 'open'`,
 );
 // Includes former keys: following their nonces needs no key.
+const unsettledOn = readSlots(
+  "read_unsettled_slots_on",
+  ({ chainId }: Params<{ chainId: number }>) =>
+    text`${slots.chainId} = ${chainId} and ${slots.state} in ('open', 'mined')`,
+);
 const unsettledCalls = readSlots(
   "read_unsettled_calls",
   ({ chainId }: Params<{ chainId: number }>) => text`${slots.chainId} = ${chainId}
@@ -96,9 +101,6 @@ const lane = defineSql(
       exists (select from ${slots} where ${slots.chainId} = ${lanes.chainId} and ${slots.sender} = ${lanes.sender}
         and ${slots.state} = 'open' and ${slots.unexplainedConfirmed}) as has_unexplained
     from ${lanes} where ${lanes.chainId} = ${p.chainId} and ${lanes.sender} = ${p.sender}`,
-);
-const senders = defineQuery("read_lane_senders", (db, { chainId }: Params<{ chainId: number }>) =>
-  db.select({ sender: lanes.sender }).from(lanes).where(eq(lanes.chainId, chainId)),
 );
 const anySender = defineQuery("read_has_lane", (db, { chainId }: Params<{ chainId: number }>) =>
   db.select({ sender: lanes.sender }).from(lanes).where(eq(lanes.chainId, chainId)).limit(1),
@@ -199,11 +201,11 @@ type LaneReads = Pick<
   | "slot"
   | "unsettledSlots"
   | "openSlots"
+  | "unsettledSlotsOn"
   | "unsettledCalls"
   | "lane"
   | "hasPayments"
   | "hasLane"
-  | "laneSenders"
   | "broadcastBelow"
   | "givenNonces"
   | "nonceUsers"
@@ -228,6 +230,7 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
     unsettledSlots: async (chainId, ...ofSenders) =>
       slotsIn(await unsettled(sql, { chainId, senders: ofSenders })),
     openSlots: async (chainId, ...ofSenders) => slotsIn(await open(sql, { chainId, senders: ofSenders })),
+    unsettledSlotsOn: async (chainId) => slotsIn(await unsettledOn(sql, { chainId })),
     unsettledCalls: async (chainId) => slotsIn(await unsettledCalls(sql, { chainId })),
     async lane(chainId, sender) {
       const key = `${chainId} ${sender}`;
@@ -260,7 +263,6 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
     },
     hasPayments: async (chainId, sender) => (await anyPayment(sql, { chainId, sender })).length > 0,
     hasLane: async (chainId) => (await anySender(sql, { chainId })).length > 0,
-    laneSenders: async (chainId) => (await senders(sql, { chainId })).map(({ sender }) => sender),
     async broadcastBelow(chainId, sender) {
       const [row] = await broadcastBelow(sql, { chainId, sender });
       return row?.below ?? 0;
