@@ -1,4 +1,4 @@
-import { reachedBy } from "./nodes/ask-all.ts";
+import { reachedBy } from "./nodes/query-all.ts";
 import type { EndpointOrder } from "./nodes/endpoint-order.ts";
 import type { NonEvmConnection } from "./non-evm-connection.ts";
 
@@ -29,19 +29,19 @@ export function createReach(
   const isNumberless = (): boolean => hasNumbers === false;
 
   const hasReached = (number: bigint): boolean => {
-    const heads = connections.flatMap((_, place) => order.headOf(place) ?? []);
+    const heads = connections.flatMap((_, index) => order.headOf(index) ?? []);
     const reached = reachedBy(quorum, heads);
     return reached !== undefined && number <= reached;
   };
-  const newestOf = async (place: number): Promise<bigint | undefined> => {
+  const newestOf = async (index: number): Promise<bigint | undefined> => {
     try {
-      const head = await connections[place]?.head?.();
+      const head = await connections[index]?.head?.();
       if (head === undefined) return undefined;
-      order.noteHead(place, head);
+      order.noteHead(index, head);
       hasNumbers ||= head.number !== undefined;
       return head.number;
     } catch (fault) {
-      order.noteFault(place, fault);
+      order.noteFault(index, fault);
       return undefined;
     }
   };
@@ -50,7 +50,7 @@ export function createReach(
     isPlausible: async (number) => {
       if (isNumberless() || hasReached(number - MAX_AHEAD)) return true;
       // Their known heads are some seconds old.
-      const heads = await Promise.all(connections.map(async (_, place) => await newestOf(place)));
+      const heads = await Promise.all(connections.map(async (_, index) => await newestOf(index)));
       if (isNumberless()) return true;
       const reached = reachedBy(
         quorum,

@@ -18,7 +18,7 @@ export const MAX_EXCHANGE_GAS_FACTOR = 2n;
 
 /** `moved`: the pools cannot deliver within the budget; quote again later. */
 export type ExchangeInBudget =
-  | (NonNullable<FillThroughCalls["exchanged"]> & {
+  | (NonNullable<FillThroughCalls["swap"]> & {
       readonly kind: "exchanged";
       /** Gas units of the swap. */
       readonly gas: bigint;
@@ -53,7 +53,7 @@ export async function exchangeInBudget(
     paidFrom,
     limit,
     wrappedNative: chain.liquidity?.wrappedNative,
-    exchange: answer.calls(limit, recipient),
+    swapCalls: answer.calls(limit, recipient),
   };
 }
 

@@ -17,13 +17,13 @@ const CACHE_MS = 10_000;
 
 /**
  * The current fee rate in satoshis per 1000 virtual bytes, cached for some seconds: the lower one of the
- * explorer's estimate and the nodes' upper median. So no source can raise it alone, and no node of several
- * can lower it alone: a payment with a low fee waits until it is canceled.
+ * explorer's estimate and the nodes' upper median. No source can raise it alone, and of several nodes, none
+ * can lower it alone: a payment with a low fee would wait until it is canceled.
  *
- * @param nodes all nodes of the chain. One without an estimate limits nothing
+ * @param nodes all nodes of the chain; a node without an estimate counts as one with an unlimited estimate
  * @throws RpcFault if a source failed and no other one has an estimate
  */
-export function keptFeeRate(
+export function cachedFeeRate(
   explorer: FeeSource,
   nodes: readonly FeeSource[],
   now: () => number,
@@ -41,11 +41,11 @@ export function keptFeeRate(
         return undefined;
       }
     };
-    const [own, ...ofNodes] = await Promise.all([explorer, ...nodes].map(estimateOf));
-    const limit = upperMedian(ofNodes);
+    const [explorerRate, ...nodeRates] = await Promise.all([explorer, ...nodes].map(estimateOf));
+    const limit = upperMedian(nodeRates);
     const [fault] = faults;
-    if (own === undefined && limit === undefined && fault !== undefined) throw fault;
-    const estimate = lower(own, limit) ?? DEFAULT_RATE;
+    if (explorerRate === undefined && limit === undefined && fault !== undefined) throw fault;
+    const estimate = lower(explorerRate, limit) ?? DEFAULT_RATE;
     const rate = estimate < MIN_RATE ? MIN_RATE : estimate > MAX_RATE ? MAX_RATE : estimate;
     cached = { rate, atMs: now() };
     return rate;

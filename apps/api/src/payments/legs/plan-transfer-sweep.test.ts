@@ -63,9 +63,9 @@ async function planned({
     sweepCost: (cost) => (cost * 3n) / 2n,
     problem: async () => problem,
     newest: async () => ({ number: 1n, hash: "0x" }),
-    held: async ([one]) => ({
+    balances: async ([one]) => ({
       atBlock: 1n,
-      held: [{ account: one?.address ?? "0x", currency: NATIVE, amount: held }],
+      balances: [{ account: one?.address ?? "0x", currency: NATIVE, amount: held }],
     }),
     sweepable: async () => sweepable,
   };

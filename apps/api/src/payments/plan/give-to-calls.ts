@@ -1,4 +1,4 @@
-import { fillThroughCalls, keepsPayment, leftInFill } from "@causeway/chains";
+import { fillThroughCalls, keepsPayment, remainderInFill } from "@causeway/chains";
 import type { FrameLog } from "@causeway/domain";
 import { TRACE_OF_CALLS } from "./routed-fill.ts";
 import type { BoughtFor, CallsOfFill, RoutedFill, RoutedPayment } from "./routed-fill.ts";
@@ -10,10 +10,11 @@ export function giveToCalls(
   exchanged: BoughtFor | undefined,
 ): RoutedFill {
   const { payment, router } = routed;
-  const left = (logs: readonly FrameLog[]): bigint => (minLeft === undefined ? 0n : leftInFill(logs, routed));
+  const left = (logs: readonly FrameLog[]): bigint =>
+    minLeft === undefined ? 0n : remainderInFill(logs, routed);
   return {
     call: {
-      ...fillThroughCalls({ ...routed, calls, minLeft, ...(exchanged && { exchanged }) }),
+      ...fillThroughCalls({ ...routed, calls, minLeft, ...(exchanged && { swap: exchanged }) }),
       authorizationList,
     },
     rejection: "EXECUTION_REVERTED",
