@@ -20,7 +20,7 @@ export {
   NO_OWNER,
   planProgram,
   type DepositoryPlan,
-  type ProgramTarget,
+  type ProgramLocation,
   type ProgramPlan,
 } from "./program-plan.ts";
 export { isComplete, readProgramState, remainingDifferences, type ProgramState } from "./program-state.ts";

@@ -39,7 +39,7 @@ export interface DepositoryInputs {
 export const NO_OWNER: string = SYSTEM_PROGRAM;
 
 /** A program that exists, or a new one: its address follows from the deployer's key and the other inputs. */
-export type ProgramTarget =
+export type ProgramLocation =
   | { readonly kind: "existing"; readonly program: string }
   | { readonly kind: "new"; readonly key: Payer };
 
@@ -50,7 +50,7 @@ export interface ProgramInputs {
   readonly deployer: string;
   /** Final upgrade authority; undefined: none. */
   readonly owner: string | undefined;
-  readonly target: ProgramTarget;
+  readonly location: ProgramLocation;
   /** Undefined: the program has no state to initialize. */
   readonly depository: DepositoryInputs | undefined;
 }
@@ -85,12 +85,12 @@ export interface ProgramPlan extends ProgramBuild, Pick<ProgramInputs, "deployer
  * the program's address, which endpoints learn from requests about it.
  */
 export async function planProgram(inputs: ProgramInputs): Promise<ProgramPlan> {
-  const { elf, deployer, owner, target, depository } = inputs;
+  const { elf, deployer, owner, location, depository } = inputs;
   const hash = toHex(sha256(elf));
   const { program, programAccount } =
-    target.kind === "new"
-      ? await newProgram(inputs, target.key, hash)
-      : { program: target.program, programAccount: undefined };
+    location.kind === "new"
+      ? await newProgram(inputs, location.key, hash)
+      : { program: location.program, programAccount: undefined };
   const build = await buildAt(program, elf);
   return {
     ...build,
