@@ -55,8 +55,8 @@ export interface NonEvmConnection {
    * The current fee of a payment for the solver, in base units of the chain's native token. May be cached for
    * some seconds. Of several endpoints, the lower median of those that answer.
    *
-   * @param decidedBy `quorum`: a quorum of endpoints must answer. `lead`: only the lead is queried. Absent: one
-   * answer is enough
+   * @param decidedBy `quorum`: a quorum of endpoints must answer. `lead`: only the lead is queried. Absent:
+   * one answer is enough
    * @throws RpcFault
    */
   paymentCost(currency: Hex, recipient: Hex | undefined, decidedBy?: "lead" | "quorum"): Promise<bigint>;
@@ -172,8 +172,8 @@ export interface UnsettledSweep {
 export interface PayingConnection extends NonEvmConnection {
   /**
    * Creates and signs a payment without sending it. However often the result is sent, it pays once.
-   * `earlierAttempts` are attempts at the same payment, oldest first, none of which is known to have paid. The
-   * new attempt and an earlier one can never both count: they conflict (Bitcoin: a common input), or the
+   * `earlierAttempts` are attempts at the same payment, oldest first, none of which is known to have paid.
+   * The new attempt and an earlier one can never both count: they conflict (Bitcoin: a common input), or the
    * earlier one can certainly no longer count. A payment to the solver itself, for no order, cancels them where possible.
    * @param reserved the raw bytes of the solver's unsettled payments, so that e.g. no output is spent twice
    * @throws RpcFault, {@link InsufficientInventory} if the solver's balance is insufficient

@@ -54,7 +54,7 @@ function chainWith(quorum: number, behaviors: readonly Behavior[]) {
       outcome: async () => await answer(index, behavior.outcome),
       send: async () => await answer(index, behavior.send),
       prepare: async () => await answer(index, behavior.prepare),
-      ...(behavior.conflicts && { conflict: () => true }),
+      ...(behavior.conflicts && { conflicts: () => true }),
       ...(behavior.head !== undefined && {
         head: async () => {
           if (behavior.headFault !== undefined) throw behavior.headFault;

@@ -33,7 +33,7 @@ export interface OutcomeQuorum {
   readonly epochMs?: () => number;
 }
 
-/** `contradiction`: the endpoint contradicts itself. It may know the payment, so it does not count as silent. */
+/** `contradiction`: the endpoint contradicts itself. It may know the payment, so it counts as an answer. */
 type Report = NonEvmOutcome | { readonly kind: "contradiction"; readonly fault: unknown };
 type InBlock = Extract<NonEvmOutcome, { readonly kind: "mined" | "final" }>;
 type Verdict =

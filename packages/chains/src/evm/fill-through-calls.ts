@@ -59,7 +59,8 @@ export function fillThroughCalls(fill: FillThroughCalls): CallPlan {
   ];
   const spent = swap?.paidFrom ?? currency;
   const maxSpend = swap?.limit ?? amount;
-  // The swap's remainder was paid above. Any other remainder was left by the calls and belongs to the recipient.
+  // The swap's remainder was paid above. Any other remainder comes from the calls, so it belongs to the
+  // recipient.
   const refundTokens = currency === NATIVE_CURRENCY ? [] : [currency];
   if (spent === NATIVE_CURRENCY)
     return routerCall(router, {

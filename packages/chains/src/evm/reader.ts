@@ -61,7 +61,7 @@ export function createChainReader(
     depositories: [depository, ...formerDepositories],
     tokens: new Set(chain.tokens.map((token) => token.address)),
   };
-  // Only these can top up app balances: the solver holds them, so it can pay them back, and they have a price.
+  // Only these can top up app balances: the solver holds them and can pay them back, and they have a price.
   const bridgeable = new Set(
     chain.tokens.filter(({ supportsBridging }) => supportsBridging).map(({ address }) => address),
   );

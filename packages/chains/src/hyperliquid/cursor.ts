@@ -29,7 +29,7 @@ export function readCursor(text: string): LedgerCursor {
   return { time: BigInt(time), block: BigInt(block), seen: seen === "" ? [] : (seen.split(",") as Hex32[]) };
 }
 
-/** The cursor after the entries of `read`. Those of `unread` stay after it; it moves to at most `upTo`, ms. */
+/** The cursor after the entries of `read`, at most at `upTo` (ms). Those of `unread` stay after it. */
 export function advanceCursor(
   cursor: LedgerCursor,
   read: readonly (LedgerTransfer & { readonly block: bigint })[],

@@ -70,7 +70,9 @@ export function createWeightShares(perMinute: number): WeightShares {
   };
 }
 
-/** Returns a function that refills buckets by the elapsed time. The excess of full buckets goes to the others. */
+/**
+ * Returns a function that refills buckets by the elapsed time. The excess of full buckets goes to the others.
+ */
 function createRefill(buckets: readonly Bucket[]): () => void {
   let atMs = performance.now();
   return () => {

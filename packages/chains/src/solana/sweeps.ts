@@ -87,7 +87,7 @@ export function createSweeps(options: SweepOptions): SolanaSweeps {
   const addressOf = (key: AddressKey): string =>
     deriveDepositAddress(program, { ...seedsOf(key), depository: pdas.program });
 
-  /** The account that holds an address's balance of a currency. Undefined: it is not a token of this chain. */
+  /** The account with an address's balance of a currency. Undefined: it is not a token of this chain. */
   async function holdingAccountOf(wallet: string, currency: string): Promise<string | undefined> {
     if (currency === NATIVE) return wallet;
     const cached = tokenAccounts.get(`${wallet} ${currency}`);
