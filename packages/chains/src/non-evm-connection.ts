@@ -174,7 +174,8 @@ export interface PayingConnection extends NonEvmConnection {
    * Creates and signs a payment without sending it. However often the result is sent, it pays once.
    * `earlierAttempts` are attempts at the same payment, oldest first, none of which is known to have paid.
    * The new attempt and an earlier one can never both count: they conflict (Bitcoin: a common input), or the
-   * earlier one can certainly no longer count. A payment to the solver itself, for no order, cancels them where possible.
+   * earlier one can certainly no longer count. A payment to the solver itself, for no order, cancels them
+   * where possible.
    * @param reserved the raw bytes of the solver's unsettled payments, so that e.g. no output is spent twice
    * @throws RpcFault, {@link InsufficientInventory} if the solver's balance is insufficient
    */
