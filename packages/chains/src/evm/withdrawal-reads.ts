@@ -87,9 +87,9 @@ export interface ExecutionSearch {
 /**
  * Whether a token withdrawal's execution proves that it was paid. A used request only proves that the
  * token did not revert. The transaction is therefore searched, first by the hint, then among the
- * depository's events of the last blocks, and its Transfers are counted, see `executionIn`. Receipts and logs may come from a
- * node that lags behind the one that returned the state, so a missing transaction refutes nothing; only a
- * final receipt does.
+ * depository's events of the last blocks, and its Transfers are counted, see `executionIn`. Receipts and
+ * logs may come from a node that lags behind the one that returned the state, so a missing transaction
+ * refutes nothing; only a final receipt does.
  *
  * @throws RpcFault
  */

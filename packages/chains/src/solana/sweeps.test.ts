@@ -61,7 +61,7 @@ test("does not report an address with a sweep that was read at a later slot than
 
 test("cannot read a currency that is not a token, and sends no request without addresses", async () => {
   const { addresses, asked } = await sweepsAt([5n]);
-  expect(await addresses.balances([], [NATIVE])).toEqual({ atBlock: 5n, held: [] });
+  expect(await addresses.balances([], [NATIVE])).toEqual({ atBlock: 5n, balances: [] });
   const { balances: held } = await addresses.balances(
     [{ address: randomAddress(), sweeps: [] }],
     [randomAddress()],
