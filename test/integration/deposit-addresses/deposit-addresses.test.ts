@@ -261,7 +261,7 @@ test("dust in every block for an hour does not delay a payment: it is swept with
       ...connection,
       reader: {
         ...connection.reader,
-        heldAmounts: async (accounts: readonly Address[], currencies: readonly Address[]) =>
+        accountBalances: async (accounts: readonly Address[], currencies: readonly Address[]) =>
           accounts.flatMap((account) =>
             currencies.map((currency) => ({ account, currency, amount: currency === usdc ? balance : 0n })),
           ),
@@ -970,7 +970,7 @@ test("a requested check finds funds that scans missed, reconsiders held funds, a
   expect(await world.reads.fundsAt(at)).toMatchObject([{ currency: odd, held: "CURRENCY_NOT_HELD" }]);
 
   // The shared scan skips this token, because one token that burns all gas would break the scan for all.
-  const { heldAmounts } = origin.connected.connection.reader;
+  const { accountBalances } = origin.connected.connection.reader;
   const readCurrencies: Address[] = [];
   const recording = {
     ...origin.connected,
@@ -978,9 +978,9 @@ test("a requested check finds funds that scans missed, reconsiders held funds, a
       ...origin.connected.connection,
       reader: {
         ...origin.connected.connection.reader,
-        heldAmounts: async (...question: Parameters<typeof heldAmounts>) => {
+        accountBalances: async (...question: Parameters<typeof accountBalances>) => {
           readCurrencies.push(...question[1]);
-          return await heldAmounts(...question);
+          return await accountBalances(...question);
         },
       },
     },
@@ -1088,7 +1088,7 @@ test("unconfigured tokens and dust change no status, raise no alert and add a bo
   const { connection } = origin.connected;
   const reader = {
     ...connection.reader,
-    heldAmounts: async (accounts: readonly Address[], currencies: readonly Address[]) =>
+    accountBalances: async (accounts: readonly Address[], currencies: readonly Address[]) =>
       accounts.flatMap((account) =>
         currencies.map((currency) => ({
           account,

@@ -33,9 +33,7 @@ export async function followReports(
   const { reads, clock } = services;
   const turn = await reads.sendReports(chainId, after, TURN);
   const hasAll = after === undefined && turn.length < TURN;
-  const fresh = hasAll
-    ? []
-    : await reads.freshSendReports(chainId, clock.nowMs() - FRESH_MS, FRESH_LIMITS);
+  const fresh = hasAll ? [] : await reads.freshSendReports(chainId, clock.nowMs() - FRESH_MS, FRESH_LIMITS);
   const due = new Map([...fresh, ...turn].map((send) => [`${send.txHash} ${send.requestId}`, send]));
   const results = await Promise.allSettled(
     [...due.values()].map((send) => followReport(services, connected, trail, send)),

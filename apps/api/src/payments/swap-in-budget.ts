@@ -18,7 +18,7 @@ export const MAX_SWAP_GAS_FACTOR = 2n;
 
 /** `moved`: the pools cannot deliver within the budget; quote again later. */
 export type SwapInBudget =
-  | (NonNullable<FillThroughCalls["exchanged"]> & {
+  | (NonNullable<FillThroughCalls["swap"]> & {
       readonly kind: "exchanged";
       /** Gas units of the swap. */
       readonly gas: bigint;
@@ -53,7 +53,7 @@ export async function swapInBudget(
     paidFrom,
     limit,
     wrappedNative: chain.liquidity?.wrappedNative,
-    exchange: swap.calls(limit, recipient),
+    swapCalls: swap.calls(limit, recipient),
   };
 }
 

@@ -6,9 +6,9 @@ import { createEndpointOrder } from "../nodes/endpoint-order.ts";
 import { createSharedArrivals } from "../non-evm-arrivals.ts";
 import { followHeads } from "../non-evm-heads.ts";
 import type { NonEvmConnection } from "../non-evm-connection.ts";
-import { createReading } from "./arrivals.ts";
+import { createArrivalsReader } from "./arrivals.ts";
 import { readCursor } from "./cursor.ts";
-import type { ExchangeRpc } from "./rpc.ts";
+import type { HyperliquidRpc } from "./rpc.ts";
 
 const depository: Address = "0x00000000000000000000000000000000000000d1";
 const user: Address = "0x00000000000000000000000000000000000000a2";
@@ -34,20 +34,20 @@ function aChain(endpoints: readonly Endpoint[]) {
       if (endpoint.isDown) throw new RpcFault({ kind: "network", method: "info", reason: "refused" });
       return value;
     };
-    const rpc: Partial<ExchangeRpc> = {
+    const rpc: Partial<HyperliquidRpc> = {
       clock: async () => await answer(chainNow() + endpoint.ahead),
       ledger: async (_user, from, to) => {
         const transfers = ledger.filter(({ time }) => time >= from && time <= to);
         return await answer({ size: transfers.length, transfers, unknown: [] });
       },
       transaction: async (hash) => {
-        const found = ledger.find((one) => one.hash === hash);
+        const found = ledger.find((transfer) => transfer.hash === hash);
         const fields = { block: 7n, user, error: undefined, action: undefined, isOpaque: false };
         return await answer(found && { hash, time: found.time, ...fields });
       },
     };
-    const reading = createReading({
-      rpc: rpc as ExchangeRpc,
+    const reading = createArrivalsReader({
+      rpc: rpc as HyperliquidRpc,
       depositories: [depository],
       judge: async () =>
         await Promise.resolve({
@@ -58,7 +58,7 @@ function aChain(endpoints: readonly Endpoint[]) {
           amount: 1n,
           nonce: 1n,
         }),
-      meaning: async () => await Promise.resolve(undefined),
+      findPurpose: async () => await Promise.resolve(undefined),
       onStranded: () => {},
       onSkipped: () => {},
       onCrowdedTimestamp: () => {},

@@ -26,7 +26,7 @@ export function contractAddresses(connected: ConnectedChain): ChainAddresses {
     parse: parseAddress,
     held: async (_, addresses, { currencies, atBlock }) => {
       const accounts = addresses.map(({ address }) => address);
-      return { atBlock, held: await connection.reader.heldAmounts(accounts, currencies, atBlock) };
+      return { atBlock, held: await connection.reader.accountBalances(accounts, currencies, atBlock) };
     },
     scanBlock: async (reads) => (await reads.cursor(chain.id))?.number,
     sweepCall: ({ currency, amount, excess, orderId }, { key }) => {

@@ -1,4 +1,4 @@
-import type { NonEvmDepositAddresses, SweepUnderWay } from "@causeway/chains";
+import type { NonEvmDepositAddresses, UnsettledSweep } from "@causeway/chains";
 import { raisedByBps, ServiceError, type Address, type Hex32 } from "@causeway/domain";
 import { parseAccount } from "@causeway/families";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
@@ -61,18 +61,18 @@ export function transferAddresses(connected: ConnectedNonEvmChain): ChainAddress
 export async function sweepsUnderWay(
   { reads }: Needs,
   { chain, connection }: Pick<ConnectedNonEvmChain, "chain" | "connection">,
-): Promise<ReadonlyMap<Hex32, readonly SweepUnderWay[]>> {
+): Promise<ReadonlyMap<Hex32, readonly UnsettledSweep[]>> {
   const slots = await reads.unsettledSlots(chain.id, connection.solver);
   const sweeps = slots.filter(({ leg }) => leg.kind === "sweep");
   return new Map(
     [...Map.groupBy(sweeps, ({ call }) => readSweepData(call.data).key.id)].map(([keyId, slotsOfKey]) => [
       keyId,
-      slotsOfKey.map(toSweepUnderWay),
+      slotsOfKey.map(toUnsettledSweep),
     ]),
   );
 }
 
-function toSweepUnderWay({ attempts, state, minedAttempt }: Slot): SweepUnderWay {
+function toUnsettledSweep({ attempts, state, minedAttempt }: Slot): UnsettledSweep {
   const mined = state === "mined" ? attempts.find(({ n }) => n === minedAttempt) : undefined;
   return { raws: attempts.map(({ raw }) => raw), minedTxId: mined?.txHash };
 }
@@ -85,7 +85,7 @@ async function heldAt(
   currencies: readonly Address[],
 ): Promise<HeldAmounts> {
   const before = await sweepsUnderWay(services, end);
-  const { atBlock, held } = await depositAddresses.held(
+  const { atBlock, balances: held } = await depositAddresses.balances(
     addresses.map(({ address, key }) => ({ address, sweeps: before.get(key.id) ?? [] })),
     currencies,
   );

@@ -1,4 +1,4 @@
-import { findInnerOperationRefusal, reachedAfterPayment } from "@causeway/chains";
+import { findInnerOperationRefusal, innerCallsAfterPayment } from "@causeway/chains";
 import type { InnerCall } from "@causeway/chains";
 import type { SimulationFailure } from "@causeway/domain";
 import { amountToUsdUp, executionCost, ServiceError } from "@causeway/domain";
@@ -151,7 +151,7 @@ export async function priceDestination(
       priceUsd: salePrice?.priceUsd ?? native.priceUsd,
       usd: amountToUsdUp(valueWei, native),
     },
-    calls: reached && reachedAfterPayment(reached, { calls: destinationCalls.calls, payment, router }),
+    calls: reached && innerCallsAfterPayment(reached, { calls: destinationCalls.calls, payment, router }),
   };
 }
 

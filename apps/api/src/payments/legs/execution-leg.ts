@@ -1,4 +1,4 @@
-import { readHandleOps, userOperationsFailed } from "@causeway/chains";
+import { readHandleOps, findFailedOperations } from "@causeway/chains";
 import type { LogFact } from "@causeway/chains";
 import { executionCost } from "@causeway/domain";
 import type { FailReason, RequestEvent, RequestId, RequestKind } from "@causeway/domain";
@@ -229,7 +229,7 @@ function wait(services: WorkerServices, request: RequestRecord, why: string): St
 function eventOfSuccess(kind: RequestKind, { to, data }: LaneCall, logs: readonly LogFact[]): RequestEvent {
   const handleOps = readHandleOps(data);
   if (handleOps?.kind !== "read") return { kind: "executionMined" };
-  const failed = userOperationsFailed(logs, to).length;
+  const failed = findFailedOperations(logs, to).length;
   // Another of several operations may make the deposit, so the request waits for it.
   const hasFailed = failed > 0 && (kind === "call" || failed >= handleOps.ops.length);
   return hasFailed ? { kind: "executionReverted", reason: "EXECUTION_REVERTED" } : { kind: "executionMined" };

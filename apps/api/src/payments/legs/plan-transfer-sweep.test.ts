@@ -63,9 +63,9 @@ async function planSweep({
     sweepCost: (cost) => (cost * 3n) / 2n,
     problem: async () => problem,
     newest: async () => ({ number: 1n, hash: "0x" }),
-    held: async ([address]) => ({
+    balances: async ([address]) => ({
       atBlock: 1n,
-      held: [{ account: address?.address ?? "0x", currency: NATIVE, amount: held }],
+      balances: [{ account: address?.address ?? "0x", currency: NATIVE, amount: held }],
     }),
     sweepable: async () => sweepable,
   };

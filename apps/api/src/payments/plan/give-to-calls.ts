@@ -1,4 +1,4 @@
-import { fillThroughCalls, keepsPayment, leftInFill } from "@causeway/chains";
+import { fillThroughCalls, keepsPayment, remainderInFill } from "@causeway/chains";
 import type { FrameLog } from "@causeway/domain";
 import { TRACE_OF_CALLS } from "./routed-fill.ts";
 import type { SwapForFill, CallsOfFill, RoutedFill, RoutedPayment } from "./routed-fill.ts";
@@ -11,10 +11,10 @@ export function giveToCalls(
 ): RoutedFill {
   const { payment, router } = routed;
   const leftOutput = (logs: readonly FrameLog[]): bigint =>
-    minLeft === undefined ? 0n : leftInFill(logs, routed);
+    minLeft === undefined ? 0n : remainderInFill(logs, routed);
   return {
     call: {
-      ...fillThroughCalls({ ...routed, calls, minLeft, ...(swap && { exchanged: swap }) }),
+      ...fillThroughCalls({ ...routed, calls, minLeft, ...(swap && { swap }) }),
       authorizationList,
     },
     rejectReason: "EXECUTION_REVERTED",

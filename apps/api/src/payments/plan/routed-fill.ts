@@ -1,4 +1,4 @@
-import { losesPayment, withoutOwnMovements } from "@causeway/chains";
+import { losesPayment, withoutPaymentMovements } from "@causeway/chains";
 import type { FeeCaps, FillThroughCalls, Payment, TraceOptions } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, FailReason, FrameLog, OutputCalls, SimulationFailure } from "@causeway/domain";
@@ -18,7 +18,7 @@ export interface RoutedPayment {
 }
 
 /** A swap that buys the payment. */
-export type SwapForFill = NonNullable<FillThroughCalls["exchanged"]>;
+export type SwapForFill = NonNullable<FillThroughCalls["swap"]>;
 
 /** The calls of a quote, and the output they must leave. */
 export type CallsOfFill = Pick<OutputCalls, "calls" | "authorizationList"> & {
@@ -84,7 +84,7 @@ export async function simulateRouted(
       call: fill.call,
       fees,
       ours: ownAccounts(services),
-      removeExpectedLogs: (logs) => withoutOwnMovements(logs, spending),
+      removeExpectedLogs: (logs) => withoutPaymentMovements(logs, spending),
     },
     { ...fill.trace, ...(signal && { signal }) },
   );

@@ -44,7 +44,7 @@ function ruleOf(call: CallPlan, leg: LegFacts | undefined = facts(), key: "solve
 
 const payment = { currency: TOKEN, recipient: RECIPIENT, amount: MAX, orderId: ORDER };
 const accounts = { solver: SOLVER, ...contracts };
-const swap = { paidFrom: OTHER_TOKEN, limit: 900n, wrappedNative: WRAPPED, exchange: [userCall] };
+const swap = { paidFrom: OTHER_TOKEN, limit: 900n, wrappedNative: WRAPPED, swapCalls: [userCall] };
 
 describe("a fill as the service plans it is allowed", () => {
   const native = facts({ currency: NATIVE_CURRENCY });

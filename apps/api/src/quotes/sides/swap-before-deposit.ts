@@ -41,14 +41,14 @@ export function swapRefusal(
   { displayName }: Pick<NonEvmChain, "displayName">,
   cause: SwapRefused,
 ): ServiceError {
-  const { about, message } = cause;
-  if (about === "currency")
+  const { subject, message } = cause;
+  if (subject === "currency")
     return new ServiceError(
       "UNSUPPORTED_CURRENCY",
       `originCurrency cannot be swapped on ${displayName}: ${message}; use another currency`,
       { field: "originCurrency", cause },
     );
-  if (about === "size")
+  if (subject === "size")
     return new ServiceError(
       "NO_SWAP_ROUTES_FOUND",
       `The swap and the deposit do not fit into one transaction on ${displayName}: ${message}; use another originCurrency`,
