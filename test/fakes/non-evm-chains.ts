@@ -169,7 +169,7 @@ export function aConnectedNonEvmChain(vmType: NonEvmVmType, story: NonEvmStory =
     pulse: {
       solverBalance: (currency) => ({ amount: balanceOf(currency) }),
       paymentCost: () => story.paymentCost ?? costs[vmType],
-      lagging: () => story.lagging ?? false,
+      isLagging: () => story.lagging ?? false,
       headAgeMs: () => 0,
     },
     ...(story.users !== undefined && { users: story.users }),

@@ -1,6 +1,6 @@
 import type { Address, SponsorshipRules } from "@causeway/domain";
 import { defaultSponsorshipRules } from "@causeway/domain";
-import type { AskingKey } from "../../apps/api/src/balances/sponsors.port.ts";
+import type { QuotingKey } from "../../apps/api/src/balances/sponsors.port.ts";
 import { aChain, ORIGIN, type QuoteWorld, usdcOn } from "./quote-world.ts";
 
 /** The wallet of the app that owns {@link aPayingAppKey}. */
@@ -44,8 +44,8 @@ export function withAppBalances(
 
 export function aPayingAppKey(
   rules: Partial<SponsorshipRules> = {},
-  change: Partial<AskingKey> = {},
-): AskingKey {
+  change: Partial<QuotingKey> = {},
+): QuotingKey {
   return {
     id: "key-1",
     fundingAddress: sponsor,

@@ -93,7 +93,7 @@ export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
     pulse: {
       solverBalance: () => ({ amount: SOLVER_OUTPUT * BigInt(SOLVER_OUTPUTS) }),
       paymentCost: () => paymentCost,
-      lagging: () => false,
+      isLagging: () => false,
       headAgeMs: () => 0,
     },
     users: { balance: users.balance, deposit: users.deposit },

@@ -109,7 +109,7 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
     pulse: {
       solverBalance: (currency) => ({ amount: balances.get(currency) ?? 0n }),
       paymentCost: (currency) => cost.get(currency) ?? 0n,
-      lagging: () => false,
+      isLagging: () => false,
       headAgeMs: () => 0,
     },
     users,

@@ -150,7 +150,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
       const trail = await watch(chain, by);
       const pools = pooled.find(({ chainId }) => chainId === chain.chain.id)?.pools;
       const head = chain.connected.connection.heads.latest;
-      while (pools?.known() !== undefined && (await pools.at([])).block.hash !== head?.hash) await sleep(5);
+      while (pools?.cached() !== undefined && (await pools.read([])).block.hash !== head?.hash) await sleep(5);
       return trail;
     },
     tst,

@@ -158,7 +158,7 @@ async function connect(chain: NonEvmChain, attestation: ConfiguredChain): Promis
   const holding = {
     solverBalance: () => ({ amount: 10n ** 15n }),
     paymentCost: () => 1_000n,
-    lagging: () => false,
+    isLagging: () => false,
     headAgeMs: () => 0,
   };
   connected.push(withCapabilities({ chain, connection, users, pulse: holding }));

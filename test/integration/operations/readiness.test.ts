@@ -3,7 +3,7 @@ import { createLogger, createMetrics } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-endpoint.ts";
 import { startOutboxRelay, type OutboxRelay } from "../../../apps/api/src/db/outbox-relay.adapter.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
@@ -36,12 +36,12 @@ beforeAll(async () => {
           chain: { name: "one", id: 1, blockTimeSeconds: 2 },
           pulse: {
             head: () => ({ number: 99n, timestamp: 200n }),
-            lagging: () => false,
+            isLagging: () => false,
             headAgeMs: () => 1_400,
           },
         },
       ],
-      nonEvmChains: [{ chain: { name: "two" }, pulse: { lagging: () => true, headAgeMs: () => 90_000 } }],
+      nonEvmChains: [{ chain: { name: "two" }, pulse: { isLagging: () => true, headAgeMs: () => 90_000 } }],
     },
   } as unknown as WorkerServices;
   relay = await startOutboxRelay(services, {} as Catalog, {
@@ -159,7 +159,7 @@ const withChains = async (states: readonly ("ok" | "lagging" | "unheard")[], nee
           chain: { name: `chain-${at}`, id: at, blockTimeSeconds: 2 },
           pulse: {
             head: () => (state === "unheard" ? undefined : { number: 1n, timestamp: 1n }),
-            lagging: () => state === "lagging",
+            isLagging: () => state === "lagging",
             headAgeMs: () => 0,
           },
         })),
@@ -174,7 +174,7 @@ test("a worker reports the leaders, which do not affect its readiness, and omits
     reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },
     chains: {
       all: [],
-      nonEvmChains: [{ chain: { name: "two" }, pulse: { lagging: () => false, headAgeMs: () => 0 } }],
+      nonEvmChains: [{ chain: { name: "two" }, pulse: { isLagging: () => false, headAgeMs: () => 0 } }],
     },
   } as unknown as WorkerServices;
   const leaders = { two: { leader: "none" as const } };

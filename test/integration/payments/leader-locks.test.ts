@@ -221,7 +221,7 @@ test("every worker reports which worker leads a chain, and the leader reports ho
     solana: { leader: "other" },
     settlement: { leader: "self", workedSecondsAgo: 1 },
   });
-  leadership?.worked();
+  leadership?.reportWork();
   expect(await reportOf(processA)).toMatchObject({ base: { leader: "self", workedSecondsAgo: 0 } });
   expect(await reportOf(processB)).toMatchObject({ base: { leader: "other" }, solana: { leader: "self" } });
 });

@@ -63,9 +63,9 @@ export async function releaseUnpaid(services: HoldServices, tx: Tx, requestId: R
 async function chargeFastFill(services: HoldServices, tx: Tx, terms: RequestTerms): Promise<void> {
   const { requestId } = terms;
   const fastFill = await tx.fastFills.find(requestId);
-  const usd = fastFill && dueUsd(services, terms, fastFill);
-  const moved = await makeHoldPermanent(services, tx, requestId, usd);
-  if (moved !== "applied") return;
+  const usd = fastFill && usdToCharge(services, terms, fastFill);
+  const result = await makeHoldPermanent(services, tx, requestId, usd);
+  if (result !== "applied") return;
   const hold = await tx.ledger.hold(requestId);
   if (hold === undefined) return;
   const entries = await tx.ledger.entriesOf(debitKey(requestId, hold.debits));
@@ -77,12 +77,12 @@ async function chargeFastFill(services: HoldServices, tx: Tx, terms: RequestTerm
  * What the app owes for the fill, USD with 18 decimals. Undefined if the prices at acceptance are unknown:
  * the held amount is then due.
  */
-function dueUsd(
+function usdToCharge(
   services: HoldServices,
   { destination }: RequestTerms,
   { amount, prices, spentUsd }: FastFillRecord,
 ): bigint | undefined {
   if (prices.destinationUsd === 0n) return undefined;
-  const now = priceOf(services, destination);
-  return unpaidFillUsd(amount, { ...now, priceUsd: prices.destinationUsd }, now) + spentUsd;
+  const current = priceOf(services, destination);
+  return unpaidFillUsd(amount, { ...current, priceUsd: prices.destinationUsd }, current) + spentUsd;
 }

@@ -15,7 +15,7 @@ export interface ForcedCharge {
  * The rest is owed in the first currency.
  * @throws ServiceError PRICE_FETCH_FAILED when a balance has no fresh price
  */
-export function forcedCharge(
+export function planForcedCharge(
   services: AppraisalServices,
   book: WalletBook,
   usd: bigint,

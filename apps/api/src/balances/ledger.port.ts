@@ -129,7 +129,7 @@ export interface LedgerWrites {
   /** The entries of an earlier movement; empty if there is none. */
   entriesOf(movementKey: string): Promise<readonly LedgerEntry[]>;
 
-  /** The newest reservation of this purpose, by default `execution`. */
+  /** Locks the newest reservation of this purpose, by default `execution`. Undefined: there is none. */
   reservation(requestId: RequestId, purpose?: FeePurpose): Promise<ReservationRecord | undefined>;
   addReservation(reservation: NewReservation, atMs: number): Promise<Reservation>;
   /**
@@ -151,6 +151,7 @@ export interface LedgerWrites {
 
   /** The wallet of a request's hold. It never changes, so it can be read before the wallet is locked. */
   holdWallet(requestId: RequestId): Promise<Address | undefined>;
+  /** Locks the request's hold, if there is one. */
   hold(requestId: RequestId): Promise<HoldRecord | undefined>;
   addHold(hold: NewHold): Promise<void>;
   setHold(requestId: RequestId, state: HoldState, debits: number, atMs: number): Promise<void>;

@@ -24,7 +24,7 @@ export interface Pulse {
    */
   paymentCost(currency: Address, gas: bigint): bigint;
   /** True when the chain was silent for much longer than its block time. */
-  lagging(): boolean;
+  isLagging(): boolean;
   /**
    * Time since the newest head arrived, ms; since the start of the process if there was no head. On non-EVM
    * chains: time since the state was last read, or since the newest head once it is late.

@@ -26,8 +26,8 @@ export function chainProfiles(
   profiles: readonly (Chain | NonEvmChain)[],
 ): Pick<ChainDirectory, "profile" | "currency"> {
   const byId = new Map(profiles.map((chain) => [chain.id, chain]));
-  const twice = profiles.find((chain) => byId.get(chain.id) !== chain);
-  if (twice !== undefined) throw new RangeError(`chain id ${twice.id} is configured more than once`);
+  const duplicate = profiles.find((chain) => byId.get(chain.id) !== chain);
+  if (duplicate !== undefined) throw new RangeError(`chain id ${duplicate.id} is configured more than once`);
   const currencies = new Map(
     profiles.map((chain) => [
       chain.id,

@@ -10,7 +10,7 @@ const PLAIN: TokenBehavior = { transfers: "exact", resetsApproval: false };
 const CHARGES: TokenBehavior = { transfers: "charges", resetsApproval: false };
 
 function world({ maxKept = 100 } = {}) {
-  const asked: string[] = [];
+  const probes: string[] = [];
   const faults: unknown[] = [];
   const node = {
     behavior: PLAIN as TokenBehavior,
@@ -18,7 +18,7 @@ function world({ maxKept = 100 } = {}) {
     fault: undefined as Error | undefined,
   };
   const respond = async <T>(what: string, answer: T): Promise<T> => {
-    asked.push(what);
+    probes.push(what);
     await Promise.resolve();
     if (node.fault !== undefined) throw node.fault;
     return answer;
@@ -29,8 +29,8 @@ function world({ maxKept = 100 } = {}) {
       [
         CHAIN,
         {
-          behavior: async (one) => await respond(one, node.behavior),
-          recipient: async (one, recipient) => await respond(`${one}>${recipient}`, node.standing),
+          behavior: async (probed) => await respond(probed, node.behavior),
+          recipient: async (probed, recipient) => await respond(`${probed}>${recipient}`, node.standing),
         },
       ],
     ]),
@@ -38,7 +38,7 @@ function world({ maxKept = 100 } = {}) {
     onFault: (error) => faults.push(error),
     maxKept,
   });
-  return { quirks, asked, faults, node, time };
+  return { quirks, asked: probes, faults, node, time };
 }
 
 test("concurrent callers share one read, and a known result is returned immediately", async () => {

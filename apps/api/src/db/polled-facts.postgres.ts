@@ -28,21 +28,21 @@ export async function pollFacts(
   const msByRoute = new Map<string, number>();
   let paused: Pauses = [];
   const refresh = async (): Promise<void> => {
-    // First: the others may be slow.
+    // Pauses come first, because the other reads may be slow.
     paused = await reads.pauses();
     reserved = await reads.reserved();
     for (const row of await reads.routeTimings())
       msByRoute.set(`${row.originChainId}>${row.destinationChainId}`, row.averageMs);
   };
   await refresh();
-  let running = false;
+  let isRefreshing = false;
   const timer = setInterval(() => {
-    if (running) return;
-    running = true;
+    if (isRefreshing) return;
+    isRefreshing = true;
     refresh()
       .catch((error: unknown) => events.fault("chain_fault", error, { part: "polled facts" }))
       .finally(() => {
-        running = false;
+        isRefreshing = false;
       });
   }, everyMs);
   return {

@@ -53,11 +53,11 @@ export async function recordSend(
       ? state.receipt
       : undefined;
   const outcome = await services.uow.run(async (tx) => {
-    const found = await tx.sends.taken(send);
+    const found = await tx.sends.availability(send);
     if (found !== "free") return found;
     if (counted !== undefined) await countReport(services, tx, connected, send, counted);
     // A mined transaction is checked once; a pending one is followed, which costs node calls.
-    else if (state.kind === "pending" && (await tx.sends.followedOf(send)) >= MAX_PENDING_OF_SENDER)
+    else if (state.kind === "pending" && (await tx.sends.countTracked(send)) >= MAX_PENDING_OF_SENDER)
       return "tooMany";
     else await tx.sends.report(send);
     return found;

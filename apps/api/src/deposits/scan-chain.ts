@@ -3,7 +3,7 @@ import type { BlockRef, DepositFact, Head, TopUpFact } from "@causeway/chains";
 import type { Chain } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { sentTogether } from "../db/sent-together.ts";
+import { awaitTogether } from "../db/await-together.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { actOnTopUps, findTopUps, type FoundTopUps, storeTopUps } from "../balances/index.ts";
 import { planLikelyFills } from "./plan-likely-fills.ts";
@@ -144,7 +144,7 @@ async function recordAdvance(
     const { facts, topUps } = left;
     left = await services.uow.run(async (tx): Promise<Found | undefined> => {
       // Sent together: deposits wait for every round trip of this commit.
-      const [, { slice, isLast, seen }] = await sentTogether([
+      const [, { slice, isLast, seen }] = await awaitTogether([
         lockToAdvance(tx, reading.chain, advance, isFirst),
         nextPart(tx, reading, advance, { found, left: { facts, topUps } }, isFirst),
       ]);
@@ -153,7 +153,7 @@ async function recordAdvance(
       // only after that.
       const isReorgOver = isLast && advance.change.orphanedFrom !== undefined;
       const topUpsNow = isReorgOver ? found.topUps : slice.topUps.now;
-      const [moved, gone, due, home] = await sentTogether([
+      const [moved, gone, due, home] = await awaitTogether([
         storeFound(tx, reading, seen),
         isFirst || isLast
           ? tx.deposits.removeOrphaned(reading.chain.id, ...replacedBlocks(advance))
@@ -286,7 +286,7 @@ async function standingAgain(
   advance: Advance,
   facts: readonly DepositFact[],
 ): Promise<DepositFact[]> {
-  const orphaned = await tx.deposits.orphaned(chain.id, ...replacedBlocks(advance));
+  const orphaned = await tx.deposits.findOrphaned(chain.id, ...replacedBlocks(advance));
   if (orphaned.length === 0) return [];
   const keys = new Set(orphaned.map(depositKey));
   return facts.filter((fact) => keys.has(factKey(fact)));

@@ -88,7 +88,7 @@ test("a chain is not healthy while its newest blocks are not scanned for deposit
 
 test("a chain that is disabled, lags, or has no known gas price or head is not healthy", () => {
   expect(health({ origin: { disabled: true } })).toMatchObject({ healthy: false, disabled: true });
-  expect(health({}, { lagging: () => true })).toMatchObject({ healthy: false, blockProductionLagging: true });
+  expect(health({}, { isLagging: () => true })).toMatchObject({ healthy: false, blockProductionLagging: true });
   expect(health({}, { paymentCost: unknown })).toMatchObject({ healthy: false, pricesGas: false });
   expect(health({}, { head: () => undefined })).toMatchObject({
     healthy: false,

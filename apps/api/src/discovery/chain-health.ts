@@ -19,7 +19,7 @@ export function chainHealth(
   const { chain, pulse } = findEnd(chains, chainId);
   const head = pulse.head?.();
   const isReached = head !== undefined || pulse.head === undefined;
-  const lagging = pulse.lagging();
+  const lagging = pulse.isLagging();
   const isFresh = isAvailable(() => pulse.paymentCost(chain.native.address, 0n));
   const lag = scanLag(chain, head, scanned);
   return {

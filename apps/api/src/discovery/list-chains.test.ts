@@ -90,7 +90,7 @@ const base: Chain = {
 /** A directory of one chain whose blocks can be made late. */
 function aDirectory(chain: Chain): { directory: ChainDirectory; setLagging: (lagging: boolean) => void } {
   let lagging = false;
-  const pulse = { lagging: () => lagging };
+  const pulse = { isLagging: () => lagging };
   const all = [{ chain, pulse }] as unknown as ChainDirectory["all"];
   const directory: ChainDirectory = { ...noChains, all, get: () => all[0] };
   return { directory, setLagging: (value) => (lagging = value) };

@@ -15,9 +15,9 @@ interface Services {
 export function listChains({ chains, solverAddress }: Services): ChainsAnswer {
   return {
     chains: [
-      ...chains.all.map(({ chain, pulse }) => toWireChain(chain, pulse.lagging(), solverAddress)),
+      ...chains.all.map(({ chain, pulse }) => toWireChain(chain, pulse.isLagging(), solverAddress)),
       ...chains.nonEvmChains.map(({ chain, connection, pulse }) =>
-        toWireNonEvm(chain, pulse.lagging(), connection.solver),
+        toWireNonEvm(chain, pulse.isLagging(), connection.solver),
       ),
     ],
   };
@@ -47,7 +47,7 @@ interface ChainState {
 
 const stateOf = ({ chain, pulse }: ConnectedChain | ConnectedNonEvmChain): ChainState => ({
   chain,
-  lagging: pulse.lagging(),
+  lagging: pulse.isLagging(),
 });
 
 const sameStates = (before: readonly ChainState[], now: readonly ChainState[]): boolean =>

@@ -28,7 +28,7 @@ function worldOf(svm: NonEvmStory = {}) {
   });
   const tokens = createTokenBook({
     chains: world.chains,
-    lists: { get: () => undefined, of: () => [] },
+    lists: { get: () => undefined, tokensOf: () => [] },
     unlisted: { token: async () => undefined },
   });
   return { ...world, tokens };

@@ -57,7 +57,7 @@ function search(change: { readonly depositAddresses?: boolean } = {}) {
     chains,
     lists: {
       get: (chainId, token) => lists.get(chainId)?.find((one) => one.address === token),
-      of: (chainId) => lists.get(chainId) ?? [],
+      tokensOf: (chainId) => lists.get(chainId) ?? [],
     },
     unlisted: {
       token: async (chainId, token) => {

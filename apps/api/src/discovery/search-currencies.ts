@@ -36,7 +36,7 @@ export function createCurrencySearch(
     const isConfigured = ({ chainId, address }: Currency): boolean =>
       services.chains.currency(chainId, address) !== undefined;
     const search = (connected: RequestEnd, chainPlace: number): Found[] => {
-      const index = indexOf(services.tokens.named(connected.chain.id), isConfigured);
+      const index = indexOf(services.tokens.listTokens(connected.chain.id), isConfigured);
       // An address identifies at most one token: no need to search all.
       const address = question.addressOn(connected.chain);
       const only = address && index.byAddress.get(address);

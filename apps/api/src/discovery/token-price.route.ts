@@ -4,7 +4,7 @@ import { tokenPriceAnswer, tokenPriceQuery, tokenPriceTextAnswer } from "@causew
 import type { Calls } from "../http/use-cases.port.ts";
 import { tokenPrice } from "./token-price.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { chainId } from "../http/wire-values.ts";
+import { parseChainId } from "../http/wire-values.ts";
 
 const refusals = errors(400, 401, 403, 429, 500, 503);
 const config = { errorAnswer: inErrorForm };
@@ -27,7 +27,7 @@ export function tokenPriceRoutes(app: TypedServer, { call }: Calls<typeof tokenP
       },
     },
     async ({ query }) => ({
-      price: Number(priceText(await call(tokenPrice, chainId(query.chainId), query.address))),
+      price: Number(priceText(await call(tokenPrice, parseChainId(query.chainId), query.address))),
     }),
   );
   app.get(
@@ -44,7 +44,7 @@ export function tokenPriceRoutes(app: TypedServer, { call }: Calls<typeof tokenP
       },
     },
     async ({ query }) => ({
-      price: priceText(await call(tokenPrice, chainId(query.chainId), query.address)),
+      price: priceText(await call(tokenPrice, parseChainId(query.chainId), query.address)),
     }),
   );
 }

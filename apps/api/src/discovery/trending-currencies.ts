@@ -31,7 +31,7 @@ export function trendingCurrencies(
   const asked: readonly RequestEnd[] =
     chainId === undefined ? [...chains.all, ...chains.nonEvmChains] : [findEnd(chains, chainId)];
   const named = new Map(
-    asked.flatMap(({ chain }) => tokens.named(chain.id).map((token) => [keyOf(token), token] as const)),
+    asked.flatMap(({ chain }) => tokens.listTokens(chain.id).map((token) => [keyOf(token), token] as const)),
   );
   const sum = ({ requests, microUsd }: Traffic): bigint => (by === "volume" ? microUsd : BigInt(requests));
   const seen = traffic

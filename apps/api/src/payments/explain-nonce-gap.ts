@@ -69,7 +69,7 @@ export async function explainAll(
 ): Promise<Explained | undefined> {
   const { reads } = services;
   const of = [connected.chain.id, sender, lane.nextNonce, used] as const;
-  const [given, known] = await Promise.all([reads.givenNonces(...of), reads.nonceUsers(...of)]);
+  const [given, known] = await Promise.all([reads.allocatedNonces(...of), reads.nonceUsers(...of)]);
   let top = used;
   while (top - MAX_NONCES > lane.nextNonce && (given.has(top - 1) || known.has(top - 1))) top -= 1;
   const explained = await explainFrom(services, connected, { sender, lane, used: top });

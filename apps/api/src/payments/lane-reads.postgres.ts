@@ -198,7 +198,7 @@ type LaneReads = Pick<
   | "hasLane"
   | "laneSenders"
   | "broadcastBelow"
-  | "givenNonces"
+  | "allocatedNonces"
   | "nonceUsers"
   | "lostPayment"
   | "lostPaymentOfOrder"
@@ -255,7 +255,7 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
       const [row] = await broadcastBelow(sql, { chainId, sender });
       return row?.below ?? 0;
     },
-    async givenNonces(chainId, sender, from, to) {
+    async allocatedNonces(chainId, sender, from, to) {
       const rows = await givenNonces(sql, { chainId, sender, from, to });
       return new Set(rows.map(({ nonce }) => nonce));
     },

@@ -92,13 +92,13 @@ const settle = defineWrite("send_settle", (db, p: Params<Transaction>) =>
 /** Same-chain payments inside one transaction. */
 export function sendWrites(sql: Sql): SendWrites {
   return {
-    async taken({ chainId, txHash, requestId }): Promise<"free" | "same" | "taken"> {
+    async availability({ chainId, txHash, requestId }): Promise<"free" | "same" | "taken"> {
       const rows = await taken(sql, { chainId, txHash, requestId });
       if (rows.length === 0) return "free";
       const isSame = rows.every((row) => row.requestId === requestId && row.txHash === txHash);
       return isSame ? "same" : "taken";
     },
-    async followedOf({ chainId, sender, txHash }): Promise<number> {
+    async countTracked({ chainId, sender, txHash }): Promise<number> {
       return (await followedOf(sql, { chainId, sender, txHash }))[0]?.reports ?? 0;
     },
     async report({ chainId, txHash, requestId, sender, reportedAtMs }): Promise<void> {

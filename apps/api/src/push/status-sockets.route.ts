@@ -13,10 +13,10 @@ import type { ApiKeyIdentity, ApiKeys } from "../http/api-keys.port.ts";
 import type { Clock } from "../db/clock.port.ts";
 import type { RateLimits } from "../http/rate-limits.port.ts";
 import type { StatusPush } from "./status-push.port.ts";
-import { checkOrigin, givenKey, validKey } from "../http/access.route.ts";
+import { checkOrigin, readSentKey, validKey } from "../http/access.route.ts";
 import { frameQuota } from "../http/frame-quota.route.ts";
-import { wrongKeys } from "../http/rate-limit.route.ts";
-import { closing, converse } from "./socket-conversation.route.ts";
+import { keyGuessLimit } from "../http/rate-limit.route.ts";
+import { closeReasons, converse } from "./socket-conversation.route.ts";
 import { readyFrame } from "./socket-frames.ts";
 import { unsentBytes } from "../http/unsent-bytes.route.ts";
 
@@ -64,7 +64,7 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
   const open = new Map<WebSocket, Open>();
   const quota = frameQuota();
   const unsent = unsentBytes<WebSocket>(UNSENT, () => performance.now());
-  const wrong = wrongKeys(services.limits);
+  const wrong = keyGuessLimit(services.limits);
   const addressOf = remoteAddress(push.policy.trustProxy);
   let isEnding = false;
 
@@ -147,7 +147,7 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
     });
     socket.send(readyFrame(randomUUID()));
     // The socket may have been opened while the process began to close.
-    if (isEnding) socket.close(closing.restart.code, closing.restart.reason);
+    if (isEnding) socket.close(closeReasons.restart.code, closeReasons.restart.reason);
   }
 
   function noteUnsent(socket: WebSocket): void {
@@ -182,14 +182,14 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
       if (identity === "unknown") continue;
       for (const [socket, { key }] of open)
         if (key?.text === text && !mayStay(key.identity, identity))
-          socket.close(closing.revoked.code, closing.revoked.reason);
+          socket.close(closeReasons.revoked.code, closeReasons.revoked.reason);
     }
   }
 
   const heartbeat = setInterval(beat, push.policy.heartbeatMs).unref();
   let isChecking = false;
   const keyCheck = setInterval(() => {
-    terminateAll(unsent.stalled());
+    terminateAll(unsent.findStalled());
     if (isChecking) return;
     isChecking = true;
     void endSocketsOfChangedKeys().finally(() => void (isChecking = false));
@@ -198,7 +198,7 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
     isEnding = true;
     clearInterval(heartbeat);
     clearInterval(keyCheck);
-    for (const socket of open.keys()) socket.close(closing.restart.code, closing.restart.reason);
+    for (const socket of open.keys()) socket.close(closeReasons.restart.code, closeReasons.restart.reason);
     const endsAtMs = performance.now() + GOODBYE_MS;
     while (open.size > 0 && performance.now() < endsAtMs) await sleep(10);
     for (const socket of open.keys()) socket.terminate();
@@ -222,7 +222,7 @@ function sameTexts(some: readonly string[], others: readonly string[]): boolean 
 /** The key in the URL, where socket clients send it, or in a header. */
 function keyTextOf(request: IncomingMessage): string | undefined {
   const queryKey = new URL(request.url ?? "/", "http://host").searchParams.get("apiKey")?.trim();
-  const headerKey = givenKey(request);
+  const headerKey = readSentKey(request);
   if (queryKey === undefined || queryKey === "") return headerKey;
   if (headerKey !== undefined && headerKey !== queryKey)
     throw new ServiceError(

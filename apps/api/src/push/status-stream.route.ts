@@ -6,7 +6,7 @@ import type { StatusPush, StatusUpdate } from "./status-push.port.ts";
 import type { StopListening } from "../requests/status-feed.port.ts";
 import { statusJson } from "../requests/status-json.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { hash } from "../http/wire-values.ts";
+import { parseHash } from "../http/wire-values.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
 /** Maximum number of buffered bytes. With more, the client counts as stalled. */
@@ -36,7 +36,7 @@ export function statusStreamRoute(app: TypedServer, { push }: { readonly push: S
       },
     },
     async (request, reply) => {
-      const requestId = hash(request.query.requestId);
+      const requestId = parseHash(request.query.requestId);
       const release = push.places.take(normalizeIP(request.ip));
       if (release === undefined)
         throw new ServiceError("RATE_LIMITED", "Too many open connections; close one or retry later");

@@ -1,7 +1,7 @@
 import type { Address, RequestTerms } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
-import type { AskingKey, SponsorReads } from "../balances/sponsors.port.ts";
+import type { QuotingKey, SponsorReads } from "../balances/sponsors.port.ts";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import { newRequestId, type OrderSigner, signedOrder } from "../requests/index.ts";
 import type { PermitTokens } from "../chains/permits.port.ts";
@@ -85,7 +85,7 @@ export async function createQuote(
   services: QuoteServices,
   input: QuoteInput,
   keyId?: string,
-  key?: AskingKey,
+  key?: QuotingKey,
 ): Promise<QuoteAnswer> {
   return await quoteAs(services, input, (answer) => answer, keyId, key);
 }
@@ -100,7 +100,7 @@ export async function quoteAs<Serialized>(
   input: QuoteInput,
   serialize: (answer: QuoteAnswer) => Serialized,
   keyId?: string,
-  key?: AskingKey,
+  key?: QuotingKey,
 ): Promise<Serialized> {
   const { answered, stored } = await storeQuote(services, input, serialize, keyId, key);
   await stored;
@@ -112,7 +112,7 @@ async function storeQuote<Serialized>(
   input: QuoteInput,
   serialize: (answer: QuoteAnswer) => Serialized,
   keyId: string | undefined,
-  key: AskingKey | undefined,
+  key: QuotingKey | undefined,
 ): Promise<{ readonly answered: Serialized; readonly stored: Promise<void> | undefined }> {
   const { answer, terms } = await pricedTerms(services, input, keyId, key);
   if (input.includeProtocolData !== true) {
@@ -135,7 +135,7 @@ export async function priceQuote(
   services: PriceServices,
   input: QuoteInput,
   keyId: string | undefined,
-  key: AskingKey | undefined,
+  key: QuotingKey | undefined,
 ): Promise<QuoteAnswer> {
   return (await pricedTerms(services, input, keyId, key)).answer;
 }
@@ -144,7 +144,7 @@ async function pricedTerms(
   services: PriceServices,
   input: QuoteInput,
   keyId: string | undefined,
-  key: AskingKey | undefined,
+  key: QuotingKey | undefined,
 ): Promise<{ readonly answer: QuoteAnswer; readonly terms: RequestTerms }> {
   const { question, valued, agreement } = await prepareQuote(services, input, keyId, key);
   const { terms, guarantee } = agreement;
@@ -169,7 +169,7 @@ async function prepareQuote(
   sources: AgreeServices,
   input: QuoteInput,
   keyId: string | undefined,
-  key: AskingKey | undefined,
+  key: QuotingKey | undefined,
 ): Promise<{
   readonly question: QuoteQuestion;
   readonly valued: ValuedRoute;

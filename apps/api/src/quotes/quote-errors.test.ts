@@ -22,7 +22,7 @@ import {
 } from "../../../../test/fakes/quote-world.ts";
 import type { World } from "../../../../test/fakes/quote-world.ts";
 import { aServer } from "../../../../test/support/route-server.ts";
-import type { AskingKey } from "../balances/sponsors.port.ts";
+import type { QuotingKey } from "../balances/sponsors.port.ts";
 import { createQuote } from "./create-quote.ts";
 import type { QuoteServices } from "./create-quote.ts";
 
@@ -40,7 +40,7 @@ interface Case {
   readonly ask: Readonly<Record<string, unknown>>;
   readonly world?: World;
   readonly change?: (services: QuoteServices) => Partial<QuoteServices>;
-  readonly key?: AskingKey;
+  readonly key?: QuotingKey;
   readonly status?: number;
   readonly message: string;
   readonly data?: unknown;
@@ -95,12 +95,12 @@ const appBalance = {
   minTopUpUsd: 0n,
   claimLifetimeSeconds: 600,
 };
-const unfunded: AskingKey = {
+const unfunded: QuotingKey = {
   id: "key-1",
   fundingAddress: undefined,
   origins: [],
   rules: defaultSponsorshipRules,
-} as unknown as AskingKey;
+} as unknown as QuotingKey;
 
 const approved: World = { account: { allowance: 2n ** 255n } };
 

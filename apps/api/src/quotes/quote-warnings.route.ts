@@ -58,7 +58,7 @@ export function noteNearMisses({ body, raw }: FastifyRequest, _reply: unknown, d
   if (misses.length > 0)
     found.set(
       raw,
-      misses.map(({ field, meant }) => ({
+      misses.map(({ field, suggestion: meant }) => ({
         code: "UNKNOWN_FIELD",
         field,
         message: `Unknown field ${field} was ignored; did you mean ${meant}?`,

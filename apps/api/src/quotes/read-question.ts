@@ -10,7 +10,7 @@ import { formatAddress, parseAccount, parseCurrency } from "@causeway/families";
 import type { QuoteInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
-import type { AskingKey } from "../balances/sponsors.port.ts";
+import type { QuotingKey } from "../balances/sponsors.port.ts";
 import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
 import { type AddressOptions, askForAddress, refuseUnmovable } from "../deposits/index.ts";
 import { endOf } from "../http/request-end.ts";
@@ -69,7 +69,7 @@ export interface ReadQuestion {
 export function readQuestion(
   services: QuestionServices,
   input: QuoteInput,
-  key: AskingKey | undefined,
+  key: QuotingKey | undefined,
 ): ReadQuestion {
   const ends = readEnds(services.chains, input);
   const { quoted, addressOptions } = askForAddress(input, ends.origin.chain, ends.from);

@@ -9,13 +9,13 @@ import {
   namesOf,
   recordset,
   rowsJson,
-  untilWritten,
+  awaitWrite,
   defineSqlWrite,
-  type GivenRow,
+  type InputRow,
   type Params,
 } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { sentTogether } from "../db/sent-together.ts";
+import { awaitTogether } from "../db/await-together.ts";
 import { apiKeys } from "../callers/callers.tables.ts";
 import { executions } from "../payments/executions.tables.ts";
 import { webhookDeliveries, webhookEndpoints } from "../push/webhooks.tables.ts";
@@ -216,9 +216,9 @@ export async function saveRequests(
 ): Promise<void> {
   const internal = saves.filter(isInternalOnly);
   const seen = saves.filter((save) => !isInternalOnly(save));
-  await sentTogether([
+  await awaitTogether([
     ...(internal.length > 0 ? [saveStateNames(sql, internal, atMs)] : []),
-    ...(seen.length > 0 ? [untilWritten(sql, saveAndList(sql, seen, atMs, memory))] : []),
+    ...(seen.length > 0 ? [awaitWrite(sql, saveAndList(sql, seen, atMs, memory))] : []),
   ]);
 }
 
@@ -255,7 +255,7 @@ async function saveAndList(
   });
   const entering = saves.flatMap(enteringOf);
   const listed = listRemembered(sql, entering, memory);
-  const [unlisted] = await sentTogether([saved, listed ?? Promise.resolve()]);
+  const [unlisted] = await awaitTogether([saved, listed ?? Promise.resolve()]);
   const done = new Set(listed && entering.map(({ terms }) => terms.requestId));
   const left = unlisted.map(newlyListed).filter(({ terms }) => !done.has(terms.requestId));
   await listRequests(sql, left, memory);
@@ -267,12 +267,12 @@ function enteringOf({ enters, state }: RequestSave): NewlyListed[] {
     : [{ terms: enters, state: state.name, isFastFill: state.front !== "none" }];
 }
 
-function savedRow(save: RequestSave): GivenRow<typeof SAVED, Hashes> {
+function savedRow(save: RequestSave): InputRow<typeof SAVED, Hashes> {
   const { inTxHashes = null, txHashes = null, refundTxHashes = null } = save;
   return { ...savedState(save), inTxHashes, txHashes, refundTxHashes };
 }
 
-function savedState({ requestId, state }: RequestSave): GivenRow<typeof SAVED_STATE> {
+function savedState({ requestId, state }: RequestSave): InputRow<typeof SAVED_STATE> {
   const { name, failReason = null, refundFailReason = null, final, depositId, front } = state;
   return {
     requestId,

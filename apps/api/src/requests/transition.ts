@@ -2,7 +2,7 @@ import { decide, isFronted, publicStatus, unreachable } from "@causeway/domain";
 import type { Decision, Effect, FailReason, RequestEvent, RequestState } from "@causeway/domain";
 import type { Facts } from "../db/events.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
-import type { Disposed, OutboxEntry, RequestChange, Tx } from "../db/unit-of-work.port.ts";
+import type { DepositOutcome, OutboxEntry, RequestChange, Tx } from "../db/unit-of-work.port.ts";
 import { entersHistory } from "./history/history-entry.ts";
 import { applyHold, followSponsorship, type HoldEffect, type HoldServices } from "../balances/index.ts";
 
@@ -133,9 +133,9 @@ function isInternal(from: RequestState, to: RequestState): boolean {
 }
 
 /** The outcome of the deposits named by the effects. */
-function disposedBy({ record, effects }: Applied): Disposed[] {
+function disposedBy({ record, effects }: Applied): DepositOutcome[] {
   const { requestId } = record.terms;
-  return effects.flatMap((effect): Disposed[] => {
+  return effects.flatMap((effect): DepositOutcome[] => {
     if (effect.kind === "acceptDeposit")
       return [{ id: effect.depositId, disposition: "accepted", requestId }];
     if (effect.kind === "refundDeposit")

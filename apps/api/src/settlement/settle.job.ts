@@ -47,7 +47,7 @@ async function standBy(
       if (leadership) {
         services.events.happened("settlement_leads", {});
         const stop = AbortSignal.any([closing, leadership.lost]);
-        const { worked } = leadership;
+        const { reportWork: worked } = leadership;
         const rounds = courses.map((course) => async () => {
           await course(stop);
           worked();

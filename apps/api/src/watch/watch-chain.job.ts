@@ -67,7 +67,7 @@ async function standBy(
       leadership = await leadOf(watchOf(connected.chain.id), closing);
       if (leadership) {
         const stop = AbortSignal.any([closing, leadership.lost]);
-        await lead(services, connected, { headWork, worked: leadership.worked }, stop);
+        await lead(services, connected, { headWork, worked: leadership.reportWork }, stop);
       }
       pauseMs = STAND_BY_MS;
     } catch (error) {
@@ -85,7 +85,7 @@ async function standBy(
 async function lead(
   services: WorkerServices,
   connected: ConnectedChain,
-  { headWork, worked }: { readonly headWork: HeadWork; readonly worked: () => void },
+  { headWork, worked: reportWork }: { readonly headWork: HeadWork; readonly worked: () => void },
   stop: AbortSignal,
 ): Promise<void> {
   const { chain, connection } = connected;
@@ -106,7 +106,7 @@ async function lead(
   const maintenance = createLaneMaintenance(services, connected);
   const onFault = (error: unknown): void =>
     services.events.fault("chain_fault", error, { chain: chain.name });
-  const fillsFirst = async (): Promise<void> => await services.newJobs?.settled(FILLS_FIRST_MS);
+  const fillsFirst = async (): Promise<void> => await services.newJobs?.waitForRunning(FILLS_FIRST_MS);
   const headWorker = oneAtATime(async (atBlock) => {
     await fillsFirst();
     await headWork(atBlock);
@@ -151,7 +151,7 @@ async function lead(
             trackSends(services, connected, trail),
           ]);
           looked = head;
-          worked();
+          reportWork();
           const scanned = trail.at(-1);
           if (scanned !== undefined) headWorker.look(scanned.number);
           if (scanned !== undefined) reports.look(scanned.number);

@@ -48,7 +48,7 @@ async function standBy(
       leadership = await leadOf(watchOf(connected.chain.id), closing);
       if (leadership) {
         const stop = AbortSignal.any([closing, leadership.lost]);
-        await lead(services, connected, leadership.worked, { look, stop });
+        await lead(services, connected, leadership.reportWork, { look, stop });
       }
       pauseMs = STAND_BY_MS;
     } catch (error) {
@@ -64,7 +64,7 @@ async function standBy(
 async function lead(
   services: WorkerServices,
   connected: TransferChain,
-  worked: () => void,
+  reportWork: () => void,
   { look, stop }: { readonly look: () => Promise<void>; readonly stop: AbortSignal },
 ): Promise<void> {
   const { chain, connection } = connected;
@@ -87,7 +87,7 @@ async function lead(
     } finally {
       reportLag(unreadLag(services.clock.nowMs(), unreadSince));
     }
-    worked();
+    reportWork();
   };
   await Promise.all([
     repeat(services, connected, connection, stop, read),

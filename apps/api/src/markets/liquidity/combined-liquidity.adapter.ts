@@ -36,8 +36,8 @@ export function createCombinedLiquidity(
     amountIn: bigint,
     poolAnswer: Promise<SwapAnswer | undefined>,
   ): Promise<SwapAnswer | undefined> {
-    const known = await poolAnswer.catch(() => undefined);
-    return known ?? (await withServices(question, amountIn, poolAnswer));
+    const answer = await poolAnswer.catch(() => undefined);
+    return answer ?? (await withServices(question, amountIn, poolAnswer));
   }
 
   return {

@@ -29,12 +29,12 @@ function aBook(options: { readonly maxMoveBps?: number } = {}) {
     ...options,
     onFault: (error) => faults.push(error),
   });
-  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
   return {
     book,
     fetches,
     faults,
-    settled,
+    settled: nextTurn,
     now: () => nowMs,
     wait: (ms: number) => {
       nowMs += ms;
@@ -42,7 +42,7 @@ function aBook(options: { readonly maxMoveBps?: number } = {}) {
     /** Answers the newest fetch with a price of ETH. */
     answer: async (usd: bigint, asOfMs = nowMs) => {
       fetches.at(-1)!.resolve([["ethereum", { usd, asOfMs }]]);
-      await settled();
+      await nextTurn();
     },
   };
 }

@@ -12,9 +12,9 @@ afterEach(() => {
 
 /** A local price service that records its requests. */
 async function aService(answer: (request: IncomingMessage, response: ServerResponse) => void) {
-  const asked: { url: string; headers: IncomingMessage["headers"] }[] = [];
+  const requests: { url: string; headers: IncomingMessage["headers"] }[] = [];
   const server = createServer((request, response) => {
-    asked.push({ url: request.url ?? "", headers: request.headers });
+    requests.push({ url: request.url ?? "", headers: request.headers });
     answer(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -23,7 +23,7 @@ async function aService(answer: (request: IncomingMessage, response: ServerRespo
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { asked, endpoint: { baseUrl: `http://127.0.0.1:${port}/v3/`, timeoutMs: 1_000 } };
+  return { asked: requests, endpoint: { baseUrl: `http://127.0.0.1:${port}/v3/`, timeoutMs: 1_000 } };
 }
 
 const aServiceAnswering = (body: string, status = 200) =>

@@ -3,7 +3,7 @@ import type { FailReason, RequestId, StateName } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { sentTogether } from "../../db/sent-together.ts";
+import { awaitTogether } from "../../db/await-together.ts";
 import { DONE } from "../../db/wait.ts";
 import type { Progress } from "../../db/wait.ts";
 import { addExposures, overTogether } from "../../markets/index.ts";
@@ -117,7 +117,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
       const uncoveredUsd = wanted.limits?.burn.uncoveredUsd ?? 0n;
       if (uncoveredUsd > 0n) await tx.fillBurns.noteUnderWay(slot.id, uncoveredUsd);
     }
-    const [exceeded] = await sentTogether([
+    const [exceeded] = await awaitTogether([
       addExposures(services, tx, exposures),
       transitionAll(
         services,

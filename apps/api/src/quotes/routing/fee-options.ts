@@ -13,7 +13,7 @@ import {
   ServiceError,
 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { AskingKey } from "../../balances/sponsors.port.ts";
+import type { QuotingKey } from "../../balances/sponsors.port.ts";
 import { isPublishable } from "../../http/publishable-key.ts";
 
 /** The fee options of a quote request: fees that apps take, and fees that an app pays. */
@@ -41,7 +41,7 @@ export interface SponsorOptions {
  */
 export function readFeeOptions(
   input: QuoteInput,
-  key: AskingKey | undefined,
+  key: QuotingKey | undefined,
   hasBalances: boolean,
 ): FeeOptions | undefined {
   const appFees = input.appFees === undefined ? NO_FEES : appFeesOf(input.appFees);
@@ -90,7 +90,7 @@ function appFeesOf(asked: NonNullable<QuoteInput["appFees"]>): readonly AppFee[]
 /** Each recipient costs a ledger entry when the fill is final. */
 const MAX_RECIPIENTS = 10;
 
-function sponsorOf(input: QuoteInput, key: AskingKey | undefined): SponsorOptions | undefined {
+function sponsorOf(input: QuoteInput, key: QuotingKey | undefined): SponsorOptions | undefined {
   const { sponsoredFeeComponents: names, fixedRate, maxSubsidizationAmount: max } = input;
   if (input.subsidizeFees !== true) {
     if (names !== undefined && names.length > 0)

@@ -22,7 +22,7 @@ import {
   withAppBalances,
 } from "../../../../../test/fakes/paying-app.ts";
 import type { QuoteWorld, World } from "../../../../../test/fakes/quote-world.ts";
-import type { AskingKey } from "../../balances/sponsors.port.ts";
+import type { QuotingKey } from "../../balances/sponsors.port.ts";
 import { createQuote } from "../create-quote.ts";
 import { priceIntent } from "../price-intent.ts";
 
@@ -39,7 +39,7 @@ const aBridge = (change: Partial<QuoteInput> = {}): QuoteInput =>
 
 async function refusalOf(
   input: QuoteInput,
-  { key, services = feeWorld() }: { readonly key?: AskingKey; readonly services?: QuoteWorld } = {},
+  { key, services = feeWorld() }: { readonly key?: QuotingKey; readonly services?: QuoteWorld } = {},
 ): Promise<{ code: ErrorCode; field: string | undefined; data: unknown }> {
   const error: unknown = await createQuote(services, input, key?.id, key).then(
     () => "quoted",

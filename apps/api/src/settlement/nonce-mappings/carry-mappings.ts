@@ -22,7 +22,7 @@ export async function carryMappings(services: MappingServices): Promise<void> {
 
 async function concludeCarried(services: MappingServices): Promise<void> {
   const { nonceMappingStore, hub, clock, uow, events, chainName, settlementPolicy: policy } = services;
-  const carried = await nonceMappingStore.carried(AT_ONCE);
+  const carried = await nonceMappingStore.findCarried(AT_ONCE);
   const ended = carried.filter(({ slot }) => slot.state === "final" || slot.state === "dead");
   const senders = new Set(ended.map(({ slot }) => slot.sender));
   // The node that showed the end may have been ahead of the one that shows the entries.
@@ -50,7 +50,7 @@ async function concludeCarried(services: MappingServices): Promise<void> {
 async function carryNext(services: MappingServices): Promise<void> {
   const { nonceMappingStore, clock, uow, hub, mappings, chainName, settlementPolicy: policy } = services;
   const waiting: { readonly record: SignedNonceMapping; readonly name: string }[] = [];
-  for (const record of await nonceMappingStore.toCarry(clock.nowMs(), policy.batchSize)) {
+  for (const record of await nonceMappingStore.findUncarried(clock.nowMs(), policy.batchSize)) {
     const name = chainName(record.chainId);
     if (name === undefined) {
       // Check it again later, so that it does not crowd out others in every round.

@@ -12,7 +12,7 @@ import { settleMapping } from "./settle-mapping.ts";
 export async function signMappings(services: MappingServices, signal: AbortSignal): Promise<void> {
   const { nonceMappingStore, clock, settlementPolicy: policy, uow } = services;
   while (!signal.aborted) {
-    const due = await nonceMappingStore.toSign(clock.nowMs(), policy.concurrency);
+    const due = await nonceMappingStore.findUnsigned(clock.nowMs(), policy.concurrency);
     if (due.length === 0) return;
     await Promise.all(
       due.map((record) =>
@@ -52,7 +52,7 @@ async function sign(
     const finding = await askForEntry(oracle, mappings, signers, name, record, signal);
     switch (finding.kind) {
       case "attested":
-        await uow.run((tx) => tx.nonceMappings.signed(record.key, finding.value, clock.nowMs()));
+        await uow.run((tx) => tx.nonceMappings.storeSignature(record.key, finding.value, clock.nowMs()));
         return;
       case "later":
         wait ??= finding;
