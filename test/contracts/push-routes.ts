@@ -25,7 +25,7 @@ export function idlePushContract(name: string, make: () => Promise<StatusPush>):
   });
 
   test(`${name}: an address may hold as many connections as the policy allows, and may open another one after it releases one`, async () => {
-    const { places, policy } = await make();
+    const { connections: places, policy } = await make();
     const taken = Array.from({ length: policy.maxPerAddress }, () => places.take("192.0.2.7"));
     expect(taken.every((release) => release !== undefined)).toBe(true);
     expect(places.take("192.0.2.7")).toBeUndefined();

@@ -103,7 +103,7 @@ export function crashingServices(
     ...(signer.isLocal && { isLocal: true }),
     signDigest: (digest) => act("sign", async () => await signer.signDigest(digest)),
   });
-  const all = services.chains.all.map(crashingChain);
+  const all = services.chains.evmChains.map(crashingChain);
   const nonEvmChains = services.chains.nonEvmChains.map((connected) => ({
     ...connected,
     connection: crashingNonEvm(connected.connection),
@@ -120,7 +120,7 @@ export function crashingServices(
       services.depositAddressOperator && crashingSigner(services.depositAddressOperator),
     chains: {
       ...services.chains,
-      all,
+      evmChains: all,
       nonEvmChains,
       get: (id) => all.find(({ chain }) => chain.id === id),
       nonEvm: (id) => nonEvmChains.find(({ chain }) => chain.id === id),

@@ -98,7 +98,7 @@ export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
     },
     users: { balance: users.balance, deposit: users.deposit },
   };
-  Object.assign(services, { chains: createChainDirectory(services.chains.all, [end]) });
+  Object.assign(services, { chains: createChainDirectory(services.chains.evmChains, [end]) });
   await openNonEvmLane(services, end);
   await readArrivals(services, end, undefined);
 

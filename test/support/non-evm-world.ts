@@ -331,7 +331,7 @@ export async function addBitcoin(
       }),
     },
   };
-  Object.assign(services, { chains: createChainDirectory(services.chains.all, [end]) });
+  Object.assign(services, { chains: createChainDirectory(services.chains.evmChains, [end]) });
   await openNonEvmLane(services, end);
   return {
     end,

@@ -30,7 +30,9 @@ const relay = await startOutboxRelay(services, catalog, {
   prefix,
   newJobs: ownJobs,
 });
-ownJobs.useRunner(startWorkers(services, catalog, { redis, prefix, runs: jobRuns(sqlOn(pool)) }).commitRunner);
+ownJobs.useRunner(
+  startWorkers(services, catalog, { redis, prefix, runs: jobRuns(sqlOn(pool)) }).commitRunner,
+);
 while ((await relay.depths().catch(() => [])).length === 0);
 await postgresUnitOfWork(pool, events, undefined, ownJobs).run(
   async (tx) => await tx.outbox.add([{ job: "fill", jobId: "job-7", payload: { n: 7 } }], Date.now()),

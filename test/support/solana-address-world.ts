@@ -114,7 +114,7 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
     },
     users,
   };
-  Object.assign(services, { chains: createChainDirectory(services.chains.all, [solanaChain]) });
+  Object.assign(services, { chains: createChainDirectory(services.chains.evmChains, [solanaChain]) });
   await openNonEvmLane(services, solanaChain);
   await readArrivals(services, solanaChain, undefined);
 

@@ -220,7 +220,7 @@ function question(tokenIn: Address, tokenOut: Address, change: Partial<SwapQuest
     included: undefined,
     excluded: new Set(),
     maxHops: 3,
-    external: false,
+    shouldQueryExternal: false,
     ...change,
   };
 }
@@ -264,7 +264,10 @@ async function expectAccurate(seed: number): Promise<void> {
   const reread = await other.read(world.pairs);
   other.close();
   const facts = ({ live }: PoolSnapshot): unknown =>
-    [...live].map(([key, pools]) => [key, pools.map(({ identity: known, down }) => [known.address, down.pool])]);
+    [...live].map(([key, pools]) => [
+      key,
+      pools.map(({ identity: known, down }) => [known.address, down.pool]),
+    ]);
   expect(facts(snapshot)).toEqual(facts(reread));
   const { equal } = await compare(trialsOf(snapshot, 60, seed));
   expect(equal).toBeGreaterThan(30);
@@ -546,7 +549,7 @@ test("paths respect the requested sources and maximum length", async () => {
 });
 
 // This is the last test, because the pairs that it requests are watched from then on.
-const anyWay = { included: undefined, excluded: new Set<string>(), maxHops: 3, external: false };
+const anyWay = { included: undefined, excluded: new Set<string>(), maxHops: 3, shouldQueryExternal: false };
 
 liquiditySourceContract("fake pools", async () => {
   const tokens = [`0x${"a1".repeat(20)}`, `0x${"a2".repeat(20)}`] as const;

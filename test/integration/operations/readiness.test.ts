@@ -31,7 +31,7 @@ beforeAll(async () => {
     events: recordedEvents(),
     reads: postgresReads(sqlOn(pool)),
     chains: {
-      all: [
+      evmChains: [
         {
           chain: { name: "one", id: 1, blockTimeSeconds: 2 },
           pulse: {
@@ -117,7 +117,7 @@ test("callers of a public readiness route share one check per second", async () 
         pings++;
       },
     },
-    chains: { all: [], nonEvmChains: [] },
+    chains: { evmChains: [], nonEvmChains: [] },
   } as unknown as WorkerServices;
   const check = readinessCheck(services);
   await Promise.all(Array.from({ length: 50 }, () => check()));
@@ -155,7 +155,7 @@ const withChains = async (states: readonly ("ok" | "lagging" | "unheard")[], nee
     {
       reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },
       chains: {
-        all: states.map((state, at) => ({
+        evmChains: states.map((state, at) => ({
           chain: { name: `chain-${at}`, id: at, blockTimeSeconds: 2 },
           pulse: {
             head: () => (state === "unheard" ? undefined : { number: 1n, timestamp: 1n }),
@@ -173,7 +173,7 @@ test("a worker reports the leaders, which do not affect its readiness, and omits
   const services = {
     reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },
     chains: {
-      all: [],
+      evmChains: [],
       nonEvmChains: [{ chain: { name: "two" }, pulse: { isLagging: () => false, headAgeMs: () => 0 } }],
     },
   } as unknown as WorkerServices;

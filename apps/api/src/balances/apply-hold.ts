@@ -29,7 +29,7 @@ export async function applyHold(
   effect: HoldEffect,
 ): Promise<void> {
   const { requestId } = terms;
-  if ((await tx.ledger.holdWallet(requestId)) === undefined) {
+  if ((await tx.ledger.walletOfHold(requestId)) === undefined) {
     tx.events.alarm("hold_move_rejected", { requestId, act: effect.kind, state: "none" });
     return;
   }
@@ -66,7 +66,7 @@ async function chargeFastFill(services: HoldServices, tx: Tx, terms: RequestTerm
   const usd = fastFill && usdToCharge(services, terms, fastFill);
   const result = await makeHoldPermanent(services, tx, requestId, usd);
   if (result !== "applied") return;
-  const hold = await tx.ledger.hold(requestId);
+  const hold = await tx.ledger.lockHold(requestId);
   if (hold === undefined) return;
   const entries = await tx.ledger.entriesOf(debitKey(requestId, hold.debits));
   const charged = entries.filter(({ account }) => account === "fronted");

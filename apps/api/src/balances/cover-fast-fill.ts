@@ -64,7 +64,7 @@ export async function coverFastFill(
   const { wallet, coverMoves } = fastFill;
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
-  const hold = await tx.ledger.hold(requestId);
+  const hold = await tx.ledger.lockHold(requestId);
   if (hold === undefined) throw new Error(`invariant violated: cover of ${requestId} without a hold`);
   const cover = await tryPricing(async () => {
     const priced = await coverOf(services, tx, { terms, fastFill, deposit, hold });
@@ -180,7 +180,9 @@ async function coverOf(services: CoverServices, tx: Tx, covering: CoveredFill): 
       surplus,
       beyond,
       shortfall: (book) =>
-        mergeEntries(unreturned.flatMap((entry) => [entry, ...debitEntries(book, entry.asset, entry.amount)])),
+        mergeEntries(
+          unreturned.flatMap((entry) => [entry, ...debitEntries(book, entry.asset, entry.amount)]),
+        ),
     };
   }
   const usd = missingUsd(services, covering);
@@ -284,7 +286,10 @@ function convertedSurplus(
   const accepted = prices.originUsd === 0n ? current : { ...current, priceUsd: prices.originUsd };
   const pair = pairOf(services, origin, surplus.asset);
   const bps = services.quotePolicy.serviceBps[pairClassOf(...pair)] + spreadOf(services, ...pair);
-  return usdToAmountDown(lessBps(surplusUsd(units, accepted, current), bps), priceOf(services, surplus.asset));
+  return usdToAmountDown(
+    lessBps(surplusUsd(units, accepted, current), bps),
+    priceOf(services, surplus.asset),
+  );
 }
 
 const lessBps = (usd: bigint, bps: number): bigint => mulDivDown(usd, BPS - BigInt(bps), BPS);

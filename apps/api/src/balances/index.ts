@@ -10,5 +10,9 @@ export { type PlacedHold, placeHold } from "./place-hold.ts";
 export { actOnTopUps, creditDueTopUps, findTopUps, type FoundTopUps, storeTopUps } from "./record-top-ups.ts";
 export { releaseFees } from "./release-fees.ts";
 export { planCharge, reserveFees, type Shortfall } from "./reserve-fees.ts";
-export { chargeSponsorship, settleSponsorship as followSponsorship, reserveSponsorship } from "./sponsor-fees.ts";
+export {
+  chargeSponsorship,
+  settleSponsorship as followSponsorship,
+  reserveSponsorship,
+} from "./sponsor-fees.ts";
 export { shortfallText } from "./sponsorship-shortfall.ts";

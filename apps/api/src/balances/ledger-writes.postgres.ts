@@ -116,7 +116,10 @@ interface ReservationRow extends Record<string, unknown> {
 }
 const addReservation = defineQuery(
   "fee_reservation_add",
-  (db, { requestId, wallet, usd, createdAtMs, purpose, round, keyId, day, userAddress }: Params<ReservationRow>) =>
+  (
+    db,
+    { requestId, wallet, usd, createdAtMs, purpose, round, keyId, day, userAddress }: Params<ReservationRow>,
+  ) =>
     db
       .insert(feeReservations)
       .values({ requestId, wallet, usd, createdAtMs, purpose, round, keyId, day, userAddress })
@@ -232,7 +235,7 @@ export function ledgerWrites(sql: Sql): LedgerWrites {
         amount,
       }));
     },
-    async reservation(requestId, purpose = "execution"): Promise<ReservationRecord | undefined> {
+    async lockReservation(requestId, purpose = "execution"): Promise<ReservationRecord | undefined> {
       const [row] = await selectReservation(sql, { requestId, purpose });
       if (row === undefined) return undefined;
       const parts = await partsOf(sql, { reservationId: row.id });
@@ -277,11 +280,11 @@ export function ledgerWrites(sql: Sql): LedgerWrites {
     async noteFeesDue(requestId, atMs) {
       await noteFeesDue(sql, { requestId, sinceMs: atMs });
     },
-    async feesCredited(requestId) {
+    async clearFeesDue(requestId) {
       await deleteFeesDue(sql, { requestId });
     },
-    holdWallet: async (requestId) => (await holdWallet(sql, { requestId }))[0]?.wallet,
-    async hold(requestId) {
+    walletOfHold: async (requestId) => (await holdWallet(sql, { requestId }))[0]?.wallet,
+    async lockHold(requestId) {
       const [row] = await selectHold(sql, { requestId });
       return row && holdOf(row);
     },

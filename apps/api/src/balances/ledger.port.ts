@@ -130,7 +130,7 @@ export interface LedgerWrites {
   entriesOf(movementKey: string): Promise<readonly LedgerEntry[]>;
 
   /** Locks the newest reservation of this purpose, by default `execution`. Undefined: there is none. */
-  reservation(requestId: RequestId, purpose?: FeePurpose): Promise<ReservationRecord | undefined>;
+  lockReservation(requestId: RequestId, purpose?: FeePurpose): Promise<ReservationRecord | undefined>;
   addReservation(reservation: NewReservation, atMs: number): Promise<Reservation>;
   /**
    * Reserves fees for several new requests of a locked wallet: writes a reservation and a movement from
@@ -147,12 +147,12 @@ export interface LedgerWrites {
   /** Records that the app fees of a final fill are not credited yet. */
   noteFeesDue(requestId: RequestId, atMs: number): Promise<void>;
   /** Deletes the record of {@link noteFeesDue}. */
-  feesCredited(requestId: RequestId): Promise<void>;
+  clearFeesDue(requestId: RequestId): Promise<void>;
 
   /** The wallet of a request's hold. It never changes, so it can be read before the wallet is locked. */
-  holdWallet(requestId: RequestId): Promise<Address | undefined>;
+  walletOfHold(requestId: RequestId): Promise<Address | undefined>;
   /** Locks the request's hold, if there is one. */
-  hold(requestId: RequestId): Promise<HoldRecord | undefined>;
+  lockHold(requestId: RequestId): Promise<HoldRecord | undefined>;
   addHold(hold: NewHold): Promise<void>;
   setHold(requestId: RequestId, state: HoldState, debits: number, atMs: number): Promise<void>;
   /** The key's active holds plus the expected surplus of their deposits, USD with 18 decimals. */

@@ -66,11 +66,11 @@ async function moveHold(
   act: HoldAct,
   dueUsd?: bigint,
 ): Promise<HoldMoveResult> {
-  const wallet = await tx.ledger.holdWallet(requestId);
+  const wallet = await tx.ledger.walletOfHold(requestId);
   if (wallet === undefined) return "none";
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
-  const hold = await tx.ledger.hold(requestId);
+  const hold = await tx.ledger.lockHold(requestId);
   if (hold === undefined) return "none";
   const decision = decideHold(hold.state, act);
   const facts = { requestId, wallet, usd: hold.usd };

@@ -35,7 +35,7 @@ export async function payFees(
 ): Promise<PaidFees> {
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
-  const reservation = await tx.ledger.reservation(requestId, purpose);
+  const reservation = await tx.ledger.lockReservation(requestId, purpose);
   if (reservation?.wallet !== wallet || reservation.state !== "open") return { kind: "already" };
 
   const dueByAsset = new Map(

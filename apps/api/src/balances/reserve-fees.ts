@@ -68,7 +68,7 @@ export async function reserveFees(
 ): Promise<ReservedFees> {
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
-  const existing = await tx.ledger.reservation(requestId, purpose);
+  const existing = await tx.ledger.lockReservation(requestId, purpose);
   if (existing !== undefined && existing.round >= round)
     return existing.state === "open" && existing.wallet === wallet
       ? { kind: "reserved", reservation: existing }
@@ -158,6 +158,10 @@ export function planCharge(
   return {
     kind: "planned",
     parts,
-    remaining: { ...appraisal, balances: remainingBalances, standing: { ...standing, ...worthOf(remainingBalances, held) } },
+    remaining: {
+      ...appraisal,
+      balances: remainingBalances,
+      standing: { ...standing, ...worthOf(remainingBalances, held) },
+    },
   };
 }

@@ -32,7 +32,7 @@ export async function reserveSponsorship(
   const key = keyId === undefined ? undefined : await tx.sponsors.key(keyId);
   if (key?.fundingAddress !== wallet)
     return { kind: "refused", why: "the sponsoring API key is no longer funded by that wallet" };
-  const reservation = await tx.ledger.reservation(requestId, "fees");
+  const reservation = await tx.ledger.lockReservation(requestId, "fees");
   if (reservation?.state === "open" && reservation.usd === usd) return { kind: "reserved" };
   if (reservation?.state === "open") await release(services, tx, requestId, wallet, reservation.round);
 
@@ -75,7 +75,7 @@ export async function chargeSponsorship(
 ): Promise<void> {
   if (sponsorship === undefined) return;
   const { wallet } = sponsorship;
-  const reservation = await tx.ledger.reservation(requestId, "fees");
+  const reservation = await tx.ledger.lockReservation(requestId, "fees");
   if (reservation?.state !== "open") return;
   const payer = { requestId, wallet };
   await payFees(services, tx, payer, { usd: reservation.usd }, `fees:${requestId}:pay`, "fees");
@@ -94,13 +94,20 @@ export async function settleSponsorship(
 ): Promise<void> {
   if (sponsorship === undefined) return;
   if (name === "fillable" || name === "filling" || name === "submitted" || name === "filled") return;
-  const reservation = await tx.ledger.reservation(requestId, "fees");
+  const reservation = await tx.ledger.lockReservation(requestId, "fees");
   if (reservation?.state !== "open") return;
   const usedUsd = await tx.fillBurns.unchargedUsd(requestId);
   if (usedUsd === 0n) return await release(services, tx, requestId, sponsorship.wallet, reservation.round);
   const paidUsd = usedUsd < reservation.usd ? usedUsd : reservation.usd;
   const payer = { requestId, wallet: sponsorship.wallet };
-  await payFees(services, tx, payer, { usd: paidUsd }, `fees:${requestId}:burnt:${reservation.round}`, "fees");
+  await payFees(
+    services,
+    tx,
+    payer,
+    { usd: paidUsd },
+    `fees:${requestId}:burnt:${reservation.round}`,
+    "fees",
+  );
   await tx.fillBurns.charged(requestId, { paidUsd, usedUsd });
 }
 

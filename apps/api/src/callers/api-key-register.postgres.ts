@@ -202,7 +202,8 @@ export function apiKeyRegister(sql: Sql): ApiKeyRegister {
       await openChallenge(sql, { keyId, address, nonce, expiresAtMs });
     },
     findChallenge: async (keyId, address) => (await challengeOf(sql, { keyId, address }))[0],
-    link: async (keyId, address, nonce, atMs) => firstRecord(await link(sql, { keyId, address, nonce, atMs })),
+    link: async (keyId, address, nonce, atMs) =>
+      firstRecord(await link(sql, { keyId, address, nonce, atMs })),
   };
 }
 

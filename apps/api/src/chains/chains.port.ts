@@ -119,7 +119,7 @@ export type RequestEnd<R extends NonEvmConnection = NonEvmConnection> =
 /** Every enabled chain of this instance. */
 export interface ChainDirectory<R extends NonEvmConnection = NonEvmConnection> {
   /** EVM chains. */
-  readonly all: readonly ConnectedChain[];
+  readonly evmChains: readonly ConnectedChain[];
   /** Non-EVM chains. */
   readonly nonEvmChains: readonly ConnectedNonEvmChain<R>[];
   /** Undefined when no non-EVM chain has this id. */

@@ -7,17 +7,17 @@ import type { ChainDirectory, ConnectedChain, ConnectedNonEvmChain } from "./cha
  * @throws RangeError for a duplicate id
  */
 export function createChainDirectory<R extends NonEvmConnection = PayingConnection>(
-  all: readonly ConnectedChain[],
+  evmChains: readonly ConnectedChain[],
   nonEvmChains: readonly ConnectedNonEvmChain<R>[] = [],
 ): ChainDirectory<R> {
-  const chains = new Map(all.map((connected) => [connected.chain.id, connected]));
+  const chains = new Map(evmChains.map((connected) => [connected.chain.id, connected]));
   const nonEvmById = new Map(nonEvmChains.map((connected) => [connected.chain.id, connected]));
   return {
-    all,
+    evmChains,
     nonEvmChains,
     get: (chainId) => chains.get(chainId),
     nonEvm: (chainId) => nonEvmById.get(chainId),
-    ...chainProfiles([...all, ...nonEvmChains].map(({ chain }) => chain)),
+    ...chainProfiles([...evmChains, ...nonEvmChains].map(({ chain }) => chain)),
   };
 }
 

@@ -17,7 +17,7 @@ const connectedChain = (id: number, tokens: readonly Address[]) =>
 test("finds chains and currencies by id and address, each currency on its own chain", () => {
   const [first, second] = [connectedChain(1, [token]), connectedChain(2, [])];
   const directory = createChainDirectory([first, second]);
-  expect(directory.all).toEqual([first, second]);
+  expect(directory.evmChains).toEqual([first, second]);
   expect(directory.get(2)).toBe(second);
   expect(directory.get(3)).toBeUndefined();
   expect(directory.currency(1, token)).toMatchObject({ address: token, chainId: 1 });
@@ -37,7 +37,7 @@ test("finds non-EVM chains next to EVM chains, and refuses a duplicate id", () =
   ]);
   expect([directory.profile(1), directory.profile(7)]).toEqual([evmChain.chain, nonEvmChain.chain]);
   expect(directory.currency(7, token)).toMatchObject({ chainId: 7 });
-  expect(() => createChainDirectory([evmChain], [connectedChain(1, []) as unknown as ConnectedNonEvmChain])).toThrow(
-    /more than once/,
-  );
+  expect(() =>
+    createChainDirectory([evmChain], [connectedChain(1, []) as unknown as ConnectedNonEvmChain]),
+  ).toThrow(/more than once/);
 });

@@ -25,7 +25,9 @@ export function createNodeLatency(
   let calls = 0;
   let isSlow = false;
   const medianMs = (): number | undefined =>
-    latencies.length < MIN_CALLS ? undefined : latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length / 2)];
+    latencies.length < MIN_CALLS
+      ? undefined
+      : latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length / 2)];
   return {
     observe: (_method, _outcome, tookMs) => {
       latencies.push(tookMs);

@@ -62,7 +62,13 @@ function world(answers: Answers, supportsPermit = false) {
   const chains: Pick<ChainDirectory, "get"> = { get: (id) => (id === ORIGIN ? connected : undefined) };
   const currency: Currency = { ...aChain(ORIGIN).tokens[0]!, address: token, supportsPermit };
   const permits = createTokenPermits(chains, { nowMs: () => state.nowMs });
-  return { state, asked: calls, currency, permits, readPermits: async () => await permits.permitsOf(currency) };
+  return {
+    state,
+    asked: calls,
+    currency,
+    permits,
+    readPermits: async () => await permits.permitsOf(currency),
+  };
 }
 
 const readPermits = async (answers: Answers, supportsPermit?: boolean) =>
@@ -96,8 +102,12 @@ test("without a description, accepts the name and a version that the hash confir
 test("refuses a domain that its hash does not confirm", async () => {
   const nothing = { domain: undefined, eip3009: false, eip2612: false };
   const answers = { ...receive, ...permit, "name()": text("Coin"), "version()": text("1") };
-  expect(await readPermits({ ...answers, "DOMAIN_SEPARATOR()": separatorOf("Old Coin", "1") })).toEqual(nothing);
-  expect(await readPermits({ ...answers, "DOMAIN_SEPARATOR()": separatorOf("Coin", "1", 1) })).toEqual(nothing);
+  expect(await readPermits({ ...answers, "DOMAIN_SEPARATOR()": separatorOf("Old Coin", "1") })).toEqual(
+    nothing,
+  );
+  expect(await readPermits({ ...answers, "DOMAIN_SEPARATOR()": separatorOf("Coin", "1", 1) })).toEqual(
+    nothing,
+  );
   expect(await readPermits(answers)).toEqual(nothing);
   const right = separatorOf("Coin", "1");
   for (const domain of [
@@ -117,16 +127,16 @@ test("authorizations and permits count only with the standard type hashes", asyn
   const otherTypehash = { ...receive, "RECEIVE_WITH_AUTHORIZATION_TYPEHASH()": word("12") };
   expect((await readPermits({ ...domainAnswers, ...otherTypehash })).eip3009).toBe(false);
   // A permit for any amount, as in the oldest tokens.
-  expect((await readPermits({ ...domainAnswers, ...permit, "PERMIT_TYPEHASH()": word("34") }, true)).eip2612).toBe(
-    false,
-  );
+  expect(
+    (await readPermits({ ...domainAnswers, ...permit, "PERMIT_TYPEHASH()": word("34") }, true)).eip2612,
+  ).toBe(false);
   // Most tokens do not expose the type: then the operator's setting or a described domain is needed.
   const withoutTypehash = { ...domainAnswers, "nonces(address)": word("0") };
   expect((await readPermits(withoutTypehash)).eip2612).toBe(false);
   expect((await readPermits(withoutTypehash, true)).eip2612).toBe(true);
-  expect((await readPermits({ ...withoutTypehash, "eip712Domain()": described("0x0f", "Coin", "1") })).eip2612).toBe(
-    true,
-  );
+  expect(
+    (await readPermits({ ...withoutTypehash, "eip712Domain()": described("0x0f", "Coin", "1") })).eip2612,
+  ).toBe(true);
   expect((await readPermits(domainAnswers, true)).eip2612).toBe(false);
 });
 

@@ -62,7 +62,8 @@ export function appBalanceProblems(
     return id === undefined || invalidChains.some((invalid) => invalid.id === id)
       ? []
       : ["APP_BALANCE_CHAIN_ID must be the chain id of an enabled EVM chain"];
-  return currencyName === undefined || payableCurrencies(chain).some((currency) => hasName(currency, currencyName))
+  return currencyName === undefined ||
+    payableCurrencies(chain).some((currency) => hasName(currency, currencyName))
     ? []
     : [`APP_BALANCE_CURRENCY must be a currency of ${chain.name}`];
 }

@@ -12,7 +12,10 @@ export function chainProblems(
   const { chains, invalidChains } = loaded;
   if (chains.length + invalidChains.length === 0) return noChainProblems(loaded);
   const problems: string[] = [];
-  if (solverChainName !== undefined && ![...chains, ...invalidChains].some(({ name }) => name === solverChainName))
+  if (
+    solverChainName !== undefined &&
+    ![...chains, ...invalidChains].some(({ name }) => name === solverChainName)
+  )
     problems.push("SOLVER_CHAIN_NAME must be the name of an enabled chain");
   if (fixedPrices !== undefined) {
     // Currencies that the solver does not hold are priced by their pools.

@@ -170,8 +170,12 @@ test("reports an invalid setting once, without the checks that depend on it", ()
   expect(problemsOf(wrongChain)).toHaveLength(2);
   // The same if it is the only chain.
   const onlyBase = { ...production, BASE_ROUTER_ADDRESS: "0x12" };
-  expect(problemsOf({ ...onlyBase, SOLVER_CHAIN_NAME: "nowhere", APP_BALANCE_CHAIN_ID: "5" })).toHaveLength(3);
-  expect(problemsOf({ ...onlyBase, SOLVER_CHAIN_NAME: "base", APP_BALANCE_CHAIN_ID: "8453" })).toHaveLength(1);
+  expect(problemsOf({ ...onlyBase, SOLVER_CHAIN_NAME: "nowhere", APP_BALANCE_CHAIN_ID: "5" })).toHaveLength(
+    3,
+  );
+  expect(problemsOf({ ...onlyBase, SOLVER_CHAIN_NAME: "base", APP_BALANCE_CHAIN_ID: "8453" })).toHaveLength(
+    1,
+  );
   const validNames = { SOLVER_CHAIN_NAME: "local-a", APP_BALANCE_CHAIN_ID: "72100117" };
   expect(problemsOf({ ...wrongChain, ...validNames })).toHaveLength(2);
 });
@@ -203,7 +207,9 @@ test("disables chains without variables silently, and names them if no chain is 
 test("outside the local environment, warns until UNATTRIBUTED_REFUND_AFTER_MS is set", () => {
   const warningsIn = (env: Record<string, string>) =>
     readApiConfig(env).warnings.filter((warning) => warning.startsWith("UNATTRIBUTED_REFUND_AFTER_MS"));
-  expect(warningsIn(production)).toEqual([expect.stringContaining("set it to 0, which turns these refunds off")]);
+  expect(warningsIn(production)).toEqual([
+    expect.stringContaining("set it to 0, which turns these refunds off"),
+  ]);
   for (const UNATTRIBUTED_REFUND_AFTER_MS of ["0", "3600000"])
     expect(warningsIn({ ...production, UNATTRIBUTED_REFUND_AFTER_MS })).toEqual([]);
   expect(warningsIn(local)).toEqual([]);
@@ -363,7 +369,11 @@ test("with oracles, the hub's file names the contracts, and no key is printed", 
   const { settlement } = readApiConfig(withSettlement);
   expect(settlement).toMatchObject({
     multisig: withSettlement.HUB_ORACLE_MULTISIG_ADDRESS,
-    hub: { chainId: 72_100_339, oracleAddress: withSettlement.HUB_ORACLE_ADDRESS, allocatorAddress: undefined },
+    hub: {
+      chainId: 72_100_339,
+      oracleAddress: withSettlement.HUB_ORACLE_ADDRESS,
+      allocatorAddress: undefined,
+    },
     signers: undefined,
     oracles: [{ url: "http://127.0.0.1:3100" }, { url: "http://127.0.0.1:3101", apiKey: undefined }],
   });
@@ -372,7 +382,9 @@ test("with oracles, the hub's file names the contracts, and no key is printed", 
 });
 
 test("warns of a fillLeadSeconds that fast fills between different assets cannot use", () => {
-  expect(readApiConfig(withSettlement).warnings.filter((warning) => warning.includes("fillLeadSeconds"))).toEqual([
+  expect(
+    readApiConfig(withSettlement).warnings.filter((warning) => warning.includes("fillLeadSeconds")),
+  ).toEqual([
     "the hub's fillLeadSeconds is 2592000, but a fast fill between different assets waits at most 86400 seconds for its deposit. " +
       "A later deposit is refunded, and the app pays for the fill: apps must request such quotes with a shorter ttl",
   ]);
@@ -558,7 +570,9 @@ test.each(Object.keys(accounts.keys))("the API discards %s and names the setting
   ]);
   // The named value can be set without changes.
   const suggested = /=(\S+) there/.exec(warned.join())?.[1] ?? "";
-  expect(suggested.toLowerCase().split(",").toSorted()).toEqual(address.toLowerCase().split(/, ?/).toSorted());
+  expect(suggested.toLowerCase().split(",").toSorted()).toEqual(
+    address.toLowerCase().split(/, ?/).toSorted(),
+  );
   expect(readApiConfig({ ...withoutKeys, ...accounts.addresses, [addressName]: suggested }).accounts).toEqual(
     config.accounts,
   );

@@ -284,7 +284,18 @@ function readParts(env: Env, role: ProcessRole) {
   const reported = problems.length > 0 ? [...new Set(problems), ...unknown.warnings] : [];
   return {
     ...requireAll(
-      { settings, loaded, prices, redis, own: ownAccounts, home: solverChainName, notices, traces, keyServices, spendingLimits },
+      {
+        settings,
+        loaded,
+        prices,
+        redis,
+        own: ownAccounts,
+        home: solverChainName,
+        notices,
+        traces,
+        keyServices,
+        spendingLimits,
+      },
       reported,
     ),
     signerPlace,

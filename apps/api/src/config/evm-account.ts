@@ -39,7 +39,11 @@ export function resolveEvmAccount(role: ProcessRole, settings: EvmAccountSetting
       accountOf: evmAccount,
       format,
     });
-    return { ...resolved, ...toEvmAccounts(resolved.accounts), keys: privateKey ? [keyOf(prefix, privateKey)] : [] };
+    return {
+      ...resolved,
+      ...toEvmAccounts(resolved.accounts),
+      keys: privateKey ? [keyOf(prefix, privateKey)] : [],
+    };
   }
   if (privateKey !== undefined)
     throw new ConfigError([`${prefix}_PRIVATE_KEY and ${prefix}_SIGNER are both set; keep one`]);

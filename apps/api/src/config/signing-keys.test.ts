@@ -104,7 +104,12 @@ test.each([
   ["http://127.0.0.1:3002", TOKEN, undefined],
   ["http://[::1]:3002", TOKEN, undefined],
 ])("checks ORDER_SIGNER_URL %s with ORDER_SIGNER_TOKEN %s: %s", (url, token, problem) => {
-  const env = { ...withoutSolver, SOLVER_ADDRESS, ORDER_SIGNER_URL: url, ...(token && { ORDER_SIGNER_TOKEN: token }) };
+  const env = {
+    ...withoutSolver,
+    SOLVER_ADDRESS,
+    ORDER_SIGNER_URL: url,
+    ...(token && { ORDER_SIGNER_TOKEN: token }),
+  };
   expect(problemsOf(readApiConfig, env).join()).toContain(problem ?? "");
   if (problem === undefined) expect(problemsOf(readApiConfig, env)).toEqual([]);
 });
@@ -113,15 +118,19 @@ test("names the missing key of an API or a worker", () => {
   expect(problemsOf(readApiConfig, { ...withoutSolver, ORDER_SIGNER_URL })).toEqual([
     "SOLVER_ADDRESS is required with ORDER_SIGNER_URL",
   ]);
-  expect(problemsOf(readApiConfig, { ...withoutSolver, SOLVER_ADDRESS }).join()).toContain("ORDER_SIGNER_URL");
-  expect(problemsOf(readWorkerConfig, { ...withoutSolver, SOLVER_ADDRESS, ORDER_SIGNER_URL }).join()).toContain(
-    "SOLVER_PRIVATE_KEY is required",
+  expect(problemsOf(readApiConfig, { ...withoutSolver, SOLVER_ADDRESS }).join()).toContain(
+    "ORDER_SIGNER_URL",
   );
+  expect(
+    problemsOf(readWorkerConfig, { ...withoutSolver, SOLVER_ADDRESS, ORDER_SIGNER_URL }).join(),
+  ).toContain("SOLVER_PRIVATE_KEY is required");
   expect(problemsOf(readSignerConfig, { ...withoutSolver, SOLVER_PRIVATE_KEY: KEY }).join()).toContain(
     "ORDER_SIGNER_URL is required",
   );
   // A command that signs nothing runs with the API's environment.
-  expect(readOperatorConfig({ ...withoutSolver, SOLVER_ADDRESS, ORDER_SIGNER_URL }).solverKey).toBeUndefined();
+  expect(
+    readOperatorConfig({ ...withoutSolver, SOLVER_ADDRESS, ORDER_SIGNER_URL }).solverKey,
+  ).toBeUndefined();
 });
 
 const keyVersion = "projects/p/locations/l/keyRings/r/cryptoKeys/k/cryptoKeyVersions/3";
@@ -166,8 +175,14 @@ test("requires exactly one source for a key, and an address for a source", () =>
       EXECUTOR_ADDRESS: SOLVER_ADDRESS,
     }),
   ).toEqual(["EXECUTOR_ADDRESS must be a different account than SOLVER_ADDRESS"]);
-  const withWrongAddress = { ...withoutSolver, SOLVER_PRIVATE_KEY: KEY, SOLVER_ADDRESS: `0x${"99".repeat(20)}` };
-  expect(problemsOf(readWorkerConfig, withWrongAddress).join()).toContain("the address of SOLVER_PRIVATE_KEY");
+  const withWrongAddress = {
+    ...withoutSolver,
+    SOLVER_PRIVATE_KEY: KEY,
+    SOLVER_ADDRESS: `0x${"99".repeat(20)}`,
+  };
+  expect(problemsOf(readWorkerConfig, withWrongAddress).join()).toContain(
+    "the address of SOLVER_PRIVATE_KEY",
+  );
 });
 
 test.each([
@@ -220,10 +235,18 @@ const rules = JSON.stringify({
 });
 
 test("a signer process with SIGNING_RULES has the key that they name, and a record of what it signed", () => {
-  const env = { ...withoutSolver, ORDER_SIGNER_URL, SIGNING_RULES: rules, SIGNING_RECORD: "/var/lib/causeway/signed" };
+  const env = {
+    ...withoutSolver,
+    ORDER_SIGNER_URL,
+    SIGNING_RULES: rules,
+    SIGNING_RECORD: "/var/lib/causeway/signed",
+  };
   const config = readSignerConfig({ ...env, EXECUTOR_PRIVATE_KEY: KEY });
   expect(config.key.address).toBe(SOLVER_ADDRESS.toLowerCase());
-  expect(config.signing).toMatchObject({ recordPath: "/var/lib/causeway/signed", rules: { key: "executor" } });
+  expect(config.signing).toMatchObject({
+    recordPath: "/var/lib/causeway/signed",
+    rules: { key: "executor" },
+  });
   expect(problemsOf(readSignerConfig, { ...env, SOLVER_PRIVATE_KEY: KEY }).join()).toContain(
     "is required when `key` in SIGNING_RULES is executor",
   );
@@ -231,7 +254,9 @@ test("a signer process with SIGNING_RULES has the key that they name, and a reco
   expect(problemsOf(readSignerConfig, withoutRecord).join()).toContain(
     "SIGNING_RECORD is required with SIGNING_RULES",
   );
-  expect(readSignerConfig({ ...withoutSolver, ORDER_SIGNER_URL, SOLVER_PRIVATE_KEY: KEY }).signing).toBeUndefined();
+  expect(
+    readSignerConfig({ ...withoutSolver, ORDER_SIGNER_URL, SOLVER_PRIVATE_KEY: KEY }).signing,
+  ).toBeUndefined();
 });
 
 test.each([

@@ -29,7 +29,10 @@ test("reads limits, currencies and contracts by chain", () => {
     contracts: { router: router.toLowerCase() },
     hubContracts: [],
   });
-  expect(baseRules?.currencies.get(`0x${"ab".repeat(20)}`)).toEqual({ decimals: 6, priceUsd: 105n * 10n ** 16n });
+  expect(baseRules?.currencies.get(`0x${"ab".repeat(20)}`)).toEqual({
+    decimals: 6,
+    priceUsd: 105n * 10n ** 16n,
+  });
 });
 
 test.for<[unknown, string]>([

@@ -66,7 +66,11 @@ function connectTo(
   { enableOfflineQueue, ...commandOptions }: CommandOptions,
   onFault: (error: unknown) => void = () => {},
 ): RedisClient {
-  const redis = open(place, enableOfflineQueue, { ...commandOptions, ...loginOf(place.login), reconnectOnError });
+  const redis = open(place, enableOfflineQueue, {
+    ...commandOptions,
+    ...loginOf(place.login),
+    reconnectOnError,
+  });
   const emitter: EventEmitter = redis;
   // Without a listener, a lost connection would end the process. Each call rejects with the error anyway.
   emitter.on("error", onFault);

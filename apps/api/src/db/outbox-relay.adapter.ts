@@ -313,7 +313,9 @@ export async function startOutboxRelay(
       await waitUntilReady(0);
       const counting = [...queues].map(async ([name, queue]) => {
         const counts = await queue.getJobCounts(...QUEUE_STATES);
-        const runsHere = [...inProgress.values()].filter(({ job, isRunHere: runs }) => runs && job === name).length;
+        const runsHere = [...inProgress.values()].filter(
+          ({ job, isRunHere: runs }) => runs && job === name,
+        ).length;
         return Object.entries(counts).map(([state, jobs]) => ({
           queue: name,
           state,

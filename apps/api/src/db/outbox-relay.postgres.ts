@@ -14,7 +14,9 @@ const isUnpublished = text`${outbox.publishedAtMs} is null`;
 interface Except extends Record<string, unknown> {
   readonly except: readonly number[];
 }
-const isPublishable = (p: Params<Except>) => text`${isUnpublished} and ${outbox.id} <> all(${p.except}::bigint[])
+const isPublishable = (
+  p: Params<Except>,
+) => text`${isUnpublished} and ${outbox.id} <> all(${p.except}::bigint[])
       and (${outbox.leasedUntil} is null or ${outbox.leasedUntil} <= clock_timestamp())`;
 const find = defineSql(
   "relay_find",

@@ -51,7 +51,11 @@ export function startLeaseRenewal(
   return { close: () => clearInterval(timer) };
 }
 
-function isDue({ isRunHere: runs, begunAtMs, untilMs }: InProgress, nowMs: number, hangsAfterMs: number): boolean {
+function isDue(
+  { isRunHere: runs, begunAtMs, untilMs }: InProgress,
+  nowMs: number,
+  hangsAfterMs: number,
+): boolean {
   const ageMs = nowMs - (untilMs - COMMIT_LEASE_MS);
   return runs && nowMs - begunAtMs < hangsAfterMs && ageMs >= RENEWED_AFTER_MS && ageMs < COMMIT_LEASE_MS;
 }

@@ -42,7 +42,12 @@ test("callers take turns, however many reports one of them has waiting", async (
 
 test("a chain whose reports all wait leaves slots for reports of other chains", async () => {
   const { uow, begun, end } = manualUow();
-  const turnOf = createReportTurns(uow, { ...REPORT_LIMITS, maxConcurrent: 3, maxPerChain: 2, maxWaitMs: 10_000 });
+  const turnOf = createReportTurns(uow, {
+    ...REPORT_LIMITS,
+    maxConcurrent: 3,
+    maxPerChain: 2,
+    maxWaitMs: 10_000,
+  });
   const reports = ["x1", "x2", "x3", "x4"].map(
     async (name) => await turnOf({ caller: "mallory", chainId: 1 }).run(returning(name)),
   );
@@ -57,7 +62,12 @@ test("a chain whose reports all wait leaves slots for reports of other chains", 
 
 test("a report that is not admitted in time, or whose caller has too many, can be repeated", async () => {
   const { uow, begun, end } = manualUow();
-  const turnOf = createReportTurns(uow, { ...REPORT_LIMITS, maxConcurrent: 1, maxWaitingPerCaller: 1, maxWaitMs: 20 });
+  const turnOf = createReportTurns(uow, {
+    ...REPORT_LIMITS,
+    maxConcurrent: 1,
+    maxWaitingPerCaller: 1,
+    maxWaitMs: 20,
+  });
   const run = async (name: string) => await turnOf({ caller: "a", chainId: 1 }).run(returning(name));
   const first = run("first");
   const waiting = expect(run("waiting")).rejects.toThrow(ReportsBusy);
@@ -94,7 +104,9 @@ test("200 reports of requests by one caller at once are all admitted, and an end
   expect((await burst(200)).filter(({ status }) => status === "rejected")).toEqual([]);
   expect(maxOpen).toBe(REQUEST_REPORT_LIMITS.maxConcurrent);
   const refused = (await burst(1_000)).filter(({ status }) => status === "rejected");
-  expect(refused).toHaveLength(1_000 - REQUEST_REPORT_LIMITS.maxConcurrent - REQUEST_REPORT_LIMITS.maxWaitingPerCaller);
+  expect(refused).toHaveLength(
+    1_000 - REQUEST_REPORT_LIMITS.maxConcurrent - REQUEST_REPORT_LIMITS.maxWaitingPerCaller,
+  );
   expect(refused[0]).toMatchObject({ reason: { code: "SERVICE_UNAVAILABLE", retryable: true } });
 });
 

@@ -49,9 +49,7 @@ export function startWorkers(
     const worker = new HostedWorker(
       definition.name,
       async (job, token) => {
-        const waitMs = await track(
-          limit.run(async () => await run(services, definition, options.runs, job)),
-        );
+        const waitMs = await track(limit.run(async () => await run(services, definition, options.runs, job)));
         if (waitMs === undefined) return;
         await job.moveToDelayed(services.clock.nowMs() + waitMs, token);
         throw new DelayedError();

@@ -44,24 +44,24 @@ const lists = new Map([
  * chain.
  */
 function search(change: { readonly depositAddresses?: boolean } = {}) {
-  const asked: string[] = [];
+  const lookUps: string[] = [];
   const chain = (id: number) => {
     const plain = aChain(id);
     const contracts = { ...plain.contracts, depositAddressFactory: address("fa") };
     return change.depositAddresses === true && id === ORIGIN ? { ...plain, contracts } : plain;
   };
   const chains = createChainDirectory(
-    [chain(ORIGIN), chain(DESTINATION)].map((one) => ({ chain: one }) as ConnectedChain),
+    [chain(ORIGIN), chain(DESTINATION)].map((profile) => ({ chain: profile }) as ConnectedChain),
   );
   const tokens = createTokenBook({
     chains,
     lists: {
-      get: (chainId, token) => lists.get(chainId)?.find((one) => one.address === token),
+      get: (chainId, token) => lists.get(chainId)?.find((entry) => entry.address === token),
       tokensOf: (chainId) => lists.get(chainId) ?? [],
     },
     unlisted: {
       token: async (chainId, token) => {
-        asked.push(`${chainId}:${token}`);
+        lookUps.push(`${chainId}:${token}`);
         await Promise.resolve();
         if (token === SILENT) throw new ServiceError("RPC_HTTP_ERROR", "down");
         return token === UNLISTED && chainId === ORIGIN
@@ -72,7 +72,7 @@ function search(change: { readonly depositAddresses?: boolean } = {}) {
   });
   const find = createCurrencySearch({ chains, tokens });
   return {
-    asked,
+    asked: lookUps,
     find: async (input: Partial<CurrenciesInput>) => await find(currenciesRequest.parse(input)),
     /** As `SYMBOL@chain`, A and B. */
     async names(input: Partial<CurrenciesInput>) {

@@ -7,7 +7,7 @@ import { errors, type TypedServer } from "../http/typed.route.ts";
 import { parseChainId } from "../http/wire-values.ts";
 
 const refusals = errors(400, 401, 403, 429, 500, 503);
-const config = { errorAnswer: inErrorForm };
+const config = { errorAnswer: withErrorField };
 
 /** `GET /currencies/token/price`, and `/v2` with the price as text: a number cannot hold all digits. */
 export function tokenPriceRoutes(app: TypedServer, { call }: Calls<typeof tokenPrice>): void {
@@ -54,6 +54,6 @@ function priceText(usd: bigint): string {
 }
 
 /** Adds the message as `error`, where clients of this endpoint read it. */
-function inErrorForm(standard: ErrorAnswer): OwnErrorAnswer {
+function withErrorField(standard: ErrorAnswer): OwnErrorAnswer {
   return { ...standard, body: { ...standard.body, error: standard.body.message } };
 }

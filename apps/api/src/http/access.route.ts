@@ -66,7 +66,7 @@ export function checkKeys(app: FastifyInstance, services: AccessServices): void 
         return undefined;
       }
       const onIdentified = (keyId: string): void => countAnswer(services.usage, { keyId, endpoint }, reply);
-      return admit({ apiKeys: services.apiKeys, wrong: guessLimit }, request, access, onIdentified);
+      return admit({ apiKeys: services.apiKeys, guessLimit }, request, access, onIdentified);
     };
     route.onRequest = [...[route.onRequest ?? []].flat(), check];
   });
@@ -130,15 +130,15 @@ export function requireReferrer({ referrers }: ApiKeyIdentity, referrer: string 
  * invalid keys
  */
 export async function validKey(
-  { apiKeys, wrong }: Pick<AccessServices, "apiKeys"> & { readonly wrong: KeyGuessLimit },
+  { apiKeys, guessLimit }: Pick<AccessServices, "apiKeys"> & { readonly guessLimit: KeyGuessLimit },
   sentKey: string,
   request: Pick<FastifyRequest, "ip">,
 ): Promise<ApiKeyIdentity> {
   // When an address exceeds the limit, unknown keys from it are no longer looked up; known keys still work.
-  if (!apiKeys.isKnown(sentKey)) wrong.check(request);
+  if (!apiKeys.isKnown(sentKey)) guessLimit.check(request);
   const key = await apiKeys.find(sentKey);
   if (key === undefined) {
-    await wrong.count(request);
+    await guessLimit.count(request);
     throw new ServiceError("UNAUTHORIZED", "API key is not valid");
   }
   return key;
@@ -149,7 +149,7 @@ export async function validKey(
  * too.
  */
 async function admit(
-  { apiKeys, wrong }: Pick<AccessServices, "apiKeys"> & { readonly wrong: KeyGuessLimit },
+  { apiKeys, guessLimit }: Pick<AccessServices, "apiKeys"> & { readonly guessLimit: KeyGuessLimit },
   request: FastifyRequest,
   access: Access,
   onIdentified: (keyId: string) => void,
@@ -157,7 +157,7 @@ async function admit(
   try {
     const sentKey = readSentKey(request);
     if (sentKey !== undefined) {
-      const key = await validKey({ apiKeys, wrong }, sentKey, request);
+      const key = await validKey({ apiKeys, guessLimit }, sentKey, request);
       onIdentified(key.id);
       checkOrigin(key, request.headers.origin);
       request.apiKey = key;
@@ -187,7 +187,9 @@ function countAnswer(usage: Usage, call: Pick<UsageNote, "keyId" | "endpoint">, 
 export function readSentKey({ headers }: Pick<FastifyRequest, "headers">): string | undefined {
   const apiKey = headerText(headers["x-api-key"]);
   const { authorization = "" } = headers;
-  const bearer = /^bearer /i.test(authorization) ? headerText(authorization.slice("bearer ".length)) : undefined;
+  const bearer = /^bearer /i.test(authorization)
+    ? headerText(authorization.slice("bearer ".length))
+    : undefined;
   if (apiKey !== undefined && bearer !== undefined && apiKey !== bearer)
     throw new ServiceError(
       "UNAUTHORIZED",

@@ -71,14 +71,18 @@ const begin = defineSql(
 );
 
 type Lease = Record<keyof IdempotencyLease, string>;
-const isOfLease = (p: Params<Lease>): SQL => text`${keys.scope} = ${p.scope} and ${keys.endpoint} = ${p.endpoint}
+const isOfLease = (
+  p: Params<Lease>,
+): SQL => text`${keys.scope} = ${p.scope} and ${keys.endpoint} = ${p.endpoint}
   and ${keys.key} = ${p.key} and ${keys.leaseToken} = ${p.token} and ${keys.status} is null`;
 const store = defineQuery(
   "idempotency_finish",
   (db, p: Params<Lease & { readonly status: number; readonly body: string }>) =>
     db.update(keys).set({ status: p.status, body: p.body }).where(isOfLease(p)).returning({ key: keys.key }),
 );
-const release = defineWrite("idempotency_abandon", (db, p: Params<Lease>) => db.delete(keys).where(isOfLease(p)));
+const release = defineWrite("idempotency_abandon", (db, p: Params<Lease>) =>
+  db.delete(keys).where(isOfLease(p)),
+);
 const prune = defineSql(
   "idempotency_prune",
   { key: keys.key },

@@ -118,7 +118,12 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
     return bucket.isExhausted ? { used: limit + 1, endsInMs } : undefined;
   };
 
-  const takeWhenGranted = async (name: string, bucket: Bucket, limit: number, count: number): Promise<QuotaUse> => {
+  const takeWhenGranted = async (
+    name: string,
+    bucket: Bucket,
+    limit: number,
+    count: number,
+  ): Promise<QuotaUse> => {
     bucket.waiting += count;
     try {
       for (;;) {

@@ -18,7 +18,9 @@ function aWorld() {
     if (isDown) throw new Error("down");
     const existing = counters.get(bucket);
     const counter =
-      existing !== undefined && nowMs < existing.endsAtMs ? existing : { used: 0, endsAtMs: nowMs + WINDOW_MS };
+      existing !== undefined && nowMs < existing.endsAtMs
+        ? existing
+        : { used: 0, endsAtMs: nowMs + WINDOW_MS };
     const granted = Math.max(0, Math.min(requested, limit - counter.used));
     counter.used += granted;
     if (granted > 0) counters.set(bucket, counter);

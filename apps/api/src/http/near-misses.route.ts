@@ -28,7 +28,8 @@ export function nearMissesOf(
     let [best, fewest] = [undefined as string | undefined, maxEdits(plainField) + 1];
     for (const [name, meant] of suggestedNames) {
       // The difference in length is a lower bound for the number of edits.
-      const edits = Math.abs(name.length - plainField.length) < fewest ? editsBetween(plainField, name) : fewest;
+      const edits =
+        Math.abs(name.length - plainField.length) < fewest ? editsBetween(plainField, name) : fewest;
       if (edits < fewest) [best, fewest] = [meant, edits];
     }
     return best;

@@ -25,7 +25,8 @@ export async function limitRates(app: FastifyInstance, limits: RateLimits | unde
       limitClass === "not"
         ? (false as const)
         : {
-            keyGenerator: (request: FastifyRequest) => `${bucketOf(policy, limitClass, request)}:${limitClass}`,
+            keyGenerator: (request: FastifyRequest) =>
+              `${bucketOf(policy, limitClass, request)}:${limitClass}`,
             max: (request: FastifyRequest) => maxOf(policy, limitClass, request),
           };
     route.config = { ...route.config, rateLimit: settings };

@@ -94,7 +94,11 @@ function callerOf({ apiKey, ip }: FastifyRequest): string {
 }
 
 /** Does nothing if the response was already stored with the commit. */
-async function storeAnswer(idempotency: Idempotency, lease: IdempotencyLease, answer: StoredAnswer): Promise<void> {
+async function storeAnswer(
+  idempotency: Idempotency,
+  lease: IdempotencyLease,
+  answer: StoredAnswer,
+): Promise<void> {
   if (answer.status >= 500 || TRANSIENT.has(answer.status)) return await idempotency.abandon(lease);
   try {
     await idempotency.finish(lease, answer);

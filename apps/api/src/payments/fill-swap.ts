@@ -59,7 +59,7 @@ export function exchangeInFill(
     included: new Set(chain.liquidity?.sources.map(({ name }) => name)),
     excluded: new Set(),
     maxHops: MAX_HOPS,
-    external: false,
+    shouldQueryExternal: false,
   };
   return {
     async buys(amountIn) {

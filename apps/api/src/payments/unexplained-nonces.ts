@@ -147,7 +147,9 @@ export async function paymentOfLostOrder(
   const { chains, reads, signer, formerSigners } = services;
   const formers = formerSigners.map(({ address }) => address);
   const paying = [signer.address, ...formers];
-  for (const [connected, sender] of chains.all.flatMap((one) => paying.map((of) => [one, of] as const))) {
+  for (const [connected, sender] of chains.evmChains.flatMap((one) =>
+    paying.map((of) => [one, of] as const),
+  )) {
     const { name } = connected.chain;
     const why = await whyUnexplained(services, connected, sender).catch((error: unknown) => {
       if (error instanceof RpcFault) return "the node does not respond";

@@ -52,7 +52,7 @@ export const openWithdrawals: OpenWithdrawals = async ({
       uow: postgresUnitOfWork(pool, events, servers),
       reads: postgresReads(sql, servers),
       chains: {
-        all,
+        evmChains: all,
         nonEvmChains: config.nonEvmChains,
         profile: (chainId) => [...all, ...config.nonEvmChains].find((one) => one.chain.id === chainId)?.chain,
       },

@@ -1,10 +1,10 @@
-import type { ConnectionPlaces, PushPolicy } from "./status-push.port.ts";
+import type { ConnectionLimits, PushPolicy } from "./status-push.port.ts";
 
 /** Limits open connections, in total and per address. */
-export function connectionPlaces({
+export function connectionLimits({
   maxConnections,
   maxPerAddress,
-}: Pick<PushPolicy, "maxConnections" | "maxPerAddress">): ConnectionPlaces {
+}: Pick<PushPolicy, "maxConnections" | "maxPerAddress">): ConnectionLimits {
   const openByAddress = new Map<string, number>();
   let total = 0;
   return {

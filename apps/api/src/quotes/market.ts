@@ -160,7 +160,16 @@ const swapKeys = new WeakMap<SwapQuestion, string>();
 function swapKeyOf(question: SwapQuestion): string {
   let key = swapKeys.get(question);
   if (key === undefined) {
-    const { chainId, tokenIn, tokenOut, included, excluded, maxHops, external, slippageBps } = question;
+    const {
+      chainId,
+      tokenIn,
+      tokenOut,
+      included,
+      excluded,
+      maxHops,
+      shouldQueryExternal: external,
+      slippageBps,
+    } = question;
     const names = [included === undefined ? "all" : [...included].join(), [...excluded].join()];
     key = [chainId, tokenIn, tokenOut, ...names, maxHops, external, slippageBps].join(" ");
     swapKeys.set(question, key);

@@ -64,7 +64,7 @@ export async function readiness(
   const scanned = await within(services.reads.scannedBlocks()).catch(() => undefined);
   const requirement = (name: string) => (requiredChains.includes(name) ? { required: true } : {});
   const chains: Record<string, ReadinessAnswer["chains"][string]> = {};
-  for (const { chain, pulse } of services.chains.all) {
+  for (const { chain, pulse } of services.chains.evmChains) {
     const state = pulse.head() === undefined ? "unheard" : pulse.isLagging() ? "lagging" : "ok";
     if (state === "ok") followed.add(chain.name);
     const behind = state === "ok" ? scanBehind({ chain, pulse }, scanned?.get(chain.id)) : undefined;

@@ -45,12 +45,12 @@ export function workerGauges(
   needs: GaugeNeeds,
   {
     relay,
-    led,
+    ledTasks: led,
     workedAgoMs,
     settling,
   }: {
     readonly relay: OutboxRelay;
-    readonly led: readonly LedTask[];
+    readonly ledTasks: readonly LedTask[];
     readonly workedAgoMs: WorkedAgo;
     readonly settling: Settling | undefined;
   },

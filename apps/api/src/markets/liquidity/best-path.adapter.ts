@@ -166,7 +166,12 @@ function stepForward(
   return best;
 }
 
-function stepBack(search: PathSearch, source: string, position: PathNode, next: Address): PathNode | undefined {
+function stepBack(
+  search: PathSearch,
+  source: string,
+  position: PathNode,
+  next: Address,
+): PathNode | undefined {
   const pair = tokenPair(position.token, next);
   let best: PathNode | undefined;
   for (const pool of search.live.get(pair.key) ?? []) {

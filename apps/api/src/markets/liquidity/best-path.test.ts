@@ -71,9 +71,9 @@ test("ties go to the first source, then the fewest pools, then the first pool", 
   const live = livePools([{ ...same, source: "second" }, same, same]);
   for (const find of [bestOutput, minInput]) {
     expect(find(search(live), 1_000n)?.legs[0]?.pool.identity.address).toMatch(/1$/);
-    expect(find(search(live, { sources: ["second", "first"] }), 1_000n)?.legs[0]?.pool.identity.address).toMatch(
-      /0$/,
-    );
+    expect(
+      find(search(live, { sources: ["second", "first"] }), 1_000n)?.legs[0]?.pool.identity.address,
+    ).toMatch(/0$/);
   }
 });
 

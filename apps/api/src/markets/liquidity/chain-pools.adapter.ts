@@ -317,7 +317,8 @@ async function ticksOf(
     const fact = facts[index] as PoolFacts;
     if (pool.kind !== "uniswap-v3" || fact.kind !== "uniswap-v3" || fact.sqrtPrice === 0n) continue;
     const range = previous.before?.get(pool.address);
-    if (range !== undefined && isInMiddle(range, fact.tick, pool.tickSpacing)) ticksOfPool.set(pool.address, range);
+    if (range !== undefined && isInMiddle(range, fact.tick, pool.tickSpacing))
+      ticksOfPool.set(pool.address, range);
     else
       ranges.push({
         pool: pool.address,

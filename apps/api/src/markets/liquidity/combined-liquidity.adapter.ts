@@ -44,7 +44,7 @@ export function createCombinedLiquidity(
     sources: (chainId) => [pools, ...services].flatMap((source) => source.sources(chainId)),
     exactIn: (question, amountIn) => {
       const poolAnswer = pools.exactIn(question, amountIn);
-      if (question.external) return withServices(question, amountIn, poolAnswer);
+      if (question.shouldQueryExternal) return withServices(question, amountIn, poolAnswer);
       if (poolAnswer instanceof Promise) return fallBackToServices(question, amountIn, poolAnswer);
       return poolAnswer ?? withServices(question, amountIn, undefined);
     },

@@ -21,7 +21,9 @@ export async function findPools(
 ): Promise<(readonly PoolIdentity[])[]> {
   if (pairs.length === 0) return [];
   const places = pairs.flatMap((pair, pairIndex) =>
-    sources.flatMap((source) => placesOf(source, pair).map((place): CandidatePool => ({ pairIndex, source, place }))),
+    sources.flatMap((source) =>
+      placesOf(source, pair).map((place): CandidatePool => ({ pairIndex, source, place })),
+    ),
   );
   const addresses = await reader.find(
     places.map(({ place }) => place),

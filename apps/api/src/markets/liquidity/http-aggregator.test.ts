@@ -27,7 +27,7 @@ const question: SwapQuestion = {
   included: undefined,
   excluded: new Set(),
   maxHops: 3,
-  external: false,
+  shouldQueryExternal: false,
 };
 
 const server = await startAggregator(chainId, 2n, 1_000_000_000n);
@@ -244,7 +244,7 @@ test("answers from pools alone, synchronously, unless aggregators are requested"
   expect(combined.sources(chainId)).toEqual(["pools", "aggregator"]);
   expect(combined.exactIn(question, 1_000n)).toMatchObject({ source: "pools" });
   expect(server.requestedPaths).toEqual([]);
-  const external = { ...question, external: true };
+  const external = { ...question, shouldQueryExternal: true };
   expect(await combined.exactIn(external, 1_000n)).toMatchObject({ source: "aggregator", amountOut: 1_999n });
   const better = createCombinedLiquidity(pools(3n), [anAggregator()]);
   expect(await better.exactIn(external, 1_000n)).toMatchObject({ source: "pools", amountOut: 3_000n });
@@ -253,14 +253,16 @@ test("answers from pools alone, synchronously, unless aggregators are requested"
 
 test("the service answers when pools have no answer or cannot be read", async () => {
   for (const emptyPools of [pools(undefined), pools(undefined, true)])
-    expect(await createCombinedLiquidity(emptyPools, [anAggregator()]).exactIn(question, 1_000n)).toMatchObject({
+    expect(
+      await createCombinedLiquidity(emptyPools, [anAggregator()]).exactIn(question, 1_000n),
+    ).toMatchObject({
       source: "aggregator",
     });
 });
 
 test("reports an unavailable source only when no other source has an answer", async () => {
   server.respond = (_request, response) => void response.writeHead(500).end();
-  const external = { ...question, external: true };
+  const external = { ...question, shouldQueryExternal: true };
   expect(await createCombinedLiquidity(pools(1n), [anAggregator()]).exactIn(external, 5n)).toMatchObject({
     source: "pools",
   });
@@ -273,7 +275,7 @@ test("reports an unavailable source only when no other source has an answer", as
 });
 
 test("never queries aggregators for a fill, regardless of earlier answers", async () => {
-  const external = { ...question, external: true };
+  const external = { ...question, shouldQueryExternal: true };
   const routed = { wrap: 0n, unwrap: 0n };
   const poolSource = { kind: "uniswap-v2", name: "pools", factory: account("e2"), feeBps: 30 } as const;
   const liquidity = { wrappedNative: account("e1"), connectors: [], sources: [poolSource] };

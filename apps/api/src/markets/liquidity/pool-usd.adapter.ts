@@ -111,10 +111,18 @@ function priceThroughPool(
   const { reserve0, reserve1 } = virtualReserves(pool);
   const [ownReserve, otherReserve] = isToken0 ? [reserve0, reserve1] : [reserve1, reserve0];
   if (ownReserve === 0n || otherReserve === 0n) return undefined;
-  const depthOfPool = (depthOf(pool, isToken0 ? "token1" : "token0") * connectorPrice.numerator) / connectorPrice.denominator;
-  const depthUsd = connectorPrice.depthUsd > 0n && connectorPrice.depthUsd < depthOfPool ? connectorPrice.depthUsd : depthOfPool;
+  const depthOfPool =
+    (depthOf(pool, isToken0 ? "token1" : "token0") * connectorPrice.numerator) / connectorPrice.denominator;
+  const depthUsd =
+    connectorPrice.depthUsd > 0n && connectorPrice.depthUsd < depthOfPool
+      ? connectorPrice.depthUsd
+      : depthOfPool;
   if (depthUsd < MIN_DEPTH_USD) return undefined;
-  return { numerator: connectorPrice.numerator * otherReserve, denominator: connectorPrice.denominator * ownReserve, depthUsd };
+  return {
+    numerator: connectorPrice.numerator * otherReserve,
+    denominator: connectorPrice.denominator * ownReserve,
+    depthUsd,
+  };
 }
 
 const depths = new WeakMap<ConcentratedPool, { token0?: bigint; token1?: bigint }>();

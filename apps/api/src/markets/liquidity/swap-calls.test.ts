@@ -37,7 +37,7 @@ function pathOver(pools: number, source: PoolSource): BestPath {
     { length: pools },
     (_, index) =>
       ({
-        pool: { known: { kind: source.kind, source, fee: fees[index] } },
+        pool: { identity: { kind: source.kind, source, fee: fees[index] } },
         tokenIn: tokens[index],
         tokenOut: tokens[index + 1],
       }) as unknown as Leg,

@@ -37,7 +37,13 @@ test("disputes a price that only an old price of the second source confirms", as
   });
   const disputed = async (primaryMs: number, secondMs: number) =>
     disputedOf(
-      await createConfirmedPrices(sourceAsOf(primaryMs), sourceAsOf(secondMs), maxBps, 60_000, () => {}).fetch(IDS, signal),
+      await createConfirmedPrices(
+        sourceAsOf(primaryMs),
+        sourceAsOf(secondMs),
+        maxBps,
+        60_000,
+        () => {},
+      ).fetch(IDS, signal),
     );
   expect(await disputed(100_000, 40_000)).toEqual([]);
   expect(await disputed(100_001, 40_000)).toEqual(["ethereum"]);

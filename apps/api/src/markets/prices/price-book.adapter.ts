@@ -155,7 +155,11 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
         return price.usd;
       }
       const missingError = lastMissing?.errors.get(priceId);
-      if (lastMissing !== undefined && missingError && nowMs - lastMissing.atMs <= refreshMs * STALE_REFRESHES) {
+      if (
+        lastMissing !== undefined &&
+        missingError &&
+        nowMs - lastMissing.atMs <= refreshMs * STALE_REFRESHES
+      ) {
         refreshWhenAged(lastMissing.atMs, nowMs);
         throw missingError;
       }

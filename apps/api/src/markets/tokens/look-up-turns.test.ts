@@ -18,7 +18,8 @@ function lookUps() {
     );
     return { ...lookUp, ended };
   };
-  const nextTurn = async (): Promise<void> => await new Promise<void>((resolve) => void setImmediate(resolve));
+  const nextTurn = async (): Promise<void> =>
+    await new Promise<void>((resolve) => void setImmediate(resolve));
   const endOne = async (): Promise<void> => {
     await nextTurn();
     ends.shift()?.();

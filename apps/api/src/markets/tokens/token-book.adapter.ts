@@ -18,7 +18,10 @@ export interface TokenBookOptions {
  */
 export function createTokenBook({ chains, lists, unlisted }: TokenBookOptions): TokenBook & TokenCatalog {
   /** The result of `named` per chain, with the listed tokens that it was made of. */
-  const cache = new Map<number, { readonly listed: readonly Currency[]; readonly all: readonly Currency[] }>();
+  const cache = new Map<
+    number,
+    { readonly listed: readonly Currency[]; readonly all: readonly Currency[] }
+  >();
   return {
     token: (chainId, address, isSearch) =>
       chains.currency(chainId, address) ??

@@ -56,7 +56,8 @@ function world({ lists = [] as readonly Currency[], maxKept = 100 } = {}) {
   const book = createTokenBook({
     chains,
     lists: {
-      get: (chainId, token) => state.lists.find((entry) => entry.chainId === chainId && entry.address === token),
+      get: (chainId, token) =>
+        state.lists.find((entry) => entry.chainId === chainId && entry.address === token),
       tokensOf: (chainId) => (chainId === ORIGIN ? state.lists : []),
     },
     unlisted: createUnlistedTokens({ chains, monotonic: clock, maxKept }),

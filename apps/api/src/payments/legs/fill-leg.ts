@@ -287,7 +287,7 @@ async function creditLate(services: WorkerServices, requestId: RequestId): Promi
     const current = await tx.requests.lock(requestId);
     if (current?.state.final !== true) return "done";
     const settled = await settleFees(services, tx, current);
-    if (settled === "done") await tx.ledger.feesCredited(requestId);
+    if (settled === "done") await tx.ledger.clearFeesDue(requestId);
     return settled;
   });
   return outcome === "done" ? DONE : { waitMs: 5_000, why: "no fresh price for the app fees" };

@@ -1,5 +1,10 @@
 import { Redis } from "ioredis";
-import type { ClusterEndpoint, RedisNode, RedisEndpoint, SentinelEndpoint } from "../../db/redis-endpoint.port.ts";
+import type {
+  ClusterEndpoint,
+  RedisNode,
+  RedisEndpoint,
+  SentinelEndpoint,
+} from "../../db/redis-endpoint.port.ts";
 import type { ClockReading } from "./clock-check.ts";
 import { redisFactsOf, type ClusterNodeFacts, type RedisFacts, type SentinelFacts } from "./redis-check.ts";
 

@@ -408,7 +408,7 @@ test("a same-chain quote between held assets takes the better of pool and solver
 
 test("buys a currency in the fill when the solver's balance of it is too low", async () => {
   const short = quoteWorld({ pools: market() });
-  const [first, second] = short.chains.all;
+  const [first, second] = short.chains.evmChains;
   const pulse = {
     ...second!.pulse,
     solverBalance: (currency: Address) => ({
@@ -545,7 +545,7 @@ test("asks aggregators in addition to pools only when the client requests it", a
   const liquidity = {
     ...services.liquidity,
     exactIn: (...args: Parameters<(typeof services.liquidity)["exactIn"]>) => {
-      questions.push(args[0].external);
+      questions.push(args[0].shouldQueryExternal);
       return services.liquidity.exactIn(...args);
     },
   };

@@ -11,6 +11,8 @@ export async function startHistory(
   searches: Searches,
 ): Promise<RequestHistory> {
   const history = postgresRequestHistory(sql, searches.sql);
-  await history.name([...chains.all, ...chains.nonEvmChains].flatMap(({ chain }) => currencyNames(chain)));
+  await history.name(
+    [...chains.evmChains, ...chains.nonEvmChains].flatMap(({ chain }) => currencyNames(chain)),
+  );
   return history;
 }

@@ -7,7 +7,7 @@ type Named = Pick<WithdrawalOrder, "chainName" | "currency">;
 
 /** The options of `operator withdraw` that repeat an order. */
 export function optionsOf(
-  chains: Pick<KnownChains, "all">,
+  chains: Pick<KnownChains, "evmChains">,
   { chainName, currency, amount, recipient }: Omit<WithdrawalOrder, "nonce" | "depository">,
 ): string {
   const known = currencyOf(chains, { chainName, currency });
@@ -16,7 +16,7 @@ export function optionsOf(
 }
 
 /** For example `1.5 USDC`. */
-export function readableAmount(chains: Pick<KnownChains, "all">, order: Named, amount: bigint): string {
+export function readableAmount(chains: Pick<KnownChains, "evmChains">, order: Named, amount: bigint): string {
   const known = currencyOf(chains, order);
   return known === undefined
     ? inBaseUnits(amount)
@@ -26,7 +26,10 @@ export function readableAmount(chains: Pick<KnownChains, "all">, order: Named, a
 const inBaseUnits = (amount: bigint): string => `(${amount} base units)`;
 
 /** Undefined: an earlier configuration had it. */
-function currencyOf({ all }: Pick<KnownChains, "all">, { chainName, currency }: Named): Currency | undefined {
-  const chain = all.find((one) => one.chain.name === chainName)?.chain;
+function currencyOf(
+  { evmChains }: Pick<KnownChains, "evmChains">,
+  { chainName, currency }: Named,
+): Currency | undefined {
+  const chain = evmChains.find((candidate) => candidate.chain.name === chainName)?.chain;
   return chain && [chain.native, ...chain.tokens].find(({ address }) => address === currency);
 }

@@ -483,7 +483,7 @@ function orderToWire({ hub, signer, solverChainName }: WithdrawalServices, order
 
 /** The hub uses an EVM chain's own id. */
 function hubChainIdOf({ chains }: WithdrawalServices, name: string): number {
-  const found = chains.all.find(({ chain }) => chain.name === name);
+  const found = chains.evmChains.find(({ chain }) => chain.name === name);
   if (found === undefined) throw new WithdrawalRefused(`chain ${name} is not configured or not enabled`);
   return found.chain.id;
 }
