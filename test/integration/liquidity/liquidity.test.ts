@@ -59,9 +59,9 @@ async function openMorePools(): Promise<void> {
     [10_000, 200],
   ]);
   for (const live of snapshot.live.values())
-    for (const { identity: known, down } of live) {
-      if (known.kind !== "uniswap-v3" || down.kind !== "concentrated") continue;
-      const spacing = spacings.get(known.fee) as number;
+    for (const { identity: identity, down } of live) {
+      if (identity.kind !== "uniswap-v3" || down.kind !== "concentrated") continue;
+      const spacing = spacings.get(identity.fee) as number;
       const center = Math.floor(down.pool.tick / spacing);
       for (let count = 0; count < 6; count++) {
         const from = center + Math.floor(random() * 60) - 40;
@@ -69,12 +69,12 @@ async function openMorePools(): Promise<void> {
         const amount = (token: Address): bigint =>
           BigInt(Math.floor(random() * 1e6)) * (token === world.token.USDC ? 10n ** 4n : 10n ** 15n);
         await world.provide({
-          pair: known.pair,
-          fee: known.fee,
+          pair: identity.pair,
+          fee: identity.fee,
           from: from * spacing,
           to: to * spacing,
-          amount0: amount(known.pair.token0),
-          amount1: amount(known.pair.token1),
+          amount0: amount(identity.pair.token0),
+          amount1: amount(identity.pair.token1),
         });
       }
     }
@@ -93,7 +93,9 @@ function waysIn({ live }: PoolSnapshot): (readonly Leg[])[] {
         .flatMap((tokenOut) => {
           const pair = tokenPair(tokenIn, tokenOut);
           return (live.get(pair.key) ?? [])
-            .filter(({ identity: known }) => legs.every(({ pool }) => pool.identity.source === known.source))
+            .filter(({ identity: identity }) =>
+              legs.every(({ pool }) => pool.identity.source === identity.source),
+            )
             .map((pool): readonly Leg[] => {
               const hop = pair.token0 === tokenIn ? pool.down : pool.up;
               return [...legs, { pool, hop, tokenIn, tokenOut, crossedTicks: 0 }];
@@ -266,7 +268,7 @@ async function expectAccurate(seed: number): Promise<void> {
   const facts = ({ live }: PoolSnapshot): unknown =>
     [...live].map(([key, pools]) => [
       key,
-      pools.map(({ identity: known, down }) => [known.address, down.pool]),
+      pools.map(({ identity: identity, down }) => [identity.address, down.pool]),
     ]);
   expect(facts(snapshot)).toEqual(facts(reread));
   const { equal } = await compare(trialsOf(snapshot, 60, seed));

@@ -40,13 +40,13 @@ function withNonceHub(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefin
     };
     return { ...connected, connection };
   });
-  const of = async (_chainId: number, wallet: Hex, nonce: bigint) => hub(wallet, nonce);
+  const find = async (_chainId: number, wallet: Hex, nonce: bigint) => hub(wallet, nonce);
   return {
     ...world.services,
     chains: { ...chains, nonEvmChains, nonEvm: (id) => nonEvmChains.find(({ chain }) => chain.id === id) },
     nonceMappings: {
-      find: of,
-      read: async (...args) => ({ mapped: await of(...args), asOf: 2n ** 40n }),
+      find,
+      read: async (...args) => ({ mapped: await find(...args), asOf: 2n ** 40n }),
     },
   };
 }

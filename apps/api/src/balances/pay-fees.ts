@@ -56,9 +56,9 @@ export async function payFees(
     ]),
   );
   const returning = mergeEntries(
-    shares.flatMap(({ asset, unspent: rest }) => [
-      { account: "pending", asset, amount: -rest },
-      ...creditEntries(book, asset, rest),
+    shares.flatMap(({ asset, unspent: unspent }) => [
+      { account: "pending", asset, amount: -unspent },
+      ...creditEntries(book, asset, unspent),
     ]),
   );
   const owner = { wallet, requestId };

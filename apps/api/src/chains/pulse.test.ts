@@ -88,7 +88,7 @@ function aPulse(quietRefreshMs = 60_000, readEffectsView?: () => Promise<Effects
   return {
     pulse,
     readings,
-    askedFor: requestedCurrencies,
+    requestedCurrencies: requestedCurrencies,
     faults,
     listeners,
     wait: (ms: number) => {
@@ -112,7 +112,7 @@ test("has no facts before the first read", () => {
 });
 
 test("each head causes one read of gas prices and all solver balances", async () => {
-  const { pulse, readings, askedFor, head } = aPulse();
+  const { pulse, readings, requestedCurrencies: askedFor, head } = aPulse();
   head(5n);
   await readings[0]!.answer(100n, 42n);
   expect(askedFor).toEqual([[NATIVE_CURRENCY, token]]);

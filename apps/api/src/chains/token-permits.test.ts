@@ -64,7 +64,7 @@ function world(answers: Answers, supportsPermit = false) {
   const permits = createTokenPermits(chains, { nowMs: () => state.nowMs });
   return {
     state,
-    asked: calls,
+    calls: calls,
     currency,
     permits,
     readPermits: async () => await permits.permitsOf(currency),
@@ -150,7 +150,13 @@ test("a contract with arbitrary or no answers accepts no permit", async () => {
 });
 
 test("caches what a token accepts for an hour, and does not cache a failure", async () => {
-  const { state, asked, readPermits: ask, permits, currency } = world({ ...permit, "name()": text("Coin") });
+  const {
+    state,
+    calls: asked,
+    readPermits: ask,
+    permits,
+    currency,
+  } = world({ ...permit, "name()": text("Coin") });
   state.isDown = true;
   await expect(ask()).rejects.toThrow("unreachable");
   state.isDown = false;

@@ -168,7 +168,7 @@ function readConfig(
 } {
   const env = withVaultSecrets(processEnv);
   const parts = readParts(env, role);
-  const { settings, loaded, own } = parts;
+  const { settings, loaded, ownAccounts } = parts;
   const settlement =
     parts.hub && parts.oracles && settlementConfig(parts.hub, parts.oracles, settings.settlement);
   const engine = enginePolicy(settings.engine, settlement && settlement.hub.fillLeadSeconds * 1000);
@@ -185,9 +185,10 @@ function readConfig(
     logLevel: settings.http.logLevel,
     logFormat: settings.http.logFormat,
     shutdownTimeoutMs: settings.http.shutdownTimeoutMs,
-    solver: { chainName: parts.home },
-    accounts: own.accounts,
-    orderSigning: parts.signerPlace ?? (own.keys.solver && { kind: "key", key: own.keys.solver }),
+    solver: { chainName: parts.solverChainName },
+    accounts: ownAccounts.accounts,
+    orderSigning:
+      parts.signerPlace ?? (ownAccounts.keys.solver && { kind: "key", key: ownAccounts.keys.solver }),
     keyServices: parts.keyServices,
     prices: parts.prices,
     tokenLists: tokenListConfig(settings.tokens),
@@ -204,9 +205,9 @@ function readConfig(
     warnings: [
       ...parts.warnings,
       ...loaded.warnings,
-      ...own.warnings,
-      ...(role === "api" ? keyServiceWarnings(own.keys) : []),
-      ...(own.accounts.depositAddressOperator === undefined
+      ...ownAccounts.warnings,
+      ...(role === "api" ? keyServiceWarnings(ownAccounts.keys) : []),
+      ...(ownAccounts.accounts.depositAddressOperator === undefined
         ? depositAddressWarnings(loaded.chains, role)
         : []),
       ...(settlement === undefined ? neverSettledWarnings(loaded.nonEvmChains) : []),
@@ -217,7 +218,7 @@ function readConfig(
         : []),
     ],
   };
-  return { config, keys: own.keys, spendingLimits: parts.spendingLimits };
+  return { config, keys: ownAccounts.keys, spendingLimits: parts.spendingLimits };
 }
 
 /**
@@ -289,8 +290,8 @@ function readParts(env: Env, role: ProcessRole) {
         loaded,
         prices,
         redis,
-        own: ownAccounts,
-        home: solverChainName,
+        ownAccounts,
+        solverChainName,
         notices,
         traces,
         keyServices,

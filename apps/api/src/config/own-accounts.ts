@@ -230,7 +230,7 @@ function resolveNonEvm(
   {
     key,
     address,
-    requiredForm: onlyForm,
+    requiredForm: requiredForm,
     ...settings
   }: Pick<AccountSettings, "keyName" | "addressName" | "accountOf"> & {
     readonly key: Secret | undefined;
@@ -253,7 +253,7 @@ function resolveNonEvm(
   return resolveAccounts(role, {
     ...settings,
     keys: key ? [key] : [],
-    addresses: address === undefined ? [] : [nonEvmAddress(chain, addressName, address, onlyForm)],
+    addresses: address === undefined ? [] : [nonEvmAddress(chain, addressName, address, requiredForm)],
     format: (account) => formatAddress(chain, account),
   });
 }

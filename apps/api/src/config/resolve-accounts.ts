@@ -65,11 +65,11 @@ function warningsOf(
 
 /** @throws ConfigError without the key in it */
 export function accountOfKey(
-  { keyName, accountOf: ofKey }: Pick<AccountSettings, "keyName" | "accountOf">,
+  { keyName, accountOf: accountOf }: Pick<AccountSettings, "keyName" | "accountOf">,
   key: Secret,
 ): Hex {
   try {
-    return ofKey(key.reveal());
+    return accountOf(key.reveal());
   } catch {
     // The cause may contain the key.
     throw new ConfigError([`${keyName} is not a valid private key`]);

@@ -24,7 +24,7 @@ test.each(["alter table a add column b int", "create index a on b (c)", "drop in
   },
 );
 
-/** Lock tables that may be large while they build indexes; docs/UPGRADING.md says to stop the service first. */
+/** Lock possibly large tables while they build indexes; docs/UPGRADING.md says to stop the service first. */
 const WITH_LOCKS = ["0006_hub_lanes.sql"];
 
 test("no migration builds or drops an index of an existing table under a lock", () => {

@@ -192,10 +192,10 @@ export async function startOutboxRelay(
     const nowMs = performance.now();
     const begun = jobs.map((stored) => {
       const run = options.newJobs?.run(stored);
-      const runs = run !== undefined;
+      const isRunHere = run !== undefined;
       // A publication that takes longer is made again.
-      const untilMs = nowMs + (runs ? COMMIT_LEASE_MS : POLL_MS);
-      inProgress.set(stored.id, { job: stored.job, isRunHere: runs, begunAtMs: nowMs, untilMs });
+      const untilMs = nowMs + (isRunHere ? COMMIT_LEASE_MS : POLL_MS);
+      inProgress.set(stored.id, { job: stored.job, isRunHere: isRunHere, begunAtMs: nowMs, untilMs });
       return { stored, run };
     });
     return await Promise.all([
@@ -314,7 +314,7 @@ export async function startOutboxRelay(
       const counting = [...queues].map(async ([name, queue]) => {
         const counts = await queue.getJobCounts(...QUEUE_STATES);
         const runsHere = [...inProgress.values()].filter(
-          ({ job, isRunHere: runs }) => runs && job === name,
+          ({ job, isRunHere: isRunHere }) => isRunHere && job === name,
         ).length;
         return Object.entries(counts).map(([state, jobs]) => ({
           queue: name,

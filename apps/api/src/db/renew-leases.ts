@@ -52,10 +52,12 @@ export function startLeaseRenewal(
 }
 
 function isDue(
-  { isRunHere: runs, begunAtMs, untilMs }: InProgress,
+  { isRunHere: isRunHere, begunAtMs, untilMs }: InProgress,
   nowMs: number,
   hangsAfterMs: number,
 ): boolean {
   const ageMs = nowMs - (untilMs - COMMIT_LEASE_MS);
-  return runs && nowMs - begunAtMs < hangsAfterMs && ageMs >= RENEWED_AFTER_MS && ageMs < COMMIT_LEASE_MS;
+  return (
+    isRunHere && nowMs - begunAtMs < hangsAfterMs && ageMs >= RENEWED_AFTER_MS && ageMs < COMMIT_LEASE_MS
+  );
 }

@@ -134,8 +134,8 @@ export interface RequestWrites {
   /** Adds measured durations (deposit seen → fill mined) to the route's average. */
   addDurations(originChainId: number, destinationChainId: number, tookMs: readonly number[]): Promise<void>;
   /**
-   * Deletes quotes that ended before `beforeMs` and were never paid. Rows that were `seen` but not deleted are
-   * not checked again.
+   * Deletes quotes that ended before `beforeMs` and were never paid. Rows that were `seen` but not deleted
+   * are not checked again.
    */
   prune(
     quotes: PrunableQuotes,

@@ -91,8 +91,8 @@ const base: Chain = {
 function aDirectory(chain: Chain): { directory: ChainDirectory; setLagging: (lagging: boolean) => void } {
   let lagging = false;
   const pulse = { isLagging: () => lagging };
-  const all = [{ chain, pulse }] as unknown as ChainDirectory["evmChains"];
-  const directory: ChainDirectory = { ...noChains, evmChains: all, get: () => all[0] };
+  const evmChains = [{ chain, pulse }] as unknown as ChainDirectory["evmChains"];
+  const directory: ChainDirectory = { ...noChains, evmChains: evmChains, get: () => evmChains[0] };
   return { directory, setLagging: (value) => (lagging = value) };
 }
 

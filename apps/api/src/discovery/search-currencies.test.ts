@@ -72,7 +72,7 @@ function search(change: { readonly depositAddresses?: boolean } = {}) {
   });
   const find = createCurrencySearch({ chains, tokens });
   return {
-    asked: lookUps,
+    lookUps: lookUps,
     find: async (input: Partial<CurrenciesInput>) => await find(currenciesRequest.parse(input)),
     /** As `SYMBOL@chain`, A and B. */
     async names(input: Partial<CurrenciesInput>) {
@@ -168,7 +168,7 @@ test("includes the same asset on all chains on request", async () => {
 });
 
 test("looks up an unlisted token on its chains only on request", async () => {
-  const { names, find, asked } = search();
+  const { names, find, lookUps: asked } = search();
   expect(await names({ term: UNLISTED })).toEqual([]);
   expect(asked).toEqual([]);
   expect(await names({ term: UNLISTED, useExternalSearch: true })).toEqual(["NEW@A"]);
@@ -179,7 +179,7 @@ test("looks up an unlisted token on its chains only on request", async () => {
 });
 
 test("a query for verified tokens causes no call to a chain", async () => {
-  const { names, asked } = search();
+  const { names, lookUps: asked } = search();
   for (const filter of [{ verified: true }, { defaultList: true }, { currencyId: "usdc" }])
     expect(await names({ address: UNLISTED, useExternalSearch: true, ...filter })).toEqual([]);
   expect(asked).toEqual([]);

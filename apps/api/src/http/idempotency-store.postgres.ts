@@ -35,8 +35,8 @@ interface Call extends Record<string, unknown> {
 }
 const string = (value: string): string => value;
 // Reads the stored call and, if the key is free, claims the row; only one of many callers succeeds. A caller
-// that finds a run in progress does not wait for a lock that a commit holds. The earlier clock counts, that of
-// the database or of the process, because a clock that is ahead would free keys too early.
+// that finds a run in progress does not wait for a lock that a commit holds. The earlier clock counts, that
+// of the database or of the process, because a clock that is ahead would free keys too early.
 const begin = defineSql(
   "idempotency_begin",
   {

@@ -41,8 +41,8 @@ export function nearMissesOf(
     for (const field in body) {
       if (names.has(field)) continue;
       if (++checked > MAX_FIELDS || found.length === MAX_NEAR_MISSES) break;
-      const meant = field.length > MAX_NAME_LENGTH ? undefined : nearest(field);
-      if (meant !== undefined) found.push({ field, suggestion: meant });
+      const suggestion = field.length > MAX_NAME_LENGTH ? undefined : nearest(field);
+      if (suggestion !== undefined) found.push({ field, suggestion: suggestion });
     }
     return found;
   };

@@ -38,7 +38,7 @@ test("above the limit of all sockets together, ends the fullest ones first", () 
 });
 
 test("a socket that reads nothing for 30 s while bytes are buffered is stalled; a socket that reads some is not", () => {
-  const { note, forget, findStalled: stalled, forward } = testBytes();
+  const { note, forget, findStalled: findStalled, forward } = testBytes();
   note("silent", 100);
   note("slow", 100);
   note("gone", 100);
@@ -47,11 +47,11 @@ test("a socket that reads nothing for 30 s while bytes are buffered is stalled; 
   note("slow", 50);
   forget("gone");
   forward(9_999);
-  expect(stalled()).toEqual([]);
+  expect(findStalled()).toEqual([]);
   forward(1);
-  expect(stalled()).toEqual(["silent"]);
+  expect(findStalled()).toEqual(["silent"]);
   note("silent", 0);
   note("silent", 10);
   forward(20_000);
-  expect(stalled()).toEqual(["slow"]);
+  expect(findStalled()).toEqual(["slow"]);
 });

@@ -35,7 +35,7 @@ export const openWithdrawals: OpenWithdrawals = async ({
   });
   const sql = sqlOn(pool);
   const servers = watchServer();
-  const all = config.chains.map((one) => ({ chain: one }));
+  const evmChains = config.chains.map((one) => ({ chain: one }));
   const log = createLogger({ name: "causeway-operator", level: "error" });
   const lifecycle = createLifecycle(log, config.shutdownTimeoutMs);
   const [solver, allocator] = await Promise.all([
@@ -52,15 +52,16 @@ export const openWithdrawals: OpenWithdrawals = async ({
       uow: postgresUnitOfWork(pool, events, servers),
       reads: postgresReads(sql, servers),
       chains: {
-        evmChains: all,
+        evmChains: evmChains,
         nonEvmChains: config.nonEvmChains,
-        profile: (chainId) => [...all, ...config.nonEvmChains].find((one) => one.chain.id === chainId)?.chain,
+        profile: (chainId) =>
+          [...evmChains, ...config.nonEvmChains].find((one) => one.chain.id === chainId)?.chain,
       },
     },
     settlementReads(sql),
     settlement,
   );
-  const isHubEnabled = all.some(({ chain: { id } }) => id === settlement.hub.chainId);
+  const isHubEnabled = evmChains.some(({ chain: { id } }) => id === settlement.hub.chainId);
   const settling = {
     ...withoutNodeErrors,
     hub: withNodeErrors(withoutNodeErrors.hub),

@@ -4,7 +4,7 @@ import type { Facts } from "../db/events.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { DepositOutcome, OutboxEntry, RequestChange, Tx } from "../db/unit-of-work.port.ts";
 import { entersHistory } from "./history/history-entry.ts";
-import { applyHold, followSponsorship, type HoldEffect, type HoldServices } from "../balances/index.ts";
+import { applyHold, settleSponsorship, type HoldEffect, type HoldServices } from "../balances/index.ts";
 
 /** The services for applying an event; holds are moved in the same commit. */
 export type TransitionServices = HoldServices;
@@ -107,7 +107,7 @@ async function store(
   for (const { record, next, effects } of applied) {
     for (const effect of effects)
       if (isOnHold(effect)) await applyHold(services, tx, record.terms, next, effect);
-    await followSponsorship(services, tx, record.terms, next);
+    await settleSponsorship(services, tx, record.terms, next);
   }
   await tx.requests.noteAll(
     applied.map(({ record, event, next, facts }) => ({

@@ -47,10 +47,10 @@ async function standBy(
       if (leadership) {
         services.events.happened("settlement_leads", {});
         const stop = AbortSignal.any([closing, leadership.lost]);
-        const { reportWork: worked } = leadership;
+        const { reportWork: reportWork } = leadership;
         const rounds = courses.map((course) => async () => {
           await course(stop);
-          worked();
+          reportWork();
         });
         await Promise.all(rounds.map((round) => again(services, stop, round)));
       }

@@ -45,7 +45,7 @@ export function workerGauges(
   needs: GaugeNeeds,
   {
     relay,
-    ledTasks: led,
+    ledTasks: ledTasks,
     workedAgoMs,
     settling,
   }: {
@@ -56,7 +56,7 @@ export function workerGauges(
   },
 ): void {
   const { registry, sql, chains, clock, reads } = needs;
-  leadershipGauges(registry, led, workedAgoMs);
+  leadershipGauges(registry, ledTasks, workedAgoMs);
   databaseGauges(
     registry,
     {

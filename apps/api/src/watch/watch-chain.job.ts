@@ -67,7 +67,7 @@ async function standBy(
       leadership = await leadOf(watchOf(connected.chain.id), closing);
       if (leadership) {
         const stop = AbortSignal.any([closing, leadership.lost]);
-        await lead(services, connected, { headWork, worked: leadership.reportWork }, stop);
+        await lead(services, connected, { headWork, reportWork: leadership.reportWork }, stop);
       }
       pauseMs = STAND_BY_MS;
     } catch (error) {
@@ -85,7 +85,7 @@ async function standBy(
 async function lead(
   services: WorkerServices,
   connected: ConnectedChain,
-  { headWork, worked: reportWork }: { readonly headWork: HeadWork; readonly worked: () => void },
+  { headWork, reportWork }: { readonly headWork: HeadWork; readonly reportWork: () => void },
   stop: AbortSignal,
 ): Promise<void> {
   const { chain, connection } = connected;

@@ -150,18 +150,18 @@ function stepForward(
     if (pool.identity.source.name !== source) continue;
     const hop = position.token === pair.token0 ? pool.down : pool.up;
     let amount: bigint;
-    let complete = position.isComplete;
+    let isComplete = position.isComplete;
     let crossedTicks = 0;
     if (hop.kind === "pair") amount = pairOutput(hop.pool, hop.zeroForOne, position.amount);
     else {
       const swap = swapConcentrated(hop.pool, hop.zeroForOne, "exactIn", position.amount);
       amount = swap.amountOut;
-      complete &&= swap.complete;
+      isComplete &&= swap.complete;
       crossedTicks = swap.crossedTicks;
     }
-    if (amount === 0n || (best !== undefined && !isMoreThan(amount, complete, best))) continue;
+    if (amount === 0n || (best !== undefined && !isMoreThan(amount, isComplete, best))) continue;
     const leg = { pool, hop, tokenIn: position.token, tokenOut: next, crossedTicks };
-    best = { amount, isComplete: complete, token: next, leg, previous: position };
+    best = { amount, isComplete: isComplete, token: next, leg, previous: position };
   }
   return best;
 }

@@ -69,9 +69,9 @@ export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySo
       prepared.set(question, preparedQuestion);
     }
     if (preparedQuestion === "noPools") return undefined;
-    const { chain, pairs, search: ways } = preparedQuestion;
+    const { chain, pairs, search: searchBase } = preparedQuestion;
     const answerFrom = ({ live, block }: PoolSnapshot): SwapAnswer | undefined => {
-      const path = find({ ...ways, live });
+      const path = find({ ...searchBase, live });
       return path && toAnswer(chain, path, block.number);
     };
     const snapshot = chain.pools.read(pairs);

@@ -62,11 +62,11 @@ function world({ lists = [] as readonly Currency[], maxKept = 100 } = {}) {
     },
     unlisted: createUnlistedTokens({ chains, monotonic: clock, maxKept }),
   });
-  return { book, asked: reads, node, time, state };
+  return { book, reads: reads, node, time, state };
 }
 
 test("configuration takes precedence over lists, and lists over the token itself", async () => {
-  const { book, asked } = world({
+  const { book, reads: asked } = world({
     lists: [listed(usdcOn(ORIGIN), "FALSE"), listed(address("b1"), "LISTED")],
   });
   expect(book.token(ORIGIN, usdcOn(ORIGIN))).toMatchObject({ symbol: "USDC", supportsBridging: true });
@@ -93,7 +93,7 @@ test("a token that calls itself USDC is neither verified nor bridged, and not eq
 });
 
 test("concurrent callers share one read, and a known token is returned immediately", async () => {
-  const { book, asked } = world();
+  const { book, reads: asked } = world();
   const answers = await Promise.all([1, 2, 3].map(async () => await book.token(ORIGIN, address("c1"))));
   expect(answers[0]).toBeDefined();
   expect(new Set(answers).size).toBe(1);
@@ -102,7 +102,7 @@ test("concurrent callers share one read, and a known token is returned immediate
 });
 
 test("the absence of a token is cached for a short time", async () => {
-  const { book, asked, time } = world();
+  const { book, reads: asked, time } = world();
   expect(await book.token(ORIGIN, NO_TOKEN)).toBeUndefined();
   expect(book.token(ORIGIN, NO_TOKEN)).toBeUndefined();
   time.nowMs += 29_999;
@@ -126,7 +126,7 @@ test("a chain that does not answer is a failure, not an absence", async () => {
 });
 
 test("limits concurrent reads of unknown tokens and returns all of them", async () => {
-  const { book, asked, node } = world();
+  const { book, reads: asked, node } = world();
   const gate = Promise.withResolvers<void>();
   node.wait = gate.promise;
   const tokens = Array.from({ length: 20 }, (_, index) => address((16 + index).toString(16)));
@@ -139,7 +139,7 @@ test("limits concurrent reads of unknown tokens and returns all of them", async 
 });
 
 test("evicts the least recently used token first", async () => {
-  const { book, asked } = world({ maxKept: 2 });
+  const { book, reads: asked } = world({ maxKept: 2 });
   await book.token(ORIGIN, address("c1"));
   await book.token(ORIGIN, address("c2"));
   void book.token(ORIGIN, address("c1"));

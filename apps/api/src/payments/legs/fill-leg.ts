@@ -6,7 +6,7 @@ import type { Tx } from "../../db/unit-of-work.port.ts";
 import { awaitTogether } from "../../db/await-together.ts";
 import { DONE } from "../../db/wait.ts";
 import type { Progress } from "../../db/wait.ts";
-import { addExposures, overTogether } from "../../markets/index.ts";
+import { addExposures, findExceeded } from "../../markets/index.ts";
 import { transition, transitionAll } from "../../requests/index.ts";
 import { feesOfFill, settleFees } from "../fees-of-fill.ts";
 import { isBasisOf } from "../fill-basis.ts";
@@ -112,7 +112,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
   },
   async taken(services, tx, taken) {
     const exposures = taken.flatMap(({ wanted }) => wanted.limits?.exposures ?? []);
-    if (overTogether(services, exposures) !== undefined) return EXPOSURE_USED;
+    if (findExceeded(services, exposures) !== undefined) return EXPOSURE_USED;
     for (const { slot, wanted } of taken) {
       const uncoveredUsd = wanted.limits?.burn.uncoveredUsd ?? 0n;
       if (uncoveredUsd > 0n) await tx.fillBurns.noteUnderWay(slot.id, uncoveredUsd);
