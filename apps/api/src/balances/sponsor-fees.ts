@@ -108,7 +108,7 @@ export async function settleSponsorship(
     `fees:${requestId}:burnt:${reservation.round}`,
     "fees",
   );
-  await tx.fillBurns.charged(requestId, { paidUsd, usedUsd });
+  await tx.fillBurns.noteCharged(requestId, { paidUsd, usedUsd });
 }
 
 async function release(

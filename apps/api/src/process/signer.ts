@@ -22,7 +22,7 @@ import { metricsAccess } from "../http/metrics-access.ts";
 import { withTypes } from "../http/typed.route.ts";
 import { keyOrderSigner } from "../requests/signing/key-order-signer.ts";
 import { isServed } from "../payments/limited-signing/record-lock.adapter.ts";
-import { recordCheck } from "../payments/limited-signing/record-check.ts";
+import { checkRecord } from "../payments/limited-signing/record-check.ts";
 import { openSigningRecord } from "../payments/limited-signing/signing-record.adapter.ts";
 import type { SigningRecord } from "../payments/limited-signing/signing-rules.port.ts";
 import { signTransactionRoute } from "../payments/limited-signing/sign-transaction.route.ts";
@@ -113,7 +113,7 @@ async function openRecord(
 
 async function readinessOf(record: SigningRecord | undefined): Promise<ReadinessAnswer> {
   if (record === undefined) return { ready: true, chains: {}, checks: {} };
-  const { ready, detail } = await recordCheck(record);
+  const { ready, detail } = await checkRecord(record);
   return { ready, chains: {}, checks: { signingRecord: detail } };
 }
 

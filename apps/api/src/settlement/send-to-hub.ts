@@ -13,7 +13,7 @@ export async function sendToHub(
     "clock" | "events" | "uow" | "reads" | "signer" | "hub" | "sendAsPayment" | "settlement"
   >,
   { gasLimit, ...call }: HubCall,
-  carried: Required<Pick<WantedCall, "lock" | "taken">>,
+  carried: Required<Pick<WantedCall, "lock" | "assign">>,
 ): Promise<void> {
   const { hub, signer, events, settlement, sendAsPayment } = services;
   const leg = { kind: "hub", id: await settlement.nextBatchId(), requestId: undefined };
@@ -22,7 +22,7 @@ export async function sendToHub(
     sendAsPayment === undefined
       ? await sendContractCall(services, hub.lane, signer, wanted)
       : await sendAsPayment(wanted);
-  if (sent === "short")
+  if (sent === "insufficientFunds")
     events.alarm("hub_refused", { reason: "the solver lacks the native token of the hub" });
   if (typeof sent === "object" && (sent.kind === "waits" || sent.kind === "held"))
     events.alarm("hub_waits", { reason: sent.why });

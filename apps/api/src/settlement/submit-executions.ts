@@ -158,7 +158,7 @@ async function carryNext(services: Needs): Promise<void> {
     { ...services.hub.carry(executions), gasLimit },
     {
       lock: async (tx) => await tx.settlement.lockUncarried(ids),
-      taken: async (tx, slotId) => await tx.settlement.carry(ids, slotId),
+      assign: async (tx, slotId) => await tx.settlement.carry(ids, slotId),
     },
   );
 }

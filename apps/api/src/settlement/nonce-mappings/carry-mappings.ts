@@ -80,6 +80,6 @@ async function carryNext(services: MappingServices): Promise<void> {
   const keys = carried.map(({ record }) => record.key);
   await sendToHub(services, publish(carried), {
     lock: async (tx) => await tx.nonceMappings.lockUncarried(keys),
-    taken: async (tx, slotId) => await tx.nonceMappings.carry(keys, slotId),
+    assign: async (tx, slotId) => await tx.nonceMappings.carry(keys, slotId),
   });
 }

@@ -73,7 +73,7 @@ async function send(
   const leg = { kind: "payout", id: callId, requestId: undefined };
   const gasLimit = (simulated.gas * 3n) / 2n;
   const sent = await sendContractCall(services, on, signer, { leg, call: { to, data }, gasLimit });
-  if (sent === "short") throw new NodeUnavailable(chain.name, NO_GAS);
+  if (sent === "insufficientFunds") throw new NodeUnavailable(chain.name, NO_GAS);
   if (typeof sent === "object" && (sent.kind === "waits" || sent.kind === "held"))
     throw new NodeUnavailable(chain.name, sent.why);
 }
