@@ -169,7 +169,7 @@ export function aConnectedNonEvmChain(vmType: NonEvmVmType, scenario: NonEvmScen
     pulse: {
       solverBalance: (currency) => ({ amount: balanceOf(currency) }),
       paymentCost: () => scenario.paymentCost ?? costs[vmType],
-      lagging: () => scenario.lagging ?? false,
+      isLagging: () => scenario.lagging ?? false,
       headAgeMs: () => 0,
     },
     ...(scenario.users !== undefined && { users: scenario.users }),

@@ -11,11 +11,11 @@ const refused = async () =>
 test("reports the limit and the retry time to a client beyond its share of the rate limit", async () => {
   const end = aConnectedNonEvmChain("hypevm", { connection: { paymentCost: refused } });
   const account = bytesOn("hypevm", exchange.solver);
-  for (const asking of [
+  for (const call of [
     withinNodeLimit(end.chain, "txHash", refused),
     quotedCostOfPaying(end, end.chain.native.address, account, "originChainId"),
   ]) {
-    const error: unknown = await asking.catch((thrown: unknown) => thrown);
+    const error: unknown = await call.catch((thrown: unknown) => thrown);
     expect(answerFor(error)).toMatchObject({
       status: 503,
       headers: { "retry-after": "4" },

@@ -427,7 +427,7 @@ export function depositWrites(sql: Sql): DepositWrites {
       const rows = await removeOrphaned(sql, { chainId, aboveBlock, upToBlock, canonicalHashes });
       return rows.map(depositOf);
     },
-    async orphaned(chainId, aboveBlock, upToBlock, canonicalHashes): Promise<DepositRecord[]> {
+    async findOrphaned(chainId, aboveBlock, upToBlock, canonicalHashes): Promise<DepositRecord[]> {
       return (await orphaned(sql, { chainId, aboveBlock, upToBlock, canonicalHashes })).map(depositOf);
     },
     async refundsDue(requestId, chainId): Promise<DepositRecord[]> {

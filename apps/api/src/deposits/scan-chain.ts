@@ -3,7 +3,7 @@ import type { BlockRef, DepositFact, Head, TopUpFact } from "@causeway/chains";
 import type { Chain } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { sentTogether } from "../db/sent-together.ts";
+import { awaitTogether } from "../db/await-together.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { actOnTopUps, findTopUps, type FoundTopUps, storeTopUps } from "../balances/index.ts";
 import { planLikelyFills } from "./plan-likely-fills.ts";
@@ -144,7 +144,7 @@ async function recordAdvance(
     const { facts, topUps } = remaining;
     remaining = await services.uow.run(async (tx): Promise<BlockContents | undefined> => {
       // Sent together: deposits wait for every round trip of this commit.
-      const [, { slice, isLast, deposits }] = await sentTogether([
+      const [, { slice, isLast, deposits }] = await awaitTogether([
         lockToAdvance(tx, reading.chain, advance, isFirst),
         nextPart(tx, reading, advance, { contents, remaining: { facts, topUps } }, isFirst),
       ]);
@@ -153,7 +153,7 @@ async function recordAdvance(
       // only after that.
       const isReorgOver = isLast && advance.change.orphanedFrom !== undefined;
       const topUpsNow = isReorgOver ? contents.topUps : slice.topUps.now;
-      const [moved, orphaned, due, homeTopUps] = await sentTogether([
+      const [moved, orphaned, due, homeTopUps] = await awaitTogether([
         storeFound(tx, reading, deposits),
         isFirst || isLast
           ? tx.deposits.removeOrphaned(reading.chain.id, ...replacedBlocks(advance))
@@ -286,7 +286,7 @@ async function findRemined(
   advance: Advance,
   facts: readonly DepositFact[],
 ): Promise<DepositFact[]> {
-  const orphaned = await tx.deposits.orphaned(chain.id, ...replacedBlocks(advance));
+  const orphaned = await tx.deposits.findOrphaned(chain.id, ...replacedBlocks(advance));
   if (orphaned.length === 0) return [];
   const keys = new Set(orphaned.map(depositKey));
   return facts.filter((fact) => keys.has(factKey(fact)));

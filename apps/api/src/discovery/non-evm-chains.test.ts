@@ -28,7 +28,7 @@ function worldOf(svm: NonEvmScenario = {}) {
   });
   const tokens = createTokenBook({
     chains: world.chains,
-    lists: { get: () => undefined, of: () => [] },
+    lists: { get: () => undefined, tokensOf: () => [] },
     unlisted: { token: async () => undefined },
   });
   return { ...world, tokens };
@@ -57,7 +57,7 @@ test("finds currencies by their own addresses and returns them in that format", 
     address: solana.native,
     metadata: { isNative: true },
   });
-  expect((await search({ chainIds: [EXCHANGE] })).map((one) => one.address)).toEqual([
+  expect((await search({ chainIds: [EXCHANGE] })).map(({ address }) => address)).toEqual([
     exchange.perps,
     exchange.spot,
   ]);

@@ -8,7 +8,7 @@ import type { Calls } from "../http/use-cases.port.ts";
 import { requestFastFill } from "./request-fast-fill.ts";
 import { requireKey } from "../http/access.route.ts";
 import type { TypedServer } from "../http/typed.route.ts";
-import { hash } from "../http/wire-values.ts";
+import { parseHash } from "../http/wire-values.ts";
 import { withIdempotency, type IdempotencyServices } from "../http/with-idempotency.route.ts";
 
 /** `POST /fast-fill`: an app guarantees a deposit, and the fill does not wait for it. */
@@ -55,7 +55,7 @@ export function fastFillRoute(
           answers[
             await needs.call(requestFastFill, {
               key,
-              requestId: hash(requestId),
+              requestId: parseHash(requestId),
               inputAmount:
                 solverInputCurrencyAmount === undefined ? undefined : BigInt(solverInputCurrencyAmount),
               maxUsd: maxFillAmountUsd === undefined ? undefined : usd(maxFillAmountUsd),

@@ -164,7 +164,7 @@ test("pays out unspent origin gas as far as the fill's pools allow", async () =>
       included: undefined,
       excluded: new Set(),
       maxHops: 3,
-      external: false,
+      shouldQueryExternal: false,
     },
     due.amount,
   );

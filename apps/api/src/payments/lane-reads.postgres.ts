@@ -207,7 +207,7 @@ type LaneReads = Pick<
   | "hasPayments"
   | "hasLane"
   | "broadcastBelow"
-  | "givenNonces"
+  | "allocatedNonces"
   | "nonceUsers"
   | "lostPayment"
   | "lostPaymentOfOrder"
@@ -267,7 +267,7 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
       const [row] = await broadcastBelow(sql, { chainId, sender });
       return row?.below ?? 0;
     },
-    async givenNonces(chainId, sender, from, to) {
+    async allocatedNonces(chainId, sender, from, to) {
       const rows = await givenNonces(sql, { chainId, sender, from, to });
       return new Set(rows.map(({ nonce }) => nonce));
     },

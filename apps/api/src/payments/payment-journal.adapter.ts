@@ -1,5 +1,5 @@
 import { promptConnection } from "../db/connections.adapter.ts";
-import type { RedisPlace } from "../db/redis-place.port.ts";
+import type { RedisEndpoint } from "../db/redis-endpoint.port.ts";
 import { FormerPrimary } from "../db/server-replaced.port.ts";
 import { entryOf, legTag, readEntry, writeEntry } from "./journal-entry.ts";
 import { NonceConflict, type PaymentJournal } from "./payment-journal.port.ts";
@@ -75,7 +75,7 @@ return missing`;
  * @param identity of the database server that answered last, see `database_identity()`
  */
 export async function connectJournal(
-  place: RedisPlace,
+  place: RedisEndpoint,
   prefix: string,
   identity: () => string | undefined,
 ): Promise<PaymentJournal & { close(): void }> {

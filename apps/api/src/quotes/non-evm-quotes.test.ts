@@ -177,7 +177,7 @@ const pairs: (readonly [Place, Place])[] = (Object.keys(places) as Place[]).flat
 
 /** The family that an oracle configures for a chain of this name. */
 function familiesOf(world: ReturnType<typeof worldOf>): (name: string) => VmType {
-  const chains = [...world.chains.all, ...world.chains.nonEvmChains].map(({ chain }) => chain);
+  const chains = [...world.chains.evmChains, ...world.chains.nonEvmChains].map(({ chain }) => chain);
   return (name) => {
     const chain = chains.find((candidate) => candidate.name === name);
     if (chain === undefined) throw new Error(`no chain ${name}`);

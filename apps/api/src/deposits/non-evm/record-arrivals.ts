@@ -57,7 +57,7 @@ async function findMapping(
   nonce: bigint,
 ): Promise<MappedNonce | undefined> {
   try {
-    return await nonceMappings?.of(id, sender, nonce);
+    return await nonceMappings?.find(id, sender, nonce);
   } catch (error) {
     if (error instanceof RpcFault) return undefined;
     throw error;

@@ -50,7 +50,7 @@ export async function releaseLostPayments(
     (checks.get(nonce)?.dueAtMs ?? 0) <= nowMs;
   if (!users.some(isDue)) return;
   // Once its rows are restored, the nonce has a slot, and the payment is tracked like any other.
-  const given = await reads.givenNonces(chain.id, connection.solver, from, nextNonce);
+  const given = await reads.allocatedNonces(chain.id, connection.solver, from, nextNonce);
   const due = users.filter((user) => isDue(user) && !given.has(user[0]));
   if (due.length === 0) return;
   const report = (error: unknown, facts: { readonly nonce?: number } = {}): void =>

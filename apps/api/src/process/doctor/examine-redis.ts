@@ -1,5 +1,5 @@
-import { keyPrefix } from "../../db/redis-place.ts";
-import type { RedisNode } from "../../db/redis-place.port.ts";
+import { keyPrefix } from "../../db/redis-endpoint.ts";
+import type { RedisNode } from "../../db/redis-endpoint.port.ts";
 import type { NamedReading } from "./clock-check.ts";
 import { findingsOf, hostOf, type Finding } from "./finding.ts";
 import { factsOnly, gatherFacts, noteClock } from "./gather.ts";

@@ -1,5 +1,10 @@
 import { Redis } from "ioredis";
-import type { ClusterPlace, RedisNode, RedisPlace, SentinelPlace } from "../../db/redis-place.port.ts";
+import type {
+  ClusterEndpoint,
+  RedisNode,
+  RedisEndpoint,
+  SentinelEndpoint,
+} from "../../db/redis-endpoint.port.ts";
 import type { ClockReading } from "./clock-check.ts";
 import { redisFactsOf, type ClusterNodeFacts, type RedisFacts, type SentinelFacts } from "./redis-check.ts";
 
@@ -11,7 +16,7 @@ interface ServerFacts {
 }
 
 /** A server, and how to sign in to it. */
-type Target = Pick<SentinelPlace, "login" | "isTls"> & { readonly server: RedisNode | string };
+type Target = Pick<SentinelEndpoint, "login" | "isTls"> & { readonly server: RedisNode | string };
 
 /** Reads `INFO` and the time of a server. @throws when it does not answer or refuses the password */
 export async function readRedis(target: Target): Promise<ServerFacts> {
@@ -19,14 +24,14 @@ export async function readRedis(target: Target): Promise<ServerFacts> {
 }
 
 /** The server at a URL as a target. */
-export function urlTarget({ url, login }: Extract<RedisPlace, { readonly kind: "url" }>): Target {
+export function urlTarget({ url, login }: Extract<RedisEndpoint, { readonly kind: "url" }>): Target {
   return { server: url.reveal(), login, isTls: false };
 }
 
 /** Asks a sentinel for the primary. @throws as readRedis */
 export async function readSentinel(
   at: RedisNode,
-  { name, sentinelLogin, isTls }: SentinelPlace,
+  { name, sentinelLogin, isTls }: SentinelEndpoint,
 ): Promise<SentinelFacts> {
   return await onServer({ server: at, login: sentinelLogin, isTls }, async (redis) => {
     const primary = nodeOf(await redis.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name));
@@ -44,7 +49,7 @@ export async function readSentinel(
  */
 export async function readClusterNode(
   at: RedisNode,
-  { login, isTls }: ClusterPlace,
+  { login, isTls }: ClusterEndpoint,
   key: string,
 ): Promise<ClusterNodeFacts> {
   return await onServer({ server: at, login, isTls }, async (redis) => {

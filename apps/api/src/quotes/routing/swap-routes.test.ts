@@ -411,7 +411,7 @@ test("a same-chain quote between held assets takes the better of pool and solver
 
 test("buys a currency in the fill when the solver's balance of it is too low", async () => {
   const short = quoteWorld({ pools: market() });
-  const [first, second] = short.chains.all;
+  const [first, second] = short.chains.evmChains;
   const pulse = {
     ...second!.pulse,
     solverBalance: (currency: Address) => ({
@@ -550,7 +550,7 @@ test("asks aggregators in addition to pools only when the client requests it", a
   const liquidity = {
     ...services.liquidity,
     exactIn: (...args: Parameters<(typeof services.liquidity)["exactIn"]>) => {
-      flags.push(args[0].external);
+      flags.push(args[0].shouldQueryExternal);
       return services.liquidity.exactIn(...args);
     },
   };

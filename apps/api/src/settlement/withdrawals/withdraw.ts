@@ -496,7 +496,7 @@ function orderToWire({ hub, signer, solverChainName }: WithdrawalServices, order
 
 /** The hub uses an EVM chain's own id. */
 function hubChainIdOf({ chains }: WithdrawalServices, name: string): number {
-  const entry = chains.all.find(({ chain }) => chain.name === name);
+  const entry = chains.evmChains.find(({ chain }) => chain.name === name);
   if (entry === undefined) throw new WithdrawalRefused(`chain ${name} is not configured or not enabled`);
   return entry.chain.id;
 }
