@@ -3,9 +3,9 @@ import type { DepositFact } from "@causeway/families/evm";
 import { expect, test } from "vitest";
 import { createEndpointOrder } from "./nodes/endpoint-order.ts";
 import type { NonEvmTransaction, OpenConnection } from "./non-evm-connection.ts";
-import { connectedTogether } from "./non-evm-endpoints.ts";
+import { combineConnections } from "./non-evm-endpoints.ts";
 
-const down = new RpcFault({ kind: "network", method: "call", reason: "refused" });
+const networkFault = new RpcFault({ kind: "network", method: "call", reason: "refused" });
 const pruned = new RpcFault({ kind: "pruned", method: "getBlock", reason: "no longer has the block" });
 const hash = (number: number) => `0x${number.toString(16).padStart(64, "0")}` as const;
 
@@ -36,34 +36,34 @@ interface Behavior {
   transaction?: NonEvmTransaction | Error;
   isDown?: boolean;
   /** It lists deposits once this is resolved. */
-  after?: Promise<void>;
+  listsAfter?: Promise<void>;
 }
 
 /** Endpoints with blocks 1 to 9; a cursor is the last block that was read. */
 function chainOf(behaviors: readonly Behavior[], quorum = Math.floor(behaviors.length / 2) + 1) {
   let nowMs = 0;
   const disagreements: [string, readonly number[]][] = [];
-  const asked: number[] = [];
+  const queriedEndpoints: number[] = [];
   const reads = behaviors.map(() => 0);
   const upTo = (number: bigint) => ({ number, hash: hash(0xb00), timestamp: number * 10n });
   const connections = behaviors.map((behavior, place) => {
     const shown = () => {
-      if (behavior.isDown === true) throw down;
+      if (behavior.isDown === true) throw networkFault;
       return behavior.deposits ?? [];
     };
     return {
       arrivals: async (cursor: string | undefined) => {
         reads[place] = (reads[place] ?? 0) + 1;
-        await behavior.after;
+        await behavior.listsAfter;
         return {
-          deposits: await Promise.resolve(shown().filter((one) => one.blockNumber > BigInt(cursor ?? 0))),
+          deposits: await Promise.resolve(shown().filter((fact) => fact.blockNumber > BigInt(cursor ?? 0))),
           cursor: "9",
           upTo: upTo(9n),
           ...(cursor === undefined && { startedAt: "0" }),
         };
       },
       arrivalsOf: async (id: string) => {
-        asked.push(place);
+        queriedEndpoints.push(place);
         const deposits = await Promise.resolve(shown().filter(({ txHash }) => txHash === id));
         if (behavior.transaction instanceof Error) throw behavior.transaction;
         if (behavior.transaction !== undefined) return behavior.transaction;
@@ -73,22 +73,22 @@ function chainOf(behaviors: readonly Behavior[], quorum = Math.floor(behaviors.l
     } as unknown as OpenConnection;
   });
   const order = createEndpointOrder(
-    behaviors.map((_, at) => `node${at}`),
+    behaviors.map((_, index) => `node${index}`),
     () => nowMs,
   );
-  const together = connectedTogether(connections as unknown as [OpenConnection], order, {
+  const connection = combineConnections(connections as unknown as [OpenConnection], order, {
     quorum,
     onDisagreement: (question, places) => void disagreements.push([question, places]),
     now: () => nowMs,
   });
   return {
-    together,
+    together: connection,
     disagreements,
     forward: (ms: number) => void (nowMs += ms),
     /** How often each endpoint read deposits. */
     reads: () => reads,
     /** The endpoints that were queried about transactions since the last call of this. */
-    asked: () => asked.splice(0),
+    asked: () => queriedEndpoints.splice(0),
   };
 }
 
@@ -146,13 +146,13 @@ test("compares transfers that the hub maps to orders regardless of what the hub 
 });
 
 test("a waiting deposit does not delay the others, and is reported once a second endpoint shows it", async () => {
-  const other = aDeposit(8);
-  const second: Behavior = shows(other);
-  const { together, forward } = chainOf([shows(deposit, other), second, silent]);
-  expect(await together.arrivals("5")).toMatchObject({ deposits: [other], cursor: "5" });
-  second.deposits = [deposit, other];
+  const otherDeposit = aDeposit(8);
+  const second: Behavior = shows(otherDeposit);
+  const { together, forward } = chainOf([shows(deposit, otherDeposit), second, silent]);
+  expect(await together.arrivals("5")).toMatchObject({ deposits: [otherDeposit], cursor: "5" });
+  second.deposits = [deposit, otherDeposit];
   forward(1_000);
-  expect(await together.arrivals("5")).toMatchObject({ deposits: [deposit, other], cursor: "9" });
+  expect(await together.arrivals("5")).toMatchObject({ deposits: [deposit, otherDeposit], cursor: "9" });
 });
 
 test("with two endpoints, a deposit waits while one of them is down, and counts when it returns", async () => {
@@ -195,8 +195,8 @@ test("reports an endpoint that invents a deposit after half a minute, and anothe
 });
 
 test("does not switch endpoints because the quorum has pruned a deposit, even after a long wait", async () => {
-  const without: Behavior = { transaction: pruned };
-  const { together, forward } = chainOf([shows(deposit), without, without]);
+  const prunedBehavior: Behavior = { transaction: pruned };
+  const { together, forward } = chainOf([shows(deposit), prunedBehavior, prunedBehavior]);
   for (let waitedMs = 0; waitedMs < 120_000; waitedMs += 10_000) {
     expect(await together.arrivals("5")).toMatchObject({ deposits: [], cursor: "5" });
     forward(10_000);
@@ -262,7 +262,7 @@ test("a deposit that the lead hides waits for a quorum", async () => {
   expect(await pollFor(300_000)).toEqual([]);
   // Without a quorum, it is unknown which of the two is wrong.
   expect(disagreements.length).toBeGreaterThan(0);
-  for (const one of disagreements) expect(one).toEqual(["deposits", [0, 1]]);
+  for (const disagreement of disagreements) expect(disagreement).toEqual(["deposits", [0, 1]]);
   third.isDown = false;
   third.deposits = [deposit];
   expect(new Set(await pollFor(150_000))).toEqual(new Set([deposit]));
@@ -270,7 +270,7 @@ test("a deposit that the lead hides waits for a quorum", async () => {
 
 test("an endpoint that hangs in its second reading does not delay what the lead shows", async () => {
   const late = Promise.withResolvers<void>();
-  const second: Behavior = { deposits: [deposit], after: late.promise };
+  const second: Behavior = { deposits: [deposit], listsAfter: late.promise };
   const { together, forward } = chainOf([shows(), second, shows(deposit)]);
   await together.arrivals("5");
   for (let polls = 0; polls < 3; polls++) {
@@ -306,12 +306,12 @@ test.each<[string, readonly Behavior[], string, readonly DepositFact[]]>([
   ["one of three shows another amount", [shows(larger), shows(deposit), shows(deposit)], "final", [deposit]],
   ["none shows it", [shows(), shows(), silent], "absent", []],
 ])("a reported transaction needs the same quorum: %s", async (_, behaviors, kind, deposits) => {
-  const found = await chainOf(behaviors).together.arrivalsOf(deposit.txHash);
-  expect(found.kind).toBe(kind);
-  expect(found.kind === "final" ? found.deposits : []).toEqual(deposits);
+  const transaction = await chainOf(behaviors).together.arrivalsOf(deposit.txHash);
+  expect(transaction.kind).toBe(kind);
+  expect(transaction.kind === "final" ? transaction.deposits : []).toEqual(deposits);
 });
 
 test("a reported transaction is neither absent nor present while too few endpoints answer", async () => {
   const { together } = chainOf([shows(deposit), silent]);
-  await expect(together.arrivalsOf(deposit.txHash)).rejects.toBe(down);
+  await expect(together.arrivalsOf(deposit.txHash)).rejects.toBe(networkFault);
 });

@@ -8,11 +8,11 @@ import type {
   OpenConnection,
   PayingConnection,
 } from "./non-evm-connection.ts";
-import { connectedTogether } from "./non-evm-endpoints.ts";
+import { combineConnections } from "./non-evm-endpoints.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-const down = new RpcFault({ kind: "network", method: "call", reason: "refused" });
+const networkFault = new RpcFault({ kind: "network", method: "call", reason: "refused" });
 const contradicted = new RpcFault({ kind: "inconsistent", method: "prepare", reason: "may still pay" });
 const refusal = new NodeRefusal({ method: "call", nodeCode: -8, nodeText: "no", nodeData: undefined });
 const attempt: NonEvmAttempt = { raw: "0x01", txId: `0x${"01".repeat(32)}`, fee: 1n, madeAtMs: 1 };
@@ -39,54 +39,54 @@ function chainOf(...behaviors: readonly Behavior[]) {
 function chainWith(quorum: number, behaviors: readonly Behavior[]) {
   let nowMs = 0;
   const disagreements: [string, readonly number[]][] = [];
-  const asked: number[] = [];
+  const queriedEndpoints: number[] = [];
   const closed: number[] = [];
-  const answer = async <T>(at: number, value: T | Promise<T> | Error | undefined): Promise<T> => {
-    asked.push(at);
-    if (value === undefined) throw down;
+  const answer = async <T>(index: number, value: T | Promise<T> | Error | undefined): Promise<T> => {
+    queriedEndpoints.push(index);
+    if (value === undefined) throw networkFault;
     if (value instanceof Error) throw value;
     return await value;
   };
-  const connections = behaviors.map((behavior, at) => {
+  const connections = behaviors.map((behavior, index) => {
     const connection = {
-      balances: async () => new Map([["0x", await answer(at, behavior.balance)]]),
-      paymentCost: async () => await answer(at, behavior.cost),
-      outcome: async () => await answer(at, behavior.outcome),
-      send: async () => await answer(at, behavior.send),
-      prepare: async () => await answer(at, behavior.prepare),
-      ...(behavior.conflicts && { conflict: () => true }),
+      balances: async () => new Map([["0x", await answer(index, behavior.balance)]]),
+      paymentCost: async () => await answer(index, behavior.cost),
+      outcome: async () => await answer(index, behavior.outcome),
+      send: async () => await answer(index, behavior.send),
+      prepare: async () => await answer(index, behavior.prepare),
+      ...(behavior.conflicts && { conflicts: () => true }),
       ...(behavior.head !== undefined && {
         head: async () => {
           if (behavior.headFault !== undefined) throw behavior.headFault;
           return await Promise.resolve(behavior.head ?? { position: 0n });
         },
       }),
-      close: async () => await Promise.resolve(void closed.push(at)),
+      close: async () => await Promise.resolve(void closed.push(index)),
     } as unknown as PayingConnection;
     return { ...connection, withKey: () => connection } as unknown as OpenConnection;
   });
   const order: EndpointOrder = createEndpointOrder(
-    behaviors.map((_, at) => `node${at}`),
+    behaviors.map((_, index) => `node${index}`),
     () => nowMs,
   );
-  const together = connectedTogether(connections as unknown as [OpenConnection], order, {
+  const connection = combineConnections(connections as unknown as [OpenConnection], order, {
     quorum,
     onDisagreement: (question, places) => void disagreements.push([question, places]),
     now: () => nowMs,
   });
   return {
-    together,
+    together: connection,
     disagreements,
     closed,
     forward: (ms: number) => void (nowMs += ms),
     /** The endpoints that were queried since the last call of this. */
-    asked: () => asked.splice(0),
-    states: () => together.endpoints?.().map(({ state, isLead }) => (isLead ? `${state}, lead` : state)),
+    asked: () => queriedEndpoints.splice(0),
+    states: () => connection.endpoints?.().map(({ state, isLead }) => (isLead ? `${state}, lead` : state)),
   };
 }
 
 test("reads use the first endpoint that works; one that failed is queried last for half a minute", async () => {
-  const first: Behavior = { balance: down };
+  const first: Behavior = { balance: networkFault };
   const { together, forward, asked, states } = chainOf(first, { balance: 5n });
   expect(await together.balances([])).toEqual(new Map([["0x", 5n]]));
   expect(asked()).toEqual([0, 1]);
@@ -100,8 +100,8 @@ test("reads use the first endpoint that works; one that failed is queried last f
 });
 
 test("throws the fault of the first endpoint if every endpoint fails", async () => {
-  const { together, asked } = chainOf({ balance: down }, { balance: contradicted });
-  await expect(together.balances([])).rejects.toBe(down);
+  const { together, asked } = chainOf({ balance: networkFault }, { balance: contradicted });
+  await expect(together.balances([])).rejects.toBe(networkFault);
   expect(asked()).toEqual([0, 1]);
 });
 
@@ -109,14 +109,14 @@ test.each<[string, readonly (bigint | Error)[], bigint | Error, bigint | Error]>
   ["one liar of two reports a high cost", [900n, 5n], 5n, 5n],
   ["one liar of three reports a high cost", [900n, 5n, 6n], 6n, 6n],
   ["one liar of three reports no cost", [0n, 5n, 6n], 5n, 5n],
-  ["one of three is down", [down, 900n, 5n], 5n, 5n],
-  ["one of two is down", [900n, down], 900n, down],
+  ["one of three is down", [networkFault, 900n, 5n], 5n, 5n],
+  ["one of two is down", [900n, networkFault], 900n, networkFault],
   ["a single endpoint", [900n], 900n, 900n],
-  ["all are down", [down, down], down, down],
+  ["all are down", [networkFault, networkFault], networkFault, networkFault],
 ])("no endpoint raises the cost of a payment alone: %s", async (_, costs, usual, confirmed) => {
   const { together } = chainOf(...costs.map((cost) => ({ cost })));
-  const outcome = async (asked?: "quorum"): Promise<unknown> =>
-    await together.paymentCost("0x", undefined, asked).catch((fault: unknown) => fault);
+  const outcome = async (decidedBy?: "quorum"): Promise<unknown> =>
+    await together.paymentCost("0x", undefined, decidedBy).catch((fault: unknown) => fault);
   expect(await outcome()).toBe(usual);
   // A decision needs answers from a quorum.
   expect(await outcome("quorum")).toBe(confirmed);
@@ -139,8 +139,12 @@ test("a refusal by an endpoint is not skipped, and an error of our own ends the 
 });
 
 test.each<[string, readonly Behavior[], unknown]>([
-  ["one accepts", [{ send: down }, { send: { refused: "spent" } }, { send: "sent" }], "sent"],
-  ["none accepts and one refuses", [{ send: down }, { send: { refused: "spent" } }], { refused: "spent" }],
+  ["one accepts", [{ send: networkFault }, { send: { refused: "spent" } }, { send: "sent" }], "sent"],
+  [
+    "none accepts and one refuses",
+    [{ send: networkFault }, { send: { refused: "spent" } }],
+    { refused: "spent" },
+  ],
 ])("a payment is sent to all endpoints: %s", async (_, behaviors, expected) => {
   const { together, asked } = chainOf(...behaviors);
   expect(await together.send(attempt)).toEqual(expected);
@@ -148,7 +152,9 @@ test.each<[string, readonly Behavior[], unknown]>([
 });
 
 test("a payment that no endpoint accepts is a fault", async () => {
-  await expect(chainOf({ send: down }, { send: down }).together.send(attempt)).rejects.toBe(down);
+  await expect(chainOf({ send: networkFault }, { send: networkFault }).together.send(attempt)).rejects.toBe(
+    networkFault,
+  );
 });
 
 test("a payment is sent once one endpoint accepts it; closing waits for the others", async () => {
@@ -158,7 +164,7 @@ test("a payment is sent once one endpoint accepts it; closing waits for the othe
   const closing = together.close();
   await Promise.resolve();
   expect(closed).toEqual([]);
-  late.reject(down);
+  late.reject(networkFault);
   await closing;
   expect(closed).toEqual([0, 1]);
   expect(states()).toEqual(["failing", "ok, lead"]);
@@ -169,32 +175,32 @@ const unseen: NonEvmOutcome = { kind: "unseen" };
 const pending: NonEvmOutcome = { kind: "pending" };
 const mined: NonEvmOutcome = { kind: "mined", block };
 const final: NonEvmOutcome = { kind: "final", block };
-const other = { number: 8n, hash: `0x${"08".repeat(32)}` } as const;
-const forked: NonEvmOutcome = { kind: "final", block: other };
+const otherBlock = { number: 8n, hash: `0x${"08".repeat(32)}` } as const;
+const forked: NonEvmOutcome = { kind: "final", block: otherBlock };
 const pruned = new RpcFault({ kind: "pruned", method: "outcome", reason: "no longer has the blocks" });
 
 test.each<[string, readonly (NonEvmOutcome | Error)[], NonEvmOutcome]>([
   ["final from all", [final, final, final], final],
   ["final from two of three", [final, unseen, final], final],
   ["final, and mined in the same block", [unseen, mined, final], mined],
-  ["final, and another one is down", [down, final, final], final],
+  ["final, and another one is down", [networkFault, final, final], final],
   ["one liar of three shows it as final", [final, unseen, unseen], pending],
   ["one liar of three shows it as mined", [mined, unseen, unseen], pending],
   ["one liar of three reports it as dead", [dead, unseen, unseen], unseen],
   ["one liar of three reports it as dead, and it is final", [dead, final, final], final],
   ["one liar of three shows it as final, and it is dead", [final, dead, dead], pending],
   ["one liar of three shows it in another block", [forked, final, final], final],
-  ["final in two blocks", [forked, final, down], pending],
+  ["final in two blocks", [forked, final, networkFault], pending],
   ["dead from all", [dead, dead, dead], dead],
   ["dead from two of three, and the third does not know it", [unseen, dead, dead], dead],
-  ["dead from two of three, and the third is down", [dead, dead, down], dead],
+  ["dead from two of three, and the third is down", [dead, dead, networkFault], dead],
   ["dead from two of three, and the third has pruned it", [pruned, dead, dead], dead],
   ["dead from two of three, and the third shows it", [dead, dead, pending], pending],
   ["of two, one is dead and one is final", [dead, final], pending],
   ["of two, one is dead and one is unseen", [dead, unseen], unseen],
   ["of two, one is mined and one is pending", [mined, pending], pending],
   ["unseen, pending and mined", [unseen, pending, mined], pending],
-  ["unseen, and another one is down", [unseen, unseen, down], unseen],
+  ["unseen, and another one is down", [unseen, unseen, networkFault], unseen],
   ["final from two of three, and the third contradicts itself", [final, contradicted, final], final],
   ["final from a single one", [final], final],
   ["mined from a single one", [mined], mined],
@@ -205,12 +211,12 @@ test.each<[string, readonly (NonEvmOutcome | Error)[], NonEvmOutcome]>([
 });
 
 test.each<[string, readonly (NonEvmOutcome | Error)[], Error]>([
-  ["one liar of three, and the others are down: final", [final, down, down], down],
-  ["one liar of three, and the others are down: mined", [down, mined, down], down],
-  ["one liar of three, and the others are down: dead", [down, down, dead], down],
-  ["one of two is down: final", [down, final], down],
-  ["one of two is down: dead", [dead, down], down],
-  ["one of two is down: unseen", [unseen, down], down],
+  ["one liar of three, and the others are down: final", [final, networkFault, networkFault], networkFault],
+  ["one liar of three, and the others are down: mined", [networkFault, mined, networkFault], networkFault],
+  ["one liar of three, and the others are down: dead", [networkFault, networkFault, dead], networkFault],
+  ["one of two is down: final", [networkFault, final], networkFault],
+  ["one of two is down: dead", [dead, networkFault], networkFault],
+  ["one of two is down: unseen", [unseen, networkFault], networkFault],
   ["one of two has pruned it", [dead, pruned], pruned],
   ["one of two contradicts itself", [contradicted, dead], contradicted],
   [
@@ -223,7 +229,7 @@ test.each<[string, readonly (NonEvmOutcome | Error)[], Error]>([
     [unseen, contradicted, final],
     contradicted,
   ],
-  ["a single one is down", [down], down],
+  ["a single one is down", [networkFault], networkFault],
   ["a single one has pruned it", [pruned], pruned],
 ])("nothing is decided without a quorum: %s", async (_, outcomes, fault) => {
   const { together } = chainOf(...outcomes.map((outcome) => ({ outcome })));
@@ -231,18 +237,18 @@ test.each<[string, readonly (NonEvmOutcome | Error)[], Error]>([
 });
 
 test("with rpcQuorum 1, one endpoint of several shows a payment, but never reports it as dead alone", async () => {
-  const of = async (...outcomes: readonly (NonEvmOutcome | Error)[]) =>
+  const outcomeOf = async (...outcomes: readonly (NonEvmOutcome | Error)[]) =>
     await chainWith(
       1,
       outcomes.map((outcome) => ({ outcome })),
     ).together.outcome(attempt);
-  expect(await of(dead)).toEqual(dead);
-  expect(await of(final, down)).toEqual(final);
-  expect(await of(dead, unseen)).toEqual(unseen);
-  for (const silent of [down, pruned]) {
-    await expect(of(silent, dead)).rejects.toMatchObject({ kind: "inconsistent" });
-    await expect(of(dead, silent, silent)).rejects.toMatchObject({ kind: "inconsistent" });
-    expect(await of(dead, silent, dead)).toEqual(dead);
+  expect(await outcomeOf(dead)).toEqual(dead);
+  expect(await outcomeOf(final, networkFault)).toEqual(final);
+  expect(await outcomeOf(dead, unseen)).toEqual(unseen);
+  for (const silent of [networkFault, pruned]) {
+    await expect(outcomeOf(silent, dead)).rejects.toMatchObject({ kind: "inconsistent" });
+    await expect(outcomeOf(dead, silent, silent)).rejects.toMatchObject({ kind: "inconsistent" });
+    expect(await outcomeOf(dead, silent, dead)).toEqual(dead);
   }
 });
 
@@ -262,9 +268,9 @@ test("with rpcQuorum 1, waits for the second endpoint before declaring a payment
 });
 
 test("a payment continues when the second of two endpoints returns", async () => {
-  const second: Behavior = { outcome: down };
+  const second: Behavior = { outcome: networkFault };
   const { together, states } = chainOf({ outcome: final }, second);
-  await expect(together.outcome(attempt)).rejects.toBe(down);
+  await expect(together.outcome(attempt)).rejects.toBe(networkFault);
   expect(states()).toEqual(["ok, lead", "failing"]);
   second.outcome = final;
   expect(await together.outcome(attempt)).toEqual(final);
@@ -309,7 +315,7 @@ test("a payment does not leave its block when one endpoint that showed it fails 
   const third: Behavior = { outcome: unseen, head: { position: 6n, number: 6n } };
   const { together } = chainOf(first, second, third);
   expect(await together.outcome(attempt)).toEqual(mined);
-  first.outcome = down;
+  first.outcome = networkFault;
   await expect(together.outcome(attempt)).rejects.toMatchObject({ kind: "inconsistent" });
   second.outcome = unseen;
   await expect(together.outcome(attempt)).rejects.toMatchObject({ kind: "inconsistent" });
@@ -363,15 +369,15 @@ test.each<[string, number, "keeps it" | "takes it back" | "fails"]>([
   ["of two, and then fails", 2, "fails"],
 ])(
   "one endpoint that shows an implausible head does not make the others lag: one %s",
-  async (_, count, then) => {
+  async (_, count, nextStep) => {
     vi.useFakeTimers();
     const head = { position: 5n };
     const absurd: Behavior = { balance: 1n, head: { position: 10n ** 12n } };
     const honest = Array.from({ length: count - 1 }, () => ({ balance: 2n, head }));
     const { together, forward, states } = chainOf(...honest, absurd);
     await vi.advanceTimersByTimeAsync(0);
-    if (then === "takes it back") absurd.head = head;
-    if (then === "fails") absurd.headFault = down;
+    if (nextStep === "takes it back") absurd.head = head;
+    if (nextStep === "fails") absurd.headFault = networkFault;
     for (let n = 0; n < 4; n++) {
       forward(15_000);
       await vi.advanceTimersByTimeAsync(15_000);
@@ -391,9 +397,9 @@ test.each<[string, bigint]>([
     const honest: Behavior = { balance: 1n, head: { position: 400_000_000n } };
     const absurd: Behavior = { balance: 2n, head: { position: 500_000_000n } };
     const { together, forward, states } = chainOf(honest, absurd);
-    const pass = async (...[own, others]: readonly bigint[]): Promise<void> => {
-      honest.head = { position: (honest.head?.position ?? 0n) + (own ?? 0n) };
-      absurd.head = { position: (absurd.head?.position ?? 0n) + (others ?? 0n) };
+    const pass = async (...[honestStep, absurdStep]: readonly bigint[]): Promise<void> => {
+      honest.head = { position: (honest.head?.position ?? 0n) + (honestStep ?? 0n) };
+      absurd.head = { position: (absurd.head?.position ?? 0n) + (absurdStep ?? 0n) };
       forward(15_000);
       await vi.advanceTimersByTimeAsync(15_000);
     };
@@ -435,27 +441,27 @@ test.each<[string, NonEvmOutcome | Error, NonEvmOutcome | Error, boolean]>([
   ["report differently: one shows it", dead, pending, false],
   ["report differently: the one that signs now does not know it", unseen, dead, false],
   ["report differently: one has pruned it", dead, pruned, false],
-  ["cannot all be asked about", dead, down, false],
-])("new bytes after an attempt that the endpoints %s", async (_, own, other, may) => {
-  const behaviors = [{ prepare: attempt, outcome: own }, { outcome: other }];
-  if (may) expect(await preparedAfter(...behaviors)).toEqual(attempt);
+  ["cannot all be asked about", dead, networkFault, false],
+])("new bytes after an attempt that the endpoints %s", async (_, firstOutcome, secondOutcome, isPrepared) => {
+  const behaviors = [{ prepare: attempt, outcome: firstOutcome }, { outcome: secondOutcome }];
+  if (isPrepared) expect(await preparedAfter(...behaviors)).toEqual(attempt);
   else await expect(preparedAfter(...behaviors)).rejects.toBeInstanceOf(RpcFault);
 });
 
 test.each<[string, NonEvmOutcome | Error, boolean]>([
-  ["is down", down, true],
+  ["is down", networkFault, true],
   ["has pruned it", pruned, true],
   ["does not know it", unseen, true],
   ["shows it", pending, false],
 ])(
   "new bytes after an attempt that two of three endpoints report as dead and the third %s",
-  async (_, third, may) => {
+  async (_, thirdOutcome, isPrepared) => {
     const prepared = preparedAfter(
       { prepare: attempt, outcome: dead },
       { outcome: dead },
-      { outcome: third },
+      { outcome: thirdOutcome },
     );
-    if (may) expect(await prepared).toEqual(attempt);
+    if (isPrepared) expect(await prepared).toEqual(attempt);
     else await expect(prepared).rejects.toMatchObject({ kind: "inconsistent" });
   },
 );
@@ -470,21 +476,21 @@ test("an endpoint that has pruned an earlier attempt is replaced by one that has
 });
 
 test("with rpcQuorum 1, one of two endpoints does not sign new bytes after an attempt that it alone reports as dead", async () => {
-  const { together } = chainWith(1, [{ prepare: down }, { prepare: attempt, outcome: dead }]);
+  const { together } = chainWith(1, [{ prepare: networkFault }, { prepare: attempt, outcome: dead }]);
   const paying = await together.withKey(`0x${"01".repeat(32)}`);
   await expect(paying.prepare(payment, [earlier], [])).rejects.toMatchObject({ kind: "inconsistent" });
 });
 
 test("bytes that conflict with an earlier attempt need no agreement about it", async () => {
   const first: Behavior = { prepare: attempt, outcome: pending, conflicts: true };
-  expect(await preparedAfter(first, { outcome: down })).toEqual(attempt);
+  expect(await preparedAfter(first, { outcome: networkFault })).toEqual(attempt);
 });
 
 test("an endpoint that contradicts a payment is not replaced by one that does not", async () => {
-  const pays = async (first: Error) => {
+  const prepareAfter = async (first: Error) => {
     const { together } = chainOf({ prepare: first }, { prepare: attempt });
     return await (await together.withKey(`0x${"01".repeat(32)}`)).prepare(payment, [], []);
   };
-  await expect(pays(contradicted)).rejects.toBe(contradicted);
-  expect(await pays(down)).toEqual(attempt);
+  await expect(prepareAfter(contradicted)).rejects.toBe(contradicted);
+  expect(await prepareAfter(networkFault)).toEqual(attempt);
 });

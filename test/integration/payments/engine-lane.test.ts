@@ -842,6 +842,7 @@ async function readBefore(): Promise<WorkerServices> {
     ...world.services.reads,
     unsettledSlots: async () => stale,
     unsettledSlotsOn: async () => stale,
+    openSlots: async () => stale.filter(({ state }) => state === "open"),
   };
   return { ...world.services, reads };
 }

@@ -116,6 +116,8 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
   slotsFrom(chainId: number, sender: Address, nonce: number): Promise<readonly Slot[]>;
   /** Open and mined slots of these lanes in nonce order. */
   unsettledSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
+  /** Open slots of these lanes in nonce order. */
+  openSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
   /** Open and mined slots of all lanes of a chain, former keys included, by sender and in nonce order. */
   unsettledSlotsOn(chainId: number): Promise<Slot[]>;
   /** Open and mined slots of hub batches and payouts on a chain, of every sender. */

@@ -310,7 +310,7 @@ async function ticksOf(
   blockHash: Hex,
 ): Promise<Map<Address, KnownTicks>> {
   const kept = new Map<Address, KnownTicks>();
-  const ranges: { pool: Address; tickSpacing: number; about: number; words: number }[] = [];
+  const ranges: { pool: Address; tickSpacing: number; centerTick: number; words: number }[] = [];
   for (const [index, pool] of pools.entries()) {
     const fact = facts[index] as PoolFacts;
     if (pool.kind !== "uniswap-v3" || fact.kind !== "uniswap-v3" || fact.sqrtPrice === 0n) continue;
@@ -320,7 +320,7 @@ async function ticksOf(
       ranges.push({
         pool: pool.address,
         tickSpacing: pool.tickSpacing,
-        about: fact.tick,
+        centerTick: fact.tick,
         words: WORDS_EACH_WAY,
       });
   }
@@ -329,7 +329,7 @@ async function ticksOf(
     return known !== undefined && tick >= known.from && tick <= known.to;
   });
   const [fresh, nets] = await Promise.all([
-    ranges.length === 0 ? [] : reader.ticksAbout(ranges, blockHash),
+    ranges.length === 0 ? [] : reader.ticksAround(ranges, blockHash),
     changed.length === 0 ? [] : reader.ticks(changed, blockHash),
   ]);
   for (const [index, { pool }] of ranges.entries()) kept.set(pool, fresh[index] as KnownTicks);

@@ -1,4 +1,4 @@
-import type { PoolPlace, PoolReader } from "@causeway/chains";
+import type { PoolCandidate, PoolReader } from "@causeway/chains";
 import type { Address, Hex, PoolSource } from "@causeway/domain";
 import type { KnownPool } from "./live-pool.adapter.ts";
 import type { TokenPair } from "./token-pair.adapter.ts";
@@ -6,7 +6,7 @@ import type { TokenPair } from "./token-pair.adapter.ts";
 interface Place {
   readonly pairIndex: number;
   readonly source: PoolSource;
-  readonly place: PoolPlace;
+  readonly place: PoolCandidate;
 }
 
 /**
@@ -48,7 +48,7 @@ export async function findPools(
   return found;
 }
 
-function placesOf(source: PoolSource, { token0, token1 }: TokenPair): PoolPlace[] {
+function placesOf(source: PoolSource, { token0, token1 }: TokenPair): PoolCandidate[] {
   const { kind, factory } = source;
   return kind === "uniswap-v2"
     ? [{ kind, factory, a: token0, b: token1 }]
