@@ -104,7 +104,7 @@ async function keepUnattributed(
 
 /**
  * A reorg moved the request's deposit into a block where oracles cannot attest it. The app stays liable until
- * its fast fill is booked, as at first sight. Undefined: the fill is under way or booked, and continues.
+ * its fast fill is booked, as for a new deposit. Undefined: the fill is under way or booked, and continues.
  */
 async function giveUpUnattestable(
   tx: Tx,
@@ -169,15 +169,15 @@ async function arrivedAtMs(
   if (depositAddress === undefined) return nowMs;
   const sweptSinceMs = sent.get(paymentKey({ requestId, txHash: fact.txHash }))?.sweptSinceMs;
   if (sweptSinceMs !== undefined) return sweptSinceMs;
-  // Anyone may deposit funds of a strict address; the observation there says when they arrived.
+  // Anyone may deposit funds of a strict address; the observation says when they arrived.
   const observed = await tx.depositAddresses.funds(chainId, depositAddress.address);
   const funds = observed.find(({ currency }) => currency === fact.currency);
   return seenSince(funds?.layers ?? [], fact.amount) ?? nowMs;
 }
 
 /**
- * Whether a fast fill without its deposit was accepted too long before this deposit was made to be settled
- * against it.
+ * Whether a fast fill that still lacks its deposit was accepted too long before this deposit was made: such a
+ * fill cannot be settled against it.
  */
 async function isBeyondLead(
   tx: Tx,

@@ -54,7 +54,7 @@ const SIGHTED = namesOf(
 const sightedArrays = (p: Params<Sighted>): SQL => text`${p.txHashes}::text[], ${p.ordinals}::integer[],
   ${p.currencies}::text[], ${p.amounts}::numeric[], ${p.depositors}::text[], ${p.senders}::text[], ${p.orderIds}::text[]`;
 
-function sightedOf(chainId: number, sightings: readonly DepositSighting[]): Sighted {
+function sightedColumns(chainId: number, sightings: readonly DepositSighting[]): Sighted {
   return {
     chainId,
     txHashes: sightings.map(({ txHash }) => txHash),
@@ -345,10 +345,10 @@ const unattestableOf = defineQuery("deposits_set_aside", (db, p: Params<OfReques
 /** Deposits inside one transaction. */
 export function depositWrites(sql: Sql): DepositWrites {
   return {
-    unrecorded: (chainId, sightings) => unrecordedDeposits(sql, chainId, sightings),
+    unrecorded: (chainId, sightings) => findUnrecorded(sql, chainId, sightings),
     async record(chainId, sighted) {
       const rows = await record(sql, {
-        ...sightedOf(chainId, sighted),
+        ...sightedColumns(chainId, sighted),
         blockNumbers: sighted.map(({ blockNumber }) => blockNumber),
         blockHashes: sighted.map(({ blockHash }) => blockHash),
         confirmAtBlocks: sighted.map(({ confirmAtBlock }) => confirmAtBlock),
@@ -443,13 +443,13 @@ export function depositWrites(sql: Sql): DepositWrites {
 }
 
 /** Sightings that are not stored, or not as canonical in this block, in the given order. */
-export async function unrecordedDeposits<Sighting extends DepositSighting>(
+export async function findUnrecorded<Sighting extends DepositSighting>(
   sql: Sql,
   chainId: number,
   sightings: readonly Sighting[],
 ): Promise<Sighting[]> {
   const rows = await unrecorded(sql, {
-    ...sightedOf(chainId, sightings),
+    ...sightedColumns(chainId, sightings),
     blockHashes: sightings.map(({ blockHash }) => blockHash),
     unattestable: sightings.map(({ isUnattestable }) => isUnattestable === true),
     unknown: sightings.map(({ isAttestabilityUnknown }) => isAttestabilityUnknown === true),

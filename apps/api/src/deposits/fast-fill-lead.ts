@@ -9,14 +9,14 @@ import type { Services } from "../db/services.port.ts";
  * Clock tolerance: block timestamps of the fill and the deposit differ from the times at which they are
  * accepted and seen here.
  */
-const CLOCKS_MS = 120_000;
+const CLOCK_TOLERANCE_MS = 120_000;
 
 /**
- * How long after a fast fill is accepted its deposit may come and still be settled (ms); undefined: no
- * settlement here, no limit.
+ * How long (ms) after a fast fill is accepted its deposit may come for the fill to be settled. Undefined: no
+ * limit, because this instance does not settle fills.
  */
 function settledLeadMs({ fillLeadMs }: Pick<EnginePolicy, "fillLeadMs">): number | undefined {
-  return fillLeadMs === undefined ? undefined : Math.max(fillLeadMs - CLOCKS_MS, 0);
+  return fillLeadMs === undefined ? undefined : Math.max(fillLeadMs - CLOCK_TOLERANCE_MS, 0);
 }
 
 /**
@@ -39,10 +39,11 @@ export function frontLeadMs(
   return Math.min(settled ?? MAX_LEAD_BETWEEN_ASSETS_MS, MAX_LEAD_BETWEEN_ASSETS_MS);
 }
 
-/** A wait for the deposit of a fast fill that its network or its app does not cover. */
+/** A wait for the deposit of a fast fill that is longer than the lead. */
 interface WaitBeyondLead {
   /** How long from now the deposit may take. */
   readonly waitsMs: number;
+  /** How long from now it may take. */
   readonly leadMs: number;
   /** It waits for the sweep of a deposit address. */
   readonly isSweepDue: boolean;

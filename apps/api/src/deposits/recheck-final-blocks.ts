@@ -12,8 +12,8 @@ import { tooSmallOn } from "./too-small-deposits.ts";
 type Needs = Pick<Services, "events" | "uow" | "reads" | "signer"> & RecordingServices;
 type Scanned = Pick<ConnectedChain, "chain" | "connection" | "pulse">;
 
-/** Final blocks reread together: a few calls for all of them. */
-const BLOCKS_AT_ONCE = 16n;
+/** Minimum number of final blocks to reread together: all of them cost only a few calls. */
+const MIN_BLOCKS = 16n;
 
 /**
  * Reads the logs of final blocks a second time, and records what a lagging node missed or misread the first
@@ -30,14 +30,14 @@ export async function recheckFinalBlocks(
   const lowest = trail[0];
   const head = trail.at(-1);
   if (lowest === undefined || head === undefined) return;
-  const final = head.number - BigInt(chain.finalityBlocks) + 1n;
+  const newestFinal = head.number - BigInt(chain.finalityBlocks) + 1n;
   const stored = await services.reads.recheckedBlock(chain.id);
-  let done = stored ?? lowest.number - 1n;
-  while (final - done >= BLOCKS_AT_ONCE) {
-    const limit = done + BigInt(services.enginePolicy.maxScanBlocks);
-    const to = final < limit ? final : limit;
-    await recheck(services, connected, { from: done + 1n, to, hashes: hashesOf(trail) }, head);
-    done = to;
+  let recheckedUpTo = stored ?? lowest.number - 1n;
+  while (newestFinal - recheckedUpTo >= MIN_BLOCKS) {
+    const limit = recheckedUpTo + BigInt(services.enginePolicy.maxScanBlocks);
+    const to = newestFinal < limit ? newestFinal : limit;
+    await recheck(services, connected, { from: recheckedUpTo + 1n, to, hashes: hashesOf(trail) }, head);
+    recheckedUpTo = to;
   }
 }
 
@@ -77,7 +77,7 @@ async function recheck(
   } while (remaining.length > 0);
 }
 
-/** One alarm per deposit, but one per transaction for all that are too small to be refunded. */
+/** Raises one alarm per deposit, but one per transaction for all its deposits that are too small to refund. */
 function alarmMissed(
   services: Pick<Needs, "events">,
   { chain, isTooSmall }: Reading,

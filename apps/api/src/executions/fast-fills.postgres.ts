@@ -99,7 +99,7 @@ const revertedUsd = defineSql(
       where ${fastFills.wallet} = ${p.wallet}
     ) reverted`,
 );
-const due = defineSql(
+const dueFastFills = defineSql(
   "fast_fills_due",
   { requestId: fastFills.requestId },
   ({ limit }: Params<{ limit: number }>) => text`
@@ -176,7 +176,7 @@ export async function findFastFill(sql: Sql, requestId: RequestId): Promise<Fast
 
 /** Fast fills whose deposit or reverted gas waits for a price, least recently tried first. */
 export async function fastFillsDue(sql: Sql, limit: number): Promise<RequestId[]> {
-  return (await due(sql, { limit })).map(({ requestId }) => requestId);
+  return (await dueFastFills(sql, { limit })).map(({ requestId }) => requestId);
 }
 
 function fastFillOf(row: typeof fastFills.$inferSelect): FastFillRecord {

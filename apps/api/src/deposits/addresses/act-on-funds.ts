@@ -69,7 +69,7 @@ const temporaryErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /**
  * Decides what happens to the confirmed funds at an address and stores the decision in one commit: a new
  * request if needed, the sweep, and its job. Concurrent runs plan one sweep: the address is locked, and an
- * observation has at most one.
+ * observation has at most one sweep.
  * @throws RpcFault, ServiceError: nothing was decided; the next round retries
  */
 export async function actOnFunds(
@@ -84,7 +84,7 @@ export async function actOnFunds(
     confirmed,
     queryUntilMs,
   });
-  // Decided again while the fast fill is not covered; the same answer is stored once.
+  // Funds that do not cover a fast fill are decided again with each scan; the same hold is stored only once.
   if (planned.kind === "later" || (planned.kind === "hold" && planned.reason === funds.held)) return;
   const facts = {
     chain: connected.chain.name,
@@ -111,8 +111,8 @@ export async function actOnFunds(
   });
   if (!isDone) return;
   if (planned.kind === "hold") {
-    // Alarm once per reason, and never for dust or tokens that are not configured: anyone can send those to
-    // every address.
+    // Alarm once per reason, and never for dust or tokens that are not configured: anyone can send
+    // these to every address.
     if (planned.reason !== funds.alarmed) {
       const isExpectedCurrency =
         services.chains.currency(funds.chainId, funds.currency) !== undefined ||
@@ -217,7 +217,7 @@ async function plan(
     isFronted: standing === "fronted",
     // An order that this solver cannot settle is not firm: the funds get a new quote.
     isFirm: isFirmAt(terms, nowMs) && orderSignerOf(services, terms.order.solver) !== undefined,
-    // The contract accepts no other order, so the refund goes to the recipient that this one names.
+    // The contract accepts no other order, so the refund goes to the recipient that this order names.
     refundTo:
       depositAddress.key.strict && depositAddress.refundTo === "sender"
         ? terms.refundTo
@@ -278,7 +278,10 @@ interface DecisionContext {
   readonly sender: AddressFacts["sender"];
 }
 
-/** For a destination that is no longer configured, keeps what the order names: nothing is filled there. */
+/**
+ * The current fill contracts of a request. For a destination that is no longer configured, keeps the contract
+ * that the order names: nothing is filled there.
+ */
 function fillContractsOf(
   { chains }: Pick<AddressServices, "chains">,
   connected: RequestEnd,

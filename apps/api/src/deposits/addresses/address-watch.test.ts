@@ -71,7 +71,7 @@ test("reads addresses issued or paid within a day with every block, and all othe
   expect(all.size).toBe(910);
 });
 
-test("reads an address with undecided funds with every block, and all waiting ones in turn", async () => {
+test("reads an address with undecided funds with every block, and all waiting addresses in turn", async () => {
   // All of them are newer than the existing addresses.
   const crowd = Array.from({ length: 6_000 }, (_, n) =>
     anAddress(10 + n, NOW_MS - (n < 600 ? 5 : n), { isWaiting: true }),

@@ -10,7 +10,7 @@ import type { ConfirmedFunds } from "./find-sender.ts";
 /** Balances of deposit addresses at one block. */
 export interface HeldAmounts {
   readonly atBlock: bigint;
-  /** Without an amount: it could not be read. */
+  /** A balance without an amount could not be read. */
   readonly held: readonly {
     readonly account: Address;
     readonly currency: Address;

@@ -336,9 +336,9 @@ const setAddress = defineWrite(
 );
 
 /** Sets the successor of requests, stores their status and announces it; webhooks have nothing to deliver. */
-const supersedeWhere = (by: SQL, atMs: SQL, where: SQL): SQL => text`
+const supersedeWhere = (successorId: SQL, atMs: SQL, where: SQL): SQL => text`
   saved as (
-    update ${requests} set ${nameOf(requests.supersededBy)} = ${by}, ${nameOf(requests.statusSeq)} = ${requests.statusSeq} + 1
+    update ${requests} set ${nameOf(requests.supersededBy)} = ${successorId}, ${nameOf(requests.statusSeq)} = ${requests.statusSeq} + 1
     where ${where} returning ${requests}.*),
   event as (${insertStatusEvents(text`saved as ${requests}`, { atMs: text`${atMs}::bigint`, onlyFinal: text`true` })})
   ${storeAnnouncements(announceEvents)}`;

@@ -24,7 +24,7 @@ export function transferAddresses(connected: ConnectedNonEvmChain): ChainAddress
     isEnabled: depositAddresses !== undefined,
     onlyChainId: chain.id,
     makesSeveralDeposits: isProgram,
-    // The inputs of its derivation are checked before each sweep.
+    // The inputs of the address derivation are checked before each sweep.
     has: ({ quoted }) => depositAddresses !== undefined && quoted.chainId === chain.id,
     parse: (text) => {
       try {
@@ -46,7 +46,7 @@ export function transferAddresses(connected: ConnectedNonEvmChain): ChainAddress
         : writeSweepData({ orderId, keyId: key.id }),
       value: amount,
     }),
-    // A program's chain is read in its final view.
+    // Balances of program addresses are read from finalized blocks.
     confirmations: () => (isProgram ? 1 : chain.confirmations),
     returnCost: (_, currency) => {
       const sweep = transferSweepCost(connected);

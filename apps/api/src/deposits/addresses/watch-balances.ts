@@ -7,7 +7,7 @@ import { actOnFunds } from "./act-on-funds.ts";
 import { addressesOn } from "./addresses-on.ts";
 import type { AddressServices } from "./address-services.ts";
 import { priceOf } from "./return-facts.ts";
-import { reportsFunds } from "./reports-funds.ts";
+import { loadReportRule } from "./load-report-rule.ts";
 
 /** Maximum balances of unconfigured tokens kept per address and chain. */
 export const MAX_UNLISTED = 10;
@@ -140,7 +140,7 @@ async function storeFunds(
   const changedByAddress = Map.groupBy(changed, ({ address }) => address);
   for (const [address, places] of changedByAddress)
     try {
-      const isReported = await reportsFunds(services, connected, watched.get(address));
+      const isReported = await loadReportRule(services, connected, watched.get(address));
       const reported = new Set<Address>();
       for (const place of places) if (await isReported(place)) reported.add(place.currency);
       await storeFundsAt(services, address, places, reported, {
