@@ -37,10 +37,10 @@ export async function findMove(
   const isRefunded = deposit.refundState === "sent" || deposit.refundState === "final";
   if (isRefunded && state.depositId !== deposit.id) return undefined;
   const verdict = verdictOf(chain, record, fact, sent);
-  const isOwnUnattestable = verdict.kind === "mismatch" && verdict.reason === "DEPOSIT_UNATTESTABLE";
+  const isUnattestable = verdict.kind === "mismatch" && verdict.reason === "DEPOSIT_UNATTESTABLE";
   // The recipient has the output, or is about to: a refund would pay twice, and an unattestable deposit
   // repays neither.
-  if (isOwnUnattestable && isFronted(state) && state.depositId === undefined) {
+  if (isUnattestable && isFronted(state) && state.depositId === undefined) {
     await keepUnattributed(tx, deposit, record);
     tx.events.alarm("deposit_unattributed", {
       ...shared,
@@ -59,7 +59,7 @@ export async function findMove(
     tookMs: nowMs - seenAtMs,
   });
   const concernsRequest = verdict.kind === "match" || verdict.byUser || chain.paysFromAnyAddress === true;
-  const confirmed = deposit.confirmAtBlock <= headNumber;
+  const isConfirmed = deposit.confirmAtBlock <= headNumber;
   if (
     fact.isUnattestable === true &&
     record.state.depositId === deposit.id &&
@@ -68,7 +68,7 @@ export async function findMove(
     const move = await giveUpUnattestable(tx, record, deposit);
     if (move !== undefined) return move;
   }
-  if (record.state.depositId === deposit.id && !confirmed)
+  if (record.state.depositId === deposit.id && !isConfirmed)
     return { record, event: { kind: "depositUnconfirmed", depositId: deposit.id } };
   const orphaned = orphanedDeposit(current, record, deposit);
   const otherHashes = record.inTxHashes.filter((hash) => hash !== orphaned?.txHash);
@@ -78,7 +78,7 @@ export async function findMove(
       kind: "depositSeen",
       depositId: deposit.id,
       verdict,
-      confirmed,
+      confirmed: isConfirmed,
       late:
         nowMs > terms.fillDeadlineMs ||
         (await arrivedAtMs(tx, terms, chain, fact, sent, nowMs)) > payBy(terms),

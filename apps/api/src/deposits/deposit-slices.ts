@@ -1,5 +1,5 @@
 import type { DepositFact } from "@causeway/chains";
-import type { TooSmall } from "./too-small-deposits.ts";
+import type { IsTooSmall } from "./too-small-deposits.ts";
 
 /**
  * Maximum number of deposits in one commit. Each slice costs the same few statements, so larger ones are
@@ -18,7 +18,7 @@ export interface Slice<Fact> {
 }
 
 /** Splits off the part that one commit stores. Only the last slice can be empty. */
-export function sliceDeposits(facts: readonly DepositFact[], isTooSmall: TooSmall): Slice<DepositFact> {
+export function sliceDeposits(facts: readonly DepositFact[], isTooSmall: IsTooSmall): Slice<DepositFact> {
   const countByOrder = new Map<DepositFact["id"], number>();
   const end = facts.findIndex((fact, index) => {
     if (index === MAX_DEPOSITS) return true;

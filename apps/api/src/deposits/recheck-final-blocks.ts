@@ -10,7 +10,7 @@ import type { RecordingServices } from "./apply-deposit.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
 
 type Needs = Pick<Services, "events" | "uow" | "reads" | "signer"> & RecordingServices;
-type Scanned = Pick<ConnectedChain, "chain" | "connection" | "pulse">;
+type ScannedChain = Pick<ConnectedChain, "chain" | "connection" | "pulse">;
 
 /** Minimum number of final blocks to reread together: all of them cost only a few calls. */
 const MIN_BLOCKS = 16n;
@@ -23,7 +23,7 @@ const MIN_BLOCKS = 16n;
  */
 export async function recheckFinalBlocks(
   services: Needs,
-  connected: Scanned,
+  connected: ScannedChain,
   trail: readonly BlockRef[],
 ): Promise<void> {
   const { chain } = connected;
@@ -43,7 +43,7 @@ export async function recheckFinalBlocks(
 
 async function recheck(
   services: Needs,
-  connected: Scanned,
+  connected: ScannedChain,
   range: BlockRange,
   head: BlockRef,
 ): Promise<void> {
@@ -77,7 +77,7 @@ async function recheck(
   } while (remaining.length > 0);
 }
 
-/** Raises one alarm per deposit, but one per transaction for all its deposits that are too small to refund. */
+/** Raises one alarm per deposit, but one per transaction for all deposits that are too small to refund. */
 function alarmMissed(
   services: Pick<Needs, "events">,
   { chain, isTooSmall }: Reading,

@@ -13,7 +13,7 @@ type Needs = Pick<Services, "prices" | "quotePolicy">;
 const GAS_DIVISOR = 2n;
 
 /** Whether a deposit cannot pay for its own refund, even if gas falls by half. */
-export type TooSmall = (deposit: { readonly currency: Address; readonly amount: bigint }) => boolean;
+export type IsTooSmall = (deposit: { readonly currency: Address; readonly amount: bigint }) => boolean;
 
 /**
  * Uses the prices in memory, since a transaction must not wait for a price source. Without a price nothing is
@@ -22,7 +22,7 @@ export type TooSmall = (deposit: { readonly currency: Address; readonly amount: 
 export function tooSmallOn(
   services: Needs,
   { chain, pulse }: Pick<ConnectedChain, "chain" | "pulse">,
-): TooSmall {
+): IsTooSmall {
   const limits = new Map<Address, bigint>();
   const nativeUsd = priceInMemory(services, chain.native);
   const gasPrices = valueOrUndefined(() => pulse.gasPrices());

@@ -35,9 +35,10 @@ import { refundTerms, termsWithRefundTo } from "./successor-terms.ts";
 import type { FillContracts } from "./successor-terms.ts";
 
 /** Funds at an address whose confirmed part can be decided. */
-interface Confirmed {
+interface DecidableFunds {
   readonly funds: ObservedFunds;
-  readonly confirmed: bigint;
+  /** Base units that have enough confirmations. */
+  readonly confirmedAmount: bigint;
   /** Until when rate-limited chains may be queried, on the monotonic clock: other chains must not wait. */
   readonly queryUntilMs: number;
 }
@@ -76,12 +77,12 @@ export async function actOnFunds(
   services: AddressServices,
   connected: RequestEnd,
   depositAddress: DepositAddress,
-  { funds, confirmed, queryUntilMs }: Confirmed,
+  { funds, confirmedAmount, queryUntilMs }: DecidableFunds,
 ): Promise<void> {
   const awaiting = await awaitingRequest(services, depositAddress, funds);
   const planned = await plan(services, connected, depositAddress, awaiting, {
     funds,
-    confirmed,
+    confirmedAmount,
     queryUntilMs,
   });
   // Funds that do not cover a fast fill are decided again with each scan; the same hold is stored only once.
@@ -90,7 +91,7 @@ export async function actOnFunds(
     chain: connected.chain.name,
     address: funds.address,
     currency: funds.currency,
-    amount: confirmed,
+    amount: confirmedAmount,
   };
   const isDone = await services.uow.run(async (tx) => {
     const current = await tx.depositAddresses.lock(depositAddress.address);
@@ -197,18 +198,18 @@ async function plan(
   connected: RequestEnd,
   depositAddress: DepositAddress,
   { terms, standing }: AwaitingRequest,
-  { funds, confirmed, queryUntilMs }: Confirmed,
+  { funds, confirmedAmount, queryUntilMs }: DecidableFunds,
 ): Promise<Plan> {
   const nowMs = services.clock.nowMs();
   // When half of the funds had arrived: dust before or after does not change the age.
-  const sinceMs = seenSince(funds.layers, (confirmed + 1n) / 2n) ?? nowMs;
+  const sinceMs = seenSince(funds.layers, (confirmedAmount + 1n) / 2n) ?? nowMs;
   const isLate = nowMs - sinceMs > services.enginePolicy.inventoryWaitMs;
   const confirmedFunds: ConfirmedFunds = {
     address: funds.address,
     chainId: funds.chainId,
     currency: funds.currency,
-    amount: confirmed,
-    layers: oldestLayers(funds.layers, confirmed),
+    amount: confirmedAmount,
+    layers: oldestLayers(funds.layers, confirmedAmount),
   };
   const facts: AddressFacts = {
     strict: depositAddress.strict,
@@ -257,7 +258,7 @@ async function plan(
     queryUntilMs,
   });
   // Funds held for their amount or sender may be decided differently together with newer funds.
-  return nextPlan.kind === "hold" && confirmed < funds.amount ? { kind: "later" } : nextPlan;
+  return nextPlan.kind === "hold" && confirmedAmount < funds.amount ? { kind: "later" } : nextPlan;
 }
 
 /** A transaction on Bitcoin makes one deposit: the excess stays and is decided as the next observation. */

@@ -4,7 +4,7 @@ import { parseAccount } from "@causeway/families";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import type { ChainAddresses, HeldAmounts } from "./chain-addresses.ts";
+import type { ChainAddresses, AddressBalances } from "./chain-addresses.ts";
 import type { DepositAddress } from "./deposit-addresses.port.ts";
 import { transferSweepCost } from "./sweep-gas.ts";
 import { readSweepData, writeProgramSweep, writeSweepData } from "./sweep-data.ts";
@@ -34,7 +34,7 @@ export function transferAddresses(connected: ConnectedNonEvmChain): ChainAddress
         throw error;
       }
     },
-    held: async (reads, addresses, { currencies }) =>
+    readBalances: async (reads, addresses, { currencies }) =>
       depositAddresses === undefined
         ? { atBlock: 0n, held: [] }
         : await heldAt({ reads }, connected, depositAddresses, addresses, currencies),
@@ -83,7 +83,7 @@ async function heldAt(
   depositAddresses: NonEvmDepositAddresses,
   addresses: readonly DepositAddress[],
   currencies: readonly Address[],
-): Promise<HeldAmounts> {
+): Promise<AddressBalances> {
   const before = await sweepsUnderWay(services, end);
   const { atBlock, held } = await depositAddresses.held(
     addresses.map(({ address, key }) => ({ address, sweeps: before.get(key.id) ?? [] })),
