@@ -54,7 +54,7 @@ export async function recordSend(
       ? state.receipt
       : undefined;
   const outcome = await services.uow.run(async (tx) => {
-    const availability = await tx.sends.taken(send);
+    const availability = await tx.sends.assignmentOf(send);
     if (availability !== "free") return availability;
     if (canonicalReceipt !== undefined) await countReport(services, tx, connected, send, canonicalReceipt);
     // A mined transaction is checked once; a pending one is followed, which costs node calls.
@@ -69,7 +69,7 @@ export async function recordSend(
       `tx: ${sender} already has ${MAX_PENDING_OF_SENDER} pending transactions reported; report this one again once it is mined`,
       { field: "tx", requestId: terms.requestId },
     );
-  if (outcome === "taken")
+  if (outcome === "assigned")
     throw new ServiceError(
       "INVALID_REQUEST",
       "tx is already recorded for another payment, or the request is already paid",

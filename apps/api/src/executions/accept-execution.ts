@@ -15,7 +15,7 @@ import {
   acceptsExecution,
   callTerms,
   countSale,
-  type ExecutionQuestion,
+  type ParsedExecution,
   refusal,
   type ValueSale,
 } from "../payments/index.ts";
@@ -41,7 +41,7 @@ export interface AcceptServices extends Pick<
 /** An execution that passed its simulation, and its maximum cost. */
 export interface AcceptableExecution {
   readonly caller: ApiKeyIdentity;
-  readonly question: ExecutionQuestion;
+  readonly question: ParsedExecution;
   readonly requestId: RequestId;
   /** The request whose deposit the call makes. Undefined: a call without a quote. */
   readonly quotedRequest: RequestRecord | undefined;

@@ -16,7 +16,7 @@ import { expectDeposit } from "./expect-deposit.ts";
 import { findQuoted } from "./find-quoted.ts";
 import {
   dataFeeCap,
-  type ExecutionQuestion,
+  type ParsedExecution,
   GAS_HEADROOM_BPS,
   payingCurrencies,
   priceCap,
@@ -205,7 +205,7 @@ function payerOf({ fundingAddress }: ApiKeyIdentity): Address {
 }
 
 /** Refuses calls that the output of their quote cannot pay for. @throws ServiceError */
-function refuseUnpayable({ call, destination }: ExecutionQuestion, terms: RequestTerms | undefined): void {
+function refuseUnpayable({ call, destination }: ParsedExecution, terms: RequestTerms | undefined): void {
   if (terms === undefined)
     throw refusal("subsidizeFees must be true without requestId: there is no output to pay for the call");
   if (terms.originGasUsd === undefined)
@@ -221,7 +221,7 @@ function refuseUnpayable({ call, destination }: ExecutionQuestion, terms: Reques
     );
 }
 
-function sponsorshipOf({ call, user }: ExecutionQuestion, native: PricedUnit): SponsorshipQuestion {
+function sponsorshipOf({ call, user }: ParsedExecution, native: PricedUnit): SponsorshipQuestion {
   const valueUsd = amountToUsdUp(call.value, native);
   return { call: sponsoredCall(call), innerCalls: [], user, costUsd: 0n, valueUsd };
 }
@@ -240,7 +240,7 @@ type SuccessfulTrace = Extract<TraceOutcome, { kind: "ok" }>;
 /** @throws ServiceError if the call must not be sent, or this instance cannot send it now */
 function requireSendable(
   { events }: Pick<Services, "events">,
-  { origin }: ExecutionQuestion,
+  { origin }: ParsedExecution,
   simulated: Exclude<SimulatedExecution, { kind: "reverts" }>,
 ): SuccessfulTrace {
   const facts = { chain: origin.chain.name };
@@ -283,7 +283,7 @@ function innerCallsOf(
  * @throws ServiceError
  */
 function requireQuotedDeposit(
-  { origin }: ExecutionQuestion,
+  { origin }: ParsedExecution,
   terms: RequestTerms,
   { effects }: SuccessfulTrace,
 ): void {

@@ -4,7 +4,7 @@ import { PERMIT_KEY_ID } from "../chains/permits.port.ts";
 import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { acceptsExecution, type ExecutionQuestion, refusal } from "../payments/index.ts";
+import { acceptsExecution, type ParsedExecution, refusal } from "../payments/index.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
 const EXPIRED = "expired; request a new quote";
@@ -23,7 +23,7 @@ export async function findQuoted(
   services: Pick<Services, "reads" | "clock" | "uow">,
   caller: Pick<ApiKeyIdentity, "id" | "fundingAddress">,
   requestId: RequestId,
-  { origin, hash, destination }: Pick<ExecutionQuestion, "origin" | "hash" | "destination">,
+  { origin, hash, destination }: Pick<ParsedExecution, "origin" | "hash" | "destination">,
 ): Promise<QuoteToExecute> {
   const [record, firstRead] = await Promise.all([
     services.reads.request(requestId),

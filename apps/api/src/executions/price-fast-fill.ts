@@ -9,7 +9,7 @@ import { endOf } from "../http/request-end.ts";
 import {
   dataFeeCap,
   gasAllowance,
-  honorOf,
+  honorBpsOf,
   isNativeToContract,
   maxGasOfCalls,
   payoutOf,
@@ -99,7 +99,7 @@ export async function priceFastFill(
       destinationUsd: facts.destination.priceUsd,
       nativeUsd: facts.destinationNative.priceUsd,
     },
-    toleranceBps: honorOf(services, terms, pricing),
+    toleranceBps: honorBpsOf(services, terms, pricing),
   };
 }
 

@@ -21,7 +21,7 @@ import { refusePaused, type KnownPauses } from "../payments/index.ts";
 import { createMarket } from "./market.ts";
 import { permitTermsOf } from "./permits/permit-terms.ts";
 import { toQuoteAnswer } from "./quote-answer.ts";
-import { refuseUnpayable, refuseUnsweepable } from "./quote-limits.ts";
+import { refuseUnpayable, refuseUnsweepable } from "./refuse-unpayable.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 import { fixTerms, type Agreement, type Stamp } from "./quote-terms.ts";
 import { readQuestion } from "./read-question.ts";

@@ -14,7 +14,13 @@ import {
   scanLag,
   TrailMoved,
 } from "../deposits/index.ts";
-import { attributeKnown, maintainLane, openLane, trackLane, trackSends } from "../payments/index.ts";
+import {
+  attributeRecordedDeposits,
+  maintainLane,
+  openLane,
+  trackLane,
+  trackSends,
+} from "../payments/index.ts";
 
 export interface Watcher {
   close(): Promise<void>;
@@ -117,7 +123,7 @@ async function lead(
   }, onFault);
   let lastReport: SendRecord | undefined;
   const unattributedWorker = oneAtATime(async (tip) => {
-    await attributeKnown(services, connected);
+    await attributeRecordedDeposits(services, connected);
     await returnUnattributed(services, connected, tip);
   }, onFault);
   const reportWorker = oneAtATime(async () => {

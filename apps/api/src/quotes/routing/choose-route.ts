@@ -1,6 +1,7 @@
 import type { ErrorCode, PricedUnit } from "@causeway/domain";
 import { amountToUsdDown, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
-import { refuseBeyondCap, refuseTinySwap } from "../quote-limits.ts";
+import { refuseTinySwap } from "../minimum-swap.ts";
+import { refuseBeyondCap } from "../quote-limits.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import { bestBridge } from "./bridge-route.ts";
 import type { BridgeServices } from "./bridge-route.ts";

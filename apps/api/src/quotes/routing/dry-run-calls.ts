@@ -13,7 +13,7 @@ import {
   type FillPlanServices,
   maxGasOfCalls,
   planTransaction,
-  type TransactionPlanned,
+  type TransactionPlanResult,
   withHeadroom,
 } from "../../payments/index.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
@@ -84,11 +84,14 @@ export async function addCalls(
     guarantee.slippageBps > 0
       ? guarantee.slippageBps
       : (question.slippageBps ?? services.quotePolicy.automaticSlippageBps[bridge.pricing.pairClass]);
-  const minimum = minLeft(minOutput, minimumRun.left, slippageBps);
+  const minimum = minLeft(minOutput, minimumRun.leftOutput, slippageBps);
   const outputCalls: OutputCalls = {
     calls: calls.calls,
     gas: calls.gas,
-    left: { expected: expectedRun.left, minimum: minimum < expectedRun.left ? minimum : expectedRun.left },
+    left: {
+      expected: expectedRun.leftOutput,
+      minimum: minimum < expectedRun.leftOutput ? minimum : expectedRun.leftOutput,
+    },
     ...(calls.authorizationList && { authorizationList: calls.authorizationList }),
   };
   refuseBeyondGas(
@@ -169,7 +172,7 @@ function bridgeOf(route: ValuedRoute["route"]): BridgeRoute {
 
 interface DryRun {
   readonly gas: bigint;
-  readonly left: bigint;
+  readonly leftOutput: bigint;
 }
 
 /**
@@ -194,7 +197,7 @@ async function dryRun(
     toContract: false,
     maxGas: MAX_CALLS_GAS,
   } as const;
-  const attempt = async (minLeft: CallsOfFill["minLeft"]): Promise<TransactionPlanned> =>
+  const attempt = async (minLeft: CallsOfFill["minLeft"]): Promise<TransactionPlanResult> =>
     await planTransaction({ ...services, signer: { address: services.solver } }, destination, {
       payment,
       calls: { ...calls, minLeft },
