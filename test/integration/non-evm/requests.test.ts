@@ -300,7 +300,7 @@ test.each<[string, (next: string, from: string | undefined) => string]>([
   const lead = () =>
     Promise.resolve({
       lost: new AbortController().signal,
-      worked: () => void readings++,
+      reportWork: () => void readings++,
       release: async () => {},
     });
   const watcher = watchNonEvm({ ...world.services, uow }, end, lead);

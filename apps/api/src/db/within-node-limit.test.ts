@@ -1,7 +1,7 @@
 import { RateLimitShareExceeded } from "@causeway/chains";
 import { answerFor } from "@causeway/service-kit";
 import { expect, test } from "vitest";
-import { aConnectedNonEvmChain, bytesOn, exchange } from "../../../../test/fakes/non-evm-chains.ts";
+import { aConnectedNonEvmChain, bytesOn, hyperliquid } from "../../../../test/fakes/non-evm-chains.ts";
 import { quotedCostOfPaying } from "../payments/non-evm/cost-of-paying.ts";
 import { withinNodeLimit } from "./within-node-limit.ts";
 
@@ -10,7 +10,7 @@ const refused = async () =>
 
 test("reports the limit and the retry time to a client beyond its share of the rate limit", async () => {
   const end = aConnectedNonEvmChain("hypevm", { connection: { paymentCost: refused } });
-  const account = bytesOn("hypevm", exchange.solver);
+  const account = bytesOn("hypevm", hyperliquid.solver);
   for (const call of [
     withinNodeLimit(end.chain, "txHash", refused),
     quotedCostOfPaying(end, end.chain.native.address, account, "originChainId"),

@@ -15,7 +15,7 @@ const MAX_PENDING_OF_SENDER = 64;
 
 /**
  * Records a transaction as the fulfillment of a `send` or a `swap`: only the exact quoted payment counts, and
- * each transaction for one request. It is then followed like any deposit.
+ * each transaction for one request. The transaction is then followed like any deposit.
  * @throws ServiceError INVALID_REQUEST if the transaction is another payment, or is recorded for another
  * request; RATE_LIMITED
  */

@@ -35,7 +35,7 @@ export function trailLength(chain: { readonly finalityBlocks: number }): number 
 }
 
 /** A new chain is scanned from a little behind its head, for deposits made before the watcher started. */
-const FIRST_LOOK_BACK = 64n;
+const FIRST_SCAN_BLOCKS = 64n;
 
 /** Reads the stored trail of a chain, or starts one. @throws RpcFault */
 export async function loadTrail(
@@ -45,7 +45,7 @@ export async function loadTrail(
   const stored = await services.reads.trail(chain.id);
   if (stored.length > 0) return stored;
   const head = await connection.reader.head();
-  const start = head.number > FIRST_LOOK_BACK ? head.number - FIRST_LOOK_BACK : 0n;
+  const start = head.number > FIRST_SCAN_BLOCKS ? head.number - FIRST_SCAN_BLOCKS : 0n;
   const block = await connection.reader.block(start);
   if (block === undefined) return loadTrail(services, { chain, connection });
   await services.uow.run(async (tx) => {
@@ -129,9 +129,9 @@ interface BlockContents {
 }
 
 /**
- * Stores a step in commits of a limited size. Client reports may be recorded in between, against the trail as
- * it is then: so the first commit ends the trail below the blocks it replaces, and the last one removes
- * orphans again.
+ * Stores a step in commits of a limited size. Client reports may be recorded in between, against the trail of
+ * that moment: so the first commit ends the trail below the blocks that it replaces, and the last commit
+ * removes orphans again.
  */
 async function recordAdvance(
   services: Needs,
@@ -263,7 +263,7 @@ async function nextSlice(
   };
 }
 
-/** Starts with the request deposits whose old block is removed with this slice. */
+/** Puts the deposits of requests first whose old block is removed with this slice. */
 async function firstSlice(
   tx: Tx,
   { chain, isTooSmall }: ScanReading,
@@ -328,11 +328,11 @@ const CONFIRMED_AT_ONCE = 500;
 
 async function confirm(services: Needs, tx: Tx, chainId: number, headNumber: bigint): Promise<void> {
   const due = await tx.deposits.dueConfirmed(chainId, headNumber);
-  // In the order of their requests, so the parts lock in one order too.
+  // `due` is ordered by request, so all batches lock requests in one order.
   for (let start = 0; start < due.length; start += CONFIRMED_AT_ONCE) {
-    const part = due.slice(start, start + CONFIRMED_AT_ONCE);
-    const records = await tx.requests.lockAll(part.flatMap(({ requestId }) => requestId ?? []));
-    const moves = part.flatMap(({ id, requestId }): Move[] => {
+    const batch = due.slice(start, start + CONFIRMED_AT_ONCE);
+    const records = await tx.requests.lockAll(batch.flatMap(({ requestId }) => requestId ?? []));
+    const moves = batch.flatMap(({ id, requestId }): Move[] => {
       const record = requestId === undefined ? undefined : records.get(requestId);
       return record === undefined ? [] : [{ record, event: { kind: "depositConfirmed", depositId: id } }];
     });

@@ -3,7 +3,12 @@ import { chainsAnswer } from "@causeway/wire";
 import { mismatch } from "@causeway/service-kit";
 import { expect, test } from "vitest";
 import { noChains } from "../../../../test/fakes/no-chains.ts";
-import { aConnectedNonEvmChain, bitcoin, exchange, solana } from "../../../../test/fakes/non-evm-chains.ts";
+import {
+  aConnectedNonEvmChain,
+  bitcoin,
+  hyperliquid,
+  solana,
+} from "../../../../test/fakes/non-evm-chains.ts";
 import { createChainDirectory } from "../chains/directory.adapter.ts";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import { createChainList, listChains } from "./list-chains.ts";
@@ -205,10 +210,10 @@ test("lists non-EVM chains in their own address format and without contracts", (
   expect(hypevm).toMatchObject({
     id: 1337,
     vmType: "hypevm",
-    currency: { address: exchange.perps, symbol: "USDC", decimals: 8 },
-    erc20Currencies: [{ address: exchange.spot }],
-    solverAddresses: [exchange.solver],
-    protocol: { v2: { depository: exchange.depository } },
+    currency: { address: hyperliquid.perps, symbol: "USDC", decimals: 8 },
+    erc20Currencies: [{ address: hyperliquid.spot }],
+    solverAddresses: [hyperliquid.solver],
+    protocol: { v2: { depository: hyperliquid.depository } },
     exchange: { apiUrl: "https://api.exchange.example", isTestnet: false, signingProfile: "default" },
   });
 });

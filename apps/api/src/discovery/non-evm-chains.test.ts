@@ -2,7 +2,12 @@ import { mismatch } from "@causeway/service-kit";
 import { chainHealthAnswer, chainLiquidityAnswer, currenciesAnswer, currenciesRequest } from "@causeway/wire";
 import { expect, test } from "vitest";
 import { ORIGIN, quoteWorld, usdcOn, user } from "../../../../test/fakes/quote-world.ts";
-import { aConnectedNonEvmChain, bitcoin, exchange, solana } from "../../../../test/fakes/non-evm-chains.ts";
+import {
+  aConnectedNonEvmChain,
+  bitcoin,
+  hyperliquid,
+  solana,
+} from "../../../../test/fakes/non-evm-chains.ts";
 import type { NonEvmScenario } from "../../../../test/fakes/non-evm-chains.ts";
 import { createTokenBook } from "../markets/tokens/token-book.adapter.ts";
 import { chainHealth } from "./chain-health.ts";
@@ -58,8 +63,8 @@ test("finds currencies by their own addresses and returns them in that format", 
     metadata: { isNative: true },
   });
   expect((await search({ chainIds: [EXCHANGE] })).map(({ address }) => address)).toEqual([
-    exchange.perps,
-    exchange.spot,
+    hyperliquid.perps,
+    hyperliquid.spot,
   ]);
 });
 
@@ -115,7 +120,7 @@ test("featured currencies of every chain are included in trending", () => {
     { chainId: undefined, by: "requests", limit: 100 },
   );
   expect(listed.map(({ address }) => address)).toEqual(
-    expect.arrayContaining([solana.native, bitcoin.native, exchange.spot]),
+    expect.arrayContaining([solana.native, bitcoin.native, hyperliquid.spot]),
   );
 });
 

@@ -63,15 +63,15 @@ export function fastFillRoute(
               finish: lease && { lease, answer: answers.queued },
             })
           ],
-        { errorAnswer: (thrown) => stored(withCode(answerFor(thrown))) },
+        { errorAnswer: (thrown) => toStored(withCode(answerFor(thrown))) },
       );
     },
   );
 }
 
 const answers: Readonly<Record<FastFillOutcome, StoredAnswer>> = {
-  queued: stored({ status: 200, body: { message: "Fast fill queued" } }),
-  filled: stored({ status: 200, body: { message: "Request already filled" } }),
+  queued: toStored({ status: 200, body: { message: "Fast fill queued" } }),
+  filled: toStored({ status: 200, body: { message: "Request already filled" } }),
 };
 
 function usd(value: number | string): bigint {
@@ -86,6 +86,6 @@ function withCode(standard: ErrorAnswer): OwnErrorAnswer {
   return { ...standard, body: { ...standard.body, code: standard.body.errorCode } };
 }
 
-function stored({ status, body }: { readonly status: number; readonly body: object }): StoredAnswer {
+function toStored({ status, body }: { readonly status: number; readonly body: object }): StoredAnswer {
   return { status, body: JSON.stringify(body) };
 }

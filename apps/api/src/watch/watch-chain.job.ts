@@ -287,7 +287,7 @@ function pause(ms: number, until: AbortSignal): Promise<void> {
 
 /**
  * The newest head that the endpoint serves: the announcement may come from another node, which is ahead.
- * Never below what is scanned: a lagging node is not a reorg, and a real one is announced.
+ * Never below what is scanned: a lagging node is not a reorg, and a real reorg is announced.
  */
 async function servedHead(
   reader: ChainReader,
