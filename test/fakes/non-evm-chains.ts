@@ -120,7 +120,7 @@ export function aNonEvmChain(vmType: NonEvmVmType, overrides: Partial<NonEvmChai
   };
 }
 
-export interface NonEvmStory {
+export interface NonEvmScenario {
   readonly chain?: Partial<NonEvmChain>;
   /** The solver's balance of each currency, in base units. Default: 100,000 whole units. */
   readonly balance?: bigint;
@@ -132,14 +132,14 @@ export interface NonEvmStory {
 }
 
 /** A non-EVM chain and its current state. Its adapter does nothing except what `story` defines. */
-export function aConnectedNonEvmChain(vmType: NonEvmVmType, story: NonEvmStory = {}): TransferChain {
-  const chain = aNonEvmChain(vmType, story.chain);
+export function aConnectedNonEvmChain(vmType: NonEvmVmType, scenario: NonEvmScenario = {}): TransferChain {
+  const chain = aNonEvmChain(vmType, scenario.chain);
   const texts = { svm: solana, bvm: bitcoin, hypevm: exchange }[vmType];
   const all = [chain.native, ...chain.tokens];
   const balanceOf = (address: Hex): bigint => {
     const found = all.find((one) => one.address === address);
     if (found === undefined) throw new RangeError(`${address} is not a currency of ${chain.name}`);
-    return story.balance ?? 100_000n * 10n ** BigInt(found.decimals);
+    return scenario.balance ?? 100_000n * 10n ** BigInt(found.decimals);
   };
   const unused = (): never => {
     throw new Error("unexpected call of this connection");
@@ -156,7 +156,7 @@ export function aConnectedNonEvmChain(vmType: NonEvmVmType, story: NonEvmStory =
       arrivals: unused,
       arrivalsOf: unused,
       balances: unused,
-      paymentCost: async () => story.paymentCost ?? costs[vmType],
+      paymentCost: async () => scenario.paymentCost ?? costs[vmType],
       refusalOf: async () => undefined,
       isPayment: unused,
       prepare: unused,
@@ -164,14 +164,14 @@ export function aConnectedNonEvmChain(vmType: NonEvmVmType, story: NonEvmStory =
       outcome: unused,
       onNews: () => () => undefined,
       close: async () => undefined,
-      ...story.connection,
+      ...scenario.connection,
     },
     pulse: {
       solverBalance: (currency) => ({ amount: balanceOf(currency) }),
-      paymentCost: () => story.paymentCost ?? costs[vmType],
-      lagging: () => story.lagging ?? false,
+      paymentCost: () => scenario.paymentCost ?? costs[vmType],
+      lagging: () => scenario.lagging ?? false,
       headAgeMs: () => 0,
     },
-    ...(story.users !== undefined && { users: story.users }),
+    ...(scenario.users !== undefined && { users: scenario.users }),
   });
 }

@@ -158,7 +158,7 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
         node.controls.passSlots(FINALITY_LAG / 2);
         await readArrivals(by, chainOf(by), await by.reads.nonEvmCursor(chain.id));
         await trackNonEvm(by, chainOf(by));
-        await createAddressWatch(world.watching(by), chainOf(by)).look(0n);
+        await createAddressWatch(world.watching(by), chainOf(by)).scan(0n);
         clock.forward(2_000);
         await world.work(by);
         await world.destination.mine();

@@ -16,7 +16,7 @@ import type {
 } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { openLane } from "../../apps/api/src/payments/open-lane.ts";
-import { exchangeInFill } from "../../apps/api/src/payments/fill-swap.ts";
+import { fillSwapQuoter } from "../../apps/api/src/payments/fill-swap.ts";
 import { pricingOfFill } from "../../apps/api/src/payments/fill-amount.ts";
 import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
 import { approveCall } from "./execution-world.ts";
@@ -137,8 +137,8 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
     const { currency, paidFrom } = to;
     const { routed } = world.services.quotePolicy.gas;
     const swap =
-      paidFrom && exchangeInFill(world.services.liquidity, destination.chain, { paidFrom, currency }, routed);
-    const facts = { toContract: false, exchange: swap };
+      paidFrom && fillSwapQuoter(world.services.liquidity, destination.chain, { paidFrom, currency }, routed);
+    const facts = { toContract: false, swapQuoter: swap };
     const pricing = await pricingOfFill(world.services, terms, { origin, destination }, deposited, facts);
     return forward(deposited, pricing.facts).output;
   };

@@ -95,11 +95,13 @@ export function createSharedArrivals(
     arrivals: async (cursor, checked) =>
       await order.run(async (index) => {
         const arrivals = await connectionAt(index).arrivals(cursor);
-        if (!isTrusted && arrivals.cursor !== cursor) {
-          const isPlausible = await reach.isPlausible(arrivals.upTo.number);
-          if (isPlausible === undefined && cursor !== undefined) return unknownReach(cursor, arrivals);
-          if (isPlausible !== true)
-            throw inconsistent(QUESTION, `no quorum of endpoints is near block ${arrivals.upTo.number}`);
+        if (!isTrusted) {
+          const { number, timestamp } = arrivals.upTo;
+          const isPlausible = await reach.isPlausible(arrivals.upTo);
+          if (isPlausible === undefined && cursor !== undefined && arrivals.cursor !== cursor)
+            return unknownReach(cursor, arrivals);
+          if (isPlausible === false || (isPlausible === undefined && cursor === undefined))
+            throw inconsistent(QUESTION, `no quorum of endpoints is near block ${number} at ${timestamp} s`);
         }
         order.noteRead(index, arrivals.upTo.number);
         // The transactions that were read count; the next reading uses another endpoint.

@@ -18,7 +18,7 @@ import type { DepositRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { unitInMemory } from "./appraise.ts";
-import { forcedCharge } from "./forced-charge.ts";
+import { chargeOrOwe } from "./charge-or-owe.ts";
 import { creditEntries, debitEntries } from "./credit-entries.ts";
 import { debitKey, releaseHold, returnPermanent } from "./move-hold.ts";
 import { addExposure, spreadOf } from "../markets/index.ts";
@@ -187,7 +187,7 @@ async function coverOf(services: CoverServices, tx: Tx, covering: CoveredFill): 
   return {
     surplus,
     beyond,
-    shortfall: (book) => (usd === 0n ? [] : forcedCharge(services, book, usd, "fronted").entries),
+    shortfall: (book) => (usd === 0n ? [] : chargeOrOwe(services, book, usd, "fronted").entries),
   };
 }
 

@@ -3,7 +3,7 @@ import { decideHold, mergeEntries } from "@causeway/domain";
 import type { HoldRecord, WalletBook } from "./ledger.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { forcedCharge } from "./forced-charge.ts";
+import { chargeOrOwe } from "./charge-or-owe.ts";
 import { creditEntries } from "./credit-entries.ts";
 
 type HoldServices = Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">;
@@ -95,7 +95,7 @@ async function debit(
   { usd, atMs }: { readonly usd: bigint; readonly atMs: number },
 ): Promise<void> {
   const { wallet, requestId } = hold;
-  const { entries, owedUsd } = forcedCharge(services, book, usd, "fronted");
+  const { entries, owedUsd } = chargeOrOwe(services, book, usd, "fronted");
   if (owedUsd > 0n) tx.events.alarm("app_balance_owed", { wallet, requestId, owedUsd });
   if (entries.length > 0)
     await tx.ledger.post(

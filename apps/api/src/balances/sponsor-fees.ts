@@ -101,7 +101,7 @@ export async function followSponsorship(
   const paidUsd = usedUsd < known.usd ? usedUsd : known.usd;
   const payer = { requestId, wallet: sponsorship.wallet };
   await payFees(services, tx, payer, { usd: paidUsd }, `fees:${requestId}:burnt:${known.round}`, "fees");
-  await tx.fillBurns.charged(requestId, { paidUsd, usedUsd });
+  await tx.fillBurns.noteCharged(requestId, { paidUsd, usedUsd });
 }
 
 async function release(

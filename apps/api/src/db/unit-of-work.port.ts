@@ -294,7 +294,9 @@ export interface SendWrites {
    * Whether the transaction already counts for a request, or the request has its payment: `same` for this
    * very pair.
    */
-  taken(send: Pick<SendRecord, "chainId" | "txHash" | "requestId">): Promise<"free" | "same" | "taken">;
+  assignmentOf(
+    send: Pick<SendRecord, "chainId" | "txHash" | "requestId">,
+  ): Promise<"free" | "same" | "assigned">;
   /** How many other pending transactions of this sender are tracked on the chain. */
   followedOf(send: Pick<SendRecord, "chainId" | "sender" | "txHash">): Promise<number>;
   /** Tracks a reported transaction. Repeating it has no effect. */

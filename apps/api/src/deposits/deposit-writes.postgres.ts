@@ -455,5 +455,5 @@ export async function unrecordedDeposits<Sighting extends DepositSighting>(
     unknown: sightings.map(({ isAttestabilityUnknown }) => isAttestabilityUnknown === true),
   });
   const positions = new Set(rows.map(({ n }) => n - 1));
-  return sightings.filter((_, at) => positions.has(at));
+  return sightings.filter((_, index) => positions.has(index));
 }

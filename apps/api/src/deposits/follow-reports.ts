@@ -36,10 +36,10 @@ export async function followReports(
     reads.sendReports(chainId, after, TURN),
   ]);
   const due = new Map([...fresh, ...turn].map((send) => [`${send.txHash} ${send.requestId}`, send]));
-  const looks = await Promise.allSettled(
+  const results = await Promise.allSettled(
     [...due.values()].map((send) => followReport(services, connected, trail, send)),
   );
-  const fault = looks.find((look) => look.status === "rejected");
+  const fault = results.find((result) => result.status === "rejected");
   if (fault !== undefined) services.events.fault("chain_fault", fault.reason, { chain });
   return turn.length < TURN ? undefined : turn.at(-1);
 }
@@ -65,16 +65,16 @@ export async function isCanonical(
 ): Promise<boolean> {
   const [lowest] = trail;
   // Blocks older than the trail are not in memory: ask the node for the canonical block.
-  const below = lowest !== undefined && receipt.blockNumber < lowest.number;
-  const canonical = below
+  const isBelowTrail = lowest !== undefined && receipt.blockNumber < lowest.number;
+  const canonical = isBelowTrail
     ? (await connection.reader.block(receipt.blockNumber))?.hash
     : trail.find(({ number }) => number === receipt.blockNumber)?.hash;
   return canonical === receipt.blockHash;
 }
 
 /**
- * Counts a mined transaction as the payment of its request. One that reverted or paid less than promised is
- * forgotten: the request stays open for another.
+ * Counts a mined transaction as the payment of its request. A transaction that reverted or paid less than
+ * quoted is forgotten: the request stays open for another payment.
  */
 export async function countReport(
   services: TransitionServices,

@@ -55,9 +55,9 @@ async function recheck(
   ]);
   const seenAtMs = services.clock.nowMs();
   const reading = { chain, headNumber: head.number, seenAtMs, isTooSmall: tooSmallOn(services, connected) };
-  let left: readonly DepositFact[] = facts;
+  let remaining: readonly DepositFact[] = facts;
   do {
-    const { now, later } = sliceDeposits(left, reading.isTooSmall);
+    const { now, later } = sliceDeposits(remaining, reading.isTooSmall);
     const isLast = later.length === 0;
     const missed = await services.uow.run(async (tx): Promise<readonly MovedDeposit[] | undefined> => {
       const cursor = await tx.trail.lockCursor(chain.id);
@@ -68,13 +68,13 @@ async function recheck(
       await actOnDeposits(services, tx, reading, moved);
       if (isLast && isHome) await creditDueTopUps(services, tx, head.number);
       if (isLast) await tx.trail.setRechecked(chain.id, range.to);
-      // The others were known and only changed their attestability.
+      // All other deposits were known, and only their attestability changed.
       return moved.filter(({ deposit }) => deposit.seenAtMs === seenAtMs);
     });
     if (missed === undefined) return;
     alarmMissed(services, reading, missed);
-    left = later;
-  } while (left.length > 0);
+    remaining = later;
+  } while (remaining.length > 0);
 }
 
 /** One alarm per deposit, but one per transaction for all that are too small to be refunded. */

@@ -47,10 +47,10 @@ export function transactionsSingleRoute(
 
 /** Hash of the transaction that was really mined: a wallet that replaced it reports both. */
 function txHashIn(tx: string): string {
-  const read = singleTransaction.safeParse(parseJson(tx));
-  if (!read.success) throw badTx("must be the JSON text of an object whose txHash is a transaction id");
-  const txHash = read.data.replacementTxHash ?? read.data.txHash;
-  if (txHash === undefined) throw badTx("must contain txHash or replacementTxHash");
+  const parsed = singleTransaction.safeParse(parseJson(tx));
+  if (!parsed.success) throw invalidTx("must be the JSON text of an object whose txHash is a transaction id");
+  const txHash = parsed.data.replacementTxHash ?? parsed.data.txHash;
+  if (txHash === undefined) throw invalidTx("must contain txHash or replacementTxHash");
   return txHash;
 }
 
@@ -58,9 +58,9 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw badTx("must be JSON text");
+    throw invalidTx("must be JSON text");
   }
 }
 
-const badTx = (reason: string): ServiceError =>
+const invalidTx = (reason: string): ServiceError =>
   new ServiceError("INVALID_REQUEST", `tx ${reason}`, { field: "tx" });

@@ -3,7 +3,7 @@ import { chainHealthAnswer, chainLiquidityAnswer, currenciesAnswer, currenciesRe
 import { expect, test } from "vitest";
 import { ORIGIN, quoteWorld, usdcOn, user } from "../../../../test/fakes/quote-world.ts";
 import { aConnectedNonEvmChain, bitcoin, exchange, solana } from "../../../../test/fakes/non-evm-chains.ts";
-import type { NonEvmStory } from "../../../../test/fakes/non-evm-chains.ts";
+import type { NonEvmScenario } from "../../../../test/fakes/non-evm-chains.ts";
 import { createTokenBook } from "../markets/tokens/token-book.adapter.ts";
 import { chainHealth } from "./chain-health.ts";
 import { chainLiquidity } from "./chain-liquidity.ts";
@@ -18,7 +18,7 @@ const SOLANA = 792_703_809;
 const BITCOIN = 8_253_038;
 const EXCHANGE = 1_337;
 
-function worldOf(svm: NonEvmStory = {}) {
+function worldOf(svm: NonEvmScenario = {}) {
   const world = quoteWorld({
     nonEvmChains: [
       aConnectedNonEvmChain("svm", { users: { balance: async () => 5_000_000n }, ...svm }),

@@ -77,7 +77,8 @@ test("answers a failure with its status, code and data", async () => {
 });
 
 test("refuses a missing signature or an invalid body before calling the use case", async () => {
-  const executePermit: Overrides["executePermit"] = () => Promise.reject(new Error("it was asked"));
+  const executePermit: Overrides["executePermit"] = () =>
+    Promise.reject(new Error("the use case was called"));
   for (const [body, query] of [
     [{ kind: "permit2", requestId }, ""],
     [{ kind: "permit2", requestId }, "signature=zz"],

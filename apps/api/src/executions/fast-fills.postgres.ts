@@ -41,15 +41,15 @@ const add = defineWrite("fast_fill_add", (db, p: Params<Pick<typeof fastFills.$i
   }),
 );
 
-interface Id extends Record<string, unknown> {
+interface ByRequest extends Record<string, unknown> {
   readonly requestId: RequestId;
 }
-const find = defineQuery("fast_fill_find", (db, { requestId }: Params<Id>) =>
+const find = defineQuery("fast_fill_find", (db, { requestId }: Params<ByRequest>) =>
   db.select().from(fastFills).where(eq(fastFills.requestId, requestId)),
 );
 const setCover = defineWrite(
   "fast_fill_set_cover",
-  (db, p: Params<Id & { readonly state: CoverState; readonly moves: number }>) =>
+  (db, p: Params<ByRequest & { readonly state: CoverState; readonly moves: number }>) =>
     db
       .update(fastFills)
       .set({
@@ -59,13 +59,15 @@ const setCover = defineWrite(
       })
       .where(eq(fastFills.requestId, p.requestId)),
 );
-const setSpent = defineWrite("fast_fill_set_spent", (db, p: Params<Id & { readonly usd: bigint }>) =>
+const setSpent = defineWrite("fast_fill_set_spent", (db, p: Params<ByRequest & { readonly usd: bigint }>) =>
   db.update(fastFills).set({ spentUsd: p.usd }).where(eq(fastFills.requestId, p.requestId)),
 );
-const setDebited = defineWrite("fast_fill_set_debited", (db, p: Params<Id & { readonly usd: bigint }>) =>
-  db.update(fastFills).set({ debitedUsd: p.usd }).where(eq(fastFills.requestId, p.requestId)),
+const setDebited = defineWrite(
+  "fast_fill_set_debited",
+  (db, p: Params<ByRequest & { readonly usd: bigint }>) =>
+    db.update(fastFills).set({ debitedUsd: p.usd }).where(eq(fastFills.requestId, p.requestId)),
 );
-interface Reverted extends Id {
+interface Reverted extends ByRequest {
   readonly slotId: string;
   readonly usd: bigint;
   readonly atMs: number;
@@ -76,8 +78,10 @@ const setReverted = defineWrite("fast_fill_set_reverted", (db, p: Params<Reverte
     .set({ revertedSlotId: text`${p.slotId}`, revertedGasUsd: p.usd, revertedAtMs: p.atMs })
     .where(eq(fastFills.requestId, p.requestId)),
 );
-const setRevertedCharged = defineWrite("fast_fill_set_reverted_charged", (db, { requestId }: Params<Id>) =>
-  db.update(fastFills).set({ revertedGasCharged: true }).where(eq(fastFills.requestId, requestId)),
+const setRevertedCharged = defineWrite(
+  "fast_fill_set_reverted_charged",
+  (db, { requestId }: Params<ByRequest>) =>
+    db.update(fastFills).set({ revertedGasCharged: true }).where(eq(fastFills.requestId, requestId)),
 );
 // Reverted fills count as soon as they are mined; otherwise, an app could request many before the first is
 // final.
@@ -119,7 +123,7 @@ const addOrigin = defineWrite(
       requestId,
       txHash,
       reportedAtMs,
-    }: Params<Id & { readonly txHash: TxHash; readonly reportedAtMs: number }>,
+    }: Params<ByRequest & { readonly txHash: TxHash; readonly reportedAtMs: number }>,
   ) => db.insert(originTransactions).values({ requestId, txHash, reportedAtMs }).onConflictDoNothing(),
 );
 

@@ -5,7 +5,7 @@ import { boolean, index, integer, pgTable, text } from "drizzle-orm/pg-core";
 import { int8, json, uint } from "../db/columns.tables.ts";
 
 /**
- * Calls that the service sends for users, written when accepted: what was asked, its price, and who pays.
+ * Calls that the service sends for users, written when accepted: what was requested, its price, and who pays.
  * One per request.
  */
 export const executions = pgTable(

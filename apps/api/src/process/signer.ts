@@ -22,7 +22,7 @@ import { metricsAccess } from "../http/metrics-access.ts";
 import { typed } from "../http/typed.route.ts";
 import { keyOrderSigner } from "../requests/signing/key-order-signer.ts";
 import { isServed } from "../payments/limited-signing/record-lock.adapter.ts";
-import { recordCheck } from "../payments/limited-signing/record-check.ts";
+import { checkRecord } from "../payments/limited-signing/record-check.ts";
 import { openSigningRecord } from "../payments/limited-signing/signing-record.adapter.ts";
 import type { SigningRecord } from "../payments/limited-signing/signing-rules.port.ts";
 import { signTransactionRoute } from "../payments/limited-signing/sign-transaction.route.ts";
@@ -113,11 +113,11 @@ async function openRecord(
 
 async function readinessOf(record: SigningRecord | undefined): Promise<ReadinessAnswer> {
   if (record === undefined) return { ready: true, chains: {}, checks: {} };
-  const { ready, detail } = await recordCheck(record);
+  const { ready, detail } = await checkRecord(record);
   return { ready, chains: {}, checks: { signingRecord: detail } };
 }
 
-/** @throws StartProblem when the place is taken */
+/** @throws StartProblem if another process listens there, or listening fails */
 async function listenAt(server: FastifyInstance, place: SignerPlace): Promise<string> {
   if (place.kind === "port") return await listenOn(server, { ...place, portName: "ORDER_SIGNER_URL" });
   const { path } = place;
@@ -128,13 +128,13 @@ async function listenAt(server: FastifyInstance, place: SignerPlace): Promise<st
   // A process that was killed leaves its socket behind.
   await unlink(path).catch(() => undefined);
   // The socket must be private from the start: any process that can connect can have orders signed.
-  const before = process.umask(0o177);
+  const previousMask = process.umask(0o177);
   try {
     return await server.listen({ path });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
     throw new StartProblem(`ORDER_SIGNER_URL: cannot listen on ${path} (${code})`, { cause: error });
   } finally {
-    process.umask(before);
+    process.umask(previousMask);
   }
 }

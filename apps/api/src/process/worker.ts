@@ -82,7 +82,7 @@ export async function startWorker(
   const reconciling = { ...context, queuedLegs };
   const addresses = await startDepositAddresses(reconciling);
   const locks = startLeaderLocks(context);
-  startWatchers(paying, locks.lead, addresses.watch, addresses.look);
+  startWatchers(paying, locks.lead, addresses.watch, addresses.check);
   const settling = startSettlement(paying, locks.lead);
   const webhooks = startWebhooks(context);
 

@@ -58,10 +58,10 @@ test("refuses a price with the same error as a quote", async () => {
 });
 
 test("the older of the two quote routes points to the newer one", async () => {
-  const ask = async (url: string) => await app.inject({ method: "POST", url, payload: aQuoteBody });
-  expect((await ask("/quote")).headers).toMatchObject({
+  const post = async (url: string) => await app.inject({ method: "POST", url, payload: aQuoteBody });
+  expect((await post("/quote")).headers).toMatchObject({
     deprecation: "@1793491200",
     link: expect.stringContaining('</quote/v2>; rel="successor-version"'),
   });
-  expect((await ask("/quote/v2")).headers).not.toHaveProperty("deprecation");
+  expect((await post("/quote/v2")).headers).not.toHaveProperty("deprecation");
 });

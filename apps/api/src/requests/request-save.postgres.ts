@@ -22,7 +22,7 @@ import { webhookDeliveries, webhookEndpoints } from "../push/webhooks.tables.ts"
 import {
   listRemembered,
   listRequests,
-  newlyListed,
+  toNewlyListed,
   type NewlyListed,
   selectUnlisted,
   UNLISTED,
@@ -126,7 +126,7 @@ export function deliveriesOfEvent(atMs: SQL): SQL {
     where ${webhookEndpoints.deletedAtMs} is null and ${apiKeys.revokedAtMs} is null and not e.only_final returning ${id}`;
 }
 
-interface Saved extends Record<string, unknown> {
+interface SaveParams extends Record<string, unknown> {
   readonly requestIds: readonly RequestId[];
   readonly rows: string;
   readonly atMs: number;
@@ -136,25 +136,25 @@ interface Saved extends Record<string, unknown> {
  * Saves states and, in the same statement, the client-visible statuses that changed. Returns the requests
  * that enter history with this change. The sequence counts under the lock of the request, so it follows the
  * order of commits.
- * @param hasHashes false: no hash is given. Each part of a statement costs time even if it changes nothing
+ * @param hasHashes false: omits the parts for hashes, because each part costs time even if it changes nothing
  */
 const defineSave = (name: string, hasHashes: boolean) => {
-  const hashesOr = (given: SQL, kept: SQL): SQL => (hasHashes ? given : kept);
+  const ifHashes = (withHashes: SQL, withoutHashes: SQL): SQL => (hasHashes ? withHashes : withoutHashes);
   return defineSql(
     name,
     UNLISTED,
-    (p: Params<Saved>) => text`
+    (p: Params<SaveParams>) => text`
     with given as materialized (select * from ${recordset(p.rows, hasHashes ? SAVED : SAVED_STATE)}),
     before as materialized (
-      select given.*, ${requests.statusSeq}, ${isStateChanged}${hashesOr(text` or ${areHashesChanged}`, text``)} as status_changed,
-        ${hashesOr(text`${areHashesChanged} as hashes_changed,`, text``)} ${requests.final} <> given.final as final_changed
+      select given.*, ${requests.statusSeq}, ${isStateChanged}${ifHashes(text` or ${areHashesChanged}`, text``)} as status_changed,
+        ${ifHashes(text`${areHashesChanged} as hashes_changed,`, text``)} ${requests.final} <> given.final as final_changed
       from ${requests} join given on given.request_id = ${requests.requestId}
       -- The planner knows how few ids an array has, and uses the index however small the table was.
       where ${requests.requestId} = any(${p.requestIds}::text[])),
     saved as (
       update ${requests} set ${nameOf(requests.state)} = b.state, ${nameOf(requests.failReason)} = b.fail_reason,
         ${nameOf(requests.refundFailReason)} = b.refund_fail_reason, ${nameOf(requests.final)} = b.final,
-        ${hashesOr(
+        ${ifHashes(
           text`${nameOf(requests.inTxHashes)} = coalesce(b.in_tx_hashes, ${requests.inTxHashes}),
         ${nameOf(requests.txHashes)} = coalesce(b.tx_hashes, ${requests.txHashes}),
         ${nameOf(requests.refundTxHashes)} = coalesce(b.refund_tx_hashes, ${requests.refundTxHashes}),`,
@@ -167,7 +167,7 @@ const defineSave = (name: string, hasHashes: boolean) => {
         ${nameOf(requests.statusSeq)} = ${requests.statusSeq} + (b.status_changed or b.final_changed)::integer
       from before b
       where ${requests.requestId} = b.request_id and ${requests.requestId} = any(${p.requestIds}::text[])
-      returning ${requests}.*, b.status_seq as seq_before, b.status_changed${hashesOr(text`, b.hashes_changed`, text``)}),
+      returning ${requests}.*, b.status_seq as seq_before, b.status_changed${ifHashes(text`, b.hashes_changed`, text``)}),
     event as (
       ${insertStatusEvents(text`saved as ${requests} where ${requests.statusSeq} > ${requests}.seq_before`, {
         atMs: text`${requests.updatedAtMs}`,
@@ -179,7 +179,7 @@ const defineSave = (name: string, hasHashes: boolean) => {
       ${storeAnnouncements(text`
       select ${text.raw(`'${STATUS_CHANNEL}'`)}, concat(request_id, ' ', seq, ' ', key_id) from event
       union all select ${text.raw(`'${WEBHOOK_CHANNEL}'`)}, '' where exists (select from delivered)`)}),
-    ${updateListed(text`saved`)}${hashesOr(
+    ${updateListed(text`saved`)}${ifHashes(
       text`,
     moved as (select * from saved where hashes_changed),
     ${updateTransactions(text`moved`)}`,
@@ -206,7 +206,7 @@ const saveInternal = defineSqlWrite(
 /**
  * Saves locked requests, each at most once, and announces the changes to followers. In a transaction it waits
  * like {@link defineWrite}.
- * @param memory of this process, for requests that enter history. Absent: names are read
+ * @param memory of this process, for requests that enter history. Absent: names are read from the database
  */
 export async function saveRequests(
   sql: Sql,
@@ -215,10 +215,10 @@ export async function saveRequests(
   memory?: NameMemory,
 ): Promise<void> {
   const internal = saves.filter(isInternalOnly);
-  const seen = saves.filter((save) => !isInternalOnly(save));
+  const visible = saves.filter((save) => !isInternalOnly(save));
   await sentTogether([
     ...(internal.length > 0 ? [saveStateNames(sql, internal, atMs)] : []),
-    ...(seen.length > 0 ? [untilWritten(sql, saveAndList(sql, seen, atMs, memory))] : []),
+    ...(visible.length > 0 ? [untilWritten(sql, saveAndList(sql, visible, atMs, memory))] : []),
   ]);
 }
 
@@ -253,15 +253,15 @@ async function saveAndList(
       : rowsJson(SAVED_STATE, saves.map(savedState)),
     atMs,
   });
-  const entering = saves.flatMap(enteringOf);
-  const listed = listRemembered(sql, entering, memory);
-  const [unlisted] = await sentTogether([saved, listed ?? Promise.resolve()]);
-  const done = new Set(listed && entering.map(({ terms }) => terms.requestId));
-  const left = unlisted.map(newlyListed).filter(({ terms }) => !done.has(terms.requestId));
-  await listRequests(sql, left, memory);
+  const entering = saves.flatMap(newlyListedOf);
+  const listing = listRemembered(sql, entering, memory);
+  const [unlisted] = await sentTogether([saved, listing ?? Promise.resolve()]);
+  const listedIds = new Set(listing && entering.map(({ terms }) => terms.requestId));
+  const remaining = unlisted.map(toNewlyListed).filter(({ terms }) => !listedIds.has(terms.requestId));
+  await listRequests(sql, remaining, memory);
 }
 
-function enteringOf({ enters, state }: RequestSave): NewlyListed[] {
+function newlyListedOf({ enters, state }: RequestSave): NewlyListed[] {
   return enters === undefined
     ? []
     : [{ terms: enters, state: state.name, isFastFill: state.front !== "none" }];

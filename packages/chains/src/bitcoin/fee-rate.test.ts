@@ -32,6 +32,15 @@ test.each<[string, readonly [Estimate, ...Estimate[]], bigint]>([
     2_900n,
   ],
   ["one of three nodes and the explorer invent a high fee", [400_000n, 3_000n, 400_000n, 3_000n], 3_000n],
+  ["the explorer invents a high fee, and one of two nodes is down", [400_000n, 3_000n, networkFault], 9_000n],
+  [
+    "the explorer invents a high fee, and one of two nodes has no estimate",
+    [400_000n, undefined, 3_000n],
+    9_000n,
+  ],
+  ["one of two nodes invents a high fee, and the explorer is down", [networkFault, 400_000n, 3_000n], 9_000n],
+  ["fees rise while one of two nodes is down", [40_000n, 30_000n, networkFault], 40_000n],
+  ["fees rise while the explorer is down", [networkFault, 30_000n, 40_000n], 40_000n],
   ["below what nodes relay", [1n, 3_000n], 1_000n],
   ["above the maximum", [900_000n, 900_000n], 500_000n],
 ])("the lowest estimate counts, within limits: %s", async (_, answers, expected) => {
@@ -40,7 +49,7 @@ test.each<[string, readonly [Estimate, ...Estimate[]], bigint]>([
 
 test.each<[string, readonly [Estimate, ...Estimate[]]]>([
   ["all sources are down", [networkFault, networkFault]],
-  ["the explorer is down, and the node has no estimate", [networkFault, undefined]],
+  ["the explorer is networkFault, and the node has no estimate", [networkFault, undefined]],
   ["the explorer has no estimate, and the node is down", [undefined, networkFault]],
 ])("a fault is never taken for a low fee rate: %s", async (_, answers) => {
   await expect(rateOf(...answers)).rejects.toBe(networkFault);

@@ -182,16 +182,18 @@ export function depositAddressReads(sql: Sql): DepositAddressReads {
       const [row] = await findByRequest(sql, { requestId });
       return row && addressOf(row);
     },
-    active: async (sinceMs, limit, on) =>
-      (await active(sql, { chainId: on ?? null, sinceMs, limit })).map(addressOf),
+    active: async (sinceMs, limit, nonEvmChainId) =>
+      (await active(sql, { chainId: nonEvmChainId ?? null, sinceMs, limit })).map(addressOf),
     undecided: async (chainId, limit) => (await undecided(sql, { chainId, limit })).map(addressOf),
-    waiting: async (after, limit, on) =>
-      (await waiting(sql, { chainId: on ?? null, after, limit })).map(addressOf),
-    quiet: async (after, limit, on) =>
-      (await inOrder(sql, { chainId: on ?? null, after, limit })).map(addressOf),
-    funds: async (chainId, of) => (await fundsOn(sql, { chainId, addresses: of })).map(fundsOf),
+    waiting: async (after, limit, nonEvmChainId) =>
+      (await waiting(sql, { chainId: nonEvmChainId ?? null, after, limit })).map(addressOf),
+    quiet: async (after, limit, nonEvmChainId) =>
+      (await inOrder(sql, { chainId: nonEvmChainId ?? null, after, limit })).map(addressOf),
+    funds: async (chainId, watchedAddresses) =>
+      (await fundsOn(sql, { chainId, addresses: watchedAddresses })).map(fundsOf),
     fundsAt: async (address) => (await fundsAt(sql, { address })).map(fundsOf),
-    underWay: async (chainId, of, balanceBlock) => await sumUnderWay(sql, chainId, of, balanceBlock),
+    underWay: async (chainId, watchedAddresses, balanceBlock) =>
+      await sumUnderWay(sql, chainId, watchedAddresses, balanceBlock),
     async sweep(id) {
       const [row] = await sweep(sql, { id });
       return row && sweepOf(row);

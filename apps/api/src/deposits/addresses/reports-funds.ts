@@ -9,22 +9,22 @@ import { returnFacts } from "./return-facts.ts";
 export async function reportsFunds(
   services: AddressServices,
   connected: RequestEnd,
-  at: DepositAddress | undefined,
-): Promise<(found: FoundFunds) => Promise<boolean>> {
-  const first = at && (await services.reads.request(at.requestId));
-  return async (found) =>
+  depositAddress: DepositAddress | undefined,
+): Promise<(funds: FoundFunds) => Promise<boolean>> {
+  const first = depositAddress && (await services.reads.request(depositAddress.requestId));
+  return async (funds) =>
     first !== undefined &&
-    concernsRequest({ quoted: first.terms.origin }, found, {
-      isListed: services.chains.currency(found.chainId, found.currency) !== undefined,
-      isDust: await isDust(services, connected, found),
+    concernsRequest({ quoted: first.terms.origin }, funds, {
+      isListed: services.chains.currency(funds.chainId, funds.currency) !== undefined,
+      isDust: await isDust(services, connected, funds),
     });
 }
 
 /** Without a price nothing counts as dust: a request's funds must not be overlooked. */
-async function isDust(services: AddressServices, connected: RequestEnd, found: FoundFunds): Promise<boolean> {
+async function isDust(services: AddressServices, connected: RequestEnd, funds: FoundFunds): Promise<boolean> {
   try {
-    const { isPriced, isWorthMoving } = await returnFacts(services, connected, found);
-    return isPriced && !isWorthMoving(found.amount);
+    const { isPriced, isWorthMoving } = await returnFacts(services, connected, funds);
+    return isPriced && !isWorthMoving(funds.amount);
   } catch (error) {
     if (error instanceof ServiceError) return false;
     throw error;

@@ -22,7 +22,7 @@ export function transferAddresses(connected: ConnectedNonEvmChain): ChainAddress
   return {
     mover: { kind: "solver", connected },
     isEnabled: depositAddresses !== undefined,
-    onlyOn: chain.id,
+    onlyChainId: chain.id,
     makesSeveralDeposits: isProgram,
     // The inputs of its derivation are checked before each sweep.
     has: ({ quoted }) => depositAddresses !== undefined && quoted.chainId === chain.id,
@@ -38,7 +38,7 @@ export function transferAddresses(connected: ConnectedNonEvmChain): ChainAddress
       depositAddresses === undefined
         ? { atBlock: 0n, held: [] }
         : await heldAt({ reads }, connected, depositAddresses, addresses, currencies),
-    lookBlock: async () => (await depositAddresses?.newest())?.number,
+    scanBlock: async () => (await depositAddresses?.newest())?.number,
     sweepCall: ({ amount, excess, orderId }, { key }) => ({
       to: chain.depository,
       data: isProgram
@@ -57,7 +57,7 @@ export function transferAddresses(connected: ConnectedNonEvmChain): ChainAddress
   };
 }
 
-/** Sweeps of an address that are not final, as the connection asks for them. */
+/** Sweeps that are not final, by the `key.id` of their address. */
 export async function sweepsUnderWay(
   { reads }: Needs,
   { chain, connection }: Pick<ConnectedNonEvmChain, "chain" | "connection">,
@@ -65,14 +65,14 @@ export async function sweepsUnderWay(
   const slots = await reads.unsettledSlots(chain.id, connection.solver);
   const sweeps = slots.filter(({ leg }) => leg.kind === "sweep");
   return new Map(
-    [...Map.groupBy(sweeps, ({ call }) => readSweepData(call.data).key.id)].map(([keyId, own]) => [
+    [...Map.groupBy(sweeps, ({ call }) => readSweepData(call.data).key.id)].map(([keyId, slotsOfKey]) => [
       keyId,
-      own.map(underWay),
+      slotsOfKey.map(toUnsettledSweep),
     ]),
   );
 }
 
-function underWay({ attempts, state, minedAttempt }: Slot): UnsettledSweep {
+function toUnsettledSweep({ attempts, state, minedAttempt }: Slot): UnsettledSweep {
   const mined = state === "mined" ? attempts.find(({ n }) => n === minedAttempt) : undefined;
   return { raws: attempts.map(({ raw }) => raw), minedTxId: mined?.txHash };
 }
@@ -96,6 +96,8 @@ async function heldAt(
     id === undefined || JSON.stringify(before.get(id)) === JSON.stringify(after.get(id));
   return {
     atBlock,
-    held: held.map((one) => (isSame(keys.get(one.account)) ? one : { ...one, amount: undefined })),
+    held: held.map((balance) =>
+      isSame(keys.get(balance.account)) ? balance : { ...balance, amount: undefined },
+    ),
   };
 }

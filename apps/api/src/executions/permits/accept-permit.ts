@@ -45,9 +45,9 @@ async function accept(
     const nowMs = services.clock.nowMs();
     const current = await tx.requests.lock(requestId);
     if (current === undefined || !acceptsExecution(current.state, false)) {
-      const known = await tx.executions.lock(requestId);
+      const existing = await tx.executions.lock(requestId);
       // The same signature arrived twice concurrently: the other call has accepted it.
-      if (known?.keyId === execution.keyId && known.questionHash === execution.questionHash) return;
+      if (existing?.keyId === execution.keyId && existing.questionHash === execution.questionHash) return;
       throw new ServiceError(
         "INVALID_REQUEST",
         `Request ${requestId} is already being executed with another signature`,

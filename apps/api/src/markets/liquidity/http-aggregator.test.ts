@@ -7,7 +7,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { aggregatorKey, settler, startAggregator } from "../../../../../test/support/aggregator-server.ts";
 import type { LiquiditySource, SwapAnswer, SwapQuestion } from "./liquidity.port.ts";
 import { createCombinedLiquidity } from "./combined-liquidity.adapter.ts";
-import { exchangeInFill } from "../../payments/fill-swap.ts";
+import { fillSwapQuoter } from "../../payments/fill-swap.ts";
 import { createHttpAggregator } from "./http-aggregator.adapter.ts";
 
 const account = (byte: string): Address => `0x${byte.repeat(20)}`;
@@ -278,16 +278,16 @@ test("never queries aggregators for a fill, regardless of earlier answers", asyn
   const own = { kind: "uniswap-v2", name: "pools", factory: account("e2"), feeBps: 30 } as const;
   const liquidity = { wrappedNative: account("e1"), connectors: [], sources: [own] };
   const inFill = (source: LiquiditySource) =>
-    exchangeInFill(source, { id: chainId, liquidity }, { paidFrom: tokenIn, currency: tokenOut }, routed);
+    fillSwapQuoter(source, { id: chainId, liquidity }, { paidFrom: tokenIn, currency: tokenOut }, routed);
   const source = createCombinedLiquidity(pools(1n), [anAggregator()]);
   expect(await source.exactIn(external, 1_000n)).toMatchObject({ source: "aggregator", amountOut: 1_999n });
   for (const buyAmount of ["1", "1000000000"]) {
     server.requestedPaths.length = 0;
     server.change = { buyAmount, minBuyAmount: "1" };
-    expect(await inFill(source).buys(1_000n)).toMatchObject({ amountOut: 1_000n });
+    expect(await inFill(source).quoteExactIn(1_000n)).toMatchObject({ amountOut: 1_000n });
     // If the pools have no answer either, the fill waits or the deposit is refunded.
     expect(
-      await inFill(createCombinedLiquidity(pools(undefined), [anAggregator()])).buys(1_000n),
+      await inFill(createCombinedLiquidity(pools(undefined), [anAggregator()])).quoteExactIn(1_000n),
     ).toBeUndefined();
     expect(server.requestedPaths).toEqual([]);
   }

@@ -1,7 +1,7 @@
 import { isHttpFault } from "@causeway/chains";
 import type { TransferChain } from "../../chains/chains.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
-import { type Case, advanceSlots } from "../advance-slots.ts";
+import { type SlotCase, advanceSlots } from "../advance-slots.ts";
 import { payerOf } from "../payers/index.ts";
 import { observeTransfer, transferLane } from "../payers/transfer.ts";
 
@@ -21,7 +21,7 @@ export async function trackNonEvm(services: WorkerServices, connected: TransferC
   const slots = await services.reads.unsettledSlots(chain.id, connection.solver);
   const faults: unknown[] = [];
   for (let at = 0; at < slots.length; at += AT_ONCE) {
-    const cases: Case[] = [];
+    const cases: SlotCase[] = [];
     await Promise.all(
       slots.slice(at, at + AT_ONCE).map(async (slot) => {
         try {

@@ -11,7 +11,7 @@ interface ServerFacts {
 }
 
 /** A server, and how to sign in to it. */
-type Target = Pick<SentinelPlace, "login" | "isTls"> & { readonly at: RedisNode | string };
+type Target = Pick<SentinelPlace, "login" | "isTls"> & { readonly server: RedisNode | string };
 
 /** Reads `INFO` and the time of a server. @throws when it does not answer or refuses the password */
 export async function readRedis(target: Target): Promise<ServerFacts> {
@@ -20,7 +20,7 @@ export async function readRedis(target: Target): Promise<ServerFacts> {
 
 /** The server at a URL as a target. */
 export function urlTarget({ url, login }: Extract<RedisPlace, { readonly kind: "url" }>): Target {
-  return { at: url.reveal(), login, isTls: false };
+  return { server: url.reveal(), login, isTls: false };
 }
 
 /** Asks a sentinel for the primary. @throws as readRedis */
@@ -28,7 +28,7 @@ export async function readSentinel(
   at: RedisNode,
   { name, sentinelLogin, isTls }: SentinelPlace,
 ): Promise<SentinelFacts> {
-  return await onServer({ at, login: sentinelLogin, isTls }, async (redis) => {
+  return await onServer({ server: at, login: sentinelLogin, isTls }, async (redis) => {
     const primary = nodeOf(await redis.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name));
     if (primary === undefined) return { primary, quorumFault: undefined };
     const quorumFault = await redis.call("SENTINEL", "CKQUORUM", name).then(
@@ -47,7 +47,7 @@ export async function readClusterNode(
   { login, isTls }: ClusterPlace,
   key: string,
 ): Promise<ClusterNodeFacts> {
-  return await onServer({ at, login, isTls }, async (redis) => {
+  return await onServer({ server: at, login, isTls }, async (redis) => {
     const { isCluster } = redisFactsOf(await redis.info());
     if (!isCluster) return { isCluster, state: "", owner: undefined };
     const slot = Number(await redis.call("CLUSTER", "KEYSLOT", key));
@@ -79,7 +79,7 @@ async function serverFacts(redis: Redis): Promise<ServerFacts> {
 }
 
 async function onServer<T>(
-  { at, login: { username, password }, isTls }: Target,
+  { server: at, login: { username, password }, isTls }: Target,
   read: (redis: Redis) => Promise<T>,
 ): Promise<T> {
   const options = {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { aBalanceCurrency as currency } from "../../../../test/fakes/app-balance.ts";
-import { refuseTinySwap } from "./quote-limits.ts";
+import { refuseTinySwap } from "./minimum-swap.ts";
 
 const unit = { decimals: 6, priceUsd: 2n * 10n ** 18n };
 
