@@ -45,7 +45,7 @@ function createPass(count = 3) {
     reached: 1_000_000n,
     /** The time of the lead's newest block. */
     leadTime: 1_000n,
-    /** The places and cursors of second readings. */
+    /** The endpoint indexes and cursors of second readings. */
     readings: [] as [number, string][],
     faults: [] as number[],
     hiddenLeads: [] as number[],
