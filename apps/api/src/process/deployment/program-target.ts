@@ -53,7 +53,7 @@ export async function programTarget(
     elf: programElf(depository === undefined ? "deposit-address" : "depository"),
     deployer: deployer.address,
     owner: depository?.owner,
-    location: placeOf(program, deployer.key, `${path[0] ?? ""} of ${connected.name}`),
+    location: locationOf(program, deployer.key, `${path[0] ?? ""} of ${connected.name}`),
     depository: depository && {
       chainName: connected.name,
       owner: depository.owner,
@@ -69,7 +69,7 @@ export async function programTarget(
   };
 }
 
-function placeOf(program: string | undefined, key: Payer | undefined, field: string): ProgramLocation {
+function locationOf(program: string | undefined, key: Payer | undefined, field: string): ProgramLocation {
   if (program !== undefined) return { kind: "existing", program };
   if (key !== undefined) return { kind: "new", key };
   throw new ConfigError([
