@@ -80,7 +80,7 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
    */
   broadcastBelow(chainId: number, sender: Address): Promise<number>;
   /** Nonces from `from` to below `to` that were allocated to payments of a lane, whatever their outcome. */
-  givenNonces(chainId: number, sender: Address, from: number, to: number): Promise<ReadonlySet<number>>;
+  allocatedNonces(chainId: number, sender: Address, from: number, to: number): Promise<ReadonlySet<number>>;
   /** Senders of all lanes of a chain, former keys included. */
   laneSenders(chainId: number): Promise<Address[]>;
   /** What used these nonces (`from` to below `to`) of a lane without being allocated to them, where known. */

@@ -367,7 +367,7 @@ export async function explainNonces(
   const { chain } = connected;
   const from = Math.max(lane.nextNonce, used - MAX_NONCES);
   const [allocated, users] = await Promise.all([
-    reads.givenNonces(chain.id, sender, from, used),
+    reads.allocatedNonces(chain.id, sender, from, used),
     reads.nonceUsers(chain.id, sender, from, used),
   ]);
   let explained: Explained = { isComplete: true, hasLost: false };
