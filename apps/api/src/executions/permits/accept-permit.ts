@@ -47,7 +47,7 @@ async function accept(
     if (current === undefined || !acceptsExecution(current.state, false)) {
       const existing = await tx.executions.lock(requestId);
       // The same signature arrived twice concurrently: the other call has accepted it.
-      if (existing?.keyId === execution.keyId && existing.questionHash === execution.questionHash) return;
+      if (existing?.keyId === execution.keyId && existing.bodyHash === execution.bodyHash) return;
       throw new ServiceError(
         "INVALID_REQUEST",
         `Request ${requestId} is already being executed with another signature`,

@@ -163,7 +163,7 @@ export async function executePermit(
       requestId,
       keyId: PERMIT_KEY_ID,
       wallet: undefined,
-      questionHash: hash,
+      bodyHash: hash,
       chainId: chain.id,
       call,
       gasLimit,
