@@ -95,11 +95,13 @@ export function createSharedArrivals(
     arrivals: async (cursor, checked) =>
       await order.ask(async (place) => {
         const found = await at(place).arrivals(cursor);
-        if (!isTrusted && found.cursor !== cursor) {
-          const isPlausible = await reach.isPlausible(found.upTo.number);
-          if (isPlausible === undefined && cursor !== undefined) return unknownReach(cursor, found);
-          if (isPlausible !== true)
-            throw inconsistent(QUESTION, `no quorum of endpoints is near block ${found.upTo.number}`);
+        if (!isTrusted) {
+          const { number, timestamp } = found.upTo;
+          const isPlausible = await reach.isPlausible(found.upTo);
+          if (isPlausible === undefined && cursor !== undefined && found.cursor !== cursor)
+            return unknownReach(cursor, found);
+          if (isPlausible === false || (isPlausible === undefined && cursor === undefined))
+            throw inconsistent(QUESTION, `no quorum of endpoints is near block ${number} at ${timestamp} s`);
         }
         order.noteRead(place, found.upTo.number);
         // The transactions that were read count; the next reading uses another endpoint.

@@ -67,7 +67,7 @@ function aPass(count = 3) {
       const isRefuted = isShown === "refuted";
       return { waiting: deposits, claim: { sinceMs: 0, dueMs: 0, reportedAtMs: 0, isRefuted } };
     },
-    hasReached: (number) => number <= world.reached,
+    hasReached: ({ number }) => number <= world.reached,
     onHidden: (place) => void world.named.push(place),
   });
   const read = async (

@@ -49,8 +49,8 @@ export interface SecondPassOptions {
   /** A key that is equal for equal deposits. */
   readonly textOf: (deposits: readonly DepositFact[]) => string;
   readonly confirm: ConfirmDeposits;
-  /** Whether a quorum of endpoints has reached this block. */
-  readonly hasReached: (number: bigint) => boolean;
+  /** Whether a quorum of endpoints has reached this block or, without block numbers, this time. */
+  readonly hasReached: (upTo: NonEvmArrivals["upTo"]) => boolean;
   /** The endpoint did not show what a quorum shows. */
   readonly onHidden: (place: number) => void;
 }
@@ -199,7 +199,7 @@ export function createSecondPass(
       if (from.cursor !== start) resuming = { start, until, failures: 0 };
     }
     if (from === undefined || reading !== undefined || now() - from.sinceMs < EVERY_MS) return;
-    const isReached = next !== undefined && hasReached(next.upTo.number);
+    const isReached = next !== undefined && hasReached(next.upTo);
     const reachedTime = next?.upTo.timestamp ?? 0n;
     if (isReached) ranges = [aRange(), ...ranges.slice(0, 2)];
     if (next === undefined && resuming !== undefined && ++resuming.failures > MAX_FAILURES) {

@@ -53,7 +53,7 @@ beforeAll(async () => {
   server = await buildHealthServer({
     log: createLogger({ name: "test", level: "silent" }),
     metrics: createMetrics("test"),
-    readiness: () => readiness(services, { further: { redis: () => relay.ping() } }),
+    readiness: () => readiness(services, { otherServers: { redis: () => relay.ping() } }),
   });
 });
 afterAll(async () => {

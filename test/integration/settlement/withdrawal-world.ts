@@ -214,7 +214,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   let stranger: typeof payouts | undefined;
   const steered: Payouts = {
     ...payouts,
-    standing: async () => await (stranger ?? payouts).standing(),
+    readAccess: async () => await (stranger ?? payouts).readAccess(),
     sign: async (request) => {
       signed++;
       return await payouts.sign(request);

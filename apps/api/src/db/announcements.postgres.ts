@@ -1,6 +1,6 @@
 import { sql as text, type SQL } from "drizzle-orm";
 import { announcements } from "./db.tables.ts";
-import { defineSql, namesOf, type Params, defineSqlWrite } from "./define-query.postgres.ts";
+import { defineSql, namesOf, type Params } from "./define-query.postgres.ts";
 import type { Sql } from "./pool.postgres.ts";
 
 /** Maximum number of announcements per statement. */
@@ -18,19 +18,22 @@ const PAUSE_MS = 20;
  */
 const withoutFlush = text`quick as (select set_config('synchronous_commit', 'off', true))`;
 const { id, channel, payload } = announcements;
+const taken = text`with ${withoutFlush},
+    due as (select ${id} from ${announcements} order by ${id} limit ${text.raw(String(BATCH))} for update skip locked),
+    gone as (delete from ${announcements} where ${id} in (select id from due) returning ${id}, ${channel}, ${payload})`;
 const send = defineSql(
   "announcements_send",
   {},
-  () => text`with ${withoutFlush},
-    due as (select ${id} from ${announcements} order by ${id} limit ${text.raw(String(BATCH))} for update skip locked),
-    gone as (delete from ${announcements} where ${id} in (select id from due) returning ${id}, ${channel}, ${payload})
+  () => text`${taken}
     select pg_notify(channel, payload) from quick, (select channel, payload from gone order by id) as ordered`,
 );
-
-const beat = defineSqlWrite(
-  "announcements_beat",
-  (p: Params<{ channel: string; text: string }>) =>
-    text`with ${withoutFlush} select pg_notify(${p.channel}, ${p.text}) from quick`,
+const sendWithBeat = defineSql(
+  "announcements_send_with_beat",
+  {},
+  (p: Params<{ channel: string; text: string }>) => text`${taken}
+    select pg_notify(channel, payload) from quick, (select channel, payload from
+      (select id, channel, payload from gone union all select null, ${p.channel}, ${p.text}) as every
+      order by id nulls last) as ordered`,
 );
 
 /** The last part of a statement with `announces`: stores the channel and payload that `select` returns. */
@@ -70,8 +73,7 @@ export async function sendAll(sql: Sql): Promise<void> {
   while ((await send(sql, {})).length === BATCH);
 }
 
-/** Sends the announcements that other processes committed but did not send, then `text`. */
+/** Sends `text` after the announcements that other processes committed but did not send. */
 export async function announceBeat(sql: Sql, channel: string, text: string): Promise<void> {
-  await sendAll(sql);
-  await beat(sql, { channel, text });
+  if ((await sendWithBeat(sql, { channel, text })).length > BATCH) await sendAll(sql);
 }

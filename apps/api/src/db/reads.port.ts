@@ -84,8 +84,6 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
   broadcastBelow(chainId: number, sender: Address): Promise<number>;
   /** Nonces from `from` to below `to` that were allocated to payments of a lane, whatever their outcome. */
   allocatedNonces(chainId: number, sender: Address, from: number, to: number): Promise<ReadonlySet<number>>;
-  /** Senders of all lanes of a chain, former keys included. */
-  laneSenders(chainId: number): Promise<Address[]>;
   /** What used these nonces (`from` to below `to`) of a lane without being allocated to them, where known. */
   nonceUsers(
     chainId: number,
@@ -121,6 +119,10 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
   slotsFrom(chainId: number, sender: Address, nonce: number): Promise<readonly Slot[]>;
   /** Open and mined slots of these lanes in nonce order. */
   unsettledSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
+  /** Open slots of these lanes in nonce order. */
+  openSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
+  /** Open and mined slots of all lanes of a chain, former keys included, by sender and in nonce order. */
+  unsettledSlotsOn(chainId: number): Promise<Slot[]>;
   /** Open and mined slots of hub batches and payouts on a chain, of every sender. */
   unsettledCalls(chainId: number): Promise<Slot[]>;
   /** Whether all these deposits are stored as canonical in their blocks. */
@@ -212,10 +214,14 @@ export interface SendReads {
     sinceMs: number,
     limits: { readonly ofRequest: number; readonly ofChain: number },
   ): Promise<SendRecord[]>;
-  /** Mined in blocks that are no longer canonical by the stored trail. */
-  orphanedSends(chainId: number, headNumber: bigint, limit: number): Promise<SendRecord[]>;
-  /** Mined up to a final block and not settled. */
-  dueSends(chainId: number, finalBlock: bigint, limit: number): Promise<SendRecord[]>;
+  /**
+   * Mined but not settled, in blocks that are no longer canonical by the stored trail, or up to a final block.
+   */
+  dueSends(
+    chainId: number,
+    blocks: { readonly head: bigint; readonly final: bigint },
+    limit: number,
+  ): Promise<Array<{ readonly send: SendRecord; readonly isOrphaned: boolean }>>;
 }
 
 /** Requests that wait for a deposit and end when their deadline passes. */

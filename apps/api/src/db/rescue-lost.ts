@@ -20,13 +20,18 @@ export async function rescueOverdue(
   readOverdue: (overdue: Overdue, limit: number) => Promise<readonly string[]>,
   payloadOf: (legId: string) => LostJob["payload"],
 ): Promise<number> {
-  // Read first: a job that is found here and ends before the legs are read is checked in the next round.
+  const { overdueAfterMs } = enginePolicy;
+  const overdueNow = async (limit: number): Promise<readonly string[]> => {
+    const nowMs = clock.nowMs();
+    return await readOverdue({ nowMs, sinceBeforeMs: nowMs - overdueAfterMs }, limit);
+  };
+  // Mostly there is none, and the queue need not be read.
+  if ((await overdueNow(1)).length === 0) return 0;
+  // Read before the legs: a job that is found here and ends before the legs are read is checked in the next round.
   const queued = queuedLegs === undefined ? new Set<string>() : await queuedLegs.legIdsOf(job);
   if (queued === undefined) return 0;
-  const nowMs = clock.nowMs();
-  const { overdueAfterMs } = enginePolicy;
-  // Legs whose job waits for its turn must not hide lost ones.
-  const legIds = await readOverdue({ nowMs, sinceBeforeMs: nowMs - overdueAfterMs }, BATCH + queued.size);
+  // Those that wait their turn must not hide one that is lost.
+  const legIds = await overdueNow(BATCH + queued.size);
   const lost = legIds
     .filter((legId) => !queued.has(legId))
     .slice(0, BATCH)

@@ -31,10 +31,9 @@ export async function followReports(
 ): Promise<SendRecord | undefined> {
   const { id: chainId, name: chain } = connected.chain;
   const { reads, clock } = services;
-  const [fresh, turn] = await Promise.all([
-    reads.freshSendReports(chainId, clock.nowMs() - FRESH_MS, FRESH_LIMITS),
-    reads.sendReports(chainId, after, TURN),
-  ]);
+  const turn = await reads.sendReports(chainId, after, TURN);
+  const hasAll = after === undefined && turn.length < TURN;
+  const fresh = hasAll ? [] : await reads.freshSendReports(chainId, clock.nowMs() - FRESH_MS, FRESH_LIMITS);
   const due = new Map([...fresh, ...turn].map((send) => [`${send.txHash} ${send.requestId}`, send]));
   const results = await Promise.allSettled(
     [...due.values()].map((send) => followReport(services, connected, trail, send)),

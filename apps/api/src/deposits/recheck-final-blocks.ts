@@ -19,18 +19,22 @@ const BLOCKS_AT_ONCE = 16n;
  * Reads the logs of final blocks a second time, and records what a lagging node missed or misread the first
  * time. Never delays new blocks. Idempotent, in any number of processes.
  * @param trail canonical blocks as the watcher knows them
+ * @param known what the last call returned: until enough blocks follow it, nothing is read
+ * @returns the last block that was read again
  * @throws RpcFault
  */
 export async function recheckFinalBlocks(
   services: Needs,
   connected: Scanned,
   trail: readonly BlockRef[],
-): Promise<void> {
+  known?: bigint,
+): Promise<bigint | undefined> {
   const { chain } = connected;
   const lowest = trail[0];
   const head = trail.at(-1);
-  if (lowest === undefined || head === undefined) return;
+  if (lowest === undefined || head === undefined) return known;
   const final = head.number - BigInt(chain.finalityBlocks) + 1n;
+  if (known !== undefined && final - known < BLOCKS_AT_ONCE) return known;
   const stored = await services.reads.recheckedBlock(chain.id);
   let done = stored ?? lowest.number - 1n;
   while (final - done >= BLOCKS_AT_ONCE) {
@@ -39,6 +43,7 @@ export async function recheckFinalBlocks(
     await recheck(services, connected, { from: done + 1n, to, hashes: hashesOf(trail) }, head);
     done = to;
   }
+  return done;
 }
 
 async function recheck(

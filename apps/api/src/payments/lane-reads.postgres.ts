@@ -59,7 +59,18 @@ const unsettled = readSlots(
   (p: Params<{ chainId: number; senders: readonly Address[] }>) => text`${slots.chainId} = ${p.chainId}
     and ${slots.sender} = any(${p.senders}::text[]) and ${slots.state} in ('open', 'mined')`,
 );
+// A burst leaves many more mined slots than open ones.
+const open = readSlots(
+  "read_open_slots",
+  (p: Params<{ chainId: number; senders: readonly Address[] }>) => text`${slots.chainId} = ${p.chainId}
+    and ${slots.sender} = any(${p.senders}::text[]) and ${slots.state} = 'open'`,
+);
 // Includes former keys: following their nonces needs no key.
+const unsettledOn = readSlots(
+  "read_unsettled_slots_on",
+  ({ chainId }: Params<{ chainId: number }>) =>
+    text`${slots.chainId} = ${chainId} and ${slots.state} in ('open', 'mined')`,
+);
 const unsettledCalls = readSlots(
   "read_unsettled_calls",
   ({ chainId }: Params<{ chainId: number }>) => text`${slots.chainId} = ${chainId}
@@ -90,9 +101,6 @@ const lane = defineSql(
       exists (select from ${slots} where ${slots.chainId} = ${lanes.chainId} and ${slots.sender} = ${lanes.sender}
         and ${slots.state} = 'open' and ${slots.unexplainedConfirmed}) as has_unexplained
     from ${lanes} where ${lanes.chainId} = ${p.chainId} and ${lanes.sender} = ${p.sender}`,
-);
-const senders = defineQuery("read_lane_senders", (db, { chainId }: Params<{ chainId: number }>) =>
-  db.select({ sender: lanes.sender }).from(lanes).where(eq(lanes.chainId, chainId)),
 );
 const anySender = defineQuery("read_has_lane", (db, { chainId }: Params<{ chainId: number }>) =>
   db.select({ sender: lanes.sender }).from(lanes).where(eq(lanes.chainId, chainId)).limit(1),
@@ -192,11 +200,12 @@ type LaneReads = Pick<
   | "slotsFrom"
   | "slot"
   | "unsettledSlots"
+  | "openSlots"
+  | "unsettledSlotsOn"
   | "unsettledCalls"
   | "lane"
   | "hasPayments"
   | "hasLane"
-  | "laneSenders"
   | "broadcastBelow"
   | "allocatedNonces"
   | "nonceUsers"
@@ -220,6 +229,8 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
     slot: async (id) => slotsIn(await slotById(sql, { id }))[0],
     unsettledSlots: async (chainId, ...ofSenders) =>
       slotsIn(await unsettled(sql, { chainId, senders: ofSenders })),
+    openSlots: async (chainId, ...ofSenders) => slotsIn(await open(sql, { chainId, senders: ofSenders })),
+    unsettledSlotsOn: async (chainId) => slotsIn(await unsettledOn(sql, { chainId })),
     unsettledCalls: async (chainId) => slotsIn(await unsettledCalls(sql, { chainId })),
     async lane(chainId, sender) {
       const key = `${chainId} ${sender}`;
@@ -252,7 +263,6 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
     },
     hasPayments: async (chainId, sender) => (await anyPayment(sql, { chainId, sender })).length > 0,
     hasLane: async (chainId) => (await anySender(sql, { chainId })).length > 0,
-    laneSenders: async (chainId) => (await senders(sql, { chainId })).map(({ sender }) => sender),
     async broadcastBelow(chainId, sender) {
       const [row] = await broadcastBelow(sql, { chainId, sender });
       return row?.below ?? 0;

@@ -23,8 +23,7 @@ export async function maintainLane(services: WorkerServices, connected: Connecte
   const senders = drainingSigners(services).map(({ address }) => address);
   // Before the slots are read: a slot whose sending ends in between could otherwise look unsent.
   const beingSent = new Set(services.slotsBeingSent?.keys());
-  const unsettled = await services.reads.unsettledSlots(chain.id, ...senders);
-  const open = unsettled.filter(({ state }) => state === "open");
+  const open = await services.reads.openSlots(chain.id, ...senders);
   for (const [sender, slots] of Map.groupBy(open, (slot) => slot.sender)) {
     const payer = payerOf(services, { chainId: chain.id, sender });
     const used = await connection.reader.nonce(sender, "latest");

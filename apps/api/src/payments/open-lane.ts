@@ -41,7 +41,7 @@ async function raiseLane(
   };
   const lost = stored && (await restoreLost(services, laneKey, stored, mark, whyGapRemains));
   if (lost?.kind === "later") return reportHeld(services, connected, sender, lost.why);
-  const lane = stored && (await services.reads.lane(chain.id, sender));
+  const lane = lost && (lost.lane ?? (await services.reads.lane(chain.id, sender)));
   // What the former database server stored about these nonces is not known yet.
   if (lane?.isServerNew === true) return;
   if (lane !== undefined && used > lane.nextNonce) {

@@ -51,8 +51,11 @@ export async function openReconciled(
 
 /** The result of restoring the payments of a lane that the database has lost. */
 export type LostPayments =
-  /** The rows of every payment in the journal are stored. `mark`: see `PaymentJournal`. */
-  | { readonly kind: "complete"; readonly mark: number | undefined }
+  /**
+   * The rows of every payment in the journal are stored. `mark`: see `PaymentJournal`. `lane`: as read, since
+   * nothing was written; undefined: read it again.
+   */
+  | { readonly kind: "complete"; readonly mark: number | undefined; readonly lane: LaneState | undefined }
   | { readonly kind: "later"; readonly why: string };
 
 /**
@@ -72,13 +75,13 @@ export async function restoreLost(
   const { journal, reads, uow } = services;
   const isBehind = mark !== undefined && mark > state.nextNonce;
   if (journal === undefined || mark === undefined || (state.isReconciled && !isBehind))
-    return { kind: "complete", mark };
+    return { kind: "complete", mark, lane: state };
   // The server may be the same: a restored snapshot of its disk.
   if (state.isReconciled) await uow.run((tx) => tx.lanes.hold(lane.chainId, lane.sender));
   const nowMs = services.clock.nowMs();
   const entries = (await journal.entries(lane.chainId, lane.sender)).map((entry) => capTimes(entry, nowMs));
   const [lowest] = entries;
-  if (lowest === undefined) return { kind: "complete", mark };
+  if (lowest === undefined) return { kind: "complete", mark, lane: undefined };
   const from = Math.min(lowest.nonce, state.nextNonce);
   const slots = await reads.slotsFrom(lane.chainId, lane.sender, from);
   const byNonce = new Map(slots.map((slot) => [slot.nonce, slot]));
@@ -107,7 +110,7 @@ export async function restoreLost(
       return { kind: "later", why: `bytes of nonce ${entry.nonce} are being restored` };
     }
   }
-  return { kind: "complete", mark };
+  return { kind: "complete", mark, lane: undefined };
 }
 
 /** The nonces from `from` to below `to`, reduced to those from the first to the last without a slot. */

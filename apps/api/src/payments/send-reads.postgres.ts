@@ -1,4 +1,4 @@
-import { asc, sql as text } from "drizzle-orm";
+import { asc, sql as text, type SQL } from "drizzle-orm";
 import type { SendReads } from "../db/reads.port.ts";
 import { defineQuery, defineSql, namesOf, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
@@ -27,28 +27,17 @@ const freshReports = defineSql(
       from ${sendReports} where ${chainId} = ${p.chainId} and ${createdAtMs} > ${p.sinceMs}) as ${sendReports}
     where of_request <= ${p.ofRequest} order by of_sender, ${createdAtMs} desc, ${txHash} limit ${p.ofChain}`,
 );
-const orphaned = defineQuery(
-  "read_orphaned_sends",
-  (db, p: Params<{ chainId: number; headNumber: bigint; limit: number }>) =>
-    db
-      .select(SEND)
-      .from(sends)
-      .where(
-        text`${sends.chainId} = ${p.chainId} and not ${sends.settled} and (${sends.blockNumber} > ${p.headNumber}
-          or exists (select from ${chainBlocks} where ${chainBlocks.chainId} = ${sends.chainId}
-            and ${chainBlocks.number} = ${sends.blockNumber} and ${chainBlocks.hash} <> ${sends.blockHash}))`,
-      )
-      .orderBy(asc(sends.blockNumber))
-      .limit(text.placeholder("limit")),
-);
+const isOrphaned = (head: SQL<bigint>): SQL<boolean> =>
+  text`(${sends.blockNumber} > ${head} or exists (select from ${chainBlocks} where ${chainBlocks.chainId} = ${sends.chainId}
+    and ${chainBlocks.number} = ${sends.blockNumber} and ${chainBlocks.hash} <> ${sends.blockHash}))`;
 const due = defineQuery(
   "read_due_sends",
-  (db, p: Params<{ chainId: number; finalBlock: bigint; limit: number }>) =>
+  (db, p: Params<{ chainId: number; head: bigint; final: bigint; limit: number }>) =>
     db
-      .select(SEND)
+      .select({ ...SEND, isOrphaned: isOrphaned(p.head) })
       .from(sends)
       .where(
-        text`${sends.chainId} = ${p.chainId} and not ${sends.settled} and ${sends.blockNumber} <= ${p.finalBlock}`,
+        text`${sends.chainId} = ${p.chainId} and not ${sends.settled} and (${sends.blockNumber} <= ${p.final} or ${isOrphaned(p.head)})`,
       )
       .orderBy(asc(sends.blockNumber), asc(sends.txHash))
       .limit(text.placeholder("limit")),
@@ -69,9 +58,9 @@ export function sendReads(sql: Sql): SendReads {
     },
     freshSendReports: async (reportedOn, sinceMs, { ofRequest, ofChain }) =>
       (await freshReports(sql, { chainId: reportedOn, sinceMs, ofRequest, ofChain })).map(sendOf),
-    orphanedSends: async (ofChain, headNumber, limit) =>
-      (await orphaned(sql, { chainId: ofChain, headNumber, limit })).map(sendOf),
-    dueSends: async (ofChain, finalBlock, limit) =>
-      (await due(sql, { chainId: ofChain, finalBlock, limit })).map(sendOf),
+    async dueSends(ofChain, { head, final }, limit) {
+      const rows = await due(sql, { chainId: ofChain, head, final, limit });
+      return rows.map(({ isOrphaned: isGone, ...row }) => ({ send: sendOf(row), isOrphaned: isGone }));
+    },
   };
 }

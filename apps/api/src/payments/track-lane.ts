@@ -14,6 +14,7 @@ import { payerOf } from "./payers/index.ts";
  * @param reorged blocks were dropped since the last call: nodes then also drop pending transactions, so all
  * open slots are sent again
  * @param blocks canonical blocks as the watcher knows them, ending with the head
+ * @returns whether a slot was open
  * @throws the first fault, after all other slots were handled: the next head retries
  */
 export async function trackLane(
@@ -21,16 +22,15 @@ export async function trackLane(
   connected: ConnectedChain,
   blocks: readonly BlockRef[],
   { reorged }: { readonly reorged: boolean } = { reorged: false },
-): Promise<void> {
+): Promise<boolean> {
   const { chain } = connected;
   const trail = trailOf(blocks, chain.finalityBlocks);
-  if (trail === undefined) return;
-  // Includes former keys: tracking their nonces needs no key.
-  const senders = await services.reads.laneSenders(chain.id);
+  if (trail === undefined) return true;
   // One query for all lanes: most heads change none of them.
-  const slots = await services.reads.unsettledSlots(chain.id, ...senders);
+  const slots = await services.reads.unsettledSlotsOn(chain.id);
   for (const [sender, ofSender] of Map.groupBy(slots, (slot) => slot.sender))
     await trackSender(services, connected, { sender, slots: ofSender }, trail, reorged);
+  return slots.some(({ state }) => state === "open");
 }
 
 async function trackSender(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { apiSettingGroups } from "../config/settings.ts";
 
-// Its start is waited for as long as the process may take, also on a busy machine.
+// Long enough for a process to start on a busy machine.
 const START_MS = 20_000;
 
 test.for(["main.ts", "worker.ts"])(
@@ -22,7 +22,7 @@ test.for(["main.ts", "worker.ts"])(
   },
 );
 
-// Runs before the program, and writes at its end what a library and a child process would see.
+// Preloaded before the program. At exit, writes the environment that libraries and child processes would see.
 const spy = `data:text/javascript,${encodeURIComponent(`
   import { execFileSync } from "node:child_process";
   process.on("exit", () => {

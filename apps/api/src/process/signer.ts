@@ -117,7 +117,7 @@ async function readinessOf(record: SigningRecord | undefined): Promise<Readiness
   return { ready, chains: {}, checks: { signingRecord: detail } };
 }
 
-/** @throws StartProblem when the place is taken */
+/** @throws StartProblem if another process listens there, or listening fails */
 async function listenAt(server: FastifyInstance, place: SignerEndpoint): Promise<string> {
   if (place.kind === "port") return await listenOn(server, { ...place, portName: "ORDER_SIGNER_URL" });
   const { path } = place;
@@ -128,13 +128,13 @@ async function listenAt(server: FastifyInstance, place: SignerEndpoint): Promise
   // A process that was killed leaves its socket behind.
   await unlink(path).catch(() => undefined);
   // The socket must be private from the start: any process that can connect can have orders signed.
-  const before = process.umask(0o177);
+  const previousMask = process.umask(0o177);
   try {
     return await server.listen({ path });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
     throw new StartProblem(`ORDER_SIGNER_URL: cannot listen on ${path} (${code})`, { cause: error });
   } finally {
-    process.umask(before);
+    process.umask(previousMask);
   }
 }

@@ -43,7 +43,7 @@ export async function startDepositAddresses(
   );
   if (services.depositAddressOperator === undefined && !hasTransferAddresses)
     return { watch: () => async () => undefined, check: () => async () => undefined };
-  const polled = await pollFacts(reads, events, POLL_INTERVAL_MS);
+  const polled = await pollFacts({ reserved: () => reads.reserved() }, events, POLL_INTERVAL_MS);
   lifecycle.add("polled facts of deposit addresses", () => polled.close());
   const watchServices = addressServices(services, {
     reservations: { reserved: polled.reserved },

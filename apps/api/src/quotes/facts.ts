@@ -2,8 +2,8 @@ import type { MaybePromise } from "@causeway/domain";
 
 /** Stops a decision that reads a fact that has not been fetched yet. */
 class MissingFact extends Error {
-  constructor(key: string) {
-    super(`invariant violated: ${key} was read outside of a decision`);
+  constructor() {
+    super("invariant violated: a missing fact was read outside of a decision");
     this.name = "MissingFact";
   }
 }
@@ -27,6 +27,8 @@ export interface Facts {
 }
 
 export function createFacts(): Facts {
+  // One for all reads, because creating an error collects its stack.
+  const missing = new MissingFact();
   const facts = new Map<string, Fact>();
   const pending = new Map<string, Promise<void>>();
   const settle = (key: string, fact: Fact): void => {
@@ -45,7 +47,7 @@ export function createFacts(): Facts {
             (error: unknown) => settle(key, { kind: "failed", error }),
           ),
         );
-        throw new MissingFact(key);
+        throw missing;
       }
       fact = { kind: "known", value };
     } catch (error) {
@@ -57,7 +59,7 @@ export function createFacts(): Facts {
   };
   return {
     read<T>(key: string, fetch: () => MaybePromise<T>): T {
-      if (pending.has(key)) throw new MissingFact(key);
+      if (pending.has(key)) throw missing;
       const fact = facts.get(key) ?? fetchFact(key, fetch);
       if (fact.kind === "failed") throw fact.error;
       return fact.value as T;

@@ -4,13 +4,13 @@ import type { LeaderReport } from "./readiness.ts";
 
 export function ledTasks(
   { evmChains, nonEvmChains }: Pick<ChainDirectory, "evmChains" | "nonEvmChains">,
-  settles: boolean,
+  hasSettlement: boolean,
 ): readonly LedTask[] {
   const chains = [...evmChains, ...nonEvmChains].map(({ chain }) => ({
     label: chain.name,
     lock: watchOf(chain.id),
   }));
-  return settles ? [...chains, { label: SETTLEMENT, lock: SETTLEMENT }] : chains;
+  return hasSettlement ? [...chains, { label: SETTLEMENT, lock: SETTLEMENT }] : chains;
 }
 
 /** @param heldLocks returns those of the locks that any process holds */

@@ -11,7 +11,7 @@ import { errors, type TypedServer } from "../http/typed.route.ts";
 import { parseHash } from "../http/wire-values.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
-const described = {
+const sharedSchema = {
   tags: ["status"],
   params: requestSignatureParams,
   description:
@@ -28,23 +28,23 @@ interface SignatureRouteNeeds {
  * contracts to verify.
  */
 export function requestSignatureRoutes(app: TypedServer, { requestSignature }: SignatureRouteNeeds): void {
-  const signed = async (requestId: RequestId, layout: AttestationLayout): Promise<SignedRequest> => {
-    const found = await requestSignature(requestId, layout);
-    if (found === undefined) throw requestNotFound(requestId);
-    return found;
+  const signOrThrow = async (requestId: RequestId, layout: AttestationLayout): Promise<SignedRequest> => {
+    const signedRequest = await requestSignature(requestId, layout);
+    if (signedRequest === undefined) throw requestNotFound(requestId);
+    return signedRequest;
   };
   app.get(
     "/requests/:requestId/signature",
     {
       schema: {
-        ...described,
+        ...sharedSchema,
         operationId: "getRequestSignature",
         summary: "Get the solver's signature of a request; it covers the amount",
         response: { 200: requestSignatureAnswer, ...refusals },
       },
     },
     async ({ params }) => {
-      const { facts, words, signature } = await signed(parseHash(params.requestId), "v1");
+      const { facts, formatted: words, signature } = await signOrThrow(parseHash(params.requestId), "v1");
       return {
         requestData: {
           originChainId: facts.originChainId,
@@ -62,14 +62,14 @@ export function requestSignatureRoutes(app: TypedServer, { requestSignature }: S
     "/requests/:requestId/signature/v2",
     {
       schema: {
-        ...described,
+        ...sharedSchema,
         operationId: "getRequestSignatureV2",
         summary: "Get the solver's signature of a request; it covers the recipient's currency",
         response: { 200: requestSignatureV2Answer, ...refusals },
       },
     },
     async ({ params }) => {
-      const { facts, words, signature } = await signed(parseHash(params.requestId), "v2");
+      const { facts, formatted: words, signature } = await signOrThrow(parseHash(params.requestId), "v2");
       return {
         requestData: {
           originChainId: facts.originChainId,

@@ -19,7 +19,7 @@ import { executionGas } from "./execution-gas.adapter.ts";
 /** Minimum priority fee and maximum fee per gas, in wei: gas on a hub is cheap. */
 const FEES = { minPriorityFeeWei: 1_000_000n, maxFeePerGasWei: 2_000_000_000_000n };
 /** The multisig's signers change rarely, and a stale list costs a refused execution, never money. */
-const SIGNERS_KEPT_MS = 30_000;
+const SIGNERS_CACHE_MS = 30_000;
 /** First guess in the search for an old enough block. */
 const NOMINAL_BLOCK_SECONDS = 1;
 
@@ -37,7 +37,7 @@ export function connectHub(
   const { transport } = endpoints;
   const client = createPublicClient({ transport: viemTransport(transport) });
   const oracle = { abi: oracleAbi, address: hub.oracleAddress } as const;
-  let known: { readonly signers: HubSigners; readonly atMs: number } | undefined;
+  let cachedSigners: { readonly signers: HubSigners; readonly atMs: number } | undefined;
 
   const final = finalBlockReads(transport, {
     finality: hub.finality,
@@ -48,10 +48,10 @@ export function connectHub(
    * canonical: final reads decide what is signed next. Undefined while no block is final.
    */
   const atFinal = async <T>(read: (at: BlockPin) => Promise<T>): Promise<T | undefined> => {
-    const found = await final.block();
-    if (found.kind !== "final") return undefined;
-    const value = await read({ blockHash: found.value.hash, requireCanonical: true });
-    await final.confirm(found.value);
+    const finalBlock = await final.block();
+    if (finalBlock.kind !== "final") return undefined;
+    const value = await read({ blockHash: finalBlock.value.hash, requireCanonical: true });
+    await final.confirm(finalBlock.value);
     return value;
   };
   const callAt = async (to: Address, data: Hex, at: BlockPin | "latest"): Promise<Hex> => {
@@ -70,7 +70,7 @@ export function connectHub(
     const words = await Promise.all(
       keys.map(async (key) => await callAt(oracle.address, isExecuted(key), at)),
     );
-    return new Set(keys.filter((_, n) => BigInt(words[n] ?? 0) === 1n));
+    return new Set(keys.filter((_, index) => BigInt(words[index] ?? 0) === 1n));
   };
   const nonceAt = async (account: Address, at: BlockPin): Promise<number> => {
     const method = "eth_getTransactionCount";
@@ -107,7 +107,8 @@ export function connectHub(
       }
     },
     async signers() {
-      if (known !== undefined && clock.nowMs() - known.atMs < SIGNERS_KEPT_MS) return known.signers;
+      if (cachedSigners !== undefined && clock.nowMs() - cachedSigners.atMs < SIGNERS_CACHE_MS)
+        return cachedSigners.signers;
       const contract = { abi: oracleMultisigAbi, address: multisig } as const;
       const [addresses, threshold] = await Promise.all([
         client.readContract({ ...contract, functionName: "signers" }),
@@ -117,18 +118,18 @@ export function connectHub(
         signers: new Set(addresses.map((address) => address.toLowerCase() as Address)),
         threshold: Number(threshold),
       };
-      known = { signers, atMs: clock.nowMs() };
+      cachedSigners = { signers, atMs: clock.nowMs() };
       return signers;
     },
     async transactionGasLimit() {
       const { gasLimit } = await client.getBlock({ blockTag: "latest" });
       return gasLimit < MAX_TRANSACTION_GAS ? gasLimit : MAX_TRANSACTION_GAS;
     },
-    async executionGas(executions, sender, threshold, room) {
-      const facts = { oracle: oracle.address, multisig, sender, threshold, room };
+    async executionGas(executions, sender, threshold, maxGas) {
+      const facts = { oracle: oracle.address, multisig, sender, threshold, maxGas };
       return await Promise.all(executions.map((execution) => executionGas(transport, facts, execution)));
     },
-    carry(executions) {
+    batchCall(executions) {
       const data = encodeFunctionData({
         abi: oracleAbi,
         functionName: "executeMultiple",

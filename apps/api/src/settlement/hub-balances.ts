@@ -14,11 +14,11 @@ export async function hubBalances(
   const configured = [...chains.evmChains, ...chains.nonEvmChains].map(({ chain }) => chain);
   const home = configured.find(({ name }) => name === solver.chainName);
   if (home === undefined) return [];
-  const owner = hubAlias(onHub(home), solver.address);
+  const owner = hubAlias(hubChainOf(home), solver.address);
   return await Promise.all(
     configured.flatMap((chain) =>
-      bridged(chain).map(async (currency) => {
-        const tokenId = hubTokenId(onHub(chain), encodeAddress(familyOf(chain), currency.address));
+      bridgedCurrencies(chain).map(async (currency) => {
+        const tokenId = hubTokenId(hubChainOf(chain), encodeAddress(familyOf(chain), currency.address));
         return { chain: chain.name, currency, amount: await hub.balance(owner, tokenId, "latest") };
       }),
     ),
@@ -32,8 +32,8 @@ export async function hubBalances(
 export async function depositoryBalances(
   chains: Pick<ChainDirectory, "evmChains">,
 ): Promise<readonly HeldAmount[]> {
-  const read = chains.evmChains.map(async ({ chain, connection }) => {
-    const currencies = bridged(chain);
+  const reads = chains.evmChains.map(async ({ chain, connection }) => {
+    const currencies = bridgedCurrencies(chain);
     const { balances } = await connection.reader.balances(
       chain.contracts.depository,
       currencies.map(({ address }) => address),
@@ -43,14 +43,14 @@ export async function depositoryBalances(
       return amount === undefined ? [] : [{ chain: chain.name, currency, amount }];
     });
   });
-  const settled = await Promise.allSettled(read);
-  return settled.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+  const results = await Promise.allSettled(reads);
+  return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
 }
 
-function onHub(chain: Chain | NonEvmChain) {
+function hubChainOf(chain: Chain | NonEvmChain) {
   return { name: chain.name, vmType: familyOf(chain) };
 }
 
-function bridged({ native, tokens }: Chain | NonEvmChain): readonly Currency[] {
+function bridgedCurrencies({ native, tokens }: Chain | NonEvmChain): readonly Currency[] {
   return [native, ...tokens].filter(({ supportsBridging }) => supportsBridging);
 }

@@ -31,15 +31,15 @@ export interface HubChain {
   signers(): Promise<HubSigners>;
   /** Gas limit of one transaction now: the block's, capped by EIP-7825. */
   transactionGasLimit(): Promise<bigint>;
-  /** Gas of each execution in a batch that `sender` submits, when none may use more than `room`. */
+  /** Gas of each execution in a batch that `sender` submits, when none may use more than `maxGas`. */
   executionGas(
     executions: readonly SignedExecution[],
     sender: Address,
     threshold: number,
-    room: bigint,
+    maxGas: bigint,
   ): Promise<ExecutionGas[]>;
   /** The call that runs the executions in their order. */
-  carry(executions: readonly SignedExecution[]): Omit<HubCall, "gasLimit">;
+  batchCall(executions: readonly SignedExecution[]): Omit<HubCall, "gasLimit">;
   /** Balance of a hub token in base units, at the newest block or at the newest final one. */
   balance(owner: Address, tokenId: bigint, at: "latest" | "final"): Promise<bigint>;
   /**

@@ -117,9 +117,10 @@ async function lead(
     await fillsFirst();
     await headWork(atBlock);
   }, onFault);
+  let recheckedBlock: bigint | undefined;
   const recheckWorker = oneAtATime(async () => {
     await fillsFirst();
-    await recheckFinalBlocks(services, connected, trail);
+    recheckedBlock = await recheckFinalBlocks(services, connected, trail, recheckedBlock);
   }, onFault);
   let lastReport: SendRecord | undefined;
   const unattributedWorker = oneAtATime(async (tip) => {
@@ -152,10 +153,11 @@ async function lead(
             : announced;
         if (head !== undefined && head.hash !== scannedHead?.hash) {
           follow(await scanChain(services, connected, trail, head, pace));
-          await Promise.all([
+          const [hasOpenSlots] = await Promise.all([
             trackLane(services, connected, trail, { reorged: isReorged }),
             trackSends(services, connected, trail),
           ]);
+          if (!hasOpenSlots) maintenance.noteIdle();
           scannedHead = head;
           reportWork();
           const scanned = trail.at(-1);
@@ -234,7 +236,7 @@ function oneAtATime(
 function createLaneMaintenance(
   services: WorkerServices,
   connected: ConnectedChain,
-): { trigger(): void; makeDue(): void; idle(): Promise<void> } {
+): { trigger(): void; makeDue(): void; noteIdle(): void; idle(): Promise<void> } {
   let nextAtMs = 0;
   let round: Promise<void> | undefined;
   return {
@@ -252,6 +254,10 @@ function createLaneMaintenance(
     },
     makeDue() {
       nextAtMs = 0;
+    },
+    noteIdle() {
+      // Slots reserved from now on belong to their processes for that long.
+      nextAtMs = performance.now() + services.enginePolicy.orphanedAfterMs;
     },
     idle: async () => round,
   };

@@ -11,6 +11,11 @@ import { watchScanLag } from "./watch-scan-lag.job.ts";
 /** Pause after leadership was lost or could not be acquired; it doubles while the chain cannot be led. */
 const STAND_BY_MS = 500;
 const MAX_STAND_BY_MS = 5_000;
+/**
+ * How often the stored cursor is read again, ms. A failover may have lost the last commits, and a watcher
+ * that finds nothing new does not write, so it would not notice.
+ */
+const REREAD_CURSOR_MS = 60_000;
 
 /**
  * Watches one non-EVM chain while this process leads it: reads final deposits, attributes deposits that were
@@ -75,8 +80,14 @@ async function lead(
   let unreadSince: bigint | undefined;
   const recorded = new Set<string>();
   const reportLag = watchScanLag(services.events, chain);
+  let cursorReadAtMs = services.clock.nowMs();
   const read = async (): Promise<void> => {
     try {
+      if (services.clock.nowMs() - cursorReadAtMs >= REREAD_CURSOR_MS) {
+        recorded.clear();
+        cursor = await services.reads.nonEvmCursor(chain.id);
+        cursorReadAtMs = services.clock.nowMs();
+      }
       ({ cursor, unreadSince } = await readArrivals(services, connected, cursor, { recorded, checked }));
     } catch (error) {
       // Part of the deposits may have been recorded, or lost with a former primary. A fault of an endpoint is

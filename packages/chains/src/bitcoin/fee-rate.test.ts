@@ -28,6 +28,15 @@ test.each<[string, readonly [Estimate, ...Estimate[]], bigint]>([
   ["one of three nodes invents a low fee", [3_000n, 2_800n, 1_000n, 2_900n], 2_800n],
   ["one of three nodes invents a low fee, and another one is down", [3_000n, down, 1_000n, 2_900n], 2_900n],
   ["one of three nodes and the explorer invent a high fee", [400_000n, 3_000n, 400_000n, 3_000n], 3_000n],
+  ["the explorer invents a high fee, and one of two nodes is down", [400_000n, 3_000n, down], 9_000n],
+  [
+    "the explorer invents a high fee, and one of two nodes has no estimate",
+    [400_000n, undefined, 3_000n],
+    9_000n,
+  ],
+  ["one of two nodes invents a high fee, and the explorer is down", [down, 400_000n, 3_000n], 9_000n],
+  ["fees rise while one of two nodes is down", [40_000n, 30_000n, down], 40_000n],
+  ["fees rise while the explorer is down", [down, 30_000n, 40_000n], 40_000n],
   ["below what nodes relay", [1n, 3_000n], 1_000n],
   ["above the maximum", [900_000n, 900_000n], 500_000n],
 ])("the lowest estimate counts, within limits: %s", async (_, answers, expected) => {

@@ -10,6 +10,8 @@ export type FeeSource = Pick<Explorer, "feeRate">;
  */
 const MIN_RATE = 1_000n;
 export const MAX_RATE = 500_000n;
+/** How many times the next lower estimate the highest one counts: if others are down, it may be invented. */
+const MAX_LONE_FACTOR = 3n;
 /** Used when no source has an estimate: twice the minimum. */
 const DEFAULT_RATE = 2_000n;
 const WITHIN_BLOCKS = 2;
@@ -18,9 +20,10 @@ const CACHE_MS = 10_000;
 /**
  * The current fee rate in satoshis per 1000 virtual bytes, cached for some seconds: the lower one of the
  * explorer's estimate and the nodes' upper median. So no source can raise it alone, and no node of several
- * can lower it alone: a payment with a low fee waits until it is canceled.
+ * can lower it alone: a payment with a low fee waits until it is canceled. If so few sources have an estimate
+ * that the highest one decides, it counts up to three times the next lower one.
  *
- * @param nodes all nodes of the chain. One without an estimate limits nothing
+ * @param nodes all nodes of the chain. One without an estimate does not lower the median
  * @throws RpcFault if a source failed and no other one has an estimate
  */
 export function keptFeeRate(
@@ -41,11 +44,13 @@ export function keptFeeRate(
         return undefined;
       }
     };
-    const [own, ...ofNodes] = await Promise.all([explorer, ...nodes].map(estimateOf));
+    const estimates = await Promise.all([explorer, ...nodes].map(estimateOf));
+    const [own, ...ofNodes] = estimates;
     const limit = upperMedian(ofNodes);
     const [fault] = faults;
     if (own === undefined && limit === undefined && fault !== undefined) throw fault;
-    const estimate = lower(own, limit) ?? DEFAULT_RATE;
+    const next = secondHighest(estimates);
+    const estimate = lower(lower(own, limit), next && next * MAX_LONE_FACTOR) ?? DEFAULT_RATE;
     const rate = estimate < MIN_RATE ? MIN_RATE : estimate > MAX_RATE ? MAX_RATE : estimate;
     cached = { rate, atMs: now() };
     return rate;
@@ -54,7 +59,20 @@ export function keptFeeRate(
 
 /** An absent value counts as the highest one. */
 function upperMedian(values: readonly (bigint | undefined)[]): bigint | undefined {
-  return values.toSorted((a, b) => (a === b ? 0 : lower(a, b) === a ? -1 : 1))[Math.floor(values.length / 2)];
+  return values.toSorted(ascending)[Math.floor(values.length / 2)];
+}
+
+/** Undefined with fewer than two values. */
+function secondHighest(values: readonly (bigint | undefined)[]): bigint | undefined {
+  return values
+    .filter((value) => value !== undefined)
+    .toSorted(ascending)
+    .at(-2);
+}
+
+/** An absent value comes last. */
+function ascending(a: bigint | undefined, b: bigint | undefined): number {
+  return a === b ? 0 : lower(a, b) === a ? -1 : 1;
 }
 
 function lower(a: bigint | undefined, b: bigint | undefined): bigint | undefined {

@@ -75,10 +75,19 @@ export function createChainReader(
     }
     return block;
   };
-  const head = async (): Promise<BlockRef> => {
+  const fetchHead = async (): Promise<BlockRef> => {
     const block = await blockAt("latest");
     if (block === undefined) throw garbage("eth_getBlockByNumber", "the node returned no latest block");
     return block;
+  };
+  let sharedHead: Promise<BlockRef> | undefined;
+  /** Calls of one turn of the event loop share a request. */
+  const head = async (): Promise<BlockRef> => {
+    if (sharedHead === undefined)
+      setImmediate(() => {
+        sharedHead = undefined;
+      });
+    return await (sharedHead ??= fetchHead());
   };
   const receipt = async (hash: TxHash): Promise<ReceiptFact | undefined> =>
     readReceipt(await transport.request("eth_getTransactionReceipt", [hash]), hash);

@@ -36,6 +36,11 @@ export interface EndpointOrder {
   noteRead(at: number, number: bigint): void;
   /** The newest block that an endpoint showed; undefined if unknown. */
   headOf(at: number): bigint | undefined;
+  /**
+   * What the clock of an endpoint that shows no block numbers shows by now, ms; undefined if unknown. Its
+   * last head continues at the pace of this computer's clock.
+   */
+  clockOf(at: number): bigint | undefined;
   statuses(): readonly EndpointStatus[];
 }
 
@@ -56,6 +61,7 @@ export function createEndpointOrder(
       | { readonly from: bigint; readonly sinceMs: number; readonly advancedAtMs: number }
       | undefined,
     head: undefined as bigint | undefined,
+    clock: undefined as { readonly position: bigint; readonly atMs: number } | undefined,
     read: undefined as bigint | undefined,
   }));
   /** When the endpoints together were the first to reach a position, oldest first. */
@@ -162,6 +168,7 @@ export function createEndpointOrder(
       if (endpoint === undefined) return;
       notePosition(endpoint, position);
       endpoint.head = number;
+      endpoint.clock = number === undefined ? { position, atMs: now() } : undefined;
       noteReached();
     },
     noteRead: (at, number) => {
@@ -169,6 +176,10 @@ export function createEndpointOrder(
       if (endpoint !== undefined) endpoint.read = number;
     },
     headOf: (at) => endpoints[at]?.head,
+    clockOf: (at) => {
+      const clock = endpoints[at]?.clock;
+      return clock && clock.position + BigInt(Math.floor(now() - clock.atMs));
+    },
     statuses: () => {
       const [lead] = ordered();
       return endpoints.map((endpoint) => ({

@@ -34,6 +34,9 @@ export interface Turns {
   readonly quiet: Address;
 }
 
+/** Sorts before every address. */
+const FIRST: Address = "0x";
+
 /** The addresses of one round, and where the next round starts. */
 export interface Turn {
   readonly addresses: readonly DepositAddress[];
@@ -53,11 +56,14 @@ export async function nextTurn(
   after: Turns,
   nonEvmChainId?: number,
 ): Promise<Turn> {
-  const [undecided, young, waiting, quiet] = await Promise.all([
+  const quiet = await reads.quiet(after.quiet, MAX_PER_ROUND.quiet, nonEvmChainId);
+  // Usually there are few, and this turn has all of them.
+  if (after.quiet === FIRST && quiet.length < MAX_PER_ROUND.quiet)
+    return { addresses: quiet, after: { waiting: FIRST, quiet: FIRST } };
+  const [undecided, young, waiting] = await Promise.all([
     reads.undecided(chainId, MAX_PER_ROUND.undecided),
     reads.active(nowMs - YOUNG_MS, MAX_PER_ROUND.young, nonEvmChainId),
     reads.waiting(after.waiting, MAX_PER_ROUND.waiting, nonEvmChainId),
-    reads.quiet(after.quiet, MAX_PER_ROUND.quiet, nonEvmChainId),
   ]);
   const chosen = [...undecided, ...young, ...waiting, ...quiet];
   return {
@@ -68,7 +74,7 @@ export async function nextTurn(
 
 /** Where the next turn starts: after these addresses, or at the first one again. */
 function endOf(turn: readonly DepositAddress[], limit: number): Address {
-  return turn.length < limit ? "0x" : (turn.at(-1)?.address ?? "0x");
+  return turn.length < limit ? FIRST : (turn.at(-1)?.address ?? FIRST);
 }
 
 /** One per chain, in the process that watches the chain. Its memory only holds where to continue. */

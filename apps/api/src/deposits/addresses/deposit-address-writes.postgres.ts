@@ -23,7 +23,7 @@ import {
 } from "../../requests/request-save.postgres.ts";
 import {
   listRequests,
-  newlyListed,
+  toNewlyListed,
   selectUnlisted,
   UNLISTED,
   updateListed,
@@ -210,7 +210,7 @@ const noteFunds = defineSql(
 
 async function noteFundsAt(sql: Sql, address: Address, atMs: number): Promise<void> {
   const unlisted = await noteFunds(sql, { address, atMs });
-  await listRequests(sql, unlisted.map(newlyListed));
+  await listRequests(sql, unlisted.map(toNewlyListed));
 }
 
 interface Sweep extends Place {

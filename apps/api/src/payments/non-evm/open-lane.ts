@@ -20,7 +20,8 @@ export async function openNonEvmLane(services: WorkerServices, connected: Transf
   const { mark } = journalMark;
   const stored = await reads.lane(chain.id, solver);
   const lost = stored && (await restoreLost(services, laneKey, stored, mark, whyLost));
-  const lane = stored && (await reads.lane(chain.id, solver));
+  const unchanged = lost?.kind === "complete" ? lost.lane : undefined;
+  const lane = stored && (unchanged ?? (await reads.lane(chain.id, solver)));
   if (lane?.isServerNew === true) return;
   const why = lost?.kind === "later" ? lost.why : lane && !lane.isReconciled && whyLost(lane.nextNonce, mark);
   if (typeof why === "string") {

@@ -5,7 +5,7 @@ import { ownerProblems, type PreparedTarget } from "./prepare-deployment.ts";
 const owner = `0x${"0a".repeat(20)}` as const;
 
 const targets = (...codes: readonly Hex[]): readonly PreparedTarget[] =>
-  codes.map((ownerCode, at) => ({ target: { name: `chain-${at}` }, ownerCode }) as PreparedTarget);
+  codes.map((ownerCode, index) => ({ target: { name: `chain-${index}` }, ownerCode }) as PreparedTarget);
 
 test.each<readonly [name: string, codes: readonly Hex[], refused: readonly string[]]>([
   ["one chain", ["0x60"], []],

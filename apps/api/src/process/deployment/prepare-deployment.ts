@@ -100,7 +100,7 @@ export function ownerProblems(
     .filter(({ ownerCode }) => ownerCode.toLowerCase() !== first.ownerCode.toLowerCase())
     .map(
       ({ target }) =>
-        `${target.name}: --owner: ${owner} has other code than on ${first.target.name}, so it may belong to someone else. Check who controls it on both chains, then add --owner-may-differ`,
+        `${target.name}: --owner: ${owner} has different code than on ${first.target.name}, so it may belong to someone else. Check who controls it on both chains, then add --owner-may-differ`,
     );
 }
 

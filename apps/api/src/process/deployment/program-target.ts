@@ -48,12 +48,12 @@ export async function programTarget(
   const connected = connectedEntry(entry, fileName, env);
   const { depository } = inputs;
   const path = [depository === undefined ? "depositAddressProgram" : "depository"];
-  const known = inputs.program ?? (deployer.key ? undefined : textAt(connected.resolved, path));
+  const program = inputs.program ?? (deployer.key ? undefined : textAt(connected.resolved, path));
   const plan = await planProgram({
     elf: programElf(depository === undefined ? "deposit-address" : "depository"),
     deployer: deployer.address,
     owner: depository?.owner,
-    place: placeOf(known, deployer.key, `${path[0] ?? ""} of ${connected.name}`),
+    place: placeOf(program, deployer.key, `${path[0] ?? ""} of ${connected.name}`),
     depository: depository && {
       chainName: connected.name,
       owner: depository.owner,
@@ -69,8 +69,8 @@ export async function programTarget(
   };
 }
 
-function placeOf(known: string | undefined, key: Payer | undefined, field: string): ProgramPlace {
-  if (known !== undefined) return { kind: "existing", program: known };
+function placeOf(program: string | undefined, key: Payer | undefined, field: string): ProgramPlace {
+  if (program !== undefined) return { kind: "existing", program };
   if (key !== undefined) return { kind: "new", key };
   throw new ConfigError([
     `DEPLOYER_SOLANA_KEY is required to plan a program, because its address follows from the key. To examine a deployed one without the key, add --program or set ${field}`,

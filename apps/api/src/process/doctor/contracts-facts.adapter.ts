@@ -83,13 +83,13 @@ export async function readContracts(
     ...more
   } = chain.contracts;
   const addresses = Object.entries({ depository, serviceReceiver, approvalProxy, ...more });
-  const read = { depository: { abi: depositoryAbi, address: depository } } as const;
+  const targets = { depository: { abi: depositoryAbi, address: depository } } as const;
   const [contracts, owner, allocator, solver, router, tokens, problem] = await Promise.all([
     Promise.all(
       addresses.map(async ([field, address]) => ({ field, address, hasCode: await hasCode(address) })),
     ),
-    orUndefined(client.readContract({ ...read.depository, functionName: "owner" })),
-    orUndefined(client.readContract({ ...read.depository, functionName: "allocator" })),
+    orUndefined(client.readContract({ ...targets.depository, functionName: "owner" })),
+    orUndefined(client.readContract({ ...targets.depository, functionName: "allocator" })),
     orUndefined(client.readContract({ abi: receiverAbi, address: serviceReceiver, functionName: "solver" })),
     orUndefined(
       client.readContract({ abi: approvalProxyAbi, address: approvalProxy, functionName: "router" }),

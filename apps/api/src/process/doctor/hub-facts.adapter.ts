@@ -23,7 +23,7 @@ export async function readHub(
     ...(hub.genericMappingAddress && { genericMappingAddress: hub.genericMappingAddress }),
   });
   try {
-    const [contracts, oracleHub, minter, oracleRole, signers, threshold, solverWei] = await Promise.all([
+    const [contracts, oracleHub, hubRoles, oracleRoles, signers, threshold, solverWei] = await Promise.all([
       Promise.all(
         addresses.map(async ([field, address]) => ({ field, address, hasCode: await hasCode(address) })),
       ),
@@ -32,13 +32,14 @@ export async function readHub(
       orUndefined(client.readContract({ ...oracle, functionName: "rolesOf", args: [multisig] })),
       orUndefined(client.readContract({ ...quorum, functionName: "signers" })),
       orUndefined(client.readContract({ ...quorum, functionName: "threshold" })),
+      // Without a solver there is no balance to judge: any positive number passes.
       solver === undefined ? 1n : client.getBalance({ address: solver }),
     ]);
     return {
       contracts,
       oracleHub: lower(oracleHub),
-      canOracleMint: hasRole(minter),
-      isMultisigOracle: hasRole(oracleRole),
+      canOracleMint: hasRole(hubRoles),
+      isMultisigOracle: hasRole(oracleRoles),
       signers: signers?.map((signer) => signer.toLowerCase() as Address),
       threshold: threshold === undefined ? undefined : Number(threshold),
       solverWei,

@@ -16,7 +16,7 @@ interface ServerFacts {
 }
 
 /** A server, and how to sign in to it. */
-type Target = Pick<SentinelEndpoint, "login" | "isTls"> & { readonly at: RedisNode | string };
+type Target = Pick<SentinelEndpoint, "login" | "isTls"> & { readonly server: RedisNode | string };
 
 /** Reads `INFO` and the time of a server. @throws when it does not answer or refuses the password */
 export async function readRedis(target: Target): Promise<ServerFacts> {
@@ -25,7 +25,7 @@ export async function readRedis(target: Target): Promise<ServerFacts> {
 
 /** The server at a URL as a target. */
 export function urlTarget({ url, login }: Extract<RedisEndpoint, { readonly kind: "url" }>): Target {
-  return { at: url.reveal(), login, isTls: false };
+  return { server: url.reveal(), login, isTls: false };
 }
 
 /** Asks a sentinel for the primary. @throws as readRedis */
@@ -33,7 +33,7 @@ export async function readSentinel(
   at: RedisNode,
   { name, sentinelLogin, isTls }: SentinelEndpoint,
 ): Promise<SentinelFacts> {
-  return await onServer({ at, login: sentinelLogin, isTls }, async (redis) => {
+  return await onServer({ server: at, login: sentinelLogin, isTls }, async (redis) => {
     const primary = nodeOf(await redis.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name));
     if (primary === undefined) return { primary, quorumFault: undefined };
     const quorumFault = await redis.call("SENTINEL", "CKQUORUM", name).then(
@@ -52,7 +52,7 @@ export async function readClusterNode(
   { login, isTls }: ClusterEndpoint,
   key: string,
 ): Promise<ClusterNodeFacts> {
-  return await onServer({ at, login, isTls }, async (redis) => {
+  return await onServer({ server: at, login, isTls }, async (redis) => {
     const { isCluster } = redisFactsOf(await redis.info());
     if (!isCluster) return { isCluster, state: "", owner: undefined };
     const slot = Number(await redis.call("CLUSTER", "KEYSLOT", key));
@@ -84,7 +84,7 @@ async function serverFacts(redis: Redis): Promise<ServerFacts> {
 }
 
 async function onServer<T>(
-  { at, login: { username, password }, isTls }: Target,
+  { server: at, login: { username, password }, isTls }: Target,
   read: (redis: Redis) => Promise<T>,
 ): Promise<T> {
   const options = {

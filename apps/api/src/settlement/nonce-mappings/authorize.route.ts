@@ -29,11 +29,11 @@ export function authorizeRoute(app: TypedServer, { call }: Calls<typeof authoriz
     async ({ body, query }) => {
       const requestId = await call(authorizeNonce, {
         walletChainId: body.walletChainId,
-        wallet: account(body.wallet, "wallet"),
-        depositor: account(body.depositor, "depositor"),
+        wallet: readAddress(body.wallet, "wallet"),
+        depositor: readAddress(body.depositor, "depositor"),
         nonce: BigInt(body.nonce),
         id: parseHash(body.id),
-        signatureChainId: signatureChain(body.signatureChainId ?? DEFAULT_SIGNATURE_CHAIN),
+        signatureChainId: readSignatureChainId(body.signatureChainId ?? DEFAULT_SIGNATURE_CHAIN),
         signature: query.signature.toLowerCase() as Hex,
       });
       return { message: "Authorization accepted", requestId };
@@ -41,14 +41,14 @@ export function authorizeRoute(app: TypedServer, { call }: Calls<typeof authoriz
   );
 }
 
-function account(text: string, field: string): Address {
+function readAddress(text: string, field: string): Address {
   const address = parseAddress(text);
   if (address === undefined)
     throw new ServiceError("INVALID_REQUEST", `${field} must be a 20-byte address`, { field });
   return address;
 }
 
-function signatureChain(value: number | string): number {
+function readSignatureChainId(value: number | string): number {
   const field = "signatureChainId";
   const id = parseChainId(value, field);
   if (id === 0) throw new ServiceError("INVALID_REQUEST", `${field} must be greater than 0`, { field });

@@ -25,7 +25,7 @@ export function withNodeErrors(hub: HubChain): HubChain {
     ...hub,
     lane: {
       ...lane,
-      connection: { reader: named(name, reader), writer: named(name, writer) },
+      connection: { reader: withNamedErrors(name, reader), writer: withNamedErrors(name, writer) },
       final: (account) => orUnavailable(name, () => lane.final(account)),
       nativeBalance: (account) => orUnavailable(name, () => lane.nativeBalance(account)),
     },
@@ -38,8 +38,8 @@ export function withNodeErrors(hub: HubChain): HubChain {
   };
 }
 
-/** The same for every method, all of which ask the node. */
-function named<T extends object>(node: string, target: T): T {
+/** Wraps every method of a reader or writer: all of them query the node. */
+function withNamedErrors<T extends object>(node: string, target: T): T {
   return new Proxy(target, {
     get(inner, key): unknown {
       const member: unknown = Reflect.get(inner, key);
@@ -65,7 +65,7 @@ function unavailableIn(node: string, error: unknown): Error | undefined {
   return new Error(`${node}: ${error.shortMessage}`);
 }
 
-function causeOf(error: unknown, isIt: (cause: unknown) => boolean): unknown {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) if (isIt(cause)) return cause;
+function causeOf(error: unknown, matches: (cause: unknown) => boolean): unknown {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (matches(cause)) return cause;
   return undefined;
 }

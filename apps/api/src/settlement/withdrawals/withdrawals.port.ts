@@ -36,7 +36,7 @@ export interface WithdrawalStore {
 }
 
 /** Whether the contracts accept the allocator's account. */
-export interface AllocatorStanding {
+export interface AllocatorAccess {
   /** The account. */
   readonly account: Address;
   /** It may record payloads in the hub's Allocator. */
@@ -51,7 +51,7 @@ export interface AllocatorStanding {
  */
 export interface Payouts {
   /** Reads at the newest blocks whether the contracts accept the allocator's account. */
-  standing(): Promise<AllocatorStanding>;
+  readAccess(): Promise<AllocatorAccess>;
   /**
    * The payload that the hub's Allocator recorded for the address, at the newest or the newest final block.
    */
