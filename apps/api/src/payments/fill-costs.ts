@@ -145,7 +145,7 @@ export async function measure(
   });
   for (const ofRoute of Map.groupBy(runs, ({ originId, chainId }) => `${originId} ${chainId}`).values()) {
     const [{ originId, chainId }] = ofRoute as [(typeof runs)[number]];
-    await tx.requests.measured(
+    await tx.requests.recordDurations(
       originId,
       chainId,
       ofRoute.map(({ tookMs }) => tookMs),

@@ -65,13 +65,13 @@ function statusOf(state: SQL): SQL {
 
 /** Whether clients see other hashes. */
 const areHashesChanged = text`
-  (coalesce(given.in_tx_hashes <> ${requests.inTxHashes}, false) or coalesce(given.tx_hashes <> ${requests.txHashes}, false)
-  or coalesce(given.refund_tx_hashes <> ${requests.refundTxHashes}, false))`;
+  (coalesce(input.in_tx_hashes <> ${requests.inTxHashes}, false) or coalesce(input.tx_hashes <> ${requests.txHashes}, false)
+  or coalesce(input.refund_tx_hashes <> ${requests.refundTxHashes}, false))`;
 
 /** Whether clients see a new status, apart from hashes. */
 const isStateChanged = text`
-  ${statusOf(text`${requests.state}`)} <> ${statusOf(text`given.state`)} or ${requests.failReason} is distinct from given.fail_reason
-  or ${requests.refundFailReason} is distinct from given.refund_fail_reason`;
+  ${statusOf(text`${requests.state}`)} <> ${statusOf(text`input.state`)} or ${requests.failReason} is distinct from input.fail_reason
+  or ${requests.refundFailReason} is distinct from input.refund_fail_reason`;
 
 /** API key of a request: that of its quote, or the one that submitted its call. */
 const keyOfRequest = text`coalesce(${requests.keyId},
@@ -144,11 +144,11 @@ const defineSave = (name: string, hasHashes: boolean) => {
     name,
     UNLISTED,
     (p: Params<SaveParams>) => text`
-    with given as materialized (select * from ${recordset(p.rows, hasHashes ? SAVED : SAVED_STATE)}),
+    with input as materialized (select * from ${recordset(p.rows, hasHashes ? SAVED : SAVED_STATE)}),
     before as materialized (
-      select given.*, ${requests.statusSeq}, ${isStateChanged}${ifHashes(text` or ${areHashesChanged}`, text``)} as status_changed,
-        ${ifHashes(text`${areHashesChanged} as hashes_changed,`, text``)} ${requests.final} <> given.final as final_changed
-      from ${requests} join given on given.request_id = ${requests.requestId}
+      select input.*, ${requests.statusSeq}, ${isStateChanged}${ifHashes(text` or ${areHashesChanged}`, text``)} as status_changed,
+        ${ifHashes(text`${areHashesChanged} as hashes_changed,`, text``)} ${requests.final} <> input.final as final_changed
+      from ${requests} join input on input.request_id = ${requests.requestId}
       -- The planner knows how few ids an array has, and uses the index however small the table was.
       where ${requests.requestId} = any(${p.requestIds}::text[])),
     saved as (
@@ -195,12 +195,12 @@ const saveStates = defineSave("request_save_state", false);
 const saveInternal = defineSqlWrite(
   "request_save_internal",
   (p: Params<{ requestIds: readonly RequestId[]; states: readonly StateName[]; atMs: number }>) => text`
-    update ${requests} set ${nameOf(requests.state)} = given.state,
+    update ${requests} set ${nameOf(requests.state)} = input.state,
       ${nameOf(requests.updatedAtMs)} = greatest(${requests.updatedAtMs}, ${p.atMs}),
-      ${nameOf(requests.stateSinceMs)} = case when ${requests.state} = given.state then ${requests.stateSinceMs}
+      ${nameOf(requests.stateSinceMs)} = case when ${requests.state} = input.state then ${requests.stateSinceMs}
         else greatest(${requests.updatedAtMs}, ${p.atMs}) end
-    from unnest(${p.requestIds}::text[], ${p.states}::text[]) as given (request_id, state)
-    where ${requests.requestId} = given.request_id and ${requests.requestId} = any(${p.requestIds}::text[])`,
+    from unnest(${p.requestIds}::text[], ${p.states}::text[]) as input (request_id, state)
+    where ${requests.requestId} = input.request_id and ${requests.requestId} = any(${p.requestIds}::text[])`,
 );
 
 /**

@@ -55,7 +55,7 @@ const FILL_MS = text`case when ${requests.state} = 'filled' and ${requests.front
 const TRANSACTIONS = text`(
     select unnest(${requests.inTxHashes}) as tx_hash, 'deposit' as kind
     union select unnest(${requests.txHashes}), 'fill'
-    union select unnest(${requests.refundTxHashes}), 'refund') as own`;
+    union select unnest(${requests.refundTxHashes}), 'refund') as hash`;
 
 /** The columns that are read of a request that must be added to the history. */
 export const UNLISTED = { state: requests.state, front: requests.front, terms: requests.terms };
@@ -102,10 +102,10 @@ export function updateTransactions(saved: SQL): SQL {
     forgotten as (
       delete from ${t} using ${saved} as ${requests}
       where ${t.requestId} = ${requests.requestId}
-        and not exists (select from ${TRANSACTIONS} where own.tx_hash = ${t.txHash} and own.kind = ${t.kind})),
+        and not exists (select from ${TRANSACTIONS} where hash.tx_hash = ${t.txHash} and hash.kind = ${t.kind})),
     found as (
       insert into ${t} (${namesOf(t.txHash, t.requestId, t.kind)})
-      select own.tx_hash, ${requests.requestId}, own.kind from ${saved} as ${requests} cross join lateral ${TRANSACTIONS}
+      select hash.tx_hash, ${requests.requestId}, hash.kind from ${saved} as ${requests} cross join lateral ${TRANSACTIONS}
       where exists (select from ${h} where ${h.requestId} = ${requests.requestId})
       on conflict do nothing)`;
 }
@@ -163,22 +163,22 @@ const SHARED: readonly (readonly [Column, Column])[] = [
 type Inserted = { readonly requestIds: readonly RequestId[]; readonly entries: string };
 const insert = defineSqlWrite("history_insert", (p: Params<Inserted>) => {
   const entry = text.join(
-    Object.values(ENTRY).map((column) => text`given.${nameOf(column)}`),
+    Object.values(ENTRY).map((column) => text`input.${nameOf(column)}`),
     text`, `,
   );
   const shared = columnsOf(SHARED.map(([, column]) => column));
   return text`
-    with given as materialized (select * from ${recordset(p.entries, ENTRY)}),
+    with input as materialized (select * from ${recordset(p.entries, ENTRY)}),
     found as (
       insert into ${requestTransactions} (${namesOf(requestTransactions.txHash, requestTransactions.requestId, requestTransactions.kind)})
-      select own.tx_hash, ${requests.requestId}, own.kind
-      from given join ${requests} on ${requests.requestId} = given.request_id cross join lateral ${TRANSACTIONS}
+      select hash.tx_hash, ${requests.requestId}, hash.kind
+      from input join ${requests} on ${requests.requestId} = input.request_id cross join lateral ${TRANSACTIONS}
       where ${requests.requestId} = any(${p.requestIds}::text[])
       -- A request that was archived is listed again; its transactions were kept.
       on conflict do nothing)
     insert into ${h} (${namesOf(...Object.values(ENTRY), ...SHARED.map(([column]) => column), h.status, h.inBlock, h.inSeenAtMs, h.fillMs)})
     select ${entry}, ${shared}, ${STATUS}, payment.block_number, payment.seen_at_ms, ${FILL_MS}
-    from given join ${requests} on ${requests.requestId} = given.request_id ${PAYMENT}
+    from input join ${requests} on ${requests.requestId} = input.request_id ${PAYMENT}
     where ${requests.requestId} = any(${p.requestIds}::text[])
     -- Saved twice in one transaction before it was listed.
     on conflict do nothing`;
