@@ -132,7 +132,11 @@ export interface RequestWrites {
   /** {@link note} for many events, in order. */
   noteAll<E extends TraceEvent>(notes: readonly TraceNote<E>[], atMs: number): Promise<void>;
   /** Adds measured durations (deposit seen → fill mined) to the route's average. */
-  addDurations(originChainId: number, destinationChainId: number, tookMs: readonly number[]): Promise<void>;
+  recordDurations(
+    originChainId: number,
+    destinationChainId: number,
+    tookMs: readonly number[],
+  ): Promise<void>;
   /**
    * Deletes quotes that ended before `beforeMs` and were never paid. Rows that were `seen` but not deleted
    * are not checked again.
