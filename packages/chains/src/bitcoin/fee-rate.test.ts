@@ -1,6 +1,6 @@
 import { RpcFault } from "@causeway/families";
 import { expect, test } from "vitest";
-import { keptFeeRate } from "./fee-rate.ts";
+import { keptFeeRate, maxFeeRate } from "./fee-rate.ts";
 
 const down = new RpcFault({ kind: "network", method: "fee-estimates", reason: "refused" });
 
@@ -41,6 +41,13 @@ test.each<[string, readonly [Estimate, ...Estimate[]], bigint]>([
   ["above the maximum", [900_000n, 900_000n], 500_000n],
 ])("the lowest estimate counts, within limits: %s", async (_, answers, expected) => {
   expect(await rateOf(...answers)).toBe(expected);
+});
+
+test("no estimate sets more than the operator allows", async () => {
+  const source = { feeRate: async () => await Promise.resolve(400_000n) };
+  const maxRate = maxFeeRate({ bitcoin: { network: "mainnet", maxSatPerVbyte: 100 } });
+  expect(await keptFeeRate(source, [source], () => 0, maxRate)()).toBe(100_000n);
+  expect(maxFeeRate({})).toBe(500_000n);
 });
 
 test.each<[string, readonly [Estimate, ...Estimate[]]]>([

@@ -10,7 +10,7 @@ import {
 } from "@causeway/families/bitcoin";
 import { depositTransaction, typicalDepositFee } from "./deposit-psbt.ts";
 import { createExplorer } from "./explorer.ts";
-import { keptFeeRate } from "./fee-rate.ts";
+import { keptFeeRate, maxFeeRate } from "./fee-rate.ts";
 import { inputKindOf } from "./sizes-and-dust.ts";
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
@@ -50,7 +50,7 @@ export function connectBitcoinUsers({
   const depositoryAddress = formatAddress(chain, chain.depository);
   const explorer = createExplorer(esploraUrl);
   const client = createRestClient({ url: esploraUrl });
-  const rate = keptFeeRate(explorer, [], now);
+  const rate = keptFeeRate(explorer, [], now, maxFeeRate(chain));
   const depositoryScript = scriptOfAddress(chain.depository);
 
   const utxosOf = async (user: Hex) => {
