@@ -522,12 +522,12 @@ test("refuses fields of a non-EVM chain that do not fit its family, with their p
     ],
     [
       "solana-vm",
-      { fees: { ...nonEvmEntryOf("solana-vm").fees, maxSatPerVbyte: 100 } },
+      { fees: { ...nonEvmEntryOf("solana-vm")["fees"], maxSatPerVbyte: 100 } },
       "(solana).fees.maxSatPerVbyte: is supported only on bitcoin-vm",
     ],
     [
       "bitcoin-vm",
-      { fees: { ...nonEvmEntryOf("bitcoin-vm").fees, maxSatPerVbyte: 501 } },
+      { fees: { ...nonEvmEntryOf("bitcoin-vm")["fees"], maxSatPerVbyte: 501 } },
       "(bitcoin).fees.maxSatPerVbyte: ",
     ],
     ["solana-vm", { contracts: {} }, 'Unrecognized key: "contracts"'],
