@@ -839,8 +839,9 @@ test("a fill that a reorg moved into another block stays paid once and becomes f
 async function readBefore(): Promise<WorkerServices> {
   const stale = await world.services.reads.unsettledSlots(world.destination.chain.id, world.solver.address);
   const open = stale.filter(({ state }) => state === "open");
-  const reads = { ...world.services.reads, unsettledSlots: async () => stale, openSlots: async () => open };
-  return { ...world.services, reads };
+  const all = async () => stale;
+  const read = { unsettledSlots: all, slotsToTrack: all, openSlots: async () => open };
+  return { ...world.services, reads: { ...world.services.reads, ...read } };
 }
 
 const eventsOf = ({ requestId }: Agreed) =>

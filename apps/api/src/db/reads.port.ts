@@ -118,6 +118,16 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
   slotsFrom(chainId: number, sender: Address, nonce: number): Promise<readonly Slot[]>;
   /** Open and mined slots of these lanes in nonce order. */
   unsettledSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
+  /**
+   * Slots of these lanes to compare with the chain, in nonce order: open ones, and mined ones that may be
+   * final or orphaned.
+   * @param trail.hashes of the canonical blocks, by number
+   */
+  slotsToTrack(
+    chainId: number,
+    trail: { readonly finalBlock: bigint; readonly hashes: ReadonlyMap<bigint, string> },
+    ...senders: readonly Address[]
+  ): Promise<Slot[]>;
   /** Open slots of these lanes in nonce order. */
   openSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
   /** Open and mined slots of hub batches and payouts on a chain, of every sender. */

@@ -59,7 +59,19 @@ const unsettled = readSlots(
   (p: Params<{ chainId: number; senders: readonly Address[] }>) => text`${slots.chainId} = ${p.chainId}
     and ${slots.sender} = any(${p.senders}::text[]) and ${slots.state} in ('open', 'mined')`,
 );
-// A burst leaves many more mined slots than open ones.
+interface Tracked extends Record<string, unknown> {
+  readonly chainId: number;
+  readonly senders: readonly Address[];
+  readonly finalBlock: bigint;
+  readonly hashes: readonly string[];
+}
+// Under load, most slots are mined in a known block and only wait for it to become final.
+const toTrack = readSlots(
+  "read_slots_to_track",
+  (p: Params<Tracked>) => text`${slots.chainId} = ${p.chainId} and ${slots.sender} = any(${p.senders}::text[])
+    and ${slots.state} in ('open', 'mined') and (${slots.state} = 'open'
+      or (${slots.minedBlockNumber} > ${p.finalBlock}::bigint and ${slots.minedBlockHash} = any(${p.hashes}::text[])) is not true)`,
+);
 const open = readSlots(
   "read_open_slots",
   (p: Params<{ chainId: number; senders: readonly Address[] }>) => text`${slots.chainId} = ${p.chainId}
@@ -198,6 +210,7 @@ type LaneReads = Pick<
   | "slotsFrom"
   | "slot"
   | "unsettledSlots"
+  | "slotsToTrack"
   | "openSlots"
   | "unsettledCalls"
   | "lane"
@@ -226,6 +239,8 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
     slotsFrom: async (chainId, sender, from) => slotsIn(await fromNonce(sql, { chainId, sender, from })),
     slot: async (id) => slotsIn(await slotById(sql, { id }))[0],
     unsettledSlots: async (chainId, ...from) => slotsIn(await unsettled(sql, { chainId, senders: from })),
+    slotsToTrack: async (chainId, { finalBlock, hashes }, ...from) =>
+      slotsIn(await toTrack(sql, { chainId, senders: from, finalBlock, hashes: [...hashes.values()] })),
     openSlots: async (chainId, ...from) => slotsIn(await open(sql, { chainId, senders: from })),
     unsettledCalls: async (chainId) => slotsIn(await unsettledCalls(sql, { chainId })),
     async lane(chainId, sender) {

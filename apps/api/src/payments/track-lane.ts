@@ -28,7 +28,7 @@ export async function trackLane(
   // Includes former keys: tracking their nonces needs no key.
   const senders = await services.reads.laneSenders(chain.id);
   // One query for all lanes: most heads change none of them.
-  const slots = await services.reads.unsettledSlots(chain.id, ...senders);
+  const slots = await services.reads.slotsToTrack(chain.id, trail, ...senders);
   for (const [sender, ofSender] of Map.groupBy(slots, (slot) => slot.sender))
     await trackSender(services, connected, { sender, slots: ofSender }, trail, reorged);
 }
