@@ -27,7 +27,7 @@ export async function rescueOverdue(
   };
   // Mostly there is none, and the queue need not be read.
   if ((await overdueNow(1)).length === 0) return 0;
-  // Read before the legs: a job that is found here and ends before the legs are read is checked in the next round.
+  // Read before the legs: a job that is found here and ends in between is checked in the next round.
   const queued = queuedLegs === undefined ? new Set<string>() : await queuedLegs.of(job);
   if (queued === undefined) return 0;
   // Those that wait their turn must not hide one that is lost.

@@ -72,13 +72,13 @@ test("reads addresses issued or paid within a day with every block, and all othe
 });
 
 test("few addresses are all read with every block, in one query", async () => {
-  const few = Array.from({ length: MAX_PER_LOOK.quiet - 1 }, (_, n) =>
+  const few = Array.from({ length: MAX_PER_ROUND.quiet - 1 }, (_, n) =>
     anAddress(n, NOW_MS - n * YOUNG_MS, { isWaiting: n % 2 === 0, isUndecided: n % 3 === 0 }),
   );
-  const [, second, third] = await addressesPerLook(few, 3);
+  const [, second, third] = await addressesPerRound(few, 3);
   expect(second?.size).toBe(few.length);
   expect(third?.size).toBe(few.length);
-  const { quiet } = stored(few);
+  const { quiet } = readsOf(few);
   const unread = async () => await Promise.reject(new Error("another query"));
   const reads = { undecided: unread, active: unread, waiting: unread, quiet };
   const turn = await nextTurn(reads, 1, NOW_MS, { waiting: "0x", quiet: "0x" });
