@@ -93,12 +93,12 @@ export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
     pulse: {
       solverBalance: () => ({ amount: SOLVER_OUTPUT * BigInt(SOLVER_OUTPUTS) }),
       paymentCost: () => paymentCost,
-      lagging: () => false,
+      isLagging: () => false,
       headAgeMs: () => 0,
     },
     users: { balance: users.balance, deposit: users.deposit },
   };
-  Object.assign(services, { chains: createChainDirectory(services.chains.all, [end]) });
+  Object.assign(services, { chains: createChainDirectory(services.chains.evmChains, [end]) });
   await openNonEvmLane(services, end);
   await readArrivals(services, end, undefined);
 

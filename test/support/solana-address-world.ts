@@ -109,12 +109,12 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
     pulse: {
       solverBalance: (currency) => ({ amount: balances.get(currency) ?? 0n }),
       paymentCost: (currency) => cost.get(currency) ?? 0n,
-      lagging: () => false,
+      isLagging: () => false,
       headAgeMs: () => 0,
     },
     users,
   };
-  Object.assign(services, { chains: createChainDirectory(services.chains.all, [solanaChain]) });
+  Object.assign(services, { chains: createChainDirectory(services.chains.evmChains, [solanaChain]) });
   await openNonEvmLane(services, solanaChain);
   await readArrivals(services, solanaChain, undefined);
 

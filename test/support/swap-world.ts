@@ -110,7 +110,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
     included: undefined,
     excluded: new Set(),
     maxHops: 3,
-    external: false,
+    shouldQueryExternal: false,
   });
   const best: SwapWorld["best"] = async (chain, tokenIn, tokenOut, amountIn) => {
     const answer = await liquidity.exactIn(questionOn(chain, tokenIn, tokenOut), amountIn);
@@ -150,7 +150,8 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
       const trail = await watch(chain, by);
       const pools = pooled.find(({ chainId }) => chainId === chain.chain.id)?.pools;
       const head = chain.connected.connection.heads.latest;
-      while (pools?.known() !== undefined && (await pools.at([])).block.hash !== head?.hash) await sleep(5);
+      while (pools?.cached() !== undefined && (await pools.read([])).block.hash !== head?.hash)
+        await sleep(5);
       return trail;
     },
     tst,

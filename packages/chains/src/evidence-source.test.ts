@@ -56,17 +56,17 @@ function createEndpoint(answer: Evidence<bigint>) {
     withdrawal: async (_, __, hint) => await Promise.resolve({ kind: "refuted", reason: hint ?? "no hint" }),
     close: async () => await Promise.resolve(),
   };
-  return { endpoint, asked: requests };
+  return { endpoint, requests };
 }
 
 test("judges a final transaction by the family's rules, which are read once", async () => {
   const { family, counts } = createFamily();
-  const { endpoint, asked } = createEndpoint(final(9n));
+  const { endpoint, requests } = createEndpoint(final(9n));
   const source = endpointEvidence(chain, family, endpoint);
   expect(counts.rules).toBe(0);
   expect(await source.deposits(id)).toEqual(final({ depository: "7", deposits: [], timestamp: 9n }));
   expect(await source.payments(id, question)).toEqual(final({ amounts: [9n], timestamp: 1n }));
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     [id, { depository: "7" }, undefined],
     [id, { depository: "7" }, question],
   ]);
@@ -84,12 +84,12 @@ test.each<Evidence<bigint>>([
 });
 
 test("neither looks up an id in another format nor uses it as a hint", async () => {
-  const { endpoint, asked } = createEndpoint(final(9n));
+  const { endpoint, requests } = createEndpoint(final(9n));
   const source = endpointEvidence(chain, createFamily().family, endpoint);
   const refutation = { kind: "refuted", reason: "transaction id must be 80 lowercase hex digits" };
   expect(await source.deposits(id.toUpperCase())).toEqual(refutation);
   expect(await source.payments(`0x${id}`, question)).toEqual(refutation);
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
   expect(await source.withdrawal("0x", id)).toMatchObject({ reason: id });
   expect(await source.withdrawal("0x", id.toUpperCase())).toMatchObject({ reason: "no hint" });
 });

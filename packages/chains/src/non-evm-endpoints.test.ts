@@ -75,34 +75,34 @@ function chainWith(quorum: number, behaviors: readonly Behavior[]) {
     now: () => nowMs,
   });
   return {
-    together: connection,
+    connection,
     disagreements,
     closed,
     forward: (ms: number) => void (nowMs += ms),
     /** The endpoints that were queried since the last call of this. */
-    asked: () => queriedEndpoints.splice(0),
+    queried: () => queriedEndpoints.splice(0),
     states: () => connection.endpoints?.().map(({ state, isLead }) => (isLead ? `${state}, lead` : state)),
   };
 }
 
 test("reads use the first endpoint that works; one that failed is queried last for half a minute", async () => {
   const first: Behavior = { balance: networkFault };
-  const { together, forward, asked, states } = chainOf(first, { balance: 5n });
-  expect(await together.balances([])).toEqual(new Map([["0x", 5n]]));
-  expect(asked()).toEqual([0, 1]);
+  const { connection, forward, queried, states } = chainOf(first, { balance: 5n });
+  expect(await connection.balances([])).toEqual(new Map([["0x", 5n]]));
+  expect(queried()).toEqual([0, 1]);
   expect(states()).toEqual(["failing", "ok, lead"]);
   first.balance = 6n;
-  expect(await together.balances([])).toEqual(new Map([["0x", 5n]]));
-  expect(asked()).toEqual([1]);
+  expect(await connection.balances([])).toEqual(new Map([["0x", 5n]]));
+  expect(queried()).toEqual([1]);
   forward(30_001);
-  expect(await together.balances([])).toEqual(new Map([["0x", 6n]]));
+  expect(await connection.balances([])).toEqual(new Map([["0x", 6n]]));
   expect(states()).toEqual(["ok, lead", "ok"]);
 });
 
 test("throws the fault of the first endpoint if every endpoint fails", async () => {
-  const { together, asked } = chainOf({ balance: networkFault }, { balance: contradicted });
-  await expect(together.balances([])).rejects.toBe(networkFault);
-  expect(asked()).toEqual([0, 1]);
+  const { connection, queried } = chainOf({ balance: networkFault }, { balance: contradicted });
+  await expect(connection.balances([])).rejects.toBe(networkFault);
+  expect(queried()).toEqual([0, 1]);
 });
 
 test.each<[string, readonly (bigint | Error)[], bigint | Error, bigint | Error]>([
@@ -114,28 +114,28 @@ test.each<[string, readonly (bigint | Error)[], bigint | Error, bigint | Error]>
   ["a single endpoint", [900n], 900n, 900n],
   ["all are down", [networkFault, networkFault], networkFault, networkFault],
 ])("no endpoint raises the cost of a payment alone: %s", async (_, costs, usual, confirmed) => {
-  const { together } = chainOf(...costs.map((cost) => ({ cost })));
+  const { connection } = chainOf(...costs.map((cost) => ({ cost })));
   const outcome = async (decidedBy?: "quorum"): Promise<unknown> =>
-    await together.paymentCost("0x", undefined, decidedBy).catch((fault: unknown) => fault);
+    await connection.paymentCost("0x", undefined, decidedBy).catch((fault: unknown) => fault);
   expect(await outcome()).toBe(usual);
   // A decision needs answers from a quorum.
   expect(await outcome("quorum")).toBe(confirmed);
 });
 
 test("the cost for a quote is asked from one endpoint", async () => {
-  const { together, asked } = chainOf({ cost: 5n }, { cost: 6n }, { cost: 7n });
-  expect(await together.paymentCost("0x", "0x0a", "lead")).toBe(5n);
-  expect(asked()).toEqual([0]);
+  const { connection, queried } = chainOf({ cost: 5n }, { cost: 6n }, { cost: 7n });
+  expect(await connection.paymentCost("0x", "0x0a", "lead")).toBe(5n);
+  expect(queried()).toEqual([0]);
 });
 
 test("a refusal by an endpoint is not skipped, and an error of our own ends the call", async () => {
-  const { together, asked, states } = chainOf({ balance: refusal }, { balance: 5n });
-  await together.balances([]);
+  const { connection, queried, states } = chainOf({ balance: refusal }, { balance: 5n });
+  await connection.balances([]);
   expect(states()).toEqual(["ok, lead", "ok"]);
-  asked();
+  queried();
   const broken = chainOf({ balance: new TypeError("a bug") }, { balance: 5n });
-  await expect(broken.together.balances([])).rejects.toThrow("a bug");
-  expect(broken.asked()).toEqual([0]);
+  await expect(broken.connection.balances([])).rejects.toThrow("a bug");
+  expect(broken.queried()).toEqual([0]);
 });
 
 test.each<[string, readonly Behavior[], unknown]>([
@@ -146,22 +146,22 @@ test.each<[string, readonly Behavior[], unknown]>([
     { refused: "spent" },
   ],
 ])("a payment is sent to all endpoints: %s", async (_, behaviors, expected) => {
-  const { together, asked } = chainOf(...behaviors);
-  expect(await together.send(attempt)).toEqual(expected);
-  expect(asked()).toHaveLength(behaviors.length);
+  const { connection, queried } = chainOf(...behaviors);
+  expect(await connection.send(attempt)).toEqual(expected);
+  expect(queried()).toHaveLength(behaviors.length);
 });
 
 test("a payment that no endpoint accepts is a fault", async () => {
-  await expect(chainOf({ send: networkFault }, { send: networkFault }).together.send(attempt)).rejects.toBe(
+  await expect(chainOf({ send: networkFault }, { send: networkFault }).connection.send(attempt)).rejects.toBe(
     networkFault,
   );
 });
 
 test("a payment is sent once one endpoint accepts it; closing waits for the others", async () => {
   const late = Promise.withResolvers<"sent">();
-  const { together, closed, states } = chainOf({ send: late.promise }, { send: "sent" });
-  expect(await together.send(attempt)).toBe("sent");
-  const closing = together.close();
+  const { connection, closed, states } = chainOf({ send: late.promise }, { send: "sent" });
+  expect(await connection.send(attempt)).toBe("sent");
+  const closing = connection.close();
   await Promise.resolve();
   expect(closed).toEqual([]);
   late.reject(networkFault);
@@ -206,8 +206,8 @@ test.each<[string, readonly (NonEvmOutcome | Error)[], NonEvmOutcome]>([
   ["mined from a single one", [mined], mined],
   ["dead from a single one", [dead], dead],
 ])("a quorum decides the outcome of a payment: %s", async (_, outcomes, expected) => {
-  const { together } = chainOf(...outcomes.map((outcome) => ({ outcome })));
-  expect(await together.outcome(attempt)).toEqual(expected);
+  const { connection } = chainOf(...outcomes.map((outcome) => ({ outcome })));
+  expect(await connection.outcome(attempt)).toEqual(expected);
 });
 
 test.each<[string, readonly (NonEvmOutcome | Error)[], Error]>([
@@ -232,8 +232,8 @@ test.each<[string, readonly (NonEvmOutcome | Error)[], Error]>([
   ["a single one is down", [networkFault], networkFault],
   ["a single one has pruned it", [pruned], pruned],
 ])("nothing is decided without a quorum: %s", async (_, outcomes, fault) => {
-  const { together } = chainOf(...outcomes.map((outcome) => ({ outcome })));
-  await expect(together.outcome(attempt)).rejects.toBe(fault);
+  const { connection } = chainOf(...outcomes.map((outcome) => ({ outcome })));
+  await expect(connection.outcome(attempt)).rejects.toBe(fault);
 });
 
 test("with rpcQuorum 1, one endpoint of several shows a payment, but never reports it as dead alone", async () => {
@@ -241,7 +241,7 @@ test("with rpcQuorum 1, one endpoint of several shows a payment, but never repor
     await chainWith(
       1,
       outcomes.map((outcome) => ({ outcome })),
-    ).together.outcome(attempt);
+    ).connection.outcome(attempt);
   expect(await outcomeOf(dead)).toEqual(dead);
   expect(await outcomeOf(final, networkFault)).toEqual(final);
   expect(await outcomeOf(dead, unseen)).toEqual(unseen);
@@ -259,8 +259,8 @@ test("with rpcQuorum 1, waits for the second endpoint before declaring a payment
     [final, final],
   ] as const) {
     const late = Promise.withResolvers<NonEvmOutcome>();
-    const { together } = chainWith(1, [{ outcome: dead }, { outcome: late.promise }]);
-    const outcome = together.outcome(attempt);
+    const { connection } = chainWith(1, [{ outcome: dead }, { outcome: late.promise }]);
+    const outcome = connection.outcome(attempt);
     await vi.advanceTimersByTimeAsync(20_000);
     late.resolve(second);
     expect(await outcome).toEqual(expected);
@@ -269,41 +269,41 @@ test("with rpcQuorum 1, waits for the second endpoint before declaring a payment
 
 test("a payment continues when the second of two endpoints returns", async () => {
   const second: Behavior = { outcome: networkFault };
-  const { together, states } = chainOf({ outcome: final }, second);
-  await expect(together.outcome(attempt)).rejects.toBe(networkFault);
+  const { connection, states } = chainOf({ outcome: final }, second);
+  await expect(connection.outcome(attempt)).rejects.toBe(networkFault);
   expect(states()).toEqual(["ok, lead", "failing"]);
   second.outcome = final;
-  expect(await together.outcome(attempt)).toEqual(final);
+  expect(await connection.outcome(attempt)).toEqual(final);
 });
 
 test("waits for the third endpoint before declaring a payment dead", async () => {
   vi.useFakeTimers();
   const late = Promise.withResolvers<NonEvmOutcome>();
-  const { together } = chainOf({ outcome: dead }, { outcome: dead }, { outcome: late.promise });
-  const outcome = together.outcome(attempt);
+  const { connection } = chainOf({ outcome: dead }, { outcome: dead }, { outcome: late.promise });
+  const outcome = connection.outcome(attempt);
   await vi.advanceTimersByTimeAsync(20_000);
   late.resolve(final);
   expect(await outcome).toEqual(pending);
 });
 
 test("reports endpoints with contradicting final answers immediately", async () => {
-  const { together, disagreements } = chainOf({ outcome: dead }, { outcome: final }, { outcome: final });
-  await together.outcome(attempt);
+  const { connection, disagreements } = chainOf({ outcome: dead }, { outcome: final }, { outcome: final });
+  await connection.outcome(attempt);
   await vi.waitFor(() => expect(disagreements).toEqual([["outcome", [0]]]));
 });
 
 test("reports an endpoint that alone shows a payment after half a minute", async () => {
-  const { together, disagreements, forward } = chainOf(
+  const { connection, disagreements, forward } = chainOf(
     { outcome: unseen },
     { outcome: unseen },
     { outcome: mined },
   );
   for (let n = 0; n < 2; n++) {
-    await together.outcome(attempt);
+    await connection.outcome(attempt);
     expect(disagreements).toEqual([]);
     forward(15_000);
   }
-  await together.outcome(attempt);
+  await connection.outcome(attempt);
   expect(disagreements).toEqual([["outcome", [2]]]);
 });
 
@@ -313,37 +313,41 @@ test("a payment does not leave its block when one endpoint that showed it fails 
   const first: Behavior = { outcome: mined, head };
   const second: Behavior = { outcome: mined, head };
   const third: Behavior = { outcome: unseen, head: { position: 6n, number: 6n } };
-  const { together } = chainOf(first, second, third);
-  expect(await together.outcome(attempt)).toEqual(mined);
+  const { connection } = chainOf(first, second, third);
+  expect(await connection.outcome(attempt)).toEqual(mined);
   first.outcome = networkFault;
-  await expect(together.outcome(attempt)).rejects.toMatchObject({ kind: "inconsistent" });
+  await expect(connection.outcome(attempt)).rejects.toMatchObject({ kind: "inconsistent" });
   second.outcome = unseen;
-  await expect(together.outcome(attempt)).rejects.toMatchObject({ kind: "inconsistent" });
+  await expect(connection.outcome(attempt)).rejects.toMatchObject({ kind: "inconsistent" });
   third.head = head;
   await vi.advanceTimersByTimeAsync(15_000);
-  expect(await together.outcome(attempt)).toEqual(unseen);
-  await together.close();
+  expect(await connection.outcome(attempt)).toEqual(unseen);
+  await connection.close();
 });
 
 test("an endpoint that hangs delays an answer by one second and is not queried again until it answers", async () => {
   vi.useFakeTimers();
   const late = Promise.withResolvers<NonEvmOutcome>();
-  const { together, asked } = chainOf({ outcome: pending }, { outcome: pending }, { outcome: late.promise });
+  const { connection, queried } = chainOf(
+    { outcome: pending },
+    { outcome: pending },
+    { outcome: late.promise },
+  );
   for (let n = 0; n < 2; n++) {
-    const outcome = together.outcome(attempt);
+    const outcome = connection.outcome(attempt);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await outcome).toEqual(pending);
   }
-  expect(asked()).toEqual([0, 1, 2, 0, 1]);
+  expect(queried()).toEqual([0, 1, 2, 0, 1]);
   late.resolve(final);
-  expect(await together.outcome(attempt)).toEqual(pending);
+  expect(await connection.outcome(attempt)).toEqual(pending);
 });
 
 test("an endpoint whose head does not advance is queried last until it catches up", async () => {
   vi.useFakeTimers();
   const first: Behavior = { balance: 1n, head: { position: 5n } };
   const second: Behavior = { balance: 2n, head: { position: 5n } };
-  const { together, forward, states } = chainOf(first, second);
+  const { connection, forward, states } = chainOf(first, second);
   const pass = async (): Promise<void> => {
     forward(15_000);
     await vi.advanceTimersByTimeAsync(15_000);
@@ -354,11 +358,11 @@ test("an endpoint whose head does not advance is queried last until it catches u
   expect(states()).toEqual(["ok, lead", "ok"]);
   await pass();
   expect(states()).toEqual(["lagging", "ok, lead"]);
-  expect(await together.balances([])).toEqual(new Map([["0x", 2n]]));
+  expect(await connection.balances([])).toEqual(new Map([["0x", 2n]]));
   first.head = { position: 6n };
   await pass();
   expect(states()).toEqual(["ok, lead", "ok"]);
-  await together.close();
+  await connection.close();
 });
 
 test.each<[string, number, "keeps it" | "takes it back" | "fails"]>([
@@ -374,7 +378,7 @@ test.each<[string, number, "keeps it" | "takes it back" | "fails"]>([
     const head = { position: 5n };
     const absurd: Behavior = { balance: 1n, head: { position: 10n ** 12n } };
     const honest = Array.from({ length: count - 1 }, () => ({ balance: 2n, head }));
-    const { together, forward, states } = chainOf(...honest, absurd);
+    const { connection, forward, states } = chainOf(...honest, absurd);
     await vi.advanceTimersByTimeAsync(0);
     if (nextStep === "takes it back") absurd.head = head;
     if (nextStep === "fails") absurd.headFault = networkFault;
@@ -383,7 +387,7 @@ test.each<[string, number, "keeps it" | "takes it back" | "fails"]>([
       await vi.advanceTimersByTimeAsync(15_000);
     }
     expect(states()?.slice(0, -1)).toEqual(["ok, lead", "ok"].slice(0, count - 1));
-    await together.close();
+    await connection.close();
   },
 );
 
@@ -396,7 +400,7 @@ test.each<[string, bigint]>([
     vi.useFakeTimers();
     const honest: Behavior = { balance: 1n, head: { position: 400_000_000n } };
     const absurd: Behavior = { balance: 2n, head: { position: 500_000_000n } };
-    const { together, forward, states } = chainOf(honest, absurd);
+    const { connection, forward, states } = chainOf(honest, absurd);
     const pass = async (...[honestStep, absurdStep]: readonly bigint[]): Promise<void> => {
       honest.head = { position: (honest.head?.position ?? 0n) + (honestStep ?? 0n) };
       absurd.head = { position: (absurd.head?.position ?? 0n) + (absurdStep ?? 0n) };
@@ -405,7 +409,7 @@ test.each<[string, bigint]>([
     };
     for (let n = 0; n < 5; n++) await pass(37n, step);
     expect(states()).toEqual(["ok, lead", "ok"]);
-    await together.close();
+    await connection.close();
   },
 );
 
@@ -413,7 +417,7 @@ test("of two endpoints, one that is far behind is queried last while it stands s
   vi.useFakeTimers();
   const behind: Behavior = { balance: 1n, head: { position: 899_000n } };
   const honest: Behavior = { balance: 2n, head: { position: 900_000n } };
-  const { together, forward, states } = chainOf(behind, honest);
+  const { connection, forward, states } = chainOf(behind, honest);
   const pass = async (): Promise<void> => {
     forward(15_000);
     await vi.advanceTimersByTimeAsync(15_000);
@@ -425,14 +429,14 @@ test("of two endpoints, one that is far behind is queried last while it stands s
     await pass();
     expect(states()).toEqual(["lagging", "ok, lead"]);
   }
-  await together.close();
+  await connection.close();
 });
 
 const payment = { recipient: "0x", currency: "0x", amount: 1n, orderId: undefined } as const;
 
 const preparedAfter = async (...behaviors: readonly Behavior[]): Promise<NonEvmAttempt> => {
-  const { together } = chainOf(...behaviors);
-  return await (await together.withKey(`0x${"01".repeat(32)}`)).prepare(payment, [earlier], []);
+  const { connection } = chainOf(...behaviors);
+  return await (await connection.withKey(`0x${"01".repeat(32)}`)).prepare(payment, [earlier], []);
 };
 
 test.each<[string, NonEvmOutcome | Error, NonEvmOutcome | Error, boolean]>([
@@ -476,8 +480,8 @@ test("an endpoint that has pruned an earlier attempt is replaced by one that has
 });
 
 test("with rpcQuorum 1, one of two endpoints does not sign new bytes after an attempt that it alone reports as dead", async () => {
-  const { together } = chainWith(1, [{ prepare: networkFault }, { prepare: attempt, outcome: dead }]);
-  const paying = await together.withKey(`0x${"01".repeat(32)}`);
+  const { connection } = chainWith(1, [{ prepare: networkFault }, { prepare: attempt, outcome: dead }]);
+  const paying = await connection.withKey(`0x${"01".repeat(32)}`);
   await expect(paying.prepare(payment, [earlier], [])).rejects.toMatchObject({ kind: "inconsistent" });
 });
 
@@ -488,8 +492,8 @@ test("bytes that conflict with an earlier attempt need no agreement about it", a
 
 test("an endpoint that contradicts a payment is not replaced by one that does not", async () => {
   const prepareAfter = async (first: Error) => {
-    const { together } = chainOf({ prepare: first }, { prepare: attempt });
-    return await (await together.withKey(`0x${"01".repeat(32)}`)).prepare(payment, [], []);
+    const { connection } = chainOf({ prepare: first }, { prepare: attempt });
+    return await (await connection.withKey(`0x${"01".repeat(32)}`)).prepare(payment, [], []);
   };
   await expect(prepareAfter(contradicted)).rejects.toBe(contradicted);
   expect(await prepareAfter(networkFault)).toEqual(attempt);

@@ -45,19 +45,19 @@ function createPass(count = 3) {
     reached: 1_000_000n,
     /** The time of the lead's newest block. */
     leadTime: 1_000n,
-    /** The places and cursors of second readings. */
+    /** The endpoint indexes and cursors of second readings. */
     readings: [] as [number, string][],
     faults: [] as number[],
     hiddenLeads: [] as number[],
   };
-  const connections = Array.from({ length: count }, (_, place) => ({
+  const connections = Array.from({ length: count }, (_, index) => ({
     arrivals: async (cursor: string | undefined) => {
-      world.readings.push([place, cursor ?? ""]);
-      return await Promise.resolve(world.readAgain(place, cursor ?? ""));
+      world.readings.push([index, cursor ?? ""]);
+      return await Promise.resolve(world.readAgain(index, cursor ?? ""));
     },
   }));
   const pass = createSecondPass(connections, {
-    order: { noteFault: (place) => void world.faults.push(place) },
+    order: { noteFault: (index) => void world.faults.push(index) },
     now: () => nowMs,
     epochMs: () => EPOCH_MS + nowMs,
     depositsKey: (deposits) => deposits.map(({ txHash, amount }) => `${txHash} ${amount}`).join("\n"),
@@ -68,7 +68,7 @@ function createPass(count = 3) {
       return { waiting: deposits, claim: { sinceMs: 0, dueMs: 0, reportedAtMs: 0, isRefuted } };
     },
     hasReached: ({ number }) => number <= world.reached,
-    onHidden: (place) => void world.hiddenLeads.push(place),
+    onHidden: (index) => void world.hiddenLeads.push(index),
   });
   const read = async (
     cursor: number,
@@ -146,8 +146,8 @@ test("the lead is not reported for what it shows or has shown", async () => {
 test("a hidden deposit without a quorum waits for hours, also past its range, and is a fault once a minute", async () => {
   const { world, read, forward } = createPass();
   const late: RpcFault[] = [];
-  world.readAgain = (place, cursor) => {
-    if (place === 2) throw networkFault;
+  world.readAgain = (index, cursor) => {
+    if (index === 2) throw networkFault;
     return readingTo(1_000, cursor === "1" ? [deposit] : []);
   };
   world.confirm = async () => await Promise.resolve(false);
@@ -186,9 +186,9 @@ test("an endpoint that invents deposits evicts only its own, and each loss is a 
   const { world, read, forward } = createPass();
   let invented = 100;
   const hidden = [deposit];
-  world.readAgain = (place) => {
-    const deposits = Array.from({ length: place === 1 ? 200 : 0 }, () => aDeposit(invented++));
-    return readingTo(1_000, place === 1 ? deposits : hidden.splice(0));
+  world.readAgain = (index) => {
+    const deposits = Array.from({ length: index === 1 ? 200 : 0 }, () => aDeposit(invented++));
+    return readingTo(1_000, index === 1 ? deposits : hidden.splice(0));
   };
   world.confirm = async () => await Promise.resolve(false);
   const faults: string[] = [];
@@ -227,9 +227,9 @@ test("confirming what another endpoint invents does not delay the lead, and requ
 test("a second reading never begins past what a quorum has reached", async () => {
   const { world, read, forward } = createPass();
   world.reached = 5_000n;
-  world.readAgain = (place, cursor) => {
+  world.readAgain = (index, cursor) => {
     if (Number(cursor) > 5_000) throw inconsistent("getSlot", "the node is behind");
-    return place === 1 ? readingTo(9_000_000) : readingTo(Number(cursor) + 10);
+    return index === 1 ? readingTo(9_000_000) : readingTo(Number(cursor) + 10);
   };
   for (let polls = 0; polls < 60; polls++) {
     await read(1, 100);
@@ -242,8 +242,8 @@ test("a second reading never begins past what a quorum has reached", async () =>
 
 test("an endpoint that is behind a second reading is not at fault, and one that is down is", async () => {
   const { world, read, forward } = createPass();
-  world.readAgain = (place) => {
-    throw place === 1 ? inconsistent("getSlot", "the node is behind") : networkFault;
+  world.readAgain = (index) => {
+    throw index === 1 ? inconsistent("getSlot", "the node is behind") : networkFault;
   };
   for (let polls = 0; polls < 13; polls++) {
     await read(1, 100);

@@ -297,7 +297,7 @@ test("a node that fails to serve a reported transaction does not delay the rest 
   const headsSeen: bigint[] = [];
   const lead = async () => ({
     lost: new AbortController().signal,
-    worked: () => undefined,
+    reportWork: () => undefined,
     release: async () => undefined,
   });
   const watcher = watchChain(services, failing, lead, async (atBlock) => {
@@ -311,7 +311,7 @@ test("a node that fails to serve a reported transaction does not delay the rest 
 
 const alwaysLeading = async () => ({
   lost: new AbortController().signal,
-  worked: () => undefined,
+  reportWork: () => undefined,
   release: async () => undefined,
 });
 

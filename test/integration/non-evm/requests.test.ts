@@ -245,7 +245,7 @@ test("deposits are committed once while another one waits for so long that it is
     happened: (name) => void (commits += name === "chain_scanned" ? 1 : 0),
   };
   const lead = () =>
-    Promise.resolve({ lost: new AbortController().signal, worked: () => {}, release: async () => {} });
+    Promise.resolve({ lost: new AbortController().signal, reportWork: () => {}, release: async () => {} });
   const watcher = watchNonEvm({ ...world.services, events }, held, lead);
   try {
     await vi.waitFor(() => expect(readings).toBeGreaterThan(2), { timeout: 15_000 });
@@ -300,7 +300,7 @@ test.each<[string, (next: string, from: string | undefined) => string]>([
   const lead = () =>
     Promise.resolve({
       lost: new AbortController().signal,
-      worked: () => void readings++,
+      reportWork: () => void readings++,
       release: async () => {},
     });
   const watcher = watchNonEvm({ ...world.services, uow }, end, lead);

@@ -144,7 +144,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     formerSigners: [],
     uow,
     reads: postgresReads(sql),
-    chains: { all: [], nonEvmChains: [], profile: () => undefined },
+    chains: { evmChains: [], nonEvmChains: [], profile: () => undefined },
     hub: hubChain,
     // The other two oracles are peers of the last one. If it is asked first, it returns a quorum alone.
     oracles: oracles

@@ -199,7 +199,7 @@ test("a mapping for a chain that is no longer configured waits, and delays no ot
   const unsigned = await anAuthorization();
   await signMappings(without, new AbortController().signal);
   expect(await world.rowOf(unsigned)).toMatchObject({ state: "stored", tries: 1 });
-  expect(await world.services.nonceMappingStore.toSubmit(world.clock.nowMs(), 10)).toEqual([]);
+  expect(await world.services.nonceMappingStore.findUnsubmitted(world.clock.nowMs(), 10)).toEqual([]);
   world.clock.forward(settlementPolicy.rejectedRetryMs + 1);
   await world.untilQuiet();
   for (const authorization of [gone, unsigned])

@@ -6,7 +6,7 @@ import { FormerPrimary } from "../../../apps/api/src/db/server-replaced.port.ts"
 import { holdOutdatedLanes } from "../../../apps/api/src/payments/hold-outdated-lanes.ts";
 import { openNonEvmLane } from "../../../apps/api/src/payments/non-evm/open-lane.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
-import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-endpoint.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
 import {
   type JournalEntry,

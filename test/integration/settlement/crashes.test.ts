@@ -26,7 +26,7 @@ function crashingSettler(crashAt: number): {
 } {
   const crashing = crashingServices(world.engine.services, crashAt);
   const { hub } = world.services;
-  const [any] = world.engine.services.chains.all;
+  const [any] = world.engine.services.chains.evmChains;
   if (any === undefined) throw new Error("no chain is configured");
   const seenBy = (reader: object) =>
     crashing.crashingChain({

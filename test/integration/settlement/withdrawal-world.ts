@@ -223,8 +223,8 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
       if (isDown) throw new Error("the chain's node is unreachable");
       return await payouts.execute(request, signature);
     },
-    recorded: async (address, when) =>
-      when === "final" && isDelayed ? undefined : await payouts.recorded(address, when),
+    recordedWithdrawal: async (address, when) =>
+      when === "final" && isDelayed ? undefined : await payouts.recordedWithdrawal(address, when),
   };
   const services = (): WithdrawalServices => ({
     ...world.services,

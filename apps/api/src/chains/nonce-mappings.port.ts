@@ -10,8 +10,8 @@ export interface NonceMappingReads {
    * Undefined: the nonce is not mapped yet.
    * @throws RpcFault when the hub's node does not answer
    */
-  of(chainId: number, wallet: Address, nonce: bigint): Promise<MappedNonce | undefined>;
-  /** Like `of`, with the time of the read. @throws RpcFault */
+  find(chainId: number, wallet: Address, nonce: bigint): Promise<MappedNonce | undefined>;
+  /** Like {@link find}, with the time of the read. @throws RpcFault */
   read(
     chainId: number,
     wallet: Address,
@@ -87,11 +87,11 @@ export interface SubmittedNonceMapping {
 export interface NonceMappingStore {
   find(chainId: number, wallet: Address, nonce: bigint): Promise<NonceMappingRecord | undefined>;
   /** Mappings that need oracle signatures, longest waiting first. */
-  toSign(nowMs: number, limit: number): Promise<NonceMappingRecord[]>;
+  findUnsigned(nowMs: number, limit: number): Promise<NonceMappingRecord[]>;
   /** Mappings without a transaction that publishes them. */
-  toSubmit(nowMs: number, limit: number): Promise<SignedNonceMapping[]>;
+  findUnsubmitted(nowMs: number, limit: number): Promise<SignedNonceMapping[]>;
   /** Mappings with a transaction. */
-  submitted(limit: number): Promise<SubmittedNonceMapping[]>;
+  findSubmitted(limit: number): Promise<SubmittedNonceMapping[]>;
   waiting(): Promise<readonly { state: string; count: number; oldestMs: number }[]>;
 }
 
@@ -116,7 +116,7 @@ export interface NonceMappingWrites {
   standing(mapping: NewNonceMapping, sinceMs: number): Promise<AuthorizationStanding>;
   /** `same`: already mapped like this; `taken`: the nonce keeps a different mapping. */
   store(mapping: NewNonceMapping, atMs: number): Promise<"new" | "same" | "taken">;
-  markSigned(key: string, hubSignature: Hex, atMs: number): Promise<void>;
+  storeSignature(key: string, hubSignature: Hex, atMs: number): Promise<void>;
   postpone(key: string, reason: string, nextTryMs: number, atMs: number): Promise<void>;
   /** Locks signed mappings in a fixed order. False if one of them is already in a transaction. */
   lockUnsubmitted(keys: readonly string[]): Promise<boolean>;

@@ -7,18 +7,18 @@ import type { Sql } from "./pool.postgres.ts";
 const BATCH = 1_000;
 /**
  * Pause after a batch: commits in the meantime are announced together. The first one after a quiet time is
- * sent at once. At 50 commits per second the pause delays one by 10 ms (median).
+ * sent at once. At 50 commits per second, the pause delays each one by 10 ms (median).
  */
 const PAUSE_MS = 20;
 
 /**
  * NOTIFY holds a database-wide lock until its commit is flushed, so commits that notify run one after
- * another. Changes therefore only store their announcements, and a later transaction that nothing waits for
- * sends them. If it is lost, the next sender finds the rows.
+ * another. Changes therefore only store their announcements, and a later transaction, which does not wait
+ * for its flush, sends them. If a crash loses that transaction, the next sender finds the rows.
  */
-const quickly = text`quick as (select set_config('synchronous_commit', 'off', true))`;
+const withoutFlush = text`quick as (select set_config('synchronous_commit', 'off', true))`;
 const { id, channel, payload } = announcements;
-const taken = text`with ${quickly},
+const taken = text`with ${withoutFlush},
     due as (select ${id} from ${announcements} order by ${id} limit ${text.raw(String(BATCH))} for update skip locked),
     gone as (delete from ${announcements} where ${id} in (select id from due) returning ${id}, ${channel}, ${payload})`;
 const send = defineSql(

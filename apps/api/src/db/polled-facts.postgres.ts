@@ -41,14 +41,14 @@ export async function pollFacts(
       msByRoute.set(`${row.originChainId}>${row.destinationChainId}`, row.averageMs);
   };
   await refresh();
-  let running = false;
+  let isRefreshing = false;
   const timer = setInterval(() => {
-    if (running) return;
-    running = true;
+    if (isRefreshing) return;
+    isRefreshing = true;
     refresh()
       .catch((error: unknown) => events.fault("chain_fault", error, { part: "polled facts" }))
       .finally(() => {
-        running = false;
+        isRefreshing = false;
       });
   }, everyMs);
   return {

@@ -37,10 +37,10 @@ export async function findMove(
   const isRefunded = deposit.refundState === "sent" || deposit.refundState === "final";
   if (isRefunded && state.depositId !== deposit.id) return undefined;
   const verdict = verdictOf(chain, record, fact, sent);
-  const isOwnUnattestable = verdict.kind === "mismatch" && verdict.reason === "DEPOSIT_UNATTESTABLE";
+  const isUnattestable = verdict.kind === "mismatch" && verdict.reason === "DEPOSIT_UNATTESTABLE";
   // The recipient has the output, or is about to: a refund would pay twice, and an unattestable deposit
   // repays neither.
-  if (isOwnUnattestable && isFronted(state) && state.depositId === undefined) {
+  if (isUnattestable && isFronted(state) && state.depositId === undefined) {
     await keepUnattributed(tx, deposit, record);
     tx.events.alarm("deposit_unattributed", {
       ...shared,
@@ -59,7 +59,7 @@ export async function findMove(
     tookMs: nowMs - seenAtMs,
   });
   const concernsRequest = verdict.kind === "match" || verdict.byUser || chain.paysFromAnyAddress === true;
-  const confirmed = deposit.confirmAtBlock <= headNumber;
+  const isConfirmed = deposit.confirmAtBlock <= headNumber;
   if (
     fact.isUnattestable === true &&
     record.state.depositId === deposit.id &&
@@ -68,7 +68,7 @@ export async function findMove(
     const move = await giveUpUnattestable(tx, record, deposit);
     if (move !== undefined) return move;
   }
-  if (record.state.depositId === deposit.id && !confirmed)
+  if (record.state.depositId === deposit.id && !isConfirmed)
     return { record, event: { kind: "depositUnconfirmed", depositId: deposit.id } };
   const orphaned = orphanedDeposit(current, record, deposit);
   const otherHashes = record.inTxHashes.filter((hash) => hash !== orphaned?.txHash);
@@ -78,7 +78,7 @@ export async function findMove(
       kind: "depositSeen",
       depositId: deposit.id,
       verdict,
-      confirmed,
+      confirmed: isConfirmed,
       late:
         nowMs > terms.fillDeadlineMs ||
         (await arrivedAtMs(tx, terms, chain, fact, sent, nowMs)) > payBy(terms),
@@ -104,7 +104,7 @@ async function keepUnattributed(
 
 /**
  * A reorg moved the request's deposit into a block where oracles cannot attest it. The app stays liable until
- * its fast fill is booked, as at first sight. Undefined: the fill is under way or booked, and continues.
+ * its fast fill is booked, as for a new deposit. Undefined: the fill is under way or booked, and continues.
  */
 async function giveUpUnattestable(
   tx: Tx,
@@ -169,15 +169,15 @@ async function arrivedAtMs(
   if (depositAddress === undefined) return nowMs;
   const sweptSinceMs = sent.get(paymentKey({ requestId, txHash: fact.txHash }))?.sweptSinceMs;
   if (sweptSinceMs !== undefined) return sweptSinceMs;
-  // Anyone may deposit funds of a strict address; the observation there says when they arrived.
+  // Anyone may deposit funds of a strict address; the observation says when they arrived.
   const observed = await tx.depositAddresses.funds(chainId, depositAddress.address);
   const funds = observed.find(({ currency }) => currency === fact.currency);
   return seenSince(funds?.layers ?? [], fact.amount) ?? nowMs;
 }
 
 /**
- * Whether a fast fill without its deposit was accepted too long before this deposit was made to be settled
- * against it.
+ * Whether a fast fill that still lacks its deposit was accepted too long before this deposit was made: such a
+ * fill cannot be settled against it.
  */
 async function isBeyondLead(
   tx: Tx,

@@ -1,5 +1,5 @@
 import type { DepositFact } from "@causeway/chains";
-import type { TooSmall } from "./too-small-deposits.ts";
+import type { IsTooSmall } from "./too-small-deposits.ts";
 
 /**
  * Maximum number of deposits in one commit. Each slice costs the same few statements, so larger ones are
@@ -18,7 +18,7 @@ export interface Slice<Fact> {
 }
 
 /** Splits off the part that one commit stores. Only the last slice can be empty. */
-export function sliceDeposits(facts: readonly DepositFact[], isTooSmall: TooSmall): Slice<DepositFact> {
+export function sliceDeposits(facts: readonly DepositFact[], isTooSmall: IsTooSmall): Slice<DepositFact> {
   const countByOrder = new Map<DepositFact["id"], number>();
   const end = facts.findIndex((fact, index) => {
     if (index === MAX_DEPOSITS) return true;
@@ -27,14 +27,14 @@ export function sliceDeposits(facts: readonly DepositFact[], isTooSmall: TooSmal
     countByOrder.set(fact.id, count + 1);
     return count === MAX_PER_ORDER;
   });
-  return cut(facts, end);
+  return splitAt(facts, end);
 }
 
 /** Splits off the part that one commit stores, for facts that only become rows. */
 export function sliceEvenly<Fact>(facts: readonly Fact[]): Slice<Fact> {
-  return cut(facts, facts.length > MAX_DEPOSITS ? MAX_DEPOSITS : -1);
+  return splitAt(facts, facts.length > MAX_DEPOSITS ? MAX_DEPOSITS : -1);
 }
 
-function cut<Fact>(facts: readonly Fact[], end: number): Slice<Fact> {
+function splitAt<Fact>(facts: readonly Fact[], end: number): Slice<Fact> {
   return end < 0 ? { now: facts, later: [] } : { now: facts.slice(0, end), later: facts.slice(end) };
 }

@@ -127,8 +127,8 @@ async function dropOldFormerDeposits(
 }
 
 /**
- * A fast fill may check this transaction before it is mined. Remembers only what the user signed and what
- * names their order: anyone can report any transaction.
+ * A fast fill may check this transaction before it is mined. Remembers only a transaction that the user
+ * sent and that names their order: anyone can report any transaction.
  */
 async function rememberOrigin(
   { uow, clock }: Pick<Needs, "uow" | "clock">,

@@ -251,7 +251,7 @@ test.each([
   ).toBe(rule);
 });
 
-test("accepts a deposit from any address only on chains where wallets pay from several", () => {
+test("accepts a deposit from any address only on chains where wallets pay from several addresses", () => {
   const fromOtherAddress = { ...minedDeposit, depositor: someAddress() };
   expect(findDepositProblem(erc20, { id: 1, paysFromAnyAddress: true }, [fromOtherAddress])).toBeUndefined();
   expect(findDepositProblem(erc20, { id: 1 }, [fromOtherAddress])?.rule).toBe("originOtherCall");

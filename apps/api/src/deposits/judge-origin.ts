@@ -27,7 +27,8 @@ export interface SenderFacts {
   /** Wei per gas of the next block, as far as known. */
   readonly baseFeePerGas: bigint;
   /**
-   * Its simulation; undefined if other transactions of the sender come first, or if it offers too low a fee.
+   * The simulation of the transaction; undefined if other transactions of the sender come first, or if its
+   * fee is too low.
    */
   readonly simulation: SimulationOutcome | undefined;
   /** The sender's balance in the currency they pay with, in base units; undefined: not read. */
@@ -119,8 +120,8 @@ function findCallProblem(
 }
 
 /**
- * A swap before the deposit deposits all of its output, which is unknown before it is mined. It must require
- * at least the filled amount, in the agreed deposit; the simulation decides the rest.
+ * A swap before the deposit deposits all of its output, which is unknown before it is mined. The swap must
+ * require at least the filled amount, in the agreed deposit; the simulation decides the rest.
  */
 function findSwapProblem(
   terms: RequestTerms,

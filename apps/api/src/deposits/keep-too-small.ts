@@ -4,11 +4,11 @@ import { type MovedDeposit, type Reading, recordOf, type Records } from "./depos
 import { type ServiceTransactions, verdictOf } from "./judge-recorded.ts";
 
 interface NextDeposits {
-  /** Those to keep without a refund, for these reasons. */
+  /** Deposits to keep without a refund, each with the reason. */
   readonly tooSmall: readonly { readonly id: DepositId; readonly reason: FailReason }[];
-  /** At most one per request. */
+  /** Deposits to apply now: at most one per request. */
   readonly now: readonly MovedDeposit[];
-  /** Those whose request first needs its transition by an earlier deposit. */
+  /** Deposits whose request first needs its transition by an earlier deposit. */
   readonly later: readonly MovedDeposit[];
 }
 

@@ -10,45 +10,45 @@ import type { RecordingServices } from "./apply-deposit.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
 
 type Needs = Pick<Services, "events" | "uow" | "reads" | "signer"> & RecordingServices;
-type Scanned = Pick<ConnectedChain, "chain" | "connection" | "pulse">;
+type ScannedChain = Pick<ConnectedChain, "chain" | "connection" | "pulse">;
 
-/** Final blocks reread together: a few calls for all of them. */
-const BLOCKS_AT_ONCE = 16n;
+/** Minimum number of final blocks to reread together: all of them cost only a few calls. */
+const MIN_BLOCKS = 16n;
 
 /**
  * Reads the logs of final blocks a second time, and records what a lagging node missed or misread the first
  * time. Never delays new blocks. Idempotent, in any number of processes.
  * @param trail canonical blocks as the watcher knows them
- * @param known what the last call returned: until enough blocks follow it, nothing is read
+ * @param recheckedBefore what the last call returned: until enough blocks follow it, nothing is read
  * @returns the last block that was read again
  * @throws RpcFault
  */
 export async function recheckFinalBlocks(
   services: Needs,
-  connected: Scanned,
+  connected: ScannedChain,
   trail: readonly BlockRef[],
-  known?: bigint,
+  recheckedBefore?: bigint,
 ): Promise<bigint | undefined> {
   const { chain } = connected;
   const lowest = trail[0];
   const head = trail.at(-1);
-  if (lowest === undefined || head === undefined) return known;
-  const final = head.number - BigInt(chain.finalityBlocks) + 1n;
-  if (known !== undefined && final - known < BLOCKS_AT_ONCE) return known;
+  if (lowest === undefined || head === undefined) return recheckedBefore;
+  const newestFinal = head.number - BigInt(chain.finalityBlocks) + 1n;
+  if (recheckedBefore !== undefined && newestFinal - recheckedBefore < MIN_BLOCKS) return recheckedBefore;
   const stored = await services.reads.recheckedBlock(chain.id);
-  let done = stored ?? lowest.number - 1n;
-  while (final - done >= BLOCKS_AT_ONCE) {
-    const limit = done + BigInt(services.enginePolicy.maxScanBlocks);
-    const to = final < limit ? final : limit;
-    await recheck(services, connected, { from: done + 1n, to, hashes: hashesOf(trail) }, head);
-    done = to;
+  let recheckedUpTo = stored ?? lowest.number - 1n;
+  while (newestFinal - recheckedUpTo >= MIN_BLOCKS) {
+    const limit = recheckedUpTo + BigInt(services.enginePolicy.maxScanBlocks);
+    const to = newestFinal < limit ? newestFinal : limit;
+    await recheck(services, connected, { from: recheckedUpTo + 1n, to, hashes: hashesOf(trail) }, head);
+    recheckedUpTo = to;
   }
-  return done;
+  return recheckedUpTo;
 }
 
 async function recheck(
   services: Needs,
-  connected: Scanned,
+  connected: ScannedChain,
   range: BlockRange,
   head: BlockRef,
 ): Promise<void> {
@@ -82,7 +82,7 @@ async function recheck(
   } while (remaining.length > 0);
 }
 
-/** One alarm per deposit, but one per transaction for all that are too small to be refunded. */
+/** Raises one alarm per deposit, but one per transaction for all deposits that are too small to refund. */
 function alarmMissed(
   services: Pick<Needs, "events">,
   { chain, isTooSmall }: Reading,

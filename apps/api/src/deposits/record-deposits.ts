@@ -10,8 +10,8 @@ import { nextDeposits } from "./keep-too-small.ts";
 import { lockRequests, storeDeposits } from "./store-deposits.ts";
 
 /**
- * Stores deposits read from canonical blocks and applies each to the request that it names. Idempotent: what
- * is already known in the same block changes nothing.
+ * Stores deposits read from canonical blocks and applies each to the request that it names. Idempotent: a
+ * deposit that is already stored in the same block changes nothing.
  */
 export async function recordDeposits(
   services: RecordingServices,
@@ -61,7 +61,7 @@ export async function actOnDeposits(
 }
 
 /**
- * A further matching deposit, due for refund, replaces one that was orphaned, unless its refund was sent.
+ * Replaces the orphaned deposit of a request by another matching deposit that is due for refund, if any.
  * Refunds wait for confirmations, so there usually is time.
  */
 export async function replaceOrphaned(

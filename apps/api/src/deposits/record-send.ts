@@ -15,7 +15,7 @@ const MAX_PENDING_OF_SENDER = 64;
 
 /**
  * Records a transaction as the fulfillment of a `send` or a `swap`: only the exact quoted payment counts, and
- * each transaction for one request. It is then followed like any deposit.
+ * each transaction for one request. The transaction is then followed like any deposit.
  * @throws ServiceError INVALID_REQUEST if the transaction is another payment, or is recorded for another
  * request; RATE_LIMITED
  */
@@ -54,14 +54,14 @@ export async function recordSend(
       ? state.receipt
       : undefined;
   const outcome = await services.uow.run(async (tx) => {
-    const availability = await tx.sends.assignmentOf(send);
-    if (availability !== "free") return availability;
+    const assignment = await tx.sends.assignmentOf(send);
+    if (assignment !== "free") return assignment;
     if (canonicalReceipt !== undefined) await countReport(services, tx, connected, send, canonicalReceipt);
     // A mined transaction is checked once; a pending one is followed, which costs node calls.
-    else if (state.kind === "pending" && (await tx.sends.followedOf(send)) >= MAX_PENDING_OF_SENDER)
+    else if (state.kind === "pending" && (await tx.sends.countTracked(send)) >= MAX_PENDING_OF_SENDER)
       return "tooMany";
     else await tx.sends.report(send);
-    return availability;
+    return assignment;
   });
   if (outcome === "tooMany")
     throw new ServiceError(

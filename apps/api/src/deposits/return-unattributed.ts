@@ -59,7 +59,7 @@ async function startRefund(services: Needs, { id, orderId }: DepositRecord): Pro
 }
 
 /**
- * Plans the refund of a deposit that belongs to no request to its depositor. Call with the deposit locked.
+ * Plans the refund of a deposit without a request to its depositor. Call with the deposit locked.
  */
 export async function refundWithoutRequest(
   { clock }: Pick<Services, "clock">,

@@ -3,7 +3,7 @@ import type { BlockRef, DepositFact, Head, TopUpFact } from "@causeway/chains";
 import type { Chain } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { sentTogether } from "../db/sent-together.ts";
+import { awaitTogether } from "../db/await-together.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { actOnTopUps, findTopUps, type FoundTopUps, storeTopUps } from "../balances/index.ts";
 import { planLikelyFills } from "./plan-likely-fills.ts";
@@ -35,7 +35,7 @@ export function trailLength(chain: { readonly finalityBlocks: number }): number 
 }
 
 /** A new chain is scanned from a little behind its head, for deposits made before the watcher started. */
-const FIRST_LOOK_BACK = 64n;
+const FIRST_SCAN_BLOCKS = 64n;
 
 /** Reads the stored trail of a chain, or starts one. @throws RpcFault */
 export async function loadTrail(
@@ -45,7 +45,7 @@ export async function loadTrail(
   const stored = await services.reads.trail(chain.id);
   if (stored.length > 0) return stored;
   const head = await connection.reader.head();
-  const start = head.number > FIRST_LOOK_BACK ? head.number - FIRST_LOOK_BACK : 0n;
+  const start = head.number > FIRST_SCAN_BLOCKS ? head.number - FIRST_SCAN_BLOCKS : 0n;
   const block = await connection.reader.block(start);
   if (block === undefined) return loadTrail(services, { chain, connection });
   await services.uow.run(async (tx) => {
@@ -129,9 +129,9 @@ interface BlockContents {
 }
 
 /**
- * Stores a step in commits of a limited size. Client reports may be recorded in between, against the trail as
- * it is then: so the first commit ends the trail below the blocks it replaces, and the last one removes
- * orphans again.
+ * Stores a step in commits of a limited size. Client reports may be recorded in between, against the trail of
+ * that moment: so the first commit ends the trail below the blocks that it replaces, and the last commit
+ * removes orphans again.
  */
 async function recordAdvance(
   services: Needs,
@@ -144,7 +144,7 @@ async function recordAdvance(
     const { facts, topUps } = remaining;
     remaining = await services.uow.run(async (tx): Promise<BlockContents | undefined> => {
       // Sent together: deposits wait for every round trip of this commit.
-      const [, { slice, isLast, deposits }] = await sentTogether([
+      const [, { slice, isLast, deposits }] = await awaitTogether([
         lockToAdvance(tx, reading.chain, advance, isFirst),
         nextPart(tx, reading, advance, { contents, remaining: { facts, topUps } }, isFirst),
       ]);
@@ -153,7 +153,7 @@ async function recordAdvance(
       // only after that.
       const isReorgOver = isLast && advance.change.orphanedFrom !== undefined;
       const topUpsNow = isReorgOver ? contents.topUps : slice.topUps.now;
-      const [moved, orphaned, due, homeTopUps] = await sentTogether([
+      const [moved, orphaned, due, homeTopUps] = await awaitTogether([
         storeFound(tx, reading, deposits),
         isFirst || isLast
           ? tx.deposits.removeOrphaned(reading.chain.id, ...replacedBlocks(advance))
@@ -263,7 +263,7 @@ async function nextSlice(
   };
 }
 
-/** Starts with the request deposits whose old block is removed with this slice. */
+/** Puts the deposits of requests first whose old block is removed with this slice. */
 async function firstSlice(
   tx: Tx,
   { chain, isTooSmall }: ScanReading,
@@ -286,7 +286,7 @@ async function findRemined(
   advance: Advance,
   facts: readonly DepositFact[],
 ): Promise<DepositFact[]> {
-  const orphaned = await tx.deposits.orphaned(chain.id, ...replacedBlocks(advance));
+  const orphaned = await tx.deposits.findOrphaned(chain.id, ...replacedBlocks(advance));
   if (orphaned.length === 0) return [];
   const keys = new Set(orphaned.map(depositKey));
   return facts.filter((fact) => keys.has(factKey(fact)));
@@ -328,11 +328,11 @@ const CONFIRMED_AT_ONCE = 500;
 
 async function confirm(services: Needs, tx: Tx, chainId: number, headNumber: bigint): Promise<void> {
   const due = await tx.deposits.dueConfirmed(chainId, headNumber);
-  // In the order of their requests, so the parts lock in one order too.
+  // `due` is ordered by request, so all batches lock requests in one order.
   for (let start = 0; start < due.length; start += CONFIRMED_AT_ONCE) {
-    const part = due.slice(start, start + CONFIRMED_AT_ONCE);
-    const records = await tx.requests.lockAll(part.flatMap(({ requestId }) => requestId ?? []));
-    const moves = part.flatMap(({ id, requestId }): Move[] => {
+    const batch = due.slice(start, start + CONFIRMED_AT_ONCE);
+    const records = await tx.requests.lockAll(batch.flatMap(({ requestId }) => requestId ?? []));
+    const moves = batch.flatMap(({ id, requestId }): Move[] => {
       const record = requestId === undefined ? undefined : records.get(requestId);
       return record === undefined ? [] : [{ record, event: { kind: "depositConfirmed", depositId: id } }];
     });

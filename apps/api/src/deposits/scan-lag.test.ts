@@ -5,7 +5,7 @@ const fast = { blockTimeSeconds: 0.25 };
 const slow = { blockTimeSeconds: 12 };
 const block = (number: bigint, timestamp: bigint) => ({ number, timestamp });
 
-test("is behind after ten block times, or after 30 seconds on a fast chain", () => {
+test("a scan is behind after ten block times, or after 30 seconds on a fast chain", () => {
   expect(scanLag(slow, block(20n, 1_120n), block(10n, 1_000n))).toEqual({
     blocks: 10n,
     seconds: 120,
@@ -26,14 +26,14 @@ test("is behind after ten block times, or after 30 seconds on a fast chain", () 
   });
 });
 
-test("is not behind when one block follows long after its parent", () => {
+test("a scan is not behind when one block follows long after its parent", () => {
   expect(scanLag(fast, block(11n, 9_000n), block(10n, 1_000n))).toMatchObject({
     blocks: 1n,
     isBehind: false,
   });
 });
 
-test("is not behind when the node's newest block is older than the scanned one", () => {
+test("a scan is not behind when the node's newest block is older than the scanned one", () => {
   expect(scanLag(fast, block(8n, 900n), block(10n, 1_000n))).toEqual({
     blocks: 0n,
     seconds: 0,
@@ -41,7 +41,7 @@ test("is not behind when the node's newest block is older than the scanned one",
   });
 });
 
-test("is unknown without a newest block or before the first scan", () => {
+test("the lag is unknown without a newest block or before the first scan", () => {
   expect(scanLag(fast, undefined, block(10n, 1_000n))).toBeUndefined();
   expect(scanLag(fast, block(10n, 1_000n), undefined)).toBeUndefined();
 });

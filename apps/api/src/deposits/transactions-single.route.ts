@@ -11,7 +11,7 @@ import type { Calls } from "../http/use-cases.port.ts";
 import { reportSingleTransaction } from "./report-transaction.ts";
 import { callerOf } from "../http/rate-limit.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { chainId, hash } from "../http/wire-values.ts";
+import { parseChainId, parseHash } from "../http/wire-values.ts";
 
 /** `POST /transactions/single`: records a same-chain transaction, which no watcher detects. */
 export function transactionsSingleRoute(
@@ -36,8 +36,8 @@ export function transactionsSingleRoute(
     (request) => {
       const { body } = request;
       const report = {
-        chainId: chainId(body.chainId),
-        requestId: hash(body.requestId),
+        chainId: parseChainId(body.chainId),
+        requestId: parseHash(body.requestId),
         txHash: txHashIn(body.tx),
       };
       return call(reportSingleTransaction, report, callerOf(request));

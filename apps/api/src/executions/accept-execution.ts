@@ -193,7 +193,7 @@ export function newExecution(acceptable: AcceptableExecution, nowMs: number): Ne
     requestId: acceptable.requestId,
     keyId: acceptable.caller.id,
     wallet: acceptable.wallet,
-    questionHash: question.hash,
+    bodyHash: question.hash,
     chainId: question.origin.chain.id,
     call: question.call,
     gasLimit: acceptable.gasLimit,

@@ -48,7 +48,7 @@ export async function acceptTogether(
       const usd = sponsorship.costUsd;
       const planned = planCharge(appraisal, { usd, transferredUsd: sponsorship.valueUsd });
       if (planned.kind === "insufficient") return planned;
-      appraisal = planned.left;
+      appraisal = planned.remaining;
       fees.push({ requestId, usd, parts: planned.parts, movementKey: reserveKey(requestId) });
       calls.push({
         ...newCall(services, acceptable, nowMs),

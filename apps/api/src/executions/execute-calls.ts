@@ -72,8 +72,8 @@ const NOTHING_SPENT = { todayUsd: 0n, userTodayUsd: 0n, targetTodayUsd: 0n };
 
 /**
  * Accepts a call for a user: simulates it, applies the key's rules, and reserves its maximum cost in the
- * commit that accepts it. A job sends it later. If the call has a quote's id, it makes the deposit of the
- * quote, and a repeated call gets the same answer.
+ * commit that accepts it. A job sends the call later. If the call has a quote's id, it makes the deposit of
+ * the quote, and a repeated call gets the same answer.
  * @throws ServiceError INVALID_REQUEST and others caused by the caller; PRICE_FETCH_FAILED, RPC_HTTP_ERROR,
  * SERVICE_UNAVAILABLE caused by the service; RpcFault; LeaseLost
  */

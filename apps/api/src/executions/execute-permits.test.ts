@@ -16,7 +16,7 @@ async function post(body: unknown, overrides: Overrides = {}, query = `signature
   return await app.inject({ method: "POST", url: `/execute/permits?${query}`, payload: body as object });
 }
 
-test("passes the signature of a quote on without an API key, and answers with its request", async () => {
+test("passes the signature of a quote to the use case without an API key, and answers with its request", async () => {
   const posted: unknown[] = [];
   const executePermit: Overrides["executePermit"] = async (permit) => void posted.push(permit);
   for (const kind of ["eip3009", "eip2612", "permit2"]) {

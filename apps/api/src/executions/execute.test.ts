@@ -253,8 +253,8 @@ test("refuses a body that is too large, or of another content type, in the same 
     status: 413,
     body: { error: "body is too large" },
   });
-  const typed = await post(aBody, { headers: { "content-type": "text/plain" } });
-  expect({ status: typed.status, body: typed.body }).toEqual({
+  const plainText = await post(aBody, { headers: { "content-type": "text/plain" } });
+  expect({ status: plainText.status, body: plainText.body }).toEqual({
     status: 415,
     body: { error: "content-type must be application/json" },
   });

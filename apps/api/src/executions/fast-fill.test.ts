@@ -55,7 +55,7 @@ test.for([
   expect(answer.json()).toEqual({ message });
 });
 
-test("passes the request on in internal units, with the calling key", async () => {
+test("passes a fast fill to the use case in internal units, with the calling key", async () => {
   let seen: FastFillRequest | undefined;
   const answer = await post(
     {

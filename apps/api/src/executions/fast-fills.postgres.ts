@@ -7,7 +7,7 @@ import { originTransactions } from "../deposits/deposits.tables.ts";
 import { slots } from "../payments/payments.tables.ts";
 import { fastFills } from "./fast-fills.tables.ts";
 
-type Inserted =
+type InsertedColumn =
   | "requestId"
   | "keyId"
   | "wallet"
@@ -22,23 +22,25 @@ type Inserted =
   | "toleranceBps"
   | "depositUntilMs"
   | "acceptedAtMs";
-const add = defineWrite("fast_fill_add", (db, p: Params<Pick<typeof fastFills.$inferSelect, Inserted>>) =>
-  db.insert(fastFills).values({
-    requestId: p.requestId,
-    keyId: p.keyId,
-    wallet: p.wallet,
-    amount: p.amount,
-    inputAmount: p.inputAmount,
-    surplusChainId: p.surplusChainId,
-    surplusCurrency: p.surplusCurrency,
-    surplusAmount: p.surplusAmount,
-    originPriceUsd: p.originPriceUsd,
-    destinationPriceUsd: p.destinationPriceUsd,
-    nativePriceUsd: p.nativePriceUsd,
-    toleranceBps: p.toleranceBps,
-    depositUntilMs: p.depositUntilMs,
-    acceptedAtMs: p.acceptedAtMs,
-  }),
+const add = defineWrite(
+  "fast_fill_add",
+  (db, p: Params<Pick<typeof fastFills.$inferSelect, InsertedColumn>>) =>
+    db.insert(fastFills).values({
+      requestId: p.requestId,
+      keyId: p.keyId,
+      wallet: p.wallet,
+      amount: p.amount,
+      inputAmount: p.inputAmount,
+      surplusChainId: p.surplusChainId,
+      surplusCurrency: p.surplusCurrency,
+      surplusAmount: p.surplusAmount,
+      originPriceUsd: p.originPriceUsd,
+      destinationPriceUsd: p.destinationPriceUsd,
+      nativePriceUsd: p.nativePriceUsd,
+      toleranceBps: p.toleranceBps,
+      depositUntilMs: p.depositUntilMs,
+      acceptedAtMs: p.acceptedAtMs,
+    }),
 );
 
 interface ByRequest extends Record<string, unknown> {
@@ -67,12 +69,12 @@ const setDebited = defineWrite(
   (db, p: Params<ByRequest & { readonly usd: bigint }>) =>
     db.update(fastFills).set({ debitedUsd: p.usd }).where(eq(fastFills.requestId, p.requestId)),
 );
-interface Reverted extends ByRequest {
+interface RevertedFill extends ByRequest {
   readonly slotId: string;
   readonly usd: bigint;
   readonly atMs: number;
 }
-const setReverted = defineWrite("fast_fill_set_reverted", (db, p: Params<Reverted>) =>
+const setReverted = defineWrite("fast_fill_set_reverted", (db, p: Params<RevertedFill>) =>
   db
     .update(fastFills)
     .set({ revertedSlotId: text`${p.slotId}`, revertedGasUsd: p.usd, revertedAtMs: p.atMs })
@@ -99,7 +101,7 @@ const revertedUsd = defineSql(
       where ${fastFills.wallet} = ${p.wallet}
     ) reverted`,
 );
-const due = defineSql(
+const dueFastFills = defineSql(
   "fast_fills_due",
   { requestId: fastFills.requestId },
   ({ limit }: Params<{ limit: number }>) => text`
@@ -176,7 +178,7 @@ export async function findFastFill(sql: Sql, requestId: RequestId): Promise<Fast
 
 /** Fast fills whose deposit or reverted gas waits for a price, least recently tried first. */
 export async function fastFillsDue(sql: Sql, limit: number): Promise<RequestId[]> {
-  return (await due(sql, { limit })).map(({ requestId }) => requestId);
+  return (await dueFastFills(sql, { limit })).map(({ requestId }) => requestId);
 }
 
 function fastFillOf(row: typeof fastFills.$inferSelect): FastFillRecord {

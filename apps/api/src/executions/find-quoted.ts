@@ -34,7 +34,7 @@ export async function findQuoted(
   const isOvertaken = firstRead === undefined && record.state.name === "accepted";
   const execution = isOvertaken ? await services.reads.execution(requestId) : firstRead;
   if (execution !== undefined) {
-    if (execution.keyId === caller.id && execution.questionHash === hash) return { kind: "alreadyAccepted" };
+    if (execution.keyId === caller.id && execution.bodyHash === hash) return { kind: "alreadyAccepted" };
     throw refusal(`Request ${requestId} was already executed by another call`);
   }
   const { terms, supersededBy } = record;

@@ -82,8 +82,8 @@ export async function priceFastFill(
     { pairClass: terms.pairClass, callsGas: terms.outputCalls?.gas },
   );
   // Between currencies of one asset, the price does not affect the quote, but it determines the hold.
-  const doubt = doubtOf(services, destinationCurrency);
-  if (doubt !== undefined) throw doubt;
+  const priceProblem = doubtOf(services, destinationCurrency);
+  if (priceProblem !== undefined) throw priceProblem;
   const amount = amountFor(services, terms, inputAmount, pricing);
   const { facts } = pricing;
   const surplus = terms.origin.amount - inputAmount;

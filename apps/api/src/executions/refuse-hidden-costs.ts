@@ -23,10 +23,11 @@ function refuseHiddenFees({ to, data }: LaneCall, { calls, effects }: Successful
   if (calls !== undefined) return;
   // Without a trace, nested user operations cannot be checked: refuse if more were executed than the call
   // itself contains.
-  const direct = isEntryPoint(to) ? readHandleOps(data) : undefined;
-  const read = direct?.kind === "read" ? direct.ops.length : 0;
-  const executed = effects.kind === "unseen" ? Infinity : effects.logs.filter(readUserOperationEvent).length;
-  if (executed > read)
+  const directCall = isEntryPoint(to) ? readHandleOps(data) : undefined;
+  const directCount = directCall?.kind === "read" ? directCall.ops.length : 0;
+  const executedCount =
+    effects.kind === "unseen" ? Infinity : effects.logs.filter(readUserOperationEvent).length;
+  if (executedCount > directCount)
     throw refusal(
       "data.data: user operations in inner calls cannot be checked on this chain; call the entry point directly",
     );

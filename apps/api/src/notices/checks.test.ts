@@ -46,7 +46,9 @@ test("reports a node after three minutes without a block, and its recovery with 
   let [ageMs, uptimeMs] = [5_000, 5_000];
   const chain = { chain: { id: 1, name: "base", blockTimeSeconds: 2 }, pulse: { headAgeMs: () => ageMs } };
   const [nodes] = workerChecks({
-    chains: { all: [chain], nonEvmChains: [] } as unknown as Parameters<typeof workerChecks>[0]["chains"],
+    chains: { evmChains: [chain], nonEvmChains: [] } as unknown as Parameters<
+      typeof workerChecks
+    >[0]["chains"],
     clock: { nowMs: () => 0 },
     uptimeMs: () => uptimeMs,
     openPayments: async () => [],

@@ -14,7 +14,7 @@ const MAX_WAIT_BLOCKS = 12;
 export type Check = () => Promise<readonly Finding[]>;
 
 interface WorkerReads {
-  readonly chains: Pick<ChainDirectory, "all" | "nonEvmChains">;
+  readonly chains: Pick<ChainDirectory, "evmChains" | "nonEvmChains">;
   readonly clock: Clock;
   /** Time since this process connected its chains, ms. */
   readonly uptimeMs: () => number;
@@ -27,7 +27,7 @@ interface WorkerReads {
 /** The checks of a worker. */
 export function workerChecks(reads: WorkerReads): readonly Check[] {
   const { chains, clock } = reads;
-  const connected = [...chains.all, ...chains.nonEvmChains];
+  const connected = [...chains.evmChains, ...chains.nonEvmChains];
   const since = (ms: number | undefined): number =>
     ms === undefined ? 0 : Math.max(0, (clock.nowMs() - ms) / 1_000);
   return [

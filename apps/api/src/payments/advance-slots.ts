@@ -112,12 +112,12 @@ async function explain(
 }
 
 async function cancel(round: Round, decisions: readonly Decision<"cancel">[]): Promise<SlotCase[]> {
-  const cancelled = await commitAll(round, decisions, async (tx, { slot }, { reason }) => {
+  const canceledSlots = await commitAll(round, decisions, async (tx, { slot }, { reason }) => {
     await tx.lanes.cancel(slot.id, reason);
     const { chainId, nonce, leg } = slot;
     tx.events.alarm("slot_cancelled", { chainId, nonce, requestId: leg.requestId, reason });
   });
-  return cancelled.map(({ slotCase, move }) => ({
+  return canceledSlots.map(({ slotCase, move }) => ({
     ...slotCase,
     slot: { ...slotCase.slot, cancelReason: move.reason },
   }));

@@ -7,11 +7,11 @@ const {
   originUsd: _origin,
   destinationUsd: _destination,
   settled: _settled,
-  ...newExecutionColumns
+  ...newColumns
 } = getTableColumns(executions);
 
 /** The columns of a {@link NewExecution}. */
-export const NEW_EXECUTION = newExecutionColumns;
+export const NEW_EXECUTION = newColumns;
 
 export function newExecutionRow(execution: NewExecution): Row<typeof NEW_EXECUTION> {
   const { call, destination } = execution;
@@ -19,7 +19,7 @@ export function newExecutionRow(execution: NewExecution): Row<typeof NEW_EXECUTI
     requestId: execution.requestId,
     keyId: execution.keyId,
     wallet: execution.wallet ?? null,
-    questionHash: execution.questionHash,
+    bodyHash: execution.bodyHash,
     chainId: execution.chainId,
     callTo: call.to,
     callData: call.data,
@@ -44,7 +44,7 @@ export function executionOf(row: typeof executions.$inferSelect): ExecutionRecor
     requestId: row.requestId,
     keyId: row.keyId,
     wallet: row.wallet ?? undefined,
-    questionHash: row.questionHash,
+    bodyHash: row.bodyHash,
     chainId: row.chainId,
     call: {
       to: row.callTo,

@@ -40,7 +40,7 @@ export interface NewExecution {
    */
   readonly wallet: Address | undefined;
   /** SHA-256 of the call request. */
-  readonly questionHash: Hex;
+  readonly bodyHash: Hex;
   readonly chainId: number;
   readonly call: LaneCall;
   readonly gasLimit: bigint;

@@ -16,7 +16,7 @@ export const executions = pgTable(
     /** App balance that pays. Null if the output of the quote pays. */
     wallet: text("wallet").$type<Address>(),
     /** SHA-256 of the request body; the same body returns the same response. */
-    questionHash: text("question_hash").$type<Hex>().notNull(),
+    bodyHash: text("question_hash").$type<Hex>().notNull(),
     chainId: int8("chain_id").notNull(),
     callTo: text("call_to").$type<Address>().notNull(),
     callData: text("call_data").$type<Hex>().notNull(),

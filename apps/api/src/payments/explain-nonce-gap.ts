@@ -71,7 +71,7 @@ export async function explainAll(
   const { reads } = services;
   const nonceRange = [connected.chain.id, sender, lane.nextNonce, used] as const;
   const [allocated, users] = await Promise.all([
-    reads.givenNonces(...nonceRange),
+    reads.allocatedNonces(...nonceRange),
     reads.nonceUsers(...nonceRange),
   ]);
   let top = used;

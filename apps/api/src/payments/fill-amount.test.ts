@@ -14,7 +14,7 @@ import {
   wethOn,
 } from "../../../../test/fakes/quote-world.ts";
 import type { QuoteWorld, World } from "../../../../test/fakes/quote-world.ts";
-import { aConnectedNonEvmChain, exchange } from "../../../../test/fakes/non-evm-chains.ts";
+import { aConnectedNonEvmChain, hyperliquid } from "../../../../test/fakes/non-evm-chains.ts";
 import { createQuote } from "../quotes/create-quote.ts";
 import { fillSwapQuoter } from "./fill-swap.ts";
 import type { FillSwapQuoter } from "./fill-swap.ts";
@@ -97,7 +97,7 @@ test("includes the activation fee that Hyperliquid charges for this recipient", 
     aQuoteInput({
       originCurrency: usdcOn(ORIGIN),
       destinationChainId: connection.chain.id,
-      destinationCurrency: exchange.perps,
+      destinationCurrency: hyperliquid.perps,
       recipient: `0x${"5a".repeat(20)}`,
       amount: "10000000",
     }),
@@ -164,7 +164,7 @@ test("pays out unspent origin gas as far as the fill's pools allow", async () =>
       included: undefined,
       excluded: new Set(),
       maxHops: 3,
-      external: false,
+      shouldQueryExternal: false,
     },
     due.amount,
   );

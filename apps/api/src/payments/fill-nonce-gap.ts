@@ -36,7 +36,7 @@ export async function fillNonceGap(
   const { chain, connection } = connected;
   const first = open.reduce((min, { nonce }) => (nonce < min ? nonce : min), open[0]?.nonce ?? used);
   if (first <= used) return;
-  const allocated = await services.reads.givenNonces(chain.id, sender, used, first);
+  const allocated = await services.reads.allocatedNonces(chain.id, sender, used, first);
   const abandoned = await abandonedBytes(services, { chainId: chain.id, sender }, used, first);
   const gasLimit = await noopGas(connected, sender);
   const signer = signerOf(services, sender);

@@ -61,7 +61,7 @@ export function fillSwapQuoter(
     included: new Set(chain.liquidity?.sources.map(({ name }) => name)),
     excluded: new Set(),
     maxHops: MAX_HOPS,
-    external: false,
+    shouldQueryExternal: false,
   };
   return {
     async quoteExactIn(amountIn) {

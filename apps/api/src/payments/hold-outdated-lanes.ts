@@ -33,7 +33,7 @@ function lanesOf(
 ): readonly { readonly chainId: number; readonly sender: Address }[] {
   const { chains } = services;
   return [
-    ...chains.all.flatMap(({ chain }) =>
+    ...chains.evmChains.flatMap(({ chain }) =>
       drainingSigners(services).map(({ address }) => ({ chainId: chain.id, sender: address })),
     ),
     ...chains.nonEvmChains.map(({ chain, connection }) => ({ chainId: chain.id, sender: connection.solver })),

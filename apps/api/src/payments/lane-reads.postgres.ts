@@ -138,7 +138,7 @@ const broadcastBelow = defineSql(
             where ${attempts.slotId} = ${slots.id} and ${attempts.firstBroadcastAtMs} is not null limit 1))
         order by ${slots.nonce} desc limit 1)) + 1, 0) as below`,
 );
-const givenNonces = defineQuery("read_given_nonces", (db, p: Params<NonceRange>) =>
+const allocatedNonces = defineQuery("read_given_nonces", (db, p: Params<NonceRange>) =>
   db.select({ nonce: slots.nonce }).from(slots).where(isInRange(slots, p)),
 );
 const usersOf = defineQuery("read_nonce_users", (db, p: Params<NonceRange>) =>
@@ -207,7 +207,7 @@ type LaneReads = Pick<
   | "hasPayments"
   | "hasLane"
   | "broadcastBelow"
-  | "givenNonces"
+  | "allocatedNonces"
   | "nonceUsers"
   | "lostPayment"
   | "lostPaymentOfOrder"
@@ -267,8 +267,8 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
       const [row] = await broadcastBelow(sql, { chainId, sender });
       return row?.below ?? 0;
     },
-    async givenNonces(chainId, sender, from, to) {
-      const rows = await givenNonces(sql, { chainId, sender, from, to });
+    async allocatedNonces(chainId, sender, from, to) {
+      const rows = await allocatedNonces(sql, { chainId, sender, from, to });
       return new Set(rows.map(({ nonce }) => nonce));
     },
     async nonceUsers(chainId, sender, from, to) {

@@ -1,5 +1,5 @@
 import { promptConnection } from "../db/connections.adapter.ts";
-import type { RedisPlace } from "../db/redis-place.port.ts";
+import type { RedisEndpoint } from "../db/redis-endpoint.port.ts";
 import { FormerPrimary } from "../db/server-replaced.port.ts";
 import { entryOf, legTag, readEntry, writeEntry } from "./journal-entry.ts";
 import { NonceConflict, type PaymentJournal } from "./payment-journal.port.ts";
@@ -24,22 +24,22 @@ if timeline < highest then return 'former' end
 `;
 
 const ENTER = `${FENCE}
-for at = 4, #ARGV, 3 do
-  local known = redis.call('hget', KEYS[2], ARGV[at])
-  if known then
-    local tag = ARGV[at + 1] .. '\\n'
-    if string.sub(known, 1, #tag) ~= tag then return ARGV[at] end
-    for _, attempt in ipairs(cjson.decode(string.sub(known, #tag + 1)).attempts) do
-      if not string.find(ARGV[at + 2], attempt.raw, 1, true) then return ARGV[at] end
+for i = 4, #ARGV, 3 do
+  local entry = redis.call('hget', KEYS[2], ARGV[i])
+  if entry then
+    local tag = ARGV[i + 1] .. '\\n'
+    if string.sub(entry, 1, #tag) ~= tag then return ARGV[i] end
+    for _, attempt in ipairs(cjson.decode(string.sub(entry, #tag + 1)).attempts) do
+      if not string.find(ARGV[i + 2], attempt.raw, 1, true) then return ARGV[i] end
     end
   end
 end
 local keep = tonumber(ARGV[3])
 local before = tonumber(redis.call('hget', KEYS[2], '${MARK}') or '0')
 local mark = before
-for at = 4, #ARGV, 3 do
-  redis.call('hset', KEYS[2], ARGV[at], ARGV[at + 1] .. '\\n' .. ARGV[at + 2])
-  mark = math.max(mark, tonumber(ARGV[at]) + 1)
+for i = 4, #ARGV, 3 do
+  redis.call('hset', KEYS[2], ARGV[i], ARGV[i + 1] .. '\\n' .. ARGV[i + 2])
+  mark = math.max(mark, tonumber(ARGV[i]) + 1)
 end
 for old = math.max(before, mark - keep) - keep, mark - keep - 1 do redis.call('hdel', KEYS[2], old) end
 redis.call('hset', KEYS[2], '${MARK}', mark)
@@ -62,10 +62,10 @@ redis.call('hset', KEYS[2], '${MARK}', mark)`;
 const MISSING = `${FENCE}
 local lowest = tonumber(redis.call('hget', KEYS[2], '${MARK}') or '0') - tonumber(ARGV[3])
 local missing = {}
-for at = 4, #ARGV, 2 do
-  local known = redis.call('hget', KEYS[2], ARGV[at]) or ''
-  if tonumber(ARGV[at]) >= lowest and not string.find(known, ARGV[at + 1], 1, true) then
-    missing[#missing + 1] = ARGV[at]
+for i = 4, #ARGV, 2 do
+  local entry = redis.call('hget', KEYS[2], ARGV[i]) or ''
+  if tonumber(ARGV[i]) >= lowest and not string.find(entry, ARGV[i + 1], 1, true) then
+    missing[#missing + 1] = ARGV[i]
   end
 end
 return missing`;
@@ -75,7 +75,7 @@ return missing`;
  * @param identity of the database server that answered last, see `database_identity()`
  */
 export async function connectJournal(
-  place: RedisPlace,
+  place: RedisEndpoint,
   prefix: string,
   identity: () => string | undefined,
 ): Promise<PaymentJournal & { close(): void }> {

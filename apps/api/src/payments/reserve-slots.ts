@@ -1,6 +1,6 @@
 import type { RequestId } from "@causeway/domain";
 import type { Attempt, RequestRecord, Slot, SlotPlan } from "../db/records.port.ts";
-import { sentTogether } from "../db/sent-together.ts";
+import { awaitTogether } from "../db/await-together.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import type { PaymentKind } from "./legs/leg-kind.ts";
@@ -161,7 +161,7 @@ async function lockRequests(
   )
     return { requests: await requests };
   const ids = plans.map(({ leg }) => leg.id);
-  const [records, , reservedRows, standing] = await sentTogether([
+  const [records, , reservedRows, standing] = await awaitTogether([
     requests,
     tx.lanes.lockLane(funds.chainId, funds.sender),
     reservedFor(tx, funds, plans),

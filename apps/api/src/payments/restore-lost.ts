@@ -130,9 +130,9 @@ function gapIn(
  * @returns whether the slot has all bytes now; otherwise it ended, or another process stores them
  */
 async function restoreBytes({ uow }: WorkerServices, slot: Slot, entry: JournalEntry): Promise<boolean> {
-  const known = new Set<string>(slot.attempts.flatMap(({ txHash, raw }) => [txHash, raw]));
+  const knownBytes = new Set<string>(slot.attempts.flatMap(({ txHash, raw }) => [txHash, raw]));
   const missing = entry.attempts
-    .filter(({ txHash, raw }) => !known.has(txHash) && !known.has(raw))
+    .filter(({ txHash, raw }) => !knownBytes.has(txHash) && !knownBytes.has(raw))
     .map((attempt, index) => ({ slotId: slot.id, attempt: { ...attempt, n: slot.attempts.length + index } }));
   if (missing.length === 0) return true;
   return (await uow.run((tx) => tx.lanes.restoreAttempts(missing))).has(slot.id);

@@ -98,7 +98,7 @@ export function sendWrites(sql: Sql): SendWrites {
       const isSame = rows.every((row) => row.requestId === requestId && row.txHash === txHash);
       return isSame ? "same" : "assigned";
     },
-    async followedOf({ chainId, sender, txHash }): Promise<number> {
+    async countTracked({ chainId, sender, txHash }): Promise<number> {
       return (await followedOf(sql, { chainId, sender, txHash }))[0]?.reports ?? 0;
     },
     async report({ chainId, txHash, requestId, sender, reportedAtMs }): Promise<void> {

@@ -51,7 +51,7 @@ async function trackSender(
   ): Promise<readonly Slot[]> => {
     const nowMs = clock.nowMs();
     const facts = cases.map(({ slot, seen, nonceState }): SlotCase => {
-      const lane: LaneFacts = { ...TRACKED, nonceState, finalBlock: trail.finalBlock };
+      const lane: LaneFacts = { ...USED_NONCE_FACTS, nonceState, finalBlock: trail.finalBlock };
       return { slot, seen, lane, policy, nowMs };
     });
     const advanced = await advanceSlots(services, payer, facts, trail.head.number);
@@ -87,7 +87,7 @@ interface ObservedNonce {
 }
 
 /** The lane's facts for slots whose nonce is used: they need no new attempt. */
-const TRACKED = {
+const USED_NONCE_FACTS = {
   replacement: "impossible",
   cancelable: "never",
   patienceMs: 0,

@@ -148,7 +148,7 @@ export async function paymentOfLostOrder(
   const { chains, reads, signer, formerSigners } = services;
   const formers = formerSigners.map(({ address }) => address);
   const paying = [signer.address, ...formers];
-  for (const [connected, sender] of chains.all.flatMap((chain) =>
+  for (const [connected, sender] of chains.evmChains.flatMap((chain) =>
     paying.map((payer) => [chain, payer] as const),
   )) {
     const { name } = connected.chain;
@@ -367,7 +367,7 @@ export async function explainNonces(
   const { chain } = connected;
   const from = Math.max(lane.nextNonce, used - MAX_NONCES);
   const [allocated, users] = await Promise.all([
-    reads.givenNonces(chain.id, sender, from, used),
+    reads.allocatedNonces(chain.id, sender, from, used),
     reads.nonceUsers(chain.id, sender, from, used),
   ]);
   let explained: Explained = { isComplete: true, hasLost: false };

@@ -27,7 +27,7 @@ const spy = `data:text/javascript,${encodeURIComponent(`
   import { execFileSync } from "node:child_process";
   process.on("exit", () => {
     const child = execFileSync("env", { encoding: "utf8" });
-    process.stdout.write(JSON.stringify({ own: process.env, child }));
+    process.stdout.write(JSON.stringify({ program: process.env, child }));
   });
 `)}`;
 
@@ -52,7 +52,7 @@ test.for(["main.ts", "worker.ts", "migrate.ts", "operator.ts"])(
         timeout: START_MS,
       },
     );
-    expect(stdout).toContain('"own":{"PATH"');
+    expect(stdout).toContain('"program":{"PATH"');
     expect(stdout).not.toContain("hunter2");
     for (const name of Object.keys(secrets)) expect(stdout).not.toContain(name);
   },

@@ -15,11 +15,11 @@ import type { FastifyInstance } from "fastify";
 import { unlink } from "node:fs/promises";
 import { asError } from "../db/together-or-alone.ts";
 import { openSigner } from "../chains/signers.wiring.ts";
-import type { SignerPlace } from "../config/order-signing.ts";
+import type { SignerEndpoint } from "../config/order-signing.ts";
 import type { SignerConfig } from "../config/signer-config.ts";
 import { healthRoutes } from "../http/health.route.ts";
 import { metricsAccess } from "../http/metrics-access.ts";
-import { typed } from "../http/typed.route.ts";
+import { withTypes } from "../http/typed.route.ts";
 import { keyOrderSigner } from "../requests/signing/key-order-signer.ts";
 import { isServed } from "../payments/limited-signing/record-lock.adapter.ts";
 import { checkRecord } from "../payments/limited-signing/record-check.ts";
@@ -65,17 +65,17 @@ export async function runSigner(config: SignerConfig): Promise<void> {
         metrics: metricsAccess(config.token, "open"),
       });
       const record = await openRecord({ config, log, lifecycle }, signer.address);
-      healthRoutes(typed(server), { readiness: async () => await readinessOf(record) });
+      healthRoutes(withTypes(server), { readiness: async () => await readinessOf(record) });
       const token = config.token?.reveal();
       // An executor does not sign orders.
       if (config.signing?.rules.key !== "executor")
-        signRoutes(typed(server), {
+        signRoutes(withTypes(server), {
           orderSigner: keyOrderSigner(signer),
           solver: signer.address,
           token,
         });
       if (config.signing !== undefined && record !== undefined)
-        signTransactionRoute(typed(server), {
+        signTransactionRoute(withTypes(server), {
           signing: {
             signer,
             rules: config.signing.rules,
@@ -118,9 +118,9 @@ async function readinessOf(record: SigningRecord | undefined): Promise<Readiness
 }
 
 /** @throws StartProblem if another process listens there, or listening fails */
-async function listenAt(server: FastifyInstance, place: SignerPlace): Promise<string> {
-  if (place.kind === "port") return await listenOn(server, { ...place, portName: "ORDER_SIGNER_URL" });
-  const { path } = place;
+async function listenAt(server: FastifyInstance, endpoint: SignerEndpoint): Promise<string> {
+  if (endpoint.kind === "port") return await listenOn(server, { ...endpoint, portName: "ORDER_SIGNER_URL" });
+  const { path } = endpoint;
   if (await isServed(path))
     throw new StartProblem(
       `another process listens on ${path}; stop it, or set ORDER_SIGNER_URL to another path`,

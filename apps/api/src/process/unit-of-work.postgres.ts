@@ -81,7 +81,7 @@ export function postgresUnitOfWork(
       options: { readonly lockTimeoutMs?: number } = {},
     ): Promise<T> {
       const { result, announces, jobs, raised } = await runWithRetries(work, options.lockTimeoutMs);
-      if (jobs.length > 0) relay.committed(jobs);
+      if (jobs.length > 0) relay.passToRelay(jobs);
       if (announces) announcements.send();
       for (const raise of raised) raise(events);
       return result;
@@ -142,7 +142,7 @@ async function runOnce<T>(
       priceExposure: priceExposureWrites(sql),
       policy: policyWrites(sql),
     });
-    storedJobs = await jobs.flush(!relay.isHeard(), relay.runsAtCommit);
+    storedJobs = await jobs.flush(!relay.hasRelay(), relay.runsAtCommit);
     return value;
   });
   return { result, announces, jobs: storedJobs, raised };

@@ -35,7 +35,7 @@ export const openWithdrawals: OpenWithdrawals = async ({
   });
   const sql = sqlOn(pool);
   const servers = watchServer();
-  const all = config.chains.map((configuredChain) => ({ chain: configuredChain }));
+  const evmChains = config.chains.map((configuredChain) => ({ chain: configuredChain }));
   const log = createLogger({ name: "causeway-operator", level: "error" });
   const lifecycle = createLifecycle(log, config.shutdownTimeoutMs);
   const [solver, allocator] = await Promise.all([
@@ -52,16 +52,16 @@ export const openWithdrawals: OpenWithdrawals = async ({
       uow: postgresUnitOfWork(pool, events, servers),
       reads: postgresReads(sql, servers),
       chains: {
-        all,
+        evmChains,
         nonEvmChains: config.nonEvmChains,
         profile: (chainId) =>
-          [...all, ...config.nonEvmChains].find((entry) => entry.chain.id === chainId)?.chain,
+          [...evmChains, ...config.nonEvmChains].find((entry) => entry.chain.id === chainId)?.chain,
       },
     },
     settlementReads(sql),
     settlement,
   );
-  const isHubEnabled = all.some(({ chain: { id } }) => id === settlement.hub.chainId);
+  const isHubEnabled = evmChains.some(({ chain: { id } }) => id === settlement.hub.chainId);
   const settling = {
     ...rawServices,
     hub: withNodeErrors(rawServices.hub),

@@ -96,7 +96,7 @@ export async function startWorker(
 
   const leaderTasks = ledTasks(context.chains, settling !== undefined);
   const { workedAgoMs } = locks;
-  workerGauges(context, { relay, led: leaderTasks, workedAgoMs, settling });
+  workerGauges(context, { relay, ledTasks: leaderTasks, workedAgoMs, settling });
   startNotices(
     context,
     workerChecks({

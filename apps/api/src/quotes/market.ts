@@ -162,9 +162,10 @@ const swapKeys = new WeakMap<SwapQuestion, string>();
 function swapKeyOf(question: SwapQuestion): string {
   let key = swapKeys.get(question);
   if (key === undefined) {
-    const { chainId, tokenIn, tokenOut, included, excluded, maxHops, external, slippageBps } = question;
+    const { chainId, tokenIn, tokenOut, included, excluded, maxHops, slippageBps } = question;
     const sources = [included === undefined ? "all" : [...included].join(), [...excluded].join()];
-    key = [chainId, tokenIn, tokenOut, ...sources, maxHops, external, slippageBps].join(" ");
+    const limits = [maxHops, question.shouldQueryExternal, slippageBps];
+    key = [chainId, tokenIn, tokenOut, ...sources, ...limits].join(" ");
     swapKeys.set(question, key);
   }
   return key;

@@ -35,7 +35,7 @@ import {
   aConnectedNonEvmChain,
   bitcoin,
   bytesOn,
-  exchange,
+  hyperliquid,
   solana,
 } from "../../../../test/fakes/non-evm-chains.ts";
 import type { NonEvmScenario } from "../../../../test/fakes/non-evm-chains.ts";
@@ -58,7 +58,7 @@ function bitcoinPayment({ amount, orderId }: UserDeposit): BitcoinDepositData["p
 }
 
 /** Wallet adapters of the two chain families that need one. `deposits` records their arguments. */
-function usersRecording(deposits: UserDeposit[] = []): {
+function recordingUsers(deposits: UserDeposit[] = []): {
   svm: NonEvmUsers;
   bvm: NonEvmUsers;
   hypevm: NonEvmUsers;
@@ -92,7 +92,7 @@ function usersRecording(deposits: UserDeposit[] = []): {
     },
     hypevm: {
       balance: async () => 44n,
-      token: async () => ({ name: "USDC", tokenId: exchange.spot as Hex }),
+      token: async () => ({ name: "USDC", tokenId: hyperliquid.spot as Hex }),
     },
   };
 }
@@ -105,7 +105,7 @@ interface Scenario extends World {
 }
 
 function worldOf({ svm, bvm, hypevm, recordedDeposits, ...world }: Scenario = {}) {
-  const usersByFamily = usersRecording(recordedDeposits);
+  const usersByFamily = recordingUsers(recordedDeposits);
   return quoteWorld({
     nonEvmChains: [
       aConnectedNonEvmChain("svm", { users: usersByFamily.svm, ...svm }),
@@ -123,8 +123,8 @@ const places = {
   svm: { id: SOLANA, currency: solana.usdc, user: solana.user, amount: "100000000" },
   sol: { id: SOLANA, currency: solana.native, user: solana.user, amount: "1000000000" },
   bvm: { id: BITCOIN, currency: bitcoin.native, user: bitcoin.user, amount: "1000000" },
-  perps: { id: HYPERLIQUID, currency: exchange.perps, user, amount: "10000000000" },
-  spot: { id: HYPERLIQUID, currency: exchange.spot, user, amount: "10000000000" },
+  perps: { id: HYPERLIQUID, currency: hyperliquid.perps, user, amount: "10000000000" },
+  spot: { id: HYPERLIQUID, currency: hyperliquid.spot, user, amount: "10000000000" },
 } as const;
 type Place = keyof typeof places;
 
@@ -177,7 +177,7 @@ const pairs: (readonly [Place, Place])[] = (Object.keys(places) as Place[]).flat
 
 /** The family that an oracle configures for a chain of this name. */
 function familiesOf(world: ReturnType<typeof worldOf>): (name: string) => VmType {
-  const chains = [...world.chains.all, ...world.chains.nonEvmChains].map(({ chain }) => chain);
+  const chains = [...world.chains.evmChains, ...world.chains.nonEvmChains].map(({ chain }) => chain);
   return (name) => {
     const chain = chains.find((candidate) => candidate.name === name);
     if (chain === undefined) throw new Error(`no chain ${name}`);
@@ -237,10 +237,16 @@ test("stores accounts as bytes, regardless of the client's format", async () => 
 
 test("an EVM side of the order names the contract whose events prove the payment", async () => {
   const contract = encodeFillContract(aChain(ORIGIN).contracts.router);
-  const { order: out } = (await quote("evm", "svm")).terms;
-  expect([out.inputs[0]?.refunds[0]?.extraData, out.output.extraData]).toEqual([contract, "0x"]);
-  const { order: back } = (await quote("svm", "evm")).terms;
-  expect([back.inputs[0]?.refunds[0]?.extraData, back.output.extraData]).toEqual(["0x", contract]);
+  const { order: fromEvmOrder } = (await quote("evm", "svm")).terms;
+  expect([fromEvmOrder.inputs[0]?.refunds[0]?.extraData, fromEvmOrder.output.extraData]).toEqual([
+    contract,
+    "0x",
+  ]);
+  const { order: toEvmOrder } = (await quote("svm", "evm")).terms;
+  expect([toEvmOrder.inputs[0]?.refunds[0]?.extraData, toEvmOrder.output.extraData]).toEqual([
+    "0x",
+    contract,
+  ]);
 });
 
 // ——— prices ———
@@ -521,10 +527,10 @@ test("a Hyperliquid withdrawal has two steps with one nonce: its mapping, withou
           type: "sendAsset",
           parameters: {
             exchangeChain: "Mainnet",
-            destination: exchange.depository,
+            destination: hyperliquid.depository,
             sourceDex: "",
             destinationDex: "",
-            token: `USDC:${exchange.spot}`,
+            token: `USDC:${hyperliquid.spot}`,
             amount: "100",
             fromSubAccount: "",
             nonce,
@@ -555,13 +561,13 @@ test("withdraws spot USDC from spot, under the names that the real Hyperliquid v
   const facts = {
     profile: "hyperliquid",
     isTestnet: true,
-    usdcTokenId: exchange.spot as Hex,
+    usdcTokenId: hyperliquid.spot as Hex,
     publicApiUrl: "https://api.exchange.example",
   } as const;
   // Hyperliquid's own token name, not the configured one.
   const renamedToken: NonEvmUsers = {
     balance: async () => 0n,
-    token: async () => ({ name: "DOLLAR", tokenId: exchange.spot as Hex }),
+    token: async () => ({ name: "DOLLAR", tokenId: hyperliquid.spot as Hex }),
   };
   const { answer } = await quote(
     "spot",
@@ -577,7 +583,7 @@ test("withdraws spot USDC from spot, under the names that the real Hyperliquid v
         hyperliquidChain: "Testnet",
         sourceDex: "spot",
         destinationDex: "spot",
-        token: `DOLLAR:${exchange.spot}`,
+        token: `DOLLAR:${hyperliquid.spot}`,
       },
     },
     eip712PrimaryType: "HyperliquidTransaction:SendAsset",
@@ -603,7 +609,7 @@ test("validates each address against its own chain, and the error names the fiel
     "INVALID_ADDRESS",
     "recipient",
   ]);
-  expect(await refusalOf(inputFor("evm", "perps", { recipient: exchange.spot }))).toEqual([
+  expect(await refusalOf(inputFor("evm", "perps", { recipient: hyperliquid.spot }))).toEqual([
     "INVALID_ADDRESS",
     "recipient",
   ]);
@@ -641,8 +647,8 @@ test("refuses recipients that could never spend the payment", async () => {
     ["bvm", bitcoin.depository],
     ["bvm", bitcoin.solver],
     ["perps", NATIVE],
-    ["perps", exchange.depository],
-    ["perps", exchange.solver],
+    ["perps", hyperliquid.depository],
+    ["perps", hyperliquid.solver],
   ] as const)
     expect(await refusalOf(inputFor("evm", to, { recipient })), recipient).toEqual([
       "INVALID_RECIPIENT",
@@ -769,7 +775,7 @@ test.each(pairs)(
 
 const withFactory = { contracts: { ...aChain(ORIGIN).contracts, depositAddressFactory: factory } };
 /** The service can submit permits and sweep deposit addresses. */
-function sponsoringWorld(scenario: Scenario = {}): ReturnType<typeof worldOf> {
+function submittingWorld(scenario: Scenario = {}): ReturnType<typeof worldOf> {
   const permits = { domain: { name: "USD Coin", version: "2" }, eip3009: true, eip2612: true };
   return {
     ...worldOf({ ...scenario, origin: { ...withFactory, ...scenario.origin } }),
@@ -778,14 +784,14 @@ function sponsoringWorld(scenario: Scenario = {}): ReturnType<typeof worldOf> {
     depositAddressOperator: { address: executor },
   };
 }
-const fromEvm = pairs.filter(([from]) => from === "evm");
-const toEvm = pairs.filter(([, to]) => to === "evm");
+const pairsFromEvm = pairs.filter(([from]) => from === "evm");
+const pairsToEvm = pairs.filter(([, to]) => to === "evm");
 
-test.each(fromEvm)(
+test.each(pairsFromEvm)(
   "from %s to %s: the user pays by signature, and the output pays its gas",
   async (from, to) => {
-    const world = sponsoringWorld();
-    const plain = await createQuote(sponsoringWorld(), inputFor(from, to));
+    const world = submittingWorld();
+    const plain = await createQuote(submittingWorld(), inputFor(from, to));
     const answer = await createQuote(world, inputFor(from, to, { usePermit: true }));
     expect(mismatch(quoteAnswer, answer)).toBeUndefined();
     expect(answer.steps.map(({ id }) => id)).toEqual(["authorize1"]);
@@ -796,11 +802,11 @@ test.each(fromEvm)(
   },
 );
 
-test.each(fromEvm)(
+test.each(pairsFromEvm)(
   "from %s to %s: the quote is paid to a deposit address, open or strict",
   async (from, to) => {
     for (const options of [{}, { strict: true, refundTo: executor }]) {
-      const world = sponsoringWorld();
+      const world = submittingWorld();
       const answer = await createQuote(world, inputFor(from, to, { useDepositAddress: true, ...options }));
       expect(mismatch(quoteAnswer, answer)).toBeUndefined();
       const [terms] = world.stored;
@@ -811,7 +817,7 @@ test.each(fromEvm)(
   },
 );
 
-test.each(fromEvm)(
+test.each(pairsFromEvm)(
   "from %s to %s: the output pays for a deposit that the service sends",
   async (from, to) => {
     const plain = await quote(from, to);
@@ -823,7 +829,7 @@ test.each(fromEvm)(
   },
 );
 
-test.each(toEvm)(
+test.each(pairsToEvm)(
   "from %s to %s: a gas top-up is a second payment, paid from the deposit",
   async (from, to) => {
     const plain = await quote(from, to);
@@ -850,7 +856,7 @@ test.each(toEvm)(
 test("does not quote a payment that the chain would refuse for funds at a deposit address", async () => {
   const rent = async ({ amount }: { amount: bigint }) =>
     amount < 1_000_000_000n ? "the account does not exist, and rent is more" : undefined;
-  const world = sponsoringWorld({ svm: { connection: { refusalOf: rent } } });
+  const world = submittingWorld({ svm: { connection: { refusalOf: rent } } });
   const address = { useDepositAddress: true } as const;
   await expect(
     quoteTerms(world, inputFor("evm", "sol", { ...address, amount: "1000000" }), undefined),
@@ -1114,15 +1120,15 @@ test("a chain whose deposits this build cannot create is refused as the origin, 
 });
 
 test("stores nothing when the origin is unreachable, and the client may retry", async () => {
-  const down: NonEvmUsers = {
+  const unreachableUsers: NonEvmUsers = {
     balance: () => Promise.reject(new Error("connection refused")),
     deposit: () => Promise.reject(new Error("connection refused")),
     token: () => Promise.reject(new Error("connection refused")),
   };
   for (const [from, scenario] of [
-    ["svm", { svm: { users: down } }],
-    ["bvm", { bvm: { users: down } }],
-    ["perps", { hypevm: { users: down } }],
+    ["svm", { svm: { users: unreachableUsers } }],
+    ["bvm", { bvm: { users: unreachableUsers } }],
+    ["perps", { hypevm: { users: unreachableUsers } }],
     ["evm", { readerFails: true }],
   ] as const)
     expect(await refusalOf(inputFor(from, from === "evm" ? "svm" : "evm"), scenario), from).toEqual([

@@ -48,8 +48,8 @@ interface Case {
   readonly bodyFields?: Readonly<Record<string, unknown>>;
 }
 
-const field = (name: string): { readonly field: string } => ({ field: name });
-const malformed = (name: string, reason: string): object => ({
+const fieldData = (name: string): { readonly field: string } => ({ field: name });
+const malformedField = (name: string, reason: string): object => ({
   field: name,
   problems: [{ field: name, reason }],
 });
@@ -110,14 +110,14 @@ const cases: readonly Case[] = [
     when: "a field is missing",
     input: { user: undefined },
     message: "user is required",
-    data: malformed("user", "is required"),
+    data: malformedField("user", "is required"),
   },
   {
     code: "INVALID_REQUEST",
     when: "an option contradicts another",
     input: { strict: true },
     message: "strict requires useDepositAddress to be true",
-    data: field("strict"),
+    data: fieldData("strict"),
   },
   {
     code: "AMOUNT_TOO_LOW",
@@ -138,7 +138,7 @@ const cases: readonly Case[] = [
     world: { pools: market() },
     message:
       "amount: the input of a swap on one chain must be worth at least $0.05, which is 10000000000000000 (0.01 LOCKED), got $0.045000",
-    data: field("amount"),
+    data: fieldData("amount"),
   },
   {
     code: "CHAIN_DISABLED",
@@ -146,14 +146,14 @@ const cases: readonly Case[] = [
     input: {},
     world: { origin: { disabled: true } },
     message: `Chain ${ORIGIN} is disabled; use another chain`,
-    data: field("originChainId"),
+    data: fieldData("originChainId"),
   },
   {
     code: "EXTRA_TXS_NOT_SUPPORTED",
     when: "calls are requested with an output that is only expected",
     input: { txs: [call], tradeType: "EXPECTED_OUTPUT", amount: "1000000" },
     message: "tradeType must be EXACT_INPUT or EXACT_OUTPUT with txs: calls need a known amount",
-    data: field("tradeType"),
+    data: fieldData("tradeType"),
   },
   {
     code: "INSUFFICIENT_LIQUIDITY",
@@ -168,7 +168,7 @@ const cases: readonly Case[] = [
     when: "an address is malformed",
     input: { recipient: "nobody" },
     message: "recipient must be a 20-byte address",
-    data: field("recipient"),
+    data: fieldData("recipient"),
   },
   {
     code: "INVALID_EXTRA_TXS",
@@ -186,35 +186,35 @@ const cases: readonly Case[] = [
     when: "the gas limit is negative",
     input: { gasLimitForDepositSpecifiedTxs: -1 },
     message: "gasLimitForDepositSpecifiedTxs must not be negative",
-    data: malformed("gasLimitForDepositSpecifiedTxs", "must not be negative"),
+    data: malformedField("gasLimitForDepositSpecifiedTxs", "must not be negative"),
   },
   {
     code: "INVALID_INPUT_CURRENCY",
     when: "the address is not a token contract",
     input: { originCurrency: user },
     message: `Invalid input or output currency: originCurrency ${user} is not a token contract on Chain ${ORIGIN}`,
-    data: field("originCurrency"),
+    data: fieldData("originCurrency"),
   },
   {
     code: "INVALID_OUTPUT_CURRENCY",
     when: "the address is not a token contract",
     input: { destinationCurrency: user },
     message: `Invalid input or output currency: destinationCurrency ${user} is not a token contract on Chain ${DESTINATION}`,
-    data: field("destinationCurrency"),
+    data: fieldData("destinationCurrency"),
   },
   {
     code: "INVALID_RECIPIENT",
     when: "the recipient is a configured token",
     input: { recipient: wethOn(DESTINATION) },
     message: "recipient must be a wallet, not a token or a contract of this service",
-    data: field("recipient"),
+    data: fieldData("recipient"),
   },
   {
     code: "INVALID_RECIPIENT",
     when: "the recipient is the zero address",
     input: { recipient: NATIVE_CURRENCY },
     message: "recipient must be a wallet, not the zero address",
-    data: field("recipient"),
+    data: fieldData("recipient"),
   },
   {
     code: "INVALID_RECIPIENT",
@@ -222,7 +222,7 @@ const cases: readonly Case[] = [
     input: { recipient: foreignOn(DESTINATION) },
     world: { recipientHasCode: true },
     message: "recipient must be a wallet, not a token contract",
-    data: field("recipient"),
+    data: fieldData("recipient"),
   },
   {
     code: "INVALID_RECIPIENT",
@@ -231,14 +231,14 @@ const cases: readonly Case[] = [
     world: { pools: market() },
     change: quirks(plain, "blocked"),
     message: "recipient is blocked by the token FOR; use another recipient",
-    data: field("recipient"),
+    data: fieldData("recipient"),
   },
   {
     code: "INVALID_SLIPPAGE_TOLERANCE",
     when: "the tolerance is above 10000 bps",
     input: { slippageTolerance: "10001" },
     message: "slippageTolerance must be a whole number of bps from 0 to 10000",
-    data: malformed("slippageTolerance", "must be a whole number of bps from 0 to 10000"),
+    data: malformedField("slippageTolerance", "must be a whole number of bps from 0 to 10000"),
   },
   {
     code: "NO_INTERNAL_SWAP_ROUTES_FOUND",
@@ -246,7 +246,7 @@ const cases: readonly Case[] = [
     input: { originCurrency: lockedOn(ORIGIN), amount: "200000000000000000000", useExternalLiquidity: false },
     world: { pools: market(), external: [PAIRS] },
     message: "No routes found in the liquidity of this service; try useExternalLiquidity",
-    data: field("useExternalLiquidity"),
+    data: fieldData("useExternalLiquidity"),
   },
   {
     code: "NO_SWAP_ROUTES_FOUND",
@@ -266,7 +266,7 @@ const cases: readonly Case[] = [
     },
     world: { pools: market() },
     message: "No routes found with disableOriginSwaps, maxRouteLength; try without these fields",
-    data: field("disableOriginSwaps"),
+    data: fieldData("disableOriginSwaps"),
   },
   {
     code: "INVALID_INPUT_CURRENCY",
@@ -274,7 +274,7 @@ const cases: readonly Case[] = [
     input: { originCurrency: "usdc" },
     message:
       "Invalid input or output currency: originCurrency must be a token address, not a symbol or name; find it with GET /currencies/v2",
-    data: field("originCurrency"),
+    data: fieldData("originCurrency"),
   },
   {
     code: "NO_SWAP_ROUTES_FOUND",
@@ -283,7 +283,7 @@ const cases: readonly Case[] = [
     world: { pools: market() },
     change: withoutTracing,
     message: `No routes found: this quote needs a swap on the destination chain: the node of Chain ${DESTINATION} cannot trace calls`,
-    data: field("destinationCurrency"),
+    data: fieldData("destinationCurrency"),
   },
   {
     code: "SERVICE_UNAVAILABLE",
@@ -293,7 +293,7 @@ const cases: readonly Case[] = [
     change: (services) => ({ ...withoutTracing(services), ...traces(async () => vaultIsClosed)(services) }),
     status: 503,
     message: `txs is not available: the node of Chain ${DESTINATION} cannot trace calls`,
-    data: field("txs"),
+    data: fieldData("txs"),
   },
   {
     code: "ROUTE_TEMPORARILY_RESTRICTED",
@@ -320,7 +320,7 @@ const cases: readonly Case[] = [
     when: "a chain is not configured",
     input: { originChainId: 999 },
     message: "Chain 999 is not supported; GET /chains lists the supported chains",
-    data: field("originChainId"),
+    data: fieldData("originChainId"),
   },
   {
     code: "UNSUPPORTED_CURRENCY",
@@ -328,7 +328,7 @@ const cases: readonly Case[] = [
     input: { originCurrency: lockedOn(ORIGIN) },
     message:
       "originCurrency LOCKED cannot be bridged from or to Chain 72001; use a currency that GET /chains lists with supportsBridging",
-    data: field("originCurrency"),
+    data: fieldData("originCurrency"),
   },
   {
     code: "UNSUPPORTED_CURRENCY",
@@ -337,7 +337,7 @@ const cases: readonly Case[] = [
     world: { pools: market() },
     change: quirks({ transfers: "charges", resetsApproval: false }),
     message: "originCurrency FOR charges a fee on transfers, which is not supported",
-    data: field("originCurrency"),
+    data: fieldData("originCurrency"),
   },
   {
     code: "UNSUPPORTED_CURRENCY",
@@ -346,14 +346,14 @@ const cases: readonly Case[] = [
     world: { pools: market() },
     change: quirks({ transfers: "refuses", resetsApproval: false }),
     message: "destinationCurrency FOR cannot be transferred after it was bought",
-    data: field("destinationCurrency"),
+    data: fieldData("destinationCurrency"),
   },
   {
     code: "UNSUPPORTED_EXECUTION_TYPE",
     when: "calls are requested for a direct payment by the user",
     input: { ...sameChain, destinationCurrency: usdcOn(ORIGIN), recipient, txs: [call] },
     message: "txs is not supported when the user pays the recipient directly",
-    data: field("txs"),
+    data: fieldData("txs"),
   },
   {
     code: "UNSUPPORTED_EXECUTION_TYPE",
@@ -362,7 +362,7 @@ const cases: readonly Case[] = [
       authorizationList: [{ chainId: 1, address: callee, nonce: 0, yParity: 0, r: "0x1", s: "0x1" }],
     },
     message: "authorizationList requires txs: authorizations are sent together with calls",
-    data: field("authorizationList"),
+    data: fieldData("authorizationList"),
   },
   {
     code: "UNSUPPORTED_ROUTE",
@@ -370,7 +370,7 @@ const cases: readonly Case[] = [
     input: { ...sameChain, destinationCurrency: usdcOn(ORIGIN) },
     message:
       "destinationCurrency must differ from originCurrency, or recipient must differ from user; otherwise nothing would move",
-    data: field("destinationCurrency"),
+    data: fieldData("destinationCurrency"),
   },
   {
     code: "DESTINATION_TX_FAILED",
@@ -394,7 +394,7 @@ const cases: readonly Case[] = [
     when: "the solver's tokens cannot be routed to calls",
     input: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
     message: `txs is not supported on Chain ${DESTINATION}: the solver pays with USDC and has not approved the approval proxy to spend enough of it`,
-    data: field("destinationCurrency"),
+    data: fieldData("destinationCurrency"),
   },
   {
     code: "RPC_HTTP_ERROR",
@@ -413,7 +413,7 @@ const cases: readonly Case[] = [
     input: { subsidizeFees: true },
     status: 401,
     message: "subsidizeFees requires an API key: its app balance pays",
-    data: field("subsidizeFees"),
+    data: fieldData("subsidizeFees"),
   },
   {
     code: "FORBIDDEN",
@@ -422,7 +422,7 @@ const cases: readonly Case[] = [
     key: unfunded,
     status: 403,
     message: "subsidizeFees requires an API key with a funding address",
-    data: field("subsidizeFees"),
+    data: fieldData("subsidizeFees"),
   },
   {
     code: "PRICE_FETCH_FAILED",
@@ -455,7 +455,7 @@ const cases: readonly Case[] = [
     world: { readerFails: true },
     status: 503,
     message: `The node of Chain ${ORIGIN} did not return the user's balance; try again`,
-    data: field("originChainId"),
+    data: fieldData("originChainId"),
   },
   {
     code: "RPC_HTTP_ERROR",

@@ -58,10 +58,10 @@ export function noteNearMisses({ body, raw }: FastifyRequest, _reply: unknown, d
   if (misses.length > 0)
     warningsByRequest.set(
       raw,
-      misses.map(({ field, meant }) => ({
+      misses.map(({ field, suggestion: suggestion }) => ({
         code: "UNKNOWN_FIELD",
         field,
-        message: `Unknown field ${field} was ignored; did you mean ${meant}?`,
+        message: `Unknown field ${field} was ignored; did you mean ${suggestion}?`,
       })),
     );
   done();

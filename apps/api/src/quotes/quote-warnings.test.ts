@@ -69,9 +69,11 @@ test("does not warn about the aliases of the chain fields", async () => {
 });
 
 test("inspects only part of a body with many unknown fields", async () => {
-  const odd = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`odd${n}`, n]));
-  expect(await warningsFor({ ...odd, slippage: 1 })).toEqual([]);
+  const unknownFields = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`odd${n}`, n]));
+  expect(await warningsFor({ ...unknownFields, slippage: 1 })).toEqual([]);
   expect(await warningsFor({ [`slippage${"x".repeat(1_000)}`]: 1 })).toEqual([]);
-  const near = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`trade${"_".repeat(n)}type`, n]));
-  expect(await warningsFor(near)).toHaveLength(10);
+  const nearMisses = Object.fromEntries(
+    Array.from({ length: 15 }, (_, n) => [`trade${"_".repeat(n)}type`, n]),
+  );
+  expect(await warningsFor(nearMisses)).toHaveLength(10);
 });

@@ -5,7 +5,7 @@ import type { RateLimits } from "../http/rate-limits.port.ts";
 import type { Calls } from "../http/use-cases.port.ts";
 import { acceptChainAliases } from "../http/chain-aliases.route.ts";
 import { quoteAs } from "./create-quote.ts";
-import { deprecated } from "../http/deprecated.route.ts";
+import { deprecatedRoute } from "../http/deprecated.route.ts";
 import { limitCallData } from "./quoted-calls.route.ts";
 import { noteNearMisses, withWarnings } from "./quote-warnings.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
@@ -36,7 +36,7 @@ export function quoteRoutes(app: TypedServer, needs: QuoteRouteNeeds): void {
     app.post(
       url,
       {
-        ...(isOld && { onRequest: deprecated("/quote/v2").onRequest }),
+        ...(isOld && { onRequest: deprecatedRoute("/quote/v2").onRequest }),
         config: {
           fieldErrorCodes: quoteFieldErrorCodes,
           access: { kind: "anybody", scope: "quote" },

@@ -94,6 +94,6 @@ async function askRefusal(
   const reason = await refusalOf(amount);
   if (reason === undefined) return undefined;
   // If a payment of a thousand whole units is refused too, the reason is not the amount.
-  const larger = await refusalOf(amount + 1_000n * pow10(currency.decimals));
-  return { reason, isAboutAmount: larger === undefined };
+  const refusalOfLarger = await refusalOf(amount + 1_000n * pow10(currency.decimals));
+  return { reason, isAboutAmount: refusalOfLarger === undefined };
 }

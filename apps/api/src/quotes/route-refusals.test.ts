@@ -8,7 +8,7 @@ import {
   aConnectedNonEvmChain,
   aNonEvmChain,
   bitcoin,
-  exchange,
+  hyperliquid,
   solana,
 } from "../../../../test/fakes/non-evm-chains.ts";
 import {
@@ -57,7 +57,7 @@ const wallets: Readonly<Record<NonEvmVmType, NonEvmUsers>> = {
   },
   hypevm: {
     balance: async () => 0n,
-    token: async () => ({ name: "USDC", tokenId: exchange.spot as Hex }),
+    token: async () => ({ name: "USDC", tokenId: hyperliquid.spot as Hex }),
   },
 };
 const nonEvmFamilies = Object.keys(wallets) as NonEvmVmType[];
@@ -83,7 +83,7 @@ const places: Readonly<
     user: solana.user,
   },
   bvm: { currency: bitcoin.native, amount: "200000", unheld: bitcoin.solver, user: bitcoin.user },
-  hypevm: { currency: exchange.perps, amount: "10000000000", unheld: `0x${"77".repeat(16)}`, user },
+  hypevm: { currency: hyperliquid.perps, amount: "10000000000", unheld: `0x${"77".repeat(16)}`, user },
 };
 
 const chainOf = (kind: Kind, end: "origin" | "destination"): { id: number; displayName: string } =>
@@ -137,7 +137,7 @@ async function post(services: QuoteWorld, url: string, payload: object): Promise
   const terms = services.stored.at(0);
   const { app } = await aServer({
     apiKeys: fakeApiKeys({ usual: anApiKey({ fundingAddress: user }) }),
-    createQuote: async (input, tell) => tell(await createQuote(services, input)),
+    createQuote: async (input, serialize) => serialize(await createQuote(services, input)),
     requestFastFill: async (request) =>
       await requestFastFill(
         {

@@ -3,7 +3,12 @@ import { ServiceError, type Currency, type Hex } from "@causeway/domain";
 import { mismatch } from "@causeway/service-kit";
 import { quoteAnswer, type QuoteInput } from "@causeway/wire";
 import { expect, test } from "vitest";
-import { aConnectedNonEvmChain, bytesOn, exchange, solana } from "../../../../test/fakes/non-evm-chains.ts";
+import {
+  aConnectedNonEvmChain,
+  bytesOn,
+  hyperliquid,
+  solana,
+} from "../../../../test/fakes/non-evm-chains.ts";
 import { ORIGIN, quoteWorld, user, usdcOn } from "../../../../test/fakes/quote-world.ts";
 import type { SwapQuestion } from "../markets/liquidity/liquidity.port.ts";
 import { createQuote } from "./create-quote.ts";
@@ -184,7 +189,7 @@ test("a swap on Solana pays for a transfer on Hyperliquid too", async () => {
   const { services, world } = worldOf();
   await createQuote(
     services,
-    inputWith({ destinationChainId: 1_337, destinationCurrency: exchange.perps, recipient: user }),
+    inputWith({ destinationChainId: 1_337, destinationCurrency: hyperliquid.perps, recipient: user }),
   );
   expect(world.stored[0]?.origin.amount).toBe(99_500_000n);
 });

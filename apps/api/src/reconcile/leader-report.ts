@@ -3,10 +3,10 @@ import { SETTLEMENT, watchOf, type LedTask, type WorkedAgo } from "../db/leaders
 import type { LeaderReport } from "./readiness.ts";
 
 export function ledTasks(
-  { all, nonEvmChains }: Pick<ChainDirectory, "all" | "nonEvmChains">,
+  { evmChains, nonEvmChains }: Pick<ChainDirectory, "evmChains" | "nonEvmChains">,
   hasSettlement: boolean,
 ): readonly LedTask[] {
-  const chains = [...all, ...nonEvmChains].map(({ chain }) => ({
+  const chains = [...evmChains, ...nonEvmChains].map(({ chain }) => ({
     label: chain.name,
     lock: watchOf(chain.id),
   }));

@@ -64,8 +64,8 @@ export async function readiness(
   const scanned = await within(services.reads.scannedBlocks()).catch(() => undefined);
   const requirement = (name: string) => (requiredChains.includes(name) ? { required: true } : {});
   const chains: Record<string, ReadinessAnswer["chains"][string]> = {};
-  for (const { chain, pulse } of services.chains.all) {
-    const state = pulse.head() === undefined ? "unheard" : pulse.lagging() ? "lagging" : "ok";
+  for (const { chain, pulse } of services.chains.evmChains) {
+    const state = pulse.head() === undefined ? "unheard" : pulse.isLagging() ? "lagging" : "ok";
     if (state === "ok") followed.add(chain.name);
     const behind = state === "ok" ? scanBehind({ chain, pulse }, scanned?.get(chain.id)) : undefined;
     checks[chain.name] = behind ?? (state === "unheard" ? "no block seen yet" : state);
@@ -73,7 +73,7 @@ export async function readiness(
     chains[chain.name] = { state: shownState, headAgeSeconds: secondsOf(pulse), ...requirement(chain.name) };
   }
   for (const { chain, pulse } of services.chains.nonEvmChains) {
-    const state = pulse.lagging() ? "lagging" : "ok";
+    const state = pulse.isLagging() ? "lagging" : "ok";
     if (state === "ok") followed.add(chain.name);
     checks[chain.name] = state;
     chains[chain.name] = { state, headAgeSeconds: secondsOf(pulse), ...requirement(chain.name) };

@@ -9,13 +9,13 @@ import {
   namesOf,
   recordset,
   rowsJson,
-  untilWritten,
+  awaitWrite,
   defineSqlWrite,
-  type GivenRow,
+  type InputRow,
   type Params,
 } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { sentTogether } from "../db/sent-together.ts";
+import { awaitTogether } from "../db/await-together.ts";
 import { apiKeys } from "../callers/callers.tables.ts";
 import { executions } from "../payments/executions.tables.ts";
 import { webhookDeliveries, webhookEndpoints } from "../push/webhooks.tables.ts";
@@ -233,9 +233,9 @@ export async function saveRequests(
 ): Promise<void> {
   const internal = saves.filter(isInternalOnly);
   const visible = saves.filter((save) => !isInternalOnly(save));
-  await sentTogether([
+  await awaitTogether([
     ...(internal.length > 0 ? [saveStateNames(sql, internal, atMs)] : []),
-    ...(visible.length > 0 ? [untilWritten(sql, saveAndList(sql, visible, atMs, memory))] : []),
+    ...(visible.length > 0 ? [awaitWrite(sql, saveAndList(sql, visible, atMs, memory))] : []),
   ]);
 }
 
@@ -262,7 +262,7 @@ async function saveAndList(
   const sql: Sql = { query, db };
   const entering = saves.filter(({ enters }) => enters !== undefined);
   const others = saves.filter(({ enters }) => enters === undefined);
-  await sentTogether([
+  await awaitTogether([
     ...(entering.length > 0 ? [saveAndEnter(sql, entering, atMs, memory)] : []),
     ...(others.length > 0 ? [saveAndUpdate(sql, others, atMs, memory)] : []),
   ]);
@@ -277,7 +277,7 @@ async function saveAndEnter(
   const entries = saves.flatMap(newlyListedOf);
   const saving = saveEntering(sql, savedWithHashes(saves, atMs));
   const listing = listRemembered(sql, entries, memory);
-  const [saved] = await sentTogether([saving, listing ?? Promise.resolve()]);
+  const [saved] = await awaitTogether([saving, listing ?? Promise.resolve()]);
   // Listed before a reorg undid its deposit.
   const known = new Set(saved.filter((row) => row.isListed).map(({ requestId }) => requestId));
   if (listing === undefined) {
@@ -320,12 +320,12 @@ function newlyListedOf({ enters, state }: RequestSave): NewlyListed[] {
     : [{ terms: enters, state: state.name, isFastFill: state.front !== "none" }];
 }
 
-function savedRow(save: RequestSave): GivenRow<typeof SAVED, Hashes> {
+function savedRow(save: RequestSave): InputRow<typeof SAVED, Hashes> {
   const { inTxHashes = null, txHashes = null, refundTxHashes = null } = save;
   return { ...savedState(save), inTxHashes, txHashes, refundTxHashes };
 }
 
-function savedState({ requestId, state }: RequestSave): GivenRow<typeof SAVED_STATE> {
+function savedState({ requestId, state }: RequestSave): InputRow<typeof SAVED_STATE> {
   const { name, failReason = null, refundFailReason = null, final, depositId, front } = state;
   return {
     requestId,

@@ -8,7 +8,7 @@ import {
 import type { createRequestSignature, SignedRequest } from "./request-signature.ts";
 import type { AttestationLayout } from "./signing/order-signer.port.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { hash } from "../http/wire-values.ts";
+import { parseHash } from "../http/wire-values.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
 const sharedSchema = {
@@ -44,15 +44,15 @@ export function requestSignatureRoutes(app: TypedServer, { requestSignature }: S
       },
     },
     async ({ params }) => {
-      const { facts, formatted: words, signature } = await signOrThrow(hash(params.requestId), "v1");
+      const { facts, formatted, signature } = await signOrThrow(parseHash(params.requestId), "v1");
       return {
         requestData: {
           originChainId: facts.originChainId,
-          originUser: words.originUser,
-          originCurrency: words.originCurrency,
+          originUser: formatted.originUser,
+          originCurrency: formatted.originCurrency,
           originAmount: facts.originAmount.toString(),
           destinationChainId: facts.destinationChainId,
-          destinationUser: words.destinationUser,
+          destinationUser: formatted.destinationUser,
         },
         signature,
       };
@@ -69,15 +69,15 @@ export function requestSignatureRoutes(app: TypedServer, { requestSignature }: S
       },
     },
     async ({ params }) => {
-      const { facts, formatted: words, signature } = await signOrThrow(hash(params.requestId), "v2");
+      const { facts, formatted, signature } = await signOrThrow(parseHash(params.requestId), "v2");
       return {
         requestData: {
           originChainId: facts.originChainId,
-          originUser: words.originUser,
-          originCurrency: words.originCurrency,
+          originUser: formatted.originUser,
+          originCurrency: formatted.originCurrency,
           destinationChainId: facts.destinationChainId,
-          destinationUser: words.destinationUser,
-          destinationCurrency: words.destinationCurrency,
+          destinationUser: formatted.destinationUser,
+          destinationCurrency: formatted.destinationCurrency,
         },
         signature,
       };

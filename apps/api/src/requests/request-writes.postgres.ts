@@ -208,7 +208,7 @@ export function requestWrites(sql: Sql, memory?: NameMemory): RequestWrites {
     async noteAll(notes, atMs): Promise<void> {
       if (notes.length > 0) await insertNotes(notes, atMs);
     },
-    async measured(originChainId, destinationChainId, tookMs): Promise<void> {
+    async recordDurations(originChainId, destinationChainId, tookMs): Promise<void> {
       const meanMs = tookMs.reduce((sum, ms) => sum + ms, 0) / tookMs.length;
       await writeMeasurement(sql, { originChainId, destinationChainId, meanMs, runs: tookMs.length });
     },

@@ -3,7 +3,7 @@ import type { RequestEvent, RequestTerms } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { noAppBalances } from "../../../../test/fakes/no-app-balances.ts";
 import type { RequestRecord } from "../db/records.port.ts";
-import type { Disposed, RequestSave, TraceNote, Tx } from "../db/unit-of-work.port.ts";
+import type { DepositOutcome, RequestSave, TraceNote, Tx } from "../db/unit-of-work.port.ts";
 import type { TraceEvent } from "./trace.port.ts";
 import { transition, transitionAll } from "./transition.ts";
 
@@ -39,7 +39,7 @@ function aTransaction() {
       },
     },
     deposits: {
-      setDispositions: async (disposed: readonly Disposed[]) => {
+      setDispositions: async (disposed: readonly DepositOutcome[]) => {
         for (const { id, disposition, reason, requestId } of disposed)
           written.push(["disposition", id, disposition, reason, requestId]);
       },

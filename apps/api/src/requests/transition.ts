@@ -2,9 +2,9 @@ import { decide, isFronted, publicStatus, unreachable } from "@causeway/domain";
 import type { Decision, Effect, FailReason, RequestEvent, RequestState } from "@causeway/domain";
 import type { Facts } from "../db/events.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
-import type { Disposed, OutboxEntry, RequestChange, Tx } from "../db/unit-of-work.port.ts";
+import type { DepositOutcome, OutboxEntry, RequestChange, Tx } from "../db/unit-of-work.port.ts";
 import { entersHistory } from "./history/history-entry.ts";
-import { applyHold, followSponsorship, type HoldEffect, type HoldServices } from "../balances/index.ts";
+import { applyHold, settleSponsorship, type HoldEffect, type HoldServices } from "../balances/index.ts";
 
 /** The services for applying an event; holds are moved in the same commit. */
 export type TransitionServices = HoldServices;
@@ -107,7 +107,7 @@ async function store(
   for (const { record, next, effects } of applied) {
     for (const effect of effects)
       if (isHoldEffect(effect)) await applyHold(services, tx, record.terms, next, effect);
-    await followSponsorship(services, tx, record.terms, next);
+    await settleSponsorship(services, tx, record.terms, next);
   }
   await tx.requests.noteAll(
     applied.map(({ record, event, next, facts }) => ({
@@ -133,9 +133,9 @@ function isInternal(from: RequestState, to: RequestState): boolean {
 }
 
 /** The outcome of the deposits named by the effects. */
-function dispositionsOf({ record, effects }: Applied): Disposed[] {
+function dispositionsOf({ record, effects }: Applied): DepositOutcome[] {
   const { requestId } = record.terms;
-  return effects.flatMap((effect): Disposed[] => {
+  return effects.flatMap((effect): DepositOutcome[] => {
     if (effect.kind === "acceptDeposit")
       return [{ id: effect.depositId, disposition: "accepted", requestId }];
     if (effect.kind === "refundDeposit")

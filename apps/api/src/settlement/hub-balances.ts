@@ -7,11 +7,11 @@ import type { HubChain } from "./hub.port.ts";
 
 /** The solver's hub balances of every bridged currency, at the newest block. @throws RpcFault */
 export async function hubBalances(
-  chains: Pick<ChainDirectory, "all" | "nonEvmChains">,
+  chains: Pick<ChainDirectory, "evmChains" | "nonEvmChains">,
   hub: Pick<HubChain, "balance">,
   solver: { readonly address: Address; readonly chainName: string },
 ): Promise<readonly HeldAmount[]> {
-  const configured = [...chains.all, ...chains.nonEvmChains].map(({ chain }) => chain);
+  const configured = [...chains.evmChains, ...chains.nonEvmChains].map(({ chain }) => chain);
   const home = configured.find(({ name }) => name === solver.chainName);
   if (home === undefined) return [];
   const owner = hubAlias(hubChainOf(home), solver.address);
@@ -30,9 +30,9 @@ export async function hubBalances(
  * yet. Omits chains whose node does not answer.
  */
 export async function depositoryBalances(
-  chains: Pick<ChainDirectory, "all">,
+  chains: Pick<ChainDirectory, "evmChains">,
 ): Promise<readonly HeldAmount[]> {
-  const reads = chains.all.map(async ({ chain, connection }) => {
+  const reads = chains.evmChains.map(async ({ chain, connection }) => {
     const currencies = bridgedCurrencies(chain);
     const { balances } = await connection.reader.balances(
       chain.contracts.depository,

@@ -47,8 +47,8 @@ export interface AttestedPart {
  * Verifies an oracle's answer for one part of a transaction's deposits: its execution must mint exactly what
  * its messages report, a quorum must have signed both, and our deposit is the one that equals our own record.
  * Only the on-chain id and the block time are taken from the signed messages.
- * @param part earlier parts did not hold our deposit
- * @param identicalBefore deposits of those parts that are identical to ours
+ * @param part number of this part, from 0; earlier parts did not contain our deposit
+ * @param identicalBefore number of deposits in earlier parts that are identical to ours
  */
 export function judgeDeposits(
   judge: Judge,

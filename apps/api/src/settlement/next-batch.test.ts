@@ -6,7 +6,7 @@ import { nextBatch, gasForExecutions, type EstimatedExecution } from "./next-bat
 
 const LIMIT = 1_060_000n;
 
-function estimated(gas: bigint | "tooLarge", apart = false): EstimatedExecution {
+function anExecution(gas: bigint | "tooLarge", apart = false): EstimatedExecution {
   const executionGas: ExecutionGas = gas === "tooLarge" ? { kind: gas } : { kind: "needs", gas };
   const idempotencyKey = someHash();
   return {
@@ -39,25 +39,30 @@ function chooseBatch(all: readonly EstimatedExecution[]): {
 }
 
 test("fills a transaction in order up to its gas and leaves the rest to the next", () => {
-  const all = [400_000n, 500_000n, 200_000n, 50_000n].map((gas) => estimated(gas));
+  const all = [400_000n, 500_000n, 200_000n, 50_000n].map((gas) => anExecution(gas));
   expect(chooseBatch(all)).toEqual({ carried: [0, 1], oversized: [], gasLimit: 960_000n });
 });
 
 test("skips executions that exceed a transaction by themselves", () => {
-  const all = [estimated(1_000_001n), estimated(600_000n), estimated("tooLarge"), estimated(400_000n)];
+  const all = [
+    anExecution(1_000_001n),
+    anExecution(600_000n),
+    anExecution("tooLarge"),
+    anExecution(400_000n),
+  ];
   expect(chooseBatch(all)).toEqual({ carried: [1, 3], oversized: [0, 2], gasLimit: LIMIT });
 });
 
 test("carries an execution of a refused transaction alone", () => {
-  expect(chooseBatch([estimated(1n, true), estimated(1n)]).carried).toEqual([0]);
-  expect(chooseBatch([estimated(1n), estimated(1n, true), estimated(1n)]).carried).toEqual([0]);
+  expect(chooseBatch([anExecution(1n, true), anExecution(1n)]).carried).toEqual([0]);
+  expect(chooseBatch([anExecution(1n), anExecution(1n, true), anExecution(1n)]).carried).toEqual([0]);
 });
 
 test("never exceeds the limit and never skips an execution that fits", () => {
   const anything = fc.array(fc.tuple(fc.bigInt(1n, 2_000_000n), fc.boolean()), { maxLength: 20 });
   fc.assert(
     fc.property(anything, fc.bigInt(0n, 2_000_000n), (parts, limit) => {
-      const all = parts.map(([gas, apart]) => estimated(gas, apart));
+      const all = parts.map(([gas, apart]) => anExecution(gas, apart));
       const { executions, gasLimit, oversized } = nextBatch(all, limit);
       const fitting = all
         .filter((estimate) => !oversized.includes(estimate))

@@ -47,10 +47,10 @@ async function runWhileLeading(
       if (leadership) {
         services.events.happened("settlement_leads", {});
         const stop = AbortSignal.any([closing, leadership.lost]);
-        const { worked } = leadership;
+        const { reportWork } = leadership;
         const rounds = tasks.map((task) => async () => {
           await task(stop);
-          worked();
+          reportWork();
         });
         await Promise.all(rounds.map((round) => repeatRounds(services, stop, round)));
       }

@@ -9,7 +9,7 @@ import type { SettlementReads } from "./settlement.port.ts";
 /** The configured chains; settlement asks the oracles about them, never their nodes. */
 export interface KnownChains {
   /** EVM chains. */
-  readonly all: readonly { readonly chain: Chain }[];
+  readonly evmChains: readonly { readonly chain: Chain }[];
   /** Non-EVM chains. */
   readonly nonEvmChains: readonly { readonly chain: NonEvmChain }[];
   /** A chain of any family. */

@@ -13,7 +13,8 @@ export type Verdict<T> =
   | { readonly kind: "lie"; readonly reason: string };
 
 /**
- * The expected execution, with the answer's signatures that hold for it and for all that was signed with it.
+ * Adds the answer's signatures to the expected execution, if a quorum signed it and everything else in the
+ * answer.
  * @param expected computed here from facts that this service knows or that a quorum signed
  * @param otherDigests of the same answer: a signer counts only if it signed all of them
  */

@@ -73,7 +73,7 @@ async function standBy(
       leadership = await acquireLead(watchOf(connected.chain.id), closing);
       if (leadership) {
         const stop = AbortSignal.any([closing, leadership.lost]);
-        await lead(services, connected, { headWork, worked: leadership.worked }, stop);
+        await lead(services, connected, { headWork, reportWork: leadership.reportWork }, stop);
       }
       pauseMs = STAND_BY_MS;
     } catch (error) {
@@ -91,7 +91,7 @@ async function standBy(
 async function lead(
   services: WorkerServices,
   connected: ConnectedChain,
-  { headWork, worked }: { readonly headWork: HeadWork; readonly worked: () => void },
+  { headWork, reportWork }: { readonly headWork: HeadWork; readonly reportWork: () => void },
   stop: AbortSignal,
 ): Promise<void> {
   const { chain, connection } = connected;
@@ -112,7 +112,7 @@ async function lead(
   const maintenance = createLaneMaintenance(services, connected);
   const onFault = (error: unknown): void =>
     services.events.fault("chain_fault", error, { chain: chain.name });
-  const fillsFirst = async (): Promise<void> => await services.newJobs?.settled(FILLS_FIRST_MS);
+  const fillsFirst = async (): Promise<void> => await services.newJobs?.waitForRunning(FILLS_FIRST_MS);
   const headWorker = oneAtATime(async (atBlock) => {
     await fillsFirst();
     await headWork(atBlock);
@@ -159,7 +159,7 @@ async function lead(
           ]);
           if (!hasOpenSlots) maintenance.noteIdle();
           scannedHead = head;
-          worked();
+          reportWork();
           const scanned = trail.at(-1);
           if (scanned !== undefined) headWorker.trigger(scanned.number);
           if (scanned !== undefined) reportWorker.trigger(scanned.number);
@@ -287,7 +287,7 @@ function pause(ms: number, until: AbortSignal): Promise<void> {
 
 /**
  * The newest head that the endpoint serves: the announcement may come from another node, which is ahead.
- * Never below what is scanned: a lagging node is not a reorg, and a real one is announced.
+ * Never below what is scanned: a lagging node is not a reorg, and a real reorg is announced.
  */
 async function servedHead(
   reader: ChainReader,

@@ -41,7 +41,7 @@ function aDeadNode() {
   } as unknown as ConnectedChain;
   const watcher = watchChain(services, connected, async () => ({
     lost: new AbortController().signal,
-    worked: () => undefined,
+    reportWork: () => undefined,
     release: async () => undefined,
   }));
   return {

@@ -53,7 +53,7 @@ async function standBy(
       leadership = await acquireLead(watchOf(connected.chain.id), closing);
       if (leadership) {
         const stop = AbortSignal.any([closing, leadership.lost]);
-        await lead(services, connected, leadership.worked, { scanAddresses, stop });
+        await lead(services, connected, leadership.reportWork, { scanAddresses, stop });
       }
       pauseMs = STAND_BY_MS;
     } catch (error) {
@@ -69,7 +69,7 @@ async function standBy(
 async function lead(
   services: WorkerServices,
   connected: TransferChain,
-  worked: () => void,
+  reportWork: () => void,
   { scanAddresses, stop }: { readonly scanAddresses: () => Promise<void>; readonly stop: AbortSignal },
 ): Promise<void> {
   const { chain, connection } = connected;
@@ -98,7 +98,7 @@ async function lead(
     } finally {
       reportLag(unreadLag(services.clock.nowMs(), unreadSince));
     }
-    worked();
+    reportWork();
   };
   await Promise.all([
     repeat(services, connected, connection, stop, read),

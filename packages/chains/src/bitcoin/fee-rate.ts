@@ -23,7 +23,7 @@ const CACHE_MS = 10_000;
  * can lower it alone: a payment with a low fee would wait until it is canceled. If so few sources have an
  * estimate that the highest one decides, it counts up to three times the next lower one.
  *
- * @param nodes all nodes of the chain. One without an estimate does not lower the median
+ * @param nodes all nodes of the chain; a node without an estimate does not lower the median
  * @throws RpcFault if a source failed and no other one has an estimate
  */
 export function cachedFeeRate(
@@ -49,8 +49,10 @@ export function cachedFeeRate(
     const limit = upperMedian(nodeRates);
     const [fault] = faults;
     if (explorerRate === undefined && limit === undefined && fault !== undefined) throw fault;
-    const next = secondHighest(estimates);
-    const estimate = lower(lower(explorerRate, limit), next && next * MAX_LONE_FACTOR) ?? DEFAULT_RATE;
+    const secondHighestRate = secondHighest(estimates);
+    const estimate =
+      lower(lower(explorerRate, limit), secondHighestRate && secondHighestRate * MAX_LONE_FACTOR) ??
+      DEFAULT_RATE;
     const rate = estimate < MIN_RATE ? MIN_RATE : estimate > MAX_RATE ? MAX_RATE : estimate;
     cached = { rate, atMs: now() };
     return rate;

@@ -46,7 +46,7 @@ function createSetup(options: Partial<AccountReaderOptions> = {}) {
     freshHead: async () => await Promise.resolve({ number: 9n, hash: "0xf" }),
   };
   return {
-    asked: requests,
+    requests,
     node,
     heads,
     reader: createAccountReader(transport, knowledge, { multicall3, ...options }),
@@ -54,19 +54,19 @@ function createSetup(options: Partial<AccountReaderOptions> = {}) {
 }
 
 test("combines all questions of a tick into one multicall at the known head", async () => {
-  const { reader, asked } = createSetup();
+  const { reader, requests } = createSetup();
   const states = await Promise.all([1, 2, 3].map((index) => reader.state(account(index), token, spender)));
   expect(states).toEqual(Array.from({ length: 3 }, () => ({ blockNumber: 10n, balance: 5n, allowance: 5n })));
-  expect(asked).toEqual([{ calls: 6, block: "0xa" }]);
+  expect(requests).toEqual([{ calls: 6, block: "0xa" }]);
 });
 
 test("does not repeat a pending or answered question before the next head", async () => {
-  const { reader, asked, node, heads } = createSetup();
+  const { reader, requests, node, heads } = createSetup();
   const readBalance = async (): Promise<bigint> => (await reader.state(account(1), token, spender)).balance;
   await Promise.all([readBalance(), readBalance()]);
   node.value = 6n;
   expect(await readBalance()).toBe(5n);
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   heads.known = { number: 10n, hash: "0xb" };
   expect(await readBalance()).toBe(6n);
 });
@@ -80,22 +80,22 @@ test("does not cache a fault", async () => {
 });
 
 test("limits the number of cached answers", async () => {
-  const { reader, asked } = createSetup({ maxCached: 2 });
+  const { reader, requests } = createSetup({ maxCached: 2 });
   for (const index of [1, 2, 3]) await reader.state(account(index), token, spender);
   await reader.state(account(3), token, spender);
-  expect(asked).toHaveLength(3);
+  expect(requests).toHaveLength(3);
   await reader.state(account(1), token, spender);
-  expect(asked).toHaveLength(4);
+  expect(requests).toHaveLength(4);
 });
 
 test("splits many questions over several multicalls", async () => {
-  const { reader, asked } = createSetup({ maxPerCall: 2 });
+  const { reader, requests } = createSetup({ maxPerCall: 2 });
   await Promise.all([1, 2, 3].map((index) => reader.state(account(index), token, spender)));
-  expect(asked.map(({ calls }) => calls)).toEqual([4, 2]);
+  expect(requests.map(({ calls }) => calls)).toEqual([4, 2]);
 });
 
 test("asks a node that does not have the known head yet at its own head", async () => {
-  const { reader, asked, node } = createSetup();
+  const { reader, requests, node } = createSetup();
   node.fault = new NodeRefusal({
     method: "eth_call",
     nodeCode: -32_000,
@@ -104,13 +104,13 @@ test("asks a node that does not have the known head yet at its own head", async 
   });
   node.faultAt = "0xa";
   expect(await reader.state(account(1), token, spender)).toMatchObject({ blockNumber: 9n });
-  expect(asked.map(({ block }) => block)).toEqual(["0xa", "0x9"]);
+  expect(requests.map(({ block }) => block)).toEqual(["0xa", "0x9"]);
 });
 
 test("caches nothing without a known head", async () => {
-  const { reader, asked, heads } = createSetup();
+  const { reader, requests, heads } = createSetup();
   heads.known = undefined;
   await reader.state(account(1), token, spender);
   await reader.state(account(1), token, spender);
-  expect(asked.map(({ block }) => block)).toEqual(["0x9", "0x9"]);
+  expect(requests.map(({ block }) => block)).toEqual(["0x9", "0x9"]);
 });

@@ -59,7 +59,7 @@ function createNode({ logs, receipt = () => null, lastBlock: look = blockAnswer 
     requestBatch: async (calls: readonly { method: string; params: readonly unknown[] }[]) =>
       calls.map(({ method, params }) => answer(method, params)),
   };
-  return { transport, asked: requests };
+  return { transport, requests };
 }
 
 /** Whether a transaction is attestable in one execution. */
@@ -193,21 +193,21 @@ test("returns unknown if neither logs nor receipt arrive by the deadline, and th
 });
 
 test("requests the logs of a block once for all of its transactions", async () => {
-  const { transport, asked } = createNode(logsAre([transfer(0)]));
+  const { transport, requests } = createNode(logsAre([transfer(0)]));
   const reads = blockReads(transport, depository);
   const rules = { depository, attestation: {} };
   for (let index = 0; index < 3; index++)
     expect(await judgeAttestability(transport, rules, { transaction, block }, reads)).toBe("attestable");
-  expect(asked.filter((requested) => requested === method)).toHaveLength(2);
+  expect(requests.filter((requested) => requested === method)).toHaveLength(2);
 });
 
 test("requests the time of a block once for all of its transactions", async () => {
-  const { transport, asked } = createNode({ logs: () => [], receipt: () => blockAnswer });
+  const { transport, requests } = createNode({ logs: () => [], receipt: () => blockAnswer });
   const reads = blockReads(transport, depository);
   const rules = { depository, attestation: { depositPartsSince: 1 } };
   for (let index = 0; index < 3; index++)
     expect(await judgeAttestability(transport, rules, { transaction, block }, reads)).toBe("attestable");
-  expect(asked).toEqual(["eth_getBlockByHash"]);
+  expect(requests).toEqual(["eth_getBlockByHash"]);
 });
 
 test("finds the attested depository in the receipt if a former one may have received something", async () => {

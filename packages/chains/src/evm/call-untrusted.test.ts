@@ -8,14 +8,14 @@ import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 const to = `0x${"c0".repeat(20)}` as const;
 
 /** A node that returns this answer or failure. */
-function aNode(answer: unknown): { readonly transport: RpcTransport; readonly asked: unknown[] } {
+function aNode(answer: unknown): { readonly transport: RpcTransport; readonly requests: unknown[] } {
   const requests: unknown[] = [];
   const request = async (method: string, params: readonly unknown[]): Promise<unknown> => {
     requests.push([method, params]);
     if (answer instanceof Error) throw answer;
     return answer;
   };
-  return { transport: { request } as unknown as RpcTransport, asked: requests };
+  return { transport: { request } as unknown as RpcTransport, requests };
 }
 
 const refusal = (nodeText: string, nodeCode: number, nodeData?: unknown): NodeRefusal =>
@@ -23,9 +23,9 @@ const refusal = (nodeText: string, nodeCode: number, nodeData?: unknown): NodeRe
 
 test("returns a contract's answer unchanged, and empty bytes without a contract", async () => {
   for (const bytes of ["0x", "0x1626ba7e"]) {
-    const { transport, asked } = aNode(bytes);
+    const { transport, requests } = aNode(bytes);
     expect(await callUntrusted(transport, to, "0x12345678")).toBe(bytes);
-    expect(asked).toEqual([["eth_call", [{ to, data: "0x12345678" }, "latest"]]]);
+    expect(requests).toEqual([["eth_call", [{ to, data: "0x12345678" }, "latest"]]]);
   }
 });
 

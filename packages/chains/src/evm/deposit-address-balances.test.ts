@@ -20,11 +20,11 @@ const word = (value: number): Hex => `0x${value.toString(16).padStart(64, "0")}`
 /** A node on which every account has 7 of each currency; one token reverts and one returns no data. */
 function createNode(): {
   transport: Pick<RpcTransport, "request">;
-  asked: { calls: number; block: unknown }[];
+  requests: { calls: number; block: unknown }[];
 } {
   const requests: { calls: number; block: unknown }[] = [];
   return {
-    asked: requests,
+    requests,
     transport: {
       request: async (_method, params) => {
         const [{ data }, block] = params as [{ data: Hex }, unknown];
@@ -43,11 +43,11 @@ function createNode(): {
 const account = (n: number): Address => `0x${n.toString(16).padStart(40, "0")}`;
 
 test("reads balances of many accounts at one block in few calls, and a token that fails affects only its own", async () => {
-  const { transport, asked } = createNode();
+  const { transport, requests } = createNode();
   const accounts = Array.from({ length: 500 }, (_, n) => account(n + 1));
   const currencies = [NATIVE_CURRENCY, token, broken, silent];
   const amounts = await readAccountBalances(transport, multicall3, { accounts, currencies, atBlock: 255n });
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     { calls: 1_500, block: "0xff" },
     { calls: 500, block: "0xff" },
   ]);
@@ -58,11 +58,11 @@ test("reads balances of many accounts at one block in few calls, and a token tha
 });
 
 test("sends no request without accounts, and reads whole blocks for native payments only if they are few", async () => {
-  const { transport, asked } = createNode();
+  const { transport, requests } = createNode();
   expect(
     await readAccountBalances(transport, multicall3, { accounts: [], currencies: [token], atBlock: 1n }),
   ).toEqual([]);
   const native = { account: account(1), currency: NATIVE_CURRENCY };
   expect(await readPaymentsTo(transport as RpcTransport, native, { from: 1n, to: 17n })).toBeUndefined();
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
 });

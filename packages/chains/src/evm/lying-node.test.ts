@@ -126,7 +126,7 @@ async function limitedNode(limit: number, error: { readonly code: number; readon
       return { result: to === 100n && isEvents ? [log] : [] };
     },
   });
-  return { node, reader, asked: answeredRanges, refused: refusedRanges };
+  return { node, reader, answeredRanges, refusedRanges };
 }
 
 const parseRanges = (texts: readonly string[]): [number, number][] =>
@@ -258,7 +258,7 @@ test.each([
   [-32_602, "invalid params"],
   [-32_099, "words that no version of this service has seen"],
 ])("a range of logs refused with %i %s is requested in parts", async (code, message) => {
-  const { reader, asked: answeredRanges } = await limitedNode(4, { code, message });
+  const { reader, answeredRanges } = await limitedNode(4, { code, message });
   expect(await reader.depositsIn(rangeTo100(41n))).toMatchObject([deposit]);
   expect(parseRanges(answeredRanges).at(0)?.[0]).toBe(41);
   expect(parseRanges(answeredRanges).at(-1)?.[1]).toBe(100);
@@ -268,11 +268,7 @@ test.each([
 });
 
 test("remembers the size of a range that succeeded, and tries larger ones again after a while", async () => {
-  const {
-    reader,
-    asked: answeredRanges,
-    refused: refusedRanges,
-  } = await limitedNode(10, {
+  const { reader, answeredRanges, refusedRanges } = await limitedNode(10, {
     code: -32_614,
     message: "eth_getLogs is limited to a 10 range",
   });

@@ -23,7 +23,7 @@ interface Endpoint {
 }
 
 /** Three endpoints of one ledger, of which two are a quorum. */
-function aChain(endpoints: readonly Endpoint[]) {
+function createChain(endpoints: readonly Endpoint[]) {
   let nowMs = 0;
   const ledger: LedgerTransfer[] = [];
   const chainNow = (): bigint => START + BigInt(nowMs);
@@ -41,12 +41,12 @@ function aChain(endpoints: readonly Endpoint[]) {
         return await answer({ size: transfers.length, transfers, unknown: [] });
       },
       transaction: async (hash) => {
-        const found = ledger.find((transfer) => transfer.hash === hash);
+        const transfer = ledger.find((entry) => entry.hash === hash);
         const fields = { block: 7n, user, error: undefined, action: undefined, isOpaque: false };
-        return await answer(found && { hash, time: found.time, ...fields });
+        return await answer(transfer && { hash, time: transfer.time, ...fields });
       },
     };
-    const reading = createArrivalsReader({
+    const reader = createArrivalsReader({
       rpc: rpc as HyperliquidRpc,
       depositories: [depository],
       judge: async () =>
@@ -64,12 +64,12 @@ function aChain(endpoints: readonly Endpoint[]) {
       onCrowdedTimestamp: () => {},
     });
     const head = async () => ({ position: await rpc.clock!(user) });
-    return { ...reading, head } as unknown as NonEvmConnection;
+    return { ...reader, head } as unknown as NonEvmConnection;
   };
 
   const connections = endpoints.map(connectionOf);
   const order = createEndpointOrder(
-    endpoints.map((_, at) => `node${at}`),
+    endpoints.map((_, index) => `node${index}`),
     () => nowMs,
   );
   const arrivals = createSharedArrivals(connections, order, {
@@ -104,17 +104,17 @@ test.each<[string, bigint]>([
   ["an hour behind", -3_600_000n],
 ])("every deposit is found although the clock of one of three endpoints is %s", async (_, ahead) => {
   for (const liar of [0, 1, 2]) {
-    const endpoints = [0, 1, 2].map((at) => ({ ahead: at === liar ? ahead : 0n, isDown: false }));
-    const chain = aChain(endpoints);
+    const endpoints = [0, 1, 2].map((index) => ({ ahead: index === liar ? ahead : 0n, isDown: false }));
+    const chain = createChain(endpoints);
     let cursor: string | undefined;
-    const made: Hex32[] = [];
+    const deposited: Hex32[] = [];
     const found = new Set<string>();
     for (let minute = 0; minute < 90; minute++) {
       // Each endpoint is down for some minutes, so that each one leads and reads a second time.
-      for (const [at, endpoint] of endpoints.entries())
-        endpoint.isDown = minute % 30 > 20 && Math.floor(minute / 30) === at;
+      for (const [index, endpoint] of endpoints.entries())
+        endpoint.isDown = minute % 30 > 20 && Math.floor(minute / 30) === index;
       await chain.readHeads();
-      if (minute < 85) made.push(chain.deposit());
+      if (minute < 85) deposited.push(chain.deposit());
       const read = await chain.arrivals(cursor);
       ({ cursor } = read);
       for (const { txHash } of read.deposits) found.add(txHash);
@@ -123,6 +123,6 @@ test.each<[string, bigint]>([
       await new Promise((resolve) => void setImmediate(resolve));
       chain.forward(MINUTE_MS);
     }
-    expect([...found]).toEqual(made);
+    expect([...found]).toEqual(deposited);
   }
 });

@@ -12,7 +12,7 @@ const hash: Hex32 = `0x${"12".repeat(32)}`;
 const user: Address = "0x00000000000000000000000000000000000000a1";
 const solver: Address = "0x00000000000000000000000000000000000000a2";
 
-/** An endpoint that counts its requests; `found` and `fault` are its next answers. */
+/** An endpoint that counts its requests; `transaction` and `fault` are its next answers. */
 function createEndpoint() {
   const state = {
     requests: 0,

@@ -22,7 +22,7 @@ function truncatingEndpoint(entries: readonly LedgerTransfer[], max: number, kee
     const transfers = keeps === "oldest" ? inRange.slice(0, max) : inRange.slice(-max);
     return await Promise.resolve({ size: transfers.length, transfers, unknown: [] });
   };
-  return { ledger, asked: () => requests };
+  return { ledger, requests: () => requests };
 }
 
 test("reads a ledger completely or reports that it did not, regardless of which end of a response is truncated", async () => {
@@ -58,7 +58,7 @@ test("requests a known crowded block time by itself", async () => {
   for (const time of [500_000n, 2n ** 40n]) knownCrowded.add(time);
   const reading = await readWholeLedger(endpoint, user, 0n, 10n ** 6n, { crowded: knownCrowded });
   expect(reading).toMatchObject({ isWhole: false, crowded: [500_000n], upTo: 10n ** 6n });
-  expect(endpoint.asked()).toBe(3);
+  expect(endpoint.requests()).toBe(3);
 });
 
 test("finds a crowded block time in four requests, even if only sent entries are kept", async () => {
@@ -69,7 +69,7 @@ test("finds a crowded block time in four requests, even if only sent entries are
     const reading = await readWholeLedger(endpoint, account, 0n, 10n ** 6n, { onlySent });
     expect(reading).toMatchObject({ isWhole: false, crowded: [500_000n], upTo: 10n ** 6n });
     expect(reading.transfers).toHaveLength(onlySent ? 0 : 500);
-    expect(endpoint.asked()).toBe(4);
+    expect(endpoint.requests()).toBe(4);
   }
 });
 
@@ -79,7 +79,7 @@ test("remembers a crowded block time that was found before a fault, and reports 
   const reported: bigint[] = [];
   const crowded = createCrowdedTimestamps((time) => reported.push(time));
   const limited = async (_user: Address, from: bigint, to: bigint): Promise<LedgerPage> => {
-    if (endpoint.asked() === 3)
+    if (endpoint.requests() === 3)
       throw new RpcFault({ kind: "http", method: "ledger", reason: "HTTP status 429" });
     return await endpoint.ledger(_user, from, to);
   };
@@ -102,7 +102,7 @@ test("a reading that a fault or the caller stops early has every entry up to `up
         const entries = times.toSorted((a, b) => a - b).map((time, index) => entryAt(BigInt(time), index));
         const endpoint = truncatingEndpoint(entries, 448, keeps);
         const ledger = async (account: Address, from: bigint, to: bigint): Promise<LedgerPage> => {
-          if (endpoint.asked() === faultsAt)
+          if (endpoint.requests() === faultsAt)
             throw new RpcFault({ kind: "http", method: "ledger", reason: "HTTP status 429" });
           return await endpoint.ledger(account, from, to);
         };
@@ -129,7 +129,7 @@ test("reads the beginning of a ledger of 10,000 entries in two requests if answe
   );
   const reading = await readWholeLedger(endpoint, user, 0n, 86_400_000n, { isEnough: () => true });
   expect(reading.transfers).toHaveLength(251);
-  expect(endpoint.asked()).toBe(2);
+  expect(endpoint.requests()).toBe(2);
 });
 
 test("returns all entries with the same hash, because the caller may need any of them", async () => {
@@ -143,7 +143,7 @@ test("returns all entries with the same hash, because the caller may need any of
 test("reads a quiet ledger with one request", async () => {
   const endpoint = truncatingEndpoint([entryAt(3n, 1)], 500, "oldest");
   expect((await readWholeLedger(endpoint, user, -5n, 10n)).transfers).toHaveLength(1);
-  expect(endpoint.asked()).toBe(1);
+  expect(endpoint.requests()).toBe(1);
 });
 
 test("stops after a limited number of requests to an endpoint that always returns too much", async () => {
@@ -164,11 +164,11 @@ test("reads a long ledger in several readings if its pages are cached", async ()
   const cachedPages = createFactCache<CachedPage>({ entries: 10_000, bytes: 1e9, sizeOf: () => 1 });
   const read = async () => await readWholeLedger(endpoint, user, 0n, 40_000n, { cachedPages: cachedPages });
   expect((await read()).isWhole).toBe(false);
-  const requestsPerReading: number[] = [endpoint.asked()];
+  const requestsPerReading: number[] = [endpoint.requests()];
   for (let isWhole = false; !isWhole && requestsPerReading.length < 20;) {
-    const before = endpoint.asked();
+    const before = endpoint.requests();
     const reading = await read();
-    requestsPerReading.push(endpoint.asked() - before);
+    requestsPerReading.push(endpoint.requests() - before);
     ({ isWhole } = reading);
     if (isWhole) expect(reading.transfers).toHaveLength(entries.length);
   }

@@ -53,14 +53,14 @@ function createTransaction(
   };
 }
 
-/** Lighter with another history after each listing; the last one stays. `asked` are the hashes looked up. */
+/** Lighter with another history after each listing; the last one stays. `requestedHashes` are the hashes looked up. */
 function createRpc(
   ...histories: readonly (readonly ExchangeTransaction[])[]
 ): LighterRpc & { readonly requestedHashes: string[] } {
   let historyIndex = -1;
   const requestedHashes: string[] = [];
   return {
-    requestedHashes: requestedHashes,
+    requestedHashes,
     hasHistory: true,
     transaction: async (hash) => {
       requestedHashes.push(hash);

@@ -67,7 +67,7 @@ function createRpc(history: readonly ExchangeTransaction[], perPage = 3, unknown
     },
     close: async () => undefined,
   };
-  return { rpc, asked: requestedHashes, pages };
+  return { rpc, requestedHashes, pages };
 }
 const bounds = { maxPages: 3, maxConcurrent: 2 };
 const newestFirst = (...nonces: number[]): ExchangeTransaction[] =>
@@ -82,9 +82,9 @@ test("stops at the transaction that used the nonce", async () => {
 
 test("reads the transaction that the caller names first, and stops if it used the nonce", async () => {
   const history = newestFirst(15, 14, 13, 12);
-  const { rpc, pages, asked: requestedHashes } = createRpc(history);
+  const { rpc, pages, requestedHashes } = createRpc(history);
   expect((await findTransfers(rpc, PAYMENT, hashOf(12), bounds)).transactions).toEqual([history[3]]);
-  expect({ pages, asked: requestedHashes }).toEqual({ pages: [], asked: [hashOf(12)] });
+  expect({ pages, requestedHashes }).toEqual({ pages: [], requestedHashes: [hashOf(12)] });
 });
 
 test("a history is complete once it contains a smaller nonce of the key, or its end", async () => {
@@ -130,7 +130,7 @@ test("does not read incoming transfers of the depository", async () => {
     fromAccountIndex: 5n,
     toAccountIndex: DEPOSITORY,
   });
-  const { rpc, asked: requestedHashes } = createRpc([
+  const { rpc, requestedHashes } = createRpc([
     createTransaction(99, { transfer: incoming }),
     ...newestFirst(13, 11),
   ]);

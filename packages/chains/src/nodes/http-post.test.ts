@@ -38,7 +38,7 @@ async function startLargeServer() {
   closers.push(() => void server.close(), poster.close);
   const outcomes = new Map<string, PostOutcome>();
   return {
-    ended: outcomes,
+    outcomes,
     async post(text: string): Promise<() => void> {
       const abort = poster.post(text, (outcome) => outcomes.set(text, outcome));
       await expect.poll(() => responses.has(text)).toBe(true);
@@ -57,12 +57,12 @@ test("reads two large responses concurrently, and a third once one of them is do
   const server = await startLargeServer();
   for (const text of ["first", "second", "third"]) await server.post(text);
   await server.finish("third");
-  expect([...server.ended.keys()]).toEqual([]);
+  expect([...server.outcomes.keys()]).toEqual([]);
   await server.finish("first");
-  await expect.poll(() => [...server.ended.keys()]).toEqual(["first", "third"]);
+  await expect.poll(() => [...server.outcomes.keys()]).toEqual(["first", "third"]);
   await server.finish("second");
-  await expect.poll(() => server.ended.size).toBe(3);
-  for (const outcome of server.ended.values())
+  await expect.poll(() => server.outcomes.size).toBe(3);
+  for (const outcome of server.outcomes.values())
     expect(outcome).toMatchObject({ status: 200, text: expect.stringMatching(/^a+b$/) });
 });
 
@@ -74,7 +74,7 @@ test("an aborted large response frees its place, whether it was being read or wa
   await server.post("fourth");
   await server.finish("fourth");
   abortThird();
-  expect(server.ended.has("fourth")).toBe(false);
+  expect(server.outcomes.has("fourth")).toBe(false);
   abortFirst();
-  await expect.poll(() => server.ended.get("fourth")).toMatchObject({ status: 200 });
+  await expect.poll(() => server.outcomes.get("fourth")).toMatchObject({ status: 200 });
 });

@@ -22,7 +22,7 @@ async function startLimitingServer(retryAfter: string | (() => string), status =
   });
   const client = createRestClient({ url: node.url });
   closers.push(node.stop, client.close);
-  return { client, cameAtMs: requestTimesMs };
+  return { client, requestTimesMs };
 }
 
 const requestInfo = (client: ReturnType<typeof createRestClient>) => client.post("info", "/info", {});
@@ -40,10 +40,10 @@ test.each<[string, string | (() => string), number, number]>([
 ])(
   "a request after a rate limit waits as long as the server requested: %s",
   async (_, retryAfter, status, minMs) => {
-    const { client, cameAtMs } = await startLimitingServer(retryAfter, status);
+    const { client, requestTimesMs } = await startLimitingServer(retryAfter, status);
     expect(await requestInfo(client)).toMatchObject({ status });
     expect(await requestInfo(client)).toMatchObject({ status: 200 });
-    const [first = 0, second = 0] = cameAtMs;
+    const [first = 0, second = 0] = requestTimesMs;
     expect(second - first).toBeGreaterThanOrEqual(minMs);
     expect(second - first).toBeLessThan(2_500);
   },
@@ -57,21 +57,21 @@ test.each<[string, string | (() => string)]>([
 ])(
   "fails a request immediately during a long pause, which lasts at most a minute: %s",
   async (_, retryAfter) => {
-    const { client, cameAtMs } = await startLimitingServer(retryAfter);
+    const { client, requestTimesMs } = await startLimitingServer(retryAfter);
     await requestInfo(client);
     const reason = expect.stringMatching(/^the endpoint rate-limited this service; try again in 6\d s$/);
     await expect(requestInfo(client)).rejects.toMatchObject({ kind: "http", reason });
-    expect(cameAtMs).toHaveLength(1);
+    expect(requestTimesMs).toHaveLength(1);
   },
 );
 
 test("endpoints in order: one that requested a pause is paused, and the next one answers", async () => {
-  const { client: limited, cameAtMs } = await startLimitingServer("30");
+  const { client: limited, requestTimesMs } = await startLimitingServer("30");
   const { client: otherClient } = await startLimitingServer("0", 200);
   const order = createEndpointOrder(["one", "two"]);
   const read = async () =>
     await order.run(async (index) => jsonOf("info", await requestInfo(index === 0 ? limited : otherClient)));
   for (let n = 0; n < 3; n++) expect(await read()).toEqual({});
   expect(order.statuses().map(({ state }) => state)).toEqual(["paused", "ok"]);
-  expect(cameAtMs).toHaveLength(1);
+  expect(requestTimesMs).toHaveLength(1);
 });

@@ -493,7 +493,7 @@ test("respects a batch limit with status 500 in later calls", async () => {
  */
 async function connectToRefusingNode(
   refuse: Refuse,
-): Promise<{ node: LyingNode; rpc: RpcTransport; cameAtMs: readonly number[] }> {
+): Promise<{ node: LyingNode; rpc: RpcTransport; requestTimesMs: readonly number[] }> {
   const requestTimesMs: number[] = [];
   const connected = await connectTo(
     startLyingNode((calls, response, isBatch) => {
@@ -506,7 +506,7 @@ async function connectToRefusingNode(
       json(response, isBatch ? answers : answers[0]);
     }),
   );
-  return { ...connected, cameAtMs: requestTimesMs };
+  return { ...connected, requestTimesMs };
 }
 
 type Refuse = (response: ServerResponse) => void;
@@ -533,7 +533,7 @@ test.each([
 ] as const)(
   "calls after a rate limit wait as long as the endpoint asked by %s",
   async (_, waitMs, refuse) => {
-    const { node, rpc, cameAtMs: requestTimesMs } = await connectToRefusingNode(refuse);
+    const { node, rpc, requestTimesMs } = await connectToRefusingNode(refuse);
     await expect(rpc.request("echo", [0])).rejects.toBeInstanceOf(RpcFault);
     const answers = Promise.all([rpc.request("echo", [1]), rpc.request("echo", [2])]);
     expect(await rpc.requestBatch([echoCall(3), echoCall(4)])).toEqual([3, 4]);
@@ -565,7 +565,7 @@ test("closing does not wait for the end of a pause", async () => {
 
 test("a revert message that looks like a rate limit does not pause the endpoint", async () => {
   const message = "execution reverted: rate limit exceeded";
-  const { rpc, cameAtMs: requestTimesMs } = await connectToRefusingNode((response) =>
+  const { rpc, requestTimesMs } = await connectToRefusingNode((response) =>
     json(response, { jsonrpc: "2.0", id: null, error: { code: 3, message, data: "0xdeadbeef" } }),
   );
   await expect(rpc.request("eth_call", [0])).rejects.toMatchObject({ nodeCode: 3 });

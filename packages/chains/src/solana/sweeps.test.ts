@@ -38,14 +38,14 @@ async function sweepsAt(slots: readonly bigint[]) {
     currentMint: async () => undefined,
     tokenRent: async () => 0n,
   });
-  return { addresses, asked: batchSizes };
+  return { addresses, batchSizes };
 }
 
 test("reads 100 accounts per call, and reports the oldest slot", async () => {
-  const { addresses, asked } = await sweepsAt([12n, 11n, 13n]);
+  const { addresses, batchSizes } = await sweepsAt([12n, 11n, 13n]);
   const addressesToRead = Array.from({ length: 230 }, () => ({ address: randomAddress(), sweeps: [] }));
   const { atBlock, balances: held } = await addresses.balances(addressesToRead, [NATIVE]);
-  expect([asked, atBlock, held.length]).toEqual([[100, 100, 30], 11n, 230]);
+  expect([batchSizes, atBlock, held.length]).toEqual([[100, 100, 30], 11n, 230]);
   expect(held.every(({ amount }) => amount === 7n)).toBe(true);
 });
 
@@ -60,11 +60,11 @@ test("does not report an address with a sweep that was read at a later slot than
 });
 
 test("cannot read a currency that is not a token, and sends no request without addresses", async () => {
-  const { addresses, asked } = await sweepsAt([5n]);
+  const { addresses, batchSizes } = await sweepsAt([5n]);
   expect(await addresses.balances([], [NATIVE])).toEqual({ atBlock: 5n, balances: [] });
   const { balances: held } = await addresses.balances(
     [{ address: randomAddress(), sweeps: [] }],
     [randomAddress()],
   );
-  expect([held[0]?.amount, asked]).toEqual([undefined, []]);
+  expect([held[0]?.amount, batchSizes]).toEqual([undefined, []]);
 });

@@ -35,9 +35,10 @@ import { refundTerms, termsWithRefundTo } from "./successor-terms.ts";
 import type { FillContracts } from "./successor-terms.ts";
 
 /** Funds at an address whose confirmed part can be decided. */
-interface Confirmed {
+interface DecidableFunds {
   readonly funds: ObservedFunds;
-  readonly confirmed: bigint;
+  /** Base units that have enough confirmations. */
+  readonly confirmedAmount: bigint;
   /** Until when rate-limited chains may be queried, on the monotonic clock: other chains must not wait. */
   readonly queryUntilMs: number;
 }
@@ -69,28 +70,28 @@ const temporaryErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /**
  * Decides what happens to the confirmed funds at an address and stores the decision in one commit: a new
  * request if needed, the sweep, and its job. Concurrent runs plan one sweep: the address is locked, and an
- * observation has at most one.
+ * observation has at most one sweep.
  * @throws RpcFault, ServiceError: nothing was decided; the next round retries
  */
 export async function actOnFunds(
   services: AddressServices,
   connected: RequestEnd,
   depositAddress: DepositAddress,
-  { funds, confirmed, queryUntilMs }: Confirmed,
+  { funds, confirmedAmount, queryUntilMs }: DecidableFunds,
 ): Promise<void> {
   const awaiting = await awaitingRequest(services, depositAddress, funds);
   const planned = await plan(services, connected, depositAddress, awaiting, {
     funds,
-    confirmed,
+    confirmedAmount,
     queryUntilMs,
   });
-  // Decided again while the fast fill is not covered; the same answer is stored once.
+  // Funds that do not cover a fast fill are decided again with each scan; the same hold is stored only once.
   if (planned.kind === "later" || (planned.kind === "hold" && planned.reason === funds.held)) return;
   const facts = {
     chain: connected.chain.name,
     address: funds.address,
     currency: funds.currency,
-    amount: confirmed,
+    amount: confirmedAmount,
   };
   const isDone = await services.uow.run(async (tx) => {
     const current = await tx.depositAddresses.lock(depositAddress.address);
@@ -111,8 +112,8 @@ export async function actOnFunds(
   });
   if (!isDone) return;
   if (planned.kind === "hold") {
-    // Alarm once per reason, and never for dust or tokens that are not configured: anyone can send those to
-    // every address.
+    // Alarm once per reason, and never for dust or tokens that are not configured: anyone can send
+    // these to every address.
     if (planned.reason !== funds.alarmed) {
       const isExpectedCurrency =
         services.chains.currency(funds.chainId, funds.currency) !== undefined ||
@@ -197,18 +198,18 @@ async function plan(
   connected: RequestEnd,
   depositAddress: DepositAddress,
   { terms, standing }: AwaitingRequest,
-  { funds, confirmed, queryUntilMs }: Confirmed,
+  { funds, confirmedAmount, queryUntilMs }: DecidableFunds,
 ): Promise<Plan> {
   const nowMs = services.clock.nowMs();
   // When half of the funds had arrived: dust before or after does not change the age.
-  const sinceMs = seenSince(funds.layers, (confirmed + 1n) / 2n) ?? nowMs;
+  const sinceMs = seenSince(funds.layers, (confirmedAmount + 1n) / 2n) ?? nowMs;
   const isLate = nowMs - sinceMs > services.enginePolicy.inventoryWaitMs;
   const confirmedFunds: ConfirmedFunds = {
     address: funds.address,
     chainId: funds.chainId,
     currency: funds.currency,
-    amount: confirmed,
-    layers: oldestLayers(funds.layers, confirmed),
+    amount: confirmedAmount,
+    layers: oldestLayers(funds.layers, confirmedAmount),
   };
   const facts: AddressFacts = {
     strict: depositAddress.strict,
@@ -217,7 +218,7 @@ async function plan(
     isFronted: standing === "fronted",
     // An order that this solver cannot settle is not firm: the funds get a new quote.
     isFirm: isFirmAt(terms, nowMs) && orderSignerOf(services, terms.order.solver) !== undefined,
-    // The contract accepts no other order, so the refund goes to the recipient that this one names.
+    // The contract accepts no other order, so the refund goes to the recipient that this order names.
     refundTo:
       depositAddress.key.strict && depositAddress.refundTo === "sender"
         ? terms.refundTo
@@ -257,7 +258,7 @@ async function plan(
     queryUntilMs,
   });
   // Funds held for their amount or sender may be decided differently together with newer funds.
-  return nextPlan.kind === "hold" && confirmed < funds.amount ? { kind: "later" } : nextPlan;
+  return nextPlan.kind === "hold" && confirmedAmount < funds.amount ? { kind: "later" } : nextPlan;
 }
 
 /** A transaction on Bitcoin makes one deposit: the excess stays and is decided as the next observation. */
@@ -278,7 +279,10 @@ interface DecisionContext {
   readonly sender: AddressFacts["sender"];
 }
 
-/** For a destination that is no longer configured, keeps what the order names: nothing is filled there. */
+/**
+ * The current fill contracts of a request. For a destination that is no longer configured, keeps the contract
+ * that the order names: nothing is filled there.
+ */
 function fillContractsOf(
   { chains }: Pick<AddressServices, "chains">,
   connected: RequestEnd,

@@ -85,7 +85,7 @@ test("few addresses are all read with every block, in one query", async () => {
   expect(turn.addresses).toHaveLength(few.length);
 });
 
-test("reads an address with undecided funds with every block, and all waiting ones in turn", async () => {
+test("reads an address with undecided funds with every block, and all waiting addresses in turn", async () => {
   // All of them are newer than the existing addresses.
   const crowd = Array.from({ length: 6_000 }, (_, n) =>
     anAddress(10 + n, NOW_MS - (n < 600 ? 5 : n), { isWaiting: true }),

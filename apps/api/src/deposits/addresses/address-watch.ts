@@ -44,8 +44,8 @@ export interface Turn {
 }
 
 /**
- * Chooses the addresses of one round: those with undecided funds and young ones always, all others in address
- * order. Every address gets its turn, regardless of how many are issued.
+ * Chooses the addresses of one round: always addresses with undecided funds and young addresses, and all
+ * other addresses in turn, by address. Every address gets its turn, regardless of how many are issued.
  * @param after where the last turns ended
  * @param nonEvmChainId a non-EVM chain; absent: EVM chains
  */
@@ -72,7 +72,7 @@ export async function nextTurn(
   };
 }
 
-/** Where the next turn starts: after these addresses, or at the first one again. */
+/** Where the next turn starts: after these addresses, or at the first address again. */
 function endOf(turn: readonly DepositAddress[], limit: number): Address {
   return turn.length < limit ? FIRST : (turn.at(-1)?.address ?? FIRST);
 }

@@ -6,8 +6,8 @@ import type { Tx } from "../../db/unit-of-work.port.ts";
 import type { AddressServices } from "./address-services.ts";
 
 /**
- * `waiting`: for its deposit. `fronted`: the same, but the recipient is already paid. `used`: further funds
- * at the address are not for its quote.
+ * `waiting`: the request waits for its deposit. `fronted`: it waits too, but its recipient is already paid.
+ * `used`: further funds at the address are not for its quote.
  */
 export type Standing = "waiting" | "fronted" | "used";
 

@@ -8,9 +8,9 @@ import type { DepositAddress, SweepRecord } from "./deposit-addresses.port.ts";
 import type { ConfirmedFunds } from "./find-sender.ts";
 
 /** Balances of deposit addresses at one block. */
-export interface HeldAmounts {
+export interface AddressBalances {
   readonly atBlock: bigint;
-  /** Without an amount: it could not be read. */
+  /** A balance without an amount could not be read. */
   readonly held: readonly {
     readonly account: Address;
     readonly currency: Address;
@@ -42,11 +42,11 @@ export interface ChainAddresses {
    * newest final one
    * @throws RpcFault
    */
-  held(
+  readBalances(
     reads: Services["reads"],
     addresses: readonly DepositAddress[],
     query: { readonly currencies: readonly Address[]; readonly atBlock: bigint },
-  ): Promise<HeldAmounts>;
+  ): Promise<AddressBalances>;
   /** The block to scan addresses at now. Undefined: the chain was not scanned yet. */
   scanBlock(reads: Services["reads"]): Promise<bigint | undefined>;
   /**

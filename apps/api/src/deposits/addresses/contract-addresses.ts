@@ -24,7 +24,7 @@ export function contractAddresses(connected: ConnectedChain): ChainAddresses {
       address.length === EVM_ADDRESS_LENGTH &&
       depositAddressOf(factory, key) === address,
     parse: parseAddress,
-    held: async (_, addresses, { currencies, atBlock }) => {
+    readBalances: async (_, addresses, { currencies, atBlock }) => {
       const accounts = addresses.map(({ address }) => address);
       return { atBlock, held: await connection.reader.accountBalances(accounts, currencies, atBlock) };
     },

@@ -13,15 +13,15 @@ import {
 } from "./deposit-addresses.tables.ts";
 import { sumUnderWay } from "./deposit-sweeps-under-way.postgres.ts";
 
-type At = Params<{ address: Address }>;
-type OfRequest = Params<{ requestId: RequestId }>;
-const find = defineQuery("deposit_address_find", (db, { address }: At) =>
+type ByAddress = Params<{ address: Address }>;
+type ByRequest = Params<{ requestId: RequestId }>;
+const find = defineQuery("deposit_address_find", (db, { address }: ByAddress) =>
   db.select(ADDRESS).from(addresses).where(eq(addresses.address, address)),
 );
-const question = defineQuery("deposit_address_question", (db, { address }: At) =>
+const question = defineQuery("deposit_address_question", (db, { address }: ByAddress) =>
   db.select({ question: addresses.question }).from(addresses).where(eq(addresses.address, address)),
 );
-const findByRequest = defineQuery("deposit_address_of_request", (db, { requestId }: OfRequest) =>
+const findByRequest = defineQuery("deposit_address_of_request", (db, { requestId }: ByRequest) =>
   db
     .select(ADDRESS)
     .from(addresses)
@@ -89,7 +89,7 @@ const fundsOn = defineQuery(
       .from(funds)
       .where(text`${funds.chainId} = ${p.chainId} and ${funds.address} = any(${p.addresses}::text[])`),
 );
-const fundsAt = defineQuery("deposit_address_funds_at", (db, { address }: At) =>
+const fundsAt = defineQuery("deposit_address_funds_at", (db, { address }: ByAddress) =>
   db
     .select(FUNDS)
     .from(funds)
@@ -107,7 +107,7 @@ const sweepsFrom = defineQuery("deposit_sweeps_from", (db, p: Params<{ address: 
     .orderBy(desc(sweeps.id))
     .limit(text.placeholder("limit")),
 );
-const sweepOfRequest = defineQuery("deposit_sweep_of_request", (db, { requestId }: OfRequest) =>
+const sweepOfRequest = defineQuery("deposit_sweep_of_request", (db, { requestId }: ByRequest) =>
   db
     .select(SWEEP)
     .from(sweeps)
@@ -126,14 +126,14 @@ const voidSweeps = defineSql(
 const isUsed = defineSql(
   "deposit_address_request_used",
   {},
-  ({ requestId }: OfRequest) => text`
+  ({ requestId }: ByRequest) => text`
     select from ${requests} where ${requests.requestId} = ${requestId} and ${requests.supersededBy} is not null
     union all select from ${sweeps} where ${sweeps.requestId} = ${requestId} and ${sweeps.state} <> 'void' limit 1`,
 );
 const frontedAt = defineSql(
   "deposit_address_fronted",
   { requestId: requests.requestId },
-  ({ address }: At) => text`
+  ({ address }: ByAddress) => text`
     select ${requests.requestId} from ${requests}
     where ${requests.depositAddress} = ${address} and ${requests.front} in ('held', 'debited') and ${requests.depositId} is null
       and ${requests.supersededBy} is null and not exists (select from ${sweeps}

@@ -68,8 +68,8 @@ const insert = defineWrite("deposit_address_insert", (db, p: Params<typeof addre
     question: p.question,
   }),
 );
-type At = Params<{ address: Address }>;
-const lock = defineQuery("deposit_address_lock", (db, { address }: At) =>
+type ByAddress = Params<{ address: Address }>;
+const lock = defineQuery("deposit_address_lock", (db, { address }: ByAddress) =>
   db.select(ADDRESS).from(addresses).where(eq(addresses.address, address)).for("update"),
 );
 const setActive = defineWrite("deposit_address_active", (db, p: Params<{ address: Address; atMs: number }>) =>
@@ -94,7 +94,7 @@ interface Place extends Record<string, unknown> {
 }
 const isAt = (p: Params<Place>): SQL =>
   text`${funds.address} = ${p.address} and ${funds.chainId} = ${p.chainId} and ${funds.currency} = ${p.currency}`;
-interface Observed extends Place {
+interface ObservedRow extends Place {
   readonly amount: bigint;
   readonly layers: string;
   readonly seenBlock: bigint;
@@ -103,7 +103,10 @@ interface Observed extends Place {
 }
 const observe = defineWrite(
   "deposit_address_observe",
-  (db, { address, chainId, currency, amount, layers, seenBlock, seenAtMs, isReported }: Params<Observed>) => {
+  (
+    db,
+    { address, chainId, currency, amount, layers, seenBlock, seenAtMs, isReported }: Params<ObservedRow>,
+  ) => {
     const set = { amount, layers, seenBlock, seenAtMs, speaks: isReported };
     return db
       .insert(funds)
@@ -213,7 +216,7 @@ async function noteFundsAt(sql: Sql, address: Address, atMs: number): Promise<vo
   await listRequests(sql, unlisted.map(toNewlyListed));
 }
 
-interface Sweep extends Place {
+interface SweepRow extends Place {
   readonly observation: number;
   readonly amount: bigint;
   readonly excess: bigint;
@@ -223,7 +226,7 @@ interface Sweep extends Place {
   readonly createdAtMs: number;
   readonly layers: string;
 }
-const addSweep = defineQuery("deposit_sweep_insert", (db, p: Params<Sweep>) =>
+const addSweep = defineQuery("deposit_sweep_insert", (db, p: Params<SweepRow>) =>
   db
     .insert(sweeps)
     .values({
@@ -336,9 +339,9 @@ const setAddress = defineWrite(
 );
 
 /** Sets the successor of requests, stores their status and announces it; webhooks have nothing to deliver. */
-const supersedeWhere = (by: SQL, atMs: SQL, where: SQL): SQL => text`
+const supersedeWhere = (successorId: SQL, atMs: SQL, where: SQL): SQL => text`
   saved as (
-    update ${requests} set ${nameOf(requests.supersededBy)} = ${by}, ${nameOf(requests.statusSeq)} = ${requests.statusSeq} + 1
+    update ${requests} set ${nameOf(requests.supersededBy)} = ${successorId}, ${nameOf(requests.statusSeq)} = ${requests.statusSeq} + 1
     where ${where} returning ${requests}.*),
   event as (${insertStatusEvents(text`saved as ${requests}`, { atMs: text`${atMs}::bigint`, onlyFinal: text`true` })})
   ${storeAnnouncements(announceEvents)}`;

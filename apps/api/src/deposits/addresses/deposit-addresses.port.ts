@@ -141,7 +141,7 @@ export interface DepositAddressWrites {
   voidSweep(sweep: SweepRecord, atMs: number): Promise<void>;
   /** Whether a sweep for this request exists that is not void. */
   hasSweep(requestId: RequestId): Promise<boolean>;
-  /** Sweeps for this request with a nonce of the executor that is not known to be dead. */
+  /** Sweeps for this request whose transaction has a nonce, unless the nonce is known to be dead. */
   sweepsWithNonce(requestId: RequestId): Promise<readonly SweepRecord[]>;
   /** Links the request to the address that its deposit comes through. */
   setAddress(requestId: RequestId, address: Address): Promise<void>;

@@ -4,7 +4,7 @@ import type { Calls } from "../../http/use-cases.port.ts";
 import { hasSecretKey, requireSecretKey } from "../../http/access.route.ts";
 import { lookUpAddress } from "./look-up-address.ts";
 import { errors, type TypedServer } from "../../http/typed.route.ts";
-import { hash } from "../../http/wire-values.ts";
+import { parseHash } from "../../http/wire-values.ts";
 import { depositAddressNotFound, invalidAddress } from "../../http/refusals.ts";
 
 /** Deposit addresses on Bitcoin are P2WPKH, on Solana accounts of 32 bytes. */
@@ -43,7 +43,7 @@ function readLookup(query: {
     throw new ServiceError("INVALID_REQUEST", "Exactly one of address and requestId is required", {
       field: "address",
     });
-  if (query.requestId !== undefined) return { requestId: hash(query.requestId) };
+  if (query.requestId !== undefined) return { requestId: parseHash(query.requestId) };
   const { address = "" } = query;
   const isNonEvm = NON_EVM_ADDRESSES.some((form) => form.test(address));
   if (parseAddress(address) === undefined && !isNonEvm) throw invalidAddress("address");

@@ -57,7 +57,7 @@ export const depositAddressFunds = pgTable(
     /** Last earlier block in which the funds were missing. Null if no earlier block was read. */
     unseenBlock: int8("unseen_block"),
     seenAtMs: int8("seen_at_ms").notNull(),
-    /** Why the funds stay there. Null if not decided yet. */
+    /** Why the funds stay at the address. Null if not decided yet. */
     heldReason: text("held_reason").$type<HoldReason>(),
     /**
      * What the amount consists of, oldest first: JSON text `[[amount, since block, unseen block or null,

@@ -42,7 +42,7 @@ export async function findSender(
   const searchedAmount = totalOf(recent);
   const maxBlocks = currency === NATIVE_CURRENCY ? SEARCHED_NATIVE_BLOCKS : SEARCHED_BLOCKS;
   const earliest = seenBlock > maxBlocks ? seenBlock - maxBlocks : 0n;
-  // Part of it was paid before the searched blocks: the payments found would not add up.
+  // Part of the amount was paid before the searched blocks: the payments found would not add up.
   if (foundIn(first) < earliest) return undefined;
   const from = unseenBlock === undefined || unseenBlock < earliest ? earliest : unseenBlock + 1n;
   if (from > seenBlock) return undefined;

@@ -150,8 +150,12 @@ test("refuses deposit addresses without a factory on the chain or without an ope
 });
 
 test("refuses a same-chain transfer to the user's own wallet", async () => {
-  const same = { destinationChainId: ORIGIN, destinationCurrency: usdcOn(ORIGIN), recipient: wallet };
-  expect(await refusal({ ...same, originCurrency: usdcOn(ORIGIN) })).toEqual([
+  const sameChainTransfer = {
+    destinationChainId: ORIGIN,
+    destinationCurrency: usdcOn(ORIGIN),
+    recipient: wallet,
+  };
+  expect(await refusal({ ...sameChainTransfer, originCurrency: usdcOn(ORIGIN) })).toEqual([
     "UNSUPPORTED_ROUTE",
     "useDepositAddress",
   ]);

@@ -73,7 +73,7 @@ export async function lookUpAddress(
         heldReason: held ?? null,
         requestId: null,
       })),
-      // Until its transaction is mined, the funds are at the address.
+      // Until the sweep is mined, its funds are at the address.
       ...sweeps.flatMap(({ chainId, currency, amount, excess, arrivedAtMs, requestId, state }) =>
         state === "planned" || state === "sent"
           ? [

@@ -6,7 +6,7 @@ import { tickBatcher } from "../../db/tick-batcher.ts";
 import { requests } from "../../requests/requests.tables.ts";
 import { termsToJson } from "../../requests/terms-json.postgres.ts";
 
-interface Quotes extends Record<string, unknown> {
+interface QuoteRows extends Record<string, unknown> {
   readonly requestIds: readonly string[];
   readonly orderIds: readonly string[];
   readonly kinds: readonly string[];
@@ -18,7 +18,7 @@ interface Quotes extends Record<string, unknown> {
   /** A JSON array. */
   readonly terms: string;
 }
-const insertMany = defineSqlWrite("request_insert_many", (p: Params<Quotes>) => {
+const insertMany = defineSqlWrite("request_insert_many", (p: Params<QuoteRows>) => {
   const {
     requestId,
     orderId,

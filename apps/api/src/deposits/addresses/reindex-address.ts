@@ -54,7 +54,7 @@ export async function reindexAddress(
 
   await services.uow.run(async ({ depositAddresses }) => {
     await depositAddresses.lock(address);
-    // Not announced until it is decided: repeated calls must not make a status flicker.
+    // Not announced before the decision: repeated calls must not make a status flicker.
     await depositAddresses.release(chain.id, address);
   });
   const currencyAddresses = currencies.map((currency) => currency.address);

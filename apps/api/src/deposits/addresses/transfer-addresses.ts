@@ -4,7 +4,7 @@ import { parseAccount } from "@causeway/families";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import type { ChainAddresses, HeldAmounts } from "./chain-addresses.ts";
+import type { ChainAddresses, AddressBalances } from "./chain-addresses.ts";
 import type { DepositAddress } from "./deposit-addresses.port.ts";
 import { transferSweepCost } from "./sweep-gas.ts";
 import { readSweepData, writeProgramSweep, writeSweepData } from "./sweep-data.ts";
@@ -24,7 +24,7 @@ export function transferAddresses(connected: ConnectedNonEvmChain): ChainAddress
     isEnabled: depositAddresses !== undefined,
     onlyChainId: chain.id,
     makesSeveralDeposits: isProgram,
-    // The inputs of its derivation are checked before each sweep.
+    // The inputs of the address derivation are checked before each sweep.
     has: ({ quoted }) => depositAddresses !== undefined && quoted.chainId === chain.id,
     parse: (text) => {
       try {
@@ -34,7 +34,7 @@ export function transferAddresses(connected: ConnectedNonEvmChain): ChainAddress
         throw error;
       }
     },
-    held: async (reads, addresses, { currencies }) =>
+    readBalances: async (reads, addresses, { currencies }) =>
       depositAddresses === undefined
         ? { atBlock: 0n, held: [] }
         : await heldAt({ reads }, connected, depositAddresses, addresses, currencies),
@@ -46,7 +46,7 @@ export function transferAddresses(connected: ConnectedNonEvmChain): ChainAddress
         : writeSweepData({ orderId, keyId: key.id }),
       value: amount,
     }),
-    // A program's chain is read in its final view.
+    // Balances of program addresses are read from finalized blocks.
     confirmations: () => (isProgram ? 1 : chain.confirmations),
     returnCost: (_, currency) => {
       const sweep = transferSweepCost(connected);
@@ -83,7 +83,7 @@ async function heldAt(
   depositAddresses: NonEvmDepositAddresses,
   addresses: readonly DepositAddress[],
   currencies: readonly Address[],
-): Promise<HeldAmounts> {
+): Promise<AddressBalances> {
   const before = await sweepsUnderWay(services, end);
   const { atBlock, balances: held } = await depositAddresses.balances(
     addresses.map(({ address, key }) => ({ address, sweeps: before.get(key.id) ?? [] })),

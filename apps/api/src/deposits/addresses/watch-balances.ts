@@ -7,7 +7,7 @@ import { actOnFunds } from "./act-on-funds.ts";
 import { addressesOn } from "./addresses-on.ts";
 import type { AddressServices } from "./address-services.ts";
 import { priceOf } from "./return-facts.ts";
-import { reportsFunds } from "./reports-funds.ts";
+import { loadReportRule } from "./load-report-rule.ts";
 
 /** Maximum balances of unconfigured tokens kept per address and chain. */
 export const MAX_UNLISTED = 10;
@@ -52,7 +52,7 @@ export async function scanAddresses(
   const watchedAddresses = [...watched.keys()];
   if (watchedAddresses.length === 0) return { found: [], failed: [], missed: new Set() };
   // Reads only requested and quoted currencies: another token could use all gas of the shared balance call.
-  const { held, atBlock } = await chainAddresses.held(services.reads, [...watched.values()], {
+  const { held, atBlock } = await chainAddresses.readBalances(services.reads, [...watched.values()], {
     currencies: [...new Set([...currencies, ...quotedCurrencies(chain, watched)])],
     atBlock: requestedBlock,
   });
@@ -82,10 +82,10 @@ export async function scanAddresses(
     // Funds that do not cover a fast fill are decided again whenever the fast fill changes.
     const isDecided = funds.held !== undefined && funds.held !== "FAST_FILL_NOT_COVERED";
     if (depositAddress === undefined || isDecided || unstored.has(funds.address)) continue;
-    const confirmed = await confirmedOf(services, connected, funds, atBlock);
-    if (confirmed === 0n) continue;
+    const confirmedAmount = await confirmedOf(services, connected, funds, atBlock);
+    if (confirmedAmount === 0n) continue;
     try {
-      await actOnFunds(services, connected, depositAddress, { funds, confirmed, queryUntilMs });
+      await actOnFunds(services, connected, depositAddress, { funds, confirmedAmount, queryUntilMs });
     } catch (error) {
       // One address's fault must not delay the others.
       services.events.fault("deposit_address_fault", error, { chain: chain.name, address: funds.address });
@@ -140,7 +140,7 @@ async function storeFunds(
   const changedByAddress = Map.groupBy(changed, ({ address }) => address);
   for (const [address, places] of changedByAddress)
     try {
-      const isReported = await reportsFunds(services, connected, watched.get(address));
+      const isReported = await loadReportRule(services, connected, watched.get(address));
       const reported = new Set<Address>();
       for (const place of places) if (await isReported(place)) reported.add(place.currency);
       await storeFundsAt(services, address, places, reported, {

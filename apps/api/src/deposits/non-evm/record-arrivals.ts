@@ -57,7 +57,7 @@ async function findMapping(
   nonce: bigint,
 ): Promise<MappedNonce | undefined> {
   try {
-    return await nonceMappings?.of(id, sender, nonce);
+    return await nonceMappings?.find(id, sender, nonce);
   } catch (error) {
     if (error instanceof RpcFault) return undefined;
     throw error;
@@ -86,13 +86,13 @@ export async function recordArrivals(
     reading,
     fresh.map(({ fact }) => fact),
   );
-  const waits = new Map<MovedDeposit["fact"], number | undefined>(
+  const waitsUntilByFact = new Map<MovedDeposit["fact"], number | undefined>(
     fresh.map(({ fact, waitsUntilMs }) => [fact, waitsUntilMs]),
   );
   const ready: MovedDeposit[] = [];
   for (const movedDeposit of moved) {
     const { fact, deposit } = movedDeposit;
-    const untilMs = waits.get(fact);
+    const untilMs = waitsUntilByFact.get(fact);
     if (fact.nonce !== undefined) await tx.nonEvm.noteNonce(deposit.id, fact.nonce, untilMs);
     if (untilMs === undefined) ready.push(movedDeposit);
     else

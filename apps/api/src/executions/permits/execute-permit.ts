@@ -2,7 +2,7 @@ import type { TraceOutcome } from "@causeway/chains";
 import { executionCost, formatUsd, isFirmAt, ServiceError, sha256Text, unreachable } from "@causeway/domain";
 import type { Hex, RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
-import type { AnswerToKeep } from "../../balances/index.ts";
+import type { AnswerToStore } from "../../balances/index.ts";
 import { PERMIT_KEY_ID } from "../../chains/permits.port.ts";
 import type { PermitPolicy, PermitSignatures } from "../../chains/permits.port.ts";
 import type { Services } from "../../db/services.port.ts";
@@ -77,7 +77,7 @@ const FIRM_GAS_FACTOR = 2n;
 export async function executePermit(
   services: ExecutePermitServices,
   posted: PostedPermit,
-  keep?: AnswerToKeep,
+  keep?: AnswerToStore,
 ): Promise<void> {
   const { requestId, signature } = posted;
   const terms = await signedTermsOf(services, posted);
@@ -163,7 +163,7 @@ export async function executePermit(
       requestId,
       keyId: PERMIT_KEY_ID,
       wallet: undefined,
-      questionHash: hash,
+      bodyHash: hash,
       chainId: chain.id,
       call,
       gasLimit,

@@ -74,7 +74,7 @@ async function payerOf(
   tx: Pick<Tx, "ledger">,
   { requestId, wallet }: ExecutionRecord,
 ): Promise<Address | undefined> {
-  return wallet ?? (await tx.ledger.reservation(requestId))?.wallet;
+  return wallet ?? (await tx.ledger.lockReservation(requestId))?.wallet;
 }
 
 async function charge(

@@ -129,7 +129,7 @@ export async function whySaleWaits(
   native: Currency,
   agreedPriceUsd: bigint,
 ): Promise<string | undefined> {
-  const reservation = await services.uow.run((tx) => tx.ledger.reservation(requestId));
+  const reservation = await services.uow.run((tx) => tx.ledger.lockReservation(requestId));
   if (reservation?.state !== "open")
     return "no app balance is reserved for the native token that the calls carry";
   const paid = reservation.parts.map(({ asset, amount, usd }) => ({

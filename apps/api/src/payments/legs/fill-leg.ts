@@ -3,10 +3,10 @@ import type { FailReason, RequestId, StateName } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { sentTogether } from "../../db/sent-together.ts";
+import { awaitTogether } from "../../db/await-together.ts";
 import { DONE } from "../../db/wait.ts";
 import type { Progress } from "../../db/wait.ts";
-import { addExposures, overTogether } from "../../markets/index.ts";
+import { addExposures, findExceeded } from "../../markets/index.ts";
 import { transition, transitionAll } from "../../requests/index.ts";
 import { settleFillFees, trySettleFees } from "../settle-fill-fees.ts";
 import { isBasisOf } from "../fill-basis.ts";
@@ -122,12 +122,12 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
   },
   async reserved(services, tx, taken) {
     const exposures = taken.flatMap(({ wanted }) => wanted.limits?.exposures ?? []);
-    if (overTogether(services, exposures) !== undefined) return EXPOSURE_USED;
+    if (findExceeded(services, exposures) !== undefined) return EXPOSURE_USED;
     for (const { slot, wanted } of taken) {
       const uncoveredUsd = wanted.limits?.burn.uncoveredUsd ?? 0n;
       if (uncoveredUsd > 0n) await tx.fillBurns.noteInProgress(slot.id, uncoveredUsd);
     }
-    const [exceeded] = await sentTogether([
+    const [exceeded] = await awaitTogether([
       addExposures(services, tx, exposures),
       transitionAll(
         services,
@@ -298,7 +298,7 @@ async function creditLateFees(services: WorkerServices, requestId: RequestId): P
     const current = await tx.requests.lock(requestId);
     if (current?.state.final !== true) return "done";
     const settled = await trySettleFees(services, tx, current);
-    if (settled === "done") await tx.ledger.feesCredited(requestId);
+    if (settled === "done") await tx.ledger.clearFeesDue(requestId);
     return settled;
   });
   return outcome === "done" ? DONE : { waitMs: 5_000, why: "no fresh price for the app fees" };

@@ -26,7 +26,7 @@ const CANCEL_AFTER_MS = 3600_000;
 const QUIET_WAIT_MS = 60_000;
 
 /** A sweep that was to be voided and is still needed is planned again after this time (ms). */
-const KEPT_WAIT_MS = 1_000;
+const STILL_NEEDED_WAIT_MS = 1_000;
 
 const INSUFFICIENT_GAS = "the deposit address operator lacks the native token for gas";
 
@@ -159,8 +159,8 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
   },
   notReserved: async (services, { sweep }) => {
     const end = endOf(services.chains, sweep.chainId);
-    const isSolvers = end !== undefined && addressesOn(end).mover.kind === "solver";
-    return wait(services, sweep, isSolvers ? "the solver lacks the fee of the sweep" : INSUFFICIENT_GAS);
+    const isBySolver = end !== undefined && addressesOn(end).mover.kind === "solver";
+    return wait(services, sweep, isBySolver ? "the solver lacks the fee of the sweep" : INSUFFICIENT_GAS);
   },
 
   async mined({ tx, slot: { leg }, attempt, receipt }) {
@@ -222,7 +222,7 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
     });
     // A fast fill that was committed in between relies on the sweep as its cover.
     if (ended === "needed")
-      return { waitMs: KEPT_WAIT_MS, why: "its request no longer waits for a new quote" };
+      return { waitMs: STILL_NEEDED_WAIT_MS, why: "its request no longer waits for a new quote" };
     const chain = services.chains.profile(chainId)?.name;
     // Prices move: an outdated quote is routine, not an alarm.
     const level = outdated === undefined ? "alarm" : "happened";

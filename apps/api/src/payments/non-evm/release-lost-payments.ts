@@ -7,7 +7,7 @@ import type { JournalEntry } from "../payment-journal.port.ts";
 import { nonEvmAttemptOf, paymentOf } from "./attempt-of.ts";
 
 /** Nonces below the lane's next one that the journal may still have. */
-const KEPT = 512;
+const JOURNALED_NONCES = 512;
 /**
  * The first and the longest pause between two checks of one payment: if it paid, it is checked for as long as
  * the journal has it.
@@ -39,7 +39,7 @@ export async function releaseLostPayments(
   const { chain, connection } = connected;
   const lane = { chainId: chain.id, sender: connection.solver };
   if (journal === undefined) return;
-  const from = Math.max(0, nextNonce - KEPT);
+  const from = Math.max(0, nextNonce - JOURNALED_NONCES);
   const users = [...(await reads.nonceUsers(chain.id, connection.solver, from, nextNonce))].filter(
     ([, { pays }]) => pays !== undefined,
   );
@@ -50,9 +50,9 @@ export async function releaseLostPayments(
     (checks.get(nonce)?.dueAtMs ?? 0) <= nowMs;
   if (!users.some(isDue)) return;
   // Once its rows are restored, the nonce has a slot, and the payment is tracked like any other.
-  const given = await reads.givenNonces(chain.id, connection.solver, from, nextNonce);
-  const due = users.filter((user) => isDue(user) && !given.has(user[0]));
-  if (due.length === 0) return;
+  const allocated = await reads.allocatedNonces(chain.id, connection.solver, from, nextNonce);
+  const dueUsers = users.filter((user) => isDue(user) && !allocated.has(user[0]));
+  if (dueUsers.length === 0) return;
   const report = (error: unknown, facts: { readonly nonce?: number } = {}): void =>
     events.fault(error instanceof RpcFault ? "chain_fault" : "journal_fault", error, {
       chain: chain.name,
@@ -66,7 +66,7 @@ export async function releaseLostPayments(
     report(error);
     return;
   }
-  for (const [nonce, user] of due) {
+  for (const [nonce, user] of dueUsers) {
     const pauseMs = Math.min(2 * (checks.get(nonce)?.pauseMs ?? FIRST_PAUSE_MS / 2), MAX_PAUSE_MS);
     checks.set(nonce, { pauseMs, dueAtMs: nowMs + pauseMs });
     try {

@@ -20,10 +20,10 @@ export async function trackNonEvm(services: WorkerServices, connected: TransferC
   const lane = transferLane(connected, policy);
   const slots = await services.reads.unsettledSlots(chain.id, connection.solver);
   const faults: unknown[] = [];
-  for (let at = 0; at < slots.length; at += AT_ONCE) {
+  for (let start = 0; start < slots.length; start += AT_ONCE) {
     const cases: SlotCase[] = [];
     await Promise.all(
-      slots.slice(at, at + AT_ONCE).map(async (slot) => {
+      slots.slice(start, start + AT_ONCE).map(async (slot) => {
         try {
           const seen = await observeTransfer(services, connected, slot);
           cases.push({ slot, seen, lane, policy, nowMs: clock.nowMs() });

@@ -2,7 +2,7 @@ import type { Address } from "@causeway/domain";
 import type { ConnectedChain, ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
 import type { LaneWrites } from "../../db/unit-of-work.port.ts";
-import { sentTogether } from "../../db/sent-together.ts";
+import { awaitTogether } from "../../db/await-together.ts";
 import type { LaneFunds } from "./funds.port.ts";
 
 /** The solver's account on an EVM chain. */
@@ -71,7 +71,7 @@ export async function reservedFor(
   plans: readonly SlotPlan[],
 ): Promise<readonly Reserved[]> {
   const currencies = new Set([funds.native, ...plans.map(({ outflow }) => outflow.currency)]);
-  return await sentTogether(
+  return await awaitTogether(
     [...currencies].map(
       async (currency) => await reservedOf(tx, funds, currency, funds.balance(currency).blockNumber),
     ),

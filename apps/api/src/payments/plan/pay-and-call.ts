@@ -4,7 +4,7 @@ import type { DestinationCalls } from "../executions/read-execution.ts";
 import { TRACE_OF_CALLS } from "./routed-fill.ts";
 import type { RoutedFill, RoutedPayment } from "./routed-fill.ts";
 
-const TAKEN = "the calls would take the payment from the recipient, so oracles could not attest it";
+const LOSS_REASON = "the calls would take the payment from the recipient, so oracles could not attest it";
 
 /** Makes the payment, then the calls of an execution or of a gas top-up. All succeed, or the fill reverts. */
 export function payAndCall(
@@ -22,8 +22,8 @@ export function payAndCall(
       : undefined,
     rejectReason,
     // The router checks the balance in the block as well; only the logs show the token's events.
-    lossReason: TAKEN,
-    whyUnattested: (logs) => (keepsPayment(logs, payment, router) ? undefined : TAKEN),
+    lossReason: LOSS_REASON,
+    whyUnattested: (logs) => (keepsPayment(logs, payment, router) ? undefined : LOSS_REASON),
     trace: TRACE_OF_CALLS,
     whyUntraceable: "the node cannot trace the calls",
     capsGasLimit: true,

@@ -34,7 +34,7 @@ function cachedPrice(
   return undefined;
 }
 
-export interface Valued {
+export interface PaymentToValue {
   readonly chainId: number;
   readonly outflows: readonly Spent[];
   readonly gasWei: bigint;
@@ -49,7 +49,7 @@ export interface Valued {
  */
 export function countedUsd(
   services: Needs,
-  { chainId, outflows, gasWei, terms }: Valued,
+  { chainId, outflows, gasWei, terms }: PaymentToValue,
 ): bigint | undefined {
   const native = services.chains?.profile?.(chainId)?.native.address ?? NATIVE_CURRENCY;
   const gasUnit = knownPrice(services, chainId, native);

@@ -24,16 +24,16 @@ export interface Proposal {
 export type LegFacts =
   | PaymentFacts
   /** Only this very call is allowed. */
-  | (Bound & { readonly kind: "exact"; readonly call: CallPlan })
+  | (CommonFacts & { readonly kind: "exact"; readonly call: CallPlan })
   /** Calls of functions that only do what their arguments' signatures allow. */
-  | (Bound & {
+  | (CommonFacts & {
       readonly kind: "signed";
       /** The contracts that may be called. Undefined: any. */
       readonly contracts: readonly Address[] | undefined;
       readonly selectors: readonly Hex[];
     });
 
-interface Bound {
+interface CommonFacts {
   /** Undefined: any chain. */
   readonly chainId: number | undefined;
   readonly key: KeyName;
@@ -41,7 +41,7 @@ interface Bound {
   readonly isOpen: boolean;
 }
 
-export interface PaymentFacts extends Bound {
+export interface PaymentFacts extends CommonFacts {
   readonly kind: "payment";
   readonly recipient: Address;
   readonly currency: Address;

@@ -43,7 +43,7 @@ export type OpenArchives = () => {
 /** `operator archive`: prints a JSON line per part of a month. Never throws: the exit code is the outcome. */
 export async function runArchive(args: readonly string[], open: OpenArchives): Promise<number> {
   return await runCommand(ARCHIVE_USAGE, async () => {
-    const { before, folder: to, connections } = parseArguments(args);
+    const { before, folder, connections } = parseArguments(args);
     const archives = open();
     try {
       const { store, otherConnections, close } = await archives.begin(connections);
@@ -51,10 +51,10 @@ export async function runArchive(args: readonly string[], open: OpenArchives): P
         const nowMs = archives.nowMs();
         refuseRecent(before, nowMs);
         const lines =
-          to === undefined
+          folder === undefined
             ? plans(store, before, nowMs)
             : archiveMonths(
-                { store, otherConnections, files: archives.filesIn(to), nowMs: () => archives.nowMs() },
+                { store, otherConnections, files: archives.filesIn(folder), nowMs: () => archives.nowMs() },
                 before,
               );
         let isEmpty = true;

@@ -82,7 +82,7 @@ function nameOf(text: string): DepositName {
 }
 
 async function showOrRelease(
-  { services, find, readPriceUsd: usd }: ReturnType<OpenRefunds>,
+  { services, find, readPriceUsd }: ReturnType<OpenRefunds>,
   { name, text, isConfirmed }: RefundRequest,
 ): Promise<number> {
   const { deposit, verdict } = await selectDeposit(services, await find(name), text);
@@ -107,7 +107,7 @@ async function showOrRelease(
     requestId: deposit.requestId,
     deposited: `${formatAmount(deposit.amount, currency.decimals)} ${currency.symbol}`,
     currency: formatAddress(chain, deposit.currency),
-    usd: await usdText(usd, currency, deposit.amount),
+    usd: await usdText(readPriceUsd, currency, deposit.amount),
     recipient: formatAddress(chain, verdict.recipient),
     why: verdict.why,
     note: "the refund is the deposit minus the cost of its payment; make sure that the funds were not already returned by hand",
@@ -160,12 +160,12 @@ function describeVerdict(verdict: Release["verdict"]): string {
  * prices the refund itself, and waits until it has a price.
  */
 async function usdText(
-  usd: ReturnType<OpenRefunds>["readPriceUsd"],
+  readPriceUsd: ReturnType<OpenRefunds>["readPriceUsd"],
   currency: Currency,
   amount: bigint,
 ): Promise<string> {
   try {
-    const priceUsd = await usd(currency);
+    const priceUsd = await readPriceUsd(currency);
     if (priceUsd === undefined) return `unknown: ${currency.symbol} has no price`;
     return formatUsd(amountToUsdUp(amount, { decimals: currency.decimals, priceUsd }));
   } catch (error) {

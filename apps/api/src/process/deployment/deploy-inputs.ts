@@ -8,10 +8,10 @@ export type DeployAction = "plan" | "apply" | "verify";
 export interface DeployInputs {
   readonly action: DeployAction;
   readonly chains: readonly string[];
-  readonly hub: boolean;
+  readonly includesHub: boolean;
   readonly owner: Address;
-  readonly ownerIsAccount: boolean;
-  readonly ownerMayDiffer: boolean;
+  readonly isOwnerAccount: boolean;
+  readonly canOwnerDiffer: boolean;
   readonly allocator: Address;
   readonly solver: Address | undefined;
   readonly depositAddressOperator: Address | undefined;
@@ -22,7 +22,7 @@ export interface DeployInputs {
   readonly waitSeconds: number;
   /** Folder of configuration files. */
   readonly write: string | undefined;
-  readonly replace: boolean;
+  readonly canReplace: boolean;
 }
 
 const text = { type: "string" } as const;
@@ -102,17 +102,17 @@ export function readInputs({ action, chains, values }: DeployArguments): DeployI
   return {
     action,
     chains,
-    hub: values.hub,
+    includesHub: values.hub,
     ...accounts,
-    ownerIsAccount: values["owner-is-account"],
-    ownerMayDiffer: values["owner-may-differ"],
+    isOwnerAccount: values["owner-is-account"],
+    canOwnerDiffer: values["owner-may-differ"],
     oracles,
     threshold,
     maxFeeWei: parseMaxFee(values["max-fee-gwei"] ?? "100"),
     confirmations: requireInteger(values.confirmations ?? "5", "--confirmations", 1, 100),
     waitSeconds: parseWaitSeconds(values.wait),
     write: values.write,
-    replace: values.replace,
+    canReplace: values.replace,
   };
 }
 

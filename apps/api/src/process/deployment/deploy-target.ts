@@ -34,7 +34,7 @@ export function readTargets(
   const hubFile = `chains.hub.${location.environment}.json`;
   const chains = readChainEntries(inputs.chains, location);
   const targets = chains.map(({ entry, fileName }) => chainTarget(entry, fileName, inputs, env));
-  if (!inputs.hub) return targets;
+  if (!inputs.includesHub) return targets;
   const [hub] = readEntries(location, hubFile);
   if (hub === undefined) throw new ConfigError([`${hubFile}: has no entry`]);
   return [...targets, hubTarget(hub, hubFile, inputs, env)];

@@ -16,14 +16,14 @@ export interface ProgramDeployInputs {
   readonly waitSeconds: number;
   /** Folder of configuration files. */
   readonly write: string | undefined;
-  readonly replace: boolean;
+  readonly canReplace: boolean;
 }
 
 interface DepositoryOptions {
   /** Final upgrade authority, and the owner that the depository records; undefined: none. */
   readonly owner: string | undefined;
   /** Whether the owner's account may be missing on the chain. */
-  readonly ownerMayBeNew: boolean;
+  readonly canOwnerBeNew: boolean;
   readonly allocator: string;
 }
 
@@ -49,7 +49,7 @@ export function readProgramInputs({ action, values }: DeployArguments): ProgramD
     maxComputePrice: parseMaxPrice(values["max-compute-price"] ?? "1000000"),
     waitSeconds: parseWaitSeconds(values.wait),
     write: values.write,
-    replace: values.replace,
+    canReplace: values.replace,
   };
 }
 
@@ -72,7 +72,7 @@ function depositoryOptions(values: DeployArguments["values"]): DepositoryOptions
       `--owner: ${owner} is an account with a private key, expected the vault of a multisignature wallet (Squads: its vault, not the multisig account); if you hold the key, add --owner-is-account`,
     );
   if (owner === allocator) throw new UsageError("--owner and --allocator must be different accounts");
-  return { owner, ownerMayBeNew: values["owner-may-be-new"] ?? false, allocator };
+  return { owner, canOwnerBeNew: values["owner-may-be-new"] ?? false, allocator };
 }
 
 /** The deployer must hold no other role. @throws UsageError */

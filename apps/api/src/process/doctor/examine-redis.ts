@@ -1,5 +1,5 @@
-import { keyPrefix } from "../../db/redis-place.ts";
-import type { RedisNode } from "../../db/redis-place.port.ts";
+import { keyPrefix } from "../../db/redis-endpoint.ts";
+import type { RedisNode } from "../../db/redis-endpoint.port.ts";
 import type { NamedReading } from "./clock-check.ts";
 import { findingsOf, hostOf, type Finding } from "./finding.ts";
 import { factsOnly, gatherFacts, noteClock } from "./gather.ts";
@@ -27,15 +27,15 @@ export async function examineRedis(
   if (place.kind === "url") return await judgeServer(hostOf(place.url.reveal()), urlTarget(place));
 
   if (place.kind === "sentinel") {
-    const sentinels = await queryAll(place.sentinels, (at) => readSentinel(at, place));
+    const sentinels = await queryAll(place.sentinels, (node) => readSentinel(node, place));
     const findings = judgeSentinels(place.name, sentinels);
     const primary = firstOf(sentinels, ({ primary: node }) => node);
     if (primary === undefined)
       return [...findings, findingsOf("redis.reachable", place.name).skipped(UNKNOWN)];
     return [...findings, ...(await judgeServer(hostAndPort(primary), { ...place, server: primary }))];
   }
-  const nodes = await queryAll(place.nodes, (at) =>
-    readClusterNode(at, place, keyPrefix(place, queuePrefix)),
+  const nodes = await queryAll(place.nodes, (node) =>
+    readClusterNode(node, place, keyPrefix(place, queuePrefix)),
   );
   const findings = judgeClusterNodes(nodes);
   const owner = firstOf(nodes, (facts) => facts.owner);

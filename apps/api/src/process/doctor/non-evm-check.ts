@@ -155,11 +155,11 @@ export function judgeNonEvmAccount(
   ];
 }
 
-function judgeAddressProgram(name: string, found: string | undefined): readonly Finding[] {
-  if (found === undefined) return [];
+function judgeAddressProgram(name: string, problem: string | undefined): readonly Finding[] {
+  if (problem === undefined) return [];
   return [
     findingsOf("contract.factory", `depositAddressProgram on ${name}`).problem({
-      found,
+      found: problem,
       why: "funds at deposit addresses could be stolen or lost, so none is issued and sweeps wait",
       remedy: `correct depositAddressProgram of ${name}, or deploy it: npm run operator -- deploy apply --chain ${name} --deposit-addresses --write configs`,
     }),

@@ -1,4 +1,4 @@
-import type { RedisNode, RedisPlace } from "../../db/redis-place.port.ts";
+import type { RedisNode, RedisEndpoint } from "../../db/redis-endpoint.port.ts";
 import { findingsOf, type Finding, type Gathered } from "./finding.ts";
 
 /** Facts from a Redis server's `INFO`. */
@@ -57,7 +57,7 @@ export function redisFactsOf(info: string): RedisFacts {
 /** Judges the server that has the keys. */
 export function judgeRedis(
   { host, gathered }: QueriedServer<RedisFacts>,
-  kind: RedisPlace["kind"] = "url",
+  kind: RedisEndpoint["kind"] = "url",
 ): readonly Finding[] {
   const on = (check: string) => findingsOf(`redis.${check}`, host);
   if (gathered.kind === "unreachable")

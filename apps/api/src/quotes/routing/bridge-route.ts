@@ -17,7 +17,7 @@ import type { Market } from "../market.ts";
 import type { Reservations } from "../../markets/quote.port.ts";
 import { originGasOf } from "../origin-gas.ts";
 import { permitGasUnits } from "../permits/permit-gas.ts";
-import { pricedIn, priceRoute, type RoutePricing } from "../../markets/index.ts";
+import { currenciesToPrice, priceRoute, type RoutePricing } from "../../markets/index.ts";
 import { refuseBeyondLimits, type SolverRoute } from "../quote-limits.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
@@ -336,8 +336,10 @@ function priceFill(
   const route = solverRouteOf(question, ends);
   const costOfPaying = (): bigint | undefined =>
     market.costOfPaying(destination, route.destinationCurrency.address, recipient, "destinationChainId");
-  market.together(...pricedIn(route).map((currency) => () => market.usd(currency)), costOfPaying, () =>
-    market.costOfPaying(origin, route.originCurrency.address, refundTo, "originChainId"),
+  market.together(
+    ...currenciesToPrice(route).map((currency) => () => market.usd(currency)),
+    costOfPaying,
+    () => market.costOfPaying(origin, route.originCurrency.address, refundTo, "originChainId"),
   );
   const pricing = priceRoute(
     { ...services, prices: market },

@@ -268,7 +268,7 @@ test("sponsors the swap of the fill only for trusted tokens", async () => {
   await expect(strange).rejects.toMatchObject({ code: "UNSUPPORTED_ROUTE" });
 });
 
-test("a sponsor is a secret API key with a wallet of its own", async () => {
+test("requires a secret API key with a funding address as the sponsor", async () => {
   const input = aBridge({ subsidizeFees: true });
   expect(await refusalOf(input)).toMatchObject({ code: "UNAUTHORIZED", field: "subsidizeFees" });
   for (const change of [{ fundingAddress: undefined }, { origins: ["https://app.example"] }])
@@ -319,7 +319,7 @@ test("refuses a balance below the fees, naming both amounts; holds reduce only t
     field: "subsidizeFees",
     data: { availableUsd: "0.999999", requiredUsd: "1.000000" },
   });
-  // An app fee goes to another wallet: like a claim, it must leave what fast fills hold.
+  // An app fee goes to another wallet: like a claim, it must not use what fast fills hold.
   const worldWithHolds = () => feeWorld({}, { balance: 1_000_000n, heldUsd: 10n * USD });
   expect(await refusalOf(input, { key, services: worldWithHolds() })).toMatchObject({
     code: "INSUFFICIENT_FUNDS",

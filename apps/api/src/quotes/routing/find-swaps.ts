@@ -58,7 +58,7 @@ export function quotersOn(
         included,
         excluded,
         maxHops,
-        external,
+        shouldQueryExternal: external,
         ...(isInverse && { slippageBps }),
       });
       pools.set(pair, pairPools);

@@ -53,7 +53,7 @@ export function routeGuaranteeOf(
       ...amounts,
       tradeType: question.tradeType,
       slippage,
-      // The fill of this deposit is judged by these pairs.
+      // The fill honors price moves up to what these pairs cover.
       honorBps: coveredOnRoute(policy, [
         [question.originCurrency, question.destinationCurrency],
         [route.deposited, route.paidFrom],

@@ -47,24 +47,24 @@ export function depositCalls(routedSwap: RoutedSwap, orderId: OrderId): readonly
  * Swaps the user's payment so that the recipient gets at least the minimum. The calldata ends with the
  * request id, by which the transaction is found. Tokens go from the pool to the recipient, whose balance
  * before and after is compared. Native tokens are unwrapped and paid by the router.
- * @param exactOutput buys exactly `minimum` for at most the pulled amount
+ * @param isExactOutput buys exactly `minimum` for at most the pulled amount
  */
 export function swapAndPay(
   routedSwap: RoutedSwap,
   {
     recipient,
     requestId,
-    exactOutput,
+    isExactOutput,
   }: {
     readonly recipient: Address;
     readonly requestId: RequestId;
-    readonly exactOutput: boolean;
+    readonly isExactOutput: boolean;
   },
 ): RoutedTransaction {
   const { chain, paid, pulled, swap, received, minimum } = routedSwap;
   const { router } = chain.contracts;
   const boundTo = (account: Address): SwapBound =>
-    exactOutput
+    isExactOutput
       ? { kind: "exactOut", limit: pulled, recipient: account }
       : { kind: "exactIn", limit: minimum, recipient: account };
   const isDirect = received.address !== NATIVE_CURRENCY && swap.pool !== undefined;
@@ -80,7 +80,7 @@ export function swapAndPay(
         routerCall(routedSwap, routerCalls.payBalance(received.address, recipient, minimum)),
       ];
   // The unused native tokens of an exact output were wrapped: unwrap and return them.
-  const hasLeftover = exactOutput && swap.pool !== undefined && paid.address === NATIVE_CURRENCY;
+  const hasLeftover = isExactOutput && swap.pool !== undefined && paid.address === NATIVE_CURRENCY;
   if (hasLeftover) calls.push(routerCall(routedSwap, routerCalls.unwrapBalance(wrappedNativeOf(chain), 0n)));
   const { to, data } = routeTransaction(routedSwap, calls);
   return { to, data: `${data}${requestId.slice(2)}` };

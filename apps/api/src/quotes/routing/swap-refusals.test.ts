@@ -102,13 +102,13 @@ test("refuses swaps that cost too much of the value, unless the client allows th
 });
 
 test("refuses a pool far off known prices even if it has enough liquidity", async () => {
-  const off = market().map((pair) =>
+  const offPrice = market().map((pair) =>
     pair.tokens[0] === lockedOn(ORIGIN)
       ? { ...pair, reserves: [10n ** 24n, 2n * 10n ** 12n] as const }
       : pair,
   );
   expect(
-    (await refusalOf({ ...locked, destinationCurrency: usdcOn(DESTINATION) }, { pools: off })).code,
+    (await refusalOf({ ...locked, destinationCurrency: usdcOn(DESTINATION) }, { pools: offPrice })).code,
   ).toBe("SWAP_IMPACT_TOO_HIGH");
 });
 
@@ -169,10 +169,10 @@ test("limits on sources or path length may leave no route", async () => {
     "NO_SWAP_ROUTES_FOUND",
   );
   // From the locked token to the foreign one there are three pools: LOCKED, USDC, WETH.
-  const far = { ...sameChain, ...locked, destinationCurrency: foreignOn(ORIGIN) };
-  expect((await refusalOf({ ...far, maxRouteLength: "2" })).code).toBe("NO_SWAP_ROUTES_FOUND");
+  const threePools = { ...sameChain, ...locked, destinationCurrency: foreignOn(ORIGIN) };
+  expect((await refusalOf({ ...threePools, maxRouteLength: "2" })).code).toBe("NO_SWAP_ROUTES_FOUND");
   await expect(
-    createQuote(quoteWorld({ pools: market() }), aQuoteInput({ ...far, maxRouteLength: "3" })),
+    createQuote(quoteWorld({ pools: market() }), aQuoteInput({ ...threePools, maxRouteLength: "3" })),
   ).resolves.toBeDefined();
 });
 
@@ -267,14 +267,14 @@ test("reports insufficient liquidity, not a missing route, when the solver's bal
 });
 
 test("finds no route for an output that no pool can pay", async () => {
-  const beyond = {
+  const tooLarge = {
     ...sameChain,
     ...locked,
     destinationCurrency: usdcOn(ORIGIN),
     tradeType: "EXACT_OUTPUT",
     amount: (10n ** 14n).toString(),
   } as const;
-  expect((await refusalOf(beyond)).code).toBe("NO_SWAP_ROUTES_FOUND");
+  expect((await refusalOf(tooLarge)).code).toBe("NO_SWAP_ROUTES_FOUND");
 });
 
 test("refuses the bought token and the wrapped native token as the recipient", async () => {

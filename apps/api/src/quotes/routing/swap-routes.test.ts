@@ -397,21 +397,21 @@ test("a same-chain quote between held assets takes the better of pool and solver
   const deposited = await quoteSwap(input);
   expect(deposited.terms.kind).toBe("bridge");
   expect(stepsOf(deposited.answer)).toEqual(["approve", "deposit"]);
-  const better = market().map((pair) =>
+  const betterPools = market().map((pair) =>
     pair.chainId === ORIGIN && pair.tokens[0] === usdcOn(ORIGIN)
       ? { ...pair, reserves: [pair.reserves[0], (pair.reserves[1] * 11n) / 10n] as const }
       : pair,
   );
-  expect((await quoteSwap(input, { pools: better })).terms.kind).toBe("swap");
+  expect((await quoteSwap(input, { pools: betterPools })).terms.kind).toBe("swap");
   const forced = { ...input, forceSolverExecution: true };
-  expect((await quoteSwap(forced, { pools: better })).terms.kind).toBe("bridge");
-  const through = await quoteSwap({ ...sameChain, ...locked, forceSolverExecution: true });
-  expect(through.terms).toMatchObject({ kind: "bridge", input: { currency: lockedOn(ORIGIN) } });
+  expect((await quoteSwap(forced, { pools: betterPools })).terms.kind).toBe("bridge");
+  const throughSolver = await quoteSwap({ ...sameChain, ...locked, forceSolverExecution: true });
+  expect(throughSolver.terms).toMatchObject({ kind: "bridge", input: { currency: lockedOn(ORIGIN) } });
 });
 
 test("buys a currency in the fill when the solver's balance of it is too low", async () => {
-  const short = quoteWorld({ pools: market() });
-  const [first, second] = short.chains.all;
+  const lowInventory = quoteWorld({ pools: market() });
+  const [first, second] = lowInventory.chains.evmChains;
   const pulse = {
     ...second!.pulse,
     solverBalance: (currency: Address) => ({
@@ -420,11 +420,11 @@ test("buys a currency in the fill when the solver's balance of it is too low", a
     }),
   };
   const chains = {
-    ...short.chains,
+    ...lowInventory.chains,
     get: (chainId: number) => (chainId === DESTINATION ? { ...second!, pulse } : first),
   };
-  await createQuote({ ...short, chains }, aQuoteInput());
-  expect(short.stored[0]!.destination).toMatchObject({
+  await createQuote({ ...lowInventory, chains }, aQuoteInput());
+  expect(lowInventory.stored[0]!.destination).toMatchObject({
     currency: NATIVE_CURRENCY,
     paidFrom: wethOn(DESTINATION),
   });
@@ -550,7 +550,7 @@ test("asks aggregators in addition to pools only when the client requests it", a
   const liquidity = {
     ...services.liquidity,
     exactIn: (...args: Parameters<(typeof services.liquidity)["exactIn"]>) => {
-      flags.push(args[0].external);
+      flags.push(args[0].shouldQueryExternal);
       return services.liquidity.exactIn(...args);
     },
   };

@@ -30,7 +30,7 @@ export function routedFacts(
       ...swapAndPay(routedSwap, {
         recipient: terms.recipient,
         requestId: terms.requestId,
-        exactOutput: tradeType === "EXACT_OUTPUT",
+        isExactOutput: tradeType === "EXACT_OUTPUT",
       }),
       gasUnits: routedSwapGas(policy.gas, originCurrency, swap),
       approvalProxy,

@@ -17,7 +17,7 @@ import { requestEvents, requests } from "../../requests/requests.tables.ts";
 import type { ArchiveStore, BegunArchive, Range } from "./archive.port.ts";
 import { archiveRequests, archives } from "./archive.tables.ts";
 import { isEnded, isIn, readRows } from "./archive-rows.postgres.ts";
-import { isOfMonth, judged } from "./archived-requests.postgres.ts";
+import { isOfMonth, judgedParts } from "./archived-requests.postgres.ts";
 
 /**
  * Settings of the archive's connections. JIT compilation and parallel workers would take longer than they
@@ -122,7 +122,7 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
       const [row] = await runSql(
         sql,
         { requests: Number, open: Number, events: Number },
-        text`with ${judged(month, untouchedSinceMs)}
+        text`with ${judgedParts(month, untouchedSinceMs)}
           select count(*) filter (where is_over and ${requestHistory.requestId} is not null) as requests, count(*) filter (where not is_over) as open,
             (select count(*) from ${requestEvents} join judged ended on ended.request_id = ${requestEvents.requestId} and ended.is_over
               where ${isOfMonth(text`${requestEvents.atMs}`, month)}) as events
@@ -136,7 +136,7 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
         const [row] = await runSql(
           sql,
           { count: Number },
-          text`with ${judged(month, untouchedSinceMs)},
+          text`with ${judgedParts(month, untouchedSinceMs)},
             chosen as (insert into ${archiveRequests} (${namesOf(archiveRequests.requestId, archiveRequests.hasEvents)})
               select request_id, has_events from judged where is_over order by ${windowOf(month)}, request_id returning 1),
             begun as (insert into ${archives} (${namesOf(archives.month, archives.part, archives.state, archives.paymentsBeforeMs, archives.startedAtMs)})

@@ -25,7 +25,7 @@ export class SharedRanges {
     }
   }
 
-  /** No part is taken any more. */
+  /** Lets `takeParts` end: no further part is taken. */
   stop(): void {
     this.#next = this.#through;
   }

@@ -12,7 +12,7 @@ export async function startHistory(
 ): Promise<RequestHistory> {
   const history = postgresRequestHistory(sql, searches.sql);
   await history.storeNames(
-    [...chains.all, ...chains.nonEvmChains].flatMap(({ chain }) => currencyNamesOf(chain)),
+    [...chains.evmChains, ...chains.nonEvmChains].flatMap(({ chain }) => currencyNamesOf(chain)),
   );
   return history;
 }

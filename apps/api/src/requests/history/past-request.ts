@@ -22,8 +22,8 @@ export function pastRequest(
   const quoted = quotedSides(services, story);
   return {
     terms,
-    solverChainId: services.chains.all.find(({ chain }) => chain.name === terms.order.solverChainId)?.chain
-      .id,
+    solverChainId: services.chains.evmChains.find(({ chain }) => chain.name === terms.order.solverChainId)
+      ?.chain.id,
     status: publicStatus(state, story.addressFunds),
     sender: deposit?.sender ?? terms.user,
     depositAddress: terms.depositAddress?.address ?? listed?.depositAddress,

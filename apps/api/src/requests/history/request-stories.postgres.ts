@@ -128,7 +128,7 @@ const readAttempts = defineQuery("story_attempts", (db, p: Params<{ slotIds: rea
     .orderBy(asc(attempts.slotId), asc(attempts.n)),
 );
 // One statement, so one snapshot: the archive removes the events of a month at once, and marks its requests
-// afterwards. Read apart, a request could have neither its events nor the mark.
+// afterwards. In two statements, a request could have neither its events nor the mark.
 const readEvents = defineSql(
   "story_events",
   {

@@ -99,7 +99,7 @@ function sponsorshipEntries({ sponsorship: { execution, hold, fastFill } }: Requ
   ];
 }
 
-function depositEntries({ deposits: storedDeposits, send, terms }: RequestStory): TraceEntry[] {
+function depositEntries({ deposits, send, terms }: RequestStory): TraceEntry[] {
   const reportedPayment =
     send === undefined
       ? []
@@ -112,7 +112,7 @@ function depositEntries({ deposits: storedDeposits, send, terms }: RequestStory)
         ];
   return [
     ...reportedPayment,
-    ...storedDeposits.map(({ id, seenAtMs, ...facts }) =>
+    ...deposits.map(({ id, seenAtMs, ...facts }) =>
       entry(seenAtMs, "deposit", {
         depositId: id,
         chainId: facts.chainId,
@@ -199,8 +199,8 @@ function paymentEntries(slot: HistorySlot): TraceEntry[] {
   ];
 }
 
-function settlementEntries({ settlements: stored }: RequestStory): TraceEntry[] {
-  return stored.flatMap((settlement) => [
+function settlementEntries({ settlements }: RequestStory): TraceEntry[] {
+  return settlements.flatMap((settlement) => [
     entry(settlement.createdAtMs, "settlement-due", {}),
     ...settlement.executions.flatMap((execution) => [
       entry(execution.createdAtMs, "attested", {

@@ -1,6 +1,6 @@
 import { requestsAnswerV2, requestsQuery } from "@causeway/wire";
 import { listRequests } from "./list-requests.ts";
-import { deprecated } from "../../http/deprecated.route.ts";
+import { deprecatedRoute } from "../../http/deprecated.route.ts";
 import { pastRequestV2Json } from "./past-request-json.ts";
 import { pageFields, searcherOf, visibilityOf, type HistoryRouteNeeds } from "./requests-v3.route.ts";
 import { questionOf } from "./requests-question.route.ts";
@@ -13,7 +13,7 @@ const SUCCESSOR = "/requests/v3";
  * named.
  */
 export function requestsV2Routes(app: TypedServer, { call, addressFormat }: HistoryRouteNeeds): void {
-  const { onRequest, deprecation } = deprecated(SUCCESSOR);
+  const { onRequest, deprecation } = deprecatedRoute(SUCCESSOR);
   for (const [url, operationId] of [
     ["/requests/v2", "listRequestsV2"],
     ["/requests", "listRequestsV1"],

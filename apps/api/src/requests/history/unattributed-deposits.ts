@@ -17,7 +17,7 @@ export type UnattributedServices = Pick<Services, "chains"> & {
 export async function unattributedDeposits(
   { chains, reads, enginePolicy }: UnattributedServices,
   txHashes: readonly TxHash[],
-  chainIds = [...chains.all, ...chains.nonEvmChains].map(({ chain }) => chain.id),
+  chainIds = [...chains.evmChains, ...chains.nonEvmChains].map(({ chain }) => chain.id),
 ): Promise<readonly UnattributedDeposit[]> {
   const deposits = txHashes.length === 0 ? [] : await reads.depositsWithoutRequest(chainIds, txHashes);
   const format = addressFormatOf(chains);

@@ -6,7 +6,7 @@ import { request, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { aQuoteInput, quoteWorld } from "../../../../../test/fakes/quote-world.ts";
-import { typed } from "../../http/typed.route.ts";
+import { withTypes } from "../../http/typed.route.ts";
 import { createQuote } from "../../quotes/create-quote.ts";
 import { keyOrderSigner } from "./key-order-signer.ts";
 import { orderSignerClient } from "./order-signer-client.adapter.ts";
@@ -27,7 +27,7 @@ async function signerProcess(signer: Signer = solver) {
   const services = { log: createLogger({ name: "test", level: "silent" }), metrics: createMetrics("test") };
   const description = { title: "", version: "1", description: "", tags: [] };
   const server = await createHttpServer(services, description, { interactiveDocumentation: false });
-  signRoutes(typed(server), { orderSigner: keyOrderSigner(signer), solver: solver.address, token });
+  signRoutes(withTypes(server), { orderSigner: keyOrderSigner(signer), solver: solver.address, token });
   return server;
 }
 

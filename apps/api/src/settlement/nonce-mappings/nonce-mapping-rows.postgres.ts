@@ -218,9 +218,9 @@ export function nonceMappingStore(sql: Sql): NonceMappingStore {
       const [row] = await find(sql, { chainId, wallet, nonce });
       return row && recordOf(row);
     },
-    toSign: async (nowMs, limit) => (await toSign(sql, { nowMs, limit })).map(recordOf),
-    toSubmit: async (nowMs, limit) => (await readToSubmit(sql, { nowMs, limit })).map(signedOf),
-    async submitted(limit) {
+    findUnsigned: async (nowMs, limit) => (await toSign(sql, { nowMs, limit })).map(recordOf),
+    findUnsubmitted: async (nowMs, limit) => (await readToSubmit(sql, { nowMs, limit })).map(signedOf),
+    async findSubmitted(limit) {
       const rows = await readSubmitted(sql, { limit });
       return rows.map((row) => ({
         record: signedOf(row),
@@ -258,7 +258,7 @@ export function nonceMappingWrites(sql: Sql): NonceMappingWrites {
         throw new Error("invariant violated: nonce mapping was neither inserted nor found");
       return row.mappedId === id && row.depositor === depositor ? "same" : "taken";
     },
-    async markSigned(key, hubSignature, atMs) {
+    async storeSignature(key, hubSignature, atMs) {
       await writeSigned(sql, { key, hubSignature, atMs });
     },
     async postpone(key, reason, nextTryMs, atMs) {

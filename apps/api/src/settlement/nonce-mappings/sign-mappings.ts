@@ -12,7 +12,7 @@ import { settleMapping } from "./settle-mapping.ts";
 export async function signMappings(services: MappingServices, signal: AbortSignal): Promise<void> {
   const { nonceMappingStore, clock, settlementPolicy: policy, uow } = services;
   while (!signal.aborted) {
-    const dueMappings = await nonceMappingStore.toSign(clock.nowMs(), policy.concurrency);
+    const dueMappings = await nonceMappingStore.findUnsigned(clock.nowMs(), policy.concurrency);
     if (dueMappings.length === 0) return;
     await Promise.all(
       dueMappings.map((record) =>
@@ -52,7 +52,7 @@ async function sign(
     const finding = await askForEntry(oracle, mappings, signers, name, record, signal);
     switch (finding.kind) {
       case "attested":
-        await uow.run((tx) => tx.nonceMappings.markSigned(record.key, finding.value, clock.nowMs()));
+        await uow.run((tx) => tx.nonceMappings.storeSignature(record.key, finding.value, clock.nowMs()));
         return;
       case "later":
         wait ??= finding;

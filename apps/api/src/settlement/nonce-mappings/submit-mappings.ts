@@ -22,7 +22,7 @@ export async function submitMappings(services: MappingServices): Promise<void> {
 
 async function concludeSubmitted(services: MappingServices): Promise<void> {
   const { nonceMappingStore, hub, clock, uow, events, chainName, settlementPolicy: policy } = services;
-  const submitted = await nonceMappingStore.submitted(AT_ONCE);
+  const submitted = await nonceMappingStore.findSubmitted(AT_ONCE);
   const ended = submitted.filter(({ slot }) => slot.state === "final" || slot.state === "dead");
   const senders = new Set(ended.map(({ slot }) => slot.sender));
   // The node that showed the end may have been ahead of the one that shows the entries.
@@ -53,7 +53,7 @@ async function concludeSubmitted(services: MappingServices): Promise<void> {
 async function submitNext(services: MappingServices): Promise<void> {
   const { nonceMappingStore, clock, uow, hub, mappings, chainName, settlementPolicy: policy } = services;
   const waiting: { readonly record: SignedNonceMapping; readonly name: string }[] = [];
-  for (const record of await nonceMappingStore.toSubmit(clock.nowMs(), policy.batchSize)) {
+  for (const record of await nonceMappingStore.findUnsubmitted(clock.nowMs(), policy.batchSize)) {
     const name = chainName(record.chainId);
     if (name === undefined) {
       // Check it again later, so that it does not crowd out others in every round.

@@ -54,7 +54,7 @@ export function connectPayouts(
         depositoryAllocator: depositoryAllocator.toLowerCase() as Address,
       };
     },
-    recorded: (address, at) => onHub(() => hub.recordedWithdrawal(address, at)),
+    recordedWithdrawal: (address, blockTag) => onHub(() => hub.recordedWithdrawal(address, blockTag)),
     async record(address, withdrawalId, { receiver, ...request }, oracleSignature) {
       const data = encodeFunctionData({
         abi: allocatorAbi,
@@ -79,7 +79,7 @@ export function connectPayouts(
         message: { ...request },
       });
     },
-    executed: (withdrawalId) =>
+    isExecuted: (withdrawalId) =>
       onChain(() =>
         client.readContract({
           abi: depositoryAbi,

@@ -29,12 +29,13 @@ export function withNodeErrors(hub: HubChain): HubChain {
       final: (account) => orUnavailable(name, () => lane.final(account)),
       nativeBalance: (account) => orUnavailable(name, () => lane.nativeBalance(account)),
     },
-    executed: (keys, at) => orUnavailable(name, () => hub.executed(keys, at)),
+    executed: (keys, blockTag) => orUnavailable(name, () => hub.executed(keys, blockTag)),
     final: (keys, accounts) => orUnavailable(name, () => hub.final(keys, accounts)),
     refusal: (execution, sender) => orUnavailable(name, () => hub.refusal(execution, sender)),
     signers: () => orUnavailable(name, () => hub.signers()),
-    balance: (owner, tokenId, at) => orUnavailable(name, () => hub.balance(owner, tokenId, at)),
-    recordedWithdrawal: (address, at) => orUnavailable(name, () => hub.recordedWithdrawal(address, at)),
+    balance: (owner, tokenId, blockTag) => orUnavailable(name, () => hub.balance(owner, tokenId, blockTag)),
+    recordedWithdrawal: (address, blockTag) =>
+      orUnavailable(name, () => hub.recordedWithdrawal(address, blockTag)),
   };
 }
 

@@ -7,7 +7,7 @@ type NamedCurrency = Pick<WithdrawalOrder, "chainName" | "currency">;
 
 /** The options of `operator withdraw` that repeat an order. */
 export function optionsOf(
-  chains: Pick<KnownChains, "all">,
+  chains: Pick<KnownChains, "evmChains">,
   { chainName, currency, amount, recipient }: Omit<WithdrawalOrder, "nonce" | "depository">,
 ): string {
   const configured = currencyOf(chains, { chainName, currency });
@@ -17,7 +17,7 @@ export function optionsOf(
 
 /** For example `1.5 USDC`. */
 export function readableAmount(
-  chains: Pick<KnownChains, "all">,
+  chains: Pick<KnownChains, "evmChains">,
   order: NamedCurrency,
   amount: bigint,
 ): string {
@@ -31,9 +31,9 @@ const inBaseUnits = (amount: bigint): string => `(${amount} base units)`;
 
 /** Undefined: the currency is no longer configured. */
 function currencyOf(
-  { all }: Pick<KnownChains, "all">,
+  { evmChains }: Pick<KnownChains, "evmChains">,
   { chainName, currency }: NamedCurrency,
 ): Currency | undefined {
-  const chain = all.find((entry) => entry.chain.name === chainName)?.chain;
+  const chain = evmChains.find((entry) => entry.chain.name === chainName)?.chain;
   return chain && [chain.native, ...chain.tokens].find(({ address }) => address === currency);
 }

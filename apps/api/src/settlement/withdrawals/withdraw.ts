@@ -259,7 +259,7 @@ async function recordPayload(
 ): Promise<Waiting | undefined> {
   const { payouts, hub } = services;
   const id = evmCallRequestId(request);
-  const recordedId = await payouts.recorded(withdrawal.address, "latest");
+  const recordedId = await payouts.recordedWithdrawal(withdrawal.address, "latest");
   if (recordedId !== undefined && recordedId !== id)
     throw new WithdrawalRefused(
       `the hub already recorded another payload (${recordedId}), so no second one is signed`,
@@ -271,14 +271,14 @@ async function recordPayload(
     if (attestation.kind === "waits") return attestation;
     const txHash = await unlessAlreadyDone(
       () => payouts.record(withdrawal.address, id, submitRequest, attestation.value),
-      async () => (await payouts.recorded(withdrawal.address, "latest")) === id,
+      async () => (await payouts.recordedWithdrawal(withdrawal.address, "latest")) === id,
     );
     withdrawal.report("recorded on the hub", { withdrawalId: id, txHash });
   }
   const isFinal = await until(
     services,
     withdrawal.signal,
-    async () => (await payouts.recorded(withdrawal.address, "final")) === id,
+    async () => (await payouts.recordedWithdrawal(withdrawal.address, "final")) === id,
   );
   return isFinal ? undefined : { kind: "waits", reason: `the record is not final on ${hub.hub.name}` };
 }
@@ -314,7 +314,7 @@ async function payOut(
   request: EvmCallRequest,
 ): Promise<void> {
   const id = evmCallRequestId(request);
-  if (await payouts.executed(id)) return;
+  if (await payouts.isExecuted(id)) return;
   // The contract refuses from the next second on; a transaction sent now would be too late.
   if ((await payouts.chainTime()) >= request.expiration) {
     withdrawal.report("expired before it was executed", { withdrawalId: id });
@@ -323,7 +323,7 @@ async function payOut(
   const signature = await payouts.sign(request);
   const txHash = await unlessAlreadyDone(
     () => payouts.execute(request, signature),
-    () => payouts.executed(id),
+    () => payouts.isExecuted(id),
   );
   withdrawal.report("executed by the depository", { withdrawalId: id, txHash });
 }
@@ -496,7 +496,7 @@ function orderToWire({ hub, signer, solverChainName }: WithdrawalServices, order
 
 /** The hub uses an EVM chain's own id. */
 function hubChainIdOf({ chains }: WithdrawalServices, name: string): number {
-  const entry = chains.all.find(({ chain }) => chain.name === name);
+  const entry = chains.evmChains.find(({ chain }) => chain.name === name);
   if (entry === undefined) throw new WithdrawalRefused(`chain ${name} is not configured or not enabled`);
   return entry.chain.id;
 }

@@ -55,7 +55,7 @@ export interface Payouts {
   /**
    * The payload that the hub's Allocator recorded for the address, at the newest or the newest final block.
    */
-  recorded(address: Address, at: "latest" | "final"): Promise<Hex32 | undefined>;
+  recordedWithdrawal(address: Address, blockTag: "latest" | "final"): Promise<Hex32 | undefined>;
   /** Records the payload on the hub and waits until that is mined. @throws PayoutReverted */
   record(
     address: Address,
@@ -66,7 +66,7 @@ export interface Payouts {
   /** The allocator's signature of a payload for its depository. */
   sign(request: EvmCallRequest): Promise<Hex>;
   /** Whether the depository has executed the payload, at the newest block. */
-  executed(withdrawalId: Hex32): Promise<boolean>;
+  isExecuted(withdrawalId: Hex32): Promise<boolean>;
   /** Unix seconds of the chain's newest block. */
   chainTime(): Promise<bigint>;
   /** Has the depository execute the payload and waits until that is mined. @throws PayoutReverted */

@@ -22,7 +22,7 @@ function createReader(answer: unknown, then = answer) {
     },
     multicall3,
   );
-  return { reader, asked: requests };
+  return { reader, requests };
 }
 
 const aggregated = (...results: readonly Hex[]): Hex =>
@@ -46,7 +46,7 @@ function aLog(change: object = {}): object {
 }
 
 test("reads at the block with the given hash, and keeps signs", async () => {
-  const { reader, asked } = createReader(
+  const { reader, requests } = createReader(
     aggregated(
       `0x${word(1n << 96n)}${word(-5n)}${"00".repeat(160)}`,
       `0x${word(77n)}`,
@@ -64,7 +64,7 @@ test("reads at the block with the given hash, and keeps signs", async () => {
     { kind: "uniswap-v3", sqrtPrice: 1n << 96n, tick: -5, liquidity: 77n },
     { kind: "uniswap-v2", reserve0: 3n, reserve1: 4n },
   ]);
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     ["eth_call", { to: multicall3, data: expect.any(String) }, { blockHash: hash("b1") }],
   ]);
 });

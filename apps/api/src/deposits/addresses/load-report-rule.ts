@@ -5,8 +5,8 @@ import type { DepositAddress } from "./deposit-addresses.port.ts";
 import type { AddressServices } from "./address-services.ts";
 import { returnFacts } from "./return-facts.ts";
 
-/** Decides whether the status of a request reports funds at its address. */
-export async function reportsFunds(
+/** Loads the rule that decides whether the status of a request reports funds at its deposit address. */
+export async function loadReportRule(
   services: AddressServices,
   connected: RequestEnd,
   depositAddress: DepositAddress | undefined,
