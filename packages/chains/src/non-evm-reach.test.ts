@@ -2,9 +2,9 @@ import { RpcFault } from "@causeway/families";
 import { expect, test } from "vitest";
 import { createEndpointOrder } from "./nodes/endpoint-order.ts";
 import type { NonEvmHead, OpenConnection } from "./non-evm-connection.ts";
-import { connectedTogether } from "./non-evm-endpoints.ts";
+import { combineConnections } from "./non-evm-endpoints.ts";
 
-const down = new RpcFault({ kind: "network", method: "call", reason: "refused" });
+const networkFault = new RpcFault({ kind: "network", method: "call", reason: "refused" });
 
 /** The newest block of an endpoint, and the block up to which it reads. */
 interface Behavior {
@@ -19,7 +19,7 @@ function chainOf(behaviors: readonly Behavior[], now = () => performance.now()) 
   const connections = behaviors.map((behavior) => {
     const answer = async <T>(value: T): Promise<T> => {
       await Promise.resolve();
-      if (behavior.isDown === true) throw down;
+      if (behavior.isDown === true) throw networkFault;
       return value;
     };
     return {
@@ -42,27 +42,27 @@ function chainOf(behaviors: readonly Behavior[], now = () => performance.now()) 
     } as unknown as OpenConnection;
   });
   const order = createEndpointOrder(
-    behaviors.map((_, at) => `node${at}`),
+    behaviors.map((_, index) => `node${index}`),
     now,
   );
-  return connectedTogether(connections as unknown as [OpenConnection], order, {
+  return combineConnections(connections as unknown as [OpenConnection], order, {
     quorum: Math.floor(behaviors.length / 2) + 1,
     onDisagreement: () => {},
     now,
   });
 }
 
-const at = (head: bigint): Behavior => ({ head });
+const endpointAt = (head: bigint): Behavior => ({ head });
 const clock = (seconds: bigint): Behavior => ({ head: undefined, clock: seconds });
 const liar: Behavior = { head: 9_000_000n };
 
 test.each<[string, readonly Behavior[], string]>([
-  ["the lead is as far as the others", [at(1_000n), at(1_000n), at(1_000n)], "1000"],
-  ["the lead is a little ahead", [at(1_150n), at(1_000n), at(990n)], "1150"],
-  ["the lead announces and reads too much", [liar, at(1_000n), at(1_001n)], "1000"],
+  ["the lead is as far as the others", [endpointAt(1_000n), endpointAt(1_000n), endpointAt(1_000n)], "1000"],
+  ["the lead is a little ahead", [endpointAt(1_150n), endpointAt(1_000n), endpointAt(990n)], "1150"],
+  ["the lead announces and reads too much", [liar, endpointAt(1_000n), endpointAt(1_001n)], "1000"],
   [
     "the lead reads more than it announces",
-    [{ head: 1_000n, readsTo: 1_151n }, at(1_000n), at(1_000n)],
+    [{ head: 1_000n, readsTo: 1_151n }, endpointAt(1_000n), endpointAt(1_000n)],
     "1000",
   ],
   ["all clocks agree", [clock(5_000n), clock(5_000n), clock(5_001n)], "5000"],
@@ -85,14 +85,14 @@ test("the cursor stays while too few endpoints show the newest block", async () 
     { head: 2_000n, isDown: true },
     { head: 2_000n, isDown: true },
   ];
-  const chain = chainOf([at(2_000n), ...others]);
+  const chain = chainOf([endpointAt(2_000n), ...others]);
   expect(await chain.arrivals("5")).toMatchObject({
     cursor: "5",
     deposits: [],
     fault: { kind: "inconsistent" },
   });
   await expect(chain.arrivals(undefined)).rejects.toMatchObject({ kind: "inconsistent" });
-  for (const other of others) other.isDown = false;
+  for (const otherEndpoint of others) otherEndpoint.isDown = false;
   expect(await chain.arrivals("5")).toMatchObject({ cursor: "2000" });
   await chain.close();
 });

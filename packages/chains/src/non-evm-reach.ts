@@ -1,5 +1,5 @@
 import type { BlockRef } from "@causeway/families/evm";
-import { reachedBy } from "./nodes/ask-all.ts";
+import { reachedBy } from "./nodes/query-all.ts";
 import type { EndpointOrder } from "./nodes/endpoint-order.ts";
 import type { NonEvmConnection } from "./non-evm-connection.ts";
 
@@ -30,33 +30,33 @@ export function createReach(
   order: Pick<EndpointOrder, "headOf" | "clockOf" | "noteHead" | "noteFault">,
   quorum: number,
 ): Reach {
-  const places = [...connections.keys()];
+  const indexes = [...connections.keys()];
   const hasHeads = connections.some(({ head }) => head !== undefined);
 
   const isReached = ({ number, timestamp }: UpTo, maxAhead = 0n, maxClockAheadMs = 0n): boolean => {
     if (!hasHeads) return true;
     const reached = reachedBy(
       quorum,
-      places.flatMap((place) => order.headOf(place) ?? []),
+      indexes.flatMap((index) => order.headOf(index) ?? []),
     );
     if (reached !== undefined) return number <= reached + maxAhead;
     const clock = reachedBy(
       quorum,
-      places.flatMap((place) => order.clockOf(place) ?? []),
+      indexes.flatMap((index) => order.clockOf(index) ?? []),
     );
     return clock !== undefined && timestamp * 1_000n <= clock + maxClockAheadMs;
   };
   const isNear = (upTo: UpTo): boolean => isReached(upTo, MAX_AHEAD, MAX_CLOCK_AHEAD_MS);
 
   /** @returns whether the endpoint answered */
-  const readHead = async (place: number): Promise<boolean> => {
+  const readHead = async (index: number): Promise<boolean> => {
     try {
-      const head = await connections[place]?.head?.();
+      const head = await connections[index]?.head?.();
       if (head === undefined) return false;
-      order.noteHead(place, head);
+      order.noteHead(index, head);
       return true;
     } catch (fault) {
-      order.noteFault(place, fault);
+      order.noteFault(index, fault);
       return false;
     }
   };
@@ -65,7 +65,7 @@ export function createReach(
     isPlausible: async (upTo) => {
       if (isNear(upTo)) return true;
       // Their known heads are some seconds old.
-      const answered = (await Promise.all(places.map(readHead))).filter(Boolean);
+      const answered = (await Promise.all(indexes.map(readHead))).filter(Boolean);
       return answered.length < quorum ? undefined : isNear(upTo);
     },
   };

@@ -538,7 +538,7 @@ test("keeps a hub transaction's call, its bytes and the oracles' signatures unti
   } as const;
   const slot = await uow.run(async (tx) => {
     const added = await aSlot(tx, { ...plan, call: { ...plan.call, data: "0xca11" } });
-    await tx.settlement.carry(executionId, added.id);
+    await tx.settlement.markSubmitted(executionId, added.id);
     await tx.lanes.addAttempts([{ slotId: added.id, attempt }]);
     return added;
   });

@@ -245,7 +245,7 @@ test("deposits are committed once while another one waits for so long that it is
     happened: (name) => void (commits += name === "chain_scanned" ? 1 : 0),
   };
   const lead = () =>
-    Promise.resolve({ lost: new AbortController().signal, worked: () => {}, release: async () => {} });
+    Promise.resolve({ lost: new AbortController().signal, reportWork: () => {}, release: async () => {} });
   const watcher = watchNonEvm({ ...world.services, events }, held, lead);
   try {
     await vi.waitFor(() => expect(readings).toBeGreaterThan(2), { timeout: 15_000 });
@@ -300,7 +300,7 @@ test.each<[string, (next: string, from: string | undefined) => string]>([
   const lead = () =>
     Promise.resolve({
       lost: new AbortController().signal,
-      worked: () => void readings++,
+      reportWork: () => void readings++,
       release: async () => {},
     });
   const watcher = watchNonEvm({ ...world.services, uow }, end, lead);
@@ -1134,7 +1134,7 @@ test("does not pay a deposit of an archived request again when it is reported or
     const client = await world.pool.connect();
     const services = {
       store: archiveStore(client),
-      others: [],
+      otherConnections: [],
       files: archiveFiles(folder),
       nowMs: () => nowMs,
     };

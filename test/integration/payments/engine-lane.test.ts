@@ -838,7 +838,13 @@ test("a fill that a reorg moved into another block stays paid once and becomes f
 /** The services of a process that read the lane before other processes changed it. */
 async function readBefore(): Promise<WorkerServices> {
   const stale = await world.services.reads.unsettledSlots(world.destination.chain.id, world.solver.address);
-  return { ...world.services, reads: { ...world.services.reads, unsettledSlots: async () => stale } };
+  const reads = {
+    ...world.services.reads,
+    unsettledSlots: async () => stale,
+    unsettledSlotsOn: async () => stale,
+    openSlots: async () => stale.filter(({ state }) => state === "open"),
+  };
+  return { ...world.services, reads };
 }
 
 const eventsOf = ({ requestId }: Agreed) =>

@@ -2,8 +2,8 @@ import type { MaybePromise } from "@causeway/domain";
 
 /** Stops a decision that reads a fact that has not been fetched yet. */
 class MissingFact extends Error {
-  constructor(key: string) {
-    super(`invariant violated: ${key} was read outside of a decision`);
+  constructor() {
+    super("invariant violated: a missing fact was read outside of a decision");
     this.name = "MissingFact";
   }
 }
@@ -18,8 +18,8 @@ type Fact =
  * fact keeps its value throughout the quote.
  */
 export interface Facts {
-  /** Calls `ask` at most once for each key. @throws what `ask` throws or rejects with */
-  read<T>(key: string, ask: () => MaybePromise<T>): T;
+  /** Calls `fetch` at most once for each key. @throws what `fetch` throws or rejects with */
+  read<T>(key: string, fetch: () => MaybePromise<T>): T;
   /** Starts all reads before any of them stops the decision: missing facts are fetched at the same time. */
   together(...reads: readonly (() => unknown)[]): void;
   /** Runs the decision until all facts that it reads are known. */
@@ -27,25 +27,27 @@ export interface Facts {
 }
 
 export function createFacts(): Facts {
+  // One for all reads, because creating an error collects its stack.
+  const missing = new MissingFact();
   const facts = new Map<string, Fact>();
   const pending = new Map<string, Promise<void>>();
-  const keep = (key: string, fact: Fact): void => {
+  const settle = (key: string, fact: Fact): void => {
     facts.set(key, fact);
     pending.delete(key);
   };
-  const ask = (key: string, question: () => MaybePromise<unknown>): Fact => {
+  const fetchFact = (key: string, fetch: () => MaybePromise<unknown>): Fact => {
     let fact: Fact;
     try {
-      const value = question();
+      const value = fetch();
       if (value instanceof Promise) {
         pending.set(
           key,
           value.then(
-            (known: unknown) => keep(key, { kind: "known", value: known }),
-            (error: unknown) => keep(key, { kind: "failed", error }),
+            (result: unknown) => settle(key, { kind: "known", value: result }),
+            (error: unknown) => settle(key, { kind: "failed", error }),
           ),
         );
-        throw new MissingFact(key);
+        throw missing;
       }
       fact = { kind: "known", value };
     } catch (error) {
@@ -56,9 +58,9 @@ export function createFacts(): Facts {
     return fact;
   };
   return {
-    read<T>(key: string, question: () => MaybePromise<T>): T {
-      if (pending.has(key)) throw new MissingFact(key);
-      const fact = facts.get(key) ?? ask(key, question);
+    read<T>(key: string, fetch: () => MaybePromise<T>): T {
+      if (pending.has(key)) throw missing;
+      const fact = facts.get(key) ?? fetchFact(key, fetch);
       if (fact.kind === "failed") throw fact.error;
       return fact.value as T;
     },

@@ -6,6 +6,7 @@ import { amountText } from "../http/refusals.ts";
 const MIN_SWAP_USD = 50_000_000_000_000_000n;
 
 /**
+ * Refuses a swap on one chain that is worth less than the minimum.
  * @param inputUsd USD with 18 decimals
  * @param input the input currency, if it has a price: the error then names the minimum amount
  * @throws ServiceError AMOUNT_TOO_LOW for a swap on one chain below the minimum

@@ -69,7 +69,7 @@ export function refuseBeyondLimits(
   if (availableOf(reservations, destination, native) < cost)
     throw new ServiceError(
       "INSUFFICIENT_LIQUIDITY",
-      `Insufficient liquidity: the solver lacks ${native.symbol} for ${to.costOfFill} on ${destination.chain.displayName}`,
+      `Insufficient liquidity: the solver lacks ${native.symbol} for ${to.fillCostPhrase} on ${destination.chain.displayName}`,
       { field: "destinationChainId" },
     );
 }

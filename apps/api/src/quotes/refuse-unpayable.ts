@@ -73,12 +73,12 @@ async function askRefusal(
     what,
   }: { readonly chain: RequestEnd["chain"]; readonly field: string; readonly what: string },
   { currency, amount }: { readonly currency: Currency; readonly amount: bigint },
-  ask: (payment: { readonly currency: Hex; readonly amount: bigint }) => Promise<string | undefined>,
+  askChain: (payment: { readonly currency: Hex; readonly amount: bigint }) => Promise<string | undefined>,
 ): Promise<{ readonly reason: string; readonly isAboutAmount: boolean } | undefined> {
   const refusalOf = async (paid: bigint): Promise<string | undefined> => {
     try {
       const payment = { currency: currency.address, amount: paid };
-      return await withinNodeLimit(chain, field, () => ask(payment));
+      return await withinNodeLimit(chain, field, () => askChain(payment));
     } catch (cause) {
       if (cause instanceof ServiceError) throw cause;
       throw new ServiceError(
@@ -94,6 +94,6 @@ async function askRefusal(
   const reason = await refusalOf(amount);
   if (reason === undefined) return undefined;
   // If a payment of a thousand whole units is refused too, the reason is not the amount.
-  const larger = await refusalOf(amount + 1_000n * pow10(currency.decimals));
-  return { reason, isAboutAmount: larger === undefined };
+  const refusalOfLarger = await refusalOf(amount + 1_000n * pow10(currency.decimals));
+  return { reason, isAboutAmount: refusalOfLarger === undefined };
 }

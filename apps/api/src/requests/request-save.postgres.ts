@@ -9,23 +9,25 @@ import {
   namesOf,
   recordset,
   rowsJson,
-  untilWritten,
+  awaitWrite,
   defineSqlWrite,
-  type GivenRow,
+  type InputRow,
   type Params,
 } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { sentTogether } from "../db/sent-together.ts";
+import { awaitTogether } from "../db/await-together.ts";
 import { apiKeys } from "../callers/callers.tables.ts";
 import { executions } from "../payments/executions.tables.ts";
 import { webhookDeliveries, webhookEndpoints } from "../push/webhooks.tables.ts";
 import {
   listRemembered,
   listRequests,
-  newlyListed,
+  IS_LISTED,
+  toNewlyListed,
   type NewlyListed,
   selectUnlisted,
   UNLISTED,
+  updateHistory,
   updateListed,
   updateTransactions,
 } from "./history/history-writes.postgres.ts";
@@ -126,35 +128,35 @@ export function deliveriesOfEvent(atMs: SQL): SQL {
     where ${webhookEndpoints.deletedAtMs} is null and ${apiKeys.revokedAtMs} is null and not e.only_final returning ${id}`;
 }
 
-interface Saved extends Record<string, unknown> {
+interface SaveParams extends Record<string, unknown> {
   readonly requestIds: readonly RequestId[];
   readonly rows: string;
   readonly atMs: number;
 }
 
+/** Whether the history has an entry of a saved request. */
+const isListed = text`${requests}.is_listed`;
+
 /**
- * Saves states and, in the same statement, the client-visible statuses that changed. Returns the requests
- * that enter history with this change. The sequence counts under the lock of the request, so it follows the
- * order of commits.
+ * Saves states and, in the same statement, the client-visible statuses that changed. The sequence counts
+ * under the lock of the request, so it follows the order of commits.
  * @param hasHashes false: no hash is given. Each part of a statement costs time even if it changes nothing
+ * @param end what follows for the history, from `saved`
  */
-const defineSave = (name: string, hasHashes: boolean) => {
-  const hashesOr = (given: SQL, kept: SQL): SQL => (hasHashes ? given : kept);
-  return defineSql(
-    name,
-    UNLISTED,
-    (p: Params<Saved>) => text`
+const saveStatement = (p: Params<SaveParams>, hasHashes: boolean, end: SQL): SQL => {
+  const ifHashes = (withHashes: SQL, withoutHashes: SQL): SQL => (hasHashes ? withHashes : withoutHashes);
+  return text`
     with given as materialized (select * from ${recordset(p.rows, hasHashes ? SAVED : SAVED_STATE)}),
     before as materialized (
-      select given.*, ${requests.statusSeq}, ${isStateChanged}${hashesOr(text` or ${areHashesChanged}`, text``)} as status_changed,
-        ${hashesOr(text`${areHashesChanged} as hashes_changed,`, text``)} ${requests.final} <> given.final as final_changed
+      select given.*, ${requests.statusSeq}, ${IS_LISTED} as is_listed, ${isStateChanged}${ifHashes(text` or ${areHashesChanged}`, text``)} as status_changed,
+        ${ifHashes(text`${areHashesChanged} as hashes_changed,`, text``)} ${requests.final} <> given.final as final_changed
       from ${requests} join given on given.request_id = ${requests.requestId}
       -- The planner knows how few ids an array has, and uses the index however small the table was.
       where ${requests.requestId} = any(${p.requestIds}::text[])),
     saved as (
       update ${requests} set ${nameOf(requests.state)} = b.state, ${nameOf(requests.failReason)} = b.fail_reason,
         ${nameOf(requests.refundFailReason)} = b.refund_fail_reason, ${nameOf(requests.final)} = b.final,
-        ${hashesOr(
+        ${ifHashes(
           text`${nameOf(requests.inTxHashes)} = coalesce(b.in_tx_hashes, ${requests.inTxHashes}),
         ${nameOf(requests.txHashes)} = coalesce(b.tx_hashes, ${requests.txHashes}),
         ${nameOf(requests.refundTxHashes)} = coalesce(b.refund_tx_hashes, ${requests.refundTxHashes}),`,
@@ -167,7 +169,7 @@ const defineSave = (name: string, hasHashes: boolean) => {
         ${nameOf(requests.statusSeq)} = ${requests.statusSeq} + (b.status_changed or b.final_changed)::integer
       from before b
       where ${requests.requestId} = b.request_id and ${requests.requestId} = any(${p.requestIds}::text[])
-      returning ${requests}.*, b.status_seq as seq_before, b.status_changed${hashesOr(text`, b.hashes_changed`, text``)}),
+      returning ${requests}.*, b.status_seq as seq_before, b.is_listed, b.status_changed${ifHashes(text`, b.hashes_changed`, text``)}),
     event as (
       ${insertStatusEvents(text`saved as ${requests} where ${requests.statusSeq} > ${requests}.seq_before`, {
         atMs: text`${requests.updatedAtMs}`,
@@ -178,19 +180,34 @@ const defineSave = (name: string, hasHashes: boolean) => {
     announced as (
       ${storeAnnouncements(text`
       select ${text.raw(`'${STATUS_CHANNEL}'`)}, concat(request_id, ' ', seq, ' ', key_id) from event
-      union all select ${text.raw(`'${WEBHOOK_CHANNEL}'`)}, '' where exists (select from delivered)`)}),
-    ${updateListed(text`saved`)}${hashesOr(
-      text`,
-    moved as (select * from saved where hashes_changed),
-    ${updateTransactions(text`moved`)}`,
-      text``,
-    )}
-    ${selectUnlisted(text`saved`)}`,
-    { announces: true },
-  );
+      union all select ${text.raw(`'${WEBHOOK_CHANNEL}'`)}, '' where exists (select from delivered)`)})${end}`;
 };
-const saveHashes = defineSave("request_save", true);
-const saveStates = defineSave("request_save_state", false);
+const announces = { announces: true };
+const updateAndSelect = (hashes: SQL): SQL =>
+  text`, ${updateListed(text`saved`)}${hashes} ${selectUnlisted(text`saved`, isListed)}`;
+const moved = text`,
+    moved as (select * from saved where hashes_changed), ${updateTransactions(text`moved`, isListed)}`;
+// These two update the history, and return the requests that it lacks and must list.
+const saveHashes = defineSql(
+  "request_save",
+  UNLISTED,
+  (p: Params<SaveParams>) => saveStatement(p, true, updateAndSelect(moved)),
+  announces,
+);
+const saveStates = defineSql(
+  "request_save_state",
+  UNLISTED,
+  (p: Params<SaveParams>) => saveStatement(p, false, updateAndSelect(text``)),
+  announces,
+);
+// Few requests that enter the history have an entry: updating it would cost more than the rest.
+const saveEntering = defineSql(
+  "request_save_entering",
+  { requestId: requests.requestId, isListed: Boolean },
+  (p: Params<SaveParams>) =>
+    saveStatement(p, true, text` select ${requests.requestId}, ${isListed} from saved as ${requests}`),
+  announces,
+);
 /** Saves states whose change no client sees. */
 const saveInternal = defineSqlWrite(
   "request_save_internal",
@@ -206,7 +223,7 @@ const saveInternal = defineSqlWrite(
 /**
  * Saves locked requests, each at most once, and announces the changes to followers. In a transaction it waits
  * like {@link defineWrite}.
- * @param memory of this process, for requests that enter history. Absent: names are read
+ * @param memory of this process, for requests that enter history. Absent: names are read from the database
  */
 export async function saveRequests(
   sql: Sql,
@@ -215,10 +232,10 @@ export async function saveRequests(
   memory?: NameMemory,
 ): Promise<void> {
   const internal = saves.filter(isInternalOnly);
-  const seen = saves.filter((save) => !isInternalOnly(save));
-  await sentTogether([
+  const visible = saves.filter((save) => !isInternalOnly(save));
+  await awaitTogether([
     ...(internal.length > 0 ? [saveStateNames(sql, internal, atMs)] : []),
-    ...(seen.length > 0 ? [untilWritten(sql, saveAndList(sql, seen, atMs, memory))] : []),
+    ...(visible.length > 0 ? [awaitWrite(sql, saveAndList(sql, visible, atMs, memory))] : []),
   ]);
 }
 
@@ -243,36 +260,72 @@ async function saveAndList(
 ): Promise<void> {
   // Waits for each answer, because the transaction waits for this function as a whole.
   const sql: Sql = { query, db };
+  const entering = saves.filter(({ enters }) => enters !== undefined);
+  const others = saves.filter(({ enters }) => enters === undefined);
+  await awaitTogether([
+    ...(entering.length > 0 ? [saveAndEnter(sql, entering, atMs, memory)] : []),
+    ...(others.length > 0 ? [saveAndUpdate(sql, others, atMs, memory)] : []),
+  ]);
+}
+
+async function saveAndEnter(
+  sql: Sql,
+  saves: readonly RequestSave[],
+  atMs: number,
+  memory: NameMemory | undefined,
+): Promise<void> {
+  const entries = saves.flatMap(newlyListedOf);
+  const saving = saveEntering(sql, savedWithHashes(saves, atMs));
+  const listing = listRemembered(sql, entries, memory);
+  const [saved] = await awaitTogether([saving, listing ?? Promise.resolve()]);
+  // Listed before a reorg undid its deposit.
+  const known = new Set(saved.filter((row) => row.isListed).map(({ requestId }) => requestId));
+  if (listing === undefined) {
+    const missing = entries.filter(({ terms }) => !known.has(terms.requestId));
+    await listRequests(sql, missing, memory);
+  }
+  if (known.size > 0) await updateHistory(sql, { requestIds: [...known] });
+}
+
+async function saveAndUpdate(
+  sql: Sql,
+  saves: readonly RequestSave[],
+  atMs: number,
+  memory: NameMemory | undefined,
+): Promise<void> {
   const hasHashes = saves.some(
     ({ inTxHashes, txHashes, refundTxHashes }) => (inTxHashes ?? txHashes ?? refundTxHashes) !== undefined,
   );
-  const saved = (hasHashes ? saveHashes : saveStates)(sql, {
-    requestIds: saves.map(({ requestId }) => requestId),
-    rows: hasHashes
-      ? rowsJson<typeof SAVED, Hashes>(SAVED, saves.map(savedRow))
-      : rowsJson(SAVED_STATE, saves.map(savedState)),
-    atMs,
-  });
-  const entering = saves.flatMap(enteringOf);
-  const listed = listRemembered(sql, entering, memory);
-  const [unlisted] = await sentTogether([saved, listed ?? Promise.resolve()]);
-  const done = new Set(listed && entering.map(({ terms }) => terms.requestId));
-  const left = unlisted.map(newlyListed).filter(({ terms }) => !done.has(terms.requestId));
-  await listRequests(sql, left, memory);
+  const unlisted = hasHashes
+    ? await saveHashes(sql, savedWithHashes(saves, atMs))
+    : await saveStates(sql, {
+        requestIds: saves.map(({ requestId }) => requestId),
+        rows: rowsJson(SAVED_STATE, saves.map(savedState)),
+        atMs,
+      });
+  await listRequests(sql, unlisted.map(toNewlyListed), memory);
 }
 
-function enteringOf({ enters, state }: RequestSave): NewlyListed[] {
+function savedWithHashes(saves: readonly RequestSave[], atMs: number): SaveParams {
+  return {
+    requestIds: saves.map(({ requestId }) => requestId),
+    rows: rowsJson<typeof SAVED, Hashes>(SAVED, saves.map(savedRow)),
+    atMs,
+  };
+}
+
+function newlyListedOf({ enters, state }: RequestSave): NewlyListed[] {
   return enters === undefined
     ? []
     : [{ terms: enters, state: state.name, isFastFill: state.front !== "none" }];
 }
 
-function savedRow(save: RequestSave): GivenRow<typeof SAVED, Hashes> {
+function savedRow(save: RequestSave): InputRow<typeof SAVED, Hashes> {
   const { inTxHashes = null, txHashes = null, refundTxHashes = null } = save;
   return { ...savedState(save), inTxHashes, txHashes, refundTxHashes };
 }
 
-function savedState({ requestId, state }: RequestSave): GivenRow<typeof SAVED_STATE> {
+function savedState({ requestId, state }: RequestSave): InputRow<typeof SAVED_STATE> {
   const { name, failReason = null, refundFailReason = null, final, depositId, front } = state;
   return {
     requestId,

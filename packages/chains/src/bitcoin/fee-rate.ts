@@ -20,15 +20,15 @@ const CACHE_MS = 10_000;
 
 /**
  * The current fee rate in satoshis per 1000 virtual bytes, cached for some seconds: the lower one of the
- * explorer's estimate and the nodes' upper median. So no source can raise it alone, and no node of several
- * can lower it alone: a payment with a low fee waits until it is canceled. If so few sources have an estimate
- * that the highest one decides, it counts up to three times the next lower one.
+ * explorer's estimate and the nodes' upper median. No source can raise it alone, and of several nodes, none
+ * can lower it alone: a payment with a low fee would wait until it is canceled. If so few sources have an
+ * estimate that the highest one decides, it counts up to three times the next lower one.
  *
- * @param nodes all nodes of the chain. One without an estimate does not lower the median
+ * @param nodes all nodes of the chain; a node without an estimate does not lower the median
  * @param maxRate the operator's limit, satoshis per 1000 virtual bytes
  * @throws RpcFault if a source failed and no other one has an estimate
  */
-export function keptFeeRate(
+export function cachedFeeRate(
   explorer: FeeSource,
   nodes: readonly FeeSource[],
   now: () => number,
@@ -48,12 +48,14 @@ export function keptFeeRate(
       }
     };
     const estimates = await Promise.all([explorer, ...nodes].map(estimateOf));
-    const [own, ...ofNodes] = estimates;
-    const limit = upperMedian(ofNodes);
+    const [explorerRate, ...nodeRates] = estimates;
+    const limit = upperMedian(nodeRates);
     const [fault] = faults;
-    if (own === undefined && limit === undefined && fault !== undefined) throw fault;
-    const next = secondHighest(estimates);
-    const estimate = lower(lower(own, limit), next && next * MAX_LONE_FACTOR) ?? DEFAULT_RATE;
+    if (explorerRate === undefined && limit === undefined && fault !== undefined) throw fault;
+    const secondHighestRate = secondHighest(estimates);
+    const estimate =
+      lower(lower(explorerRate, limit), secondHighestRate && secondHighestRate * MAX_LONE_FACTOR) ??
+      DEFAULT_RATE;
     const rate = estimate < MIN_RATE ? MIN_RATE : estimate > maxRate ? maxRate : estimate;
     cached = { rate, atMs: now() };
     return rate;

@@ -6,9 +6,9 @@ import { createEndpointOrder } from "../nodes/endpoint-order.ts";
 import { createSharedArrivals } from "../non-evm-arrivals.ts";
 import { followHeads } from "../non-evm-heads.ts";
 import type { NonEvmConnection } from "../non-evm-connection.ts";
-import { createReading } from "./arrivals.ts";
+import { createArrivalsReader } from "./arrivals.ts";
 import { readCursor } from "./cursor.ts";
-import type { ExchangeRpc } from "./rpc.ts";
+import type { HyperliquidRpc } from "./rpc.ts";
 
 const depository: Address = "0x00000000000000000000000000000000000000d1";
 const user: Address = "0x00000000000000000000000000000000000000a2";
@@ -23,7 +23,7 @@ interface Endpoint {
 }
 
 /** Three endpoints of one ledger, of which two are a quorum. */
-function aChain(endpoints: readonly Endpoint[]) {
+function createChain(endpoints: readonly Endpoint[]) {
   let nowMs = 0;
   const ledger: LedgerTransfer[] = [];
   const chainNow = (): bigint => START + BigInt(nowMs);
@@ -34,20 +34,20 @@ function aChain(endpoints: readonly Endpoint[]) {
       if (endpoint.isDown) throw new RpcFault({ kind: "network", method: "info", reason: "refused" });
       return value;
     };
-    const rpc: Partial<ExchangeRpc> = {
+    const rpc: Partial<HyperliquidRpc> = {
       clock: async () => await answer(chainNow() + endpoint.ahead),
       ledger: async (_user, from, to) => {
         const transfers = ledger.filter(({ time }) => time >= from && time <= to);
         return await answer({ size: transfers.length, transfers, unknown: [] });
       },
       transaction: async (hash) => {
-        const found = ledger.find((one) => one.hash === hash);
+        const transfer = ledger.find((entry) => entry.hash === hash);
         const fields = { block: 7n, user, error: undefined, action: undefined, isOpaque: false };
-        return await answer(found && { hash, time: found.time, ...fields });
+        return await answer(transfer && { hash, time: transfer.time, ...fields });
       },
     };
-    const reading = createReading({
-      rpc: rpc as ExchangeRpc,
+    const reader = createArrivalsReader({
+      rpc: rpc as HyperliquidRpc,
       depositories: [depository],
       judge: async () =>
         await Promise.resolve({
@@ -58,18 +58,18 @@ function aChain(endpoints: readonly Endpoint[]) {
           amount: 1n,
           nonce: 1n,
         }),
-      meaning: async () => await Promise.resolve(undefined),
+      findPurpose: async () => await Promise.resolve(undefined),
       onStranded: () => {},
       onSkipped: () => {},
       onCrowdedTimestamp: () => {},
     });
     const head = async () => ({ position: await rpc.clock!(user) });
-    return { ...reading, head } as unknown as NonEvmConnection;
+    return { ...reader, head } as unknown as NonEvmConnection;
   };
 
   const connections = endpoints.map(connectionOf);
   const order = createEndpointOrder(
-    endpoints.map((_, at) => `node${at}`),
+    endpoints.map((_, index) => `node${index}`),
     () => nowMs,
   );
   const arrivals = createSharedArrivals(connections, order, {
@@ -104,17 +104,17 @@ test.each<[string, bigint]>([
   ["an hour behind", -3_600_000n],
 ])("every deposit is found although the clock of one of three endpoints is %s", async (_, ahead) => {
   for (const liar of [0, 1, 2]) {
-    const endpoints = [0, 1, 2].map((at) => ({ ahead: at === liar ? ahead : 0n, isDown: false }));
-    const chain = aChain(endpoints);
+    const endpoints = [0, 1, 2].map((index) => ({ ahead: index === liar ? ahead : 0n, isDown: false }));
+    const chain = createChain(endpoints);
     let cursor: string | undefined;
-    const made: Hex32[] = [];
+    const deposited: Hex32[] = [];
     const found = new Set<string>();
     for (let minute = 0; minute < 90; minute++) {
       // Each endpoint is down for some minutes, so that each one leads and reads a second time.
-      for (const [at, endpoint] of endpoints.entries())
-        endpoint.isDown = minute % 30 > 20 && Math.floor(minute / 30) === at;
+      for (const [index, endpoint] of endpoints.entries())
+        endpoint.isDown = minute % 30 > 20 && Math.floor(minute / 30) === index;
       await chain.readHeads();
-      if (minute < 85) made.push(chain.deposit());
+      if (minute < 85) deposited.push(chain.deposit());
       const read = await chain.arrivals(cursor);
       ({ cursor } = read);
       for (const { txHash } of read.deposits) found.add(txHash);
@@ -123,6 +123,6 @@ test.each<[string, bigint]>([
       await new Promise((resolve) => void setImmediate(resolve));
       chain.forward(MINUTE_MS);
     }
-    expect([...found]).toEqual(made);
+    expect([...found]).toEqual(deposited);
   }
 });

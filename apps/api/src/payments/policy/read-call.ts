@@ -2,11 +2,11 @@ import type { CallPlan } from "@causeway/chains";
 import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Chain, Hex } from "@causeway/domain";
-import { decodeFunctionData, erc20Abi, type Abi } from "viem";
+import { decodeFunctionData, erc20Abi, toFunctionSelector, type Abi } from "viem";
 
 /** Reads from the bytes of a call what it debits from its sender, and who receives it. Pure. */
 
-/** The service's contracts that payments go through. Absent: no payment does. */
+/** The service's contracts that payments go through. Absent: no payment goes through the contract. */
 export type PayingContracts = Partial<Pick<Chain["contracts"], "router" | "approvalProxy">>;
 
 export type CallReading =
@@ -16,7 +16,7 @@ export type CallReading =
       readonly currency: Address;
       readonly amount: bigint;
       readonly recipient: Address;
-      /** The last 32 bytes, which name a payment's order. Undefined: shorter. */
+      /** The last 32 bytes of the input, which name a payment's order. Undefined: the input has none. */
       readonly reference: Hex | undefined;
     }
   /** Calls of the router, which gets `spent` and `value` from the sender. */
@@ -39,6 +39,9 @@ export interface Spent {
 }
 
 const WORD = 64;
+const TOKEN = bySelector(erc20Abi);
+const ROUTER = bySelector(routerAbi);
+const APPROVAL_PROXY = bySelector(approvalProxyAbi);
 
 export function readCall({ to, data, value }: CallPlan, contracts: PayingContracts): CallReading {
   // The whole input of a direct payment is its order id.
@@ -52,7 +55,7 @@ export function readCall({ to, data, value }: CallPlan, contracts: PayingContrac
     };
   if (to === contracts.approvalProxy) return readPull(data, value);
   if (to === contracts.router) return readRouter(data, value);
-  const transfer = decoded(erc20Abi, data);
+  const transfer = tryDecode(TOKEN, data);
   if (transfer?.functionName !== "transfer" || value !== 0n) return { kind: "unknown" };
   const [recipient, amount] = transfer.args as readonly [Address, bigint];
   const reference = referenceOf(data, 8 + 2 * WORD);
@@ -60,7 +63,7 @@ export function readCall({ to, data, value }: CallPlan, contracts: PayingContrac
 }
 
 function readPull(data: Hex, value: bigint): CallReading {
-  const pull = decoded(approvalProxyAbi, data);
+  const pull = tryDecode(APPROVAL_PROXY, data);
   if (pull?.functionName !== "pullAndRoute") return { kind: "unknown" };
   const [currency, amount, calls, remainderTo] = pull.args as unknown as Pull;
   return {
@@ -74,7 +77,7 @@ function readPull(data: Hex, value: bigint): CallReading {
 }
 
 function readRouter(data: Hex, value: bigint): CallReading {
-  const call = decoded(routerAbi, data);
+  const call = tryDecode(ROUTER, data);
   if (call?.functionName === "nativeTransfer") {
     const [recipient, amount] = call.args as unknown as readonly [Address, bigint];
     // The router keeps the difference, which anyone could take from it.
@@ -101,7 +104,7 @@ type Multicall = readonly [readonly CallPlan[], Address, readonly Address[]];
 export function readOwnCall(
   data: Hex,
 ): { readonly name: string; readonly args: readonly unknown[] } | undefined {
-  const call = decoded(routerAbi, data);
+  const call = tryDecode(ROUTER, data);
   return call && { name: call.functionName, args: call.args ?? [] };
 }
 
@@ -109,13 +112,22 @@ export function readOwnCall(
 export function readTransfer(
   data: Hex,
 ): { readonly recipient: Address; readonly amount: bigint } | undefined {
-  const call = decoded(erc20Abi, data);
+  const call = tryDecode(TOKEN, data);
   if (call?.functionName !== "transfer") return undefined;
   const [recipient, amount] = call.args as readonly [Address, bigint];
   return { recipient: lower(recipient), amount };
 }
 
-function decoded(abi: Abi, data: Hex) {
+/** The functions of an ABI, each as an ABI of its own: a decoder hashes every signature that it is given. */
+function bySelector(abi: Abi): ReadonlyMap<string, Abi> {
+  return new Map(
+    abi.flatMap((item) => (item.type === "function" ? [[toFunctionSelector(item), [item]] as const] : [])),
+  );
+}
+
+function tryDecode(functions: ReadonlyMap<string, Abi>, data: Hex) {
+  const abi = functions.get(data.slice(0, 10));
+  if (abi === undefined) return undefined;
   try {
     return decodeFunctionData({ abi, data });
   } catch {
@@ -123,11 +135,15 @@ function decoded(abi: Abi, data: Hex) {
   }
 }
 
-/** @param after hex digits of the input before the reference; undefined: the reference always ends it */
-function referenceOf(data: Hex, after?: number): Hex | undefined {
+/**
+ * The reference at the end of the input, if any.
+ * @param digitsBefore hex digits of the input before the reference; undefined: any number
+ */
+function referenceOf(data: Hex, digitsBefore?: number): Hex | undefined {
   const digits = data.slice(2);
-  const hasIt = after === undefined ? digits.length >= WORD : digits.length === after + WORD;
-  return hasIt ? `0x${digits.slice(-WORD).toLowerCase()}` : undefined;
+  const hasReference =
+    digitsBefore === undefined ? digits.length >= WORD : digits.length === digitsBefore + WORD;
+  return hasReference ? `0x${digits.slice(-WORD).toLowerCase()}` : undefined;
 }
 
 function plain({ to, data, value }: CallPlan): CallPlan {

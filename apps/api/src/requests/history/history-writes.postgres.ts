@@ -34,8 +34,8 @@ function statusSql(funds: AddressFunds, otherwise?: SQL): SQL {
       const isCase = otherwise === undefined ? isState : text`${requests.fundsSeen} and ${isState}`;
       return text`when ${isCase} then ${text.raw(`'${publicStatus({ name }, funds)}'`)}`;
     });
-  const last = otherwise === undefined ? text`` : text` else ${otherwise}`;
-  return text`case ${text.join(cases, text` `)}${last} end`;
+  const elseClause = otherwise === undefined ? text`` : text` else ${otherwise}`;
+  return text`case ${text.join(cases, text` `)}${elseClause} end`;
 }
 
 /** Requests are listed once someone has paid them, or is about to. */
@@ -61,10 +61,15 @@ const TRANSACTIONS = text`(
 export const UNLISTED = { state: requests.state, front: requests.front, terms: requests.terms };
 export type Unlisted = Row<typeof UNLISTED>;
 
-/** Selects the {@link UNLISTED} columns of saved requests that the history lacks and must list. */
-export function selectUnlisted(saved: SQL): SQL {
-  return text`select ${columnsOf(UNLISTED)} from ${saved} as ${requests}
-    where ${IS_LISTABLE} and not exists (select from ${h} where ${h.requestId} = ${requests.requestId})`;
+/** Whether the history has an entry of a request. */
+export const IS_LISTED = text`exists (select from ${h} where ${h.requestId} = ${requests.requestId})`;
+
+/**
+ * Selects the {@link UNLISTED} columns of saved requests that the history lacks and must list.
+ * @param isListed whether it has one: each mention of the history costs time, because it has many indexes
+ */
+export function selectUnlisted(saved: SQL, isListed: SQL = IS_LISTED): SQL {
+  return text`select ${columnsOf(UNLISTED)} from ${saved} as ${requests} where ${IS_LISTABLE} and not ${isListed}`;
 }
 
 /**
@@ -73,12 +78,12 @@ export function selectUnlisted(saved: SQL): SQL {
  * @param saved rows of `requests` as they were just saved
  */
 export function updateListed(saved: SQL): SQL {
-  const appended = (feature: string, isMissing: SQL): SQL => {
+  const appendFeature = (feature: string, isMissing: SQL): SQL => {
     const array = text.raw(`'{${feature}}'`);
     return text`case when ${isMissing} and not ${h.features} @> ${array} then ${array}::text[] else '{}' end`;
   };
-  const features = text`${h.features} || ${appended("fast-fill", text`next.front <> 'none'`)}
-    || ${appended("execution", text`next.state = 'accepted'`)}`;
+  const features = text`${h.features} || ${appendFeature("fast-fill", text`next.front <> 'none'`)}
+    || ${appendFeature("execution", text`next.state = 'accepted'`)}`;
   const names = namesOf(h.status, h.failReason, h.refundFailReason, h.features, h.inBlock, h.inSeenAtMs);
   const values = text`next.status, next.fail_reason, next.refund_fail_reason, ${features}, next.block_number, next.seen_at_ms`;
   const fillMs = text`case when ${h.status} = 'success' and next.state = 'filled' and next.front = 'none' then ${h.fillMs} else next.fill_ms end`;
@@ -95,8 +100,11 @@ export function updateListed(saved: SQL): SQL {
         and (${columnsOf([h.status, h.failReason, h.refundFailReason, h.features, h.inBlock, h.inSeenAtMs])}) is distinct from (${values}))`;
 }
 
-/** Parts of a `with` that keep the transactions of listed requests whose hashes changed. */
-export function updateTransactions(saved: SQL): SQL {
+/**
+ * Parts of a `with` that keep the transactions of listed requests whose hashes changed.
+ * @param isListed whether the history has one
+ */
+export function updateTransactions(saved: SQL, isListed: SQL): SQL {
   const t = requestTransactions;
   return text`
     forgotten as (
@@ -106,7 +114,7 @@ export function updateTransactions(saved: SQL): SQL {
     found as (
       insert into ${t} (${namesOf(t.txHash, t.requestId, t.kind)})
       select own.tx_hash, ${requests.requestId}, own.kind from ${saved} as ${requests} cross join lateral ${TRANSACTIONS}
-      where exists (select from ${h} where ${h.requestId} = ${requests.requestId})
+      where ${isListed}
       on conflict do nothing)`;
 }
 
@@ -118,6 +126,16 @@ export function updateBlocks(recorded: SQL): SQL {
       from ${recorded} as recorded join ${requests} on ${requests.requestId} = recorded.request_id and ${requests.depositId} = recorded.id
       where ${h.requestId} = ${requests.requestId} and ${h.inBlock} <> recorded.block_number)`;
 }
+
+/** Brings the entries of saved requests up to date, like the statement that saves requests. */
+export const updateHistory = defineSqlWrite(
+  "history_update",
+  (p: Params<{ requestIds: readonly RequestId[] }>) => text`
+    with saved as (select * from ${requests} where ${requests.requestId} = any(${p.requestIds}::text[])),
+    ${updateListed(text`saved`)},
+    ${updateTransactions(text`saved`, IS_LISTED)}
+    select`,
+);
 
 const NAME = {
   chainId: currencyNames.chainId,
@@ -192,7 +210,7 @@ export interface NewlyListed {
 }
 
 /** Reads a row of {@link selectUnlisted}. */
-export function newlyListed({ state, front, terms }: Unlisted): NewlyListed {
+export function toNewlyListed({ state, front, terms }: Unlisted): NewlyListed {
   return { terms: termsFromJson(terms), state, isFastFill: front !== "none" };
 }
 
@@ -212,8 +230,8 @@ export async function listRequests(
     addresses: currencies.map(({ address }) => address),
   });
   memory?.keep(names);
-  const known = new Map(names.map((name) => [`${name.chainId} ${name.address}`, name]));
-  await insertEntries(sql, listed, ({ chainId, address }) => known.get(`${chainId} ${address}`));
+  const namesByCurrency = new Map(names.map((name) => [`${name.chainId} ${name.address}`, name]));
+  await insertEntries(sql, listed, ({ chainId, address }) => namesByCurrency.get(`${chainId} ${address}`));
 }
 
 /**
