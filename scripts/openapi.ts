@@ -46,7 +46,7 @@ const context: RouteContext = {
   push: {
     follow: unused,
     followKey: unused,
-    places: { take: unused },
+    connections: { take: unused },
     policy: {
       maxConnections: 1,
       maxPerAddress: 1,

@@ -57,7 +57,11 @@ export async function measureHistory(
       );
       JSON.stringify(
         page.requests.map((past) =>
-          pastRequestJson(past, { key: false, addressKey: false, wholeCalls: false }, hexAddressFormat),
+          pastRequestJson(
+            past,
+            { showsAppData: false, showsAddressKey: false, showsAllCallData: false },
+            hexAddressFormat,
+          ),
         ),
       );
       took.push(performance.now() - startedMs);

@@ -4,7 +4,7 @@ import { runSql } from "../../apps/api/src/db/define-query.postgres.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import {
   listRequests,
-  newlyListed,
+  toNewlyListed,
   selectUnlisted,
   UNLISTED,
 } from "../../apps/api/src/requests/history/history-writes.postgres.ts";
@@ -201,7 +201,7 @@ async function listByService(client: pg.PoolClient): Promise<void> {
   await client.query("analyze requests, deposits");
   const unlisted = await runSql(service, UNLISTED, selectUnlisted(sql`stored`));
   for (let at = 0; at < unlisted.length; at += LISTED_AT_ONCE)
-    await listRequests(service, unlisted.slice(at, at + LISTED_AT_ONCE).map(newlyListed));
+    await listRequests(service, unlisted.slice(at, at + LISTED_AT_ONCE).map(toNewlyListed));
   const { rows } = await client.query<{ one: string }>(
     `select row_to_json(own)::text as one from (${listed} except select ${LISTED} from request_history) own limit 3`,
   );

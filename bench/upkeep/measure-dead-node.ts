@@ -2,7 +2,7 @@ import { RpcFault } from "@causeway/chains";
 import { freePort, startRedis } from "@causeway/testkit";
 import type pg from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
-import { redisAt } from "../../apps/api/src/db/redis-place.ts";
+import { redisAt } from "../../apps/api/src/db/redis-endpoint.ts";
 import { startOutboxRelay } from "../../apps/api/src/db/outbox-relay.adapter.ts";
 import type { RedisMemory } from "../../apps/api/src/db/redis-memory.ts";
 import { startWorkers } from "../../apps/api/src/db/worker-host.adapter.ts";

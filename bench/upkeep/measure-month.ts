@@ -112,7 +112,7 @@ export async function measureMonth(
       archiveMonths(
         {
           store: steps.of(archiveStore(first)),
-          others: others.map(archiveStore),
+          otherConnections: others.map(archiveStore),
           files: steps.of(archiveFiles(folder)),
           nowMs: () => endOfMonth(MONTH) + 40 * 86_400_000,
         },

@@ -103,7 +103,7 @@ export function crashingServices(
     ...(signer.isLocal && { isLocal: true }),
     signDigest: (digest) => act("sign", async () => await signer.signDigest(digest)),
   });
-  const all = services.chains.all.map(crashingChain);
+  const evmChains = services.chains.evmChains.map(crashingChain);
   const nonEvmChains = services.chains.nonEvmChains.map((connected) => ({
     ...connected,
     connection: crashingNonEvm(connected.connection),
@@ -113,16 +113,16 @@ export function crashingServices(
     moments,
     hasCrashed: () => crashed,
     crashingChain: (connected) =>
-      all.find(({ chain }) => chain.id === connected.chain.id) ?? crashingChain(connected),
+      evmChains.find(({ chain }) => chain.id === connected.chain.id) ?? crashingChain(connected),
     signer: crashingSigner(services.signer),
     executor: services.executor && crashingSigner(services.executor),
     depositAddressOperator:
       services.depositAddressOperator && crashingSigner(services.depositAddressOperator),
     chains: {
       ...services.chains,
-      all,
+      evmChains: evmChains,
       nonEvmChains,
-      get: (id) => all.find(({ chain }) => chain.id === id),
+      get: (id) => evmChains.find(({ chain }) => chain.id === id),
       nonEvm: (id) => nonEvmChains.find(({ chain }) => chain.id === id),
     },
     reads: acting(services.reads, "reads"),

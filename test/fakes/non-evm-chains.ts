@@ -25,7 +25,7 @@ export const bitcoin = {
   solver: "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq",
   user: "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0",
 };
-export const exchange = {
+export const hyperliquid = {
   perps: `0x${"0".repeat(32)}`,
   spot: "0x6d1e7cde53ba9467b783cb7c530ce054",
   depository: `0x${"de".repeat(20)}`,
@@ -72,14 +72,14 @@ export function aNonEvmChain(vmType: NonEvmVmType, overrides: Partial<NonEvmChai
   const natives = {
     svm: currency("svm", solana.native, ["sol", "SOL", 9], "solana"),
     bvm: currency("bvm", bitcoin.native, ["btc", "BTC", 8], "bitcoin"),
-    hypevm: currency("hypevm", exchange.perps, ["usdc", "USDC", 8], "usd-coin"),
+    hypevm: currency("hypevm", hyperliquid.perps, ["usdc", "USDC", 8], "usd-coin"),
   };
   const tokens = {
     svm: [currency("svm", solana.usdc, ["usdc", "USDC", 6], "usd-coin")],
     bvm: [],
-    hypevm: [currency("hypevm", exchange.spot, ["usdc-spot", "USDC", 8], "usd-coin")],
+    hypevm: [currency("hypevm", hyperliquid.spot, ["usdc-spot", "USDC", 8], "usd-coin")],
   };
-  const texts = { svm: solana, bvm: bitcoin, hypevm: exchange }[vmType];
+  const texts = { svm: solana, bvm: bitcoin, hypevm: hyperliquid }[vmType];
   return {
     id: IDS[vmType],
     name: NAMES[vmType],
@@ -112,7 +112,7 @@ export function aNonEvmChain(vmType: NonEvmVmType, overrides: Partial<NonEvmChai
       exchange: {
         profile: "default",
         isTestnet: false,
-        usdcTokenId: exchange.spot as Hex,
+        usdcTokenId: hyperliquid.spot as Hex,
         publicApiUrl: "https://api.exchange.example",
       },
     }),
@@ -120,7 +120,7 @@ export function aNonEvmChain(vmType: NonEvmVmType, overrides: Partial<NonEvmChai
   };
 }
 
-export interface NonEvmStory {
+export interface NonEvmScenario {
   readonly chain?: Partial<NonEvmChain>;
   /** The solver's balance of each currency, in base units. Default: 100,000 whole units. */
   readonly balance?: bigint;
@@ -132,14 +132,14 @@ export interface NonEvmStory {
 }
 
 /** A non-EVM chain and its current state. Its adapter does nothing except what `story` defines. */
-export function aConnectedNonEvmChain(vmType: NonEvmVmType, story: NonEvmStory = {}): TransferChain {
-  const chain = aNonEvmChain(vmType, story.chain);
-  const texts = { svm: solana, bvm: bitcoin, hypevm: exchange }[vmType];
+export function aConnectedNonEvmChain(vmType: NonEvmVmType, scenario: NonEvmScenario = {}): TransferChain {
+  const chain = aNonEvmChain(vmType, scenario.chain);
+  const texts = { svm: solana, bvm: bitcoin, hypevm: hyperliquid }[vmType];
   const all = [chain.native, ...chain.tokens];
   const balanceOf = (address: Hex): bigint => {
     const found = all.find((one) => one.address === address);
     if (found === undefined) throw new RangeError(`${address} is not a currency of ${chain.name}`);
-    return story.balance ?? 100_000n * 10n ** BigInt(found.decimals);
+    return scenario.balance ?? 100_000n * 10n ** BigInt(found.decimals);
   };
   const unused = (): never => {
     throw new Error("unexpected call of this connection");
@@ -156,7 +156,7 @@ export function aConnectedNonEvmChain(vmType: NonEvmVmType, story: NonEvmStory =
       arrivals: unused,
       arrivalsOf: unused,
       balances: unused,
-      paymentCost: async () => story.paymentCost ?? costs[vmType],
+      paymentCost: async () => scenario.paymentCost ?? costs[vmType],
       refusalOf: async () => undefined,
       isPayment: unused,
       prepare: unused,
@@ -164,14 +164,14 @@ export function aConnectedNonEvmChain(vmType: NonEvmVmType, story: NonEvmStory =
       outcome: unused,
       onNews: () => () => undefined,
       close: async () => undefined,
-      ...story.connection,
+      ...scenario.connection,
     },
     pulse: {
       solverBalance: (currency) => ({ amount: balanceOf(currency) }),
-      paymentCost: () => story.paymentCost ?? costs[vmType],
-      lagging: () => story.lagging ?? false,
+      paymentCost: () => scenario.paymentCost ?? costs[vmType],
+      isLagging: () => scenario.lagging ?? false,
       headAgeMs: () => 0,
     },
-    ...(story.users !== undefined && { users: story.users }),
+    ...(scenario.users !== undefined && { users: scenario.users }),
   });
 }

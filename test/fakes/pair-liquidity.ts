@@ -19,7 +19,7 @@ export interface FakePair {
 
 export interface FakeLiquidity extends LiquiditySource {
   /** The number of quote requests so far. */
-  asked: number;
+  queries: number;
 }
 
 /** Liquidity of an instance without swaps. */
@@ -51,7 +51,7 @@ export function pairLiquidity(
   { later = false, fails }: { readonly later?: boolean; readonly fails?: () => Error | undefined } = {},
 ): FakeLiquidity {
   const source: FakeLiquidity = {
-    asked: 0,
+    queries: 0,
     sources: (chainId) => [
       ...new Set(pairs.filter((pair) => pair.chainId === chainId).map((pair) => pair.source)),
     ],
@@ -71,7 +71,7 @@ export function pairLiquidity(
       ),
   };
   function answer(find: () => SwapAnswer | undefined): MaybePromise<SwapAnswer | undefined> {
-    source.asked++;
+    source.queries++;
     const fault = fails?.();
     if (fault !== undefined) throw fault;
     return later ? Promise.resolve(find()) : find();

@@ -1,12 +1,12 @@
 import type { Address, SponsorshipRules } from "@causeway/domain";
 import { defaultSponsorshipRules } from "@causeway/domain";
-import type { AskingKey } from "../../apps/api/src/balances/sponsors.port.ts";
+import type { QuoteKey } from "../../apps/api/src/balances/sponsors.port.ts";
 import { aChain, ORIGIN, type QuoteWorld, usdcOn } from "./quote-world.ts";
 
 /** The wallet of the app that owns {@link aPayingAppKey}. */
 export const sponsor: Address = "0x9999999999999999999999999999999999999999";
 
-export interface AppBalanceStory {
+export interface AppBalances {
   /** The sponsor's balance in base units of USDC. */
   readonly balance?: bigint;
   readonly todayUsd?: bigint;
@@ -16,7 +16,7 @@ export interface AppBalanceStory {
 /** The quote world with app balances in USDC. The wallet {@link sponsor} has one. */
 export function withAppBalances(
   world: QuoteWorld,
-  { balance = 10n ** 12n, todayUsd = 0n, heldUsd = 0n }: AppBalanceStory = {},
+  { balance = 10n ** 12n, todayUsd = 0n, heldUsd = 0n }: AppBalances = {},
 ): QuoteWorld {
   const asset = { chainId: ORIGIN, currency: usdcOn(ORIGIN) };
   const usdc = aChain(ORIGIN).tokens[0];
@@ -44,8 +44,8 @@ export function withAppBalances(
 
 export function aPayingAppKey(
   rules: Partial<SponsorshipRules> = {},
-  change: Partial<AskingKey> = {},
-): AskingKey {
+  change: Partial<QuoteKey> = {},
+): QuoteKey {
   return {
     id: "key-1",
     fundingAddress: sponsor,

@@ -1,5 +1,5 @@
 import type { StatusPush } from "../../apps/api/src/push/status-push.port.ts";
-import { connectionPlaces } from "../../apps/api/src/push/connection-limits.ts";
+import { connectionLimits } from "../../apps/api/src/push/connection-limits.ts";
 
 /** Push services that know no request and report no event. `change` replaces parts. */
 export function fakePush(change: Partial<StatusPush> = {}): StatusPush {
@@ -14,7 +14,7 @@ export function fakePush(change: Partial<StatusPush> = {}): StatusPush {
   return {
     follow: async () => undefined,
     followKey: () => () => undefined,
-    places: connectionPlaces(policy),
+    connections: connectionLimits(policy),
     policy,
     sockets: { sockets: 0, streams: 0, subscriptions: 0, messages: 0, closed: 0 },
     ...change,

@@ -279,7 +279,7 @@ function connect(chain: Chain, world: World, spenders: Address[]): ConnectedChai
         gasCostWei(gas, world.gasPrices ?? defaultGasPrices, chain.fees.minPriorityFeeWei, 0),
       solverBalance: (currency) => ({ amount: held(currency), blockNumber: 1n }),
       gasBalance: () => ({ amount: 0n, blockNumber: 0n }),
-      lagging: () => false,
+      isLagging: () => false,
       headAgeMs: () => 0,
     },
     users: accountsOn(chain, { reader: reader as ChainReader }),

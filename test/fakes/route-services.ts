@@ -137,7 +137,7 @@ export const aSignedRequest: SignedRequest = {
     destinationUser: ACCOUNT,
     destinationCurrency: NATIVE_CURRENCY,
   },
-  words: {
+  formatted: {
     originUser: ACCOUNT,
     originCurrency: NATIVE_CURRENCY,
     destinationUser: ACCOUNT,

@@ -118,7 +118,7 @@ export function memoryReader(memory: MemoryChain): ChainReader {
       blockNumber: memory.tip.number,
       balances: new Map(currencies.map((currency) => [currency, memory.balance(currency, account)])),
     }),
-    heldAmounts: async (accounts, currencies, atBlock) => {
+    accountBalances: async (accounts, currencies, atBlock) => {
       const cells = at(atBlock)?.after;
       return accounts.flatMap((account) =>
         currencies.map((currency) => ({

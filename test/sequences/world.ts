@@ -302,7 +302,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       while (last !== undefined) last = await followReports(services, connected, trail, last);
     }
     await recheckFinalBlocks(services, connected, trail);
-    if (hasAddresses()) await addressWatches.get(id)?.look(head.number);
+    if (hasAddresses()) await addressWatches.get(id)?.scan(head.number);
   };
   const hasAddresses = (): boolean => world.quotes.some(({ terms }) => terms.depositAddress !== undefined);
   interface Waiting {

@@ -116,7 +116,7 @@ export async function startAddressWorld(options: WorldOptions = {}): Promise<Add
     },
     async look(chain: TestChain, by: WorkerServices = world.services) {
       const cursor = await by.reads.cursor(chain.chain.id);
-      if (cursor !== undefined) await watchOf(chain, by).look(cursor.number);
+      if (cursor !== undefined) await watchOf(chain, by).scan(cursor.number);
     },
     async watch(chain: TestChain, by: WorkerServices = world.services) {
       const trail = await watch(chain, by);

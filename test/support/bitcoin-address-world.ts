@@ -93,12 +93,12 @@ export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
     pulse: {
       solverBalance: () => ({ amount: SOLVER_OUTPUT * BigInt(SOLVER_OUTPUTS) }),
       paymentCost: () => paymentCost,
-      lagging: () => false,
+      isLagging: () => false,
       headAgeMs: () => 0,
     },
     users: { balance: users.balance, deposit: users.deposit },
   };
-  Object.assign(services, { chains: createChainDirectory(services.chains.all, [end]) });
+  Object.assign(services, { chains: createChainDirectory(services.chains.evmChains, [end]) });
   await openNonEvmLane(services, end);
   await readArrivals(services, end, undefined);
 
@@ -137,7 +137,7 @@ export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
         await node.controls.mine(1);
         await readArrivals(by, endOf(by), await by.reads.nonEvmCursor(chain.id));
         await trackNonEvm(by, endOf(by));
-        await createAddressWatch(world.watching(by), endOf(by)).look(0n);
+        await createAddressWatch(world.watching(by), endOf(by)).scan(0n);
         clock.forward(2_000);
         await world.work(by);
       }

@@ -22,7 +22,7 @@ import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.post
 import type { EnginePolicy } from "../../apps/api/src/db/engine-policy.port.ts";
 import type { DepositRecord, RequestRecord } from "../../apps/api/src/db/records.port.ts";
 import type { StatusView } from "../../apps/api/src/requests/status-view.port.ts";
-import type { AskingKey } from "../../apps/api/src/balances/sponsors.port.ts";
+import type { QuoteKey } from "../../apps/api/src/balances/sponsors.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { JobName } from "../../apps/api/src/db/job-name.port.ts";
 import { createQuote } from "../../apps/api/src/quotes/create-quote.ts";
@@ -92,7 +92,7 @@ export interface EngineWorld {
    * @param asker id of the requesting API key, or the key itself, which can then pay
    * @param instead services that replace the usual ones
    */
-  quote(ask?: Ask, asker?: string | AskingKey, instead?: Partial<QuoteServices>): Promise<Agreed>;
+  quote(ask?: Ask, asker?: string | QuoteKey, instead?: Partial<QuoteServices>): Promise<Agreed>;
   /** Sends the steps of a quote to its chain's mempool. Returns the hash of the last step. */
   pay(agreed: Agreed, from?: LocalAccount): Promise<TxHash>;
   /** Does what a watcher of the process does at a new head. */

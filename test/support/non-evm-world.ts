@@ -142,7 +142,7 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
     const pulse = {
       solverBalance: (currency: Hex) => ({ amount: network.balance(currency) }),
       paymentCost: () => network.cost,
-      lagging: () => network.isDown,
+      isLagging: () => network.isDown,
       headAgeMs: () => 0,
     };
     return { chain, connection, pulse };
@@ -166,7 +166,7 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
     balances: balanceReads(sql),
     depositAddresses: depositAddressReads(sql),
     nonceMappings: {
-      of: async (chainId, wallet, nonce) => mappedNonces.get(`${chainId}:${wallet}:${nonce}`),
+      find: async (chainId, wallet, nonce) => mappedNonces.get(`${chainId}:${wallet}:${nonce}`),
       read: async (chainId, wallet, nonce) => ({
         mapped: mappedNonces.get(`${chainId}:${wallet}:${nonce}`),
         asOf: BigInt(Math.floor(clock.nowMs() / 1000)),
@@ -320,7 +320,7 @@ export async function addBitcoin(
     pulse: {
       solverBalance: (currency: Hex) => ({ amount: network.balance(currency) }),
       paymentCost: () => network.cost,
-      lagging: () => network.isDown,
+      isLagging: () => network.isDown,
       headAgeMs: () => 0,
     },
     users: {
@@ -331,7 +331,7 @@ export async function addBitcoin(
       }),
     },
   };
-  Object.assign(services, { chains: createChainDirectory(services.chains.all, [end]) });
+  Object.assign(services, { chains: createChainDirectory(services.chains.evmChains, [end]) });
   await openNonEvmLane(services, end);
   return {
     end,

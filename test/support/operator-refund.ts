@@ -28,7 +28,7 @@ export async function operatorRefund(
     const code = await runRefund(words, () => ({
       services,
       find: async (by) => await depositsNamed(sqlOn(pool), by),
-      usd: async (currency) => await services.prices.usd(currency),
+      readPriceUsd: async (currency) => await services.prices.usd(currency),
       close: async () => undefined,
     }));
     const lines = stdout.split("\n").filter((line) => line !== "");

@@ -1,8 +1,8 @@
 import {
   CAPABILITIES,
   unsupportedEnd,
-  type Need,
-  needs,
+  type Requirement,
+  requirements,
 } from "../../apps/api/src/quotes/sides/capabilities.ts";
 
 /** A kind of chain, as named by `GET /chains`. */
@@ -19,7 +19,7 @@ export const kindNames: Readonly<Record<Kind, string>> = {
 interface RouteFeature {
   /** The name in docs/NON-EVM.md. */
   readonly name: string;
-  readonly needs?: readonly Need[];
+  readonly needs?: readonly Requirement[];
 }
 
 /** The features in the table of docs/NON-EVM.md. */
@@ -29,16 +29,16 @@ export const routeFeatures = {
   exactOutput: { name: "`EXACT_OUTPUT`" },
   appFees: { name: "`appFees`" },
   subsidizeFees: { name: "`subsidizeFees`" },
-  fixedRate: { name: "`fixedRate`", needs: [needs.fixedRate] },
-  swapBefore: { name: "swap before the deposit", needs: [needs.swapBefore] },
-  swapAfter: { name: "swap in the fill", needs: [needs.swapAfter] },
-  openAddress: { name: "`useDepositAddress`, open", needs: [needs.depositAddress] },
-  strictAddress: { name: "`useDepositAddress`, `strict`", needs: [needs.depositAddress] },
-  permit: { name: "`usePermit`", needs: [needs.permit] },
-  originGas: { name: "`originGasOverhead`", needs: [needs.originGas] },
-  calls: { name: "`txs`", needs: [needs.calls] },
-  gasTopup: { name: "`topupGas`", needs: [needs.gasTopup] },
-  fastFill: { name: "fast fill", needs: [needs.guaranteedDeposit, needs.fastFill] },
+  fixedRate: { name: "`fixedRate`", needs: [requirements.fixedRate] },
+  swapBefore: { name: "swap before the deposit", needs: [requirements.swapBefore] },
+  swapAfter: { name: "swap in the fill", needs: [requirements.swapAfter] },
+  openAddress: { name: "`useDepositAddress`, open", needs: [requirements.depositAddress] },
+  strictAddress: { name: "`useDepositAddress`, `strict`", needs: [requirements.depositAddress] },
+  permit: { name: "`usePermit`", needs: [requirements.permit] },
+  originGas: { name: "`originGasOverhead`", needs: [requirements.originGas] },
+  calls: { name: "`txs`", needs: [requirements.calls] },
+  gasTopup: { name: "`topupGas`", needs: [requirements.gasTopup] },
+  fastFill: { name: "fast fill", needs: [requirements.guaranteedDeposit, requirements.fastFill] },
 } satisfies Readonly<Record<string, RouteFeature>>;
 
 export type FeatureName = keyof typeof routeFeatures;

@@ -1,7 +1,7 @@
 import { startOutboxRelay } from "../../apps/api/src/db/outbox-relay.adapter.ts";
 import { newJobs } from "../../apps/api/src/db/new-jobs.ts";
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
-import { redisAt } from "../../apps/api/src/db/redis-place.ts";
+import { redisAt } from "../../apps/api/src/db/redis-endpoint.ts";
 import { jobRuns } from "../../apps/api/src/db/job-runs.postgres.ts";
 import { startWorkers } from "../../apps/api/src/db/worker-host.adapter.ts";
 import type { Catalog } from "../../apps/api/src/db/define-job.job.ts";
@@ -30,7 +30,9 @@ const relay = await startOutboxRelay(services, catalog, {
   prefix,
   newJobs: ownJobs,
 });
-ownJobs.runBy(startWorkers(services, catalog, { redis, prefix, runs: jobRuns(sqlOn(pool)) }).commitRunner);
+ownJobs.useRunner(
+  startWorkers(services, catalog, { redis, prefix, runs: jobRuns(sqlOn(pool)) }).commitRunner,
+);
 while ((await relay.depths().catch(() => [])).length === 0);
 await postgresUnitOfWork(pool, events, undefined, ownJobs).run(
   async (tx) => await tx.outbox.add([{ job: "fill", jobId: "job-7", payload: { n: 7 } }], Date.now()),

@@ -109,12 +109,12 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
     pulse: {
       solverBalance: (currency) => ({ amount: balances.get(currency) ?? 0n }),
       paymentCost: (currency) => cost.get(currency) ?? 0n,
-      lagging: () => false,
+      isLagging: () => false,
       headAgeMs: () => 0,
     },
     users,
   };
-  Object.assign(services, { chains: createChainDirectory(services.chains.all, [solanaChain]) });
+  Object.assign(services, { chains: createChainDirectory(services.chains.evmChains, [solanaChain]) });
   await openNonEvmLane(services, solanaChain);
   await readArrivals(services, solanaChain, undefined);
 
@@ -158,7 +158,7 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
         node.controls.passSlots(FINALITY_LAG / 2);
         await readArrivals(by, chainOf(by), await by.reads.nonEvmCursor(chain.id));
         await trackNonEvm(by, chainOf(by));
-        await createAddressWatch(world.watching(by), chainOf(by)).look(0n);
+        await createAddressWatch(world.watching(by), chainOf(by)).scan(0n);
         clock.forward(2_000);
         await world.work(by);
         await world.destination.mine();

@@ -58,7 +58,7 @@ export async function aSponsor(
   if (amount > 0n) await topUp(amount);
   const inTx = <T>(work: Parameters<typeof services.uow.run<T>>[0]): Promise<T> => services.uow.run(work);
   const holdOf = async (agreed: Agreed): Promise<HoldRecord | undefined> =>
-    await inTx((tx) => tx.ledger.hold(agreed.requestId));
+    await inTx((tx) => tx.ledger.lockHold(agreed.requestId));
   const book = async (): Promise<WalletBook> =>
     await inTx((tx) => tx.ledger.lockWallet(wallet, services.clock.nowMs()));
   return {

@@ -16,7 +16,7 @@ import type {
 } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { openLane } from "../../apps/api/src/payments/open-lane.ts";
-import { exchangeInFill } from "../../apps/api/src/payments/fill-swap.ts";
+import { fillSwapQuoter } from "../../apps/api/src/payments/fill-swap.ts";
 import { pricingOfFill } from "../../apps/api/src/payments/fill-amount.ts";
 import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
 import { approveCall } from "./execution-world.ts";
@@ -110,7 +110,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
     included: undefined,
     excluded: new Set(),
     maxHops: 3,
-    external: false,
+    shouldQueryExternal: false,
   });
   const best: SwapWorld["best"] = async (chain, tokenIn, tokenOut, amountIn) => {
     const answer = await liquidity.exactIn(questionOn(chain, tokenIn, tokenOut), amountIn);
@@ -137,8 +137,8 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
     const { currency, paidFrom } = to;
     const { routed } = world.services.quotePolicy.gas;
     const swap =
-      paidFrom && exchangeInFill(world.services.liquidity, destination.chain, { paidFrom, currency }, routed);
-    const facts = { toContract: false, exchange: swap };
+      paidFrom && fillSwapQuoter(world.services.liquidity, destination.chain, { paidFrom, currency }, routed);
+    const facts = { toContract: false, swapQuoter: swap };
     const pricing = await pricingOfFill(world.services, terms, { origin, destination }, deposited, facts);
     return forward(deposited, pricing.facts).output;
   };
@@ -150,7 +150,8 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
       const trail = await watch(chain, by);
       const pools = pooled.find(({ chainId }) => chainId === chain.chain.id)?.pools;
       const head = chain.connected.connection.heads.latest;
-      while (pools?.known() !== undefined && (await pools.at([])).block.hash !== head?.hash) await sleep(5);
+      while (pools?.cached() !== undefined && (await pools.read([])).block.hash !== head?.hash)
+        await sleep(5);
       return trail;
     },
     tst,

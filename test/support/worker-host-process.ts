@@ -1,4 +1,4 @@
-import { redisAt } from "../../apps/api/src/db/redis-place.ts";
+import { redisAt } from "../../apps/api/src/db/redis-endpoint.ts";
 import { startWorkers } from "../../apps/api/src/db/worker-host.adapter.ts";
 import type { Catalog } from "../../apps/api/src/db/define-job.job.ts";
 import type { JobRuns } from "../../apps/api/src/db/job-runs.port.ts";

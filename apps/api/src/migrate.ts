@@ -22,8 +22,8 @@ import { readDatabaseUrl } from "./config/database-url.ts";
 const LOCK = "causeway:migrate";
 
 /**
- * While a migration waits for a table, every later statement on that table waits behind it: it gives way
- * after this.
+ * How long a migration waits for a table lock before it rolls back and retries: later statements on the
+ * table queue behind it.
  */
 const LOCK_TIMEOUT = "2s";
 const MAX_ATTEMPTS = 20;
@@ -38,8 +38,7 @@ type MigrationLoader = Exclude<MigrationLoaders[number]["loader"], string>;
 /** lock_not_available, deadlock_detected: the migration was rolled back and may run again. */
 const RETRYABLE_CODES: ReadonlySet<string | undefined> = new Set(["55P03", "40P01"]);
 
-/** The result of a run. */
-export interface Migrated {
+export interface MigrationResult {
   readonly applied: number;
   /** Migrations that the database has now. */
   readonly total: number;
@@ -55,25 +54,24 @@ export interface MigrateOptions {
 /**
  * Brings the database to this version's schema, while others use it. Safe to run from several processes at
  * once: one runs, the others wait.
- * @throws StartProblem when there are no migrations; an Error when one fails; each runs in a transaction of
- * its own or can run again, so the next run continues where this one stopped
+ * @throws StartProblem if the folder has no migrations; Error if a migration fails. Each migration runs in
+ * its own transaction or can be repeated, so the next run continues where this one stopped
  */
 export async function migrate(
   databaseUrl: string,
   { folder = MIGRATIONS_DIR, report = () => {} }: MigrateOptions = {},
-): Promise<Migrated> {
+): Promise<MigrationResult> {
   const client = new pg.Client({
     connectionString: databaseUrl,
     application_name: "causeway migrate",
     connectionTimeoutMillis: CONNECTED_WITHIN_MS,
   });
-  // The statement under way is rejected when the connection is lost; without a listener the process would
-  // end.
+  // Without a listener, a lost connection would end the process. The running statement is rejected anyway.
   client.on("error", () => {});
   await migrationsOf(folder);
   await client.connect();
   try {
-    await takeLock(client, report);
+    await acquireLock(client, report);
     const before = await appliedMigrations(client);
     for (let attempt = 1; ; attempt += 1) {
       let current = "";
@@ -108,10 +106,10 @@ export async function migrate(
 }
 
 /**
- * Polls: a statement that waits keeps a snapshot, which concurrent index builds would wait
- * for.
+ * Polls instead of waiting in a statement, which would keep a snapshot: concurrent index builds wait until
+ * it ends.
  */
-async function takeLock(client: pg.Client, report: (line: string) => void): Promise<void> {
+async function acquireLock(client: pg.Client, report: (line: string) => void): Promise<void> {
   for (let isReported = false; ; isReported = true) {
     if (await tryLock(client, LOCK)) return;
     if (!isReported) report("waiting for another process that is migrating this database");
@@ -142,8 +140,7 @@ async function runPending(
                 return;
               }
               builder.noTransaction();
-              // Others do not queue behind what a concurrent build waits for, so it may wait as long as it
-              // must.
+              // Other statements do not queue behind a waiting concurrent build, so it needs no timeout.
               await client.query("set lock_timeout = 0");
               await runConcurrently(client, concurrent, report);
               await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
@@ -158,7 +155,7 @@ async function runPending(
     direction: "up",
     migrationsTable: MIGRATIONS_TABLE,
     migrationLoaderStrategies: [{ extensions: [".sql"], loader }],
-    // The lock above is waited for; the library's own fails at once.
+    // `migrate` holds its own lock, which it waits for; the library's lock fails at once.
     noLock: true,
     singleTransaction: false,
     log: () => {},
@@ -178,8 +175,8 @@ async function run(env: Env): Promise<number> {
     );
     return 0;
   } catch (error) {
-    const isPlain = error instanceof ConfigError || error instanceof StartProblem;
-    process.stderr.write(`${isPlain ? error.message : inspect(error)}\n`);
+    const isExpected = error instanceof ConfigError || error instanceof StartProblem;
+    process.stderr.write(`${isExpected ? error.message : inspect(error)}\n`);
     return 1;
   }
 }

@@ -16,7 +16,7 @@ await runProcess(process.env, {
       {
         ...services,
         readiness: readinessCheck(context, {
-          further: { redis: work.ping },
+          otherServers: { redis: work.ping },
           leaders: work.leaders,
           requiredChains,
         }),

@@ -3,7 +3,7 @@ import type { ConfiguredChain } from "@causeway/families";
 import { createEndpointOrder } from "./nodes/endpoint-order.ts";
 import { hostsOf } from "./nodes/hosts-of.ts";
 import type { OpenConnection } from "./non-evm-connection.ts";
-import { connectedTogether, usersTogether } from "./non-evm-endpoints.ts";
+import { combineConnections, combineUsers } from "./non-evm-endpoints.ts";
 import type { ConnectNonEvm, NonEvmOptions } from "./non-evm-options.ts";
 import type { ConnectUsers, OpenNonEvmUsers, UsersOptions } from "./non-evm-users.ts";
 
@@ -13,7 +13,7 @@ export type { ConnectNonEvm, NonEvmOptions } from "./non-evm-options.ts";
 const loaders: Readonly<Record<NonEvmVmType, () => Promise<ConnectNonEvm>>> = {
   svm: async () => (await import("./solana/connection.ts")).connectSolana,
   bvm: async () => (await import("./bitcoin/connection.ts")).connectBitcoin,
-  hypevm: async () => (await import("./hyperliquid/connection.ts")).connectExchange,
+  hypevm: async () => (await import("./hyperliquid/connection.ts")).connectHyperliquid,
 };
 
 /**
@@ -21,21 +21,21 @@ const loaders: Readonly<Record<NonEvmVmType, () => Promise<ConnectNonEvm>>> = {
  * `rpcQuorum` endpoints decides which deposits count and what became of a payment.
  */
 export async function connectNonEvm(options: NonEvmOptions): Promise<OpenConnection> {
-  const create = await loaders[options.chain.vmType]();
+  const connect = await loaders[options.chain.vmType]();
   const urls = urlsOf(options);
   const shared: Pick<NonEvmOptions, "sharedOutputs" | "sharedFeeSources"> =
     urls.length > 1 ? { sharedOutputs: new Map(), sharedFeeSources: [] } : {};
   const [first, ...others] = await Promise.all(
-    urls.map(async (_, at) => await create({ ...atEndpoint(options, at), ...shared })),
+    urls.map(async (_, index) => await connect({ ...atEndpoint(options, index), ...shared })),
   );
   if (first === undefined) throw new RangeError(`chain ${options.chain.name}: httpRpcUrl names no endpoint`);
   const hosts = hostsOf(urls);
-  return connectedTogether([first, ...others], createEndpointOrder(hosts), {
+  return combineConnections([first, ...others], createEndpointOrder(hosts), {
     quorum: options.attestation.rpcQuorum,
-    onDisagreement: (question, places) =>
+    onDisagreement: (question, indexes) =>
       options.onDisagreement?.(
         question,
-        places.flatMap((place) => hosts[place] ?? []),
+        indexes.flatMap((index) => hosts[index] ?? []),
       ),
     now: () => performance.now(),
     epochMs: () => options.now(),
@@ -45,16 +45,16 @@ export async function connectNonEvm(options: NonEvmOptions): Promise<OpenConnect
 const usersLoaders: Readonly<Record<NonEvmVmType, () => Promise<ConnectUsers>>> = {
   svm: async () => (await import("./solana/users.ts")).connectSolanaUsers,
   bvm: async () => (await import("./bitcoin/users.ts")).connectBitcoinUsers,
-  hypevm: async () => (await import("./hyperliquid/users.ts")).connectExchangeUsers,
+  hypevm: async () => (await import("./hyperliquid/users.ts")).connectHyperliquidUsers,
 };
 
 /** Connects to the user's side of a chain; undefined if the chain's settings do not suffice. */
 export async function connectNonEvmUsers(options: UsersOptions): Promise<OpenNonEvmUsers | undefined> {
   const connect = await usersLoaders[options.chain.vmType]();
   const urls = urlsOf(options);
-  const users = await Promise.all(urls.map(async (_, at) => await connect(atEndpoint(options, at))));
-  const [first, ...others] = users.filter((one) => one !== undefined);
-  return first && usersTogether([first, ...others], createEndpointOrder(hostsOf(urls)));
+  const users = await Promise.all(urls.map(async (_, index) => await connect(atEndpoint(options, index))));
+  const [first, ...others] = users.filter((usersOfEndpoint) => usersOfEndpoint !== undefined);
+  return first && combineUsers([first, ...others], createEndpointOrder(hostsOf(urls)));
 }
 
 function urlsOf({ chain: { rpcUrl, rpcUrls } }: UsersOptions): readonly string[] {
@@ -62,27 +62,31 @@ function urlsOf({ chain: { rpcUrl, rpcUrls } }: UsersOptions): readonly string[]
 }
 
 /** The options with the endpoint at this index moved to the front of every list. */
-function atEndpoint<T extends UsersOptions>(options: T, at: number): T {
+function atEndpoint<T extends UsersOptions>(options: T, index: number): T {
   const { chain, attestation } = options;
-  const rpcUrl = chain.rpcUrls?.[at];
+  const rpcUrl = chain.rpcUrls?.[index];
   if (rpcUrl === undefined) return options;
-  return { ...options, chain: { ...chain, rpcUrl }, attestation: firstAt(attestation, rpcUrl, at) };
-}
-
-/** The options of a connection to only the endpoint at this index. */
-export function withOneEndpoint<T extends UsersOptions>(options: T, at: number): T {
-  const only = atEndpoint(options, at);
-  const { rpcUrls: _, ...chain } = only.chain;
   return {
-    ...only,
-    chain,
-    attestation: { ...only.attestation, rpcUrls: [chain.rpcUrl], rpcQuorum: 1 },
+    ...options,
+    chain: { ...chain, rpcUrl },
+    attestation: attestationAtEndpoint(attestation, rpcUrl, index),
   };
 }
 
-function firstAt(attestation: ConfiguredChain, rpcUrl: string, at: number): ConfiguredChain {
+/** The options of a connection to only the endpoint at this index. */
+export function withOneEndpoint<T extends UsersOptions>(options: T, index: number): T {
+  const withEndpointFirst = atEndpoint(options, index);
+  const { rpcUrls: _, ...chain } = withEndpointFirst.chain;
+  return {
+    ...withEndpointFirst,
+    chain,
+    attestation: { ...withEndpointFirst.attestation, rpcUrls: [chain.rpcUrl], rpcQuorum: 1 },
+  };
+}
+
+function attestationAtEndpoint(attestation: ConfiguredChain, rpcUrl: string, index: number): ConfiguredChain {
   const { hyperliquid, rpcUrls } = attestation;
-  const explorerUrl = hyperliquid?.explorerUrls[at];
+  const explorerUrl = hyperliquid?.explorerUrls[index];
   return {
     ...attestation,
     rpcUrls: [rpcUrl, ...rpcUrls.filter((url) => url !== rpcUrl)],

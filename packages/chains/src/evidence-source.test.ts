@@ -31,7 +31,7 @@ const question: PaymentQuestion = {
 };
 
 /** A family whose transactions are amounts. */
-function aFamily() {
+function createFamily() {
   const counts = { rules: 0 };
   const family: Family<"lighter", FactsOf<"lighter">, { readonly depository: string }, bigint> = {
     id: "lighter",
@@ -46,27 +46,27 @@ function aFamily() {
   return { family, counts };
 }
 
-function anEndpoint(answer: Evidence<bigint>) {
-  const asked: unknown[] = [];
+function createEndpoint(answer: Evidence<bigint>) {
+  const requests: unknown[] = [];
   const endpoint: Endpoint<{ readonly depository: string }, bigint> = {
     transaction: async (...call) => {
-      asked.push(call);
+      requests.push(call);
       return await Promise.resolve(answer);
     },
     withdrawal: async (_, __, hint) => await Promise.resolve({ kind: "refuted", reason: hint ?? "no hint" }),
     close: async () => await Promise.resolve(),
   };
-  return { endpoint, asked };
+  return { endpoint, requests };
 }
 
 test("judges a final transaction by the family's rules, which are read once", async () => {
-  const { family, counts } = aFamily();
-  const { endpoint, asked } = anEndpoint(final(9n));
+  const { family, counts } = createFamily();
+  const { endpoint, requests } = createEndpoint(final(9n));
   const source = endpointEvidence(chain, family, endpoint);
   expect(counts.rules).toBe(0);
   expect(await source.deposits(id)).toEqual(final({ depository: "7", deposits: [], timestamp: 9n }));
   expect(await source.payments(id, question)).toEqual(final({ amounts: [9n], timestamp: 1n }));
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     [id, { depository: "7" }, undefined],
     [id, { depository: "7" }, question],
   ]);
@@ -78,25 +78,25 @@ test.each<Evidence<bigint>>([
   { kind: "notFinal", reason: "not settled", retryAfterSeconds: 5 },
   { kind: "refuted", reason: "transaction failed" },
 ])("the endpoint's answer is returned unless the transaction is final: $kind", async (answer) => {
-  const source = endpointEvidence(chain, aFamily().family, anEndpoint(answer).endpoint);
+  const source = endpointEvidence(chain, createFamily().family, createEndpoint(answer).endpoint);
   expect(await source.deposits(id)).toEqual(answer);
   expect(await source.payments(id, question)).toEqual(answer);
 });
 
 test("neither looks up an id in another format nor uses it as a hint", async () => {
-  const { endpoint, asked } = anEndpoint(final(9n));
-  const source = endpointEvidence(chain, aFamily().family, endpoint);
+  const { endpoint, requests } = createEndpoint(final(9n));
+  const source = endpointEvidence(chain, createFamily().family, endpoint);
   const refutation = { kind: "refuted", reason: "transaction id must be 80 lowercase hex digits" };
   expect(await source.deposits(id.toUpperCase())).toEqual(refutation);
   expect(await source.payments(`0x${id}`, question)).toEqual(refutation);
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
   expect(await source.withdrawal("0x", id)).toMatchObject({ reason: id });
   expect(await source.withdrawal("0x", id.toUpperCase())).toMatchObject({ reason: "no hint" });
 });
 
 test("attests only payments without a depository", async () => {
-  const { endpoint } = anEndpoint(final(9n));
-  const source = endpointEvidence({ ...chain, depository: undefined }, aFamily().family, endpoint);
+  const { endpoint } = createEndpoint(final(9n));
+  const source = endpointEvidence({ ...chain, depository: undefined }, createFamily().family, endpoint);
   const refutation = { kind: "refuted", reason: "chain lighter has no depository" };
   expect(await source.deposits(id)).toEqual(refutation);
   expect(await source.withdrawal("0x", undefined)).toEqual(refutation);
@@ -107,17 +107,17 @@ test("retries endpoints that lag behind each other after the family's delay", as
   const answers: Evidence<bigint>[] = [final(9n), { kind: "absent" }];
   const source = chainEvidence(
     chain,
-    aFamily().family,
+    createFamily().family,
     {},
-    ({ at }) => anEndpoint(answers[at] ?? { kind: "absent" }).endpoint,
+    ({ index }) => createEndpoint(answers[index] ?? { kind: "absent" }).endpoint,
   );
   expect(await source.deposits(id)).toMatchObject({ kind: "notFinal", retryAfterSeconds: 3 });
 });
 
 test("refuses a chain without facts of the family at startup", () => {
-  const { lighter: _, ...other } = chain;
-  const connect = () => anEndpoint(final(9n)).endpoint;
-  expect(() => chainEvidence(other, aFamily().family, {}, connect)).toThrow(
+  const { lighter: _, ...withoutFacts } = chain;
+  const connect = () => createEndpoint(final(9n)).endpoint;
+  expect(() => chainEvidence(withoutFacts, createFamily().family, {}, connect)).toThrow(
     "invariant violated: chain lighter has no facts of lighter",
   );
 });

@@ -46,7 +46,7 @@ export interface Endpoint<Rules, Transaction> {
 export interface Connection<F extends FamilyId> {
   readonly url: string;
   /** The endpoint's index in the configuration. */
-  readonly at: number;
+  readonly index: number;
   readonly facts: FactsOf<F>;
   readonly observed: { readonly onCall?: ObserveCall };
 }
@@ -65,11 +65,11 @@ export function chainEvidence<F extends FamilyId, Rules, Transaction>(
   const facts = requireFacts(chain, family.id);
   const onCall = observeCalls?.(chain.name);
   const observed = onCall === undefined ? {} : { onCall };
-  const sources = chain.rpcUrls.map((url, at) =>
-    endpointEvidence(chain, family, connect({ url, at, facts, observed })),
+  const sources = chain.rpcUrls.map((url, index) =>
+    endpointEvidence(chain, family, connect({ url, index, facts, observed })),
   );
   const retryAfterSeconds = family.retryAfterSeconds(facts);
-  return quorumEvidence(chain, sources, { agreeing: chain.rpcQuorum, retryAfterSeconds, onDisagreement });
+  return quorumEvidence(chain, sources, { quorum: chain.rpcQuorum, retryAfterSeconds, onDisagreement });
 }
 
 /** Evidence of one endpoint. */
@@ -79,20 +79,21 @@ export function endpointEvidence<F extends FamilyId, Rules, Transaction>(
   endpoint: Endpoint<Rules, Transaction>,
 ): EvidenceSource {
   const facts = requireFacts(chain, family.id);
-  let known: Promise<Rules> | undefined;
-  const rulesOf = async (): Promise<Rules> => await (known ??= Promise.resolve(family.rules(chain, facts)));
+  let cachedRules: Promise<Rules> | undefined;
+  const readRules = async (): Promise<Rules> =>
+    await (cachedRules ??= Promise.resolve(family.rules(chain, facts)));
 
   const judge = async <T>(
     id: string,
     question: PaymentQuestion | undefined,
-    verdict: (rules: Rules, transaction: Transaction) => Evidence<T> | Promise<Evidence<T>>,
+    judgeTransaction: (rules: Rules, transaction: Transaction) => Evidence<T> | Promise<Evidence<T>>,
   ): Promise<Evidence<T>> => {
     // Refuse an id in another format: its deposits would be minted twice, under two keys.
     if (!isTransactionId(chain.vmType, id))
       return refuted(`transaction id must be ${transactionIdFormat(chain.vmType)}`);
-    const rules = await rulesOf();
-    const found = await endpoint.transaction(id, rules, question);
-    return found.kind === "final" ? await verdict(rules, found.value) : found;
+    const rules = await readRules();
+    const evidence = await endpoint.transaction(id, rules, question);
+    return evidence.kind === "final" ? await judgeTransaction(rules, evidence.value) : evidence;
   };
 
   const hasDepository = chain.depository !== undefined;
@@ -109,7 +110,7 @@ export function endpointEvidence<F extends FamilyId, Rules, Transaction>(
     withdrawal: async (payload, id) => {
       if (!hasDepository) return noDepository;
       const hint = id !== undefined && isTransactionId(chain.vmType, id) ? id : undefined;
-      return await endpoint.withdrawal(payload, await rulesOf(), hint);
+      return await endpoint.withdrawal(payload, await readRules(), hint);
     },
     newestFinal: endpoint.newestFinal,
     close: async () => await endpoint.close(),

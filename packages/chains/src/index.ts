@@ -35,7 +35,7 @@ export * from "./evm/sign-transaction.ts";
 export * from "./evm/simulate.ts";
 export type { RecipientStanding, TokenBehavior } from "./evm/token-behavior.ts";
 export * from "./evm/token-metadata.ts";
-export * from "./evm/token-quirks.ts";
+export * from "./evm/token-probe.ts";
 export * from "./evm/top-ups.ts";
 export * from "./nodes/transport.ts";
 export * from "./nodes/rest-client.ts";

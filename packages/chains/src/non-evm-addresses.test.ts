@@ -3,11 +3,11 @@ import { RpcFault } from "@causeway/families";
 import { afterEach, expect, test, vi } from "vitest";
 import { createEndpointOrder } from "./nodes/endpoint-order.ts";
 import type { NonEvmDepositAddresses, OpenConnection } from "./non-evm-connection.ts";
-import { connectedTogether } from "./non-evm-endpoints.ts";
+import { combineConnections } from "./non-evm-endpoints.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-const down = new RpcFault({ kind: "network", method: "call", reason: "refused" });
+const networkFault = new RpcFault({ kind: "network", method: "call", reason: "refused" });
 const account: Hex = "0x0a";
 const currency: Hex = "0x0c";
 const key = { id: `0x${"1d".repeat(32)}`, depositor: "0x0d", strict: true } as const;
@@ -21,7 +21,7 @@ interface Behavior {
   problem?: string;
   isDown?: boolean;
   /** It answers once this is resolved. */
-  after?: Promise<void>;
+  answersAfter?: Promise<void>;
 }
 
 function chainOf(behaviors: readonly Behavior[], quorum = Math.floor(behaviors.length / 2) + 1) {
@@ -29,8 +29,8 @@ function chainOf(behaviors: readonly Behavior[], quorum = Math.floor(behaviors.l
   const disagreements: [string, readonly number[]][] = [];
   const connections = behaviors.map((behavior) => {
     const shown = async () => {
-      await behavior.after;
-      if (behavior.isDown === true) throw down;
+      await behavior.answersAfter;
+      if (behavior.isDown === true) throw networkFault;
       return { amount: behavior.amount, atBlock: behavior.atBlock ?? 7n };
     };
     const depositAddresses: Partial<NonEvmDepositAddresses> = {
@@ -42,19 +42,19 @@ function chainOf(behaviors: readonly Behavior[], quorum = Math.floor(behaviors.l
         const { atBlock } = await shown();
         return { number: atBlock, hash: `0x${atBlock.toString(16)}` };
       },
-      held: async () => {
+      balances: async () => {
         const { amount, atBlock } = await shown();
-        return { atBlock, held: [{ account, currency, amount }] };
+        return { atBlock, balances: [{ account, currency, amount }] };
       },
       sweepable: async () => (await shown()).amount ?? 0n,
     };
     return { depositAddresses, withKey: () => undefined } as unknown as OpenConnection;
   });
   const order = createEndpointOrder(
-    behaviors.map((_, at) => `node${at}`),
+    behaviors.map((_, index) => `node${index}`),
     () => nowMs,
   );
-  const { depositAddresses: addresses } = connectedTogether(
+  const { depositAddresses: addresses } = combineConnections(
     connections as unknown as [OpenConnection],
     order,
     {
@@ -68,8 +68,11 @@ function chainOf(behaviors: readonly Behavior[], quorum = Math.floor(behaviors.l
     addresses,
     disagreements,
     forward: (ms: number) => void (nowMs += ms),
-    held: async (sweeps: readonly (typeof sweep)[] = []) => {
-      const { atBlock, held } = await addresses.held([{ address: account, sweeps }], [currency]);
+    readBalance: async (sweeps: readonly (typeof sweep)[] = []) => {
+      const { atBlock, balances: held } = await addresses.balances(
+        [{ address: account, sweeps }],
+        [currency],
+      );
       return { atBlock, amount: held[0]?.amount };
     },
   };
@@ -105,7 +108,7 @@ test.each<[string, readonly Behavior[], bigint | undefined, bigint]>([
   ],
   ["a single one shows it", [shows(5n)], 5n, 7n],
 ])("a quorum decides what an address holds: %s", async (_, behaviors, amount, atBlock) => {
-  expect(await chainOf(behaviors).held()).toEqual({ atBlock, amount });
+  expect(await chainOf(behaviors).readBalance()).toEqual({ atBlock, amount });
 });
 
 test.each<[string, readonly Behavior[], bigint | undefined]>([
@@ -113,7 +116,7 @@ test.each<[string, readonly Behavior[], bigint | undefined]>([
   ["a quorum shows the same at one block", [shows(9n, 8n), shows(5n), shows(5n)], 5n],
   ["two show the same at different blocks", [shows(5n, 8n), shows(9n), shows(5n, 6n)], undefined],
 ])("while it is swept, what an address holds must be of one block: %s", async (_, behaviors, amount) => {
-  expect(await chainOf(behaviors).held([sweep])).toEqual({ atBlock: 7n, amount });
+  expect(await chainOf(behaviors).readBalance([sweep])).toEqual({ atBlock: 7n, amount });
 });
 
 test.each<[string, readonly Behavior[], bigint]>([
@@ -129,20 +132,20 @@ test.each<[string, readonly Behavior[], bigint]>([
 });
 
 test("without a quorum, nothing is read at addresses", async () => {
-  const { held, addresses } = chainOf([shows(5n), silent, silent]);
-  await expect(held()).rejects.toBe(down);
-  await expect(addresses.sweepable(key, currency, [])).rejects.toBe(down);
-  await expect(addresses.newest()).rejects.toBe(down);
+  const { readBalance: held, addresses } = chainOf([shows(5n), silent, silent]);
+  await expect(held()).rejects.toBe(networkFault);
+  await expect(addresses.sweepable(key, currency, [])).rejects.toBe(networkFault);
+  await expect(addresses.newest()).rejects.toBe(networkFault);
 });
 
 test("one endpoint alone neither hides nor invents a problem of the program", async () => {
-  const wrong: Behavior = { problem: "another program" };
+  const withProblem: Behavior = { problem: "another program" };
   const problemOf = async (...behaviors: readonly Behavior[]) =>
     await chainOf(behaviors).addresses.problem?.();
-  expect(await problemOf({}, wrong, wrong)).toBe("another program");
-  expect(await problemOf(wrong, {}, {})).toBeUndefined();
-  await expect(problemOf({}, wrong)).rejects.toMatchObject({ kind: "inconsistent" });
-  expect(await problemOf(wrong)).toBe("another program");
+  expect(await problemOf({}, withProblem, withProblem)).toBe("another program");
+  expect(await problemOf(withProblem, {}, {})).toBeUndefined();
+  await expect(problemOf({}, withProblem)).rejects.toMatchObject({ kind: "inconsistent" });
+  expect(await problemOf(withProblem)).toBe("another program");
 });
 
 test("the newest block is one that a quorum has reached", async () => {
@@ -156,14 +159,18 @@ test("the newest block is one that a quorum has reached", async () => {
 test("an endpoint that hangs delays a balance by one second", async () => {
   vi.useFakeTimers();
   const late = Promise.withResolvers<void>();
-  const { held } = chainOf([{ ...shows(5n), after: late.promise }, shows(5n, 7n), shows(5n, 8n)]);
+  const { readBalance: held } = chainOf([
+    { ...shows(5n), answersAfter: late.promise },
+    shows(5n, 7n),
+    shows(5n, 8n),
+  ]);
   const read = held();
   await vi.advanceTimersByTimeAsync(1_000);
   expect(await read).toEqual({ atBlock: 7n, amount: 5n });
 });
 
 test("reports an endpoint that shows another balance than the others for half a minute", async () => {
-  const { held, disagreements, forward } = chainOf([shows(5n), shows(0n), shows(0n)]);
+  const { readBalance: held, disagreements, forward } = chainOf([shows(5n), shows(0n), shows(0n)]);
   await held();
   forward(15_000);
   await held();
@@ -174,5 +181,5 @@ test("reports an endpoint that shows another balance than the others for half a 
 });
 
 test("with rpcQuorum 1, the first endpoint that answers is trusted", async () => {
-  expect(await chainOf([silent, shows(5n), shows(0n)], 1).held()).toEqual({ atBlock: 7n, amount: 5n });
+  expect(await chainOf([silent, shows(5n), shows(0n)], 1).readBalance()).toEqual({ atBlock: 7n, amount: 5n });
 });

@@ -1,6 +1,6 @@
 import type { Hex } from "@causeway/domain";
 import { RpcFault } from "@causeway/families";
-import { agreedOn, askAll, reachedBy, type Answer, type Poll } from "./nodes/ask-all.ts";
+import { agreedOn, queryAll, reachedBy, type Answer, type Poll } from "./nodes/query-all.ts";
 import type { EndpointOrder } from "./nodes/endpoint-order.ts";
 import { createUnconfirmedClaims } from "./nodes/unconfirmed-claims.ts";
 import type {
@@ -13,7 +13,7 @@ import { electorateOf, type OutcomeQuorum } from "./non-evm-outcomes.ts";
 
 const QUESTION = "balances";
 
-type Balance = AddressBalances["held"][number];
+type Balance = AddressBalances["balances"][number];
 
 /**
  * What a quorum of endpoints shows at deposit addresses. A balance on which no quorum agrees was not read, so
@@ -30,22 +30,23 @@ export function createSharedAddresses(
   const isTrusted = connections.length === 1 || quorum === 1;
   const electorate = electorateOf(connections, order, options);
   const claims = createUnconfirmedClaims<number>(now);
-  const at = (place: number): NonEvmDepositAddresses => connections[place]?.depositAddresses ?? first;
+  const addressesOf = (index: number): NonEvmDepositAddresses =>
+    connections[index]?.depositAddresses ?? first;
   const { refusalOf, problem } = first;
 
-  async function ask<T>(
-    read: (one: NonEvmDepositAddresses) => Promise<T>,
+  async function query<T>(
+    read: (addresses: NonEvmDepositAddresses) => Promise<T>,
     decide: Poll<number, T, T>["decide"],
   ): Promise<T> {
-    if (isTrusted) return await order.ask(async (place) => await read(at(place)));
-    return await askAll<number, T, T>(electorate, {
+    if (isTrusted) return await order.run(async (index) => await read(addressesOf(index)));
+    return await queryAll<number, T, T>(electorate, {
       question: QUESTION,
-      read: async (place) => {
+      read: async (index) => {
         try {
-          return await read(at(place));
+          return await read(addressesOf(index));
         } catch (fault) {
-          // A block that arrived in the meantime is no fault of the endpoint.
-          if (!(fault instanceof RpcFault) || fault.kind !== "inconsistent") order.noteFault(place, fault);
+          // An inconsistency means that a block arrived during the read, which is not the endpoint's fault.
+          if (!(fault instanceof RpcFault) || fault.kind !== "inconsistent") order.noteFault(index, fault);
           throw fault;
         }
       },
@@ -54,14 +55,14 @@ export function createSharedAddresses(
   }
 
   /** Reports endpoints that show another balance than the quorum for 30 s. */
-  function noteDiffering(
+  function reportDiffering(
     answers: readonly Answer<number, AddressBalances>[],
     agreed: readonly Balance[],
   ): void {
     const shown = answers.map(({ endpoint, value }) => ({ endpoint, amounts: amountsIn(value) }));
     const late = new Set<number>();
     for (const { account, currency, amount } of agreed) {
-      const key = keyOf({ account, currency });
+      const key = balanceKey({ account, currency });
       const differing = shown.map(({ endpoint, amounts }) => ({
         endpoint,
         value: amounts.get(key) === undefined || amounts.get(key) === amount ? 0 : 1,
@@ -77,20 +78,20 @@ export function createSharedAddresses(
     sweepCost: (paymentCost) => first.sweepCost(paymentCost),
     ...(refusalOf && {
       refusalOf: async (payment) =>
-        await order.ask(async (place) => await (at(place).refusalOf ?? refusalOf)(payment)),
+        await order.run(async (index) => await (addressesOf(index).refusalOf ?? refusalOf)(payment)),
     }),
     ...(problem && {
       problem: async () => {
-        const { found } = await ask(
-          async (one) => ({ found: await (one.problem ?? problem)() }),
-          (answers) => valueOf(agreedOn(answers, quorum, (one) => one.found ?? "")),
+        const { found: reason } = await query(
+          async (addresses) => ({ found: await (addresses.problem ?? problem)() }),
+          (answers) => valueOf(agreedOn(answers, quorum, (answer) => answer.found ?? "")),
         );
-        return found;
+        return reason;
       },
     }),
     newest: async () =>
-      await ask(
-        async (one) => await one.newest(),
+      await query(
+        async (addresses) => await addresses.newest(),
         (answers, isComplete) => {
           const agreed = agreedOn(answers, quorum, ({ number, hash }) => `${number} ${hash}`);
           if (agreed !== undefined || !isComplete) return valueOf(agreed);
@@ -98,21 +99,21 @@ export function createSharedAddresses(
           return valueOf(answers.find(({ value }) => value.number === reachedBy(quorum, numbers))?.value);
         },
       ),
-    held: async (addresses, currencies) => {
-      let known: readonly Answer<number, AddressBalances>[] = [];
-      const read = await ask(
-        async (one) => await one.held(addresses, currencies),
+    balances: async (addresses, currencies) => {
+      let allAnswers: readonly Answer<number, AddressBalances>[] = [];
+      const agreed = await query(
+        async (depositAddresses) => await depositAddresses.balances(addresses, currencies),
         (answers, isComplete) => {
-          known = answers;
+          allAnswers = answers;
           return valueOf(agreedBalances(answers, { quorum, addresses, isComplete }));
         },
       );
-      if (!isTrusted) noteDiffering(known, read.held);
-      return read;
+      if (!isTrusted) reportDiffering(allAnswers, agreed.balances);
+      return agreed;
     },
-    sweepable: async (...asked) =>
-      await ask(
-        async (one) => await one.sweepable(...asked),
+    sweepable: async (...args) =>
+      await query(
+        async (addresses) => await addresses.sweepable(...args),
         (answers, isComplete) => {
           const agreed = agreedOn(answers, quorum, String);
           if (agreed !== undefined || !isComplete) return valueOf(agreed);
@@ -148,8 +149,8 @@ function agreedBalances(
     quorum,
     answers.map(({ value }) => value.atBlock),
   );
-  const places = answers[0]?.value.held;
-  if (atBlock === undefined || places === undefined) return undefined;
+  const firstBalances = answers[0]?.value.balances;
+  if (atBlock === undefined || firstBalances === undefined) return undefined;
   const isOneBlock = answers.every(({ value }) => value.atBlock === atBlock);
   if (!isOneBlock && !isComplete) return undefined;
   const swept = new Set(addresses.filter(({ sweeps }) => sweeps.length > 0).map(({ address }) => address));
@@ -158,30 +159,30 @@ function agreedBalances(
     atBlock: value.atBlock,
     amounts: amountsIn(value),
   }));
-  const held = places.map(({ account, currency }): Balance => {
-    const key = keyOf({ account, currency });
-    const amounts = shown.flatMap((one) => {
-      const value = one.amounts.get(key);
-      return value === undefined ? [] : [{ ...one, value }];
+  const balances = firstBalances.map(({ account, currency }): Balance => {
+    const key = balanceKey({ account, currency });
+    const amounts = shown.flatMap((answer) => {
+      const value = answer.amounts.get(key);
+      return value === undefined ? [] : [{ ...answer, value }];
     });
     const isSame = new Set(amounts.map(({ value }) => value)).size === 1;
     // Balances at different blocks are not comparable after a sweep: one may include it while another does
     // not, so its amount would be subtracted twice, or never. A balance before `atBlock` may even lack a
     // final sweep.
-    const comparable = amounts.filter((one) =>
-      isSame || !swept.has(account) ? one.atBlock >= atBlock : one.atBlock === atBlock,
+    const comparable = amounts.filter((balance) =>
+      isSame || !swept.has(account) ? balance.atBlock >= atBlock : balance.atBlock === atBlock,
     );
     return { account, currency, amount: agreedOn(comparable, quorum, String) };
   });
-  if (!isComplete && held.some(({ amount }) => amount === undefined)) return undefined;
-  return { atBlock, held };
+  if (!isComplete && balances.some(({ amount }) => amount === undefined)) return undefined;
+  return { atBlock, balances };
 }
 
-function amountsIn({ held }: AddressBalances): ReadonlyMap<string, bigint | undefined> {
-  return new Map(held.map((balance) => [keyOf(balance), balance.amount]));
+function amountsIn({ balances }: AddressBalances): ReadonlyMap<string, bigint | undefined> {
+  return new Map(balances.map((balance) => [balanceKey(balance), balance.amount]));
 }
 
-function keyOf({ account, currency }: { readonly account: Hex; readonly currency: Hex }): string {
+function balanceKey({ account, currency }: { readonly account: Hex; readonly currency: Hex }): string {
   return `${account} ${currency}`;
 }
 

@@ -7,20 +7,20 @@ import {
   createDepositQuorum,
   LATE_MS,
   QUESTION,
-  textOf,
+  depositsKey,
   type Verdict,
 } from "./non-evm-deposit-quorum.ts";
 import type { OutcomeQuorum } from "./non-evm-outcomes.ts";
 import { createReach } from "./non-evm-reach.ts";
 import { createSecondPass } from "./non-evm-second-pass.ts";
 
-/** Transactions that are confirmed at the same time. */
-const AT_ONCE = 8;
+/** Maximum transactions that are confirmed concurrently. */
+const MAX_CONCURRENT = 8;
 
 /**
- * Deposits on which a quorum of endpoints agrees. The lead finds them; each of its transactions is then
- * requested from the others. Until a quorum shows it, the cursor stays. A second pass finds what the lead
- * hides.
+ * Deposits on which a quorum of endpoints agrees. The lead finds them, and each of their transactions is then
+ * requested from the other endpoints. The cursor stays until a quorum shows the transaction. A second pass
+ * finds deposits that the lead hides.
  */
 export function createSharedArrivals(
   connections: readonly NonEvmConnection[],
@@ -32,50 +32,50 @@ export function createSharedArrivals(
   const shared = createDepositQuorum(connections, order, options);
   const reach = createReach(connections, order, quorum);
 
-  const at = (place: number): NonEvmConnection => {
-    const one = connections[place];
-    if (one === undefined) throw new RangeError(`invariant violated: no endpoint ${place}`);
-    return one;
+  const connectionAt = (index: number): NonEvmConnection => {
+    const connection = connections[index];
+    if (connection === undefined) throw new RangeError(`invariant violated: no endpoint ${index}`);
+    return connection;
   };
 
-  async function confirmed(
+  async function confirmArrivals(
     lead: number,
     cursor: string | undefined,
-    found: NonEvmArrivals,
+    arrivals: NonEvmArrivals,
   ): Promise<NonEvmArrivals> {
-    const transactions = byTransaction(found.deposits);
+    const transactions = byTransaction(arrivals.deposits);
     const verdicts: Verdict[] = [];
-    for (let from = 0; from < transactions.length; from += AT_ONCE)
+    for (let start = 0; start < transactions.length; start += MAX_CONCURRENT)
       verdicts.push(
         ...(await Promise.all(
           transactions
-            .slice(from, from + AT_ONCE)
-            .map(async (deposits) => await shared.confirm(lead, deposits, found.upTo)),
+            .slice(start, start + MAX_CONCURRENT)
+            .map(async (deposits) => await shared.confirm(lead, deposits, arrivals.upTo)),
         )),
       );
     const deposits = verdicts.flatMap((verdict) => ("deposits" in verdict ? verdict.deposits : []));
     const waiting = verdicts.filter((verdict) => "waiting" in verdict);
     if (waiting.length === 0) {
       shared.forgetConfirmed();
-      return { ...found, deposits };
+      return { ...arrivals, deposits };
     }
     const late = waiting.filter(({ claim }) => now() - claim.sinceMs >= LATE_MS);
     const refuted = late.find(({ claim }) => claim.isRefuted);
-    // Another endpoint leads, and reads from the same cursor.
+    // The fault makes another endpoint the lead, which reads from the same cursor.
     if (refuted !== undefined)
       throw inconsistent(QUESTION, `${nameOf(refuted.waiting)} is not shown by a quorum of other endpoints`);
-    const held = cursor ?? found.startedAt;
-    if (held === undefined) throw inconsistent(QUESTION, "a deposit waits for a quorum of endpoints");
+    const resumeCursor = cursor ?? arrivals.startedAt;
+    if (resumeCursor === undefined) throw inconsistent(QUESTION, "a deposit waits for a quorum of endpoints");
     const [first] = late;
     const fault =
-      found.fault ??
+      arrivals.fault ??
       (first && inconsistent(QUESTION, `${nameOf(first.waiting)} waits for a quorum of endpoints`));
     return {
       deposits,
-      cursor: held,
+      cursor: resumeCursor,
       ...beforeOldest(
-        found,
-        waiting.flatMap((one) => one.waiting),
+        arrivals,
+        waiting.flatMap((verdict) => verdict.waiting),
       ),
       ...(fault !== undefined && { fault }),
     };
@@ -85,35 +85,37 @@ export function createSharedArrivals(
     order,
     now,
     epochMs,
-    textOf,
+    depositsKey,
     confirm: shared.confirm,
     hasReached: reach.hasReached,
-    onHidden: (place) => onDisagreement(QUESTION, [place]),
+    onHidden: (index) => onDisagreement(QUESTION, [index]),
   });
 
   return {
     arrivals: async (cursor, checked) =>
-      await order.ask(async (place) => {
-        const found = await at(place).arrivals(cursor);
-        if (!isTrusted && found.cursor !== cursor) {
-          const isPlausible = await reach.isPlausible(found.upTo.number);
-          if (isPlausible === undefined && cursor !== undefined) return unknownReach(cursor, found);
-          if (isPlausible !== true)
-            throw inconsistent(QUESTION, `no quorum of endpoints is near block ${found.upTo.number}`);
+      await order.run(async (index) => {
+        const arrivals = await connectionAt(index).arrivals(cursor);
+        if (!isTrusted) {
+          const { number, timestamp } = arrivals.upTo;
+          const isPlausible = await reach.isPlausible(arrivals.upTo);
+          if (isPlausible === undefined && cursor !== undefined && arrivals.cursor !== cursor)
+            return unknownReach(cursor, arrivals);
+          if (isPlausible === false || (isPlausible === undefined && cursor === undefined))
+            throw inconsistent(QUESTION, `no quorum of endpoints is near block ${number} at ${timestamp} s`);
         }
-        order.noteRead(place, found.upTo.number);
+        order.noteRead(index, arrivals.upTo.number);
         // The transactions that were read count; the next reading uses another endpoint.
-        if (found.fault !== undefined) order.noteFault(place, found.fault);
-        if (isTrusted) return found;
+        if (arrivals.fault !== undefined) order.noteFault(index, arrivals.fault);
+        if (isTrusted) return arrivals;
         return secondPass.complete(
-          place,
+          index,
           { cursor, checked },
-          found.deposits,
-          await confirmed(place, cursor, found),
+          arrivals.deposits,
+          await confirmArrivals(index, cursor, arrivals),
         );
       }),
     arrivalsOf: async (id) => {
-      if (isTrusted) return await order.ask(async (place) => await at(place).arrivalsOf(id));
+      if (isTrusted) return await order.run(async (index) => await connectionAt(index).arrivalsOf(id));
       return await shared.transaction(id);
     },
   };

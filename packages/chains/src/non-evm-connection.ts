@@ -34,7 +34,7 @@ export interface NonEvmConnection {
    * Deposits that became final (by the chain's policy) after `cursor`, oldest first, and the cursor after
    * them. Reading from the same cursor again returns the same deposits, or more. Without a cursor, it starts
    * a little before now.
-   * @param checked of an earlier process, if several endpoints are read
+   * @param checked the {@link NonEvmArrivals.checked} of an earlier process, if several endpoints are read
    * @throws RpcFault; then nothing was read
    */
   arrivals(cursor: string | undefined, checked?: string): Promise<NonEvmArrivals>;
@@ -55,10 +55,11 @@ export interface NonEvmConnection {
    * The current fee of a payment for the solver, in base units of the chain's native token. May be cached for
    * some seconds. Of several endpoints, the lower median of those that answer.
    *
-   * @param asked `quorum`: a quorum of endpoints must answer. `lead`: only one of them is asked
+   * @param decidedBy `quorum`: a quorum of endpoints must answer. `lead`: only the lead is queried. Absent:
+   * one answer is enough
    * @throws RpcFault
    */
-  paymentCost(currency: Hex, recipient: Hex | undefined, asked?: "lead" | "quorum"): Promise<bigint>;
+  paymentCost(currency: Hex, recipient: Hex | undefined, decidedBy?: "lead" | "quorum"): Promise<bigint>;
   /**
    * Why a recipient cannot be paid (a token account that refuses, an output below the dust limit, an account
    * that does not exist); undefined: it can be.
@@ -126,10 +127,10 @@ export interface NonEvmDepositAddresses {
   /** The newest block that balances are read at. @throws RpcFault */
   newest(): Promise<Pick<BlockRef, "number" | "hash">>;
   /**
-   * What blocks show at addresses. A sweep that is not mined has moved nothing yet.
+   * The balances that blocks show at addresses. A sweep that is not mined has moved nothing yet.
    * @throws RpcFault
    */
-  held(addresses: readonly AddressToRead[], currencies: readonly Hex[]): Promise<AddressBalances>;
+  balances(addresses: readonly AddressToRead[], currencies: readonly Hex[]): Promise<AddressBalances>;
   /**
    * Maximum amount that another sweep of an order's address can move now, in base units: its final balance.
    * @param reserved the raw bytes of the solver's unsettled payments
@@ -145,14 +146,14 @@ export type AddressKey = Pick<DepositAddressKey, "id" | "depositor" | "strict">;
 export interface AddressToRead {
   readonly address: Hex;
   /** All its sweeps that are not final. */
-  readonly sweeps: readonly SweepUnderWay[];
+  readonly sweeps: readonly UnsettledSweep[];
 }
 
-/** What addresses hold at one block. */
+/** The balances of addresses at one block. */
 export interface AddressBalances {
   readonly atBlock: bigint;
-  /** Without an amount: it could not be read, or the chain shows other sweeps than the caller. */
-  readonly held: readonly {
+  /** `amount` is undefined if it could not be read, or the chain shows other sweeps than the caller. */
+  readonly balances: readonly {
     readonly account: Hex;
     readonly currency: Hex;
     readonly amount: bigint | undefined;
@@ -160,7 +161,7 @@ export interface AddressBalances {
 }
 
 /** A sweep of a deposit address whose outcome is not final. */
-export interface SweepUnderWay {
+export interface UnsettledSweep {
   /** The bytes of all its attempts. */
   readonly raws: readonly Hex[];
   /** The mined attempt, if the caller knows one. */
@@ -170,16 +171,17 @@ export interface SweepUnderWay {
 /** A connection that signs with the solver's key. */
 export interface PayingConnection extends NonEvmConnection {
   /**
-   * Creates and signs a payment without sending it. However often the result is sent, it pays once. `before`
-   * contains earlier attempts at the same payment, oldest first, none of which is known to have paid. The new
-   * attempt and these can never both count: it conflicts with them (Bitcoin: a common input), or they can
-   * certainly no longer count. A payment to the solver itself, for no order, cancels them where possible.
+   * Creates and signs a payment without sending it. However often the result is sent, it pays once.
+   * `earlierAttempts` are attempts at the same payment, oldest first, none of which is known to have paid.
+   * The new attempt and an earlier one can never both count: they conflict (Bitcoin: a common input), or the
+   * earlier one can certainly no longer count. A payment to the solver itself, for no order, cancels them
+   * where possible.
    * @param reserved the raw bytes of the solver's unsettled payments, so that e.g. no output is spent twice
    * @throws RpcFault, {@link InsufficientInventory} if the solver's balance is insufficient
    */
   prepare(
     payment: NonEvmPayment,
-    before: readonly NonEvmAttempt[],
+    earlierAttempts: readonly NonEvmAttempt[],
     reserved: readonly Hex[],
   ): Promise<NonEvmAttempt>;
   /**
@@ -193,7 +195,7 @@ export interface PayingConnection extends NonEvmConnection {
    * Whether at most one of these two attempts can ever count, from their bytes alone. Absent: any two can
    * both count.
    */
-  readonly conflict?: (one: NonEvmAttempt, other: NonEvmAttempt) => boolean;
+  readonly conflicts?: (a: NonEvmAttempt, b: NonEvmAttempt) => boolean;
   /**
    * The solver's signed mapping of a payment to its order, for payments that cannot name the order
    * themselves. Deterministic. It must be published where oracles read it, or the payment counts for no
@@ -288,10 +290,11 @@ export interface NonEvmAttempt {
 
 /**
  * What is known about an attempt that only the payment journal has. Its entry may lack other attempts at the
- * payment, and may change whatever the bytes do not sign. `dead` must be true nevertheless.
+ * payment, and whatever the bytes do not sign may have been changed. The outcome `dead` must be true
+ * nevertheless.
  */
 export interface LostAttempt {
-  /** What it should pay. `final`: it or another attempt made this payment. */
+  /** What it should pay. The outcome `final` means that it or another attempt made this payment. */
   readonly payment: NonEvmPayment;
   /** The payment was not made before this time, ms since epoch. */
   readonly notBeforeMs: number;

@@ -1,7 +1,7 @@
 import type { TxHash } from "@causeway/domain";
 import { RpcFault } from "@causeway/families";
 import type { DepositFact } from "@causeway/families/evm";
-import { agreedOn, askAll, type Answer } from "./nodes/ask-all.ts";
+import { agreedOn, queryAll, type Answer } from "./nodes/query-all.ts";
 import type { EndpointOrder } from "./nodes/endpoint-order.ts";
 import type {
   NonEvmArrivals,
@@ -18,7 +18,7 @@ export const LATE_MS = 30_000;
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 15_000;
 /** Maximum number of waiting deposits to remember. */
-const MAX_REMEMBERED = 10_000;
+const MAX_CLAIMS = 10_000;
 
 /** All deposits of one transaction. */
 export type TransactionDeposits = readonly [DepositFact, ...DepositFact[]];
@@ -40,11 +40,11 @@ export type Verdict =
 
 /** What a quorum of endpoints shows of single transactions. */
 export interface DepositQuorum {
-  /** @param deposits what this endpoint shows, all of one transaction */
-  confirm(place: number, deposits: TransactionDeposits, upTo: NonEvmArrivals["upTo"]): Promise<Verdict>;
+  /** @param index the endpoint that shows these deposits, all of one transaction */
+  confirm(index: number, deposits: TransactionDeposits, upTo: NonEvmArrivals["upTo"]): Promise<Verdict>;
   /** @throws RpcFault if too few endpoints answer */
   transaction(id: TxHash): Promise<NonEvmTransaction>;
-  /** The cursor moves past everything that was confirmed. */
+  /** Call this when the cursor moves past everything that was confirmed. */
   forgetConfirmed(): void;
 }
 
@@ -59,25 +59,25 @@ export function createDepositQuorum(
   const settled = new Map<string, readonly DepositFact[]>();
 
   const transactionAt = async (
-    place: number,
+    index: number,
     id: TxHash,
     shown?: ShownTransaction,
   ): Promise<NonEvmTransaction> => {
-    const one = connections[place];
-    if (one === undefined) throw new RangeError(`invariant violated: no endpoint ${place}`);
+    const connection = connections[index];
+    if (connection === undefined) throw new RangeError(`invariant violated: no endpoint ${index}`);
     try {
-      return await one.arrivalsOf(id, shown);
+      return await connection.arrivalsOf(id, shown);
     } catch (fault) {
-      order.noteFault(place, fault);
+      order.noteFault(index, fault);
       throw fault;
     }
   };
 
   const claimOf = (text: string): Claim => {
-    const known = claims.get(text);
-    if (known !== undefined) return known;
+    const existing = claims.get(text);
+    if (existing !== undefined) return existing;
     const [oldest] = claims.keys();
-    if (claims.size >= MAX_REMEMBERED && oldest !== undefined) claims.delete(oldest);
+    if (claims.size >= MAX_CLAIMS && oldest !== undefined) claims.delete(oldest);
     const claim = {
       sinceMs: now(),
       dueMs: now(),
@@ -94,15 +94,15 @@ export function createDepositQuorum(
     deposits: TransactionDeposits,
     upTo: NonEvmArrivals["upTo"],
   ): Promise<Verdict> {
-    const text = textOf(deposits);
-    const known = settled.get(text);
-    if (known !== undefined) return { deposits: known };
+    const text = depositsKey(deposits);
+    const settledDeposits = settled.get(text);
+    if (settledDeposits !== undefined) return { deposits: settledDeposits };
     const claim = claimOf(text);
     if (now() < claim.dueMs) return { waiting: deposits, claim };
     const [{ txHash, blockNumber: number, timestamp = upTo.timestamp }] = deposits;
     const answers: Answer<number, NonEvmTransaction>[] = [];
     try {
-      const agreed = await askAll<number, NonEvmTransaction, readonly DepositFact[]>(electorate, {
+      const agreed = await queryAll<number, NonEvmTransaction, readonly DepositFact[]>(electorate, {
         question: QUESTION,
         read: async (endpoint) => {
           const value: NonEvmTransaction =
@@ -112,9 +112,9 @@ export function createDepositQuorum(
           answers.push({ endpoint, value });
           return value;
         },
-        decide: (all) => {
-          const one = agreedOn(all, quorum, finalText);
-          return one?.kind === "final" ? { value: one.deposits } : undefined;
+        decide: (answersSoFar) => {
+          const transaction = agreedOn(answersSoFar, quorum, finalText);
+          return transaction?.kind === "final" ? { value: transaction.deposits } : undefined;
         },
         textOf: finalText,
       });
@@ -124,11 +124,15 @@ export function createDepositQuorum(
     } catch (fault) {
       if (!(fault instanceof RpcFault)) throw fault;
     }
-    note(claim, text, answers);
+    recordAnswers(claim, text, answers);
     return { waiting: deposits, claim };
   }
 
-  function note(claim: Claim, text: string, answers: readonly Answer<number, NonEvmTransaction>[]): void {
+  function recordAnswers(
+    claim: Claim,
+    text: string,
+    answers: readonly Answer<number, NonEvmTransaction>[],
+  ): void {
     const waitedMs = now() - claim.sinceMs;
     claim.dueMs = now() + Math.min(MAX_RETRY_MS, Math.max(MIN_RETRY_MS, waitedMs / 2));
     const others = answers.filter(({ value }) => finalText(value) !== text);
@@ -136,21 +140,21 @@ export function createDepositQuorum(
     if (others.length === 0 || waitedMs < LATE_MS || now() - claim.reportedAtMs < LATE_MS) return;
     claim.reportedAtMs = now();
     // Without a quorum, either side may be wrong.
-    const named = answers.filter(({ value }) =>
+    const contradicting = answers.filter(({ value }) =>
       claim.isRefuted ? finalText(value) === text : value.kind !== "notFinal",
     );
     onDisagreement(
       QUESTION,
-      named.map(({ endpoint }) => endpoint).toSorted((a, b) => a - b),
+      contradicting.map(({ endpoint }) => endpoint).toSorted((a, b) => a - b),
     );
   }
 
   return {
     confirm,
     transaction: async (id) =>
-      await askAll<number, NonEvmTransaction, NonEvmTransaction>(electorate, {
+      await queryAll<number, NonEvmTransaction, NonEvmTransaction>(electorate, {
         question: QUESTION,
-        read: async (place) => await transactionAt(place, id),
+        read: async (index) => await transactionAt(index, id),
         decide: (answers, isComplete) => {
           const agreed = agreedOn(answers, quorum, finalText);
           if (agreed !== undefined) return { value: agreed };
@@ -169,18 +173,18 @@ function isShown({ kind }: NonEvmTransaction): boolean {
 
 /** Only final transactions contradict each other: any other answer may change. */
 function finalText(transaction: NonEvmTransaction): string | undefined {
-  return transaction.kind === "final" ? textOf(transaction.deposits) : undefined;
+  return transaction.kind === "final" ? depositsKey(transaction.deposits) : undefined;
 }
 
 /** A key that is equal for equal deposits. With a nonce, the id and the depositor come from the hub. */
-export function textOf(deposits: readonly DepositFact[]): string {
+export function depositsKey(deposits: readonly DepositFact[]): string {
   return deposits
-    .map((one) => {
-      const { txHash, ordinal, logIndex, blockNumber, blockHash, timestamp, sender } = one;
-      const { currency, amount, depository, nonce, id, depositor } = one;
+    .map((deposit) => {
+      const { txHash, ordinal, logIndex, blockNumber, blockHash, timestamp, sender } = deposit;
+      const { currency, amount, depository, nonce, id, depositor } = deposit;
       const order = nonce === undefined ? [id, depositor] : [nonce];
-      const place = [txHash, ordinal, logIndex, blockNumber, blockHash, timestamp];
-      return [...place, sender, currency, amount, depository, ...order].join(" ");
+      const location = [txHash, ordinal, logIndex, blockNumber, blockHash, timestamp];
+      return [...location, sender, currency, amount, depository, ...order].join(" ");
     })
     .join("\n");
 }

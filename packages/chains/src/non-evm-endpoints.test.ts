@@ -8,11 +8,11 @@ import type {
   OpenConnection,
   PayingConnection,
 } from "./non-evm-connection.ts";
-import { connectedTogether } from "./non-evm-endpoints.ts";
+import { combineConnections } from "./non-evm-endpoints.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-const down = new RpcFault({ kind: "network", method: "call", reason: "refused" });
+const networkFault = new RpcFault({ kind: "network", method: "call", reason: "refused" });
 const contradicted = new RpcFault({ kind: "inconsistent", method: "prepare", reason: "may still pay" });
 const refusal = new NodeRefusal({ method: "call", nodeCode: -8, nodeText: "no", nodeData: undefined });
 const attempt: NonEvmAttempt = { raw: "0x01", txId: `0x${"01".repeat(32)}`, fee: 1n, madeAtMs: 1 };
@@ -39,126 +39,132 @@ function chainOf(...behaviors: readonly Behavior[]) {
 function chainWith(quorum: number, behaviors: readonly Behavior[]) {
   let nowMs = 0;
   const disagreements: [string, readonly number[]][] = [];
-  const asked: number[] = [];
+  const queriedEndpoints: number[] = [];
   const closed: number[] = [];
-  const answer = async <T>(at: number, value: T | Promise<T> | Error | undefined): Promise<T> => {
-    asked.push(at);
-    if (value === undefined) throw down;
+  const answer = async <T>(index: number, value: T | Promise<T> | Error | undefined): Promise<T> => {
+    queriedEndpoints.push(index);
+    if (value === undefined) throw networkFault;
     if (value instanceof Error) throw value;
     return await value;
   };
-  const connections = behaviors.map((behavior, at) => {
+  const connections = behaviors.map((behavior, index) => {
     const connection = {
-      balances: async () => new Map([["0x", await answer(at, behavior.balance)]]),
-      paymentCost: async () => await answer(at, behavior.cost),
-      outcome: async () => await answer(at, behavior.outcome),
-      send: async () => await answer(at, behavior.send),
-      prepare: async () => await answer(at, behavior.prepare),
-      ...(behavior.conflicts && { conflict: () => true }),
+      balances: async () => new Map([["0x", await answer(index, behavior.balance)]]),
+      paymentCost: async () => await answer(index, behavior.cost),
+      outcome: async () => await answer(index, behavior.outcome),
+      send: async () => await answer(index, behavior.send),
+      prepare: async () => await answer(index, behavior.prepare),
+      ...(behavior.conflicts && { conflicts: () => true }),
       ...(behavior.head !== undefined && {
         head: async () => {
           if (behavior.headFault !== undefined) throw behavior.headFault;
           return await Promise.resolve(behavior.head ?? { position: 0n });
         },
       }),
-      close: async () => await Promise.resolve(void closed.push(at)),
+      close: async () => await Promise.resolve(void closed.push(index)),
     } as unknown as PayingConnection;
     return { ...connection, withKey: () => connection } as unknown as OpenConnection;
   });
   const order: EndpointOrder = createEndpointOrder(
-    behaviors.map((_, at) => `node${at}`),
+    behaviors.map((_, index) => `node${index}`),
     () => nowMs,
   );
-  const together = connectedTogether(connections as unknown as [OpenConnection], order, {
+  const connection = combineConnections(connections as unknown as [OpenConnection], order, {
     quorum,
     onDisagreement: (question, places) => void disagreements.push([question, places]),
     now: () => nowMs,
   });
   return {
-    together,
+    connection,
     disagreements,
     closed,
     forward: (ms: number) => void (nowMs += ms),
     /** The endpoints that were queried since the last call of this. */
-    asked: () => asked.splice(0),
-    states: () => together.endpoints?.().map(({ state, isLead }) => (isLead ? `${state}, lead` : state)),
+    queried: () => queriedEndpoints.splice(0),
+    states: () => connection.endpoints?.().map(({ state, isLead }) => (isLead ? `${state}, lead` : state)),
   };
 }
 
 test("reads use the first endpoint that works; one that failed is queried last for half a minute", async () => {
-  const first: Behavior = { balance: down };
-  const { together, forward, asked, states } = chainOf(first, { balance: 5n });
-  expect(await together.balances([])).toEqual(new Map([["0x", 5n]]));
-  expect(asked()).toEqual([0, 1]);
+  const first: Behavior = { balance: networkFault };
+  const { connection, forward, queried, states } = chainOf(first, { balance: 5n });
+  expect(await connection.balances([])).toEqual(new Map([["0x", 5n]]));
+  expect(queried()).toEqual([0, 1]);
   expect(states()).toEqual(["failing", "ok, lead"]);
   first.balance = 6n;
-  expect(await together.balances([])).toEqual(new Map([["0x", 5n]]));
-  expect(asked()).toEqual([1]);
+  expect(await connection.balances([])).toEqual(new Map([["0x", 5n]]));
+  expect(queried()).toEqual([1]);
   forward(30_001);
-  expect(await together.balances([])).toEqual(new Map([["0x", 6n]]));
+  expect(await connection.balances([])).toEqual(new Map([["0x", 6n]]));
   expect(states()).toEqual(["ok, lead", "ok"]);
 });
 
 test("throws the fault of the first endpoint if every endpoint fails", async () => {
-  const { together, asked } = chainOf({ balance: down }, { balance: contradicted });
-  await expect(together.balances([])).rejects.toBe(down);
-  expect(asked()).toEqual([0, 1]);
+  const { connection, queried } = chainOf({ balance: networkFault }, { balance: contradicted });
+  await expect(connection.balances([])).rejects.toBe(networkFault);
+  expect(queried()).toEqual([0, 1]);
 });
 
 test.each<[string, readonly (bigint | Error)[], bigint | Error, bigint | Error]>([
   ["one liar of two reports a high cost", [900n, 5n], 5n, 5n],
   ["one liar of three reports a high cost", [900n, 5n, 6n], 6n, 6n],
   ["one liar of three reports no cost", [0n, 5n, 6n], 5n, 5n],
-  ["one of three is down", [down, 900n, 5n], 5n, 5n],
-  ["one of two is down", [900n, down], 900n, down],
+  ["one of three is down", [networkFault, 900n, 5n], 5n, 5n],
+  ["one of two is down", [900n, networkFault], 900n, networkFault],
   ["a single endpoint", [900n], 900n, 900n],
-  ["all are down", [down, down], down, down],
+  ["all are down", [networkFault, networkFault], networkFault, networkFault],
 ])("no endpoint raises the cost of a payment alone: %s", async (_, costs, usual, confirmed) => {
-  const { together } = chainOf(...costs.map((cost) => ({ cost })));
-  const outcome = async (asked?: "quorum"): Promise<unknown> =>
-    await together.paymentCost("0x", undefined, asked).catch((fault: unknown) => fault);
+  const { connection } = chainOf(...costs.map((cost) => ({ cost })));
+  const outcome = async (decidedBy?: "quorum"): Promise<unknown> =>
+    await connection.paymentCost("0x", undefined, decidedBy).catch((fault: unknown) => fault);
   expect(await outcome()).toBe(usual);
   // A decision needs answers from a quorum.
   expect(await outcome("quorum")).toBe(confirmed);
 });
 
 test("the cost for a quote is asked from one endpoint", async () => {
-  const { together, asked } = chainOf({ cost: 5n }, { cost: 6n }, { cost: 7n });
-  expect(await together.paymentCost("0x", "0x0a", "lead")).toBe(5n);
-  expect(asked()).toEqual([0]);
+  const { connection, queried } = chainOf({ cost: 5n }, { cost: 6n }, { cost: 7n });
+  expect(await connection.paymentCost("0x", "0x0a", "lead")).toBe(5n);
+  expect(queried()).toEqual([0]);
 });
 
 test("a refusal by an endpoint is not skipped, and an error of our own ends the call", async () => {
-  const { together, asked, states } = chainOf({ balance: refusal }, { balance: 5n });
-  await together.balances([]);
+  const { connection, queried, states } = chainOf({ balance: refusal }, { balance: 5n });
+  await connection.balances([]);
   expect(states()).toEqual(["ok, lead", "ok"]);
-  asked();
+  queried();
   const broken = chainOf({ balance: new TypeError("a bug") }, { balance: 5n });
-  await expect(broken.together.balances([])).rejects.toThrow("a bug");
-  expect(broken.asked()).toEqual([0]);
+  await expect(broken.connection.balances([])).rejects.toThrow("a bug");
+  expect(broken.queried()).toEqual([0]);
 });
 
 test.each<[string, readonly Behavior[], unknown]>([
-  ["one accepts", [{ send: down }, { send: { refused: "spent" } }, { send: "sent" }], "sent"],
-  ["none accepts and one refuses", [{ send: down }, { send: { refused: "spent" } }], { refused: "spent" }],
+  ["one accepts", [{ send: networkFault }, { send: { refused: "spent" } }, { send: "sent" }], "sent"],
+  [
+    "none accepts and one refuses",
+    [{ send: networkFault }, { send: { refused: "spent" } }],
+    { refused: "spent" },
+  ],
 ])("a payment is sent to all endpoints: %s", async (_, behaviors, expected) => {
-  const { together, asked } = chainOf(...behaviors);
-  expect(await together.send(attempt)).toEqual(expected);
-  expect(asked()).toHaveLength(behaviors.length);
+  const { connection, queried } = chainOf(...behaviors);
+  expect(await connection.send(attempt)).toEqual(expected);
+  expect(queried()).toHaveLength(behaviors.length);
 });
 
 test("a payment that no endpoint accepts is a fault", async () => {
-  await expect(chainOf({ send: down }, { send: down }).together.send(attempt)).rejects.toBe(down);
+  await expect(chainOf({ send: networkFault }, { send: networkFault }).connection.send(attempt)).rejects.toBe(
+    networkFault,
+  );
 });
 
 test("a payment is sent once one endpoint accepts it; closing waits for the others", async () => {
   const late = Promise.withResolvers<"sent">();
-  const { together, closed, states } = chainOf({ send: late.promise }, { send: "sent" });
-  expect(await together.send(attempt)).toBe("sent");
-  const closing = together.close();
+  const { connection, closed, states } = chainOf({ send: late.promise }, { send: "sent" });
+  expect(await connection.send(attempt)).toBe("sent");
+  const closing = connection.close();
   await Promise.resolve();
   expect(closed).toEqual([]);
-  late.reject(down);
+  late.reject(networkFault);
   await closing;
   expect(closed).toEqual([0, 1]);
   expect(states()).toEqual(["failing", "ok, lead"]);
@@ -169,48 +175,48 @@ const unseen: NonEvmOutcome = { kind: "unseen" };
 const pending: NonEvmOutcome = { kind: "pending" };
 const mined: NonEvmOutcome = { kind: "mined", block };
 const final: NonEvmOutcome = { kind: "final", block };
-const other = { number: 8n, hash: `0x${"08".repeat(32)}` } as const;
-const forked: NonEvmOutcome = { kind: "final", block: other };
+const otherBlock = { number: 8n, hash: `0x${"08".repeat(32)}` } as const;
+const forked: NonEvmOutcome = { kind: "final", block: otherBlock };
 const pruned = new RpcFault({ kind: "pruned", method: "outcome", reason: "no longer has the blocks" });
 
 test.each<[string, readonly (NonEvmOutcome | Error)[], NonEvmOutcome]>([
   ["final from all", [final, final, final], final],
   ["final from two of three", [final, unseen, final], final],
   ["final, and mined in the same block", [unseen, mined, final], mined],
-  ["final, and another one is down", [down, final, final], final],
+  ["final, and another one is down", [networkFault, final, final], final],
   ["one liar of three shows it as final", [final, unseen, unseen], pending],
   ["one liar of three shows it as mined", [mined, unseen, unseen], pending],
   ["one liar of three reports it as dead", [dead, unseen, unseen], unseen],
   ["one liar of three reports it as dead, and it is final", [dead, final, final], final],
   ["one liar of three shows it as final, and it is dead", [final, dead, dead], pending],
   ["one liar of three shows it in another block", [forked, final, final], final],
-  ["final in two blocks", [forked, final, down], pending],
+  ["final in two blocks", [forked, final, networkFault], pending],
   ["dead from all", [dead, dead, dead], dead],
   ["dead from two of three, and the third does not know it", [unseen, dead, dead], dead],
-  ["dead from two of three, and the third is down", [dead, dead, down], dead],
+  ["dead from two of three, and the third is down", [dead, dead, networkFault], dead],
   ["dead from two of three, and the third has pruned it", [pruned, dead, dead], dead],
   ["dead from two of three, and the third shows it", [dead, dead, pending], pending],
   ["of two, one is dead and one is final", [dead, final], pending],
   ["of two, one is dead and one is unseen", [dead, unseen], unseen],
   ["of two, one is mined and one is pending", [mined, pending], pending],
   ["unseen, pending and mined", [unseen, pending, mined], pending],
-  ["unseen, and another one is down", [unseen, unseen, down], unseen],
+  ["unseen, and another one is down", [unseen, unseen, networkFault], unseen],
   ["final from two of three, and the third contradicts itself", [final, contradicted, final], final],
   ["final from a single one", [final], final],
   ["mined from a single one", [mined], mined],
   ["dead from a single one", [dead], dead],
 ])("a quorum decides the outcome of a payment: %s", async (_, outcomes, expected) => {
-  const { together } = chainOf(...outcomes.map((outcome) => ({ outcome })));
-  expect(await together.outcome(attempt)).toEqual(expected);
+  const { connection } = chainOf(...outcomes.map((outcome) => ({ outcome })));
+  expect(await connection.outcome(attempt)).toEqual(expected);
 });
 
 test.each<[string, readonly (NonEvmOutcome | Error)[], Error]>([
-  ["one liar of three, and the others are down: final", [final, down, down], down],
-  ["one liar of three, and the others are down: mined", [down, mined, down], down],
-  ["one liar of three, and the others are down: dead", [down, down, dead], down],
-  ["one of two is down: final", [down, final], down],
-  ["one of two is down: dead", [dead, down], down],
-  ["one of two is down: unseen", [unseen, down], down],
+  ["one liar of three, and the others are down: final", [final, networkFault, networkFault], networkFault],
+  ["one liar of three, and the others are down: mined", [networkFault, mined, networkFault], networkFault],
+  ["one liar of three, and the others are down: dead", [networkFault, networkFault, dead], networkFault],
+  ["one of two is down: final", [networkFault, final], networkFault],
+  ["one of two is down: dead", [dead, networkFault], networkFault],
+  ["one of two is down: unseen", [unseen, networkFault], networkFault],
   ["one of two has pruned it", [dead, pruned], pruned],
   ["one of two contradicts itself", [contradicted, dead], contradicted],
   [
@@ -223,26 +229,26 @@ test.each<[string, readonly (NonEvmOutcome | Error)[], Error]>([
     [unseen, contradicted, final],
     contradicted,
   ],
-  ["a single one is down", [down], down],
+  ["a single one is down", [networkFault], networkFault],
   ["a single one has pruned it", [pruned], pruned],
 ])("nothing is decided without a quorum: %s", async (_, outcomes, fault) => {
-  const { together } = chainOf(...outcomes.map((outcome) => ({ outcome })));
-  await expect(together.outcome(attempt)).rejects.toBe(fault);
+  const { connection } = chainOf(...outcomes.map((outcome) => ({ outcome })));
+  await expect(connection.outcome(attempt)).rejects.toBe(fault);
 });
 
 test("with rpcQuorum 1, one endpoint of several shows a payment, but never reports it as dead alone", async () => {
-  const of = async (...outcomes: readonly (NonEvmOutcome | Error)[]) =>
+  const outcomeOf = async (...outcomes: readonly (NonEvmOutcome | Error)[]) =>
     await chainWith(
       1,
       outcomes.map((outcome) => ({ outcome })),
-    ).together.outcome(attempt);
-  expect(await of(dead)).toEqual(dead);
-  expect(await of(final, down)).toEqual(final);
-  expect(await of(dead, unseen)).toEqual(unseen);
-  for (const silent of [down, pruned]) {
-    await expect(of(silent, dead)).rejects.toMatchObject({ kind: "inconsistent" });
-    await expect(of(dead, silent, silent)).rejects.toMatchObject({ kind: "inconsistent" });
-    expect(await of(dead, silent, dead)).toEqual(dead);
+    ).connection.outcome(attempt);
+  expect(await outcomeOf(dead)).toEqual(dead);
+  expect(await outcomeOf(final, networkFault)).toEqual(final);
+  expect(await outcomeOf(dead, unseen)).toEqual(unseen);
+  for (const silent of [networkFault, pruned]) {
+    await expect(outcomeOf(silent, dead)).rejects.toMatchObject({ kind: "inconsistent" });
+    await expect(outcomeOf(dead, silent, silent)).rejects.toMatchObject({ kind: "inconsistent" });
+    expect(await outcomeOf(dead, silent, dead)).toEqual(dead);
   }
 });
 
@@ -253,8 +259,8 @@ test("with rpcQuorum 1, waits for the second endpoint before declaring a payment
     [final, final],
   ] as const) {
     const late = Promise.withResolvers<NonEvmOutcome>();
-    const { together } = chainWith(1, [{ outcome: dead }, { outcome: late.promise }]);
-    const outcome = together.outcome(attempt);
+    const { connection } = chainWith(1, [{ outcome: dead }, { outcome: late.promise }]);
+    const outcome = connection.outcome(attempt);
     await vi.advanceTimersByTimeAsync(20_000);
     late.resolve(second);
     expect(await outcome).toEqual(expected);
@@ -262,42 +268,42 @@ test("with rpcQuorum 1, waits for the second endpoint before declaring a payment
 });
 
 test("a payment continues when the second of two endpoints returns", async () => {
-  const second: Behavior = { outcome: down };
-  const { together, states } = chainOf({ outcome: final }, second);
-  await expect(together.outcome(attempt)).rejects.toBe(down);
+  const second: Behavior = { outcome: networkFault };
+  const { connection, states } = chainOf({ outcome: final }, second);
+  await expect(connection.outcome(attempt)).rejects.toBe(networkFault);
   expect(states()).toEqual(["ok, lead", "failing"]);
   second.outcome = final;
-  expect(await together.outcome(attempt)).toEqual(final);
+  expect(await connection.outcome(attempt)).toEqual(final);
 });
 
 test("waits for the third endpoint before declaring a payment dead", async () => {
   vi.useFakeTimers();
   const late = Promise.withResolvers<NonEvmOutcome>();
-  const { together } = chainOf({ outcome: dead }, { outcome: dead }, { outcome: late.promise });
-  const outcome = together.outcome(attempt);
+  const { connection } = chainOf({ outcome: dead }, { outcome: dead }, { outcome: late.promise });
+  const outcome = connection.outcome(attempt);
   await vi.advanceTimersByTimeAsync(20_000);
   late.resolve(final);
   expect(await outcome).toEqual(pending);
 });
 
 test("reports endpoints with contradicting final answers immediately", async () => {
-  const { together, disagreements } = chainOf({ outcome: dead }, { outcome: final }, { outcome: final });
-  await together.outcome(attempt);
+  const { connection, disagreements } = chainOf({ outcome: dead }, { outcome: final }, { outcome: final });
+  await connection.outcome(attempt);
   await vi.waitFor(() => expect(disagreements).toEqual([["outcome", [0]]]));
 });
 
 test("reports an endpoint that alone shows a payment after half a minute", async () => {
-  const { together, disagreements, forward } = chainOf(
+  const { connection, disagreements, forward } = chainOf(
     { outcome: unseen },
     { outcome: unseen },
     { outcome: mined },
   );
   for (let n = 0; n < 2; n++) {
-    await together.outcome(attempt);
+    await connection.outcome(attempt);
     expect(disagreements).toEqual([]);
     forward(15_000);
   }
-  await together.outcome(attempt);
+  await connection.outcome(attempt);
   expect(disagreements).toEqual([["outcome", [2]]]);
 });
 
@@ -307,37 +313,41 @@ test("a payment does not leave its block when one endpoint that showed it fails 
   const first: Behavior = { outcome: mined, head };
   const second: Behavior = { outcome: mined, head };
   const third: Behavior = { outcome: unseen, head: { position: 6n, number: 6n } };
-  const { together } = chainOf(first, second, third);
-  expect(await together.outcome(attempt)).toEqual(mined);
-  first.outcome = down;
-  await expect(together.outcome(attempt)).rejects.toMatchObject({ kind: "inconsistent" });
+  const { connection } = chainOf(first, second, third);
+  expect(await connection.outcome(attempt)).toEqual(mined);
+  first.outcome = networkFault;
+  await expect(connection.outcome(attempt)).rejects.toMatchObject({ kind: "inconsistent" });
   second.outcome = unseen;
-  await expect(together.outcome(attempt)).rejects.toMatchObject({ kind: "inconsistent" });
+  await expect(connection.outcome(attempt)).rejects.toMatchObject({ kind: "inconsistent" });
   third.head = head;
   await vi.advanceTimersByTimeAsync(15_000);
-  expect(await together.outcome(attempt)).toEqual(unseen);
-  await together.close();
+  expect(await connection.outcome(attempt)).toEqual(unseen);
+  await connection.close();
 });
 
 test("an endpoint that hangs delays an answer by one second and is not queried again until it answers", async () => {
   vi.useFakeTimers();
   const late = Promise.withResolvers<NonEvmOutcome>();
-  const { together, asked } = chainOf({ outcome: pending }, { outcome: pending }, { outcome: late.promise });
+  const { connection, queried } = chainOf(
+    { outcome: pending },
+    { outcome: pending },
+    { outcome: late.promise },
+  );
   for (let n = 0; n < 2; n++) {
-    const outcome = together.outcome(attempt);
+    const outcome = connection.outcome(attempt);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await outcome).toEqual(pending);
   }
-  expect(asked()).toEqual([0, 1, 2, 0, 1]);
+  expect(queried()).toEqual([0, 1, 2, 0, 1]);
   late.resolve(final);
-  expect(await together.outcome(attempt)).toEqual(pending);
+  expect(await connection.outcome(attempt)).toEqual(pending);
 });
 
 test("an endpoint whose head does not advance is queried last until it catches up", async () => {
   vi.useFakeTimers();
   const first: Behavior = { balance: 1n, head: { position: 5n } };
   const second: Behavior = { balance: 2n, head: { position: 5n } };
-  const { together, forward, states } = chainOf(first, second);
+  const { connection, forward, states } = chainOf(first, second);
   const pass = async (): Promise<void> => {
     forward(15_000);
     await vi.advanceTimersByTimeAsync(15_000);
@@ -348,11 +358,11 @@ test("an endpoint whose head does not advance is queried last until it catches u
   expect(states()).toEqual(["ok, lead", "ok"]);
   await pass();
   expect(states()).toEqual(["lagging", "ok, lead"]);
-  expect(await together.balances([])).toEqual(new Map([["0x", 2n]]));
+  expect(await connection.balances([])).toEqual(new Map([["0x", 2n]]));
   first.head = { position: 6n };
   await pass();
   expect(states()).toEqual(["ok, lead", "ok"]);
-  await together.close();
+  await connection.close();
 });
 
 test.each<[string, number, "keeps it" | "takes it back" | "fails"]>([
@@ -363,21 +373,21 @@ test.each<[string, number, "keeps it" | "takes it back" | "fails"]>([
   ["of two, and then fails", 2, "fails"],
 ])(
   "one endpoint that shows an implausible head does not make the others lag: one %s",
-  async (_, count, then) => {
+  async (_, count, nextStep) => {
     vi.useFakeTimers();
     const head = { position: 5n };
     const absurd: Behavior = { balance: 1n, head: { position: 10n ** 12n } };
     const honest = Array.from({ length: count - 1 }, () => ({ balance: 2n, head }));
-    const { together, forward, states } = chainOf(...honest, absurd);
+    const { connection, forward, states } = chainOf(...honest, absurd);
     await vi.advanceTimersByTimeAsync(0);
-    if (then === "takes it back") absurd.head = head;
-    if (then === "fails") absurd.headFault = down;
+    if (nextStep === "takes it back") absurd.head = head;
+    if (nextStep === "fails") absurd.headFault = networkFault;
     for (let n = 0; n < 4; n++) {
       forward(15_000);
       await vi.advanceTimersByTimeAsync(15_000);
     }
     expect(states()?.slice(0, -1)).toEqual(["ok, lead", "ok"].slice(0, count - 1));
-    await together.close();
+    await connection.close();
   },
 );
 
@@ -390,16 +400,16 @@ test.each<[string, bigint]>([
     vi.useFakeTimers();
     const honest: Behavior = { balance: 1n, head: { position: 400_000_000n } };
     const absurd: Behavior = { balance: 2n, head: { position: 500_000_000n } };
-    const { together, forward, states } = chainOf(honest, absurd);
-    const pass = async (...[own, others]: readonly bigint[]): Promise<void> => {
-      honest.head = { position: (honest.head?.position ?? 0n) + (own ?? 0n) };
-      absurd.head = { position: (absurd.head?.position ?? 0n) + (others ?? 0n) };
+    const { connection, forward, states } = chainOf(honest, absurd);
+    const pass = async (...[honestStep, absurdStep]: readonly bigint[]): Promise<void> => {
+      honest.head = { position: (honest.head?.position ?? 0n) + (honestStep ?? 0n) };
+      absurd.head = { position: (absurd.head?.position ?? 0n) + (absurdStep ?? 0n) };
       forward(15_000);
       await vi.advanceTimersByTimeAsync(15_000);
     };
     for (let n = 0; n < 5; n++) await pass(37n, step);
     expect(states()).toEqual(["ok, lead", "ok"]);
-    await together.close();
+    await connection.close();
   },
 );
 
@@ -407,7 +417,7 @@ test("of two endpoints, one that is far behind is queried last while it stands s
   vi.useFakeTimers();
   const behind: Behavior = { balance: 1n, head: { position: 899_000n } };
   const honest: Behavior = { balance: 2n, head: { position: 900_000n } };
-  const { together, forward, states } = chainOf(behind, honest);
+  const { connection, forward, states } = chainOf(behind, honest);
   const pass = async (): Promise<void> => {
     forward(15_000);
     await vi.advanceTimersByTimeAsync(15_000);
@@ -419,14 +429,14 @@ test("of two endpoints, one that is far behind is queried last while it stands s
     await pass();
     expect(states()).toEqual(["lagging", "ok, lead"]);
   }
-  await together.close();
+  await connection.close();
 });
 
 const payment = { recipient: "0x", currency: "0x", amount: 1n, orderId: undefined } as const;
 
 const preparedAfter = async (...behaviors: readonly Behavior[]): Promise<NonEvmAttempt> => {
-  const { together } = chainOf(...behaviors);
-  return await (await together.withKey(`0x${"01".repeat(32)}`)).prepare(payment, [earlier], []);
+  const { connection } = chainOf(...behaviors);
+  return await (await connection.withKey(`0x${"01".repeat(32)}`)).prepare(payment, [earlier], []);
 };
 
 test.each<[string, NonEvmOutcome | Error, NonEvmOutcome | Error, boolean]>([
@@ -435,27 +445,27 @@ test.each<[string, NonEvmOutcome | Error, NonEvmOutcome | Error, boolean]>([
   ["report differently: one shows it", dead, pending, false],
   ["report differently: the one that signs now does not know it", unseen, dead, false],
   ["report differently: one has pruned it", dead, pruned, false],
-  ["cannot all be asked about", dead, down, false],
-])("new bytes after an attempt that the endpoints %s", async (_, own, other, may) => {
-  const behaviors = [{ prepare: attempt, outcome: own }, { outcome: other }];
-  if (may) expect(await preparedAfter(...behaviors)).toEqual(attempt);
+  ["cannot all be asked about", dead, networkFault, false],
+])("new bytes after an attempt that the endpoints %s", async (_, firstOutcome, secondOutcome, isPrepared) => {
+  const behaviors = [{ prepare: attempt, outcome: firstOutcome }, { outcome: secondOutcome }];
+  if (isPrepared) expect(await preparedAfter(...behaviors)).toEqual(attempt);
   else await expect(preparedAfter(...behaviors)).rejects.toBeInstanceOf(RpcFault);
 });
 
 test.each<[string, NonEvmOutcome | Error, boolean]>([
-  ["is down", down, true],
+  ["is down", networkFault, true],
   ["has pruned it", pruned, true],
   ["does not know it", unseen, true],
   ["shows it", pending, false],
 ])(
   "new bytes after an attempt that two of three endpoints report as dead and the third %s",
-  async (_, third, may) => {
+  async (_, thirdOutcome, isPrepared) => {
     const prepared = preparedAfter(
       { prepare: attempt, outcome: dead },
       { outcome: dead },
-      { outcome: third },
+      { outcome: thirdOutcome },
     );
-    if (may) expect(await prepared).toEqual(attempt);
+    if (isPrepared) expect(await prepared).toEqual(attempt);
     else await expect(prepared).rejects.toMatchObject({ kind: "inconsistent" });
   },
 );
@@ -470,21 +480,21 @@ test("an endpoint that has pruned an earlier attempt is replaced by one that has
 });
 
 test("with rpcQuorum 1, one of two endpoints does not sign new bytes after an attempt that it alone reports as dead", async () => {
-  const { together } = chainWith(1, [{ prepare: down }, { prepare: attempt, outcome: dead }]);
-  const paying = await together.withKey(`0x${"01".repeat(32)}`);
+  const { connection } = chainWith(1, [{ prepare: networkFault }, { prepare: attempt, outcome: dead }]);
+  const paying = await connection.withKey(`0x${"01".repeat(32)}`);
   await expect(paying.prepare(payment, [earlier], [])).rejects.toMatchObject({ kind: "inconsistent" });
 });
 
 test("bytes that conflict with an earlier attempt need no agreement about it", async () => {
   const first: Behavior = { prepare: attempt, outcome: pending, conflicts: true };
-  expect(await preparedAfter(first, { outcome: down })).toEqual(attempt);
+  expect(await preparedAfter(first, { outcome: networkFault })).toEqual(attempt);
 });
 
 test("an endpoint that contradicts a payment is not replaced by one that does not", async () => {
-  const pays = async (first: Error) => {
-    const { together } = chainOf({ prepare: first }, { prepare: attempt });
-    return await (await together.withKey(`0x${"01".repeat(32)}`)).prepare(payment, [], []);
+  const prepareAfter = async (first: Error) => {
+    const { connection } = chainOf({ prepare: first }, { prepare: attempt });
+    return await (await connection.withKey(`0x${"01".repeat(32)}`)).prepare(payment, [], []);
   };
-  await expect(pays(contradicted)).rejects.toBe(contradicted);
-  expect(await pays(down)).toEqual(attempt);
+  await expect(prepareAfter(contradicted)).rejects.toBe(contradicted);
+  expect(await prepareAfter(networkFault)).toEqual(attempt);
 });

@@ -16,7 +16,7 @@ import type { OpenNonEvmUsers } from "./non-evm-users.ts";
 
 type NonEmpty<T> = readonly [T, ...T[]];
 
-/** What every connection to the same endpoints shares. */
+/** The parts that all connections to the same endpoints share. */
 interface Shared {
   readonly order: EndpointOrder;
   readonly options: OutcomeQuorum;
@@ -28,10 +28,10 @@ interface Shared {
 }
 
 /**
- * Connections to the same chain, one for each endpoint, as one connection. Payments are sent to all. A quorum
+ * Combines connections to the same chain, one for each endpoint, into one. Payments are sent to all. A quorum
  * decides which deposits count, what deposit addresses hold, and what became of payments.
  */
-export function connectedTogether(
+export function combineConnections(
   connections: NonEmpty<OpenConnection>,
   order: EndpointOrder,
   options: OutcomeQuorum,
@@ -46,31 +46,31 @@ export function connectedTogether(
     stopFollowing: followHeads(connections, order),
   };
   return {
-    ...together(connections, shared),
+    ...combine(connections, shared),
     withKey: async (privateKey, depositKey) => {
       const [first, ...others] = await Promise.all(
-        connections.map(async (one) => await one.withKey(privateKey, depositKey)),
+        connections.map(async (connection) => await connection.withKey(privateKey, depositKey)),
       );
       if (first === undefined) throw new RangeError("invariant violated: no endpoints");
-      return payingTogether([first, ...others], shared);
+      return combinePaying([first, ...others], shared);
     },
   };
 }
 
-function payingTogether(connections: NonEmpty<PayingConnection>, shared: Shared): PayingConnection {
+function combinePaying(connections: NonEmpty<PayingConnection>, shared: Shared): PayingConnection {
   const { order, options, outcomes } = shared;
   const [first] = connections;
   return {
-    ...together(connections, shared),
+    ...combine(connections, shared),
     prepare: createSharedPreparing(connections, order, { ...options, confirmDead: outcomes.confirmDead }),
-    ...(first.conflict !== undefined && { conflict: first.conflict }),
+    ...(first.conflicts !== undefined && { conflicts: first.conflicts }),
     ...(first.signNonceMapping !== undefined && { signNonceMapping: first.signNonceMapping }),
   };
 }
 
-function together(connections: NonEmpty<NonEvmConnection>, shared: Shared): NonEvmConnection {
+function combine(connections: NonEmpty<NonEvmConnection>, shared: Shared): NonEvmConnection {
   const { order, arrivals, addresses, outcomes, sending } = shared;
-  const at = placeIn(connections);
+  const connectionAt = lookupIn(connections);
   const [first] = connections;
   const { vm, solver, canReplace, canCancel, isRateLimited, costDependsOnRecipient, hasLateTransactionIds } =
     first;
@@ -85,25 +85,27 @@ function together(connections: NonEmpty<NonEvmConnection>, shared: Shared): NonE
     ...(addresses !== undefined && { depositAddresses: addresses }),
     arrivals: arrivals.arrivals,
     arrivalsOf: arrivals.arrivalsOf,
-    balances: async (currencies) => await order.ask(async (place) => await at(place).balances(currencies)),
+    balances: async (currencies) =>
+      await order.run(async (index) => await connectionAt(index).balances(currencies)),
     paymentCost: createSharedCost(connections, order, shared.options),
     refusalOf: createSharedRefusals(connections, order, shared.options),
-    isPayment: async (...payment) => await order.ask(async (place) => await at(place).isPayment(...payment)),
+    isPayment: async (...payment) =>
+      await order.run(async (index) => await connectionAt(index).isPayment(...payment)),
     send: sending.send,
     outcome: outcomes.outcome,
     ...(first.head !== undefined && {
       head: async () =>
-        await order.ask(async (place) => {
-          const head = await required(at(place).head)();
-          order.noteHead(place, head);
+        await order.run(async (index) => {
+          const head = await requireMethod(connectionAt(index).head)();
+          order.noteHead(index, head);
           return head;
         }),
     }),
     endpoints: () => order.statuses(),
     onNews: (listener) => {
-      const stops = connections.map((one, place) =>
-        one.onNews(() => {
-          if (place === order.lead()) listener();
+      const stops = connections.map((connection, index) =>
+        connection.onNews(() => {
+          if (index === order.lead()) listener();
         }),
       );
       return () => {
@@ -113,38 +115,41 @@ function together(connections: NonEmpty<NonEvmConnection>, shared: Shared): NonE
     close: async () => {
       shared.stopFollowing();
       await sending.finish();
-      await Promise.all(connections.map(async (one) => await one.close()));
+      await Promise.all(connections.map(async (connection) => await connection.close()));
     },
   };
 }
 
 /** The user's side of the same chain, one for each endpoint, as one. */
-export function usersTogether(users: NonEmpty<OpenNonEvmUsers>, order: EndpointOrder): OpenNonEvmUsers {
-  const at = placeIn(users);
+export function combineUsers(users: NonEmpty<OpenNonEvmUsers>, order: EndpointOrder): OpenNonEvmUsers {
+  const usersAt = lookupIn(users);
   const [first] = users;
   return {
-    balance: async (...asked) => await order.ask(async (place) => await at(place).balance(...asked)),
+    balance: async (...args) => await order.run(async (index) => await usersAt(index).balance(...args)),
     ...(first.deposit !== undefined && {
       deposit: async (payment) =>
-        await order.ask(async (place) => await required(at(place).deposit)(payment)),
+        await order.run(async (index) => await requireMethod(usersAt(index).deposit)(payment)),
     }),
     ...(first.mint !== undefined && {
-      mint: async (currency) => await order.ask(async (place) => await required(at(place).mint)(currency)),
+      mint: async (currency) =>
+        await order.run(async (index) => await requireMethod(usersAt(index).mint)(currency)),
     }),
     ...(first.token !== undefined && {
-      token: async (currency) => await order.ask(async (place) => await required(at(place).token)(currency)),
+      token: async (currency) =>
+        await order.run(async (index) => await requireMethod(usersAt(index).token)(currency)),
     }),
-    close: async () => void (await Promise.all(users.map(async (one) => await one.close()))),
+    close: async () =>
+      void (await Promise.all(users.map(async (endpointUsers) => await endpointUsers.close()))),
   };
 }
 
-function required<T>(method: T | undefined): T {
+function requireMethod<T>(method: T | undefined): T {
   if (method === undefined)
     throw new RpcFault({ kind: "refused", method: "endpoints", reason: "not supported" });
   return method;
 }
 
-function placeIn<T>(all: NonEmpty<T>): (place: number) => T {
-  const [first] = all;
-  return (place) => all[place] ?? first;
+function lookupIn<T>(items: NonEmpty<T>): (index: number) => T {
+  const [first] = items;
+  return (index) => items[index] ?? first;
 }

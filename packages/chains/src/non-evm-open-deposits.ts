@@ -3,17 +3,17 @@ import type { DepositFact } from "@causeway/families/evm";
 import type { NonEvmArrivals } from "./non-evm-connection.ts";
 import { LATE_MS, QUESTION, type TransactionDeposits, type Verdict } from "./non-evm-deposit-quorum.ts";
 
-/** Transactions that are confirmed at the same time. */
-const AT_ONCE = 8;
-/** Maximum number of transactions to remember for each endpoint that shows them. */
+/** Maximum transactions that are confirmed concurrently. */
+const MAX_CONCURRENT = 8;
+/** Maximum number of open transactions per endpoint that shows them. */
 const MAX_OPEN = 200;
-/** How often a transaction that a quorum of other endpoints does not have is confirmed again. */
+/** After this many tries, a transaction that a quorum of other endpoints does not have is dropped. */
 const MAX_REFUTED = 10;
 /**
  * How long an open transaction stops the checked cursor, ms. Limited, because an endpoint could invent one,
  * and a restart reads everything after the cursor.
  */
-const MAX_HELD_MS = 86_400_000;
+const MAX_BLOCKING_MS = 86_400_000;
 
 /** Where a second reading began, and when. */
 export interface Start {
@@ -23,24 +23,24 @@ export interface Start {
 }
 
 /** A transaction that a second reading showed. */
-export interface Shown {
+export interface ShownDeposits {
   readonly readFrom: Start;
   /** Index of the endpoint that shows it. */
-  readonly by: number;
+  readonly endpoint: number;
   readonly deposits: TransactionDeposits;
   readonly upTo: NonEvmArrivals["upTo"];
 }
 
-interface Open extends Shown {
+interface OpenDeposit extends ShownDeposits {
   readonly sinceMs: number;
   /** When a fault last named this transaction. */
   reportedAtMs: number;
   refutations: number;
 }
 
-/** Asks the other endpoints about a transaction that the endpoint with the index `place` shows. */
+/** Asks the other endpoints about a transaction that the endpoint with this index shows. */
 export type ConfirmDeposits = (
-  place: number,
+  index: number,
   deposits: TransactionDeposits,
   upTo: NonEvmArrivals["upTo"],
 ) => Promise<Verdict>;
@@ -49,28 +49,28 @@ export type ConfirmDeposits = (
 export interface OpenDeposits {
   has(text: string): boolean;
   /** @returns a fault if the endpoint's oldest open transaction was dropped to make room */
-  add(text: string, shown: Shown): RpcFault | undefined;
+  add(text: string, shown: ShownDeposits): RpcFault | undefined;
   /** @param onConfirmed gets what a quorum shows instead of `text` */
   confirmAll(
-    onConfirmed: (text: string, one: Shown, deposits: readonly DepositFact[]) => void,
+    onConfirmed: (text: string, shown: ShownDeposits, deposits: readonly DepositFact[]) => void,
   ): Promise<void>;
   /** A fault for the late transaction whose last fault is the oldest; undefined if none is late. */
   lateFault(): RpcFault | undefined;
   /** Where a restart must read again, one start for each transaction that stops the cursor. */
-  heldAt(): readonly Start[];
+  blockingStarts(): readonly Start[];
 }
 
 /** @param now monotonic ms */
 export function createOpenDeposits(now: () => number, confirm: ConfirmDeposits): OpenDeposits {
-  const open = new Map<string, Open>();
-  const isHeld = ({ sinceMs }: Open): boolean => now() - sinceMs < MAX_HELD_MS;
+  const open = new Map<string, OpenDeposit>();
+  const isBlocking = ({ sinceMs }: OpenDeposit): boolean => now() - sinceMs < MAX_BLOCKING_MS;
 
   return {
     has: (text) => open.has(text),
     add: (text, shown) => {
-      const own = [...open].filter(([, { by }]) => by === shown.by);
-      const [oldest] = own;
-      const isFull = own.length >= MAX_OPEN && oldest !== undefined;
+      const ofEndpoint = [...open].filter(([, { endpoint }]) => endpoint === shown.endpoint);
+      const [oldest] = ofEndpoint;
+      const isFull = ofEndpoint.length >= MAX_OPEN && oldest !== undefined;
       if (isFull) open.delete(oldest[0]);
       open.set(text, {
         ...shown,
@@ -86,19 +86,19 @@ export function createOpenDeposits(now: () => number, confirm: ConfirmDeposits):
       );
     },
     confirmAll: async (onConfirmed) => {
-      const all = [...open];
-      const confirmOne = async ([text, one]: (typeof all)[number]): Promise<void> => {
-        const verdict = await confirm(one.by, one.deposits, one.upTo);
+      const entries = [...open];
+      const confirmOne = async ([text, shown]: (typeof entries)[number]): Promise<void> => {
+        const verdict = await confirm(shown.endpoint, shown.deposits, shown.upTo);
         if ("deposits" in verdict) {
           open.delete(text);
-          onConfirmed(text, one, verdict.deposits);
+          onConfirmed(text, shown, verdict.deposits);
           return;
         }
-        if (verdict.claim.isRefuted) one.refutations++;
-        if (one.refutations >= MAX_REFUTED) open.delete(text);
+        if (verdict.claim.isRefuted) shown.refutations++;
+        if (shown.refutations >= MAX_REFUTED) open.delete(text);
       };
-      for (let at = 0; at < all.length; at += AT_ONCE)
-        await Promise.all(all.slice(at, at + AT_ONCE).map(confirmOne));
+      for (let start = 0; start < entries.length; start += MAX_CONCURRENT)
+        await Promise.all(entries.slice(start, start + MAX_CONCURRENT).map(confirmOne));
     },
     lateFault: () => {
       const [late] = [...open.values()]
@@ -106,12 +106,14 @@ export function createOpenDeposits(now: () => number, confirm: ConfirmDeposits):
         .toSorted((a, b) => (a.reportedAtMs < b.reportedAtMs ? -1 : a.reportedAtMs > b.reportedAtMs ? 1 : 0));
       if (late === undefined) return undefined;
       late.reportedAtMs = now();
-      const what = `the deposit of transaction ${late.deposits[0].txHash} waits for a quorum of endpoints`;
+      const reason = `the deposit of transaction ${late.deposits[0].txHash} waits for a quorum of endpoints`;
       return inconsistent(
         QUESTION,
-        isHeld(late) ? what : `${what} for more than a day; after a restart it counts only if it is reported`,
+        isBlocking(late)
+          ? reason
+          : `${reason} for more than a day; after a restart it counts only if it is reported`,
       );
     },
-    heldAt: () => [...open.values()].filter(isHeld).map(({ readFrom }) => readFrom),
+    blockingStarts: () => [...open.values()].filter(isBlocking).map(({ readFrom }) => readFrom),
   };
 }

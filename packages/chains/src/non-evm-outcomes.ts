@@ -1,12 +1,12 @@
 import type { TxHash } from "@causeway/domain";
 import { inconsistent, RpcFault } from "@causeway/families";
-import { agreedOn, askAll, type Answer, type Electorate } from "./nodes/ask-all.ts";
+import { agreedOn, queryAll, type Answer, type Electorate } from "./nodes/query-all.ts";
 import type { EndpointOrder } from "./nodes/endpoint-order.ts";
 import { createUnconfirmedClaims } from "./nodes/unconfirmed-claims.ts";
 import type { NonEvmAttempt, NonEvmConnection, NonEvmOutcome } from "./non-evm-connection.ts";
 
-/** Maximum number of payments to remember. */
-const MAX_REMEMBERED = 10_000;
+/** Maximum number of payments whose block is remembered. */
+const MAX_BLOCKS = 10_000;
 /** Endpoints in these states are waited for once a quorum has answered. */
 const ANSWERING: readonly string[] = ["ok", "lagging"];
 const QUESTION = "outcome";
@@ -25,7 +25,7 @@ export interface SharedOutcomes {
 export interface OutcomeQuorum {
   /** How many endpoints must agree. */
   readonly quorum: number;
-  /** These endpoints, by their places, contradict the quorum or, without a quorum, each other. */
+  /** Called with the indexes of endpoints that contradict the quorum or, without a quorum, each other. */
   readonly onDisagreement: (question: string, places: readonly number[]) => void;
   /** Monotonic ms. */
   readonly now: () => number;
@@ -33,7 +33,7 @@ export interface OutcomeQuorum {
   readonly epochMs?: () => number;
 }
 
-/** An endpoint that contradicts itself about a payment may be the one that knows it, so it is not silent. */
+/** `contradiction`: the endpoint contradicts itself. It may know the payment, so it counts as an answer. */
 type Report = NonEvmOutcome | { readonly kind: "contradiction"; readonly fault: unknown };
 type InBlock = Extract<NonEvmOutcome, { readonly kind: "mined" | "final" }>;
 type Verdict =
@@ -41,16 +41,16 @@ type Verdict =
   /** `isLoneDead`: too few endpoints answer to confirm that the payment is dead. */
   | { readonly fault: unknown; readonly isLoneDead?: true };
 
-/** The endpoints by their places. */
+/** The endpoints by their indexes in the configuration. */
 export function electorateOf(
   connections: readonly unknown[],
   order: EndpointOrder,
   { quorum, onDisagreement }: Pick<OutcomeQuorum, "quorum" | "onDisagreement">,
 ): Electorate<number> {
   return {
-    endpoints: connections.map((_, place) => place),
+    endpoints: connections.map((_, index) => index),
     quorum,
-    isExpected: (place) => ANSWERING.includes(order.statuses()[place]?.state ?? ""),
+    isExpected: (index) => ANSWERING.includes(order.statuses()[index]?.state ?? ""),
     onLate: () => {},
     onDisagreement,
   };
@@ -70,34 +70,34 @@ export function createSharedOutcomes(
   /** A wrong `dead` pays twice, so one endpoint of several never decides it, not even with a quorum of 1. */
   const deadQuorum = Math.min(Math.max(quorum, 2), connections.length);
 
-  const askOne = async (place: number, attempt: NonEvmAttempt): Promise<NonEvmOutcome> => {
-    const one = connections[place];
-    if (one === undefined) throw new RangeError(`invariant violated: no endpoint ${place}`);
-    return await one.outcome(attempt);
+  const readOutcome = async (index: number, attempt: NonEvmAttempt): Promise<NonEvmOutcome> => {
+    const connection = connections[index];
+    if (connection === undefined) throw new RangeError(`invariant violated: no endpoint ${index}`);
+    return await connection.outcome(attempt);
   };
-  const report = async (place: number, attempt: NonEvmAttempt): Promise<Report> => {
+  const report = async (index: number, attempt: NonEvmAttempt): Promise<Report> => {
     try {
-      return await askOne(place, attempt);
+      return await readOutcome(index, attempt);
     } catch (fault) {
-      order.noteFault(place, fault);
+      order.noteFault(index, fault);
       if (fault instanceof RpcFault && fault.kind !== "inconsistent") throw fault;
       return { kind: "contradiction", fault };
     }
   };
 
   /** An endpoint that has not answered yet is not queried again. */
-  const ask = async (place: number, attempt: NonEvmAttempt): Promise<Report> => {
-    const key = `${place} ${attempt.txId}`;
-    const answer = running.get(key) ?? report(place, attempt).finally(() => running.delete(key));
+  const reportOnce = async (index: number, attempt: NonEvmAttempt): Promise<Report> => {
+    const key = `${index} ${attempt.txId}`;
+    const answer = running.get(key) ?? report(index, attempt).finally(() => running.delete(key));
     running.set(key, answer);
     return await answer;
   };
 
   /** Whether as many endpoints as the quorum have reached the block that a payment was in. */
-  const isPassed = ({ txId }: NonEvmAttempt, places: readonly number[]): boolean => {
+  const isBlockPassed = ({ txId }: NonEvmAttempt, places: readonly number[]): boolean => {
     const block = blocks.get(txId);
     return (
-      block === undefined || places.filter((place) => (order.headOf(place) ?? -1n) >= block).length >= quorum
+      block === undefined || places.filter((index) => (order.headOf(index) ?? -1n) >= block).length >= quorum
     );
   };
 
@@ -110,7 +110,7 @@ export function createSharedOutcomes(
     const inBlock = agreedInBlock(answers, quorum);
     if (inBlock !== undefined) return { outcome: inBlock };
     if (!isComplete) return undefined;
-    const contradiction = reports.find((one) => one.kind === "contradiction");
+    const contradiction = reports.find((candidate) => candidate.kind === "contradiction");
     if (contradiction !== undefined) return { fault: contradiction.fault };
     const dead = agreedDead(reports, deadQuorum);
     if (dead !== undefined) return { outcome: dead };
@@ -119,8 +119,8 @@ export function createSharedOutcomes(
         fault: inconsistent(QUESTION, "only one endpoint answers, and it reports the payment as dead"),
         isLoneDead: true,
       };
-    const others = answers.filter(({ value }) => !isInBlock(value)).map(({ endpoint }) => endpoint);
-    if (!isPassed(attempt, others))
+    const notInBlock = answers.filter(({ value }) => !isInBlock(value)).map(({ endpoint }) => endpoint);
+    if (!isBlockPassed(attempt, notInBlock))
       return {
         fault: inconsistent(
           QUESTION,
@@ -130,12 +130,12 @@ export function createSharedOutcomes(
     return { outcome: { kind: reports.some(isShown) ? "pending" : "unseen" } };
   };
 
-  function remember({ txId }: NonEvmAttempt, found: NonEvmOutcome): void {
+  function recordBlock({ txId }: NonEvmAttempt, reported: NonEvmOutcome): void {
     blocks.delete(txId);
-    if (!isInBlock(found)) return;
+    if (!isInBlock(reported)) return;
     const [oldest] = blocks.keys();
-    if (blocks.size >= MAX_REMEMBERED && oldest !== undefined) blocks.delete(oldest);
-    blocks.set(txId, found.block.number);
+    if (blocks.size >= MAX_BLOCKS && oldest !== undefined) blocks.delete(oldest);
+    blocks.set(txId, reported.block.number);
   }
 
   /** Reports an endpoint that blocks a payment because it is the only one that shows an earlier attempt. */
@@ -157,32 +157,32 @@ export function createSharedOutcomes(
   }
 
   async function outcome(attempt: NonEvmAttempt): Promise<NonEvmOutcome> {
-    if (connections.length === 1) return await order.ask(async (place) => await askOne(place, attempt));
+    if (connections.length === 1) return await order.run(async (index) => await readOutcome(index, attempt));
     const answers: Answer<number, Report>[] = [];
-    const asked: Promise<unknown>[] = [];
-    let verdict = await askAll<number, Report, Verdict>(electorate, {
+    const pendingReports: Promise<unknown>[] = [];
+    let verdict = await queryAll<number, Report, Verdict>(electorate, {
       question: QUESTION,
       read: async (endpoint) => {
-        const answer = ask(endpoint, attempt);
-        asked.push(answer);
+        const answer = reportOnce(endpoint, attempt);
+        pendingReports.push(answer);
         const value = await answer;
         answers.push({ endpoint, value });
         return value;
       },
-      decide: (known, isComplete) => {
-        const value = judge(attempt, known, isComplete);
+      decide: (answersSoFar, isComplete) => {
+        const value = judge(attempt, answersSoFar, isComplete);
         return value && { value };
       },
       textOf: settledText,
     });
     if ("outcome" in verdict ? verdict.outcome.kind === "dead" : verdict.isLoneDead === true) {
       // A dead payment is made again, so wait for the slowest endpoint too: it may show the payment.
-      await Promise.allSettled(asked);
+      await Promise.allSettled(pendingReports);
       verdict = judge(attempt, answers, true) ?? verdict;
     }
     reportClaims(attempt, answers, verdict);
     if ("fault" in verdict) throw verdict.fault;
-    remember(attempt, verdict.outcome);
+    recordBlock(attempt, verdict.outcome);
     return verdict.outcome;
   }
 
@@ -205,25 +205,28 @@ function isShown(report: Report): boolean {
 
 /** The block in which a quorum shows the payment; `final` if a quorum shows it as final there. */
 function agreedInBlock(answers: readonly Answer<number, Report>[], quorum: number): InBlock | undefined {
-  const final = agreedOn(answers, quorum, (one) => (one.kind === "final" ? placeOf(one) : undefined));
-  const shown = final ?? agreedOn(answers, quorum, (one) => (isInBlock(one) ? placeOf(one) : undefined));
+  const final = agreedOn(answers, quorum, (report) =>
+    report.kind === "final" ? blockText(report) : undefined,
+  );
+  const shown =
+    final ?? agreedOn(answers, quorum, (report) => (isInBlock(report) ? blockText(report) : undefined));
   if (shown === undefined || !isInBlock(shown)) return undefined;
   return { ...shown, kind: final === undefined ? "mined" : "final" };
 }
 
-function placeOf({ block, txId }: InBlock): string {
+function blockText({ block, txId }: InBlock): string {
   return `${block.number} ${block.hash} ${txId ?? ""}`;
 }
 
 /** A payment can be made again if a quorum reports it as dead and no endpoint shows it. */
 function agreedDead(reports: readonly Report[], quorum: number): NonEvmOutcome | undefined {
   if (reports.some(isShown)) return undefined;
-  const dead = reports.filter((one) => one.kind === "dead");
+  const dead = reports.filter((report) => report.kind === "dead");
   return dead.length >= quorum ? dead[0] : undefined;
 }
 
 /** Only answers that no longer change contradict each other. */
 function settledText(report: Report): string | undefined {
-  if (report.kind === "final") return `final ${placeOf(report)}`;
+  if (report.kind === "final") return `final ${blockText(report)}`;
   return report.kind === "dead" ? "dead" : undefined;
 }

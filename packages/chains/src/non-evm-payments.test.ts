@@ -7,10 +7,10 @@ import {
   type OpenConnection,
   type PayingConnection,
 } from "./non-evm-connection.ts";
-import { connectedTogether } from "./non-evm-endpoints.ts";
+import { combineConnections } from "./non-evm-endpoints.ts";
 
-const down = new RpcFault({ kind: "network", method: "call", reason: "refused" });
-const short = new InsufficientInventory("insufficient solver balance");
+const networkFault = new RpcFault({ kind: "network", method: "call", reason: "refused" });
+const shortage = new InsufficientInventory("insufficient solver balance");
 const payment = { recipient: "0x0a", currency: "0x0c", amount: 1n, orderId: undefined } as const;
 const attemptOf = (raw: NonEvmAttempt["raw"]): NonEvmAttempt => ({
   raw,
@@ -32,7 +32,7 @@ interface Behavior {
 async function chainOf(behaviors: readonly Behavior[], quorum = Math.floor(behaviors.length / 2) + 1) {
   const connections = behaviors.map(({ prepares = genuine, refusal, isDown }) => {
     const answer = async <T>(value: T | Error): Promise<T> => {
-      if (isDown === true) throw down;
+      if (isDown === true) throw networkFault;
       if (value instanceof Error) throw value;
       return await Promise.resolve(value);
     };
@@ -44,49 +44,49 @@ async function chainOf(behaviors: readonly Behavior[], quorum = Math.floor(behav
     return { ...paying, withKey: () => paying } as unknown as OpenConnection;
   });
   const order = createEndpointOrder(
-    behaviors.map((_, at) => `node${at}`),
+    behaviors.map((_, index) => `node${index}`),
     () => 0,
   );
-  const together = connectedTogether(connections as unknown as [OpenConnection], order, {
+  const connection = combineConnections(connections as unknown as [OpenConnection], order, {
     quorum,
     onDisagreement: () => undefined,
     now: () => 0,
   });
-  const paying = await together.withKey(`0x${"01".repeat(32)}`);
-  return { paying, prepared: async () => await paying.prepare(payment, [], []) };
+  const paying = await connection.withKey(`0x${"01".repeat(32)}`);
+  return { paying, prepare: async () => await paying.prepare(payment, [], []) };
 }
 
-const lies: Behavior = { prepares: invented };
-const hides: Behavior = { prepares: short };
+const inventing: Behavior = { prepares: invented };
+const hiding: Behavior = { prepares: shortage };
 const silent: Behavior = { isDown: true };
 
 test.each<[string, readonly Behavior[]]>([
   ["all are honest", [{}, {}, {}]],
-  ["the first hides what the solver holds", [hides, {}, {}]],
-  ["the first hides it, and the second is silent", [hides, silent, {}, {}, {}]],
-  ["the last does not show what it was made from", [{}, {}, lies]],
+  ["the first hides what the solver holds", [hiding, {}, {}]],
+  ["the first hides it, and the second is silent", [hiding, silent, {}, {}, {}]],
+  ["the last does not show what it was made from", [{}, {}, inventing]],
   ["the first is silent", [silent, {}, {}]],
   ["a single one prepares it", [{}]],
 ])("a payment is signed when a quorum shows what it was made from: %s", async (_, behaviors) => {
-  expect(await (await chainOf(behaviors)).prepared()).toEqual(genuine);
+  expect(await (await chainOf(behaviors)).prepare()).toEqual(genuine);
 });
 
 test.each<[string, readonly Behavior[]]>([
-  ["of three, the first invents it", [lies, {}, {}]],
-  ["of three, the first invents it, and another one is silent", [lies, {}, silent]],
-  ["of two, the first invents it", [lies, {}]],
+  ["of three, the first invents it", [inventing, {}, {}]],
+  ["of three, the first invents it, and another one is silent", [inventing, {}, silent]],
+  ["of two, the first invents it", [inventing, {}]],
 ])("a payment made from what one endpoint invents is not signed: %s", async (_, behaviors) => {
-  await expect((await chainOf(behaviors)).prepared()).rejects.toBeInstanceOf(RpcFault);
+  await expect((await chainOf(behaviors)).prepare()).rejects.toBeInstanceOf(RpcFault);
 });
 
 test("after a quorum did not show what a payment was made from, another endpoint prepares it", async () => {
-  const { prepared } = await chainOf([lies, {}, {}]);
+  const { prepare: prepared } = await chainOf([inventing, {}, {}]);
   await expect(prepared()).rejects.toMatchObject({ kind: "inconsistent" });
   expect(await prepared()).toEqual(genuine);
 });
 
 test("a payment that no endpoint can prepare fails for insufficient balance", async () => {
-  await expect((await chainOf([hides, hides, silent])).prepared()).rejects.toBe(short);
+  await expect((await chainOf([hiding, hiding, silent])).prepare()).rejects.toBe(shortage);
 });
 
 test.each<[string, readonly Behavior[], string | undefined]>([

@@ -1,5 +1,5 @@
 import { inconsistent, RpcFault } from "@causeway/families";
-import { agreedOn, askAll, type Answer } from "./nodes/ask-all.ts";
+import { agreedOn, queryAll, type Answer } from "./nodes/query-all.ts";
 import type { EndpointOrder } from "./nodes/endpoint-order.ts";
 import {
   InsufficientInventory,
@@ -11,7 +11,7 @@ import { electorateOf, type OutcomeQuorum, type SharedOutcomes } from "./non-evm
 
 const QUESTION = "payment";
 
-type Prepared = { readonly place: number } & (
+type PreparedPayment = { readonly place: number } & (
   | { readonly attempt: NonEvmAttempt }
   | { readonly shortage: InsufficientInventory }
 );
@@ -27,18 +27,19 @@ export function createSharedRefusals(
 ): NonEvmConnection["refusalOf"] {
   const { quorum } = options;
   const electorate = electorateOf(connections, order, options);
-  const at = placeIn(connections);
+  const connectionAt = lookupIn(connections);
   return async (payment) => {
-    const { place: lead, refusal } = await order.ask(async (place) => ({
-      place,
-      refusal: await at(place).refusalOf(payment),
+    const { place: lead, refusal } = await order.run(async (index) => ({
+      place: index,
+      refusal: await connectionAt(index).refusalOf(payment),
     }));
     if (refusal === undefined || connections.length === 1 || quorum === 1) return refusal;
-    const isRefused = await askAll<number, boolean, boolean>(electorate, {
+    const isRefused = await queryAll<number, boolean, boolean>(electorate, {
       question: QUESTION,
-      read: async (place) =>
-        place === lead ||
-        (await noted(order, place, async () => await at(place).refusalOf(payment))) !== undefined,
+      read: async (index) =>
+        index === lead ||
+        (await recordingFaults(order, index, async () => await connectionAt(index).refusalOf(payment))) !==
+          undefined,
       decide: (answers) => valueOf(agreedOn(answers, quorum, String)),
     });
     return isRefused ? refusal : undefined;
@@ -55,16 +56,20 @@ export function createSharedCost(
   options: OutcomeQuorum,
 ): NonEvmConnection["paymentCost"] {
   const electorate = electorateOf(connections, order, options);
-  const at = placeIn(connections);
-  return async (currency, recipient, asked) => {
-    if (connections.length === 1 || asked === "lead")
-      return await order.ask(async (place) => await at(place).paymentCost(currency, recipient));
-    return await askAll<number, bigint, bigint>(
-      { ...electorate, quorum: asked === "quorum" ? options.quorum : 1 },
+  const connectionAt = lookupIn(connections);
+  return async (currency, recipient, decidedBy) => {
+    if (connections.length === 1 || decidedBy === "lead")
+      return await order.run(async (index) => await connectionAt(index).paymentCost(currency, recipient));
+    return await queryAll<number, bigint, bigint>(
+      { ...electorate, quorum: decidedBy === "quorum" ? options.quorum : 1 },
       {
         question: QUESTION,
-        read: async (place) =>
-          await noted(order, place, async () => await at(place).paymentCost(currency, recipient)),
+        read: async (index) =>
+          await recordingFaults(
+            order,
+            index,
+            async () => await connectionAt(index).paymentCost(currency, recipient),
+          ),
         decide: (answers, isComplete) => (isComplete ? valueOf(lowerMedian(answers)) : undefined),
       },
     );
@@ -79,18 +84,18 @@ export function createSharedPreparing(
 ): PayingConnection["prepare"] {
   const { quorum, confirmDead } = options;
   const electorate = electorateOf(connections, order, options);
-  const at = placeIn(connections);
+  const connectionAt = lookupIn(connections);
   const [first] = connections;
   const isTrusted = connections.length === 1 || quorum === 1;
 
   const prepareAt = async (
-    place: number,
+    index: number,
     ...payment: Parameters<PayingConnection["prepare"]>
-  ): Promise<Prepared> => {
+  ): Promise<PreparedPayment> => {
     try {
-      return { place, attempt: await at(place).prepare(...payment) };
+      return { place: index, attempt: await connectionAt(index).prepare(...payment) };
     } catch (fault) {
-      if (fault instanceof InsufficientInventory) return { place, shortage: fault };
+      if (fault instanceof InsufficientInventory) return { place: index, shortage: fault };
       throw fault;
     }
   };
@@ -99,16 +104,18 @@ export function createSharedPreparing(
   const prepareElsewhere = async (
     lead: number,
     ...payment: Parameters<PayingConnection["prepare"]>
-  ): Promise<Prepared | undefined> => {
-    for (const place of connections.keys()) {
-      if (place === lead) continue;
-      const found = await noted(order, place, async () => await prepareAt(place, ...payment)).catch(
-        (fault: unknown) => {
-          if (fault instanceof RpcFault) return undefined;
-          throw fault;
-        },
-      );
-      if (found !== undefined && "attempt" in found) return found;
+  ): Promise<PreparedPayment | undefined> => {
+    for (const index of connections.keys()) {
+      if (index === lead) continue;
+      const prepared = await recordingFaults(
+        order,
+        index,
+        async () => await prepareAt(index, ...payment),
+      ).catch((fault: unknown) => {
+        if (fault instanceof RpcFault) return undefined;
+        throw fault;
+      });
+      if (prepared !== undefined && "attempt" in prepared) return prepared;
     }
     return undefined;
   };
@@ -116,11 +123,12 @@ export function createSharedPreparing(
   /** @throws RpcFault if a quorum does not show what the bytes are made from */
   const confirmNew = async (lead: number, attempt: NonEvmAttempt): Promise<void> => {
     if (isTrusted || first?.isCurrent === undefined) return;
-    const isCurrent = await askAll<number, boolean, boolean>(electorate, {
+    const isCurrent = await queryAll<number, boolean, boolean>(electorate, {
       question: QUESTION,
-      read: async (place) =>
-        place === lead ||
-        (await noted(order, place, async () => await at(place).isCurrent?.(attempt))) === true,
+      read: async (index) =>
+        index === lead ||
+        (await recordingFaults(order, index, async () => await connectionAt(index).isCurrent?.(attempt))) ===
+          true,
       decide: (answers) => valueOf(agreedOn(answers, quorum, String)),
     });
     if (isCurrent) return;
@@ -129,30 +137,30 @@ export function createSharedPreparing(
     throw fault;
   };
 
-  return async (payment, before, reserved) => {
+  return async (payment, earlierAttempts, reserved) => {
     // A single endpoint's reason against a payment must not be ignored.
-    let prepared = await order.ask(
-      async (place) => await prepareAt(place, payment, before, reserved),
+    let prepared = await order.run(
+      async (index) => await prepareAt(index, payment, earlierAttempts, reserved),
       ({ kind }) => kind !== "inconsistent",
     );
     if ("shortage" in prepared && !isTrusted)
-      prepared = (await prepareElsewhere(prepared.place, payment, before, reserved)) ?? prepared;
+      prepared = (await prepareElsewhere(prepared.place, payment, earlierAttempts, reserved)) ?? prepared;
     if ("shortage" in prepared) throw prepared.shortage;
-    const { place, attempt } = prepared;
-    await confirmNew(place, attempt);
+    const { place: index, attempt } = prepared;
+    await confirmNew(index, attempt);
     // One endpoint alone must not conclude that an earlier attempt cannot pay as well.
-    for (const earlier of before)
-      if (earlier.raw !== attempt.raw && first?.conflict?.(attempt, earlier) !== true)
+    for (const earlier of earlierAttempts)
+      if (earlier.raw !== attempt.raw && first?.conflicts?.(attempt, earlier) !== true)
         await confirmDead(earlier);
     return attempt;
   };
 }
 
-async function noted<T>(order: EndpointOrder, place: number, read: () => Promise<T>): Promise<T> {
+async function recordingFaults<T>(order: EndpointOrder, index: number, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (fault) {
-    order.noteFault(place, fault);
+    order.noteFault(index, fault);
     throw fault;
   }
 }
@@ -166,10 +174,10 @@ function valueOf<T>(value: T | undefined): { readonly value: T } | undefined {
   return value === undefined ? undefined : { value };
 }
 
-function placeIn<T>(all: readonly T[]): (place: number) => T {
-  return (place) => {
-    const one = all[place];
-    if (one === undefined) throw new RangeError(`invariant violated: no endpoint ${place}`);
-    return one;
+function lookupIn<T>(items: readonly T[]): (index: number) => T {
+  return (index) => {
+    const item = items[index];
+    if (item === undefined) throw new RangeError(`invariant violated: no endpoint ${index}`);
+    return item;
   };
 }

@@ -1,4 +1,5 @@
-import { reachedBy } from "./nodes/ask-all.ts";
+import type { BlockRef } from "@causeway/families/evm";
+import { reachedBy } from "./nodes/query-all.ts";
 import type { EndpointOrder } from "./nodes/endpoint-order.ts";
 import type { NonEvmConnection } from "./non-evm-connection.ts";
 
@@ -7,56 +8,65 @@ import type { NonEvmConnection } from "./non-evm-connection.ts";
  * cursor again, so a cursor that is too far ahead by less skips nothing.
  */
 const MAX_AHEAD = 150n;
+/** The same for a clock, ms. Hyperliquid reads the last minute before its cursor again. */
+const MAX_CLOCK_AHEAD_MS = 30_000n;
+
+/** Up to where an endpoint was read. */
+type UpTo = Pick<BlockRef, "number" | "timestamp">;
 
 /** The newest state that a quorum of endpoints has reached. */
 export interface Reach {
-  /** Whether a quorum has reached this block. True if the endpoints show no block numbers. */
-  hasReached(number: bigint): boolean;
-  /** The same, with a tolerance of {@link MAX_AHEAD}. Undefined: fewer endpoints than the quorum answer. */
-  isPlausible(number: bigint): Promise<boolean | undefined>;
+  /**
+   * Whether a quorum has reached this block or, on a chain whose endpoints show only a clock, this time. True
+   * if they show neither.
+   */
+  hasReached(upTo: UpTo): boolean;
+  /** The same, with a tolerance. Undefined: fewer endpoints than the quorum answer. */
+  isPlausible(upTo: UpTo): Promise<boolean | undefined>;
 }
 
 export function createReach(
   connections: readonly Pick<NonEvmConnection, "head">[],
-  order: Pick<EndpointOrder, "headOf" | "noteHead" | "noteFault">,
+  order: Pick<EndpointOrder, "headOf" | "clockOf" | "noteHead" | "noteFault">,
   quorum: number,
 ): Reach {
-  /** Hyperliquid shows only a clock. Undefined: no endpoint has answered yet. */
-  let hasNumbers: boolean | undefined = connections.some(({ head }) => head !== undefined)
-    ? undefined
-    : false;
+  const indexes = [...connections.keys()];
+  const hasHeads = connections.some(({ head }) => head !== undefined);
 
-  const isNumberless = (): boolean => hasNumbers === false;
-
-  const hasReached = (number: bigint): boolean => {
-    const heads = connections.flatMap((_, place) => order.headOf(place) ?? []);
-    const reached = reachedBy(quorum, heads);
-    return reached !== undefined && number <= reached;
+  const isReached = ({ number, timestamp }: UpTo, maxAhead = 0n, maxClockAheadMs = 0n): boolean => {
+    if (!hasHeads) return true;
+    const reached = reachedBy(
+      quorum,
+      indexes.flatMap((index) => order.headOf(index) ?? []),
+    );
+    if (reached !== undefined) return number <= reached + maxAhead;
+    const clock = reachedBy(
+      quorum,
+      indexes.flatMap((index) => order.clockOf(index) ?? []),
+    );
+    return clock !== undefined && timestamp * 1_000n <= clock + maxClockAheadMs;
   };
-  const newestOf = async (place: number): Promise<bigint | undefined> => {
+  const isNear = (upTo: UpTo): boolean => isReached(upTo, MAX_AHEAD, MAX_CLOCK_AHEAD_MS);
+
+  /** @returns whether the endpoint answered */
+  const readHead = async (index: number): Promise<boolean> => {
     try {
-      const head = await connections[place]?.head?.();
-      if (head === undefined) return undefined;
-      order.noteHead(place, head);
-      hasNumbers ||= head.number !== undefined;
-      return head.number;
+      const head = await connections[index]?.head?.();
+      if (head === undefined) return false;
+      order.noteHead(index, head);
+      return true;
     } catch (fault) {
-      order.noteFault(place, fault);
-      return undefined;
+      order.noteFault(index, fault);
+      return false;
     }
   };
   return {
-    hasReached: (number) => isNumberless() || hasReached(number),
-    isPlausible: async (number) => {
-      if (isNumberless() || hasReached(number - MAX_AHEAD)) return true;
+    hasReached: (upTo) => isReached(upTo),
+    isPlausible: async (upTo) => {
+      if (isNear(upTo)) return true;
       // Their known heads are some seconds old.
-      const heads = await Promise.all(connections.map(async (_, place) => await newestOf(place)));
-      if (isNumberless()) return true;
-      const reached = reachedBy(
-        quorum,
-        heads.flatMap((head) => head ?? []),
-      );
-      return reached === undefined ? undefined : number <= reached + MAX_AHEAD;
+      const answered = (await Promise.all(indexes.map(readHead))).filter(Boolean);
+      return answered.length < quorum ? undefined : isNear(upTo);
     },
   };
 }

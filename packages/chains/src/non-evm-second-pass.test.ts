@@ -5,7 +5,7 @@ import type { NonEvmArrivals } from "./non-evm-connection.ts";
 import type { Verdict } from "./non-evm-deposit-quorum.ts";
 import { createSecondPass } from "./non-evm-second-pass.ts";
 
-const down = new RpcFault({ kind: "network", method: "call", reason: "refused" });
+const networkFault = new RpcFault({ kind: "network", method: "call", reason: "refused" });
 
 function aDeposit(block: number, fields: Partial<DepositFact> = {}): DepositFact {
   return {
@@ -32,12 +32,12 @@ function readingTo(block: number, deposits: readonly DepositFact[] = []): NonEvm
 }
 
 /** A lead (endpoint 0) that hides everything, and other endpoints. */
-function aPass(count = 3) {
+function createPass(count = 3) {
   let nowMs = 0;
   const EPOCH_MS = 1_000_000;
   const world = {
     /** What each reading of another endpoint returns. */
-    again: (_place: number, _cursor: string): NonEvmArrivals => readingTo(1_000),
+    readAgain: (_index: number, _cursor: string): NonEvmArrivals => readingTo(1_000),
     confirm: async (_deposits: readonly DepositFact[]): Promise<boolean | "refuted"> =>
       await Promise.resolve(true),
     /** What a quorum shows, depending on what one endpoint shows. */
@@ -45,30 +45,30 @@ function aPass(count = 3) {
     reached: 1_000_000n,
     /** The time of the lead's newest block. */
     leadTime: 1_000n,
-    /** The places and cursors of second readings. */
+    /** The endpoint indexes and cursors of second readings. */
     readings: [] as [number, string][],
     faults: [] as number[],
-    named: [] as number[],
+    hiddenLeads: [] as number[],
   };
-  const connections = Array.from({ length: count }, (_, place) => ({
+  const connections = Array.from({ length: count }, (_, index) => ({
     arrivals: async (cursor: string | undefined) => {
-      world.readings.push([place, cursor ?? ""]);
-      return await Promise.resolve(world.again(place, cursor ?? ""));
+      world.readings.push([index, cursor ?? ""]);
+      return await Promise.resolve(world.readAgain(index, cursor ?? ""));
     },
   }));
   const pass = createSecondPass(connections, {
-    order: { noteFault: (place) => void world.faults.push(place) },
+    order: { noteFault: (index) => void world.faults.push(index) },
     now: () => nowMs,
     epochMs: () => EPOCH_MS + nowMs,
-    textOf: (deposits) => deposits.map(({ txHash, amount }) => `${txHash} ${amount}`).join("\n"),
+    depositsKey: (deposits) => deposits.map(({ txHash, amount }) => `${txHash} ${amount}`).join("\n"),
     confirm: async (_, deposits): Promise<Verdict> => {
       const isShown = await world.confirm(deposits);
       if (isShown === true) return { deposits: world.shown(deposits) };
       const isRefuted = isShown === "refuted";
       return { waiting: deposits, claim: { sinceMs: 0, dueMs: 0, reportedAtMs: 0, isRefuted } };
     },
-    hasReached: (number) => number <= world.reached,
-    onHidden: (place) => void world.named.push(place),
+    hasReached: ({ number }) => number <= world.reached,
+    onHidden: (index) => void world.hiddenLeads.push(index),
   });
   const read = async (
     cursor: number,
@@ -89,8 +89,8 @@ function aPass(count = 3) {
 }
 
 test("a hidden deposit is returned until it is stored, however often storing fails", async () => {
-  const { world, read, forward } = aPass();
-  world.again = (_, cursor) => readingTo(1_000, cursor === "1" ? [deposit] : []);
+  const { world, read, forward } = createPass();
+  world.readAgain = (_, cursor) => readingTo(1_000, cursor === "1" ? [deposit] : []);
   await read(1, 100);
   forward(60_000);
   await read(1, 100);
@@ -112,42 +112,42 @@ test("a hidden deposit is returned until it is stored, however often storing fai
 });
 
 test("a deposit that the lead showed in a reading that was not stored, and then hides, is found", async () => {
-  const { world, read, forward } = aPass();
-  world.again = (_, cursor) => readingTo(1_000, cursor === "1" ? [deposit] : []);
+  const { world, read, forward } = createPass();
+  world.readAgain = (_, cursor) => readingTo(1_000, cursor === "1" ? [deposit] : []);
   await read(1, 100, [deposit]);
   forward(60_000);
   await read(1, 100);
   expect((await read(1, 100)).deposits).toEqual([deposit]);
-  expect(world.named).toEqual([0]);
+  expect(world.hiddenLeads).toEqual([0]);
 });
 
 test("the lead is not reported for what it shows or has shown", async () => {
   // It is shown again, or another endpoint shows another amount than a quorum.
   for (const again of [deposit, aDeposit(7, { amount: 1n })]) {
-    const { world, read, forward } = aPass();
-    world.again = () => readingTo(1_000, [again]);
+    const { world, read, forward } = createPass();
+    world.readAgain = () => readingTo(1_000, [again]);
     world.shown = () => [deposit];
     await read(1, 100, [deposit]);
     forward(60_000);
     await read(100, 100);
     expect((await read(100, 100)).deposits).toEqual([]);
     // The lead's deposit waits for a quorum, so the cursor stays.
-    const waiting = aPass();
-    waiting.world.again = () => readingTo(1_000, [again]);
+    const waiting = createPass();
+    waiting.world.readAgain = () => readingTo(1_000, [again]);
     waiting.world.shown = () => [deposit];
     for (let polls = 0; polls < 3; polls++) {
       await waiting.read(1, 1, [], [deposit]);
       waiting.forward(60_000);
     }
-    expect([...world.named, ...waiting.world.named]).toEqual([]);
+    expect([...world.hiddenLeads, ...waiting.world.hiddenLeads]).toEqual([]);
   }
 });
 
 test("a hidden deposit without a quorum waits for hours, also past its range, and is a fault once a minute", async () => {
-  const { world, read, forward } = aPass();
+  const { world, read, forward } = createPass();
   const late: RpcFault[] = [];
-  world.again = (place, cursor) => {
-    if (place === 2) throw down;
+  world.readAgain = (index, cursor) => {
+    if (index === 2) throw networkFault;
     return readingTo(1_000, cursor === "1" ? [deposit] : []);
   };
   world.confirm = async () => await Promise.resolve(false);
@@ -168,9 +168,9 @@ test("a hidden deposit without a quorum waits for hours, also past its range, an
 });
 
 test("a deposit that a quorum of other endpoints does not have is dropped after ten tries", async () => {
-  const { world, read, forward } = aPass();
+  const { world, read, forward } = createPass();
   let tries = 0;
-  world.again = (_, cursor) => readingTo(1_000, cursor === "1" ? [deposit] : []);
+  world.readAgain = (_, cursor) => readingTo(1_000, cursor === "1" ? [deposit] : []);
   world.confirm = async () => {
     tries++;
     return await Promise.resolve("refuted");
@@ -183,12 +183,12 @@ test("a deposit that a quorum of other endpoints does not have is dropped after 
 });
 
 test("an endpoint that invents deposits evicts only its own, and each loss is a fault", async () => {
-  const { world, read, forward } = aPass();
+  const { world, read, forward } = createPass();
   let invented = 100;
   const hidden = [deposit];
-  world.again = (place) => {
-    const deposits = Array.from({ length: place === 1 ? 200 : 0 }, () => aDeposit(invented++));
-    return readingTo(1_000, place === 1 ? deposits : hidden.splice(0));
+  world.readAgain = (index) => {
+    const deposits = Array.from({ length: index === 1 ? 200 : 0 }, () => aDeposit(invented++));
+    return readingTo(1_000, index === 1 ? deposits : hidden.splice(0));
   };
   world.confirm = async () => await Promise.resolve(false);
   const faults: string[] = [];
@@ -205,31 +205,31 @@ test("an endpoint that invents deposits evicts only its own, and each loss is a 
 });
 
 test("confirming what another endpoint invents does not delay the lead, and requests 8 at once", async () => {
-  const { world, read, forward } = aPass();
+  const { world, read, forward } = createPass();
   const never = Promise.withResolvers<boolean>();
-  let asked = 0;
-  world.again = () =>
+  let confirmations = 0;
+  world.readAgain = () =>
     readingTo(
       1_000,
-      Array.from({ length: 200 }, (_, at) => aDeposit(100 + at)),
+      Array.from({ length: 200 }, (_, index) => aDeposit(100 + index)),
     );
   world.confirm = async () => {
-    asked++;
+    confirmations++;
     return await never.promise;
   };
   await read(1, 100);
   forward(60_000);
   await read(1, 100);
   expect((await read(1, 110, [deposit])).deposits).toEqual([deposit]);
-  expect(asked).toBe(8);
+  expect(confirmations).toBe(8);
 });
 
 test("a second reading never begins past what a quorum has reached", async () => {
-  const { world, read, forward } = aPass();
+  const { world, read, forward } = createPass();
   world.reached = 5_000n;
-  world.again = (place, cursor) => {
+  world.readAgain = (index, cursor) => {
     if (Number(cursor) > 5_000) throw inconsistent("getSlot", "the node is behind");
-    return place === 1 ? readingTo(9_000_000) : readingTo(Number(cursor) + 10);
+    return index === 1 ? readingTo(9_000_000) : readingTo(Number(cursor) + 10);
   };
   for (let polls = 0; polls < 60; polls++) {
     await read(1, 100);
@@ -241,9 +241,9 @@ test("a second reading never begins past what a quorum has reached", async () =>
 });
 
 test("an endpoint that is behind a second reading is not at fault, and one that is down is", async () => {
-  const { world, read, forward } = aPass();
-  world.again = (place) => {
-    throw place === 1 ? inconsistent("getSlot", "the node is behind") : down;
+  const { world, read, forward } = createPass();
+  world.readAgain = (index) => {
+    throw index === 1 ? inconsistent("getSlot", "the node is behind") : networkFault;
   };
   for (let polls = 0; polls < 13; polls++) {
     await read(1, 100);
@@ -253,8 +253,8 @@ test("an endpoint that is behind a second reading is not at fault, and one that 
 });
 
 test("a restart begins before every deposit that waits or is not stored, and finds it again", async () => {
-  const before = aPass();
-  before.world.again = (_, cursor) =>
+  const before = createPass();
+  before.world.readAgain = (_, cursor) =>
     readingTo(Number(cursor) + 100, cursor === "100" ? [aDeposit(107)] : []);
   before.world.confirm = async () => await Promise.resolve(false);
   const checked: (string | undefined)[] = [];
@@ -266,9 +266,9 @@ test("a restart begins before every deposit that waits or is not stored, and fin
   expect(checked.slice(0, 4)).toEqual(["0", "0", "100", "100"]);
   expect(checked.at(-1)).toBe("100");
 
-  const after = aPass();
+  const after = createPass();
   const [waiting, stored] = [aDeposit(107), aDeposit(250)];
-  after.world.again = (_, cursor) => {
+  after.world.readAgain = (_, cursor) => {
     if (cursor === "100") return readingTo(200, [waiting]);
     return readingTo(Number(cursor) + 100, cursor === "200" ? [stored] : []);
   };
@@ -284,14 +284,14 @@ test("a restart begins before every deposit that waits or is not stored, and fin
   expect(after.world.readings.slice(0, 3).map(([, cursor]) => cursor)).toEqual(["100", "200", "300"]);
   expect(last).not.toBe("100");
   // The lead before the restart may have shown them.
-  expect(after.world.named).toEqual([]);
+  expect(after.world.hiddenLeads).toEqual([]);
 });
 
 test("a range from before a restart that no endpoint can read is given up with a fault", async () => {
-  const { world, read, forward } = aPass();
+  const { world, read, forward } = createPass();
   const faults: RpcFault[] = [];
-  world.again = (_, cursor) => {
-    if (cursor === "1") throw down;
+  world.readAgain = (_, cursor) => {
+    if (cursor === "1") throw networkFault;
     return readingTo(Number(cursor) + 100);
   };
   let last: string | undefined;
@@ -306,11 +306,11 @@ test("a range from before a restart that no endpoint can read is given up with a
 });
 
 test("after a range was given up, a reading that fails later is repeated, not what follows the restart", async () => {
-  const { world, read, forward } = aPass();
+  const { world, read, forward } = createPass();
   world.leadTime = 1_000_000_000n;
   let isDown = true;
-  world.again = (_, cursor) => {
-    if (isDown) throw down;
+  world.readAgain = (_, cursor) => {
+    if (isDown) throw networkFault;
     return readingTo(Number(cursor) + 100);
   };
   let cursor = 800;
@@ -332,9 +332,9 @@ test("after a range was given up, a reading that fails later is repeated, not wh
 });
 
 test("a lead that names a future time during a restart is named once it hides a deposit", async () => {
-  const { world, read, forward } = aPass();
+  const { world, read, forward } = createPass();
   world.leadTime = 1_000_000_000n;
-  world.again = (_, cursor) => {
+  world.readAgain = (_, cursor) => {
     const to = Number(cursor) + 1_000;
     return readingTo(to, cursor === "8001" ? [aDeposit(8_500)] : []);
   };
@@ -342,13 +342,13 @@ test("a lead that names a future time during a restart is named once it hides a 
     await read(cursor, cursor + 100, [], [], "1");
     forward(60_000);
   }
-  expect(world.named).toEqual([0]);
+  expect(world.hiddenLeads).toEqual([0]);
 });
 
 test("a deposit without a quorum holds what a restart reads again for a day, and hides no later one", async () => {
-  const { world, read, forward } = aPass(2);
+  const { world, read, forward } = createPass(2);
   const later = aDeposit(150_050);
-  world.again = (_, cursor) => {
+  world.readAgain = (_, cursor) => {
     const shown = cursor === "100" ? [aDeposit(107)] : cursor === "150000" ? [later] : [];
     return readingTo(Number(cursor) + 100, shown);
   };

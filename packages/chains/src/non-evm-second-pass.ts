@@ -5,9 +5,9 @@ import type { NonEvmArrivals, NonEvmConnection } from "./non-evm-connection.ts";
 import { byTransaction, QUESTION, type TransactionDeposits } from "./non-evm-deposit-quorum.ts";
 import { createOpenDeposits, type ConfirmDeposits, type Start } from "./non-evm-open-deposits.ts";
 
-/** Interval of second readings, ms. */
-const EVERY_MS = 60_000;
-/** How often second readings from before a restart may fail in all. */
+/** Interval between second readings, ms. */
+const INTERVAL_MS = 60_000;
+/** Total number of second readings from before a restart that may fail. */
 const MAX_FAILURES = 10;
 /** Seconds until all endpoints show a transaction. */
 const SPREAD_SECONDS = 30n;
@@ -24,13 +24,13 @@ export interface SecondPass {
    * @param cursor after which the lead read
    * @param checked where the second readings of an earlier process had ended; absent: at `cursor`
    * @param listed what the lead shows
-   * @param found what a quorum shows of it
+   * @param confirmed what a quorum shows of it
    */
   complete(
     lead: number,
     { cursor, checked }: ReadAfter,
     listed: readonly DepositFact[],
-    found: NonEvmArrivals,
+    confirmed: NonEvmArrivals,
   ): NonEvmArrivals;
 }
 
@@ -47,12 +47,12 @@ export interface SecondPassOptions {
   /** ms since epoch. */
   readonly epochMs: () => number;
   /** A key that is equal for equal deposits. */
-  readonly textOf: (deposits: readonly DepositFact[]) => string;
+  readonly depositsKey: (deposits: readonly DepositFact[]) => string;
   readonly confirm: ConfirmDeposits;
-  /** Whether a quorum of endpoints has reached this block. */
-  readonly hasReached: (number: bigint) => boolean;
+  /** Whether a quorum of endpoints has reached this block or, without block numbers, this time. */
+  readonly hasReached: (upTo: NonEvmArrivals["upTo"]) => boolean;
   /** The endpoint did not show what a quorum shows. */
-  readonly onHidden: (place: number) => void;
+  readonly onHidden: (index: number) => void;
 }
 
 /** Second readings of what an earlier process did not check. */
@@ -65,7 +65,7 @@ interface Resumption {
 }
 
 /** A transaction that a quorum shows. */
-interface Hidden {
+interface HiddenDeposits {
   readonly readFrom: Start;
   readonly deposits: readonly DepositFact[];
   /** The number of second readings that had ended when the caller had stored it. */
@@ -82,7 +82,7 @@ interface Range {
 /** The newest reading of the lead. */
 interface LeadReading {
   readonly cursor: string | undefined;
-  readonly found: NonEvmArrivals;
+  readonly arrivals: NonEvmArrivals;
   readonly listed: ReadonlySet<string>;
   readonly confirmed: ReadonlyMap<string, TransactionDeposits>;
   /** All deposits that were returned. */
@@ -90,163 +90,185 @@ interface LeadReading {
 }
 
 /**
- * Keeps what it found in memory. After a restart it begins at `checked`, which is before everything that was
- * not stored.
+ * Keeps found deposits in memory. After a restart, second readings begin at `checked`, which is before
+ * everything that was not stored.
  */
 export function createSecondPass(
   connections: readonly Pick<NonEvmConnection, "arrivals">[],
-  { order, now, epochMs, textOf, confirm, hasReached, onHidden }: SecondPassOptions,
+  { order, now, epochMs, depositsKey, confirm, hasReached, onHidden }: SecondPassOptions,
 ): SecondPass {
-  let from: Start | undefined;
-  /** Second readings may show what an earlier process has stored. */
+  let currentStart: Start | undefined;
+  /** Set while second readings may show what an earlier process has stored. */
   let resuming: Resumption | undefined;
   /** Where the newest second reading ended. */
   let next: Pick<NonEvmArrivals, "cursor" | "upTo"> | undefined;
   /** The newest first. Three of them, because endpoints differ in how far they are. */
-  let ranges: readonly [Range, ...Range[]] = [aRange()];
-  let last: LeadReading | undefined;
-  let ended = 0;
-  let turn = 0;
+  let ranges: readonly [Range, ...Range[]] = [createRange()];
+  let lastReading: LeadReading | undefined;
+  let endedReadings = 0;
+  let checker = 0;
   let reading: Promise<void> | undefined;
   let failure: { readonly error: unknown } | undefined;
   let fault: RpcFault | undefined;
   const open = createOpenDeposits(now, confirm);
-  const hidden = new Map<string, Hidden>();
+  const hidden = new Map<string, HiddenDeposits>();
 
   const isStored = (text: string): boolean => ranges.some(({ texts }) => texts.has(text));
 
   /** The next endpoint other than the lead. */
   const checkerOf = (lead: number): number => {
-    turn = (turn + 1) % connections.length;
-    if (turn === lead) turn = (turn + 1) % connections.length;
-    return turn;
+    checker = (checker + 1) % connections.length;
+    if (checker === lead) checker = (checker + 1) % connections.length;
+    return checker;
   };
 
-  const remember = (
-    by: number,
+  const recordShown = (
+    endpoint: number,
     readFrom: Start,
     deposits: TransactionDeposits,
     upTo: NonEvmArrivals["upTo"],
   ): void => {
-    const text = textOf(deposits);
+    const text = depositsKey(deposits);
     if (isStored(text) || hidden.has(text) || open.has(text)) return;
-    const confirmed = last?.confirmed.get(text);
+    const confirmed = lastReading?.confirmed.get(text);
     if (confirmed !== undefined) {
       hidden.set(text, { readFrom, deposits: confirmed, storedAt: undefined });
       return;
     }
-    fault = open.add(text, { by, readFrom, deposits, upTo }) ?? fault;
+    fault = open.add(text, { endpoint, readFrom, deposits, upTo }) ?? fault;
   };
 
-  /** Names the only lead of these ranges if it does not show what a quorum shows. */
-  const nameLead = (text: string, deposits: readonly DepositFact[]): void => {
-    const [lead, other] = new Set(ranges.flatMap(({ leads }) => [...leads]));
-    if (last === undefined || lead === undefined || other !== undefined || last.listed.has(text)) return;
-    const { timestamp: until } = last.found.upTo;
+  /** Reports the lead, if these ranges had only one and it does not show what a quorum shows. */
+  const reportLead = (text: string, deposits: readonly DepositFact[]): void => {
+    const [lead, otherLead] = new Set(ranges.flatMap(({ leads }) => [...leads]));
+    if (
+      lastReading === undefined ||
+      lead === undefined ||
+      otherLead !== undefined ||
+      lastReading.listed.has(text)
+    )
+      return;
+    const { timestamp: until } = lastReading.arrivals.upTo;
     if (deposits.some(({ timestamp = 0n }) => timestamp + SPREAD_SECONDS < until)) onHidden(lead);
   };
 
   const confirmOpen = async (): Promise<void> => {
     await open.confirmAll((claim, { readFrom }, deposits) => {
-      const text = textOf(deposits);
+      const text = depositsKey(deposits);
       // A quorum shows other deposits, or none.
       if (text !== claim) ranges[0].texts.add(claim);
       if (deposits.length === 0 || isStored(text) || hidden.has(text)) return;
       hidden.set(text, { readFrom, deposits, storedAt: undefined });
-      nameLead(text, deposits);
+      reportLead(text, deposits);
     });
     fault ??= open.lateFault();
   };
 
-  const readAgain = async (by: number, readFrom: Start): Promise<void> => {
+  const readAgain = async (endpoint: number, readFrom: Start): Promise<void> => {
     try {
-      const again = await connections[by]?.arrivals(readFrom.cursor);
-      if (again !== undefined) {
-        for (const deposits of byTransaction(again.deposits)) remember(by, readFrom, deposits, again.upTo);
-        next = again;
+      const reread = await connections[endpoint]?.arrivals(readFrom.cursor);
+      if (reread !== undefined) {
+        for (const deposits of byTransaction(reread.deposits))
+          recordShown(endpoint, readFrom, deposits, reread.upTo);
+        next = reread;
       }
     } catch (error) {
       if (!(error instanceof RpcFault)) throw error;
       // An endpoint that has not reached this range yet is not at fault.
-      if (error.kind !== "inconsistent") order.noteFault(by, error);
+      if (error.kind !== "inconsistent") order.noteFault(endpoint, error);
     }
     await confirmOpen();
   };
 
-  /** The caller has stored the last reading if it continues from its cursor. */
+  /** The caller has stored the last reading if it now reads from that reading's cursor. */
   const noteStored = (cursor: string | undefined): void => {
-    if (last === undefined || cursor !== last.found.cursor || cursor === last.cursor) return;
-    for (const text of last.returned) {
+    if (lastReading === undefined || cursor !== lastReading.arrivals.cursor || cursor === lastReading.cursor)
+      return;
+    for (const text of lastReading.returned) {
       ranges[0].texts.add(text);
-      const one = hidden.get(text);
-      if (one !== undefined) one.storedAt ??= ended;
+      const hiddenEntry = hidden.get(text);
+      if (hiddenEntry !== undefined) hiddenEntry.storedAt ??= endedReadings;
     }
   };
 
-  /** Everything before it was read twice, and stored if a quorum shows it. */
-  const checkedTo = (): string | undefined => {
+  /** The cursor before which everything was read twice, and stored if a quorum shows it. */
+  const checkedCursor = (): string | undefined => {
     const unstored = [...hidden.values()].filter(({ storedAt }) => storedAt === undefined);
-    const all = [...open.heldAt(), ...unstored.map(({ readFrom }) => readFrom), ...(from ? [from] : [])];
-    return all.toSorted((a, b) => a.sinceMs - b.sinceMs)[0]?.cursor;
+    const starts = [
+      ...open.blockingStarts(),
+      ...unstored.map(({ readFrom }) => readFrom),
+      ...(currentStart ? [currentStart] : []),
+    ];
+    return starts.toSorted((a, b) => a.sinceMs - b.sinceMs)[0]?.cursor;
   };
 
   const begin = (lead: number, start: string | undefined, { checked }: ReadAfter, newest: bigint): void => {
-    if (from === undefined && start !== undefined) {
-      from = { cursor: checked ?? start, sinceMs: now() };
+    if (currentStart === undefined && start !== undefined) {
+      currentStart = { cursor: checked ?? start, sinceMs: now() };
       // The lead alone names the time: a future one is never reached.
       const nowSeconds = BigInt(Math.floor(epochMs() / 1_000));
       const until = newest < nowSeconds ? newest : nowSeconds;
-      if (from.cursor !== start) resuming = { start, until, failures: 0 };
+      if (currentStart.cursor !== start) resuming = { start, until, failures: 0 };
     }
-    if (from === undefined || reading !== undefined || now() - from.sinceMs < EVERY_MS) return;
-    const isReached = next !== undefined && hasReached(next.upTo.number);
+    if (currentStart === undefined || reading !== undefined || now() - currentStart.sinceMs < INTERVAL_MS)
+      return;
+    const isReached = next !== undefined && hasReached(next.upTo);
     const reachedTime = next?.upTo.timestamp ?? 0n;
-    if (isReached) ranges = [aRange(), ...ranges.slice(0, 2)];
+    if (isReached) ranges = [createRange(), ...ranges.slice(0, 2)];
     if (next === undefined && resuming !== undefined && ++resuming.failures > MAX_FAILURES) {
-      from = { cursor: resuming.start, sinceMs: from.sinceMs };
+      currentStart = { cursor: resuming.start, sinceMs: currentStart.sinceMs };
       resuming = undefined;
       fault = inconsistent(QUESTION, "no endpoint reads what was not checked before the restart again");
     }
-    from = { cursor: isReached && next !== undefined ? next.cursor : from.cursor, sinceMs: now() };
+    currentStart = {
+      cursor: isReached && next !== undefined ? next.cursor : currentStart.cursor,
+      sinceMs: now(),
+    };
     if (resuming !== undefined) {
       ranges[0].leads.add(EARLIER_PROCESS);
       if (isReached && reachedTime >= resuming.until) resuming = undefined;
     }
     next = undefined;
     // A slow endpoint must not delay what the lead shows.
-    reading = readAgain(checkerOf(lead), from)
+    reading = readAgain(checkerOf(lead), currentStart)
       .catch((error: unknown) => void (failure = { error }))
       .finally(() => {
-        ended++;
+        endedReadings++;
         reading = undefined;
       });
   };
 
   return {
-    complete: (lead, after, listed, found) => {
+    complete: (lead, after, listed, arrivals) => {
       const { cursor } = after;
       noteStored(cursor);
       for (const [text, { storedAt }] of hidden)
-        if (storedAt !== undefined && ended > storedAt + 1) hidden.delete(text);
+        if (storedAt !== undefined && endedReadings > storedAt + 1) hidden.delete(text);
       if (failure !== undefined) {
         const { error } = failure;
         failure = undefined;
         throw error;
       }
       ranges[0].leads.add(lead);
-      const textsOf = (all: readonly DepositFact[]) =>
-        byTransaction(all).map((deposits) => [textOf(deposits), deposits] as const);
-      const confirmed = new Map(textsOf(found.deposits));
+      const textsOf = (facts: readonly DepositFact[]) =>
+        byTransaction(facts).map((deposits) => [depositsKey(deposits), deposits] as const);
+      const confirmed = new Map(textsOf(arrivals.deposits));
       const added = [...hidden].filter(([text]) => !confirmed.has(text));
       const returned = [...confirmed.keys(), ...added.map(([text]) => text)];
-      last = { cursor, found, listed: new Set(textsOf(listed).map(([text]) => text)), confirmed, returned };
-      begin(lead, cursor ?? found.startedAt, after, found.upTo.timestamp);
-      const checkedUpTo = checkedTo();
-      const raised = found.fault ?? fault;
+      lastReading = {
+        cursor,
+        arrivals,
+        listed: new Set(textsOf(listed).map(([text]) => text)),
+        confirmed,
+        returned,
+      };
+      begin(lead, cursor ?? arrivals.startedAt, after, arrivals.upTo.timestamp);
+      const checkedUpTo = checkedCursor();
+      const raised = arrivals.fault ?? fault;
       if (raised === fault) fault = undefined;
       return {
-        ...found,
-        deposits: [...found.deposits, ...added.flatMap(([, { deposits }]) => deposits)],
+        ...arrivals,
+        deposits: [...arrivals.deposits, ...added.flatMap(([, { deposits }]) => deposits)],
         ...(checkedUpTo !== undefined && { checked: checkedUpTo }),
         ...(raised !== undefined && { fault: raised }),
       };
@@ -254,6 +276,6 @@ export function createSecondPass(
   };
 }
 
-function aRange(): Range {
+function createRange(): Range {
   return { texts: new Set(), leads: new Set() };
 }

@@ -18,24 +18,24 @@ export function createSharedSending(
   const running = new Set<Promise<unknown>>();
   return {
     send: async (attempt) => {
-      const answers = connections.map(async (one, place) => {
+      const answers = connections.map(async (connection, index) => {
         try {
-          return await one.send(attempt);
+          return await connection.send(attempt);
         } catch (fault) {
-          order.noteFault(place, fault);
+          order.noteFault(index, fault);
           throw fault;
         }
       });
-      const all = Promise.allSettled(answers);
-      running.add(all);
-      void all.then(() => running.delete(all));
+      const allAnswers = Promise.allSettled(answers);
+      running.add(allAnswers);
+      void allAnswers.then(() => running.delete(allAnswers));
       const isSent = await new Promise<boolean>((resolve) => {
         for (const answer of answers)
           answer.then((result) => result === "sent" && resolve(true)).catch(() => undefined);
-        void all.then(() => resolve(false));
+        void allAnswers.then(() => resolve(false));
       });
       if (isSent) return "sent";
-      const settled = await all;
+      const settled = await allAnswers;
       const refusal = settled.find((answer) => answer.status === "fulfilled");
       if (refusal !== undefined) return refusal.value;
       throw settled.find((answer) => answer.status === "rejected")?.reason;

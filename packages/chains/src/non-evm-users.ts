@@ -62,11 +62,11 @@ export interface OriginSwap {
 export class SwapRefused extends Error {
   override readonly name = "SwapRefused";
   /** What is wrong: the aggregator's proposal, the size of the transaction, or the currency itself. */
-  readonly about: "aggregator" | "size" | "currency";
+  readonly subject: "aggregator" | "size" | "currency";
 
-  constructor(about: SwapRefused["about"], reason: string) {
+  constructor(subject: SwapRefused["subject"], reason: string) {
     super(reason);
-    this.about = about;
+    this.subject = subject;
   }
 }
 

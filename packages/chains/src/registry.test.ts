@@ -3,7 +3,11 @@ import type { VmType } from "@causeway/domain";
 import type { ConfiguredChain } from "@causeway/families";
 import { evidenceSources } from "./registry.ts";
 
-const aChain = (name: string, vmType: VmType, fields: Partial<ConfiguredChain> = {}): ConfiguredChain => ({
+const createChain = (
+  name: string,
+  vmType: VmType,
+  fields: Partial<ConfiguredChain> = {},
+): ConfiguredChain => ({
   name,
   vmType,
   rpcUrls: ["http://127.0.0.1:1"],
@@ -22,7 +26,10 @@ const aChain = (name: string, vmType: VmType, fields: Partial<ConfiguredChain> =
 });
 
 test("creates a source for each configured chain, by name", async () => {
-  const sources = await evidenceSources([aChain("ethereum", "ethereum-vm"), aChain("base", "ethereum-vm")]);
+  const sources = await evidenceSources([
+    createChain("ethereum", "ethereum-vm"),
+    createChain("base", "ethereum-vm"),
+  ]);
   expect([...sources.keys()]).toEqual(["ethereum", "base"]);
   for (const [name, source] of sources) {
     expect(source.chain.name).toBe(name);
@@ -31,9 +38,13 @@ test("creates a source for each configured chain, by name", async () => {
 });
 
 test("refuses duplicate names, facts of another family, and a quorum of more endpoints than configured, at startup", async () => {
-  await expect(evidenceSources([aChain("x", "ethereum-vm"), aChain("x", "ethereum-vm")])).rejects.toThrow(
-    /more than once/,
+  await expect(
+    evidenceSources([createChain("x", "ethereum-vm"), createChain("x", "ethereum-vm")]),
+  ).rejects.toThrow(/more than once/);
+  await expect(evidenceSources([createChain("x", "ethereum-vm", { rpcQuorum: 2 })])).rejects.toThrow(
+    RangeError,
   );
-  await expect(evidenceSources([aChain("x", "ethereum-vm", { rpcQuorum: 2 })])).rejects.toThrow(RangeError);
-  await expect(evidenceSources([aChain("x", "ethereum-vm", { evm: undefined })])).rejects.toThrow(RangeError);
+  await expect(evidenceSources([createChain("x", "ethereum-vm", { evm: undefined })])).rejects.toThrow(
+    RangeError,
+  );
 });

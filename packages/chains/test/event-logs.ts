@@ -69,7 +69,13 @@ export function solverCallExecuted(emitter: Address, to: Address, data: Hex, val
 
 /** Logs of one transaction in block 100, the first with index 40. */
 export function logsOf(...emitted: readonly EmittedLog[]): LogFact[] {
-  return emitted.map((one, at) => ({ ...one, logIndex: 40 + at, blockNumber: 100n, blockHash, txHash }));
+  return emitted.map((emittedLog, index) => ({
+    ...emittedLog,
+    logIndex: 40 + index,
+    blockNumber: 100n,
+    blockHash,
+    txHash,
+  }));
 }
 
 export function receiptOf(...emitted: readonly EmittedLog[]): ReceiptFact {

@@ -65,7 +65,7 @@ export * from "./quote/gas-cost.ts";
 export * from "./quote/transaction-gas.ts";
 export * from "./quote/impact.ts";
 export * from "./quote/input-for-output.ts";
-export * from "./quote/minimum-amount.ts";
+export * from "./quote/minimum-output.ts";
 export * from "./quote/payout.ts";
 export * from "./quote/price-spread.ts";
 export * from "./quote/price-trade.ts";

@@ -21,6 +21,23 @@ test("removes secrets anywhere in a line", () => {
   expect(JSON.parse(text)).toMatchObject({ privateKey: "[secret]", chain: { id: 1 } });
 });
 
+test("removes secrets of child loggers, of lists and deep inside an object", () => {
+  const text = logged((log) =>
+    log.child({ apiKey: "s3cret", part: "x" }).info({
+      chains: [{ endpoints: { first: { wsRpcUrl: { url: "s3cret" } } } }],
+      note: 'quotes "apiKey": as text',
+    }),
+  );
+  expect(text).not.toContain("s3cret");
+  expect(text.endsWith("}\n")).toBe(true);
+  expect(JSON.parse(text)).toMatchObject({
+    apiKey: "[secret]",
+    part: "x",
+    chains: [{ endpoints: { first: { wsRpcUrl: "[secret]" } } }],
+    note: 'quotes "apiKey": as text',
+  });
+});
+
 test("a line has its time in UTC", () => {
   const { time } = JSON.parse(logged((log) => log.info({ event: "listening" }))) as { time: string };
   expect(time).toBe(new Date(time).toISOString());

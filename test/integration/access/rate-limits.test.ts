@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { leasedLimits, type LeasedLimits } from "../../../apps/api/src/http/leased-limits.adapter.ts";
-import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-endpoint.ts";
 import { connectLeaseStore, type LeaseStore } from "../../../apps/api/src/http/lease-store.adapter.ts";
 import { testRedis } from "../../support/database.ts";
 

@@ -15,7 +15,7 @@ import { releaseFees } from "../../../apps/api/src/balances/release-fees.ts";
 import { reserveFees } from "../../../apps/api/src/balances/reserve-fees.ts";
 import {
   chargeSponsorship,
-  followSponsorship,
+  settleSponsorship,
   reserveSponsorship,
 } from "../../../apps/api/src/balances/sponsor-fees.ts";
 import { noChains } from "../../fakes/no-chains.ts";
@@ -242,7 +242,7 @@ class Group {
     this.#sponsored.delete(at);
     await world.in(
       async (tx) =>
-        await followSponsorship(world.services, tx, sponsored.terms, {
+        await settleSponsorship(world.services, tx, sponsored.terms, {
           name: "refunding",
           kind: "bridge",
           front: "none",

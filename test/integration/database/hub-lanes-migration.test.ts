@@ -174,7 +174,7 @@ test("an upgrade continues transactions in flight with the same bytes and nonces
   const services = { clock, events, uow: postgresUnitOfWork(pool, events), reads: postgresReads(sql) };
   const settlement = settlementReads(sql);
   // No bytes of the transaction were signed, so another transaction carries its execution.
-  const waiting = await settlement.executionsToCarry(clock.nowMs(), 10);
+  const waiting = await settlement.executionsToSubmit(clock.nowMs(), 10);
   expect(waiting.map(({ idempotencyKey }) => idempotencyKey)).toEqual([unsigned.key]);
   expect(await settlement.nextBatchId()).toBe("5");
 

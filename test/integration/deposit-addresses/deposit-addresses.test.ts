@@ -20,7 +20,7 @@ import type { TokenBook } from "../../../apps/api/src/markets/tokens/token-book.
 import { createAddressWatch } from "../../../apps/api/src/deposits/addresses/address-watch.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { pauseStore } from "../../../apps/api/src/payments/policy/policy.postgres.ts";
-import { lookAtAddresses } from "../../../apps/api/src/deposits/addresses/watch-balances.ts";
+import { scanAddresses } from "../../../apps/api/src/deposits/addresses/watch-balances.ts";
 import { lookUpAddress } from "../../../apps/api/src/deposits/addresses/look-up-address.ts";
 import { reindexAddress } from "../../../apps/api/src/deposits/addresses/reindex-address.ts";
 import { requestTrace } from "../../../apps/api/src/requests/history/request-trace.ts";
@@ -261,7 +261,7 @@ test("dust in every block for an hour does not delay a payment: it is swept with
       ...connection,
       reader: {
         ...connection.reader,
-        heldAmounts: async (accounts: readonly Address[], currencies: readonly Address[]) =>
+        accountBalances: async (accounts: readonly Address[], currencies: readonly Address[]) =>
           accounts.flatMap((account) =>
             currencies.map((currency) => ({ account, currency, amount: currency === usdc ? balance : 0n })),
           ),
@@ -276,7 +276,7 @@ test("dust in every block for an hour does not delay a payment: it is swept with
     world.clock.forward(30_000);
     balance += block === PAYMENT_BLOCK ? usd(100) : 1n;
     const look = { addresses, currencies: [usdc], atBlock: first + BigInt(block) };
-    await lookAtAddresses(watching, dusted, look);
+    await scanAddresses(watching, dusted, look);
     sweptInBlock ??= (await world.sweepsFrom(at)).length > 0 ? block : undefined;
   }
   expect(sweptInBlock).toBe(PAYMENT_BLOCK + 23);
@@ -646,7 +646,7 @@ test("two workers that detect the same payment concurrently sweep it once, under
         currencies: [usdc, NATIVE_CURRENCY],
         atBlock: head.number,
       };
-      await lookAtAddresses(world.watching(workerServices), origin.connected, look);
+      await scanAddresses(world.watching(workerServices), origin.connected, look);
     }),
   );
   const sweeps = await world.sweepsFrom(at);
@@ -970,7 +970,7 @@ test("a requested check finds funds that scans missed, reconsiders held funds, a
   expect(await world.reads.fundsAt(at)).toMatchObject([{ currency: odd, held: "CURRENCY_NOT_HELD" }]);
 
   // The shared scan skips this token, because one token that burns all gas would break the scan for all.
-  const { heldAmounts } = origin.connected.connection.reader;
+  const { accountBalances } = origin.connected.connection.reader;
   const readCurrencies: Address[] = [];
   const recording = {
     ...origin.connected,
@@ -978,14 +978,14 @@ test("a requested check finds funds that scans missed, reconsiders held funds, a
       ...origin.connected.connection,
       reader: {
         ...origin.connected.connection.reader,
-        heldAmounts: async (...question: Parameters<typeof heldAmounts>) => {
+        accountBalances: async (...question: Parameters<typeof accountBalances>) => {
           readCurrencies.push(...question[1]);
-          return await heldAmounts(...question);
+          return await accountBalances(...question);
         },
       },
     },
   };
-  await createAddressWatch(world.watching(), recording).look(await origin.client.getBlockNumber());
+  await createAddressWatch(world.watching(), recording).scan(await origin.client.getBlockNumber());
   expect(readCurrencies).toContain(usdc);
   expect(readCurrencies).not.toContain(odd);
 
@@ -1042,15 +1042,15 @@ test("searches for senders from the last complete scan if the result of a later 
   };
   const watch = createAddressWatch({ ...watching, uow }, origin.connected);
   const whole = await origin.client.getBlockNumber();
-  await watch.look(whole);
+  await watch.scan(whole);
   await world.sendTo(at, usd(100));
   await origin.mine();
   isBroken = true;
-  await watch.look(whole + 1n);
+  await watch.scan(whole + 1n);
   expect(await world.reads.fundsAt(at)).toEqual([]);
   isBroken = false;
   await origin.mine();
-  await watch.look(whole + 2n);
+  await watch.scan(whole + 2n);
   const sweeps = await world.pool.query<{ layers: string }>(
     "select layers from deposit_sweeps where address = $1",
     [at],
@@ -1088,7 +1088,7 @@ test("unconfigured tokens and dust change no status, raise no alert and add a bo
   const { connection } = origin.connected;
   const reader = {
     ...connection.reader,
-    heldAmounts: async (accounts: readonly Address[], currencies: readonly Address[]) =>
+    accountBalances: async (accounts: readonly Address[], currencies: readonly Address[]) =>
       accounts.flatMap((account) =>
         currencies.map((currency) => ({
           account,
@@ -1118,7 +1118,7 @@ test("unconfigured tokens and dust change no status, raise no alert and add a bo
     currencies: [usdc, ...worthless],
     atBlock: (await origin.announce()).number + 100n,
   };
-  await lookAtAddresses(services, connected, look);
+  await scanAddresses(services, connected, look);
   for (const { at } of [finished, unpaid]) {
     const held = await world.reads.fundsAt(at);
     expect(held.map((funds) => funds.held)).toContain("CURRENCY_NOT_HELD");
@@ -1164,7 +1164,7 @@ test.each([
     for (let n = 0; n < 4; n++) {
       await origin.mine();
       await world.scan(origin);
-      await lookAtAddresses(services, connected, {
+      await scanAddresses(services, connected, {
         addresses: (await world.reads.quiet("0x", 10_000)).filter(({ address }) => address === at),
         currencies: chain.tokens.map(({ address }) => address),
         atBlock: (await origin.announce()).number,

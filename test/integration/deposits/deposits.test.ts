@@ -957,7 +957,7 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
     }),
   );
   await origin.mine();
-  const turnOf = createReportTurns(services.uow, { ...REPORT_LIMITS, waitMs: 300, lockTimeoutMs: 100 });
+  const turnOf = createReportTurns(services.uow, { ...REPORT_LIMITS, maxWaitMs: 300, lockTimeoutMs: 100 });
   const report = async (txHash: TxHash, caller: string) =>
     await indexTransaction({ ...services, uow: turnOf({ caller, chainId }) }, { chainId, txHash });
   const scan = await pool.connect();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { attributeKnown } from "../../../apps/api/src/payments/attribute-recorded-deposits.ts";
+import { attributeRecordedDeposits } from "../../../apps/api/src/payments/attribute-recorded-deposits.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { returnUnattributed } from "../../../apps/api/src/deposits/return-unattributed.ts";
 import { isCrash, crashingServices } from "../../fakes/crashing-services.ts";
@@ -70,7 +70,7 @@ async function rowOf(hash: TxHash): Promise<Row> {
 /** Runs the worker's periodic check of deposits for unknown orders. */
 async function checkUnattributed(by: WorkerServices = world.services): Promise<void> {
   const connected = by.chains.get(world.origin.chain.id) ?? world.origin.connected;
-  await attributeKnown(by, connected);
+  await attributeRecordedDeposits(by, connected);
   const tip = await by.reads.cursor(connected.chain.id);
   await returnUnattributed(by, connected, tip?.number ?? 0n);
 }
@@ -195,7 +195,10 @@ test("a deposit that is returned, or that a reorg drops, during the check is not
       await world.pool.query(`update deposits set ${change} where tx_hash = $1`, [lost.hash]);
       return await reads.slotOfLeg(...leg);
     };
-    await attributeKnown({ ...world.services, reads: { ...reads, slotOfLeg } }, world.origin.connected);
+    await attributeRecordedDeposits(
+      { ...world.services, reads: { ...reads, slotOfLeg } },
+      world.origin.connected,
+    );
     expect(await rowOf(lost.hash), change).toMatchObject({ request_id: null });
     expect((await world.request(lost.agreed.requestId)).state.depositId, change).toBeUndefined();
     await world.pool.query("delete from deposits where tx_hash = $1", [lost.hash]);
@@ -211,7 +214,7 @@ test("dust that is assigned while another worker marks dust stays with its reque
   const unattributedDeposits: typeof reads.unattributedDeposits = async (...due) => {
     const found = await reads.unattributedDeposits(...due);
     await lost.restore();
-    await attributeKnown(world.services, world.origin.connected);
+    await attributeRecordedDeposits(world.services, world.origin.connected);
     return found.map((deposit) => ({ ...deposit, amount: 1n }));
   };
   await returnUnattributed(

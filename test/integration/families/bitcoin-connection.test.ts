@@ -44,6 +44,24 @@ test("a Bitcoin payment waits while one of two endpoints is down, and continues 
   }
 });
 
+test("an explorer that invents a high fee sets at most three times the estimate of the only node that has one", async () => {
+  const world = await startBitcoinWorld(connectAll);
+  try {
+    const { connection, currency, amount } = world;
+    const usual = await connection.paymentCost(currency, undefined);
+    world.inventHighFee();
+    // An estimate is used for ten seconds.
+    world.forward(10_000);
+    expect(await connection.paymentCost(currency, undefined)).toBeLessThanOrEqual(usual * 3n);
+    const payment = { recipient: await world.aRecipient(), currency, amount, orderId: undefined };
+    const attempt = await connection.prepare(payment, [], []);
+    expect(attempt.fee).toBeLessThanOrEqual(usual * 3n);
+    expect(await connection.send(attempt)).toBe("sent");
+  } finally {
+    await world.close();
+  }
+});
+
 test("a Bitcoin deposit waits while one of two endpoints is down, and counts when it returns", async () => {
   const world = await startBitcoinWorld(connectAll);
   try {
@@ -137,6 +155,10 @@ async function connectAll(
 interface BitcoinWorld extends NonEvmWorld {
   /** Makes the second of two endpoints unavailable, or available again. */
   setSecondDown(isDown: boolean): void;
+  /** From now on, the explorer invents a high fee, and the second endpoint has no estimate. */
+  inventHighFee(): void;
+  /** Advances the clock of the connections. */
+  forward(ms: number): void;
 }
 
 async function startBitcoinWorld(
@@ -149,6 +171,7 @@ async function startBitcoinWorld(
   const [rpcUrl = "", explorerUrl = ""] = fronts.urls;
   const [depository, solver] = [anOwner(), anOwner()];
   for (let index = 0; index < 12; index++) await utxoOf(controls, solver, 100_000n);
+  let aheadMs = 0;
   const { username, password } = new URL(bitcoin.rpcUrl);
   const withUser = (url: string) => Object.assign(new URL(url), { username, password }).href;
   const urls = { rpcUrls: [rpcUrl, ...second.urls].map(withUser), esploraUrl: explorerUrl };
@@ -156,7 +179,7 @@ async function startBitcoinWorld(
     chain: aNonEvmChain(depository),
     attestation: anAttestationChain(urls, depository),
     solver: solver.bytes,
-    now: () => Date.now(),
+    now: () => Date.now() + aheadMs,
     onFault: () => {},
   });
   const connection = await open.withKey(`0x${Buffer.from(solver.key).toString("hex")}`);
@@ -192,6 +215,14 @@ async function startBitcoinWorld(
       for (const front of [fronts, second]) front.begin(() => (isDown ? { instead: "closed" } : undefined));
     },
     setSecondDown: (isDown) => second.begin(() => (isDown ? { instead: "closed" } : undefined)),
+    inventHighFee: () => {
+      const answers = (field: string, instead: unknown) => ({
+        answer: (json: unknown) => (Object.hasOwn(Object(json), field) ? instead : json),
+      });
+      fronts.begin(() => answers("1008", { "1": 400, "2": 400 }));
+      second.begin(() => answers("feerate", { errors: ["Insufficient data"], blocks: 2 }));
+    },
+    forward: (ms) => void (aheadMs += ms),
     close: async () => {
       await connection.close();
       await Promise.all([fronts.close(), second.close()]);

@@ -296,7 +296,7 @@ test("a long history is searched page by page", async () => {
   await depository.send(transfer);
   for (let sent = 0; sent < 120; sent += 1) await another();
   expect(await statusOf(sourceOf(), payload)).toBe("executed");
-  const onePage = sourceOf({}, { search: { pages: 1, atOnce: 8 } });
+  const onePage = sourceOf({}, { search: { maxPages: 1, maxConcurrent: 8 } });
   expect(await statusOf(onePage, payload)).toBe("pending");
 });
 

@@ -298,8 +298,8 @@ test("reports the funds at a deposit address that two of three endpoints show, r
     ] as const) {
       fronts.begin(() => fault);
       const { depositAddresses } = quorumConnection;
-      const read = await depositAddresses?.held([{ address, sweeps: [] }], [bytes(NATIVE)]);
-      expect(read?.held).toEqual([{ account: address, currency: bytes(NATIVE), amount: 20_000_000n }]);
+      const read = await depositAddresses?.balances([{ address, sweeps: [] }], [bytes(NATIVE)]);
+      expect(read?.balances).toEqual([{ account: address, currency: bytes(NATIVE), amount: 20_000_000n }]);
       expect(await depositAddresses?.sweepable(key, bytes(NATIVE), [])).toBe(20_000_000n);
     }
   } finally {

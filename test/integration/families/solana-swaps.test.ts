@@ -119,7 +119,7 @@ async function quoted(mode: "exactIn" | "exactOut", output: Hex, amount: bigint,
       included: undefined,
       excluded: new Set(),
       maxHops: 3,
-      external: false,
+      shouldQueryExternal: false,
     },
     amount,
   );

@@ -208,6 +208,23 @@ test("a request waits if its payment is orphaned, and the payment counts when it
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [hash] });
 });
 
+test("a block of another chain at the same height orphans no payment", async () => {
+  const { origin, pool } = world;
+  const agreed = await aSend();
+  const hash = await world.pay(agreed);
+  await report(agreed, hash);
+  await origin.mine();
+  await world.watch(origin);
+  await pool.query(
+    `insert into chain_blocks (chain_id, number, hash, parent_hash, timestamp)
+     select 987654321, number, reverse(hash), parent_hash, timestamp from chain_blocks where chain_id = $1`,
+    [origin.chain.id],
+  );
+  await world.watch(origin);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [hash] });
+  await pool.query("delete from chain_blocks where chain_id = 987654321");
+});
+
 test("a payment that is reported again while its block is reorged out leaves its request waiting", async () => {
   const { origin } = world;
   const agreed = await aSend(native);
@@ -280,7 +297,7 @@ test("a node that fails to serve a reported transaction does not delay the rest 
   const headsSeen: bigint[] = [];
   const lead = async () => ({
     lost: new AbortController().signal,
-    worked: () => undefined,
+    reportWork: () => undefined,
     release: async () => undefined,
   });
   const watcher = watchChain(services, failing, lead, async (atBlock) => {
@@ -294,7 +311,7 @@ test("a node that fails to serve a reported transaction does not delay the rest 
 
 const alwaysLeading = async () => ({
   lost: new AbortController().signal,
-  worked: () => undefined,
+  reportWork: () => undefined,
   release: async () => undefined,
 });
 

@@ -93,7 +93,7 @@ beforeAll(async () => {
       page: anApiKey({ id: KEY_ID, scopes: ["quote", "read"], origins: [PAGE] }),
     }),
   }));
-  await history.name([
+  await history.storeNames([
     { chainId: 1, address: NATIVE, asset: "eth", symbol: "ETH", wrapsNative: false },
     { chainId: 1, address: WRAPPED, asset: "eth", symbol: "WETH", wrapsNative: true },
     { chainId: 1, address: USDC, asset: "usdc", symbol: "USDC", wrapsNative: false },

@@ -52,16 +52,16 @@ function numbersFrom(seed: number): () => number {
 /** Adds liquidity in many ranges around the price, so that swaps cross many ticks. */
 async function openMorePools(): Promise<void> {
   const random = numbersFrom(7);
-  const snapshot = await world.pools.at(world.pairs);
+  const snapshot = await world.pools.read(world.pairs);
   const spacings = new Map([
     [500, 10],
     [3_000, 60],
     [10_000, 200],
   ]);
   for (const live of snapshot.live.values())
-    for (const { known, down } of live) {
-      if (known.kind !== "uniswap-v3" || down.kind !== "concentrated") continue;
-      const spacing = spacings.get(known.fee) as number;
+    for (const { identity: identity, down } of live) {
+      if (identity.kind !== "uniswap-v3" || down.kind !== "concentrated") continue;
+      const spacing = spacings.get(identity.fee) as number;
       const center = Math.floor(down.pool.tick / spacing);
       for (let count = 0; count < 6; count++) {
         const from = center + Math.floor(random() * 60) - 40;
@@ -69,12 +69,12 @@ async function openMorePools(): Promise<void> {
         const amount = (token: Address): bigint =>
           BigInt(Math.floor(random() * 1e6)) * (token === world.token.USDC ? 10n ** 4n : 10n ** 15n);
         await world.provide({
-          pair: known.pair,
-          fee: known.fee,
+          pair: identity.pair,
+          fee: identity.fee,
           from: from * spacing,
           to: to * spacing,
-          amount0: amount(known.pair.token0),
-          amount1: amount(known.pair.token1),
+          amount0: amount(identity.pair.token0),
+          amount1: amount(identity.pair.token1),
         });
       }
     }
@@ -93,7 +93,9 @@ function waysIn({ live }: PoolSnapshot): (readonly Leg[])[] {
         .flatMap((tokenOut) => {
           const pair = tokenPair(tokenIn, tokenOut);
           return (live.get(pair.key) ?? [])
-            .filter(({ known }) => legs.every(({ pool }) => pool.known.source === known.source))
+            .filter(({ identity: identity }) =>
+              legs.every(({ pool }) => pool.identity.source === identity.source),
+            )
             .map((pool): readonly Leg[] => {
               const hop = pair.token0 === tokenIn ? pool.down : pool.up;
               return [...legs, { pool, hop, tokenIn, tokenOut, crossedTicks: 0 }];
@@ -114,7 +116,7 @@ interface Trial {
 /** The call that asks the contracts for the quote of a trial. */
 function onChain({ legs, kind, amount }: Trial): { readonly to: Address; readonly data: Hex } {
   const tokens = [(legs[0] as Leg).tokenIn, ...legs.map(({ tokenOut }) => tokenOut)];
-  const isPair = legs[0]?.pool.known.kind === "uniswap-v2";
+  const isPair = legs[0]?.pool.identity.kind === "uniswap-v2";
   if (isPair) {
     const functionName = kind === "exactIn" ? "getAmountsOut" : "getAmountsIn";
     return {
@@ -140,7 +142,7 @@ function onChain({ legs, kind, amount }: Trial): { readonly to: Address; readonl
 /** The input amount in the answer. Undefined if the contracts revert. */
 function amountIn(answer: Hex | undefined, { legs, kind }: Trial): bigint | undefined {
   if (answer === undefined) return undefined;
-  if (legs[0]?.pool.known.kind !== "uniswap-v2") return BigInt(answer.slice(0, 66));
+  if (legs[0]?.pool.identity.kind !== "uniswap-v2") return BigInt(answer.slice(0, 66));
   const [amounts] = decodeAbiParameters([{ type: "uint256[]" }], answer);
   return kind === "exactIn" ? amounts.at(-1) : amounts[0];
 }
@@ -193,7 +195,7 @@ function trialsOf(snapshot: PoolSnapshot, count: number, seed: number): Trial[] 
 }
 
 test("2,000 swaps of any size over one to three pools match the contracts, to the unit", async () => {
-  const snapshot = await world.pools.at(world.pairs);
+  const snapshot = await world.pools.read(world.pairs);
   const trials = trialsOf(snapshot, 2_600, 11);
   const { equal, refused } = await compare(trials);
   expect(equal).toBeGreaterThanOrEqual(2_000);
@@ -220,7 +222,7 @@ function question(tokenIn: Address, tokenOut: Address, change: Partial<SwapQuest
     included: undefined,
     excluded: new Set(),
     maxHops: 3,
-    external: false,
+    shouldQueryExternal: false,
     ...change,
   };
 }
@@ -259,12 +261,15 @@ test("reads a new block once for all callers, and then quotes synchronously agai
 /** Checks that the state in memory equals what a new process reads and what the contracts answer. */
 async function expectAccurate(seed: number): Promise<void> {
   await world.announce();
-  const snapshot = await world.pools.at(world.pairs);
+  const snapshot = await world.pools.read(world.pairs);
   const other = world.fresh();
-  const reread = await other.at(world.pairs);
+  const reread = await other.read(world.pairs);
   other.close();
   const facts = ({ live }: PoolSnapshot): unknown =>
-    [...live].map(([key, pools]) => [key, pools.map(({ known, down }) => [known.address, down.pool])]);
+    [...live].map(([key, pools]) => [
+      key,
+      pools.map(({ identity: identity, down }) => [identity.address, down.pool]),
+    ]);
   expect(facts(snapshot)).toEqual(facts(reread));
   const { equal } = await compare(trialsOf(snapshot, 60, seed));
   expect(equal).toBeGreaterThan(30);
@@ -273,7 +278,7 @@ async function expectAccurate(seed: number): Promise<void> {
 test("the cached pools follow liquidity that is added and removed, near the price and far from it, from block to block", async () => {
   const { WETH, USDC } = world.token;
   const pair = tokenPair(WETH, USDC);
-  const pool = (await world.pools.at(world.pairs)).live.get(pair.key)?.[0]?.down;
+  const pool = (await world.pools.read(world.pairs)).live.get(pair.key)?.[0]?.down;
   if (pool?.kind !== "concentrated") throw new TypeError("the first pool is not a v3 pool");
   const center = Math.floor(pool.pool.tick / 10) * 10;
   const far = pool.pool.ticks.to + 10;
@@ -285,7 +290,7 @@ test("the cached pools follow liquidity that is added and removed, near the pric
   ] as const) {
     await world.provide({ pair, fee: 500, from, to, ...amounts });
     await world.announce();
-    await world.pools.at(world.pairs);
+    await world.pools.read(world.pairs);
   }
   await expectAccurate(21);
   const opened = await openedPositions();
@@ -306,7 +311,7 @@ test("the cached pools are accurate after one or a hundred missed blocks, and af
   const { TST, WETH } = world.token;
   const pair = tokenPair(TST, WETH);
   const position = { pair, fee: 3_000, amount0: unit, amount1: unit };
-  const pool = (await world.pools.at(world.pairs)).live.get(pair.key)?.[0]?.down;
+  const pool = (await world.pools.read(world.pairs)).live.get(pair.key)?.[0]?.down;
   if (pool?.kind !== "concentrated") throw new TypeError("the first pool is not a v3 pool");
   const near = Math.floor(pool.pool.tick / 60) * 60;
   await world.provide({ ...position, from: near - 600, to: near + 600 });
@@ -318,7 +323,7 @@ test("the cached pools are accurate after one or a hundred missed blocks, and af
   // A block without liquidity changes replaces a block that changed liquidity.
   await world.provide({ ...position, from: near - 1_800, to: near + 120 });
   await world.announce();
-  await world.pools.at(world.pairs);
+  await world.pools.read(world.pairs);
   await world.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
   await world.client.mine({ blocks: 1 });
   await expectAccurate(33);
@@ -329,12 +334,12 @@ test("ticks are read again with each block if the node refuses block hashes in l
   world.node.refusesHashes = true;
   for (const seed of [41, 42]) {
     const pair = tokenPair(TST, WETH);
-    const pool = (await world.pools.at(world.pairs)).live.get(pair.key)?.[0]?.down;
+    const pool = (await world.pools.read(world.pairs)).live.get(pair.key)?.[0]?.down;
     if (pool?.kind !== "concentrated") throw new TypeError("the first pool is not a v3 pool");
     const near = Math.floor(pool.pool.tick / 60) * 60;
     await world.provide({ pair, fee: 3_000, amount0: unit, amount1: unit, from: near - 600, to: near + 600 });
     const head = await world.announce();
-    await expect.poll(async () => (await world.pools.at(world.pairs)).block.number).toBe(head.number);
+    await expect.poll(async () => (await world.pools.read(world.pairs)).block.number).toBe(head.number);
     await expectAccurate(seed);
   }
   world.node.refusesHashes = false;
@@ -546,7 +551,7 @@ test("paths respect the requested sources and maximum length", async () => {
 });
 
 // This is the last test, because the pairs that it requests are watched from then on.
-const anyWay = { included: undefined, excluded: new Set<string>(), maxHops: 3, external: false };
+const anyWay = { included: undefined, excluded: new Set<string>(), maxHops: 3, shouldQueryExternal: false };
 
 liquiditySourceContract("fake pools", async () => {
   const tokens = [`0x${"a1".repeat(20)}`, `0x${"a2".repeat(20)}`] as const;

@@ -158,7 +158,7 @@ async function connect(chain: NonEvmChain, attestation: ConfiguredChain): Promis
   const holding = {
     solverBalance: () => ({ amount: 10n ** 15n }),
     paymentCost: () => 1_000n,
-    lagging: () => false,
+    isLagging: () => false,
     headAgeMs: () => 0,
   };
   connected.push(withCapabilities({ chain, connection, users, pulse: holding }));
@@ -186,7 +186,7 @@ async function quote(input: Partial<QuoteInput>): Promise<QuoteAnswer> {
 }
 
 const familyByName = (name: string): VmType => {
-  const chains = [...quoting.chains.all, ...quoting.chains.nonEvmChains].map(({ chain }) => chain);
+  const chains = [...quoting.chains.evmChains, ...quoting.chains.nonEvmChains].map(({ chain }) => chain);
   const chain = chains.find((candidate) => candidate.name === name);
   if (chain === undefined) throw new Error(`chain ${name} is not configured`);
   return familyOf(chain);

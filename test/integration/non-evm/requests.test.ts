@@ -245,7 +245,7 @@ test("deposits are committed once while another one waits for so long that it is
     happened: (name) => void (commits += name === "chain_scanned" ? 1 : 0),
   };
   const lead = () =>
-    Promise.resolve({ lost: new AbortController().signal, worked: () => {}, release: async () => {} });
+    Promise.resolve({ lost: new AbortController().signal, reportWork: () => {}, release: async () => {} });
   const watcher = watchNonEvm({ ...world.services, events }, held, lead);
   try {
     await vi.waitFor(() => expect(readings).toBeGreaterThan(2), { timeout: 15_000 });
@@ -253,6 +253,73 @@ test("deposits are committed once while another one waits for so long that it is
     await watcher.close();
   }
   expect(commits).toBe(1);
+  await expectFilledOnce(agreed);
+});
+
+test.each<[string, (next: string, from: string | undefined) => string]>([
+  ["a held cursor", (next, from) => from ?? next],
+  ["an idle chain", (next) => next],
+])("a deposit whose commit a failover lost is recorded again within a minute: %s", async (_, cursorOf) => {
+  await start();
+  const agreed = await world.agree();
+  const deposit = world.pay(agreed);
+  world.origin.network.mineUntilFinal();
+  const { id } = world.origin.chain;
+  const connected = world.services.chains.nonEvmChains.find(({ chain }) => chain.id === id);
+  if (connected === undefined) throw new Error("no connection for the origin chain");
+  const arrivals: NonEvmConnection["arrivals"] = async (from) => {
+    const found = await connected.connection.arrivals(from);
+    return { ...found, cursor: cursorOf(found.cursor, from) };
+  };
+  const end = { ...connected, connection: { ...connected.connection, arrivals } };
+  let readings = 0;
+  let isLost = false;
+  const uow: typeof world.services.uow = {
+    ...world.services.uow,
+    run: async (work) => {
+      let lost: { readonly result: Awaited<ReturnType<typeof work>> } | undefined;
+      try {
+        return await world.services.uow.run(async (tx) => {
+          let setsCursor = false;
+          const setCursor: typeof tx.nonEvm.setCursor = async (...position) => {
+            setsCursor = true;
+            await tx.nonEvm.setCursor(...position);
+          };
+          const result = await work({ ...tx, nonEvm: { ...tx.nonEvm, setCursor } });
+          if (!setsCursor || isLost) return result;
+          isLost = true;
+          lost = { result };
+          throw new Error("the former primary confirmed this commit, and the new one lacks it");
+        });
+      } catch (error) {
+        if (lost === undefined) throw error;
+        return lost.result;
+      }
+    },
+  };
+  const lead = () =>
+    Promise.resolve({
+      lost: new AbortController().signal,
+      reportWork: () => void readings++,
+      release: async () => {},
+    });
+  const watcher = watchNonEvm({ ...world.services, uow }, end, lead);
+  try {
+    await vi.waitFor(() => expect(readings).toBeGreaterThan(1), { timeout: 15_000 });
+    expect(isLost).toBe(true);
+    expect((await world.status(agreed.requestId)).status).toBe("waiting");
+    world.clock.forward(60_000);
+    await vi.waitFor(
+      async () =>
+        expect(await world.status(agreed.requestId)).toMatchObject({
+          status: "pending",
+          inTxHashes: formatted(world.origin, deposit),
+        }),
+      { timeout: 5_000 },
+    );
+  } finally {
+    await watcher.close();
+  }
   await expectFilledOnce(agreed);
 });
 
@@ -1067,7 +1134,7 @@ test("does not pay a deposit of an archived request again when it is reported or
     const client = await world.pool.connect();
     const services = {
       store: archiveStore(client),
-      others: [],
+      otherConnections: [],
       files: archiveFiles(folder),
       nowMs: () => nowMs,
     };

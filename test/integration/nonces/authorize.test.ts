@@ -55,7 +55,7 @@ test("has oracles sign a wallet's authorization, sets it on the hub, and counts 
   await world.round();
   expect((await world.rowOf(authorization)).state).toBe("published");
   expect((await read(authorization)).mapped).toEqual(mapped);
-  expect(await world.reads.of(EXCHANGE_ID, wallet.address, authorization.nonce)).toEqual(mapped);
+  expect(await world.reads.find(EXCHANGE_ID, wallet.address, authorization.nonce)).toEqual(mapped);
 });
 
 test("a repeated authorization gets the same answer and changes nothing, regardless of its state", async () => {
@@ -102,8 +102,8 @@ test("refuses a different authorization of the same nonce, and keeps the first o
   const theirs = await world.quote(stranger.address, { walletNonce: first.walletNonce ?? 0 });
   expect(await world.authorize(await world.authorization(stranger, theirs))).toBe(theirs.requestId);
   await world.untilQuiet();
-  expect((await world.reads.of(EXCHANGE_ID, wallet.address, nonce))?.id).toBe(first.orderId);
-  expect((await world.reads.of(EXCHANGE_ID, stranger.address, nonce))?.id).toBe(theirs.orderId);
+  expect((await world.reads.find(EXCHANGE_ID, wallet.address, nonce))?.id).toBe(first.orderId);
+  expect((await world.reads.find(EXCHANGE_ID, stranger.address, nonce))?.id).toBe(theirs.orderId);
   expect(other.orderId).not.toBe(first.orderId);
 });
 

@@ -33,7 +33,7 @@ import type {
 } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { SettlementServices } from "../../../apps/api/src/settlement/settlement-services.port.ts";
 import { authorizeNonce } from "../../../apps/api/src/settlement/nonce-mappings/authorize-nonce.ts";
-import { carryMappings } from "../../../apps/api/src/settlement/nonce-mappings/carry-mappings.ts";
+import { submitMappings } from "../../../apps/api/src/settlement/nonce-mappings/submit-mappings.ts";
 import { knownNonces } from "../../../apps/api/src/settlement/nonce-mappings/known-nonces.ts";
 import { signMappings } from "../../../apps/api/src/settlement/nonce-mappings/sign-mappings.ts";
 import { submitExecutions } from "../../../apps/api/src/settlement/submit-executions.ts";
@@ -144,7 +144,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     formerSigners: [],
     uow,
     reads: postgresReads(sql),
-    chains: { all: [], nonEvmChains: [], profile: () => undefined },
+    chains: { evmChains: [], nonEvmChains: [], profile: () => undefined },
     hub: hubChain,
     // The other two oracles are peers of the last one. If it is asked first, it returns a quorum alone.
     oracles: oracles
@@ -207,7 +207,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     },
     async round(by = services) {
       await signMappings(by, new AbortController().signal);
-      await carryMappings(by);
+      await submitMappings(by);
       await submitExecutions({ ...settling, ...by });
     },
     mineHub,

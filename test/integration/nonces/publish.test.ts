@@ -8,7 +8,7 @@ import { mappingGauges } from "../../../apps/api/src/telemetry/mapping-gauges.ts
 import type { MappingServices } from "../../../apps/api/src/settlement/nonce-mappings/mapping-services.port.ts";
 import type { NonceAuthorization } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { AttestationOracle, OracleAnswer } from "../../../apps/api/src/settlement/oracles.port.ts";
-import { carryMappings } from "../../../apps/api/src/settlement/nonce-mappings/carry-mappings.ts";
+import { submitMappings } from "../../../apps/api/src/settlement/nonce-mappings/submit-mappings.ts";
 import { signMappings } from "../../../apps/api/src/settlement/nonce-mappings/sign-mappings.ts";
 import { submitExecutions } from "../../../apps/api/src/settlement/submit-executions.ts";
 import { settlementPolicy } from "../settlement/settlement-world.ts";
@@ -43,7 +43,7 @@ async function entriesSince(fromBlock: bigint): Promise<Record<"EntrySet" | "Ent
 const nextBlock = async (): Promise<bigint> => (await world.hubClient.getBlockNumber()) + 1n;
 
 async function carryAndSubmit(): Promise<void> {
-  await carryMappings(world.services);
+  await submitMappings(world.services);
   await submitExecutions(world.settling);
 }
 
@@ -95,8 +95,8 @@ function crashing(crashAt: number): { readonly services: MappingServices; readon
       oracles: services.oracles.map((oracle) => acting(oracle, "oracle", ["ask"])),
       nonceMappingStore: acting(services.nonceMappingStore, "nonceMappingStore", [
         "toSign",
-        "toCarry",
-        "carried",
+        "toSubmit",
+        "submitted",
       ]),
     },
   };
@@ -137,7 +137,7 @@ test("many mappings share a transaction, each once, even if several processes ru
   const all: NonceAuthorization[] = [];
   for (let n = 0; n < 12; n++) all.push(await anAuthorization());
   await Promise.all([1, 2, 3].map(async () => signMappings(world.services, new AbortController().signal)));
-  const plans = await Promise.allSettled([1, 2, 3].map(async () => carryMappings(world.services)));
+  const plans = await Promise.allSettled([1, 2, 3].map(async () => submitMappings(world.services)));
   expect(plans.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled"]);
   await world.untilQuiet();
   for (const authorization of all) expect((await world.rowOf(authorization)).state).toBe("published");
@@ -194,12 +194,12 @@ test("a mapping for a chain that is no longer configured waits, and delays no ot
   const gone = await anAuthorization();
   await signMappings(world.services, new AbortController().signal);
   const without = { ...world.services, chainName: () => undefined };
-  await carryMappings(without);
+  await submitMappings(without);
   expect(await world.rowOf(gone)).toMatchObject({ state: "signed", tries: 1 });
   const unsigned = await anAuthorization();
   await signMappings(without, new AbortController().signal);
   expect(await world.rowOf(unsigned)).toMatchObject({ state: "stored", tries: 1 });
-  expect(await world.services.nonceMappingStore.toCarry(world.clock.nowMs(), 10)).toEqual([]);
+  expect(await world.services.nonceMappingStore.findUnsubmitted(world.clock.nowMs(), 10)).toEqual([]);
   world.clock.forward(settlementPolicy.rejectedRetryMs + 1);
   await world.untilQuiet();
   for (const authorization of [gone, unsigned])

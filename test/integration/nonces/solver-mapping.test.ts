@@ -6,7 +6,7 @@ import type { TransferChain } from "../../../apps/api/src/chains/chains.port.ts"
 import type { MappedNonce } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { isMappedOnHub } from "../../../apps/api/src/payments/non-evm/solver-mapping.ts";
-import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-endpoint.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
 import { testRedis } from "../../support/database.ts";
 import {
@@ -40,13 +40,13 @@ function withNonceHub(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefin
     };
     return { ...connected, connection };
   });
-  const of = async (_chainId: number, wallet: Hex, nonce: bigint) => hub(wallet, nonce);
+  const find = async (_chainId: number, wallet: Hex, nonce: bigint) => hub(wallet, nonce);
   return {
     ...world.services,
     chains: { ...chains, nonEvmChains, nonEvm: (id) => nonEvmChains.find(({ chain }) => chain.id === id) },
     nonceMappings: {
-      of,
-      read: async (...args) => ({ mapped: await of(...args), asOf: 2n ** 40n }),
+      find,
+      read: async (...args) => ({ mapped: await find(...args), asOf: 2n ** 40n }),
     },
   };
 }
@@ -188,7 +188,7 @@ test("a payment may be broadcast when the hub has exactly its order and deposito
   } as unknown as PayingConnection;
   const answered = async (mapped: MappedNonce | undefined, plain = connection, of = slot) =>
     await isMappedOnHub(
-      { nonceMappings: { of: async () => mapped, read: async () => ({ mapped, asOf: 1n }) } },
+      { nonceMappings: { find: async () => mapped, read: async () => ({ mapped, asOf: 1n }) } },
       { connection: plain },
       of as Parameters<typeof isMappedOnHub>[2],
       attempt,

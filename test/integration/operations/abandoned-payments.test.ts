@@ -2,7 +2,7 @@ import { type NonEvmAttempt, type PayingConnection, RpcFault } from "@causeway/c
 import { afterEach, expect, test } from "vitest";
 import type { TransferChain } from "../../../apps/api/src/chains/chains.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-endpoint.ts";
 import { attemptOf, nonEvmAttemptOf, paymentOf } from "../../../apps/api/src/payments/non-evm/attempt-of.ts";
 import { openNonEvmLane } from "../../../apps/api/src/payments/non-evm/open-lane.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";

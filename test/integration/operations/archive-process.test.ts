@@ -264,7 +264,7 @@ test.for(["export", "removal"] as const)(
         archiveMonths(
           {
             store,
-            others: [phase === "removal" ? dying : stores[1]],
+            otherConnections: [phase === "removal" ? dying : stores[1]],
             files: phase === "export" ? dyingFiles : files,
             nowMs: () => Date.now(),
           },

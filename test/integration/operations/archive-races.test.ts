@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { endOfMonth, monthOf } from "../../../apps/api/src/db/month.ts";
 import { archiveFiles } from "../../../apps/api/src/reconcile/archive/archive-files.adapter.ts";
-import { archiveMonths, type Archived } from "../../../apps/api/src/reconcile/archive/archive-months.ts";
+import { archiveMonths, type ArchivedPart } from "../../../apps/api/src/reconcile/archive/archive-months.ts";
 import { postgresRequestHistory } from "../../../apps/api/src/requests/history/request-history.postgres.ts";
 import type { RequestStory } from "../../../apps/api/src/requests/history/request-history.port.ts";
 import type { ArchiveFiles } from "../../../apps/api/src/reconcile/archive/archive.port.ts";
@@ -76,11 +76,14 @@ async function archive(
   files = archiveFiles(folder),
   wrap = (c: pg.PoolClient) => c,
   pool = world.pool,
-): Promise<Archived[]> {
+): Promise<ArchivedPart[]> {
   const client = await pool.connect();
   try {
     return await allOf(
-      archiveMonths({ store: archiveStore(wrap(client)), others: [], files, nowMs: () => nowMs }, before),
+      archiveMonths(
+        { store: archiveStore(wrap(client)), otherConnections: [], files, nowMs: () => nowMs },
+        before,
+      ),
     );
   } finally {
     client.release(true);

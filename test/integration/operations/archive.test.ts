@@ -10,7 +10,7 @@ import { endOfMonth, monthAfter, monthOf, startOfMonth } from "../../../apps/api
 import { traceOf } from "../../../apps/api/src/payments/operator-trace.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { archiveFiles } from "../../../apps/api/src/reconcile/archive/archive-files.adapter.ts";
-import { archiveMonths, type Archived } from "../../../apps/api/src/reconcile/archive/archive-months.ts";
+import { archiveMonths, type ArchivedPart } from "../../../apps/api/src/reconcile/archive/archive-months.ts";
 import type { ArchiveFiles, Manifest } from "../../../apps/api/src/reconcile/archive/archive.port.ts";
 import { archiveStore } from "../../../apps/api/src/reconcile/archive/archive.postgres.ts";
 import {
@@ -66,11 +66,15 @@ async function settle(requestId: RequestId): Promise<void> {
 }
 
 /** Runs the archive command in this process. */
-async function archive(before = NEXT, nowMs = LATER_MS, files = archiveFiles(folder)): Promise<Archived[]> {
+async function archive(
+  before = NEXT,
+  nowMs = LATER_MS,
+  files = archiveFiles(folder),
+): Promise<ArchivedPart[]> {
   const client = await world.pool.connect();
   try {
     return await allOf(
-      archiveMonths({ store: archiveStore(client), others: [], files, nowMs: () => nowMs }, before),
+      archiveMonths({ store: archiveStore(client), otherConnections: [], files, nowMs: () => nowMs }, before),
     );
   } finally {
     client.release(true);
@@ -204,7 +208,7 @@ test("a trace names the month as soon as its events are removed, and also when l
     await allOf(
       archiveMonths(
         {
-          others: [],
+          otherConnections: [],
           store: {
             ...store,
             async removeEvents(part) {
@@ -448,7 +452,7 @@ test(
           archiveMonths(
             {
               store: archiveStore(dying.client(client)),
-              others: [],
+              otherConnections: [],
               files: dying.files,
               nowMs: () => LATER_MS,
             },

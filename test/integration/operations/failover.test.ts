@@ -6,7 +6,7 @@ import { FormerPrimary } from "../../../apps/api/src/db/server-replaced.port.ts"
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { watchServer, type ServerWatch } from "../../../apps/api/src/db/server-watch.postgres.ts";
 import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
-import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-endpoint.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
 import { pay } from "../../../apps/api/src/payments/pay-leg.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";

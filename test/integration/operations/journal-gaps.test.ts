@@ -2,7 +2,7 @@ import type { RequestId } from "@causeway/domain";
 import { Redis } from "ioredis";
 import { afterEach, expect, test } from "vitest";
 import type { Slot } from "../../../apps/api/src/db/records.port.ts";
-import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-endpoint.ts";
 import { openNonEvmLane } from "../../../apps/api/src/payments/non-evm/open-lane.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";

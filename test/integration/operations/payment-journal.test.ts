@@ -6,11 +6,11 @@ import { FormerPrimary } from "../../../apps/api/src/db/server-replaced.port.ts"
 import { holdOutdatedLanes } from "../../../apps/api/src/payments/hold-outdated-lanes.ts";
 import { openNonEvmLane } from "../../../apps/api/src/payments/non-evm/open-lane.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
-import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-endpoint.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
 import {
   type JournalEntry,
-  NonceTaken,
+  NonceConflict,
   type PaymentJournal,
 } from "../../../apps/api/src/payments/payment-journal.port.ts";
 import { testRedis } from "../../support/database.ts";
@@ -123,8 +123,8 @@ test("refuses a nonce of another payment, and other bytes in place of lost ones"
   const journal = await aJournal();
   await journal.enter([aPayment(1)], 0);
   await journal.enter([aPayment(1, undefined, "0xaa", "0xbb")], 0);
-  await expect(journal.enter([aPayment(1, `0x${"02".repeat(32)}`)], 0)).rejects.toThrow(NonceTaken);
-  await expect(journal.enter([aPayment(1, undefined, "0xaa", "0xcc")], 0)).rejects.toThrow(NonceTaken);
+  await expect(journal.enter([aPayment(1, `0x${"02".repeat(32)}`)], 0)).rejects.toThrow(NonceConflict);
+  await expect(journal.enter([aPayment(1, undefined, "0xaa", "0xcc")], 0)).rejects.toThrow(NonceConflict);
 });
 
 test("refuses payments of a process whose database was replaced by a newer primary", async () => {

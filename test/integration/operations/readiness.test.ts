@@ -3,7 +3,7 @@ import { createLogger, createMetrics } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-endpoint.ts";
 import { startOutboxRelay, type OutboxRelay } from "../../../apps/api/src/db/outbox-relay.adapter.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
@@ -31,17 +31,17 @@ beforeAll(async () => {
     events: recordedEvents(),
     reads: postgresReads(sqlOn(pool)),
     chains: {
-      all: [
+      evmChains: [
         {
           chain: { name: "one", id: 1, blockTimeSeconds: 2 },
           pulse: {
             head: () => ({ number: 99n, timestamp: 200n }),
-            lagging: () => false,
+            isLagging: () => false,
             headAgeMs: () => 1_400,
           },
         },
       ],
-      nonEvmChains: [{ chain: { name: "two" }, pulse: { lagging: () => true, headAgeMs: () => 90_000 } }],
+      nonEvmChains: [{ chain: { name: "two" }, pulse: { isLagging: () => true, headAgeMs: () => 90_000 } }],
     },
   } as unknown as WorkerServices;
   relay = await startOutboxRelay(services, {} as Catalog, {
@@ -53,7 +53,7 @@ beforeAll(async () => {
   server = await buildHealthServer({
     log: createLogger({ name: "test", level: "silent" }),
     metrics: createMetrics("test"),
-    readiness: () => readiness(services, { further: { redis: () => relay.ping() } }),
+    readiness: () => readiness(services, { otherServers: { redis: () => relay.ping() } }),
   });
 });
 afterAll(async () => {
@@ -117,7 +117,7 @@ test("callers of a public readiness route share one check per second", async () 
         pings++;
       },
     },
-    chains: { all: [], nonEvmChains: [] },
+    chains: { evmChains: [], nonEvmChains: [] },
   } as unknown as WorkerServices;
   const check = readinessCheck(services);
   await Promise.all(Array.from({ length: 50 }, () => check()));
@@ -155,11 +155,11 @@ const withChains = async (states: readonly ("ok" | "lagging" | "unheard")[], nee
     {
       reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },
       chains: {
-        all: states.map((state, at) => ({
+        evmChains: states.map((state, at) => ({
           chain: { name: `chain-${at}`, id: at, blockTimeSeconds: 2 },
           pulse: {
             head: () => (state === "unheard" ? undefined : { number: 1n, timestamp: 1n }),
-            lagging: () => state === "lagging",
+            isLagging: () => state === "lagging",
             headAgeMs: () => 0,
           },
         })),
@@ -173,8 +173,8 @@ test("a worker reports the leaders, which do not affect its readiness, and omits
   const services = {
     reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },
     chains: {
-      all: [],
-      nonEvmChains: [{ chain: { name: "two" }, pulse: { lagging: () => false, headAgeMs: () => 0 } }],
+      evmChains: [],
+      nonEvmChains: [{ chain: { name: "two" }, pulse: { isLagging: () => false, headAgeMs: () => 0 } }],
     },
   } as unknown as WorkerServices;
   const leaders = { two: { leader: "none" as const } };

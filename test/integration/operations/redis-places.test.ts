@@ -7,11 +7,11 @@ import type { Catalog } from "../../../apps/api/src/db/define-job.job.ts";
 import { jobRuns } from "../../../apps/api/src/db/job-runs.postgres.ts";
 import { startOutboxRelay, type OutboxRelay } from "../../../apps/api/src/db/outbox-relay.adapter.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { keyPrefix } from "../../../apps/api/src/db/redis-place.ts";
-import type { RedisPlace } from "../../../apps/api/src/db/redis-place.port.ts";
+import { keyPrefix } from "../../../apps/api/src/db/redis-endpoint.ts";
+import type { RedisEndpoint } from "../../../apps/api/src/db/redis-endpoint.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { startWorkers } from "../../../apps/api/src/db/worker-host.adapter.ts";
-import { readRedisPlace } from "../../../apps/api/src/config/redis-place.ts";
+import { readRedisEndpoint } from "../../../apps/api/src/config/redis-endpoint.ts";
 import { connectLeaseStore } from "../../../apps/api/src/http/lease-store.adapter.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
 import { examineRedis } from "../../../apps/api/src/process/doctor/examine-redis.ts";
@@ -60,7 +60,7 @@ async function aServer() {
 async function aCluster() {
   const cluster = await startRedisCluster(addressOf((await aServer()).url));
   parts.push(() => cluster.stop());
-  const place: RedisPlace = { kind: "cluster", nodes: cluster.nodes, login: noLogin, isTls: false };
+  const place: RedisEndpoint = { kind: "cluster", nodes: cluster.nodes, login: noLogin, isTls: false };
   return { cluster, place };
 }
 
@@ -76,11 +76,11 @@ async function sentinelsOf(primary: Address, password?: string) {
     redisSentinelName: "mymaster",
   };
   const env = { REDIS_SENTINELS: "given", REDIS_SENTINEL_NAME: "given" };
-  return { sentinels, place: readRedisPlace(settings, env) };
+  return { sentinels, place: readRedisEndpoint(settings, env) };
 }
 
 /** A relay, and workers that record the jobs they run. */
-async function service(place: RedisPlace, prefix = keyPrefix(place, PREFIX)) {
+async function service(place: RedisEndpoint, prefix = keyPrefix(place, PREFIX)) {
   const ran: number[] = [];
   const fill = {
     name: "fill" as const,
@@ -126,7 +126,7 @@ test("a cluster runs jobs, counts calls and keeps the journal in one slot, even 
   await relay.ping();
   expect((await relay.memory()).usedBytes).toBeGreaterThan(100_000);
   expect(await relay.depths()).toContainEqual({ queue: "fill", state: "wait", jobs: 0 });
-  expect(await relay.queuedLegs.of("fill")).toEqual(new Set());
+  expect(await relay.queuedLegs.legIdsOf("fill")).toEqual(new Set());
 
   const limits = await connectLeaseStore(place, { prefix });
   parts.push(() => limits.close());
@@ -191,7 +191,7 @@ test("doctor checks each sentinel and node, and the server that holds the keys",
   admin.disconnect();
   const { sentinels, place } = await sentinelsOf(at);
   await sentinels.stopOne(2);
-  const problems = async (redis: RedisPlace): Promise<string[]> => {
+  const problems = async (redis: RedisEndpoint): Promise<string[]> => {
     const findings = await examineRedis({ redis, queuePrefix: PREFIX }, []);
     return findings
       .filter(({ state }) => state === "problem")

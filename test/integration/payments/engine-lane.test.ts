@@ -838,10 +838,13 @@ test("a fill that a reorg moved into another block stays paid once and becomes f
 /** The services of a process that read the lane before other processes changed it. */
 async function readBefore(): Promise<WorkerServices> {
   const stale = await world.services.reads.unsettledSlots(world.destination.chain.id, world.solver.address);
-  const open = stale.filter(({ state }) => state === "open");
-  const all = async () => stale;
-  const read = { unsettledSlots: all, slotsToTrack: all, openSlots: async () => open };
-  return { ...world.services, reads: { ...world.services.reads, ...read } };
+  const reads = {
+    ...world.services.reads,
+    unsettledSlots: async () => stale,
+    slotsToTrack: async () => stale,
+    openSlots: async () => stale.filter(({ state }) => state === "open"),
+  };
+  return { ...world.services, reads };
 }
 
 const eventsOf = ({ requestId }: Agreed) =>

@@ -206,7 +206,7 @@ test("locks are acquired again after the database was unreachable", async () => 
 test("every worker reports which worker leads a chain, and the leader reports how long ago it worked", async () => {
   const [processA, processB] = [aProcess(), aProcess()];
   const chains = {
-    all: [{ chain: { id: 1, name: "base" } }, { chain: { id: 2, name: "optimism" } }],
+    evmChains: [{ chain: { id: 1, name: "base" } }, { chain: { id: 2, name: "optimism" } }],
     nonEvmChains: [{ chain: { id: 9_286_185, name: "solana" } }],
   } as unknown as ChainDirectory;
   const leadership = await processA.lead("watch:1", forever);
@@ -221,7 +221,7 @@ test("every worker reports which worker leads a chain, and the leader reports ho
     solana: { leader: "other" },
     settlement: { leader: "self", workedSecondsAgo: 1 },
   });
-  leadership?.worked();
+  leadership?.reportWork();
   expect(await reportOf(processA)).toMatchObject({ base: { leader: "self", workedSecondsAgo: 0 } });
   expect(await reportOf(processB)).toMatchObject({ base: { leader: "other" }, solana: { leader: "self" } });
 });

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { producerConnection } from "../../../apps/api/src/db/connections.adapter.ts";
-import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-endpoint.ts";
 import { startOutboxRelay, type OutboxRelay } from "../../../apps/api/src/db/outbox-relay.adapter.ts";
 import { startWorkers, type WorkerHost } from "../../../apps/api/src/db/worker-host.adapter.ts";
 import { jobRuns } from "../../../apps/api/src/db/job-runs.postgres.ts";
@@ -269,7 +269,7 @@ test("queues the jobs of a commit without reading the table, and then marks them
   try {
     let id = await hidden(n);
     while (id === undefined) id = await hidden(++n);
-    ownJobs.committed([{ id, job: "fill", jobId: `job-${n}`, payload: { n } }]);
+    ownJobs.passToRelay([{ id, job: "fill", jobId: `job-${n}`, payload: { n } }]);
     await expect.poll(() => runs(n), { timeout: 5_000, interval: 5 }).toHaveLength(1);
     expect(await unpublished()).toBe(1);
   } finally {
@@ -288,7 +288,7 @@ async function committing(run: (payload: unknown) => Promise<Progress>, hangsAft
   const ownJobs = newJobs();
   const started = await relay(catalog, url, ownJobs, hangsAfterMs);
   const host = workers(catalog, url);
-  ownJobs.runBy(host.commitRunner);
+  ownJobs.useRunner(host.commitRunner);
   await expect.poll(async () => await started.depths().catch(() => []), { timeout: 5_000 }).not.toEqual([]);
   const { run: inUnit } = postgresUnitOfWork(pool, events, undefined, ownJobs);
   const commit = async (entries: readonly OutboxEntry[]): Promise<void> =>
@@ -363,7 +363,7 @@ test("a relay takes over the job of a crashed process when its lease ends", asyn
   workers(catalog, url);
   const dead = newJobs();
   dead.listen({ isReady: () => true, take: () => undefined });
-  dead.runBy({ runs: (job) => job === "fill", run: () => new Promise(() => undefined) });
+  dead.useRunner({ runs: (job) => job === "fill", run: () => new Promise(() => undefined) });
   const startedAtMs = performance.now();
   await postgresUnitOfWork(pool, events, undefined, dead).run(
     async (tx) => await tx.outbox.add([...jobs(0, 1), { job: "refund", jobId: "r", payload: { n: 9 } }], 1),
@@ -898,7 +898,7 @@ test("queues jobs again that Redis lost or that failed permanently", async () =>
   expect(await reconcile(started)).toBe(0);
   await pool.query("truncate job_runs");
   workers(catalog, url);
-  const left = async () => (await started.queuedLegs.of("fill"))?.size;
+  const left = async () => (await started.queuedLegs.legIdsOf("fill"))?.size;
   await expect.poll(left, { timeout: 10_000 }).toBe(0);
   expect(await reconcile(started)).toBe(legs.length);
 });

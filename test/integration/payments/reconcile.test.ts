@@ -516,7 +516,7 @@ test("does not queue a leg again while its job is queued, or while the queue can
   const [queued, lost] = [await aRefundDue(NOW_MS), await aRefundDue(NOW_MS)];
   const by = (legs: ReadonlySet<string> | undefined) => ({
     ...servicesAt(NOW_MS + 60_000),
-    queuedLegs: { of: async () => legs },
+    queuedLegs: { legIdsOf: async () => legs },
   });
   await reconcileRequests(by(undefined));
   expect(await takeJobs()).toEqual([]);

@@ -28,7 +28,7 @@ import { utcDay } from "../../../apps/api/src/db/utc-day.ts";
 import { readSpending } from "../../../apps/api/src/payments/execution-writes.postgres.ts";
 import { LeaseLost } from "../../../apps/api/src/http/idempotency.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import type { AnswerToKeep } from "../../../apps/api/src/balances/accept-claim.ts";
+import type { AnswerToStore } from "../../../apps/api/src/balances/accept-claim.ts";
 import { crashingServices } from "../../fakes/crashing-services.ts";
 import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { approveCall } from "../../support/execution-world.ts";
@@ -142,7 +142,7 @@ async function post(
     kind,
     by = world.services,
     keep,
-  }: { permitPolicy?: PermitPolicy; kind?: string; by?: WorkerServices; keep?: AnswerToKeep } = {},
+  }: { permitPolicy?: PermitPolicy; kind?: string; by?: WorkerServices; keep?: AnswerToStore } = {},
 ): Promise<void> {
   const body = signatureStep(agreed).items[0]?.data.post.body;
   const permitSignatures = createPermitSignatures(world.services.chains);

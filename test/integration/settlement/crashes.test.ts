@@ -26,7 +26,7 @@ function crashingSettler(crashAt: number): {
 } {
   const crashing = crashingServices(world.engine.services, crashAt);
   const { hub } = world.services;
-  const [any] = world.engine.services.chains.all;
+  const [any] = world.engine.services.chains.evmChains;
   if (any === undefined) throw new Error("no chain is configured");
   const seenBy = (reader: object) =>
     crashing.crashingChain({
@@ -88,9 +88,9 @@ test("after a crash of the settler at any step, the next one continues from the 
     "before settlement.addExecutions",
     "before commit",
     "after commit",
-    "before settlement.lockUncarried",
+    "before settlement.lockUnsubmitted",
     "before lanes.reserve",
-    "before settlement.carry",
+    "before settlement.markSubmitted",
     "before lanes.addAttempts",
     "before broadcast",
     "after broadcast",
@@ -120,8 +120,8 @@ test("an execution that a third party submitted is settled without the solver's 
   await world.attest();
   const before = await world.solverOnHub();
   // A stranger submits the call that the solver would send.
-  const waiting = await world.services.settlement.executionsToCarry(world.engine.clock.nowMs(), 10);
-  const call = world.services.hub.carry(waiting);
+  const waiting = await world.services.settlement.executionsToSubmit(world.engine.clock.nowMs(), 10);
+  const call = world.services.hub.batchCall(waiting);
   const stranger = world.engine.stranger;
   await world.hubClient.setBalance({ address: stranger.address, value: 10n ** 18n });
   await world.hubClient.impersonateAccount({ address: stranger.address });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Attempt, Slot } from "../../../apps/api/src/db/records.port.ts";
-import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-endpoint.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
 import { testRedis } from "../../support/database.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";

@@ -40,7 +40,7 @@ beforeAll(async () => {
   const connection = { ...connected.connection, reader: createChainReader(chain, transport), writer };
   const solverBalance = () => ({ amount: 10n ** 19n, blockNumber: 0n });
   hubChain = { ...connected, chain, connection, pulse: { ...connected.pulse, solverBalance } };
-  const chains = createChainDirectory([...engine.services.chains.all, hubChain]);
+  const chains = createChainDirectory([...engine.services.chains.evmChains, hubChain]);
   paying = { ...engine.services, chains };
   settling = {
     ...world.services,
@@ -165,7 +165,7 @@ test("a batch whose nonce was used elsewhere is sent again only after the watche
     throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "unreachable" });
   };
   const unreachable = { ...hubChain, connection: { ...connection, writer: { broadcast } } };
-  const chains = createChainDirectory([...engine.services.chains.all, unreachable]);
+  const chains = createChainDirectory([...engine.services.chains.evmChains, unreachable]);
   const sendAsPayment: SettlementServices["sendAsPayment"] = async (call) =>
     await sendSolverCall({ ...paying, chains }, unreachable, call);
   await expect(world.submit({ ...settling, sendAsPayment })).rejects.toThrow("unreachable");
@@ -203,7 +203,7 @@ test("releases the payload of a former key's transaction, which no watcher repla
     throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "unreachable" });
   };
   const unreachable = { ...hubChain, connection: { ...connection, writer: { broadcast } } };
-  const chains = createChainDirectory([...engine.services.chains.all, unreachable]);
+  const chains = createChainDirectory([...engine.services.chains.evmChains, unreachable]);
   const sendAsPayment: SettlementServices["sendAsPayment"] = async (call) =>
     await sendSolverCall({ ...paying, chains }, unreachable, call);
   await expect(world.submit({ ...settling, sendAsPayment })).rejects.toThrow("unreachable");

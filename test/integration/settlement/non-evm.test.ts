@@ -55,7 +55,7 @@ beforeAll(async () => {
   const home = { name: SOLVER_CHAIN, vmType: "evm" } as Chain;
   services = {
     ...world.services,
-    chains: { ...world.services.chains, all: [{ chain: home }] },
+    chains: { ...world.services.chains, evmChains: [{ chain: home }] },
     hub,
     oracles: [createHttpOracle({ url: oracle.url, apiKey: "key" }, { timeoutMs: 2_000 })],
     settlement: settlementReads(sqlOn(world.pool)),

@@ -62,7 +62,7 @@ async function deathsOfOnePass(pass: number): Promise<string[]> {
     const call = aCall(`record ${pass} ${crashAt}`);
     const crashing = crashingServices(world.engine.services, crashAt);
     const { lane } = world.services.hub;
-    const [any] = world.engine.services.chains.all;
+    const [any] = world.engine.services.chains.evmChains;
     if (any === undefined) throw new Error("no chain is configured");
     const { connection } = crashing.crashingChain({
       ...any,

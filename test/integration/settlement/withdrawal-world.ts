@@ -214,7 +214,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   let stranger: typeof payouts | undefined;
   const steered: Payouts = {
     ...payouts,
-    standing: async () => await (stranger ?? payouts).standing(),
+    readAccess: async () => await (stranger ?? payouts).readAccess(),
     sign: async (request) => {
       signed++;
       return await payouts.sign(request);
@@ -223,8 +223,8 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
       if (isDown) throw new Error("the chain's node is unreachable");
       return await payouts.execute(request, signature);
     },
-    recorded: async (address, when) =>
-      when === "final" && isDelayed ? undefined : await payouts.recorded(address, when),
+    recordedWithdrawal: async (address, when) =>
+      when === "final" && isDelayed ? undefined : await payouts.recordedWithdrawal(address, when),
   };
   const services = (): WithdrawalServices => ({
     ...world.services,

@@ -2,7 +2,7 @@ import {
   findUserOperationRefusal,
   judgeEffects,
   readHandleOps,
-  userOperationsFailed,
+  findFailedOperations,
 } from "@causeway/chains";
 import { failuresAbi, testUsdAbi } from "@causeway/contracts";
 import type { Address, Hex } from "@causeway/domain";
@@ -140,7 +140,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
     expect(judgeEffects(effects, rules)).toBeUndefined();
     const receipt = await world.send({ to, data, value: 0n }, gas);
     expect(receipt).toMatchObject({ status: "success", gasUsed });
-    expect(userOperationsFailed(receipt.logs, to)).toEqual([]);
+    expect(findFailedOperations(receipt.logs, to)).toEqual([]);
     expect(
       await world.client.readContract({
         abi: erc20Abi,
@@ -187,7 +187,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
     // On chain, only an event of the entry point shows the failure.
     const receipt = await world.send({ to, data, value: 0n }, 1_500_000n);
     expect(receipt.status).toBe("success");
-    expect(userOperationsFailed(receipt.logs, to)).toMatchObject([{ sender: account.sender }]);
+    expect(findFailedOperations(receipt.logs, to)).toMatchObject([{ sender: account.sender }]);
   });
 
   test.each([
@@ -266,7 +266,7 @@ test("in one transaction of a sponsor, a new account without native tokens becom
   expect((await world.failureOf({ to, data, value: 0n })).label).toBe("AA20_ACCOUNT_NOT_DEPLOYED");
   const receipt = await world.send(call, gas);
   expect(receipt).toMatchObject({ status: "success", gasUsed });
-  expect(userOperationsFailed(receipt.logs, to)).toEqual([]);
+  expect(findFailedOperations(receipt.logs, to)).toEqual([]);
 
   const batch = encodeFunctionData({
     abi: accountAbi,

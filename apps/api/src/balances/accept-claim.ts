@@ -8,7 +8,7 @@ import type { Signatures } from "../chains/signatures.port.ts";
 import type { OutboxEntry, Tx } from "../db/unit-of-work.port.ts";
 import { warmPrices } from "./appraise.ts";
 import { lineOf } from "./credit-entries.ts";
-import { freeAmount, insufficient, hasHoldsOrDebts } from "./offer-claim.ts";
+import { freeAmount, insufficientFunds, hasHoldsOrDebts } from "./offer-claim.ts";
 
 export type AcceptServices = Pick<
   Services,
@@ -19,7 +19,7 @@ export type AcceptServices = Pick<
 };
 
 /** An answer stored in the same commit, for retries with the same Idempotency-Key. */
-export interface AnswerToKeep {
+export interface AnswerToStore {
   readonly lease: IdempotencyLease;
   readonly answer: StoredAnswer;
 }
@@ -35,24 +35,24 @@ export async function acceptClaim(
   services: AcceptServices,
   claimId: Hex32,
   signature: Hex,
-  keep?: AnswerToKeep,
+  answerToStore?: AnswerToStore,
 ): Promise<void> {
-  const offered = await services.balances.claim(claimId);
-  if (offered === undefined) throw invalidClaim(claimId, `Claim ${claimId} not found`);
+  const offer = await services.balances.claim(claimId);
+  if (offer === undefined) throw invalidClaim(claimId, `Claim ${claimId} not found`);
   // Before the expiry check: only the signer may learn the state of a claim.
-  if (!(await services.signatures.isSignedBy(offered.wallet, { raw: claimId }, signature)))
+  if (!(await services.signatures.isSignedBy(offer.wallet, { raw: claimId }, signature)))
     throw new ServiceError("INVALID_REQUEST", "signature is not the wallet's signature over the claim id", {
       field: "signature",
       requestId: claimId,
     });
   await warmPrices(services);
-  const accepted = await services.uow.run(async (tx) => {
-    const isReserved = await reserve(services, tx, offered);
-    if (keep !== undefined) await tx.idempotency.finish(keep.lease, keep.answer);
+  const isAccepted = await services.uow.run(async (tx) => {
+    const isReserved = await reserve(services, tx, offer);
+    if (answerToStore !== undefined) await tx.idempotency.finish(answerToStore.lease, answerToStore.answer);
     return isReserved;
   });
-  if (!accepted) return;
-  const { wallet, currency, amount } = offered;
+  if (!isAccepted) return;
+  const { wallet, currency, amount } = offer;
   services.events.happened("claim_accepted", { claimId, wallet, currency, amount });
 }
 
@@ -76,7 +76,7 @@ async function reserve(services: AcceptServices, tx: Tx, { claimId, wallet }: Cl
   const isCovered =
     lineOf(book, asset).balance >= total &&
     (!hasHoldsOrDebts(book) || freeAmount(services, book, currency, total) >= total);
-  if (!isCovered) throw insufficient(amount, feeAmount, claim);
+  if (!isCovered) throw insufficientFunds(amount, feeAmount, claim);
   await tx.ledger.post(
     {
       key: `claim:${claimId}:set-aside`,

@@ -22,11 +22,11 @@ export async function accrueAppFees(
   deposited: bigint,
 ): Promise<"done" | "unpriced"> {
   if (appFees === undefined) return "done";
-  const now = pricesOf(services, appFees, origin);
-  if (now instanceof ServiceError) return "unpriced";
+  const prices = pricesOf(services, appFees, origin);
+  if (prices instanceof ServiceError) return "unpriced";
   const atMs = services.clock.nowMs();
   const asset = { chainId: appFees.chainId, currency: appFees.currency };
-  for (const { recipient: wallet, amount } of dueAppFees(appFees, deposited, origin.amount, now)) {
+  for (const { recipient: wallet, amount } of dueAppFees(appFees, deposited, origin.amount, prices)) {
     // A fee below one base unit of the balance's currency credits nothing.
     if (amount === 0n) continue;
     const book = await tx.ledger.lockWallet(wallet, atMs);
@@ -66,6 +66,6 @@ function pricesOf(
   if (balance instanceof ServiceError) return balance;
   const spreadBps = spreadBetween(services, from, to);
   if (spreadBps instanceof ServiceError) return spreadBps;
-  const kept = BPS - BigInt(spreadBps);
-  return { deposited: { ...deposited, priceUsd: mulDivDown(deposited.priceUsd, kept, BPS) }, balance };
+  const keptBps = BPS - BigInt(spreadBps);
+  return { deposited: { ...deposited, priceUsd: mulDivDown(deposited.priceUsd, keptBps, BPS) }, balance };
 }

@@ -3,7 +3,7 @@ import type { Calls } from "../http/use-cases.port.ts";
 import { offerJson } from "./app-balance-json.ts";
 import { offerClaim } from "./offer-claim.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { chainId } from "../http/wire-values.ts";
+import { parseChainId } from "../http/wire-values.ts";
 import { evmAddress, walletOf } from "../http/wallet-access.route.ts";
 import { withIdempotency, type IdempotencyServices } from "../http/with-idempotency.route.ts";
 
@@ -37,7 +37,7 @@ export function appBalanceClaimRoutes(
         const { params, body } = request;
         const claim = await needs.call(offerClaim, {
           wallet: walletOf(params.wallet),
-          chainId: chainId(body.chainId),
+          chainId: parseChainId(body.chainId),
           currency: evmAddress(body.currency, "currency"),
           recipient: evmAddress(body.recipient, "recipient"),
           amount: body.amount === undefined ? undefined : BigInt(body.amount),

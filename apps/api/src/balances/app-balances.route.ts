@@ -12,7 +12,7 @@ import type { Clock } from "../db/clock.port.ts";
 import type { Calls } from "../http/use-cases.port.ts";
 import { balancesJson, claimJson, eventJson, holdJson } from "./app-balance-json.ts";
 import { readBalanceEvents, readBalances, readClaims, readHolds } from "./read-balances.ts";
-import { continuationOf, pageInTime, pageOfNumbers, placeText } from "../http/continuation.ts";
+import { continuationOf, pageByTime, pageByNumber, cursorText } from "../http/continuation.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { ownWallet, walletOf } from "../http/wallet-access.route.ts";
 
@@ -59,7 +59,7 @@ export function appBalanceRoutes(app: TypedServer, { call, clock }: AppBalanceRo
       },
     },
     async ({ apiKey, params, query }) => {
-      const page = pageOfNumbers(query);
+      const page = pageByNumber(query);
       const wallet = ownWallet({ apiKey }, params.wallet);
       const [events, { all }] = await Promise.all([
         call(readBalanceEvents, wallet, page),
@@ -93,14 +93,14 @@ export function appBalanceRoutes(app: TypedServer, { call, clock }: AppBalanceRo
       },
     },
     async ({ apiKey, params, query }) => {
-      const page = pageInTime(query);
+      const page = pageByTime(query);
       const { holds, exposureUsd } = await call(readHolds, ownWallet({ apiKey }, params.wallet), page);
       const nowMs = clock.nowMs();
       return {
         exposureUsd: formatUsd(exposureUsd),
         holds: holds.map((hold) => holdJson(hold, nowMs)),
         ...continuationOf(holds, page.limit, ({ placedAtMs: atMs, requestId: id }) =>
-          placeText({ atMs, id }),
+          cursorText({ atMs, id }),
         ),
       };
     },
@@ -121,12 +121,12 @@ export function appBalanceRoutes(app: TypedServer, { call, clock }: AppBalanceRo
       },
     },
     async ({ apiKey, params, query }) => {
-      const page = pageInTime(query);
+      const page = pageByTime(query);
       const claims = await call(readClaims, ownWallet({ apiKey }, params.wallet), page);
       return {
         claims: claims.map(claimJson),
         ...continuationOf(claims, page.limit, ({ claim }) =>
-          placeText({ atMs: claim.createdAtMs, id: claim.claimId }),
+          cursorText({ atMs: claim.createdAtMs, id: claim.claimId }),
         ),
       };
     },

@@ -8,34 +8,34 @@ import type { HoldRecord } from "./ledger.port.ts";
 
 const ONE = 10n ** 18n;
 const wallet = `0x${"a1".repeat(20)}` as const;
-const other = `0x${"b2".repeat(20)}` as const;
+const otherWallet = `0x${"b2".repeat(20)}` as const;
 const claimId = `0x${"c1".repeat(32)}`;
-const body = { chainId: 11, currency: `0x${"00".repeat(20)}`, recipient: other, amount: "5" };
+const body = { chainId: 11, currency: `0x${"00".repeat(20)}`, recipient: otherWallet, amount: "5" };
 
-const rows = Array.from({ length: 45 }, (_, at): BalanceEvent => ({
-  id: String(45 - at),
+const rows = Array.from({ length: 45 }, (_, index): BalanceEvent => ({
+  id: String(45 - index),
   account: "balance",
   chainId: 11,
   currency: `0x${"00".repeat(20)}`,
   delta: -1n,
-  balanceAfter: BigInt(at),
+  balanceAfter: BigInt(index),
   context: "pay-fees",
   reason: "fees paid",
   requestId: undefined,
-  atMs: 1_790_000_000_000 + at,
+  atMs: 1_790_000_000_000 + index,
 }));
-const held = Array.from({ length: 25 }, (_, at): HoldRecord => ({
-  requestId: `0x${(100 + at).toString(16).padStart(64, "0")}` as const,
+const holdRecords = Array.from({ length: 25 }, (_, index): HoldRecord => ({
+  requestId: `0x${(100 + index).toString(16).padStart(64, "0")}` as const,
   wallet,
   keyId: "key",
-  state: at === 0 ? "active" : "released",
+  state: index === 0 ? "active" : "released",
   usd: 3n * ONE,
   chainId: 12,
   currency: `0x${"00".repeat(20)}`,
   amount: 7n,
   debits: 0,
-  placedAtMs: 1_790_000_000_000 - 60_000 - at,
-  resolvedAtMs: at === 0 ? undefined : 1_790_000_000_000 - 50_000,
+  placedAtMs: 1_790_000_000_000 - 60_000 - index,
+  resolvedAtMs: index === 0 ? undefined : 1_790_000_000_000 - 50_000,
 }));
 const posted: unknown[] = [];
 const { app } = await aServer({
@@ -45,7 +45,7 @@ const { app } = await aServer({
     blind: anApiKey({ id: "2".repeat(16), fundingAddress: wallet, scopes: ["quote"] }),
   }),
   ...fakeAppBalance({
-    readBalances: async (asked) => {
+    readBalances: async (requested) => {
       const entry = {
         currency: aBalanceCurrency,
         amount: 3n * ONE,
@@ -53,7 +53,7 @@ const { app } = await aServer({
         owed: 0n,
         usd: 6_000n * ONE + 1n,
       };
-      if (asked !== wallet) return await fakeAppBalance().readBalances(asked);
+      if (requested !== wallet) return await fakeAppBalance().readBalances(requested);
       return {
         main: entry,
         all: [entry],
@@ -65,7 +65,9 @@ const { app } = await aServer({
     readBalanceEvents: async (_, { limit, after }) =>
       rows.filter(({ id }) => after === undefined || Number(id) < Number(after)).slice(0, limit),
     readHolds: async (_, { limit, after }) => ({
-      holds: held.filter(({ placedAtMs }) => after === undefined || placedAtMs < after.atMs).slice(0, limit),
+      holds: holdRecords
+        .filter(({ placedAtMs }) => after === undefined || placedAtMs < after.atMs)
+        .slice(0, limit),
       exposureUsd: 3n * ONE,
     }),
     readClaims: async () => [
@@ -75,7 +77,7 @@ const { app } = await aServer({
           wallet,
           chainId: 11,
           currency: `0x${"00".repeat(20)}`,
-          recipient: other,
+          recipient: otherWallet,
           amount: ONE,
           feeAmount: 2n,
           expiresAt: 1_790_000_600,
@@ -102,7 +104,7 @@ const get = async (url: string, key?: string) =>
 const post = async (url: string, payload: object, headers: Record<string, string> = {}) =>
   await app.inject({ method: "POST", url, payload, headers });
 
-test("balances return one entry and the list, use numbers where clients add up, and need no API key", async () => {
+test("returns the first currency, the list and numeric totals of a balance, without an API key", async () => {
   const answer = await get(`/app-fees/${wallet.toUpperCase().replace("0X", "0x")}/balances`);
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toMatchObject({
@@ -119,7 +121,7 @@ test("balances return one entry and the list, use numbers where clients add up, 
 });
 
 test("an unknown wallet has zero balance and an empty list; a malformed address is refused", async () => {
-  expect((await get(`/app-fees/${other}/balances`)).json()).toMatchObject({
+  expect((await get(`/app-fees/${otherWallet}/balances`)).json()).toMatchObject({
     amount: "0",
     balances: [],
     totalBalanceUsd: 0,
@@ -139,7 +141,7 @@ test("events, holds and claims are only visible to a key that the wallet funds",
       async (key) => (await get(path, key)).statusCode,
     );
     expect([path, ...(await Promise.all(statuses))]).toEqual([path, 401, 401, 200, 403, 403]);
-    expect((await get(path.replace(wallet, other), "own")).statusCode, "another's wallet").toBe(403);
+    expect((await get(path.replace(wallet, otherWallet), "own")).statusCode, "another's wallet").toBe(403);
   }
 });
 
@@ -147,22 +149,22 @@ test("events are paged without gaps or duplicates, and the last page has no curs
   const seen: number[] = [];
   let continuation: string | undefined;
   for (let page = 0; page < 3; page++) {
-    const more = continuation === undefined ? "" : `&continuation=${continuation}`;
-    const answer = (await get(`/balance-events/${wallet}?limit=20${more}`, "own")).json();
+    const cursorParameter = continuation === undefined ? "" : `&continuation=${continuation}`;
+    const answer = (await get(`/balance-events/${wallet}?limit=20${cursorParameter}`, "own")).json();
     seen.push(...answer.events.map(({ id }: { id: number }) => id));
     ({ continuation } = answer);
   }
   expect(seen).toEqual(rows.map(({ id }) => Number(id)));
   expect(continuation).toBeUndefined();
-  const behind = (await get(`/balance-events/${wallet}?limit=2&cursor=40`, "own")).json();
-  expect(behind).toMatchObject({
+  const afterCursor = (await get(`/balance-events/${wallet}?limit=2&cursor=40`, "own")).json();
+  expect(afterCursor).toMatchObject({
     wallet,
     events: [
       { id: 39, wallet },
       { id: 38, wallet },
     ],
   });
-  expect(behind.balances).toEqual([
+  expect(afterCursor.balances).toEqual([
     { chainId: 11, currency: expect.any(String), amount: expect.any(String) },
   ]);
   expect((await get(`/balance-events/${wallet}?limit=1`, "own")).json().events).toEqual([

@@ -29,7 +29,7 @@ export async function applyHold(
   effect: HoldEffect,
 ): Promise<void> {
   const { requestId } = terms;
-  if ((await tx.ledger.holdWallet(requestId)) === undefined) {
+  if ((await tx.ledger.walletOfHold(requestId)) === undefined) {
     tx.events.alarm("hold_move_rejected", { requestId, act: effect.kind, state: "none" });
     return;
   }
@@ -63,10 +63,10 @@ export async function releaseUnpaid(services: HoldServices, tx: Tx, requestId: R
 async function chargeFastFill(services: HoldServices, tx: Tx, terms: RequestTerms): Promise<void> {
   const { requestId } = terms;
   const fastFill = await tx.fastFills.find(requestId);
-  const usd = fastFill && dueUsd(services, terms, fastFill);
-  const moved = await makeHoldPermanent(services, tx, requestId, usd);
-  if (moved !== "applied") return;
-  const hold = await tx.ledger.hold(requestId);
+  const usd = fastFill && usdToCharge(services, terms, fastFill);
+  const result = await makeHoldPermanent(services, tx, requestId, usd);
+  if (result !== "applied") return;
+  const hold = await tx.ledger.lockHold(requestId);
   if (hold === undefined) return;
   const entries = await tx.ledger.entriesOf(debitKey(requestId, hold.debits));
   const charged = entries.filter(({ account }) => account === "fronted");
@@ -77,12 +77,12 @@ async function chargeFastFill(services: HoldServices, tx: Tx, terms: RequestTerm
  * What the app owes for the fill, USD with 18 decimals. Undefined if the prices at acceptance are unknown:
  * the held amount is then due.
  */
-function dueUsd(
+function usdToCharge(
   services: HoldServices,
   { destination }: RequestTerms,
   { amount, prices, spentUsd }: FastFillRecord,
 ): bigint | undefined {
   if (prices.destinationUsd === 0n) return undefined;
-  const now = priceOf(services, destination);
-  return unpaidFillUsd(amount, { ...now, priceUsd: prices.destinationUsd }, now) + spentUsd;
+  const current = priceOf(services, destination);
+  return unpaidFillUsd(amount, { ...current, priceUsd: prices.destinationUsd }, current) + spentUsd;
 }

@@ -1,4 +1,4 @@
-import type { Page, PlaceInTime } from "../db/page.port.ts";
+import type { Page, TimeCursor } from "../db/page.port.ts";
 import type { Address, Hex32, MovementContext, RequestId, WalletAccount } from "@causeway/domain";
 import type { ClaimRecord } from "./claims.port.ts";
 import type { HoldRecord, WalletBook } from "./ledger.port.ts";
@@ -30,7 +30,7 @@ export interface BalanceTotals {
   readonly topUpsSeen: number;
   readonly topUpsUnattributed: number;
   readonly claimsPaying: number;
-  /** When the oldest claim in state `paying` was offered. */
+  /** When the oldest claim in state `paying` was offered; undefined: there is none. */
   readonly oldestClaimMs: number | undefined;
 }
 
@@ -39,9 +39,9 @@ export interface BalanceReads {
   book(wallet: Address): Promise<WalletBook>;
   /** @param page `after` is the id of an event */
   events(wallet: Address, page: Page<string>): Promise<BalanceEvent[]>;
-  holds(wallet: Address, page: Page<PlaceInTime>): Promise<HoldRecord[]>;
+  holds(wallet: Address, page: Page<TimeCursor>): Promise<HoldRecord[]>;
   /** Signed claims only. */
-  claims(wallet: Address, page: Page<PlaceInTime>): Promise<ClaimRecord[]>;
+  claims(wallet: Address, page: Page<TimeCursor>): Promise<ClaimRecord[]>;
   claim(claimId: Hex32): Promise<ClaimRecord | undefined>;
   /** Claims in state `paying` that have neither a nonce nor a job. */
   overdueClaims(overdue: Overdue, limit: number): Promise<Hex32[]>;

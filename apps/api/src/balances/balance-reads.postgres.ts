@@ -36,13 +36,13 @@ const events = defineQuery(
       .orderBy(desc(ledgerEntries.id))
       .limit(text.placeholder("limit")),
 );
-interface Page extends Record<string, unknown> {
+interface PageParams extends Record<string, unknown> {
   readonly wallet: Address;
   readonly afterMs: number | null;
   readonly afterId: string | null;
   readonly limit: number;
 }
-const holdsOf = defineQuery("balance_holds", (db, p: Params<Page>) =>
+const holdsOf = defineQuery("balance_holds", (db, p: Params<PageParams>) =>
   db
     .select(HOLD)
     .from(holds)
@@ -53,7 +53,7 @@ const holdsOf = defineQuery("balance_holds", (db, p: Params<Page>) =>
     .orderBy(desc(holds.placedAtMs), desc(holds.requestId))
     .limit(text.placeholder("limit")),
 );
-const claimsOf = defineQuery("balance_claims", (db, p: Params<Page>) =>
+const claimsOf = defineQuery("balance_claims", (db, p: Params<PageParams>) =>
   db
     .select(CLAIM)
     .from(claims)

@@ -2,7 +2,7 @@ import type { RequestId } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { forcedCharge } from "./forced-charge.ts";
+import { chargeOrOwe } from "./charge-or-owe.ts";
 
 type ChargeServices = Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">;
 
@@ -26,7 +26,7 @@ export async function chargeRevertedFill(
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
   try {
-    const { entries, owedUsd } = forcedCharge(services, book, revertedGas.usd, "fees");
+    const { entries, owedUsd } = chargeOrOwe(services, book, revertedGas.usd, "fees");
     if (owedUsd > 0n) tx.events.alarm("app_balance_owed", { wallet, requestId, owedUsd });
     if (entries.length > 0)
       await tx.ledger.post(

@@ -18,7 +18,7 @@ import type { DepositRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { unitInMemory } from "./appraise.ts";
-import { forcedCharge } from "./forced-charge.ts";
+import { chargeOrOwe } from "./charge-or-owe.ts";
 import { creditEntries, debitEntries } from "./credit-entries.ts";
 import { debitKey, releaseHold, returnPermanent } from "./move-hold.ts";
 import { addExposure, spreadOf } from "../markets/index.ts";
@@ -64,14 +64,14 @@ export async function coverFastFill(
   const { wallet, coverMoves } = fastFill;
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
-  const hold = await tx.ledger.hold(requestId);
+  const hold = await tx.ledger.lockHold(requestId);
   if (hold === undefined) throw new Error(`invariant violated: cover of ${requestId} without a hold`);
   const cover = await tryPricing(async () => {
-    const found = await coverOf(services, tx, { terms, fastFill, deposit, hold });
+    const priced = await coverOf(services, tx, { terms, fastFill, deposit, hold });
     // Call only to check that the balance can be priced, before anything is counted or moved.
-    found.shortfall(book);
-    await countExposure(services, tx, terms, found.surplus);
-    return found;
+    priced.shortfall(book);
+    await countExposure(services, tx, terms, priced.surplus);
+    return priced;
   });
   if (cover instanceof ServiceError) {
     tx.events.alarm("fast_fill_cover_waits", { requestId, wallet, why: cover.message });
@@ -88,7 +88,7 @@ export async function coverFastFill(
   const move = hold.state === "permanent" ? returnPermanent : releaseHold;
   await move(services, tx, requestId);
   const moves = coverMoves + 1;
-  const about = { wallet, requestId };
+  const owner = { wallet, requestId };
   const shortfall = cover.shortfall(await tx.ledger.lockWallet(wallet, atMs));
   if (shortfall.length > 0)
     await tx.ledger.post(
@@ -96,7 +96,7 @@ export async function coverFastFill(
         key: coverKey(requestId, "shortfall", moves),
         context: "fast-fill-reduce-balance",
         reason: "the deposit is worth less than when the fast fill was accepted",
-        ...about,
+        ...owner,
         entries: shortfall,
       },
       atMs,
@@ -108,7 +108,7 @@ export async function coverFastFill(
         key: coverKey(requestId, "surplus", moves),
         context: "fast-fill-increase-balance",
         reason: "the deposit exceeds the input that the fill was priced on",
-        ...about,
+        ...owner,
         entries: mergeEntries([
           ...cover.surplus,
           ...creditEntries(await tx.ledger.lockWallet(wallet, atMs), line.asset, -line.amount),
@@ -175,19 +175,21 @@ async function coverOf(services: CoverServices, tx: Tx, covering: CoveredFill): 
   const { credited, beyond } = unitsOf(covering);
   const surplus = surplusOf(services, covering, credited);
   if (covering.hold.state === "permanent") {
-    const kept = await keptOfDebit(services, tx, covering);
+    const unreturned = await unreturnedDebit(services, tx, covering);
     return {
       surplus,
       beyond,
       shortfall: (book) =>
-        mergeEntries(kept.flatMap((entry) => [entry, ...debitEntries(book, entry.asset, entry.amount)])),
+        mergeEntries(
+          unreturned.flatMap((entry) => [entry, ...debitEntries(book, entry.asset, entry.amount)]),
+        ),
     };
   }
   const usd = missingUsd(services, covering);
   return {
     surplus,
     beyond,
-    shortfall: (book) => (usd === 0n ? [] : forcedCharge(services, book, usd, "fronted").entries),
+    shortfall: (book) => (usd === 0n ? [] : chargeOrOwe(services, book, usd, "fronted").entries),
   };
 }
 
@@ -198,19 +200,19 @@ async function coverOf(services: CoverServices, tx: Tx, covering: CoveredFill): 
 function missingUsd(services: CoverServices, { terms, fastFill, deposit }: CoveredFill): bigint {
   const { amount, prices, toleranceBps } = fastFill;
   if (prices.originUsd === 0n || isOneAsset(services, terms)) return 0n;
-  const now = pricesNow(services, terms);
-  const then = {
-    origin: { ...now.origin, priceUsd: prices.originUsd },
-    destination: { ...now.destination, priceUsd: prices.destinationUsd },
+  const current = pricesNow(services, terms);
+  const accepted = {
+    origin: { ...current.origin, priceUsd: prices.originUsd },
+    destination: { ...current.destination, priceUsd: prices.destinationUsd },
   };
-  return shortfallUsd(amount, then, now, isFirmAt(terms, deposit.seenAtMs) ? toleranceBps : 0);
+  return shortfallUsd(amount, accepted, current, isFirmAt(terms, deposit.seenAtMs) ? toleranceBps : 0);
 }
 
 /**
  * The part of a debit that is not returned when the deposit arrives after the app was debited. The return is
  * limited to the deposit's current value and to the debited units.
  */
-async function keptOfDebit(
+async function unreturnedDebit(
   services: CoverServices,
   tx: Pick<Tx, "ledger">,
   { terms, fastFill, hold }: CoveredFill,
@@ -280,11 +282,14 @@ function convertedSurplus(
   { terms: { origin }, fastFill: { prices, surplus } }: CoveredFill,
   units: bigint,
 ): bigint {
-  const now = priceOf(services, origin);
-  const then = prices.originUsd === 0n ? now : { ...now, priceUsd: prices.originUsd };
+  const current = priceOf(services, origin);
+  const accepted = prices.originUsd === 0n ? current : { ...current, priceUsd: prices.originUsd };
   const pair = pairOf(services, origin, surplus.asset);
   const bps = services.quotePolicy.serviceBps[pairClassOf(...pair)] + spreadOf(services, ...pair);
-  return usdToAmountDown(lessBps(surplusUsd(units, then, now), bps), priceOf(services, surplus.asset));
+  return usdToAmountDown(
+    lessBps(surplusUsd(units, accepted, current), bps),
+    priceOf(services, surplus.asset),
+  );
 }
 
 const lessBps = (usd: bigint, bps: number): bigint => mulDivDown(usd, BPS - BigInt(bps), BPS);
@@ -322,8 +327,8 @@ function pairOf(
 }
 
 function configuredCurrency(chains: CoverServices["chains"], { chainId, currency }: Asset): Currency {
-  const known = chains.currency(chainId, currency);
-  if (known !== undefined) return known;
+  const configured = chains.currency(chainId, currency);
+  if (configured !== undefined) return configured;
   throw new ServiceError("PRICE_FETCH_FAILED", `Currency ${currency} of chain ${chainId} is not configured`);
 }
 

@@ -7,7 +7,7 @@ import type { Sql } from "../db/pool.postgres.ts";
 import { ledgerEntries, ledgerMovements } from "./ledger.tables.ts";
 import { feeReservationParts, feeReservations } from "./reservations.tables.ts";
 
-const WANTED = {
+const RESERVATION = {
   movementKey: ledgerMovements.movementKey,
   requestId: feeReservations.requestId,
   usd: feeReservations.usd,
@@ -28,7 +28,7 @@ const ENTRY = {
 };
 const ENTRIES = { requestId: feeReservations.requestId, ...ENTRY };
 
-interface Reserved extends Record<string, unknown> {
+interface ReserveParams extends Record<string, unknown> {
   readonly wanted: string;
   readonly parts: string;
   readonly entries: string;
@@ -36,11 +36,11 @@ interface Reserved extends Record<string, unknown> {
   readonly atMs: number;
 }
 // One statement can write movements and entries: the trigger on entries sees both.
-const reserve = defineSqlWrite("ledger_reserve_many", (p: Params<Reserved>) => {
+const reserve = defineSqlWrite("ledger_reserve_many", (p: Params<ReserveParams>) => {
   const { movementKey, context, reason, wallet, requestId, createdAtMs, id } = ledgerMovements;
   const [part, entry] = [namesOf(...Object.values(PART)), namesOf(...Object.values(ENTRY))];
   return text`
-    with wanted as (select * from ${recordset(p.wanted, WANTED)}),
+    with wanted as (select * from ${recordset(p.wanted, RESERVATION)}),
     moved as (
       insert into ${ledgerMovements} (${namesOf(movementKey, requestId, context, reason, wallet, createdAtMs)})
       select ${namesOf(movementKey, requestId)}, 'set-pending-amount', 'fees reserved', ${p.wallet}::text, ${p.atMs}::bigint
@@ -72,9 +72,9 @@ export async function reserveTogether(
   atMs: number,
 ): Promise<void> {
   const parts = fees.flatMap((fee) =>
-    fee.parts.map(({ asset, amount, usd }, at) => ({
+    fee.parts.map(({ asset, amount, usd }, index) => ({
       requestId: fee.requestId,
-      n: at + 1,
+      n: index + 1,
       ...asset,
       amount,
       usd,
@@ -89,7 +89,7 @@ export async function reserveTogether(
     ).map(({ account, asset, amount }) => ({ requestId: fee.requestId, account, ...asset, amount })),
   );
   await reserve(sql, {
-    wanted: rowsJson(WANTED, fees),
+    wanted: rowsJson(RESERVATION, fees),
     parts: rowsJson(PARTS, parts),
     entries: rowsJson(ENTRIES, entries),
     wallet,

@@ -54,10 +54,10 @@ interface Entries extends Record<string, unknown> {
 }
 const addEntries = defineSqlWrite("ledger_add_entries", (p: Params<Entries>) => {
   const { movementId, wallet, account, chainId, currency, amount } = ledgerEntries;
-  const given = namesOf(account, chainId, currency, amount);
-  return text`insert into ${ledgerEntries} (${namesOf(movementId, wallet)}, ${given})
-    select ${p.movementId}::bigint, case when account in ('balance', 'pending', 'owed') then ${p.wallet}::text end, ${given}
-    from unnest(${p.accounts}::text[], ${p.chainIds}::bigint[], ${p.currencies}::text[], ${p.amounts}::numeric[]) as e (${given})`;
+  const columns = namesOf(account, chainId, currency, amount);
+  return text`insert into ${ledgerEntries} (${namesOf(movementId, wallet)}, ${columns})
+    select ${p.movementId}::bigint, case when account in ('balance', 'pending', 'owed') then ${p.wallet}::text end, ${columns}
+    from unnest(${p.accounts}::text[], ${p.chainIds}::bigint[], ${p.currencies}::text[], ${p.amounts}::numeric[]) as e (${columns})`;
 });
 const entriesOf = defineQuery("ledger_entries_of", (db, p: Params<{ movementKey: string }>) =>
   db
@@ -73,7 +73,7 @@ const entriesOf = defineQuery("ledger_entries_of", (db, p: Params<{ movementKey:
     .orderBy(asc(ledgerEntries.id)),
 );
 
-const lockReservation = defineQuery(
+const selectReservation = defineQuery(
   "fee_reservation_lock",
   (db, p: Params<{ requestId: RequestId; purpose: "execution" | "fees" }>) =>
     db
@@ -103,7 +103,7 @@ const partsOf = defineQuery("fee_reservation_parts_read", (db, p: Params<{ reser
     .where(eq(feeReservationParts.reservationId, p.reservationId))
     .orderBy(asc(feeReservationParts.n)),
 );
-interface Added extends Record<string, unknown> {
+interface ReservationRow extends Record<string, unknown> {
   readonly requestId: RequestId;
   readonly wallet: Address;
   readonly usd: bigint;
@@ -116,7 +116,10 @@ interface Added extends Record<string, unknown> {
 }
 const addReservation = defineQuery(
   "fee_reservation_add",
-  (db, { requestId, wallet, usd, createdAtMs, purpose, round, keyId, day, userAddress }: Params<Added>) =>
+  (
+    db,
+    { requestId, wallet, usd, createdAtMs, purpose, round, keyId, day, userAddress }: Params<ReservationRow>,
+  ) =>
     db
       .insert(feeReservations)
       .values({ requestId, wallet, usd, createdAtMs, purpose, round, keyId, day, userAddress })
@@ -131,11 +134,11 @@ interface Parts extends Record<string, unknown> {
 }
 const addParts = defineSqlWrite("fee_reservation_parts_add", (p: Params<Parts>) => {
   const { reservationId, chainId, currency, amount, usd, n } = feeReservationParts;
-  const given = namesOf(chainId, currency, amount, usd, n);
-  return text`insert into ${feeReservationParts} (${namesOf(reservationId)}, ${given})
-    select ${p.reservationId}::bigint, ${given}
+  const columns = namesOf(chainId, currency, amount, usd, n);
+  return text`insert into ${feeReservationParts} (${namesOf(reservationId)}, ${columns})
+    select ${p.reservationId}::bigint, ${columns}
     from unnest(${p.chainIds}::bigint[], ${p.currencies}::text[], ${p.amounts}::numeric[], ${p.usd}::numeric[])
-      with ordinality as p (${given})`;
+      with ordinality as p (${columns})`;
 });
 const closeReservation = defineWrite(
   "fee_reservation_close",
@@ -152,13 +155,13 @@ const noteFeesDue = defineWrite(
 );
 
 type OfRequest = Params<{ requestId: RequestId }>;
-const feesCredited = defineWrite("app_fees_due_forget", (db, { requestId }: OfRequest) =>
+const deleteFeesDue = defineWrite("app_fees_due_forget", (db, { requestId }: OfRequest) =>
   db.delete(appFeesDue).where(eq(appFeesDue.requestId, requestId)),
 );
 const holdWallet = defineQuery("hold_wallet", (db, { requestId }: OfRequest) =>
   db.select({ wallet: holds.wallet }).from(holds).where(eq(holds.requestId, requestId)),
 );
-const lockHold = defineQuery("hold_lock", (db, { requestId }: OfRequest) =>
+const selectHold = defineQuery("hold_lock", (db, { requestId }: OfRequest) =>
   db.select(HOLD).from(holds).where(eq(holds.requestId, requestId)).for("update"),
 );
 interface NewHold extends Record<string, unknown> {
@@ -232,8 +235,8 @@ export function ledgerWrites(sql: Sql): LedgerWrites {
         amount,
       }));
     },
-    async reservation(requestId, purpose = "execution"): Promise<ReservationRecord | undefined> {
-      const [row] = await lockReservation(sql, { requestId, purpose });
+    async lockReservation(requestId, purpose = "execution"): Promise<ReservationRecord | undefined> {
+      const [row] = await selectReservation(sql, { requestId, purpose });
       if (row === undefined) return undefined;
       const parts = await partsOf(sql, { reservationId: row.id });
       return {
@@ -277,12 +280,12 @@ export function ledgerWrites(sql: Sql): LedgerWrites {
     async noteFeesDue(requestId, atMs) {
       await noteFeesDue(sql, { requestId, sinceMs: atMs });
     },
-    async feesCredited(requestId) {
-      await feesCredited(sql, { requestId });
+    async clearFeesDue(requestId) {
+      await deleteFeesDue(sql, { requestId });
     },
-    holdWallet: async (requestId) => (await holdWallet(sql, { requestId }))[0]?.wallet,
-    async hold(requestId) {
-      const [row] = await lockHold(sql, { requestId });
+    walletOfHold: async (requestId) => (await holdWallet(sql, { requestId }))[0]?.wallet,
+    async lockHold(requestId) {
+      const [row] = await selectHold(sql, { requestId });
       return row && holdOf(row);
     },
     async addHold({ surplusUsd = 0n, ...hold }) {

@@ -129,8 +129,8 @@ export interface LedgerWrites {
   /** The entries of an earlier movement; empty if there is none. */
   entriesOf(movementKey: string): Promise<readonly LedgerEntry[]>;
 
-  /** The newest reservation of this purpose, by default `execution`. */
-  reservation(requestId: RequestId, purpose?: FeePurpose): Promise<ReservationRecord | undefined>;
+  /** Locks the newest reservation of this purpose, by default `execution`. Undefined: there is none. */
+  lockReservation(requestId: RequestId, purpose?: FeePurpose): Promise<ReservationRecord | undefined>;
   addReservation(reservation: NewReservation, atMs: number): Promise<Reservation>;
   /**
    * Reserves fees for several new requests of a locked wallet: writes a reservation and a movement from
@@ -147,11 +147,12 @@ export interface LedgerWrites {
   /** Records that the app fees of a final fill are not credited yet. */
   noteFeesDue(requestId: RequestId, atMs: number): Promise<void>;
   /** Deletes the record of {@link noteFeesDue}. */
-  feesCredited(requestId: RequestId): Promise<void>;
+  clearFeesDue(requestId: RequestId): Promise<void>;
 
   /** The wallet of a request's hold. It never changes, so it can be read before the wallet is locked. */
-  holdWallet(requestId: RequestId): Promise<Address | undefined>;
-  hold(requestId: RequestId): Promise<HoldRecord | undefined>;
+  walletOfHold(requestId: RequestId): Promise<Address | undefined>;
+  /** Locks the request's hold, if there is one. */
+  lockHold(requestId: RequestId): Promise<HoldRecord | undefined>;
   addHold(hold: NewHold): Promise<void>;
   setHold(requestId: RequestId, state: HoldState, debits: number, atMs: number): Promise<void>;
   /** The key's active holds plus the expected surplus of their deposits, USD with 18 decimals. */

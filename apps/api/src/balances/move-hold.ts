@@ -3,7 +3,7 @@ import { decideHold, mergeEntries } from "@causeway/domain";
 import type { HoldRecord, WalletBook } from "./ledger.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { forcedCharge } from "./forced-charge.ts";
+import { chargeOrOwe } from "./charge-or-owe.ts";
 import { creditEntries } from "./credit-entries.ts";
 
 type HoldServices = Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">;
@@ -13,14 +13,14 @@ type HoldTx = Pick<Tx, "events" | "ledger">;
  * `none`: this request never had a hold. `rejected`: not allowed from the hold's current state; an alarm was
  * raised and nothing changed.
  */
-export type MovedHold = "applied" | "already" | "rejected" | "none";
+export type HoldMoveResult = "applied" | "already" | "rejected" | "none";
 
 /** Releases the hold, because the deposit arrived or nothing was paid. */
 export async function releaseHold(
   services: HoldServices,
   tx: HoldTx,
   requestId: RequestId,
-): Promise<MovedHold> {
+): Promise<HoldMoveResult> {
   return await moveHold(services, tx, requestId, "release");
 }
 
@@ -32,7 +32,7 @@ export async function reinstateHold(
   services: HoldServices,
   tx: HoldTx,
   requestId: RequestId,
-): Promise<MovedHold> {
+): Promise<HoldMoveResult> {
   return await moveHold(services, tx, requestId, "reinstate");
 }
 
@@ -46,7 +46,7 @@ export async function makeHoldPermanent(
   tx: HoldTx,
   requestId: RequestId,
   usd?: bigint,
-): Promise<MovedHold> {
+): Promise<HoldMoveResult> {
   return await moveHold(services, tx, requestId, "makePermanent", usd);
 }
 
@@ -55,7 +55,7 @@ export async function returnPermanent(
   services: HoldServices,
   tx: HoldTx,
   requestId: RequestId,
-): Promise<MovedHold> {
+): Promise<HoldMoveResult> {
   return await moveHold(services, tx, requestId, "return");
 }
 
@@ -65,12 +65,12 @@ async function moveHold(
   requestId: RequestId,
   act: HoldAct,
   dueUsd?: bigint,
-): Promise<MovedHold> {
-  const wallet = await tx.ledger.holdWallet(requestId);
+): Promise<HoldMoveResult> {
+  const wallet = await tx.ledger.walletOfHold(requestId);
   if (wallet === undefined) return "none";
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
-  const hold = await tx.ledger.hold(requestId);
+  const hold = await tx.ledger.lockHold(requestId);
   if (hold === undefined) return "none";
   const decision = decideHold(hold.state, act);
   const facts = { requestId, wallet, usd: hold.usd };
@@ -95,7 +95,7 @@ async function debit(
   { usd, atMs }: { readonly usd: bigint; readonly atMs: number },
 ): Promise<void> {
   const { wallet, requestId } = hold;
-  const { entries, owedUsd } = forcedCharge(services, book, usd, "fronted");
+  const { entries, owedUsd } = chargeOrOwe(services, book, usd, "fronted");
   if (owedUsd > 0n) tx.events.alarm("app_balance_owed", { wallet, requestId, owedUsd });
   if (entries.length > 0)
     await tx.ledger.post(

@@ -61,7 +61,7 @@ export async function offerClaim(services: OfferServices, question: ClaimQuestio
     );
   await warmPrices(services);
   const feeAmount = await payoutFee(services, connected, currency);
-  const maxAmount = await claimable(services, question, currency, feeAmount);
+  const maxAmount = await claimableAmount(services, question, currency, feeAmount);
   const amount = question.amount ?? maxAmount;
   if (amount === 0n)
     throw new ServiceError(
@@ -71,7 +71,7 @@ export async function offerClaim(services: OfferServices, question: ClaimQuestio
         field: "amount",
       },
     );
-  if (amount > maxAmount) throw insufficient(amount, feeAmount);
+  if (amount > maxAmount) throw insufficientFunds(amount, feeAmount);
 
   const createdAtMs = services.clock.nowMs();
   const expiresAt = Math.floor(createdAtMs / 1000) + services.appBalance.claimLifetimeSeconds;
@@ -123,9 +123,9 @@ async function payoutFee(
   const wei = gasCostWei(gasUnits, pulse.gasPrices(), minPriorityFeeWei, gasMarginBps);
   if (currency.address === NATIVE_CURRENCY) return wei;
   const [native, priced] = await Promise.all(
-    [chain.native, currency].map(async (one): Promise<PricedUnit> => ({
-      decimals: one.decimals,
-      priceUsd: await services.prices.usd(one),
+    [chain.native, currency].map(async (asset): Promise<PricedUnit> => ({
+      decimals: asset.decimals,
+      priceUsd: await services.prices.usd(asset),
     })),
   );
   if (native === undefined || priced === undefined)
@@ -137,7 +137,7 @@ async function payoutFee(
  * The maximum that can be claimed now, after its fee.
  * @throws ServiceError PRICE_FETCH_FAILED
  */
-async function claimable(
+async function claimableAmount(
   services: OfferServices,
   { wallet, amount }: Pick<ClaimQuestion, "wallet" | "amount">,
   currency: Currency,
@@ -146,9 +146,9 @@ async function claimable(
   const book = await services.balances.book(wallet);
   const asset = { chainId: currency.chainId, currency: currency.address };
   const { balance } = lineOf(book, asset);
-  const wanted = (amount ?? 1n) + feeAmount;
+  const required = (amount ?? 1n) + feeAmount;
   const free =
-    hasHoldsOrDebts(book) && balance >= wanted ? freeAmount(services, book, currency, wanted) : balance;
+    hasHoldsOrDebts(book) && balance >= required ? freeAmount(services, book, currency, required) : balance;
   const maxAmount = (free < balance ? free : balance) - feeAmount;
   return maxAmount > 0n ? maxAmount : 0n;
 }
@@ -162,24 +162,24 @@ export function hasHoldsOrDebts(book: Book): boolean {
 
 /**
  * Base units of `currency` that holds and debts leave free, regardless of the balance.
- * @throws ServiceError PRICE_FETCH_FAILED when less than `wanted` is free and a missing price may be the
+ * @throws ServiceError PRICE_FETCH_FAILED when less than `required` is free and a missing price may be the
  * cause
  */
 export function freeAmount(
   services: AppraisalServices,
   book: Book,
   currency: Currency,
-  wanted: bigint,
+  required: bigint,
 ): bigint {
   const { standing, balances, unpriced, unpricedHold } = appraise(services, book);
   const line = balances.find(({ asset }) => asset.currency === currency.address);
   const free = line === undefined ? 0n : usdToAmountDown(availableFor("claim", standing), line.unit);
   const missingPrice = unpriced ?? unpricedHold;
-  if (missingPrice !== undefined && free < wanted) throw missingPrice;
+  if (missingPrice !== undefined && free < required) throw missingPrice;
   return free;
 }
 
-export function insufficient(
+export function insufficientFunds(
   amount: bigint,
   feeAmount: bigint,
   claim?: Pick<ClaimRecord, "claimId">,

@@ -35,19 +35,19 @@ export async function payFees(
 ): Promise<PaidFees> {
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
-  const reservation = await tx.ledger.reservation(requestId, purpose);
+  const reservation = await tx.ledger.lockReservation(requestId, purpose);
   if (reservation?.wallet !== wallet || reservation.state !== "open") return { kind: "already" };
 
-  const wanted = new Map(
+  const dueByAsset = new Map(
     ("usd" in due ? shareOfParts(due.usd, reservation.parts) : due.amounts).map(({ asset, amount }) => [
       assetKey(asset),
       amount,
     ]),
   );
   const shares = reservation.parts.map(({ asset, amount }) => {
-    const amountDue = wanted.get(assetKey(asset)) ?? 0n;
+    const amountDue = dueByAsset.get(assetKey(asset)) ?? 0n;
     const paid = amountDue < amount ? amountDue : amount;
-    return { asset, paid, rest: amount - paid };
+    return { asset, paid, unspent: amount - paid };
   });
   const paying = mergeEntries(
     shares.flatMap(({ asset, paid }) => [
@@ -56,15 +56,15 @@ export async function payFees(
     ]),
   );
   const returning = mergeEntries(
-    shares.flatMap(({ asset, rest }) => [
-      { account: "pending", asset, amount: -rest },
-      ...creditEntries(book, asset, rest),
+    shares.flatMap(({ asset, unspent: unspent }) => [
+      { account: "pending", asset, amount: -unspent },
+      ...creditEntries(book, asset, unspent),
     ]),
   );
-  const about = { wallet, requestId };
+  const owner = { wallet, requestId };
   if (paying.length > 0)
     await tx.ledger.post(
-      { key: movementKey, context: "pay-fees", reason: "fees paid", ...about, entries: paying },
+      { key: movementKey, context: "pay-fees", reason: "fees paid", ...owner, entries: paying },
       atMs,
     );
   if (returning.length > 0)
@@ -73,7 +73,7 @@ export async function payFees(
         key: `${movementKey}:rest`,
         context: "unset-pending-amount",
         reason: "fees were lower than reserved",
-        ...about,
+        ...owner,
         entries: returning,
       },
       atMs,

@@ -32,7 +32,7 @@ export async function placeHold(
 ): Promise<PlacedHold> {
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(input.wallet, atMs);
-  const existing = await tx.ledger.hold(input.requestId);
+  const existing = await tx.ledger.lockHold(input.requestId);
   if (existing !== undefined) {
     const isSame =
       existing.state === "active" && existing.wallet === input.wallet && existing.usd === input.usd;

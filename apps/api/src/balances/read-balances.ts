@@ -3,7 +3,7 @@ import type { Address, Currency } from "@causeway/domain";
 import type { BalanceView, BalancesView, ClaimView } from "./balance-views.port.ts";
 import type { BalanceEvent } from "./balance-reads.port.ts";
 import type { HoldRecord } from "./ledger.port.ts";
-import type { Page, PlaceInTime } from "../db/page.port.ts";
+import type { Page, TimeCursor } from "../db/page.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { lineOf } from "./credit-entries.ts";
 
@@ -30,12 +30,12 @@ export async function readBalances(services: ReadServices, wallet: Address): Pro
         return { view, owedUsd: amountToUsdUp(owed, unit) };
       }),
   );
-  const all = valued.map(({ view }) => view);
+  const views = valued.map(({ view }) => view);
   const netUsd = valued.reduce((sum, { view, owedUsd }) => sum + view.usd - owedUsd, 0n);
   const totalUsd = notBelowZero(netUsd);
   return {
-    main: all.find(({ currency }) => currency === appBalance.currencies[0]) ?? zeroBalance(appBalance),
-    all,
+    main: views.find(({ currency }) => currency === appBalance.currencies[0]) ?? zeroBalance(appBalance),
+    all: views,
     totalUsd,
     heldUsd: book.heldUsd,
     availableUsd: notBelowZero(netUsd - book.heldUsd),
@@ -57,7 +57,7 @@ const notBelowZero = (usd: bigint): bigint => (usd > 0n ? usd : 0n);
 export async function readClaims(
   services: ReadServices,
   wallet: Address,
-  page: Page<PlaceInTime>,
+  page: Page<TimeCursor>,
 ): Promise<ClaimView[]> {
   const claims = await services.balances.claims(wallet, page);
   return await Promise.all(
@@ -83,7 +83,7 @@ export async function readBalanceEvents(
 export async function readHolds(
   { balances }: Pick<Services, "balances">,
   wallet: Address,
-  page: Page<PlaceInTime>,
+  page: Page<TimeCursor>,
 ): Promise<{ readonly holds: HoldRecord[]; readonly exposureUsd: bigint }> {
   const [holds, book] = await Promise.all([balances.holds(wallet, page), balances.book(wallet)]);
   return { holds, exposureUsd: book.heldUsd };

@@ -2,7 +2,7 @@ import type { TopUpFact } from "@causeway/chains";
 import { amountToUsdDown, confirmAtBlock, ServiceError } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
-import { sentTogether } from "../db/sent-together.ts";
+import { awaitTogether } from "../db/await-together.ts";
 import type { TopUpRecord } from "./top-ups.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { unitInMemory } from "./appraise.ts";
@@ -53,7 +53,7 @@ function isDust(services: StoreServices, { currency: address, amount }: TopUpFac
 }
 
 /** The range of blocks that may have been replaced, and the canonical hashes in that range. */
-type Replaced = readonly [aboveBlock: bigint, upToBlock: bigint, canonicalHashes: readonly Hex[]];
+type ReplacedBlocks = readonly [aboveBlock: bigint, upToBlock: bigint, canonicalHashes: readonly Hex[]];
 
 /** The top-ups that {@link actOnTopUps} reverses or credits. Their rows are locked. */
 export interface FoundTopUps {
@@ -71,10 +71,10 @@ export async function findTopUps(
   { appBalance: { chainId } }: Pick<TopUpServices, "appBalance">,
   tx: Pick<TopUpTx, "topUps">,
   headNumber: bigint,
-  replaced: Replaced,
+  replaced: ReplacedBlocks,
 ): Promise<FoundTopUps> {
   // Sent together: the second statement ignores the top-ups that the first removed.
-  const [removed, due] = await sentTogether([
+  const [removed, due] = await awaitTogether([
     tx.topUps.removeOrphaned(chainId, ...replaced),
     tx.topUps.lockDue(chainId, headNumber),
   ]);
@@ -125,14 +125,14 @@ async function credit(
   confirmed: readonly TopUpRecord[],
 ): Promise<void> {
   const { chainId } = services.appBalance;
-  for (const due of confirmed) {
-    const { wallet, amount, currency } = due;
+  for (const topUp of confirmed) {
+    const { wallet, amount, currency } = topUp;
     if (wallet === undefined) continue;
-    const credits = due.credits + 1;
-    const movementKey = `top-up:${due.id}:credit:${credits}`;
+    const credits = topUp.credits + 1;
+    const movementKey = `top-up:${topUp.id}:credit:${credits}`;
     await creditTopUp(services, tx, { wallet, amount, asset: { chainId, currency }, movementKey });
-    await tx.topUps.setState(due.id, "credited", credits);
-    tx.events.happened("top_up_credited", factsOf(due));
+    await tx.topUps.setState(topUp.id, "credited", credits);
+    tx.events.happened("top_up_credited", factsOf(topUp));
   }
 }
 

@@ -17,7 +17,7 @@ export async function releaseFees(
 ): Promise<"released" | "already"> {
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
-  const reservation = await tx.ledger.reservation(requestId, purpose);
+  const reservation = await tx.ledger.lockReservation(requestId, purpose);
   if (reservation?.wallet !== wallet || reservation.state !== "open") return "already";
   const entries = mergeEntries(
     reservation.parts.flatMap(({ asset, amount }) => [

@@ -68,10 +68,10 @@ export async function reserveFees(
 ): Promise<ReservedFees> {
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
-  const known = await tx.ledger.reservation(requestId, purpose);
-  if (known !== undefined && known.round >= round)
-    return known.state === "open" && known.wallet === wallet
-      ? { kind: "reserved", reservation: known }
+  const existing = await tx.ledger.lockReservation(requestId, purpose);
+  if (existing !== undefined && existing.round >= round)
+    return existing.state === "open" && existing.wallet === wallet
+      ? { kind: "reserved", reservation: existing }
       : { kind: "closed" };
 
   const planned = planCharge(appraise(services, book), { usd, transferredUsd, isTransferStable });
@@ -112,7 +112,7 @@ export type PlannedCharge =
       readonly kind: "planned";
       readonly parts: readonly ChargePart[];
       /** What remains after the charge. */
-      readonly left: Appraisal;
+      readonly remaining: Appraisal;
     }
   | Shortfall;
 
@@ -150,14 +150,18 @@ export function planCharge(
       .reduce((sum, { amount, unit }) => sum + amountToUsdDown(amount, unit), 0n);
     return { kind: "insufficient", availableUsd: stableUsd, requiredUsd, missing: "stablecoins" };
   }
-  const taken = new Map(parts.map(({ asset, amount }) => [assetKey(asset), amount]));
-  const rest = balances.map((balance) => ({
+  const charged = new Map(parts.map(({ asset, amount }) => [assetKey(asset), amount]));
+  const remainingBalances = balances.map((balance) => ({
     ...balance,
-    amount: balance.amount - (taken.get(assetKey(balance.asset)) ?? 0n),
+    amount: balance.amount - (charged.get(assetKey(balance.asset)) ?? 0n),
   }));
   return {
     kind: "planned",
     parts,
-    left: { ...appraisal, balances: rest, standing: { ...standing, ...worthOf(rest, held) } },
+    remaining: {
+      ...appraisal,
+      balances: remainingBalances,
+      standing: { ...standing, ...worthOf(remainingBalances, held) },
+    },
   };
 }

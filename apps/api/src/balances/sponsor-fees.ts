@@ -32,18 +32,18 @@ export async function reserveSponsorship(
   const key = keyId === undefined ? undefined : await tx.sponsors.key(keyId);
   if (key?.fundingAddress !== wallet)
     return { kind: "refused", why: "the sponsoring API key is no longer funded by that wallet" };
-  const known = await tx.ledger.reservation(requestId, "fees");
-  if (known?.state === "open" && known.usd === usd) return { kind: "reserved" };
-  if (known?.state === "open") await release(services, tx, requestId, wallet, known.round);
+  const reservation = await tx.ledger.lockReservation(requestId, "fees");
+  if (reservation?.state === "open" && reservation.usd === usd) return { kind: "reserved" };
+  if (reservation?.state === "open") await release(services, tx, requestId, wallet, reservation.round);
 
   const budget = { keyId: key.id, day: utcDay(services.clock.nowMs()), user };
-  const round = (known?.round ?? 0) + 1;
+  const round = (reservation?.round ?? 0) + 1;
   const fees = { wallet, requestId, purpose: "fees", round, budget } as const;
   const movementKey = `fees:${requestId}:reserve:${round}`;
   const refuse = async (why: string): Promise<SponsoredFees> => {
     // Gas of earlier reverted fills stays reserved: it is charged when the request is refunded.
-    const usedUsd = known?.state === "open" ? await tx.fillBurns.unchargedUsd(requestId) : 0n;
-    const keptUsd = known !== undefined && usedUsd > known.usd ? known.usd : usedUsd;
+    const usedUsd = reservation?.state === "open" ? await tx.fillBurns.unchargedUsd(requestId) : 0n;
+    const keptUsd = reservation !== undefined && usedUsd > reservation.usd ? reservation.usd : usedUsd;
     if (keptUsd > 0n)
       await reserveFees(services, tx, { ...fees, usd: keptUsd, transferredUsd: 0n, movementKey });
     return { kind: "refused", why };
@@ -75,10 +75,10 @@ export async function chargeSponsorship(
 ): Promise<void> {
   if (sponsorship === undefined) return;
   const { wallet } = sponsorship;
-  const known = await tx.ledger.reservation(requestId, "fees");
-  if (known?.state !== "open") return;
+  const reservation = await tx.ledger.lockReservation(requestId, "fees");
+  if (reservation?.state !== "open") return;
   const payer = { requestId, wallet };
-  await payFees(services, tx, payer, { usd: known.usd }, `fees:${requestId}:pay`, "fees");
+  await payFees(services, tx, payer, { usd: reservation.usd }, `fees:${requestId}:pay`, "fees");
 }
 
 /**
@@ -86,7 +86,7 @@ export async function chargeSponsorship(
  * that reverted in a block first: the sponsor agreed to pay it, and it may cost more than the deposit is
  * worth.
  */
-export async function followSponsorship(
+export async function settleSponsorship(
   services: Pick<Services, "clock">,
   tx: Pick<Tx, "ledger" | "fillBurns">,
   { requestId, sponsorship }: SponsoredTerms,
@@ -94,14 +94,21 @@ export async function followSponsorship(
 ): Promise<void> {
   if (sponsorship === undefined) return;
   if (name === "fillable" || name === "filling" || name === "submitted" || name === "filled") return;
-  const known = await tx.ledger.reservation(requestId, "fees");
-  if (known?.state !== "open") return;
+  const reservation = await tx.ledger.lockReservation(requestId, "fees");
+  if (reservation?.state !== "open") return;
   const usedUsd = await tx.fillBurns.unchargedUsd(requestId);
-  if (usedUsd === 0n) return await release(services, tx, requestId, sponsorship.wallet, known.round);
-  const paidUsd = usedUsd < known.usd ? usedUsd : known.usd;
+  if (usedUsd === 0n) return await release(services, tx, requestId, sponsorship.wallet, reservation.round);
+  const paidUsd = usedUsd < reservation.usd ? usedUsd : reservation.usd;
   const payer = { requestId, wallet: sponsorship.wallet };
-  await payFees(services, tx, payer, { usd: paidUsd }, `fees:${requestId}:burnt:${known.round}`, "fees");
-  await tx.fillBurns.charged(requestId, { paidUsd, usedUsd });
+  await payFees(
+    services,
+    tx,
+    payer,
+    { usd: paidUsd },
+    `fees:${requestId}:burnt:${reservation.round}`,
+    "fees",
+  );
+  await tx.fillBurns.noteCharged(requestId, { paidUsd, usedUsd });
 }
 
 async function release(

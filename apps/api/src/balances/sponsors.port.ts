@@ -6,7 +6,7 @@ import type { WalletBook } from "./ledger.port.ts";
 export type SponsorKey = Pick<ApiKeyIdentity, "id" | "fundingAddress" | "rules">;
 
 /** The key of a quote request. A key with browser origins is publishable and must not sponsor. */
-export type AskingKey = SponsorKey & Pick<ApiKeyIdentity, "origins">;
+export type QuoteKey = SponsorKey & Pick<ApiKeyIdentity, "origins">;
 
 /** Reads keys inside one transaction. */
 export interface SponsorKeys {

@@ -102,7 +102,7 @@ export function adminKeysRoutes(app: TypedServer, { keyAdmin, operatorToken }: A
     async ({ params, body }) => {
       const { message, expiresAtMs } = await keyAdmin.challengeFundingAddress(
         params.id,
-        wallet(body.address),
+        toWallet(body.address),
       );
       return { message, expiresAt: expiresAtMs };
     },
@@ -121,7 +121,7 @@ export function adminKeysRoutes(app: TypedServer, { keyAdmin, operatorToken }: A
       apiKeyJson(
         await keyAdmin.linkFundingAddress(
           params.id,
-          wallet(body.address),
+          toWallet(body.address),
           body.signature.toLowerCase() as Hex,
         ),
       ),
@@ -129,4 +129,4 @@ export function adminKeysRoutes(app: TypedServer, { keyAdmin, operatorToken }: A
 }
 
 /** The schema has checked the format. */
-const wallet = (text: string): Address => text.toLowerCase() as Address;
+const toWallet = (text: string): Address => text.toLowerCase() as Address;

@@ -39,7 +39,7 @@ export interface ApiKeyRegister {
   revoke(id: string, atMs: number): Promise<ApiKeyRecord | undefined>;
   /** One challenge per key and wallet: a later one replaces it. */
   openChallenge(id: string, address: Address, challenge: FundingChallenge): Promise<void>;
-  challenge(id: string, address: Address): Promise<FundingChallenge | undefined>;
+  findChallenge(id: string, address: Address): Promise<FundingChallenge | undefined>;
   /**
    * Consumes the challenge and links the wallet atomically. Also undefined if the challenge was replaced or
    * has expired.

@@ -38,10 +38,10 @@ const insert = defineQuery(
       })
       .returning(RECORD),
 );
-const all = defineQuery("api_key_list", (db) =>
+const selectAll = defineQuery("api_key_list", (db) =>
   db.select(RECORD).from(apiKeys).orderBy(asc(apiKeys.createdAtMs), asc(apiKeys.id)),
 );
-const one = defineQuery("api_key_get", (db, { id }: Params<{ id: string }>) =>
+const selectById = defineQuery("api_key_get", (db, { id }: Params<{ id: string }>) =>
   db.select(RECORD).from(apiKeys).where(eq(apiKeys.id, id)),
 );
 
@@ -153,12 +153,12 @@ const link = defineQuery(
 
 /** API keys in Postgres. A table trigger notifies every process of each change. */
 export function apiKeyRegister(sql: Sql): ApiKeyRegister {
-  const first = ([row]: readonly Row[]): ApiKeyRecord | undefined =>
+  const firstRecord = ([row]: readonly Row[]): ApiKeyRecord | undefined =>
     row === undefined ? undefined : recordOf(row);
   return {
     async issue(settings, atMs) {
       const { id, key, secretHash } = newSecret();
-      const record = first(
+      const record = firstRecord(
         await insert(sql, {
           id,
           secretHash,
@@ -175,8 +175,8 @@ export function apiKeyRegister(sql: Sql): ApiKeyRegister {
       if (record === undefined) throw new Error("invariant violated: inserted API key was not returned");
       return { key, record };
     },
-    list: async () => (await all(sql, {})).map(recordOf),
-    get: async (id) => first(await one(sql, { id })),
+    list: async () => (await selectAll(sql, {})).map(recordOf),
+    get: async (id) => firstRecord(await selectById(sql, { id })),
     async change(id, change, atMs) {
       const rows = await update(sql, {
         id,
@@ -190,19 +190,20 @@ export function apiKeyRegister(sql: Sql): ApiKeyRegister {
         otherPerMinute: change.limits?.otherPerMinute ?? null,
         atMs,
       });
-      return first(rows);
+      return firstRecord(rows);
     },
     async rotate(id, previousUntilMs, atMs) {
       const { key, secretHash } = newSecret(id);
-      const record = first(await replaceSecret(sql, { id, secretHash, previousUntilMs, atMs }));
+      const record = firstRecord(await replaceSecret(sql, { id, secretHash, previousUntilMs, atMs }));
       return record && { key, record };
     },
-    revoke: async (id, atMs) => first(await revoke(sql, { id, atMs })),
+    revoke: async (id, atMs) => firstRecord(await revoke(sql, { id, atMs })),
     async openChallenge(keyId, address, { nonce, expiresAtMs }) {
       await openChallenge(sql, { keyId, address, nonce, expiresAtMs });
     },
-    challenge: async (keyId, address) => (await challengeOf(sql, { keyId, address }))[0],
-    link: async (keyId, address, nonce, atMs) => first(await link(sql, { keyId, address, nonce, atMs })),
+    findChallenge: async (keyId, address) => (await challengeOf(sql, { keyId, address }))[0],
+    link: async (keyId, address, nonce, atMs) =>
+      firstRecord(await link(sql, { keyId, address, nonce, atMs })),
   };
 }
 

@@ -37,7 +37,7 @@ interface CachedKey {
 
 interface PendingRead {
   readonly answer: Promise<StoredKey | undefined>;
-  outdated: boolean;
+  isOutdated: boolean;
 }
 
 /**
@@ -53,25 +53,25 @@ export function knownKeys(
   const pendingReads = new Map<string, PendingRead>();
 
   const startRead = (id: string): Promise<StoredKey | undefined> => {
-    const open = pendingReads.get(id);
-    if (open !== undefined && !open.outdated) return open.answer;
+    const pendingRead = pendingReads.get(id);
+    if (pendingRead !== undefined && !pendingRead.isOutdated) return pendingRead.answer;
     if (pendingReads.size >= MAX_PENDING_READS)
       return Promise.reject(new ServiceError("SERVICE_UNAVAILABLE", "API keys could not be read; try again"));
     // The age counts from the start of the read: a change during the read may be missing from the result.
     const readStartedAtMs = clock.nowMs();
-    const pending: PendingRead = { outdated: false, answer: read(id) };
+    const pending: PendingRead = { isOutdated: false, answer: read(id) };
     pendingReads.set(id, pending);
     pending.answer.then(
       (key) => {
-        if (!pending.outdated) cache(id, { key, readStartedAtMs });
-        close(id, pending);
+        if (!pending.isOutdated) cache(id, { key, readStartedAtMs });
+        endRead(id, pending);
       },
-      () => close(id, pending),
+      () => endRead(id, pending),
     );
     return pending.answer;
   };
 
-  const close = (id: string, pending: PendingRead): void => {
+  const endRead = (id: string, pending: PendingRead): void => {
     if (pendingReads.get(id) === pending) pendingReads.delete(id);
   };
 
@@ -124,12 +124,12 @@ export function knownKeys(
       existing.delete(id);
       missing.delete(id);
       const pending = pendingReads.get(id);
-      if (pending !== undefined) pending.outdated = true;
+      if (pending !== undefined) pending.isOutdated = true;
     },
     forgetAll() {
       existing.clear();
       missing.clear();
-      for (const pending of pendingReads.values()) pending.outdated = true;
+      for (const pending of pendingReads.values()) pending.isOutdated = true;
     },
   };
 }

@@ -3,7 +3,7 @@ import { ServiceError } from "@causeway/domain";
 import type { ApiKeyRecord, FundingChallenge } from "./api-key-register.port.ts";
 import type { Random } from "../db/random.port.ts";
 import type { Signatures } from "../chains/signatures.port.ts";
-import { mayHaveWallet, noKey } from "./manage-api-keys.ts";
+import { refusePublishableWallet, keyNotFound } from "./manage-api-keys.ts";
 import type { KeyServices } from "./manage-api-keys.ts";
 
 const CHALLENGE_MS = 15 * 60 * 1000;
@@ -19,8 +19,8 @@ export async function challengeFundingAddress(
   address: Address,
 ): Promise<{ readonly message: string; readonly expiresAtMs: number }> {
   const record = await register.get(id);
-  if (record === undefined || record.revokedAtMs !== undefined) throw noKey(id);
-  mayHaveWallet({ ...record, fundingAddress: address }, "address");
+  if (record === undefined || record.revokedAtMs !== undefined) throw keyNotFound(id);
+  refusePublishableWallet({ ...record, fundingAddress: address }, "address");
   const challenge = { nonce: random.bytes32(), expiresAtMs: clock.nowMs() + CHALLENGE_MS };
   await register.openChallenge(id, address, challenge);
   return { message: fundingMessage(id, address, challenge), expiresAtMs: challenge.expiresAtMs };
@@ -38,10 +38,10 @@ export async function linkFundingAddress(
   signature: Hex,
 ): Promise<ApiKeyRecord> {
   const record = await register.get(id);
-  if (record === undefined || record.revokedAtMs !== undefined) throw noKey(id);
-  mayHaveWallet({ ...record, fundingAddress: address }, "address");
-  const challenge = await register.challenge(id, address);
-  if (challenge === undefined || challenge.expiresAtMs <= clock.nowMs()) throw noQuestion();
+  if (record === undefined || record.revokedAtMs !== undefined) throw keyNotFound(id);
+  refusePublishableWallet({ ...record, fundingAddress: address }, "address");
+  const challenge = await register.findChallenge(id, address);
+  if (challenge === undefined || challenge.expiresAtMs <= clock.nowMs()) throw noOpenChallenge();
   if (!(await signatures.isSignedBy(address, fundingMessage(id, address, challenge), signature)))
     throw new ServiceError(
       "INVALID_REQUEST",
@@ -51,7 +51,7 @@ export async function linkFundingAddress(
       },
     );
   const linked = await register.link(id, address, challenge.nonce, clock.nowMs());
-  if (linked === undefined) throw noQuestion();
+  if (linked === undefined) throw noOpenChallenge();
   return linked;
 }
 
@@ -73,7 +73,7 @@ export function fundingMessage(
   ].join("\n");
 }
 
-const noQuestion = (): ServiceError =>
+const noOpenChallenge = (): ServiceError =>
   new ServiceError(
     "INVALID_REQUEST",
     "No message for this address awaits a signature, or it expired; request a new message",

@@ -29,15 +29,15 @@ export async function changeKey(
   change: Partial<ApiKeySettings>,
 ): Promise<ApiKeyRecord> {
   const record = await register.get(id);
-  if (record === undefined || record.revokedAtMs !== undefined) throw noKey(id);
+  if (record === undefined || record.revokedAtMs !== undefined) throw keyNotFound(id);
   const { scopes, origins } = validate({ ...record, ...change });
-  mayHaveWallet({ origins, fundingAddress: record.fundingAddress }, "origins");
-  const named = {
+  refusePublishableWallet({ origins, fundingAddress: record.fundingAddress }, "origins");
+  const validated = {
     ...change,
     ...(change.scopes === undefined ? {} : { scopes }),
     ...(change.origins === undefined ? {} : { origins }),
   };
-  return (await register.change(id, named, clock.nowMs())) ?? refuse(id);
+  return (await register.change(id, validated, clock.nowMs())) ?? throwNotFound(id);
 }
 
 /**
@@ -50,7 +50,7 @@ export async function rotateKey(
   graceSeconds: number,
 ): Promise<IssuedApiKey> {
   const nowMs = clock.nowMs();
-  return (await register.rotate(id, nowMs + graceSeconds * 1000, nowMs)) ?? refuse(id);
+  return (await register.rotate(id, nowMs + graceSeconds * 1000, nowMs)) ?? throwNotFound(id);
 }
 
 /**
@@ -58,7 +58,7 @@ export async function rotateKey(
  * @throws ServiceError NOT_FOUND when it never existed
  */
 export async function revokeKey({ register, clock }: KeyServices, id: string): Promise<ApiKeyRecord> {
-  return (await register.revoke(id, clock.nowMs())) ?? refuse(id);
+  return (await register.revoke(id, clock.nowMs())) ?? throwNotFound(id);
 }
 
 function validate<Settings extends Pick<ApiKeySettings, "scopes" | "origins">>(settings: Settings): Settings {
@@ -80,7 +80,7 @@ function validate<Settings extends Pick<ApiKeySettings, "scopes" | "origins">>(s
  * A publishable key must not have a wallet: every visitor could see the wallet's balance and activity.
  * @throws ServiceError INVALID_REQUEST, naming `field`
  */
-export function mayHaveWallet(
+export function refusePublishableWallet(
   { origins, fundingAddress }: Pick<ApiKeyRecord, "origins" | "fundingAddress">,
   field: "origins" | "address",
 ): void {
@@ -90,9 +90,9 @@ export function mayHaveWallet(
     });
 }
 
-export const noKey = (id: string): ServiceError =>
+export const keyNotFound = (id: string): ServiceError =>
   new ServiceError("NOT_FOUND", `API key ${id} not found or revoked`);
 
-function refuse(id: string): never {
-  throw noKey(id);
+function throwNotFound(id: string): never {
+  throw keyNotFound(id);
 }

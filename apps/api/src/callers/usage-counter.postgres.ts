@@ -48,7 +48,7 @@ const add = defineSqlWrite(
     select * from unnest(${p.keyIds}::text[], ${p.minutesMs}::bigint[], ${p.endpoints}::text[], ${p.statuses}::integer[],
       ${p.errorCodes}::text[], ${p.counts}::bigint[]) ${addUp}`,
 );
-interface Read extends Record<string, unknown> {
+interface ReadParams extends Record<string, unknown> {
   readonly keyId: string;
   readonly fromMs: number;
   readonly toMs: number;
@@ -58,22 +58,22 @@ interface Read extends Record<string, unknown> {
 const read = defineSql(
   "usage_read",
   { keyId: key, startMs: Number, endpoint: path, status, errorCode, count: Number },
-  (p: Params<Read>) => text`
+  (p: Params<ReadParams>) => text`
     select ${key}, ${minute} - ${minute} % ${p.bucketMs}::bigint as start_ms, ${path}, ${status}, ${errorCode}, sum(${count})::bigint as count
     from ${apiUsage} where ${key} = ${p.keyId} and ${minute} >= ${p.fromMs}::bigint - ${p.fromMs}::bigint % ${p.bucketMs}::bigint
       and ${minute} < ${p.toMs}
     group by 1, 2, 3, 4, 5 order by 2, 3, 4, 5 limit ${p.limit}`,
 );
 
-interface Aged extends Record<string, unknown> {
+interface AgeBounds extends Record<string, unknown> {
   readonly beforeMs: number;
   readonly sinceMs: number;
 }
 // Lets only one process sum up at a time: the daily sums of one process delete rows that the hourly sums of
 // another add to, so the two could deadlock.
-const isAlone = text`(select pg_advisory_xact_lock(hashtextextended('causeway:usage', 0))) is not null`;
+const hasUsageLock = text`(select pg_advisory_xact_lock(hashtextextended('causeway:usage', 0))) is not null`;
 
-type Removal = (sql: Sql, bounds: Aged) => Promise<{ readonly done: number }[]>;
+type Removal = (sql: Sql, bounds: AgeBounds) => Promise<{ readonly done: number }[]>;
 
 /**
  * Merges counts between `sinceMs` and `beforeMs` into the count of their hour or day. Skips older counts:
@@ -84,11 +84,11 @@ const sumUp = (name: string, widthMs: number): Removal => {
   return defineSql(
     name,
     { done: Number },
-    (p: Params<Aged>) => text`
+    (p: Params<AgeBounds>) => text`
       with taken as (
         delete from ${apiUsage} where (${columnsOf(KEY)}) in (
           select ${columnsOf(KEY)} from ${apiUsage}
-          where ${isAlone} and ${minute} < ${p.beforeMs} and ${minute} >= ${p.sinceMs} and ${minute} % ${width} <> 0
+          where ${hasUsageLock} and ${minute} < ${p.beforeMs} and ${minute} >= ${p.sinceMs} and ${minute} % ${width} <> 0
           order by ${minute} limit ${BATCH} for update skip locked)
         returning ${apiUsage}.*),
       summed as (
@@ -104,13 +104,13 @@ const sumUpDays = sumUp("usage_sum_up_days", DAY_MS);
 const prune: Removal = defineSql(
   "usage_prune",
   { done: Number },
-  ({ beforeMs }: Params<Aged>) => text`
+  ({ beforeMs }: Params<AgeBounds>) => text`
     with gone as (delete from ${apiUsage} where ctid = any(array(
       select ctid from ${apiUsage} where ${minute} < ${beforeMs} limit ${BATCH} for update skip locked)) returning 1)
     select count(*) as done from gone`,
 );
 
-interface Waiting extends UsageNote {
+interface PendingCount extends UsageNote {
   readonly minuteMs: number;
   count: number;
 }
@@ -139,13 +139,13 @@ export function usageCounter(
     readonly onFault: (error: unknown) => void;
   },
 ): UsageCounter {
-  let waiting = new Map<string, Waiting>();
+  let pendingCounts = new Map<string, PendingCount>();
   let writing: Promise<void> | undefined;
   let tidiedAtMs = -Infinity;
 
   const write = async (): Promise<void> => {
-    const batch = waiting;
-    waiting = new Map();
+    const batch = pendingCounts;
+    pendingCounts = new Map();
     if (batch.size > 0) {
       // All processes lock the rows in the same order, so that they cannot deadlock.
       const counts = [...batch].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count);
@@ -154,9 +154,9 @@ export function usageCounter(
           keyIds: counts.map(({ keyId }) => keyId),
           minutesMs: counts.map(({ minuteMs }) => minuteMs),
           endpoints: counts.map(({ endpoint }) => endpoint),
-          statuses: counts.map((one) => one.status),
-          errorCodes: counts.map((one) => one.errorCode),
-          counts: counts.map((one) => one.count),
+          statuses: counts.map((pending) => pending.status),
+          errorCodes: counts.map((pending) => pending.errorCode),
+          counts: counts.map((pending) => pending.count),
         });
       } catch (error) {
         for (const [name, count] of batch) countUp(name, count, count.count);
@@ -173,17 +173,17 @@ export function usageCounter(
     await inBatches(sumUpDays, { beforeMs: nowMs - HOURS_KEPT_MS, sinceMs });
   };
 
-  const inBatches = async (removal: Removal, bounds: Aged): Promise<void> => {
+  const inBatches = async (removal: Removal, bounds: AgeBounds): Promise<void> => {
     for (let batch = 0; batch < MAX_BATCHES; batch++) {
       const [done] = await removal(sql, bounds);
       if ((done?.done ?? 0) < MAX_BATCH) return;
     }
   };
 
-  const countUp = (name: string, note: Omit<Waiting, "count">, by: number): void => {
-    const known = waiting.get(name);
-    if (known !== undefined) known.count += by;
-    else if (waiting.size < MAX_WAITING) waiting.set(name, { ...note, count: by });
+  const countUp = (name: string, note: Omit<PendingCount, "count">, increment: number): void => {
+    const pending = pendingCounts.get(name);
+    if (pending !== undefined) pending.count += increment;
+    else if (pendingCounts.size < MAX_WAITING) pendingCounts.set(name, { ...note, count: increment });
   };
 
   const flush = async (): Promise<void> => {

@@ -34,13 +34,13 @@ export function usageRoute(app: TypedServer, services: UsageRouteNeeds): void {
         response: { 200: usageAnswer, ...errors(400, 401, 403, 429, 500, 503) },
       },
     },
-    async ({ apiKey: asker, ip, query }) => {
-      const { id } = requireSecretKey({ apiKey: asker }, "read", "read usage");
+    async ({ apiKey: callerKey, ip, query }) => {
+      const { id } = requireSecretKey({ apiKey: callerKey }, "read", "read usage");
       const { granularity, startTimestamp, endTimestamp, apiKey } = query;
-      const asked = [apiKey ?? []].flat().flatMap((ids) => ids.split(","));
-      if (asked.length > MAX_USAGE_KEYS)
-        throw bad("apiKey", `must have at most ${MAX_USAGE_KEYS} ids, got ${asked.length}`);
-      if (asked.some((one) => one !== id))
+      const keyIds = [apiKey ?? []].flat().flatMap((ids) => ids.split(","));
+      if (keyIds.length > MAX_USAGE_KEYS)
+        throw invalid("apiKey", `must have at most ${MAX_USAGE_KEYS} ids, got ${keyIds.length}`);
+      if (keyIds.some((keyId) => keyId !== id))
         throw new ServiceError(
           "FORBIDDEN",
           "apiKey must be the id of the secret API key that sends this request",
@@ -51,18 +51,18 @@ export function usageRoute(app: TypedServer, services: UsageRouteNeeds): void {
         endTimestamp === undefined ? services.clock.nowMs() : secondsToMs("endTimestamp", endTimestamp);
       const fromMs =
         startTimestamp === undefined ? toMs - DAY_MS : secondsToMs("startTimestamp", startTimestamp);
-      if (fromMs > toMs) throw bad("startTimestamp", "must not be after endTimestamp");
+      if (fromMs > toMs) throw invalid("startTimestamp", "must not be after endTimestamp");
       if (toMs - fromMs > MAX_BUCKETS * width)
-        throw bad(
+        throw invalid(
           "startTimestamp",
           `must be at most ${MAX_BUCKETS} intervals of granularity before endTimestamp`,
         );
       const counts = await services.usage.read(
         { keyId: id, fromMs, toMs, bucketMs: width, limit: MAX_COUNTS + 1 },
-        searcherOf({ apiKey: asker, ip }),
+        searcherOf({ apiKey: callerKey, ip }),
       );
       if (counts.length > MAX_COUNTS)
-        throw bad(
+        throw invalid(
           "startTimestamp",
           `to endTimestamp yields more than ${MAX_COUNTS} counts; use a shorter range or a coarser granularity`,
         );
@@ -84,9 +84,9 @@ export function usageRoute(app: TypedServer, services: UsageRouteNeeds): void {
 function secondsToMs(field: string, value: number | string): number {
   const seconds = wholeNumber(value);
   if (seconds === undefined || seconds > 1e11)
-    throw bad(field, "must be a Unix time in seconds, at most 1e11");
+    throw invalid(field, "must be a Unix time in seconds, at most 1e11");
   return seconds * 1000;
 }
 
-const bad = (field: string, reason: string): ServiceError =>
+const invalid = (field: string, reason: string): ServiceError =>
   new ServiceError("INVALID_REQUEST", `${field} ${reason}`, { field });

@@ -23,12 +23,12 @@ export function calledChain(
     chain: { id, name, contracts: NO_CONTRACTS },
     connection: { reader, writer },
     async final(account) {
-      const found = await finalBlocks.block();
-      if (found.kind !== "final") return undefined;
-      const { number, hash } = found.value;
+      const finalBlock = await finalBlocks.block();
+      if (finalBlock.kind !== "final") return undefined;
+      const { number, hash } = finalBlock.value;
       const pin = { blockHash: hash, requireCanonical: true };
       const nonce = Number(await quantity("eth_getTransactionCount", [account, pin]));
-      await finalBlocks.confirm(found.value);
+      await finalBlocks.confirm(finalBlock.value);
       return { number, nonce };
     },
     nativeBalance: async (account) => await quantity("eth_getBalance", [account, "latest"]),

@@ -11,8 +11,8 @@ export function withCapabilities<T extends ConnectedNonEvmChain>(parts: T): T {
       async costOfPaying(currency: Hex, account: Hex): Promise<bigint> {
         const usual = pulse.paymentCost(currency);
         // Anyone can ask for quotes, and a request to each endpoint would use up all their rate limits.
-        const own = await connection.paymentCost(currency, account, "lead");
-        return own > usual ? own : usual;
+        const recipientCost = await connection.paymentCost(currency, account, "lead");
+        return recipientCost > usual ? recipientCost : usual;
       },
     }),
   };

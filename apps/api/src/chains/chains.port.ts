@@ -24,7 +24,7 @@ export interface Pulse {
    */
   paymentCost(currency: Address, gas: bigint): bigint;
   /** True when the chain was silent for much longer than its block time. */
-  lagging(): boolean;
+  isLagging(): boolean;
   /**
    * Time since the newest head arrived, ms; since the start of the process if there was no head. On non-EVM
    * chains: time since the state was last read, or since the newest head once it is late.
@@ -119,7 +119,7 @@ export type RequestEnd<R extends NonEvmConnection = NonEvmConnection> =
 /** Every enabled chain of this instance. */
 export interface ChainDirectory<R extends NonEvmConnection = NonEvmConnection> {
   /** EVM chains. */
-  readonly all: readonly ConnectedChain[];
+  readonly evmChains: readonly ConnectedChain[];
   /** Non-EVM chains. */
   readonly nonEvmChains: readonly ConnectedNonEvmChain<R>[];
   /** Undefined when no non-EVM chain has this id. */

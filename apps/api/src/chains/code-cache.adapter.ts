@@ -25,7 +25,7 @@ export function createCodeCache(chains: Pick<ChainDirectory, "get">): RecipientC
     const connected = chains.get(chainId);
     if (connected === undefined) throw new RangeError(`chain ${chainId} is not configured`);
     const readAtMs = performance.now();
-    const asked = connected.connection.reader.hasCode(recipient).then(
+    const pending = connected.connection.reader.hasCode(recipient).then(
       (answer) => {
         entries.set(key, { readAtMs, answer });
         return answer;
@@ -38,8 +38,8 @@ export function createCodeCache(chains: Pick<ChainDirectory, "get">): RecipientC
     // A map keeps insertion order: the first key is the oldest.
     const oldest = entries.size >= MAX_ENTRIES ? entries.keys().next().value : undefined;
     if (oldest !== undefined) entries.delete(oldest);
-    entries.set(key, { readAtMs, answer: asked });
-    return asked;
+    entries.set(key, { readAtMs, answer: pending });
+    return pending;
   }
 
   return {

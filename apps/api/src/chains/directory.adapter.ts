@@ -7,17 +7,17 @@ import type { ChainDirectory, ConnectedChain, ConnectedNonEvmChain } from "./cha
  * @throws RangeError for a duplicate id
  */
 export function createChainDirectory<R extends NonEvmConnection = PayingConnection>(
-  all: readonly ConnectedChain[],
+  evmChains: readonly ConnectedChain[],
   nonEvmChains: readonly ConnectedNonEvmChain<R>[] = [],
 ): ChainDirectory<R> {
-  const chains = new Map(all.map((connected) => [connected.chain.id, connected]));
+  const chains = new Map(evmChains.map((connected) => [connected.chain.id, connected]));
   const nonEvmById = new Map(nonEvmChains.map((connected) => [connected.chain.id, connected]));
   return {
-    all,
+    evmChains,
     nonEvmChains,
     get: (chainId) => chains.get(chainId),
     nonEvm: (chainId) => nonEvmById.get(chainId),
-    ...chainProfiles([...all, ...nonEvmChains].map(({ chain }) => chain)),
+    ...chainProfiles([...evmChains, ...nonEvmChains].map(({ chain }) => chain)),
   };
 }
 
@@ -26,8 +26,8 @@ export function chainProfiles(
   profiles: readonly (Chain | NonEvmChain)[],
 ): Pick<ChainDirectory, "profile" | "currency"> {
   const byId = new Map(profiles.map((chain) => [chain.id, chain]));
-  const twice = profiles.find((chain) => byId.get(chain.id) !== chain);
-  if (twice !== undefined) throw new RangeError(`chain id ${twice.id} is configured more than once`);
+  const duplicate = profiles.find((chain) => byId.get(chain.id) !== chain);
+  if (duplicate !== undefined) throw new RangeError(`chain id ${duplicate.id} is configured more than once`);
   const currencies = new Map(
     profiles.map((chain) => [
       chain.id,

@@ -5,7 +5,7 @@ import type { ConnectedChain, ConnectedNonEvmChain } from "./chains.port.ts";
 import { createChainDirectory } from "./directory.adapter.ts";
 
 const token: Address = "0x2222222222222222222222222222222222222222";
-const aConnected = (id: number, tokens: readonly Address[]) =>
+const connectedChain = (id: number, tokens: readonly Address[]) =>
   ({
     chain: {
       id,
@@ -15,10 +15,10 @@ const aConnected = (id: number, tokens: readonly Address[]) =>
   }) as unknown as ConnectedChain;
 
 test("finds chains and currencies by id and address, each currency on its own chain", () => {
-  const [one, two] = [aConnected(1, [token]), aConnected(2, [])];
-  const directory = createChainDirectory([one, two]);
-  expect(directory.all).toEqual([one, two]);
-  expect(directory.get(2)).toBe(two);
+  const [first, second] = [connectedChain(1, [token]), connectedChain(2, [])];
+  const directory = createChainDirectory([first, second]);
+  expect(directory.evmChains).toEqual([first, second]);
+  expect(directory.get(2)).toBe(second);
   expect(directory.get(3)).toBeUndefined();
   expect(directory.currency(1, token)).toMatchObject({ address: token, chainId: 1 });
   expect(directory.currency(2, token)).toBeUndefined();
@@ -27,17 +27,17 @@ test("finds chains and currencies by id and address, each currency on its own ch
 });
 
 test("finds non-EVM chains next to EVM chains, and refuses a duplicate id", () => {
-  const one = aConnected(1, []);
-  const connection = aConnected(7, [token]) as unknown as ConnectedNonEvmChain;
-  const directory = createChainDirectory([one], [connection]);
+  const evmChain = connectedChain(1, []);
+  const nonEvmChain = connectedChain(7, [token]) as unknown as ConnectedNonEvmChain;
+  const directory = createChainDirectory([evmChain], [nonEvmChain]);
   expect([directory.get(7), directory.nonEvm(7), directory.nonEvm(1)]).toEqual([
     undefined,
-    connection,
+    nonEvmChain,
     undefined,
   ]);
-  expect([directory.profile(1), directory.profile(7)]).toEqual([one.chain, connection.chain]);
+  expect([directory.profile(1), directory.profile(7)]).toEqual([evmChain.chain, nonEvmChain.chain]);
   expect(directory.currency(7, token)).toMatchObject({ chainId: 7 });
-  expect(() => createChainDirectory([one], [aConnected(1, []) as unknown as ConnectedNonEvmChain])).toThrow(
-    /more than once/,
-  );
+  expect(() =>
+    createChainDirectory([evmChain], [connectedChain(1, []) as unknown as ConnectedNonEvmChain]),
+  ).toThrow(/more than once/);
 });

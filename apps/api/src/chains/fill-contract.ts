@@ -6,7 +6,7 @@ import type { RequestEnd } from "./chains.port.ts";
  * Cached, because all orders contain the same few contracts: one string per chain lets order hashing reuse
  * its result.
  */
-const known = new WeakMap<ChainContracts, Hex>();
+const encodedContracts = new WeakMap<ChainContracts, Hex>();
 
 /**
  * The `extraData` of new orders: the router whose payments oracles count. Empty on chains without contracts.
@@ -14,7 +14,7 @@ const known = new WeakMap<ChainContracts, Hex>();
 export function fillContractOf(end: Pick<RequestEnd, "chain">): Hex {
   const { contracts } = end.chain;
   if (contracts === undefined) return "0x";
-  const encoded = known.get(contracts) ?? encodeFillContract(contracts.router);
-  known.set(contracts, encoded);
+  const encoded = encodedContracts.get(contracts) ?? encodeFillContract(contracts.router);
+  encodedContracts.set(contracts, encoded);
   return encoded;
 }

@@ -21,7 +21,7 @@ export function ownAccounts({ signer, executor, depositAddressOperator }: OwnKey
   return [signer, executor, depositAddressOperator].flatMap((key) => key?.address ?? []);
 }
 
-/** Lane keys, and former keys that only complete their open payments. Absent if no key was replaced. */
+/** Lane keys, and former keys (absent if no key was replaced), which only complete their open payments. */
 export type DrainingKeys = LaneKeys & Partial<Pick<WorkerServices, "formerSigners">>;
 
 /** The keys whose open transactions are maintained. */
@@ -34,7 +34,7 @@ export function drainingSigners(services: DrainingKeys): readonly Signer[] {
  * @throws Error when the key is no longer configured: its transactions cannot be replaced
  */
 export function signerOf(services: DrainingKeys, sender: Address): Signer {
-  const found = drainingSigners(services).find(({ address }) => address === sender);
-  if (found === undefined) throw new Error(`no configured key signs for ${sender}`);
-  return found;
+  const signer = drainingSigners(services).find(({ address }) => address === sender);
+  if (signer === undefined) throw new Error(`no configured key signs for ${sender}`);
+  return signer;
 }

@@ -21,15 +21,17 @@ export interface NodeLatency {
 export function createNodeLatency(
   onChange: (isSlow: boolean, medianMs: number) => void = () => undefined,
 ): NodeLatency {
-  const kept: number[] = [];
+  const latencies: number[] = [];
   let calls = 0;
   let isSlow = false;
   const medianMs = (): number | undefined =>
-    kept.length < MIN_CALLS ? undefined : kept.toSorted((a, b) => a - b)[Math.floor(kept.length / 2)];
+    latencies.length < MIN_CALLS
+      ? undefined
+      : latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length / 2)];
   return {
     observe: (_method, _outcome, tookMs) => {
-      kept.push(tookMs);
-      if (kept.length > KEPT_CALLS) kept.shift();
+      latencies.push(tookMs);
+      if (latencies.length > KEPT_CALLS) latencies.shift();
       calls += 1;
       // Sorting on every call would cost more than the rest of the bookkeeping.
       if (calls % MIN_CALLS !== 0) return;

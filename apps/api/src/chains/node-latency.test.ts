@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createNodeLatency } from "./node-latency.adapter.ts";
 
-function observed() {
+function observedLatency() {
   const changes: [boolean, number][] = [];
   const latency = createNodeLatency((isSlow, medianMs) => changes.push([isSlow, medianMs]));
   const calls = (count: number, tookMs: number): void => {
@@ -11,7 +11,7 @@ function observed() {
 }
 
 test("the latency is the median of the newest calls, and unknown before there are ten", () => {
-  const { latency, calls } = observed();
+  const { latency, calls } = observedLatency();
   calls(9, 40);
   expect(latency.medianMs()).toBeUndefined();
   calls(1, 9_000);
@@ -21,7 +21,7 @@ test("the latency is the median of the newest calls, and unknown before there ar
 });
 
 test("a node that becomes slow is reported once, and once when it is clearly fast again", () => {
-  const { changes, calls } = observed();
+  const { changes, calls } = observedLatency();
   calls(20, 30);
   calls(60, 2_000);
   calls(40, 700);

@@ -37,7 +37,7 @@ export async function connectNonEvmChains(
   nonceMappings: NonceMappings | undefined,
 ): Promise<readonly ConnectedNonEvmChain<OpenConnection>[]> {
   return await Promise.all(
-    needs.config.nonEvmChains.map((one) => connectNonEvmChain(one, needs, nonceMappings)),
+    needs.config.nonEvmChains.map((config) => connectNonEvmChain(config, needs, nonceMappings)),
   );
 }
 
@@ -81,7 +81,7 @@ async function connectNonEvmChain(
 }
 
 /**
- * The same chains with the solver's keys.
+ * Adds the solver's keys to the connections of these chains.
  * @throws RangeError when a key is missing or belongs to a different account
  */
 export async function withSolverKeys(
@@ -89,10 +89,10 @@ export async function withSolverKeys(
   keys: WorkerKeys,
 ): Promise<ConnectedNonEvmChain<PayingConnection>[]> {
   return await Promise.all(
-    chains.map(async (one) => ({
-      ...one,
-      connection: await one.connection.withKey(
-        solverKeyOn(keys, one.chain.vmType),
+    chains.map(async (connected) => ({
+      ...connected,
+      connection: await connected.connection.withKey(
+        solverKeyOn(keys, connected.chain.vmType),
         keys.bitcoinDepositKey?.reveal(),
       ),
     })),
@@ -108,8 +108,8 @@ function solverAccountOn({ solver, solana, bitcoin }: ApiConfig["accounts"], vm:
 }
 
 function solverKeyOn({ solver, solana, bitcoin }: WorkerKeys, vm: NonEvmVmType): Hex32 {
-  const ofSolver = solver.source.kind === "raw" ? solver.source.privateKey : undefined;
-  const key = { svm: solana, bvm: bitcoin, hypevm: ofSolver }[vm];
+  const evmKey = solver.source.kind === "raw" ? solver.source.privateKey : undefined;
+  const key = { svm: solana, bvm: bitcoin, hypevm: evmKey }[vm];
   if (key === undefined) throw new RangeError(`invariant violated: no solver key for chains of type ${vm}`);
   return key.reveal() as Hex32;
 }

@@ -48,8 +48,8 @@ export function createNonEvmPulse(options: NonEvmPulseOptions): OwnedNonEvmPulse
   let facts: Facts | undefined;
   /** The furthest head, and when it was first read. */
   let furthest: { readonly position: bigint; readonly seenAtMs: number } | undefined;
-  let running: Promise<void> | undefined;
-  let closed = false;
+  let currentRead: Promise<void> | undefined;
+  let isClosed = false;
 
   async function read(): Promise<void> {
     // Dated to the start of the read: later payments may be missing from the result.
@@ -64,23 +64,23 @@ export function createNonEvmPulse(options: NonEvmPulseOptions): OwnedNonEvmPulse
     facts = {
       readAtMs,
       balances,
-      costs: new Map(currencies.map((currency, at) => [currency, costs[at] ?? 0n])),
+      costs: new Map(currencies.map((currency, index) => [currency, costs[index] ?? 0n])),
     };
   }
 
   function refresh(): Promise<void> {
-    running ??= read().finally(() => {
-      running = undefined;
+    currentRead ??= read().finally(() => {
+      currentRead = undefined;
     });
-    return running;
+    return currentRead;
   }
 
   /** Refreshes in the background unless the facts are younger than `youngMs`. */
   function refreshInBackground(youngMs: number): void {
-    if (closed || running !== undefined || monotonic.nowMs() - (facts?.readAtMs ?? -Infinity) < youngMs)
+    if (isClosed || currentRead !== undefined || monotonic.nowMs() - (facts?.readAtMs ?? -Infinity) < youngMs)
       return;
     refresh().catch((error: unknown) => {
-      if (!closed) onFault(error);
+      if (!isClosed) onFault(error);
     });
   }
 
@@ -92,7 +92,7 @@ export function createNonEvmPulse(options: NonEvmPulseOptions): OwnedNonEvmPulse
   // The refresh timer alone must not keep the process alive.
   timer.unref();
 
-  function freshValue(of: "balances" | "costs", currency: Address): bigint {
+  function freshValue(kind: "balances" | "costs", currency: Address): bigint {
     if (facts === undefined || monotonic.nowMs() - facts.readAtMs > maxAgeMs)
       throw new ServiceError(
         "RPC_HTTP_ERROR",
@@ -101,9 +101,9 @@ export function createNonEvmPulse(options: NonEvmPulseOptions): OwnedNonEvmPulse
           data: { chainId: chain.id },
         },
       );
-    const known = facts[of].get(currency);
-    if (known === undefined) throw new RangeError(`currency ${currency} is not configured on ${chain.name}`);
-    return known;
+    const value = facts[kind].get(currency);
+    if (value === undefined) throw new RangeError(`currency ${currency} is not configured on ${chain.name}`);
+    return value;
   }
 
   // A slow chain without a new block is healthy until the block is late.
@@ -116,12 +116,12 @@ export function createNonEvmPulse(options: NonEvmPulseOptions): OwnedNonEvmPulse
   return {
     solverBalance: (currency) => ({ amount: freshValue("balances", currency) }),
     paymentCost: (currency) => freshValue("costs", currency),
-    lagging: () => headAgeMs() > lateMs,
+    isLagging: () => headAgeMs() > lateMs,
     headAgeMs,
     endpoints: () => connection.endpoints?.() ?? [],
     refresh,
     close: () => {
-      closed = true;
+      isClosed = true;
       unsubscribe();
       clearInterval(timer);
     },

@@ -14,22 +14,22 @@ afterEach(() => {
 });
 
 /** A chain with scripted answers that counts reads. */
-function aWorld(of = chain) {
+function aWorld(tested = chain) {
   vi.useFakeTimers({ now: 1_000_000 });
-  const facts = { balance: 7n, cost: 3n, down: false, asked: 0, head: undefined as bigint | undefined };
+  const facts = { balance: 7n, cost: 3n, down: false, reads: 0, head: undefined as bigint | undefined };
   const faults: unknown[] = [];
   let news: () => void = () => undefined;
-  const say = <T>(value: T): Promise<T> =>
+  const respond = <T>(value: T): Promise<T> =>
     facts.down ? Promise.reject(new Error("connection refused")) : Promise.resolve(value);
   const pulse = createNonEvmPulse({
-    chain: of,
+    chain: tested,
     connection: {
-      head: async () => await say({ position: facts.head ?? BigInt(Date.now()) }),
+      head: async () => await respond({ position: facts.head ?? BigInt(Date.now()) }),
       balances: async (currencies) => {
-        facts.asked++;
-        return await say(new Map(currencies.map((one): [Hex, bigint] => [one, facts.balance])));
+        facts.reads++;
+        return await respond(new Map(currencies.map((currency): [Hex, bigint] => [currency, facts.balance])));
       },
-      paymentCost: async () => await say(facts.cost),
+      paymentCost: async () => await respond(facts.cost),
       onNews: (listener) => {
         news = listener;
         return () => {
@@ -44,7 +44,7 @@ function aWorld(of = chain) {
     onFault: (error) => faults.push(error),
   });
   open.push(pulse);
-  return { facts, faults, pulse, hear: () => news() };
+  return { facts, faults, pulse, announceNews: () => news() };
 }
 
 const codeOf = (act: () => unknown): string | undefined => {
@@ -94,28 +94,28 @@ test("reads on a timer and retries after a failure, which keeps the known values
 });
 
 test("changes cause prompt reads, limited to the configured rate", async () => {
-  const { pulse, facts, hear } = aWorld();
+  const { pulse, facts, announceNews } = aWorld();
   await pulse.refresh();
   await vi.advanceTimersByTimeAsync(2_000);
-  const before = facts.asked;
-  for (let n = 0; n < 50; n++) hear();
+  const before = facts.reads;
+  for (let n = 0; n < 50; n++) announceNews();
   await vi.advanceTimersByTimeAsync(0);
-  expect(facts.asked).toBe(before + 1);
-  hear();
+  expect(facts.reads).toBe(before + 1);
+  announceNews();
   await vi.advanceTimersByTimeAsync(0);
-  expect(facts.asked).toBe(before + 1);
+  expect(facts.reads).toBe(before + 1);
 });
 
 test("a silent chain lags", async () => {
   const { pulse, facts } = aWorld();
   await pulse.refresh();
   facts.down = true;
-  expect(pulse.lagging()).toBe(false);
+  expect(pulse.isLagging()).toBe(false);
   await vi.advanceTimersByTimeAsync(60_001);
-  expect(pulse.lagging()).toBe(true);
+  expect(pulse.isLagging()).toBe(true);
   facts.down = false;
   await pulse.refresh();
-  expect(pulse.lagging()).toBe(false);
+  expect(pulse.isLagging()).toBe(false);
 });
 
 test.each([
@@ -126,22 +126,22 @@ test.each([
   facts.head = 5n;
   await pulse.refresh();
   await vi.advanceTimersByTimeAsync(lateMs);
-  expect(pulse.lagging()).toBe(false);
+  expect(pulse.isLagging()).toBe(false);
   expect(pulse.headAgeMs()).toBeLessThanOrEqual(12_000);
   await vi.advanceTimersByTimeAsync(1);
-  expect(pulse.lagging()).toBe(true);
+  expect(pulse.isLagging()).toBe(true);
   expect(pulse.headAgeMs()).toBe(lateMs + 1);
   facts.head = 6n;
   await pulse.refresh();
-  expect(pulse.lagging()).toBe(false);
+  expect(pulse.isLagging()).toBe(false);
 });
 
 test("stops reading once closed", async () => {
-  const { pulse, facts, hear } = aWorld();
+  const { pulse, facts, announceNews } = aWorld();
   await pulse.refresh();
   pulse.close();
-  const before = facts.asked;
-  hear();
+  const before = facts.reads;
+  announceNews();
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(facts.asked).toBe(before);
+  expect(facts.reads).toBe(before);
 });

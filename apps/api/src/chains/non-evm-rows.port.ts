@@ -23,7 +23,10 @@ export interface NonEvmReads {
 
 /** Writes inside one transaction. */
 export interface NonEvmWrites {
-  /** Until the transaction ends, no one else records deposits of the chain. Returns the current cursor. */
+  /**
+   * Until the transaction ends, no other transaction records deposits of the chain. Returns the current
+   * cursor; undefined if the chain was never read.
+   */
   lockCursor(chainId: number): Promise<string | undefined>;
   /** @param checked up to where several endpoints have read; absent: one is enough */
   setCursor(chainId: number, cursor: string, upTo: NonEvmArrivals["upTo"], checked?: string): Promise<void>;
@@ -42,10 +45,10 @@ export interface NonEvmWrites {
   noteNonce(id: DepositId, nonce: bigint, untilMs: number | undefined): Promise<void>;
   /** Locks a deposit that is not mapped yet and still waits for its mapping. */
   lockUnmapped(id: DepositId): Promise<DepositRecord | undefined>;
-  /** Ends the wait for a mapping: it arrived, or its deadline passed (then there is no order). */
+  /** Ends the wait for a mapping. Without `mapped`, its deadline passed, and the deposit has no order. */
   endWaiting(
     id: DepositId,
-    named?: {
+    mapped?: {
       readonly orderId: OrderId;
       readonly depositor: Address;
       readonly requestId: RequestId | undefined;

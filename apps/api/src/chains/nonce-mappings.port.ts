@@ -10,8 +10,8 @@ export interface NonceMappingReads {
    * Undefined: the nonce is not mapped yet.
    * @throws RpcFault when the hub's node does not answer
    */
-  of(chainId: number, wallet: Address, nonce: bigint): Promise<MappedNonce | undefined>;
-  /** Like `of`, with the time of the read. @throws RpcFault */
+  find(chainId: number, wallet: Address, nonce: bigint): Promise<MappedNonce | undefined>;
+  /** Like {@link find}, with the time of the read. @throws RpcFault */
   read(
     chainId: number,
     wallet: Address,
@@ -77,8 +77,8 @@ export interface SignedNonceMapping extends NonceMappingRecord {
   readonly hubSignature: Hex;
 }
 
-/** A signed mapping, and the slot of the transaction that carries it. */
-export interface CarriedNonceMapping {
+/** A signed mapping, and the slot of the transaction that contains it. */
+export interface SubmittedNonceMapping {
   readonly record: SignedNonceMapping;
   readonly slot: Pick<Slot, "id" | "chainId" | "sender" | "nonce" | "state">;
 }
@@ -87,11 +87,11 @@ export interface CarriedNonceMapping {
 export interface NonceMappingStore {
   find(chainId: number, wallet: Address, nonce: bigint): Promise<NonceMappingRecord | undefined>;
   /** Mappings that need oracle signatures, longest waiting first. */
-  toSign(nowMs: number, limit: number): Promise<NonceMappingRecord[]>;
+  findUnsigned(nowMs: number, limit: number): Promise<NonceMappingRecord[]>;
   /** Mappings without a transaction that publishes them. */
-  toCarry(nowMs: number, limit: number): Promise<SignedNonceMapping[]>;
+  findUnsubmitted(nowMs: number, limit: number): Promise<SignedNonceMapping[]>;
   /** Mappings with a transaction. */
-  carried(limit: number): Promise<CarriedNonceMapping[]>;
+  findSubmitted(limit: number): Promise<SubmittedNonceMapping[]>;
   waiting(): Promise<readonly { state: string; count: number; oldestMs: number }[]>;
 }
 
@@ -116,12 +116,12 @@ export interface NonceMappingWrites {
   standing(mapping: NewNonceMapping, sinceMs: number): Promise<AuthorizationStanding>;
   /** `same`: already mapped like this; `taken`: the nonce keeps a different mapping. */
   store(mapping: NewNonceMapping, atMs: number): Promise<"new" | "same" | "taken">;
-  signed(key: string, hubSignature: Hex, atMs: number): Promise<void>;
+  storeSignature(key: string, hubSignature: Hex, atMs: number): Promise<void>;
   postpone(key: string, reason: string, nextTryMs: number, atMs: number): Promise<void>;
-  /** Locks signed mappings in a fixed order. False if a transaction carries one of them already. */
-  lockUncarried(keys: readonly string[]): Promise<boolean>;
-  /** The transaction with this slot carries the locked mappings. */
-  carry(keys: readonly string[], slotId: string): Promise<void>;
+  /** Locks signed mappings in a fixed order. False if one of them is already in a transaction. */
+  lockUnsubmitted(keys: readonly string[]): Promise<boolean>;
+  /** Assigns the locked mappings to the transaction with this slot. */
+  markSubmitted(keys: readonly string[], slotId: string): Promise<void>;
   /** Records the hub's final mapping, which may be different. */
   settle(
     key: string,
@@ -131,10 +131,10 @@ export interface NonceMappingWrites {
   ): Promise<void>;
   /**
    * Releases a mapping that its transaction did not publish: it must be signed again. False if the
-   * transaction no longer carries it.
+   * transaction no longer contains it.
    */
   release(
-    carried: { readonly key: string; readonly slotId: string },
+    mapping: { readonly key: string; readonly slotId: string },
     reason: string,
     nextTryMs: number,
     atMs: number,

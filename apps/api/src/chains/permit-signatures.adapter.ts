@@ -46,11 +46,11 @@ function hashOf({ domain, types, primaryType, value }: TypedData): Hex {
 /** Undefined for bytes that are not a valid signature. */
 async function signerOf(hash: Hex, signature: Hex): Promise<string | undefined> {
   try {
-    const whole =
+    const fullSignature =
       signature.length === COMPACT_LENGTH
         ? serializeSignature(compactSignatureToSignature(parseCompactSignature(signature)))
         : signature;
-    return (await recoverAddress({ hash, signature: whole })).toLowerCase();
+    return (await recoverAddress({ hash, signature: fullSignature })).toLowerCase();
   } catch {
     return undefined;
   }

@@ -69,9 +69,9 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, MIN_LATE_MS);
   const startedAtMs = clock.nowMs();
   let facts: Facts | undefined;
-  let running: Promise<void> | undefined;
-  let again = false;
-  let closed = false;
+  let currentRead: Promise<void> | undefined;
+  let shouldReadAgain = false;
+  let isClosed = false;
   let effectsView: EffectsView | undefined;
   let probedAtMs = -Infinity;
   let probing: Promise<void> | undefined;
@@ -87,7 +87,7 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
         if (view !== effectsView) options.onEffectsView?.(view);
         effectsView = view;
       } catch (error) {
-        if (!closed) onFault(error);
+        if (!isClosed) onFault(error);
       } finally {
         probedAtMs = monotonic.nowMs();
         probing = undefined;
@@ -121,20 +121,20 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   }
 
   function refresh(): Promise<void> {
-    running ??= read().finally(() => {
-      running = undefined;
-      if (!again) return;
-      again = false;
+    currentRead ??= read().finally(() => {
+      currentRead = undefined;
+      if (!shouldReadAgain) return;
+      shouldReadAgain = false;
       refreshInBackground();
     });
-    return running;
+    return currentRead;
   }
 
   /** In the background: earlier facts serve until they are too old. */
   function refreshInBackground(): void {
-    if (closed) return;
+    if (isClosed) return;
     refresh().catch((error: unknown) => {
-      if (!closed) onFault(error);
+      if (!isClosed) onFault(error);
     });
   }
 
@@ -142,8 +142,8 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   function readHead(): void {
     headTimer = undefined;
     // The running read may have started before this block.
-    if (running === undefined) refreshInBackground();
-    else again = true;
+    if (currentRead === undefined) refreshInBackground();
+    else shouldReadAgain = true;
   }
 
   const unsubscribe = heads.onHead(() => {
@@ -151,7 +151,7 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
     else headTimer ??= setTimeout(readHead, afterHeadMs).unref();
   });
   const timer = setInterval(() => {
-    if (running === undefined && monotonic.nowMs() - (facts?.readAtMs ?? -Infinity) >= quietRefreshMs)
+    if (currentRead === undefined && monotonic.nowMs() - (facts?.readAtMs ?? -Infinity) >= quietRefreshMs)
       refreshInBackground();
   }, quietRefreshMs);
   // The refresh timer alone must not keep the process alive.
@@ -187,14 +187,14 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
         throw new RangeError(`invariant violated: balance of ${account} on ${chain.name} is not tracked`);
       return balance;
     },
-    lagging: () => headAgeMs() > lateMs,
+    isLagging: () => headAgeMs() > lateMs,
     headAgeMs,
     effectsView: () => effectsView,
     latencyMs: () => options.latencyMs?.(),
     endpoints: () => options.endpoints?.() ?? [],
     refresh,
     close: () => {
-      closed = true;
+      isClosed = true;
       unsubscribe();
       clearTimeout(headTimer);
       clearInterval(timer);

@@ -16,7 +16,7 @@ interface Reading {
   fail(): Promise<void>;
 }
 
-const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** A pulse whose node the test answers manually. */
 function aPulse(quietRefreshMs = 60_000, readEffectsView?: () => Promise<EffectsView>, afterHeadMs?: number) {
@@ -25,7 +25,7 @@ function aPulse(quietRefreshMs = 60_000, readEffectsView?: () => Promise<Effects
   let latest: Head | undefined;
   const listeners = new Set<(head: Head) => void>();
   const readings: Reading[] = [];
-  const askedFor: (readonly Address[])[] = [];
+  const requestedCurrencies: (readonly Address[])[] = [];
   const faults: unknown[] = [];
   let nextGas: { resolve(prices: GasPrices): void; reject(error: Error): void };
 
@@ -33,7 +33,7 @@ function aPulse(quietRefreshMs = 60_000, readEffectsView?: () => Promise<Effects
     gasPrices: () => new Promise((resolve, reject) => (nextGas = { resolve, reject })),
     balances: (account, currencies) => {
       expect(account).toBe(solver);
-      askedFor.push(currencies);
+      requestedCurrencies.push(currencies);
       const gas = nextGas;
       return new Promise((resolve) =>
         readings.push({
@@ -43,11 +43,11 @@ function aPulse(quietRefreshMs = 60_000, readEffectsView?: () => Promise<Effects
               blockNumber: 7n,
               balances: new Map(currencies.map((currency) => [currency, balance])),
             });
-            await settled();
+            await nextTurn();
           },
           fail: async () => {
             gas.reject(new Error("no answer"));
-            await settled();
+            await nextTurn();
           },
         }),
       );
@@ -88,7 +88,7 @@ function aPulse(quietRefreshMs = 60_000, readEffectsView?: () => Promise<Effects
   return {
     pulse,
     readings,
-    askedFor,
+    requestedCurrencies: requestedCurrencies,
     faults,
     listeners,
     wait: (ms: number) => {
@@ -112,7 +112,7 @@ test("has no facts before the first read", () => {
 });
 
 test("each head causes one read of gas prices and all solver balances", async () => {
-  const { pulse, readings, askedFor, head } = aPulse();
+  const { pulse, readings, requestedCurrencies: askedFor, head } = aPulse();
   head(5n);
   await readings[0]!.answer(100n, 42n);
   expect(askedFor).toEqual([[NATIVE_CURRENCY, token]]);
@@ -158,10 +158,10 @@ test("a failed read is reported, and earlier facts serve until they are too old"
 
 test("probes tracing support once a minute and notices when it is lost", async () => {
   let view: EffectsView = "traced";
-  let asked = 0;
+  let probeCount = 0;
   const { pulse, readings, head, wait } = aPulse(
     60_000,
-    async () => await Promise.resolve(view).finally(() => asked++),
+    async () => await Promise.resolve(view).finally(() => probeCount++),
   );
   const read = async (number: bigint): Promise<EffectsView | undefined> => {
     head(number);
@@ -172,10 +172,10 @@ test("probes tracing support once a minute and notices when it is lost", async (
   view = "unseen";
   wait(59_999);
   expect(await read(2n)).toBe("traced");
-  expect(asked).toBe(1);
+  expect(probeCount).toBe(1);
   wait(1);
   expect(await read(3n)).toBe("unseen");
-  expect(asked).toBe(2);
+  expect(probeCount).toBe(2);
 });
 
 test("reads gas prices and balances while a probe of tracing support hangs", async () => {
@@ -188,7 +188,7 @@ test("reads gas prices and balances while a probe of tracing support hangs", asy
   head(1n);
   await readings[0]!.answer(1n, 1n);
   probes[0]!.answer("traced");
-  await settled();
+  await nextTurn();
   for (let number = 2n; number <= 6n; number++) {
     wait(60_000);
     head(number);
@@ -197,7 +197,7 @@ test("reads gas prices and balances while a probe of tracing support hangs", asy
   expect([readings.length, probes.length]).toEqual([6, 2]);
   expect(pulse.gasPrices().baseFeePerGas).toBe(6n);
   probes[1]!.fail(new Error("no answer"));
-  await settled();
+  await nextTurn();
   expect([faults.length, pulse.effectsView?.()]).toEqual([1, "traced"]);
   head(7n);
   await readings.at(-1)!.answer(7n, 1n);
@@ -214,11 +214,11 @@ test("a chain lags after ten block times and half a minute without a block", () 
   const { pulse, head, wait } = aPulse();
   head(1n);
   wait(30_000);
-  expect(pulse.lagging()).toBe(false);
+  expect(pulse.isLagging()).toBe(false);
   wait(1);
-  expect(pulse.lagging()).toBe(true);
+  expect(pulse.isLagging()).toBe(true);
   head(2n);
-  expect(pulse.lagging()).toBe(false);
+  expect(pulse.isLagging()).toBe(false);
 });
 
 test("a closed pulse ignores heads and stops reading", async () => {

@@ -54,13 +54,13 @@ export async function workerSigners(
   }
 > {
   const open = async (key: SigningKey | undefined) => key && (await openSigner(needs, key));
-  const [signer, runsCalls, sweeps, ...formerSigners] = await Promise.all([
+  const [signer, executorSigner, operatorSigner, ...formerSigners] = await Promise.all([
     openSigner(needs, solver),
     open(executor),
     open(depositAddressOperator),
     ...formerSolvers.map((key) => openSigner(needs, key)),
   ]);
-  return { signer, executor: runsCalls, depositAddressOperator: sweeps, formerSigners };
+  return { signer, executor: executorSigner, depositAddressOperator: operatorSigner, formerSigners };
 }
 
 /**

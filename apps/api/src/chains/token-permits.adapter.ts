@@ -35,7 +35,7 @@ const PERMIT_TYPEHASH = hashOfText(
 );
 /** An arbitrary owner, to learn whether the token has nonces. */
 const ANY_OWNER: Address = "0x0000000000000000000000000000000000000001";
-const SOME_NONCE: Hex = `0x${"01".repeat(32)}`;
+const ANY_NONCE: Hex = `0x${"01".repeat(32)}`;
 /** Name, version, chain and contract, and neither salt nor extensions (EIP-5267). */
 const STANDARD_FIELDS = "0x0f";
 /** The versions to try for tokens that do not report their version. */
@@ -60,10 +60,10 @@ export function createTokenPermits(chains: Pick<ChainDirectory, "get">, monotoni
   return {
     permitsOf(currency) {
       const key = `${currency.chainId}:${currency.address}`;
-      const known = entries.get(key);
-      if (known !== undefined && monotonic.nowMs() - known.readAtMs < KEPT_MS) return known.answer;
+      const entry = entries.get(key);
+      if (entry !== undefined && monotonic.nowMs() - entry.readAtMs < KEPT_MS) return entry.answer;
       const readAtMs = monotonic.nowMs();
-      const asked = probe(readerOf(currency.chainId), currency).then(
+      const pending = probe(readerOf(currency.chainId), currency).then(
         (answer) => {
           entries.set(key, { readAtMs, answer });
           return answer;
@@ -75,8 +75,8 @@ export function createTokenPermits(chains: Pick<ChainDirectory, "get">, monotoni
       );
       const oldest = entries.size >= MAX_ENTRIES ? entries.keys().next().value : undefined;
       if (oldest !== undefined) entries.delete(oldest);
-      entries.set(key, { readAtMs, answer: asked });
-      return asked;
+      entries.set(key, { readAtMs, answer: pending });
+      return pending;
     },
     async nonceOf(currency, owner) {
       const nonce = await tokenCalls(readerOf(currency.chainId), currency.address).nonces(owner);
@@ -92,31 +92,31 @@ async function probe(
   reader: ChainReader,
   { address, chainId, supportsPermit }: Currency,
 ): Promise<TokenPermits> {
-  const ask = tokenCalls(reader, address);
+  const calls = tokenCalls(reader, address);
   const [described, name, version, separator, nonce, isUsed, receiveTypehash, permitTypehash] =
     await Promise.all([
-      ask.eip712Domain(),
-      ask.name(),
-      ask.version(),
-      ask.separator(),
-      ask.nonces(ANY_OWNER),
-      ask.authorizationState(),
-      ask.receiveTypehash(),
-      ask.permitTypehash(),
+      calls.eip712Domain(),
+      calls.name(),
+      calls.version(),
+      calls.separator(),
+      calls.nonces(ANY_OWNER),
+      calls.authorizationState(),
+      calls.receiveTypehash(),
+      calls.permitTypehash(),
     ]);
-  const separatorOf = (one: { name: string; version: string }): Hex =>
-    domainSeparator({ domain: { ...one, chainId, verifyingContract: address } });
+  const separatorOf = (domain: { name: string; version: string }): Hex =>
+    domainSeparator({ domain: { ...domain, chainId, verifyingContract: address } });
   const candidates =
     described === undefined
-      ? [version, ...COMMON_VERSIONS].flatMap((one) =>
-          name === undefined || one === undefined ? [] : [{ name, version: one }],
+      ? [version, ...COMMON_VERSIONS].flatMap((candidate) =>
+          name === undefined || candidate === undefined ? [] : [{ name, version: candidate }],
         )
       : described.isStandard && described.chainId === BigInt(chainId) && described.contract === address
         ? [{ name: described.name, version: described.version }]
         : [];
   // A token that describes its domain need not expose its hash; an exposed hash must match.
-  const domain = candidates.find((one) =>
-    separator === undefined ? described !== undefined : separatorOf(one) === separator,
+  const domain = candidates.find((candidate) =>
+    separator === undefined ? described !== undefined : separatorOf(candidate) === separator,
   );
   return {
     domain,
@@ -133,7 +133,7 @@ async function probe(
   };
 }
 
-/** Calls to one token; undefined: no answer, or not of the expected type. */
+/** Calls to one token. Each resolves to undefined without an answer of the expected type. */
 function tokenCalls(reader: Pick<ChainReader, "ask">, token: Address) {
   const read = async <T>(data: Hex, decode: (answer: Hex) => T): Promise<T | undefined> => {
     const answer = await reader.ask(token, data);
@@ -176,7 +176,7 @@ function tokenCalls(reader: Pick<ChainReader, "ask">, token: Address) {
       ),
     authorizationState: () =>
       read(
-        encodeFunctionData({ abi, functionName: "authorizationState", args: [ANY_OWNER, SOME_NONCE] }),
+        encodeFunctionData({ abi, functionName: "authorizationState", args: [ANY_OWNER, ANY_NONCE] }),
         (data) => decodeFunctionResult({ abi, functionName: "authorizationState", data }),
       ),
   };

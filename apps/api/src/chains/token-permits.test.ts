@@ -51,10 +51,10 @@ function world(answers: Answers, supportsPermit = false) {
   const bySelector = new Map(
     Object.entries(answers).map(([name, answer]) => [toFunctionSelector(name), answer]),
   );
-  const asked: string[] = [];
+  const calls: string[] = [];
   const state = { nowMs: 0, isDown: false };
   const ask = async (_to: Address, data: Hex): Promise<Hex | undefined> => {
-    asked.push(data);
+    calls.push(data);
     if (state.isDown) throw new Error("the node is unreachable");
     return bySelector.get(data.slice(0, 10) as Hex);
   };
@@ -62,20 +62,26 @@ function world(answers: Answers, supportsPermit = false) {
   const chains: Pick<ChainDirectory, "get"> = { get: (id) => (id === ORIGIN ? connected : undefined) };
   const currency: Currency = { ...aChain(ORIGIN).tokens[0]!, address: token, supportsPermit };
   const permits = createTokenPermits(chains, { nowMs: () => state.nowMs });
-  return { state, asked, currency, permits, readPermits: async () => await permits.permitsOf(currency) };
+  return {
+    state,
+    calls: calls,
+    currency,
+    permits,
+    readPermits: async () => await permits.permitsOf(currency),
+  };
 }
 
 const readPermits = async (answers: Answers, supportsPermit?: boolean) =>
   await world(answers, supportsPermit).readPermits();
 
 test("accepts a domain that the token describes and whose hash matches", async () => {
-  const all = {
+  const answers = {
     ...receive,
     ...permit,
     "eip712Domain()": described("0x0f", "Coin", "3"),
     "DOMAIN_SEPARATOR()": separatorOf("Coin", "3"),
   };
-  expect(await readPermits(all)).toEqual({
+  expect(await readPermits(answers)).toEqual({
     domain: { name: "Coin", version: "3" },
     eip3009: true,
     eip2612: true,
@@ -86,8 +92,8 @@ test("without a description, accepts the name and a version that the hash confir
   const named = { ...receive, ...permit, "name()": text("USD Coin") };
   const v2 = { ...named, "version()": text("2"), "DOMAIN_SEPARATOR()": separatorOf("USD Coin", "2") };
   expect(await readPermits(v2)).toMatchObject({ domain: { name: "USD Coin", version: "2" }, eip3009: true });
-  const silent = { ...named, "DOMAIN_SEPARATOR()": separatorOf("USD Coin", "1") };
-  expect(await readPermits(silent)).toMatchObject({
+  const withoutVersion = { ...named, "DOMAIN_SEPARATOR()": separatorOf("USD Coin", "1") };
+  expect(await readPermits(withoutVersion)).toMatchObject({
     domain: { name: "USD Coin", version: "1" },
     eip2612: true,
   });
@@ -95,39 +101,43 @@ test("without a description, accepts the name and a version that the hash confir
 
 test("refuses a domain that its hash does not confirm", async () => {
   const nothing = { domain: undefined, eip3009: false, eip2612: false };
-  const all = { ...receive, ...permit, "name()": text("Coin"), "version()": text("1") };
-  expect(await readPermits({ ...all, "DOMAIN_SEPARATOR()": separatorOf("Old Coin", "1") })).toEqual(nothing);
-  expect(await readPermits({ ...all, "DOMAIN_SEPARATOR()": separatorOf("Coin", "1", 1) })).toEqual(nothing);
-  expect(await readPermits(all)).toEqual(nothing);
+  const answers = { ...receive, ...permit, "name()": text("Coin"), "version()": text("1") };
+  expect(await readPermits({ ...answers, "DOMAIN_SEPARATOR()": separatorOf("Old Coin", "1") })).toEqual(
+    nothing,
+  );
+  expect(await readPermits({ ...answers, "DOMAIN_SEPARATOR()": separatorOf("Coin", "1", 1) })).toEqual(
+    nothing,
+  );
+  expect(await readPermits(answers)).toEqual(nothing);
   const right = separatorOf("Coin", "1");
-  for (const odd of [
+  for (const domain of [
     described("0x1f", "Coin", "1"),
     described("0x0f", "Coin", "1", 1),
     described("0x0f", "C", "1"),
   ])
-    expect(await readPermits({ ...all, "eip712Domain()": odd, "DOMAIN_SEPARATOR()": right })).toEqual(
+    expect(await readPermits({ ...answers, "eip712Domain()": domain, "DOMAIN_SEPARATOR()": right })).toEqual(
       nothing,
     );
 });
 
 test("authorizations and permits count only with the standard type hashes", async () => {
-  const known = { "name()": text("Coin"), "DOMAIN_SEPARATOR()": separatorOf("Coin", "1") };
+  const domainAnswers = { "name()": text("Coin"), "DOMAIN_SEPARATOR()": separatorOf("Coin", "1") };
   const state = { "authorizationState(address,bytes32)": word("0") };
-  expect((await readPermits({ ...known, ...state })).eip3009).toBe(false);
-  const other = { ...receive, "RECEIVE_WITH_AUTHORIZATION_TYPEHASH()": word("12") };
-  expect((await readPermits({ ...known, ...other })).eip3009).toBe(false);
+  expect((await readPermits({ ...domainAnswers, ...state })).eip3009).toBe(false);
+  const otherTypehash = { ...receive, "RECEIVE_WITH_AUTHORIZATION_TYPEHASH()": word("12") };
+  expect((await readPermits({ ...domainAnswers, ...otherTypehash })).eip3009).toBe(false);
   // A permit for any amount, as in the oldest tokens.
-  expect((await readPermits({ ...known, ...permit, "PERMIT_TYPEHASH()": word("34") }, true)).eip2612).toBe(
-    false,
-  );
+  expect(
+    (await readPermits({ ...domainAnswers, ...permit, "PERMIT_TYPEHASH()": word("34") }, true)).eip2612,
+  ).toBe(false);
   // Most tokens do not expose the type: then the operator's setting or a described domain is needed.
-  const bare = { ...known, "nonces(address)": word("0") };
-  expect((await readPermits(bare)).eip2612).toBe(false);
-  expect((await readPermits(bare, true)).eip2612).toBe(true);
-  expect((await readPermits({ ...bare, "eip712Domain()": described("0x0f", "Coin", "1") })).eip2612).toBe(
-    true,
-  );
-  expect((await readPermits(known, true)).eip2612).toBe(false);
+  const withoutTypehash = { ...domainAnswers, "nonces(address)": word("0") };
+  expect((await readPermits(withoutTypehash)).eip2612).toBe(false);
+  expect((await readPermits(withoutTypehash, true)).eip2612).toBe(true);
+  expect(
+    (await readPermits({ ...withoutTypehash, "eip712Domain()": described("0x0f", "Coin", "1") })).eip2612,
+  ).toBe(true);
+  expect((await readPermits(domainAnswers, true)).eip2612).toBe(false);
 });
 
 test("a contract with arbitrary or no answers accepts no permit", async () => {
@@ -139,8 +149,14 @@ test("a contract with arbitrary or no answers accepts no permit", async () => {
   expect(await readPermits({}, true)).toEqual({ domain: undefined, eip3009: false, eip2612: false });
 });
 
-test("reads a token once and again after a while, and does not cache a failure", async () => {
-  const { state, asked, readPermits: ask, permits, currency } = world({ ...permit, "name()": text("Coin") });
+test("caches what a token accepts for an hour, and does not cache a failure", async () => {
+  const {
+    state,
+    calls: asked,
+    readPermits: ask,
+    permits,
+    currency,
+  } = world({ ...permit, "name()": text("Coin") });
   state.isDown = true;
   await expect(ask()).rejects.toThrow("unreachable");
   state.isDown = false;

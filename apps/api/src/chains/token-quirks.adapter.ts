@@ -10,7 +10,7 @@ const BEHAVIOR_MS = 6 * 3_600_000;
 const RECIPIENT_MS = 10 * 60_000;
 /** How long an unknown result is cached: another pool or a working node may allow an answer later. */
 const UNKNOWN_MS = 60_000;
-const MAX_KEPT = 20_000;
+const MAX_ENTRIES = 20_000;
 
 export interface TokenQuirksOptions {
   /** Probes by chain id. A chain without pools has no probe, and its tokens remain unknown. */
@@ -32,7 +32,7 @@ export function createTokenQuirks({
   probes,
   clock,
   onFault,
-  maxKept = MAX_KEPT,
+  maxKept = MAX_ENTRIES,
 }: TokenQuirksOptions): TokenQuirks {
   const reportFault =
     <T>(chainId: number, unknown: T) =>
@@ -68,7 +68,7 @@ export function createTokenQuirks({
   };
 }
 
-interface Memory<T> {
+interface CacheOptions<T> {
   readonly clock: Clock;
   readonly maxKept: number;
   keptMs(answer: T): number;
@@ -79,37 +79,37 @@ function createCache<T>({
   clock,
   maxKept,
   keptMs,
-}: Memory<T>): (key: string, ask: () => Promise<T>) => T | Promise<T> {
-  interface Known {
+}: CacheOptions<T>): (key: string, ask: () => Promise<T>) => T | Promise<T> {
+  interface Entry {
     readonly answer: T;
     readonly readAtMs: number;
   }
-  const known = new Map<string, Known>();
-  const asking = new Map<string, Promise<T>>();
+  const entries = new Map<string, Entry>();
+  const pending = new Map<string, Promise<T>>();
 
-  const keep = (key: string, entry: Known): void => {
-    known.delete(key);
-    known.set(key, entry);
+  const store = (key: string, entry: Entry): void => {
+    entries.delete(key);
+    entries.set(key, entry);
     // A map keeps insertion order: the first key is the least recently used.
-    const oldest = known.size > maxKept ? known.keys().next().value : undefined;
-    if (oldest !== undefined) known.delete(oldest);
+    const oldest = entries.size > maxKept ? entries.keys().next().value : undefined;
+    if (oldest !== undefined) entries.delete(oldest);
   };
-  const askOnce = (key: string, ask: () => Promise<T>): Promise<T> => {
-    const running = asking.get(key);
+  const readOnce = (key: string, ask: () => Promise<T>): Promise<T> => {
+    const running = pending.get(key);
     if (running !== undefined) return running;
-    const asked = ask().then((answer) => {
-      asking.delete(key);
-      keep(key, { answer, readAtMs: clock.nowMs() });
+    const answerPromise = ask().then((answer) => {
+      pending.delete(key);
+      store(key, { answer, readAtMs: clock.nowMs() });
       return answer;
     });
-    asking.set(key, asked);
-    return asked;
+    pending.set(key, answerPromise);
+    return answerPromise;
   };
   return (key, ask) => {
-    const entry = known.get(key);
-    if (entry === undefined) return askOnce(key, ask);
-    keep(key, entry);
-    if (clock.nowMs() - entry.readAtMs >= keptMs(entry.answer)) void askOnce(key, ask);
+    const entry = entries.get(key);
+    if (entry === undefined) return readOnce(key, ask);
+    store(key, entry);
+    if (clock.nowMs() - entry.readAtMs >= keptMs(entry.answer)) void readOnce(key, ask);
     return entry.answer;
   };
 }

@@ -10,7 +10,7 @@ const PLAIN: TokenBehavior = { transfers: "exact", resetsApproval: false };
 const CHARGES: TokenBehavior = { transfers: "charges", resetsApproval: false };
 
 function world({ maxKept = 100 } = {}) {
-  const asked: string[] = [];
+  const probes: string[] = [];
   const faults: unknown[] = [];
   const node = {
     behavior: PLAIN as TokenBehavior,
@@ -18,7 +18,7 @@ function world({ maxKept = 100 } = {}) {
     fault: undefined as Error | undefined,
   };
   const respond = async <T>(what: string, answer: T): Promise<T> => {
-    asked.push(what);
+    probes.push(what);
     await Promise.resolve();
     if (node.fault !== undefined) throw node.fault;
     return answer;
@@ -29,8 +29,8 @@ function world({ maxKept = 100 } = {}) {
       [
         CHAIN,
         {
-          behavior: async (one) => await respond(one, node.behavior),
-          recipient: async (one, recipient) => await respond(`${one}>${recipient}`, node.standing),
+          behavior: async (probed) => await respond(probed, node.behavior),
+          recipient: async (probed, recipient) => await respond(`${probed}>${recipient}`, node.standing),
         },
       ],
     ]),
@@ -38,11 +38,11 @@ function world({ maxKept = 100 } = {}) {
     onFault: (error) => faults.push(error),
     maxKept,
   });
-  return { quirks, asked, faults, node, time };
+  return { quirks, probes: probes, faults, node, time };
 }
 
 test("concurrent callers share one read, and a known result is returned immediately", async () => {
-  const { quirks, asked } = world();
+  const { quirks, probes: asked } = world();
   const first = await Promise.all([1, 2, 3].map(async () => await quirks.behavior(CHAIN, token)));
   expect(first).toEqual([PLAIN, PLAIN, PLAIN]);
   expect(quirks.behavior(CHAIN, token)).toEqual(PLAIN);
@@ -50,7 +50,7 @@ test("concurrent callers share one read, and a known result is returned immediat
 });
 
 test("an expired answer is returned once more while the token is probed again", async () => {
-  const { quirks, asked, node, time } = world();
+  const { quirks, probes: asked, node, time } = world();
   await quirks.behavior(CHAIN, token);
   node.behavior = CHARGES;
   time.nowMs += 6 * 3_600_000 - 1;
@@ -77,7 +77,7 @@ test("a node that does not answer leaves a token unknown for a short time", asyn
 });
 
 test("probes each recipient and evicts the least recently used first", async () => {
-  const { quirks, asked } = world({ maxKept: 2 });
+  const { quirks, probes: asked } = world({ maxKept: 2 });
   for (const byte of ["a1", "a2", "a3"]) await quirks.recipient(CHAIN, token, address(byte));
   expect(quirks.recipient(CHAIN, token, address("a3"))).toBe("open");
   expect(asked).toHaveLength(3);

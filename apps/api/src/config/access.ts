@@ -115,8 +115,8 @@ export function tokenProblems(
       ? [`${name} must have at least ${MIN_TOKEN_LENGTH} characters`]
       : [],
   );
-  const isKnown = operatorToken?.reveal().startsWith(LOCAL_TOKEN) === true;
-  if (publicEnvironment !== undefined && isKnown)
+  const isPubliclyKnown = operatorToken?.reveal().startsWith(LOCAL_TOKEN) === true;
+  if (publicEnvironment !== undefined && isPubliclyKnown)
     problems.push(
       `OPERATOR_TOKEN is the publicly known token of local systems and not allowed in ENVIRONMENT ${publicEnvironment}`,
     );

@@ -53,9 +53,9 @@ test("on a chain without USDC, currencies follow in order of address, and a top-
 
 test("excludes tokens that the solver does not hold", () => {
   const odd = { ...currency("0xd", "odd"), supportsBridging: false };
-  const home = [chain(1, [odd, currency("0xb", "usdc")], [1])];
-  expect(ids(appBalancePolicy(unset, home))).toEqual(["usdc", "eth"]);
-  expect(() => appBalancePolicy({ ...unset, appBalanceCurrency: "odd" }, home)).toThrow(
+  const homeChains = [chain(1, [odd, currency("0xb", "usdc")], [1])];
+  expect(ids(appBalancePolicy(unset, homeChains))).toEqual(["usdc", "eth"]);
+  expect(() => appBalancePolicy({ ...unset, appBalanceCurrency: "odd" }, homeChains)).toThrow(
     /APP_BALANCE_CURRENCY/,
   );
 });

@@ -54,15 +54,16 @@ export function appBalanceProblems(
 ): readonly string[] {
   // Having no enabled chain is reported elsewhere.
   if (chains.length + invalidChains.length === 0) return [];
-  const { appBalanceChainId: id, appBalanceCurrency: wanted } = settings;
+  const { appBalanceChainId: id, appBalanceCurrency: currencyName } = settings;
   // The first chain is only known if no chain is invalid.
   const usesFirst = id === undefined && "appBalanceChainId" in settings && invalidChains.length === 0;
-  const chain = usesFirst ? chains[0] : chains.find((one) => one.id === id);
+  const chain = usesFirst ? chains[0] : chains.find((candidate) => candidate.id === id);
   if (chain === undefined)
-    return id === undefined || invalidChains.some((one) => one.id === id)
+    return id === undefined || invalidChains.some((invalid) => invalid.id === id)
       ? []
       : ["APP_BALANCE_CHAIN_ID must be the chain id of an enabled EVM chain"];
-  return wanted === undefined || payable(chain).some((currency) => hasName(currency, wanted))
+  return currencyName === undefined ||
+    payableCurrencies(chain).some((currency) => hasName(currency, currencyName))
     ? []
     : [`APP_BALANCE_CURRENCY must be a currency of ${chain.name}`];
 }
@@ -80,7 +81,7 @@ export function appBalancePolicy(
   if (problems.length > 0 || chain === undefined) throw new ConfigError(problems);
   return {
     chainId: chain.id,
-    currencies: inChargeOrder(payable(chain), settings.appBalanceCurrency ?? DEFAULT_CURRENCY),
+    currencies: inChargeOrder(payableCurrencies(chain), settings.appBalanceCurrency ?? DEFAULT_CURRENCY),
     confirmations:
       settings.appBalanceConfirmations ??
       Math.max(1, ...chain.confirmationTiers.map(({ confirmations }) => confirmations)),
@@ -90,10 +91,10 @@ export function appBalancePolicy(
 }
 
 /** Currencies that the solver holds: only those have a price and can be paid out. */
-function payable({ native, tokens }: Chain): readonly Currency[] {
+function payableCurrencies({ native, tokens }: Chain): readonly Currency[] {
   return [native, ...tokens].filter(({ supportsBridging }) => supportsBridging);
 }
 
-function hasName({ symbol, id, priceId }: Currency, wanted: string): boolean {
-  return [symbol, id, priceId].some((name) => name.toLowerCase() === wanted.toLowerCase());
+function hasName({ symbol, id, priceId }: Currency, name: string): boolean {
+  return [symbol, id, priceId].some((text) => text.toLowerCase() === name.toLowerCase());
 }

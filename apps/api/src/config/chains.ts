@@ -6,21 +6,24 @@ import type { SettlementHub } from "./settlement.ts";
 /** @param fixedPrices undefined if prices come from an HTTP source, or if the price file is invalid */
 export function chainProblems(
   loaded: ReadChains,
-  homeName: string | undefined,
+  solverChainName: string | undefined,
   fixedPrices: ReadonlyMap<string, bigint> | undefined,
 ): readonly string[] {
   const { chains, invalidChains } = loaded;
   if (chains.length + invalidChains.length === 0) return noChainProblems(loaded);
   const problems: string[] = [];
-  if (homeName !== undefined && ![...chains, ...invalidChains].some(({ name }) => name === homeName))
+  if (
+    solverChainName !== undefined &&
+    ![...chains, ...invalidChains].some(({ name }) => name === solverChainName)
+  )
     problems.push("SOLVER_CHAIN_NAME must be the name of an enabled chain");
   if (fixedPrices !== undefined) {
     // Currencies that the solver does not hold are priced by their pools.
-    const held = [...chains, ...loaded.nonEvmChains].flatMap((chain) =>
+    const heldCurrencies = [...chains, ...loaded.nonEvmChains].flatMap((chain) =>
       [chain.native, ...chain.tokens].filter(({ supportsBridging }) => supportsBridging),
     );
-    const wanted = new Set(held.map(({ priceId }) => priceId));
-    for (const priceId of wanted)
+    const requiredPriceIds = new Set(heldCurrencies.map(({ priceId }) => priceId));
+    for (const priceId of requiredPriceIds)
       if (!fixedPrices.has(priceId))
         problems.push(`price file: price of ${priceId}, used by a currency, is missing`);
   }
@@ -38,11 +41,11 @@ export function hubProblems(
   { hub }: SettlementHub,
   loaded: Pick<ReadChains, "chains" | "nonEvmChains">,
 ): readonly string[] {
-  const unmapped =
+  const unmappedChains =
     hub.genericMappingAddress === undefined ? chainsWithoutDepositIds(loaded.nonEvmChains) : [];
   const hubChain = loaded.chains.find(({ id }) => id === hub.chainId);
   return [
-    ...unmapped.map((name) => `hub.genericMappingAddress is required because chain ${name} is enabled`),
+    ...unmappedChains.map((name) => `hub.genericMappingAddress is required because chain ${name} is enabled`),
     ...(hubChain === undefined
       ? []
       : [
@@ -60,8 +63,8 @@ function chainsWithoutDepositIds(chains: readonly NonEvmChain[]): readonly strin
 }
 
 /**
- * Warns about chains whose payments could never be settled: the hub must learn the orders of their transfers
- * within an hour. Payments on other chains can be settled later.
+ * Warnings for a deployment without oracles, about chains whose transfers carry no order id: the hub must
+ * learn their orders within an hour. Deposits on other chains can still be settled once oracles are set.
  */
 export function neverSettledWarnings(chains: readonly NonEvmChain[]): readonly string[] {
   return chainsWithoutDepositIds(chains).map(
@@ -70,13 +73,13 @@ export function neverSettledWarnings(chains: readonly NonEvmChain[]): readonly s
 }
 
 export function depositAddressWarnings(chains: readonly Chain[], role: ProcessRole): readonly string[] {
-  const missing =
+  const missingSetting =
     role === "api" ? "DEPOSIT_ADDRESS_OPERATOR_ADDRESS" : "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY";
   return chains.flatMap(({ name, contracts }) =>
     contracts.depositAddressFactory === undefined
       ? []
       : [
-          `chain ${name}: no deposit addresses are issued, and funds at issued ones are not moved, because ${missing} is not set`,
+          `chain ${name}: no deposit addresses are issued, and funds at issued ones are not moved, because ${missingSetting} is not set`,
         ],
   );
 }

@@ -46,7 +46,7 @@ function problemsOf(
   return [];
 }
 
-test("the local environment starts with defaults, and orders name its first chain", () => {
+test("the local environment starts with defaults, and its first chain is the solver's", () => {
   const config = readApiConfig(local);
   expect(config.chains.map((c) => c.name)).toEqual(["local-a", "local-b"]);
   expect(config.solver.chainName).toBe("local-a");
@@ -100,7 +100,7 @@ test.each([
 ] as const)("the %s reports contradictory settings together with invalid ones", (_process, read) => {
   const problems = problemsOf(
     {
-      ...settling,
+      ...withSettlement,
       // One setting of each group, one of the two chains and the hub are invalid.
       DATABASE_POOL_SIZE: "0",
       HTTP_PORT: "x",
@@ -164,15 +164,20 @@ test("reports an invalid setting once, without the checks that depend on it", ()
       readWorkerConfig,
     ),
   ).toHaveLength(1);
-  // A faulty chain still has a name and an id, and may be the first. Its two URLs come from one variable.
+  // An invalid chain still has a name and an id, and may be the first chain. Both of its URLs come from one
+  // variable, so there are two problems.
   const wrongChain = { ...local, LOCAL_A_RPC_URL: "gopher://x", APP_BALANCE_CURRENCY: "none" };
   expect(problemsOf(wrongChain)).toHaveLength(2);
-  // The same if no other chain is left.
-  const only = { ...production, BASE_ROUTER_ADDRESS: "0x12" };
-  expect(problemsOf({ ...only, SOLVER_CHAIN_NAME: "nowhere", APP_BALANCE_CHAIN_ID: "5" })).toHaveLength(3);
-  expect(problemsOf({ ...only, SOLVER_CHAIN_NAME: "base", APP_BALANCE_CHAIN_ID: "8453" })).toHaveLength(1);
-  const known = { SOLVER_CHAIN_NAME: "local-a", APP_BALANCE_CHAIN_ID: "72100117" };
-  expect(problemsOf({ ...wrongChain, ...known })).toHaveLength(2);
+  // The same if it is the only chain.
+  const onlyBase = { ...production, BASE_ROUTER_ADDRESS: "0x12" };
+  expect(problemsOf({ ...onlyBase, SOLVER_CHAIN_NAME: "nowhere", APP_BALANCE_CHAIN_ID: "5" })).toHaveLength(
+    3,
+  );
+  expect(problemsOf({ ...onlyBase, SOLVER_CHAIN_NAME: "base", APP_BALANCE_CHAIN_ID: "8453" })).toHaveLength(
+    1,
+  );
+  const validNames = { SOLVER_CHAIN_NAME: "local-a", APP_BALANCE_CHAIN_ID: "72100117" };
+  expect(problemsOf({ ...wrongChain, ...validNames })).toHaveLength(2);
 });
 
 test("READINESS_CHAINS accepts only enabled chains", () => {
@@ -200,12 +205,14 @@ test("disables chains without variables silently, and names them if no chain is 
 });
 
 test("outside the local environment, warns until UNATTRIBUTED_REFUND_AFTER_MS is set", () => {
-  const warned = (env: Record<string, string>) =>
+  const warningsIn = (env: Record<string, string>) =>
     readApiConfig(env).warnings.filter((warning) => warning.startsWith("UNATTRIBUTED_REFUND_AFTER_MS"));
-  expect(warned(production)).toEqual([expect.stringContaining("set it to 0, which turns these refunds off")]);
+  expect(warningsIn(production)).toEqual([
+    expect.stringContaining("set it to 0, which turns these refunds off"),
+  ]);
   for (const UNATTRIBUTED_REFUND_AFTER_MS of ["0", "3600000"])
-    expect(warned({ ...production, UNATTRIBUTED_REFUND_AFTER_MS })).toEqual([]);
-  expect(warned(local)).toEqual([]);
+    expect(warningsIn({ ...production, UNATTRIBUTED_REFUND_AFTER_MS })).toEqual([]);
+  expect(warningsIn(local)).toEqual([]);
 });
 
 test("a typo stops the start if the intended variable is unset, and otherwise causes a warning", () => {
@@ -215,7 +222,7 @@ test("a typo stops the start if the intended variable is unset, and otherwise ca
   expect(readApiConfig({ ...local, FEE_MAYOR_BPS: "80", FEE_MAJOR_BPS: "80" }).warnings).toContain(
     "FEE_MAYOR_BPS is set but is not a known setting; it has no effect",
   );
-  // Warnings are logged at the start; a start that fails shows them at once.
+  // A failed start reports the warnings along with the problems.
   expect(problemsOf({ ...local, SOLVER_PRIVATE_KEY: "", SOLVER_KEY: "x" })).toEqual([
     expect.stringContaining("SOLVER_PRIVATE_KEY is required"),
     "SOLVER_KEY is set but is not a known setting; it has no effect",
@@ -234,17 +241,17 @@ test("rejects an address with a wrong checksum and names its variable", () => {
   const wrong = privateKeyToAddress(localPrivateKey("user", 1)).replace(/[a-f]/, (letter) =>
     letter.toUpperCase(),
   );
-  const why = "has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case";
-  expect(problemsOf({ ...local, EXECUTOR_ADDRESS: wrong })).toEqual([`EXECUTOR_ADDRESS ${why}`]);
+  const problem = "has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case";
+  expect(problemsOf({ ...local, EXECUTOR_ADDRESS: wrong })).toEqual([`EXECUTOR_ADDRESS ${problem}`]);
   expect(problemsOf({ ...local, SOLVER_FORMER_ADDRESSES: `${addressOf("user")},${wrong}` })).toEqual([
-    `SOLVER_FORMER_ADDRESSES entry 2 ${why}`,
+    `SOLVER_FORMER_ADDRESSES entry 2 ${problem}`,
   ]);
-  expect(problemsOf({ ...settling, ORACLE_SIGNERS: wrong })).toEqual([`ORACLE_SIGNERS ${why}`]);
-  expect(problemsOf({ ...settling, HUB_ORACLE_ADDRESS: wrong })).toEqual([
-    `chains.hub.local.json.oracleAddress (HUB_ORACLE_ADDRESS): ${why}`,
+  expect(problemsOf({ ...withSettlement, ORACLE_SIGNERS: wrong })).toEqual([`ORACLE_SIGNERS ${problem}`]);
+  expect(problemsOf({ ...withSettlement, HUB_ORACLE_ADDRESS: wrong })).toEqual([
+    `chains.hub.local.json.oracleAddress (HUB_ORACLE_ADDRESS): ${problem}`,
   ]);
   expect(problemsOf({ ...production, BASE_ROUTER_ADDRESS: wrong })).toEqual([
-    `chains.mainnets.prod.json: [1] (base).contracts.router (BASE_ROUTER_ADDRESS): ${why}`,
+    `chains.mainnets.prod.json: [1] (base).contracts.router (BASE_ROUTER_ADDRESS): ${problem}`,
   ]);
 });
 
@@ -300,9 +307,9 @@ test("limits callers as documented unless RATE_LIMITS=off, never prints the oper
   expect(inspect(config, { depth: 9 })).not.toContain("hunter2");
   const [problem = "", ...more] = problemsOf({ ...local, OPERATOR_TOKEN: token.slice(1) });
   expect([problem, more]).toEqual(["OPERATOR_TOKEN must have at least 32 characters", []]);
-  const known = { OPERATOR_TOKEN: "local-operator-token-known-to-everyone" };
-  expect(problemsOf({ ...local, ...known })).toEqual([]);
-  expect(problemsOf({ ...production, ...known }).join()).toContain("publicly known");
+  const localToken = { OPERATOR_TOKEN: "local-operator-token-known-to-everyone" };
+  expect(problemsOf({ ...local, ...localToken })).toEqual([]);
+  expect(problemsOf({ ...production, ...localToken }).join()).toContain("publicly known");
   expect(problemsOf({ ...local, RATE_LIMITS: "none" })).toHaveLength(1);
 });
 
@@ -344,7 +351,7 @@ test("refuses a metrics token shorter than 32 characters", () => {
 });
 
 /** The local environment with settlement. */
-const settling = {
+const withSettlement = {
   ...local,
   ORACLE_URLS: "http://127.0.0.1:3100|hunter2;http://127.0.0.1:3101",
   HUB_RPC_URL: "http://127.0.0.1:3",
@@ -359,10 +366,14 @@ test("without oracles, payments are not settled and the hub's file is not needed
 });
 
 test("with oracles, the hub's file names the contracts, and no key is printed", () => {
-  const { settlement } = readApiConfig(settling);
+  const { settlement } = readApiConfig(withSettlement);
   expect(settlement).toMatchObject({
-    multisig: settling.HUB_ORACLE_MULTISIG_ADDRESS,
-    hub: { chainId: 72_100_339, oracleAddress: settling.HUB_ORACLE_ADDRESS, allocatorAddress: undefined },
+    multisig: withSettlement.HUB_ORACLE_MULTISIG_ADDRESS,
+    hub: {
+      chainId: 72_100_339,
+      oracleAddress: withSettlement.HUB_ORACLE_ADDRESS,
+      allocatorAddress: undefined,
+    },
     signers: undefined,
     oracles: [{ url: "http://127.0.0.1:3100" }, { url: "http://127.0.0.1:3101", apiKey: undefined }],
   });
@@ -371,27 +382,29 @@ test("with oracles, the hub's file names the contracts, and no key is printed", 
 });
 
 test("warns of a fillLeadSeconds that fast fills between different assets cannot use", () => {
-  expect(readApiConfig(settling).warnings.filter((warning) => warning.includes("fillLeadSeconds"))).toEqual([
+  expect(
+    readApiConfig(withSettlement).warnings.filter((warning) => warning.includes("fillLeadSeconds")),
+  ).toEqual([
     "the hub's fillLeadSeconds is 2592000, but a fast fill between different assets waits at most 86400 seconds for its deposit. " +
       "A later deposit is refunded, and the app pays for the fill: apps must request such quotes with a shorter ttl",
   ]);
   expect(readApiConfig(local).warnings.join(), "nothing is settled").not.toContain("fillLeadSeconds");
-  // Two minutes of every lead are for differing clocks.
+  // Two minutes of every lead allow for clock skew.
   expect(leadWarnings({ fillLeadMs: 86_520_000 })).toEqual([]);
   expect(leadWarnings({ fillLeadMs: 86_521_000 })).toHaveLength(1);
 });
 
 test("reads ORACLE_SIGNERS in lower case, with or without a trailing separator", () => {
   const signers = `0x${"AB".repeat(20)};0x${"cd".repeat(20)};`;
-  expect(readApiConfig({ ...settling, ORACLE_SIGNERS: signers }).settlement?.signers).toEqual([
+  expect(readApiConfig({ ...withSettlement, ORACLE_SIGNERS: signers }).settlement?.signers).toEqual([
     `0x${"ab".repeat(20)}`,
     `0x${"cd".repeat(20)}`,
   ]);
-  expect(problemsOf({ ...settling, ORACLE_SIGNERS: "0x12" }).join()).toContain("ORACLE_SIGNERS");
+  expect(problemsOf({ ...withSettlement, ORACLE_SIGNERS: "0x12" }).join()).toContain("ORACLE_SIGNERS");
 });
 
 test("rejects a hub on an enabled chain, because both would allocate nonces of one account", () => {
-  expect(problemsOf({ ...settling, HUB_CHAIN_ID: "72100117" })).toEqual([
+  expect(problemsOf({ ...withSettlement, HUB_CHAIN_ID: "72100117" })).toEqual([
     expect.stringMatching(
       /^hub and enabled chain local-a share chainId 72100117, .*; use a separate chain for the hub, or disable local-a$/,
     ),
@@ -399,12 +412,12 @@ test("rejects a hub on an enabled chain, because both would allocate nonces of o
 });
 
 test("rejects oracles without a hub, a hub without a multisig, and invalid oracle URLs", () => {
-  const { HUB_ORACLE_MULTISIG_ADDRESS: _, ...noMultisig } = settling;
+  const { HUB_ORACLE_MULTISIG_ADDRESS: _, ...noMultisig } = withSettlement;
   expect(problemsOf(noMultisig)).toEqual([
     "chains.hub.local.json: oracleMultisigAddress is required for settlement",
   ]);
   expect(problemsOf({ ...local, ORACLE_URLS: "http://127.0.0.1:3100" }).join()).toContain("HUB_RPC_URL");
-  const problems = problemsOf({ ...settling, ORACLE_URLS: "ftp://hunter2", REDIS_URL: "x" });
+  const problems = problemsOf({ ...withSettlement, ORACLE_URLS: "ftp://hunter2", REDIS_URL: "x" });
   expect(problems).toHaveLength(2);
   expect(problems.join()).not.toContain("hunter2");
 });
@@ -448,8 +461,8 @@ test.each([
   },
 );
 
-test("for chains whose transfers carry no id, settlement requires the hub's mapping, and its absence causes a warning", () => {
-  const settled = { ...nonEvmChains, ...settling };
+test("chains whose transfers carry no order id need the hub's mapping for settlement, and cause a warning without settlement", () => {
+  const settled = { ...nonEvmChains, ...withSettlement };
   expect(problemsOf(settled)).toEqual([
     "hub.genericMappingAddress is required because chain exchange is enabled",
   ]);
@@ -472,10 +485,10 @@ test.each([
   ["EXECUTOR_PRIVATE_KEY", "SOLVER_PRIVATE_KEY"],
   ["DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY", "SOLVER_PRIVATE_KEY"],
   ["DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY", "EXECUTOR_PRIVATE_KEY"],
-])("%s must be a different account than %s, ignoring letter case", (name, other) => {
+])("%s must be a different account than %s, ignoring letter case", (name, otherName) => {
   const key = `0x${"5d".repeat(32)}`;
-  const env = { ...production, [other]: key, [name]: key.toUpperCase().replace("0X", "0x") };
-  expect(problemsOf(env)).toContain(`${name} must be a different account than ${other}`);
+  const env = { ...production, [otherName]: key, [name]: key.toUpperCase().replace("0X", "0x") };
+  expect(problemsOf(env)).toContain(`${name} must be a different account than ${otherName}`);
 });
 
 test.each([
@@ -484,14 +497,14 @@ test.each([
 ] as const)(
   "without a deposit address operator, the %s warns of every chain with a factory",
   (_process, read, name) => {
-    const warned = (env: Record<string, string>) =>
+    const warningsIn = (env: Record<string, string>) =>
       read(env).warnings.filter((warning) => warning.includes(`${name} is not set`));
-    expect(warned(local)).toHaveLength(2);
+    expect(warningsIn(local)).toHaveLength(2);
     const operator = {
       DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: localPrivateKey("depositAddressOperator", 0),
       DEPOSIT_ADDRESS_OPERATOR_ADDRESS: addressOf("depositAddressOperator"),
     };
-    expect(warned({ ...local, ...operator })).toEqual([]);
+    expect(warningsIn({ ...local, ...operator })).toEqual([]);
   },
 );
 
@@ -503,7 +516,7 @@ const accounts = {
     EXECUTOR_PRIVATE_KEY: localPrivateKey("executor", 0),
     DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: localPrivateKey("depositAddressOperator", 0),
     SOLVER_FORMER_KEYS: `${localPrivateKey("user", 0)},${localPrivateKey("user", 1)}`,
-    // The first test of RFC 8032, and the key of BIP 173.
+    // The first test vector of RFC 8032, and the example key of BIP 173.
     SOLVER_SOLANA_KEY: "0x9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
     SOLVER_BITCOIN_KEY: `0x${"00".repeat(31)}01`,
   },
@@ -515,7 +528,7 @@ const accounts = {
     SOLVER_BITCOIN_ADDRESS: "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080",
   },
 };
-const { SOLVER_SOLANA_KEY: _solana, SOLVER_BITCOIN_KEY: _bitcoin, ...bare } = nonEvmChains;
+const { SOLVER_SOLANA_KEY: _solana, SOLVER_BITCOIN_KEY: _bitcoin, ...withoutKeys } = nonEvmChains;
 
 test("deposit addresses on Bitcoin need both extended keys in the worker, and only the public one in the API", () => {
   const publicKey = { DEPOSIT_ADDRESS_BITCOIN_XPUB: "tpubD6Nz" };
@@ -530,25 +543,25 @@ test("deposit addresses on Bitcoin need both extended keys in the worker, and on
   const worker = readWorkerConfig({ ...nonEvmChains, ...publicKey, ...privateKey });
   expect(worker.accounts.bitcoinDepositKey).toBe("tpubD6Nz");
   expect(inspect(worker, { depth: 9 })).not.toContain("tprv8Zg");
-  const api = readApiConfig({ ...bare, ...accounts.addresses, ...publicKey, ...privateKey });
+  const api = readApiConfig({ ...withoutKeys, ...accounts.addresses, ...publicKey, ...privateKey });
   expect(api.accounts.bitcoinDepositKey).toBe("tpubD6Nz");
   expect(api.warnings.join()).toMatch("DEPOSIT_ADDRESS_BITCOIN_XPRV is ignored");
 });
 
 test("the API derives the same accounts from addresses as the worker from keys", () => {
-  const api = readApiConfig({ ...bare, ...accounts.addresses });
-  const worker = readWorkerConfig({ ...bare, ...accounts.keys, ...accounts.addresses });
-  const { formerSolvers, bitcoinDepositKey: _, ...one } = api.accounts;
-  expect(Object.values({ ...one, formerSolvers: formerSolvers.length })).not.toContain(undefined);
-  expect(worker.accounts).toEqual({ ...one, formerSolvers: formerSolvers.toReversed() });
+  const api = readApiConfig({ ...withoutKeys, ...accounts.addresses });
+  const worker = readWorkerConfig({ ...withoutKeys, ...accounts.keys, ...accounts.addresses });
+  const { formerSolvers, bitcoinDepositKey: _, ...otherAccounts } = api.accounts;
+  expect(Object.values({ ...otherAccounts, formerSolvers: formerSolvers.length })).not.toContain(undefined);
+  expect(worker.accounts).toEqual({ ...otherAccounts, formerSolvers: formerSolvers.toReversed() });
   expect([...api.warnings, ...worker.warnings].join()).not.toMatch(/EXECUTOR|OPERATOR|FORMER|SOLANA|BITCOIN/);
 });
 
 test.each(Object.keys(accounts.keys))("the API discards %s and names the setting to use instead", (name) => {
   const key = accounts.keys[name as keyof typeof accounts.keys];
   const addressName = name.replace(/_PRIVATE_KEY$|_KEY$/, "_ADDRESS").replace(/_KEYS$/, "_ADDRESSES");
-  const { [addressName]: address = "", ...others } = accounts.addresses as Record<string, string>;
-  const config = readApiConfig({ ...bare, ...others, [name]: key });
+  const { [addressName]: address = "", ...otherAddresses } = accounts.addresses as Record<string, string>;
+  const config = readApiConfig({ ...withoutKeys, ...otherAddresses, [name]: key });
   const warned = config.warnings.filter((warning) => warning.includes(name));
   expect(warned).toEqual([
     expect.stringContaining(
@@ -556,33 +569,35 @@ test.each(Object.keys(accounts.keys))("the API discards %s and names the setting
     ),
   ]);
   // The named value can be set without changes.
-  const named = /=(\S+) there/.exec(warned.join())?.[1] ?? "";
-  expect(named.toLowerCase().split(",").toSorted()).toEqual(address.toLowerCase().split(/, ?/).toSorted());
-  expect(readApiConfig({ ...bare, ...accounts.addresses, [addressName]: named }).accounts).toEqual(
+  const suggested = /=(\S+) there/.exec(warned.join())?.[1] ?? "";
+  expect(suggested.toLowerCase().split(",").toSorted()).toEqual(
+    address.toLowerCase().split(/, ?/).toSorted(),
+  );
+  expect(readApiConfig({ ...withoutKeys, ...accounts.addresses, [addressName]: suggested }).accounts).toEqual(
     config.accounts,
   );
-  const shown: string[] = [];
-  const secrets = (value: unknown): void => {
-    if (value instanceof Secret) shown.push(value.reveal());
-    else if (typeof value === "object" && value !== null) Object.values(value).forEach(secrets);
+  const revealed: string[] = [];
+  const collectSecrets = (value: unknown): void => {
+    if (value instanceof Secret) revealed.push(value.reveal());
+    else if (typeof value === "object" && value !== null) Object.values(value).forEach(collectSecrets);
   };
-  secrets(config);
-  expect(shown).toContain(local.SOLVER_PRIVATE_KEY);
-  for (const one of key.split(",")) expect(shown).not.toContain(one);
+  collectSecrets(config);
+  expect(revealed).toContain(local.SOLVER_PRIVATE_KEY);
+  for (const secret of key.split(",")) expect(revealed).not.toContain(secret);
 });
 
 test.each(Object.keys(accounts.addresses))(
   "a %s that does not belong to its key stops both processes",
   (name) => {
-    const other: Record<string, string> = {
+    const wrongAddresses: Record<string, string> = {
       SOLVER_SOLANA_ADDRESS: "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM",
       SOLVER_BITCOIN_ADDRESS: "bcrt1q4w46h2at4w46h2at4w46h2at4w46h2atzmxqe2",
     };
     const env = {
-      ...bare,
+      ...withoutKeys,
       ...accounts.keys,
       ...accounts.addresses,
-      [name]: other[name] ?? `0x${"ab".repeat(20)}`,
+      [name]: wrongAddresses[name] ?? `0x${"ab".repeat(20)}`,
     };
     for (const read of [readApiConfig, readWorkerConfig])
       expect(problemsOf(env, read)).toEqual([expect.stringMatching(`^${name} must be .+, the address of `)]);
@@ -603,7 +618,7 @@ test("an address without its key stops the worker, which could not send what the
 test("rejects malformed and shared addresses", () => {
   expect(
     problemsOf({
-      ...bare,
+      ...withoutKeys,
       ...accounts.addresses,
       SOLVER_SOLANA_ADDRESS: "0x12",
       SOLVER_BITCOIN_ADDRESS: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
@@ -613,7 +628,7 @@ test("rejects malformed and shared addresses", () => {
     expect.stringContaining("SOLVER_BITCOIN_ADDRESS must be an address of"),
   ]);
   const script = "bcrt1q4w46h2at4w46h2at4w46h2at4w46h2at4w46h2at4w46h2at4w4st06f5m";
-  expect(problemsOf({ ...bare, ...accounts.addresses, SOLVER_BITCOIN_ADDRESS: script })).toEqual([
+  expect(problemsOf({ ...withoutKeys, ...accounts.addresses, SOLVER_BITCOIN_ADDRESS: script })).toEqual([
     expect.stringContaining("SOLVER_BITCOIN_ADDRESS must be a P2WPKH address of"),
   ]);
   expect(problemsOf({ ...local, EXECUTOR_ADDRESS: addressOf("solver") })).toEqual([

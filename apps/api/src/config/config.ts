@@ -34,10 +34,10 @@ import { readKeyServices } from "./key-services.ts";
 import type { KeyServices } from "./key-services.ts";
 import type { SigningKey } from "./key-source.ts";
 import { readOracleUrls } from "./oracle-urls.ts";
-import { readSignerPlace, spendingKeyProblems } from "./order-signing.ts";
+import { readSignerEndpoint, spendingKeyProblems } from "./order-signing.ts";
 import type { OrderSigning } from "./order-signing.ts";
 import { publicKeyProblems, readOwnAccounts } from "./own-accounts.ts";
-import type { GivenKeys, OwnAccounts, WorkerKeys } from "./own-accounts.ts";
+import type { ConfiguredKeys, OwnAccounts, WorkerKeys } from "./own-accounts.ts";
 import { noticeConfig } from "./notices.ts";
 import type { NoticeConfig } from "./notices.ts";
 import { permitConfig } from "./permits.ts";
@@ -47,7 +47,7 @@ import type { PriceConfig } from "./prices.ts";
 import { pushConfig } from "./push.ts";
 import type { PushConfig } from "./push.ts";
 import { feePolicy, quoteProblems } from "./quotes.ts";
-import { readRedisPlace } from "./redis-place.ts";
+import { readRedisEndpoint } from "./redis-endpoint.ts";
 import { removedSettings } from "./removed-settings.ts";
 import type { ProcessRole } from "./resolve-accounts.ts";
 import { apiSettingGroups, locationSettings, settingGroups } from "./settings.ts";
@@ -90,7 +90,7 @@ export interface ApiConfig extends StorageConfig {
     readonly chainName: string;
   };
   readonly accounts: OwnAccounts;
-  /** Defined in the API. */
+  /** Always set in the API. */
   readonly orderSigning: OrderSigning | undefined;
   readonly keyServices: KeyServices;
   readonly prices: PriceConfig;
@@ -163,12 +163,12 @@ function readConfig(
   role: ProcessRole,
 ): {
   readonly config: ApiConfig;
-  readonly keys: GivenKeys;
+  readonly keys: ConfiguredKeys;
   readonly spendingLimits: readonly SpendingLimit[];
 } {
   const env = withVaultSecrets(processEnv);
   const parts = readParts(env, role);
-  const { settings, loaded, own } = parts;
+  const { settings, loaded, ownAccounts } = parts;
   const settlement =
     parts.hub && parts.oracles && settlementConfig(parts.hub, parts.oracles, settings.settlement);
   const engine = enginePolicy(settings.engine, settlement && settlement.hub.fillLeadSeconds * 1000);
@@ -185,9 +185,10 @@ function readConfig(
     logLevel: settings.http.logLevel,
     logFormat: settings.http.logFormat,
     shutdownTimeoutMs: settings.http.shutdownTimeoutMs,
-    solver: { chainName: parts.home },
-    accounts: own.accounts,
-    orderSigning: parts.signerPlace ?? (own.keys.solver && { kind: "key", key: own.keys.solver }),
+    solver: { chainName: parts.solverChainName },
+    accounts: ownAccounts.accounts,
+    orderSigning:
+      parts.signerPlace ?? (ownAccounts.keys.solver && { kind: "key", key: ownAccounts.keys.solver }),
     keyServices: parts.keyServices,
     prices: parts.prices,
     tokenLists: tokenListConfig(settings.tokens),
@@ -204,9 +205,9 @@ function readConfig(
     warnings: [
       ...parts.warnings,
       ...loaded.warnings,
-      ...own.warnings,
-      ...(role === "api" ? keyServiceWarnings(own.keys) : []),
-      ...(own.accounts.depositAddressOperator === undefined
+      ...ownAccounts.warnings,
+      ...(role === "api" ? keyServiceWarnings(ownAccounts.keys) : []),
+      ...(ownAccounts.accounts.depositAddressOperator === undefined
         ? depositAddressWarnings(loaded.chains, role)
         : []),
       ...(settlement === undefined ? neverSettledWarnings(loaded.nonEvmChains) : []),
@@ -217,7 +218,7 @@ function readConfig(
         : []),
     ],
   };
-  return { config, keys: own.keys, spendingLimits: parts.spendingLimits };
+  return { config, keys: ownAccounts.keys, spendingLimits: parts.spendingLimits };
 }
 
 /**
@@ -240,15 +241,15 @@ function readParts(env: Env, role: ProcessRole) {
   const fixedPrices =
     source && valid.prices.priceSource === "fixed" ? read(() => loadFixedPrices(source)) : undefined;
   const prices = settings && priceConfig(settings.prices, fixedPrices);
-  const redis = read(() => readRedisPlace(valid.storage, env));
+  const redis = read(() => readRedisEndpoint(valid.storage, env));
   const { oracleUrls } = valid.settlement;
   const oracles = oracleUrls && read(() => readOracleUrls(oracleUrls.reveal()));
   const notices = read(() => noticeConfig({ notifyUrls: valid.notices.notifyUrls }));
   const { tracesEndpoint, tracesHeaders } = valid.traces;
   const traces = read(() => ({ target: traceTarget({ tracesEndpoint, tracesHeaders }) }));
   const hub = source && oracleUrls && read(() => readSettlementHub(source));
-  const own = read(() => readOwnAccounts(role, valid.solver, loaded?.nonEvmChains ?? []));
-  const signerPlace = read(() => readSignerPlace(valid.solver));
+  const ownAccounts = read(() => readOwnAccounts(role, valid.solver, loaded?.nonEvmChains ?? []));
+  const signerPlace = read(() => readSignerEndpoint(valid.solver));
   const keyServices = settings && read(() => readKeyServices(settings.keyServices, env));
 
   if (publicEnvironment !== undefined) {
@@ -276,7 +277,7 @@ function readParts(env: Env, role: ProcessRole) {
       return text === undefined ? [] : readSpendingLimits(text, hub ? [...ids, hub.hub.chainId] : ids);
     });
   if (hub && loaded) problems.push(...hubProblems(hub, loaded));
-  const home = valid.solver.solverChainName ?? loaded?.chains[0]?.name;
+  const solverChainName = valid.solver.solverChainName ?? loaded?.chains[0]?.name;
 
   const unknown = unknownVariables(env, apiSettingGroups, env["CONFIGS_DIR"] ?? "configs", removedSettings);
   problems.push(...unknown.problems);
@@ -284,7 +285,18 @@ function readParts(env: Env, role: ProcessRole) {
   const reported = problems.length > 0 ? [...new Set(problems), ...unknown.warnings] : [];
   return {
     ...requireAll(
-      { settings, loaded, prices, redis, own, home, notices, traces, keyServices, spendingLimits },
+      {
+        settings,
+        loaded,
+        prices,
+        redis,
+        ownAccounts,
+        solverChainName,
+        notices,
+        traces,
+        keyServices,
+        spendingLimits,
+      },
       reported,
     ),
     signerPlace,
@@ -295,7 +307,7 @@ function readParts(env: Env, role: ProcessRole) {
 }
 
 /** A key service signs any digest that it receives, including the digest of a payment. */
-function keyServiceWarnings({ solver }: GivenKeys): readonly string[] {
+function keyServiceWarnings({ solver }: ConfiguredKeys): readonly string[] {
   if (solver === undefined || solver.source.kind === "raw") return [];
   return [
     "SOLVER_SIGNER is set in the API: an attacker in the API can have payments signed. Set ORDER_SIGNER_URL instead, or limit what the signer accepts from the API",

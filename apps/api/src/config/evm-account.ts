@@ -36,10 +36,14 @@ export function resolveEvmAccount(role: ProcessRole, settings: EvmAccountSetting
       keys: privateKey ? [privateKey] : [],
       addressName,
       addresses,
-      ofKey: evmAccount,
+      accountOf: evmAccount,
       format,
     });
-    return { ...resolved, ...asEvm(resolved.accounts), keys: privateKey ? [keyOf(prefix, privateKey)] : [] };
+    return {
+      ...resolved,
+      ...toEvmAccounts(resolved.accounts),
+      keys: privateKey ? [keyOf(prefix, privateKey)] : [],
+    };
   }
   if (privateKey !== undefined)
     throw new ConfigError([`${prefix}_PRIVATE_KEY and ${prefix}_SIGNER are both set; keep one`]);
@@ -55,7 +59,8 @@ export function resolveEvmAccount(role: ProcessRole, settings: EvmAccountSetting
 }
 
 /**
- * The solver's key, which the API may have too.
+ * The solver's account, and its key if this process may sign with it; the API may too.
+ * @param signsElsewhere whether a signer process signs the API's orders
  * @throws ConfigError without a key in it
  */
 export function resolveSolver(
@@ -95,17 +100,17 @@ export function resolveFormerSolvers(
 ): EvmAccounts {
   const remote = readFormerSigners(settings.signers?.reveal() ?? "");
   const privateKeys = readFormerKeys(settings.keys?.reveal() ?? "");
-  const isRemote = (address: Address): boolean => remote.some((one) => one.address === address);
+  const isRemote = (address: Address): boolean => remote.some((signer) => signer.address === address);
   const resolved = resolveAccounts(role, {
     keyName: "SOLVER_FORMER_KEYS",
     keys: privateKeys,
     addressName: "SOLVER_FORMER_ADDRESSES",
     addresses: evmAddresses(settings.addresses).filter((address) => !isRemote(address)),
-    ofKey: evmAccount,
+    accountOf: evmAccount,
     format,
   });
   return {
-    accounts: [...asEvm(resolved.accounts).accounts, ...remote.map(({ address }) => address)],
+    accounts: [...toEvmAccounts(resolved.accounts).accounts, ...remote.map(({ address }) => address)],
     keys: [...privateKeys.map((key) => keyOf("SOLVER_FORMER", key)), ...remote],
     warnings: resolved.warnings,
   };
@@ -113,11 +118,11 @@ export function resolveFormerSolvers(
 
 function keyOf(prefix: string, privateKey: Secret): SigningKey {
   const keyName = `${prefix}_PRIVATE_KEY`;
-  const address = accountOfKey({ keyName, ofKey: evmAccount }, privateKey);
+  const address = accountOfKey({ keyName, accountOf: evmAccount }, privateKey);
   return { address, source: { kind: "raw", privateKey } };
 }
 
-function asEvm(accounts: readonly string[]): { readonly accounts: readonly Address[] } {
+function toEvmAccounts(accounts: readonly string[]): { readonly accounts: readonly Address[] } {
   return { accounts: accounts as readonly Address[] };
 }
 

@@ -6,7 +6,7 @@ const key = (byte: string): string => byte.repeat(32);
 
 test("reads former keys in hex, with or without 0x, and drops duplicates", () => {
   const text = `0x${key("AB")}, ${key("cd")},${key("ab")},`;
-  expect(readFormerKeys(text).map((one) => one.reveal())).toEqual([`0x${key("ab")}`, `0x${key("cd")}`]);
+  expect(readFormerKeys(text).map((secret) => secret.reveal())).toEqual([`0x${key("ab")}`, `0x${key("cd")}`]);
   expect(readFormerKeys("")).toEqual([]);
 });
 

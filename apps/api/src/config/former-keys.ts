@@ -10,10 +10,10 @@ export function readFormerKeys(text: string): readonly Secret[] {
   const entries = text.split(",").map((entry) => entry.trim());
   if (entries.at(-1) === "") entries.pop();
   const problems: string[] = [];
-  const keys = entries.flatMap((entry, at) => {
+  const keys = entries.flatMap((entry, index) => {
     const hex = KEY.exec(entry)?.[1];
     if (hex !== undefined) return [`0x${hex.toLowerCase()}`];
-    problems.push(`SOLVER_FORMER_KEYS entry ${at + 1} must be 32 bytes of hex`);
+    problems.push(`SOLVER_FORMER_KEYS entry ${index + 1} must be 32 bytes of hex`);
     return [];
   });
   if (problems.length > 0) throw new ConfigError(problems);

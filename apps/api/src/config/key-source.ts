@@ -30,8 +30,8 @@ const SIGNER_PROCESS = /^signer:((?:unix|http):\/\/\S+)$/;
 export function readKeySource(name: string, text: string): KeySource {
   const [, region, keyId] = AWS.exec(text) ?? [];
   if (region !== undefined && keyId !== undefined) return { kind: "aws-kms", region, keyId };
-  const [, version] = GOOGLE.exec(text) ?? [];
-  if (version !== undefined) return { kind: "gcp-kms", name: version };
+  const [, keyVersion] = GOOGLE.exec(text) ?? [];
+  if (keyVersion !== undefined) return { kind: "gcp-kms", name: keyVersion };
   const [, processUrl] = SIGNER_PROCESS.exec(text) ?? [];
   if (processUrl !== undefined) return { kind: "signer", url: readSignerProcess(name, processUrl) };
   const [, kind, url] = REMOTE.exec(text) ?? [];
@@ -49,24 +49,24 @@ export function readKeySource(name: string, text: string): KeySource {
 function readSignerProcess(name: string, text: string): Secret {
   const url = URL.parse(text);
   const isSocket = url?.protocol === "unix:" && url.host === "" && url.pathname.length > 1;
-  const isPort =
+  const isLocalPort =
     url?.protocol === "http:" && isLoopback(url.hostname) && url.port !== "" && url.password.length >= 32;
-  if (!isSocket && !isPort)
+  if (!isSocket && !isLocalPort)
     throw new ConfigError([
       `${name} must be signer:unix:///<path>, or signer:http://:<ORDER_SIGNER_TOKEN>@127.0.0.1:<port>`,
     ]);
   return new Secret(text);
 }
 
-const FORMER = /^(0x[0-9a-fA-F]{40})=(\S+)$/;
+const FORMER_SIGNER = /^(0x[0-9a-fA-F]{40})=(\S+)$/;
 
 /** Parses former keys that are not in this process: `<address>=<source>`, separated by commas. */
 export function readFormerSigners(text: string): readonly SigningKey[] {
   const entries = text.split(",").map((entry) => entry.trim());
   if (entries.at(-1) === "") entries.pop();
-  return entries.map((entry, at) => {
-    const name = `SOLVER_FORMER_SIGNERS entry ${at + 1}`;
-    const [, address, source] = FORMER.exec(entry) ?? [];
+  return entries.map((entry, index) => {
+    const name = `SOLVER_FORMER_SIGNERS entry ${index + 1}`;
+    const [, address, source] = FORMER_SIGNER.exec(entry) ?? [];
     if (address === undefined || source === undefined)
       throw new ConfigError([
         `${name} must be <address>=<source>, for example 0x…=aws-kms:eu-west-1/alias/solver`,

@@ -26,10 +26,10 @@ export function noticeConfig({ notifyUrls }: SettingValues<typeof noticeSettings
   const entries = (notifyUrls?.reveal() ?? "").split(";").map((entry) => entry.trim());
   if (entries.at(-1) === "") entries.pop();
   const problems: string[] = [];
-  const channels = entries.flatMap((entry, at) => {
+  const channels = entries.flatMap((entry, index) => {
     const channel = readEntry(entry);
     if (typeof channel !== "string") return [channel];
-    problems.push(`NOTIFY_URLS entry ${at + 1} ${channel}`);
+    problems.push(`NOTIFY_URLS entry ${index + 1} ${channel}`);
     return [];
   });
   if (new Set(channels.map(({ id }) => id)).size < channels.length)
@@ -38,9 +38,10 @@ export function noticeConfig({ notifyUrls }: SettingValues<typeof noticeSettings
   return { channels };
 }
 
+/** @returns the channel, or the problem of an invalid entry as text */
 function readEntry(entry: string): Channel | string {
-  const [address = "", format, ...more] = entry.split("|").map((part) => part.trim());
-  const url = URL.parse(address);
+  const [urlText = "", format, ...more] = entry.split("|").map((part) => part.trim());
+  const url = URL.parse(urlText);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
     return "must start with an http or https URL";
   if (url.username !== "" || url.password !== "")

@@ -17,7 +17,7 @@ export function readOracleUrls(text: string): readonly OracleUrl[] {
   if (entries.at(-1) === "") entries.pop();
   const problems: string[] = [];
   const seen = new Set<string>();
-  const oracles = entries.flatMap((entry, at) => {
+  const oracles = entries.flatMap((entry, index) => {
     const oracle = readEntry(entry);
     const problem =
       typeof oracle === "string"
@@ -25,7 +25,7 @@ export function readOracleUrls(text: string): readonly OracleUrl[] {
         : seen.has(oracle.url)
           ? "repeats the URL of an earlier entry"
           : undefined;
-    if (problem !== undefined) problems.push(`ORACLE_URLS entry ${at + 1} ${problem}`);
+    if (problem !== undefined) problems.push(`ORACLE_URLS entry ${index + 1} ${problem}`);
     if (typeof oracle === "string") return [];
     seen.add(oracle.url);
     return [oracle];
@@ -35,6 +35,7 @@ export function readOracleUrls(text: string): readonly OracleUrl[] {
   return oracles;
 }
 
+/** @returns the oracle, or the problem of an invalid entry as text */
 function readEntry(entry: string): OracleUrl | string {
   const bar = entry.indexOf("|");
   const url = URL.parse((bar < 0 ? entry : entry.slice(0, bar)).trim());

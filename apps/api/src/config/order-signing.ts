@@ -3,13 +3,13 @@ import { isLoopback, type SigningKey } from "./key-source.ts";
 import type { solverSettings } from "./solver.ts";
 
 /** Where the signer process listens. */
-export type SignerPlace =
+export type SignerEndpoint =
   | { readonly kind: "socket"; readonly path: string }
   | { readonly kind: "port"; readonly host: string; readonly port: number };
 
 /** How the API has orders signed: by the signer process, or by a key that it can use itself. */
 export type OrderSigning =
-  | { readonly kind: "process"; readonly place: SignerPlace; readonly token: Secret | undefined }
+  | { readonly kind: "process"; readonly place: SignerEndpoint; readonly token: Secret | undefined }
   | { readonly kind: "key"; readonly key: SigningKey };
 
 type Settings = Partial<SettingValues<typeof solverSettings>>;
@@ -20,7 +20,7 @@ const MIN_TOKEN_LENGTH = 32;
  * Reads where the signer process is; undefined if the API signs itself.
  * @throws ConfigError with all problems
  */
-export function readSignerPlace({
+export function readSignerEndpoint({
   orderSignerUrl,
   orderSignerToken,
 }: Settings): Extract<OrderSigning, { kind: "process" }> | undefined {

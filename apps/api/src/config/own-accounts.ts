@@ -39,8 +39,8 @@ export interface WorkerKeys {
   readonly bitcoinDepositKey?: Secret | undefined;
 }
 
-/** The keys that were given to a process. */
-export interface GivenKeys extends Omit<WorkerKeys, "solver"> {
+/** The keys that are configured in a process. */
+export interface ConfiguredKeys extends Omit<WorkerKeys, "solver"> {
   /** Undefined only in an API that signs no orders itself. */
   readonly solver: SigningKey | undefined;
 }
@@ -58,13 +58,13 @@ export function readOwnAccounts(
   role: ProcessRole,
   settings: SolverSettings,
   nonEvmChains: readonly NonEvmChain[],
-): { readonly accounts: OwnAccounts; readonly keys: GivenKeys; readonly warnings: readonly string[] } {
+): { readonly accounts: OwnAccounts; readonly keys: ConfiguredKeys; readonly warnings: readonly string[] } {
   const problems: string[] = [];
-  const resolved = <T>(from: readonly (keyof SolverSettings)[], resolve: () => T): T | undefined =>
-    from.every((field) => field in settings) ? gather(problems, resolve) : undefined;
+  const resolveIfValid = <T>(fields: readonly (keyof SolverSettings)[], resolve: () => T): T | undefined =>
+    fields.every((field) => field in settings) ? gather(problems, resolve) : undefined;
 
   const executor =
-    resolved(["executorPrivateKey", "executorSigner", "executorAddress"], () =>
+    resolveIfValid(["executorPrivateKey", "executorSigner", "executorAddress"], () =>
       resolveEvmAccount(role, {
         prefix: "EXECUTOR",
         privateKey: settings.executorPrivateKey,
@@ -73,7 +73,7 @@ export function readOwnAccounts(
       }),
     ) ?? NONE;
   const depositAddressOperator =
-    resolved(
+    resolveIfValid(
       ["depositAddressOperatorPrivateKey", "depositAddressOperatorSigner", "depositAddressOperatorAddress"],
       () =>
         resolveEvmAccount(role, {
@@ -84,18 +84,18 @@ export function readOwnAccounts(
         }),
     ) ?? NONE;
   const formerSolvers =
-    resolved(["solverFormerKeys", "solverFormerSigners", "solverFormerAddresses"], () =>
+    resolveIfValid(["solverFormerKeys", "solverFormerSigners", "solverFormerAddresses"], () =>
       resolveFormerSolvers(role, {
         keys: settings.solverFormerKeys,
         signers: settings.solverFormerSigners,
         addresses: settings.solverFormerAddresses,
       }),
     ) ?? NONE;
-  const byVm = new Map(nonEvmChains.toReversed().map((chain) => [chain.vmType, chain]));
+  const chainOfVm = new Map(nonEvmChains.toReversed().map((chain) => [chain.vmType, chain]));
   const solana =
-    resolved(["solverSolanaKey", "solverSolanaAddress"], () =>
-      resolveNonEvm(role, byVm.get("svm"), {
-        ofKey: solanaAccount,
+    resolveIfValid(["solverSolanaKey", "solverSolanaAddress"], () =>
+      resolveNonEvm(role, chainOfVm.get("svm"), {
+        accountOf: solanaAccount,
         keyName: "SOLVER_SOLANA_KEY",
         key: settings.solverSolanaKey,
         addressName: "SOLVER_SOLANA_ADDRESS",
@@ -103,18 +103,18 @@ export function readOwnAccounts(
       }),
     ) ?? NONE;
   const bitcoin =
-    resolved(["solverBitcoinKey", "solverBitcoinAddress"], () =>
-      resolveNonEvm(role, byVm.get("bvm"), {
-        ofKey: bitcoinAccount,
+    resolveIfValid(["solverBitcoinKey", "solverBitcoinAddress"], () =>
+      resolveNonEvm(role, chainOfVm.get("bvm"), {
+        accountOf: bitcoinAccount,
         // The solver's key can spend only from this kind of address.
-        onlyForm: { name: "P2WPKH", pattern: /^0x00[0-9a-f]{40}$/ },
+        requiredForm: { name: "P2WPKH", pattern: /^0x00[0-9a-f]{40}$/ },
         keyName: "SOLVER_BITCOIN_KEY",
         key: settings.solverBitcoinKey,
         addressName: "SOLVER_BITCOIN_ADDRESS",
         address: settings.solverBitcoinAddress,
       }),
     ) ?? NONE;
-  const solver = resolved(["solverPrivateKey", "solverSigner", "solverAddress", "orderSignerUrl"], () =>
+  const solver = resolveIfValid(["solverPrivateKey", "solverSigner", "solverAddress", "orderSignerUrl"], () =>
     resolveSolver(
       role,
       {
@@ -125,8 +125,8 @@ export function readOwnAccounts(
       settings.orderSignerUrl !== undefined,
     ),
   );
-  const deposits = gather(problems, () => readBitcoinDepositKey(role, settings));
-  const hyperliquid = byVm.get("hypevm");
+  const bitcoinDepositKey = gather(problems, () => readBitcoinDepositKey(role, settings));
+  const hyperliquid = chainOfVm.get("hypevm");
   if (role === "worker" && hyperliquid !== undefined && solver?.key && solver.key.source.kind !== "raw")
     problems.push(
       `SOLVER_PRIVATE_KEY is required because chain ${hyperliquid.name} is enabled: payments on Hyperliquid are signed in the worker, and SOLVER_SIGNER is not supported there`,
@@ -139,8 +139,8 @@ export function readOwnAccounts(
         nameOf("DEPOSIT_ADDRESS_OPERATOR", settings.depositAddressOperatorPrivateKey),
         depositAddressOperator.accounts[0],
       ],
-      ...formerSolvers.accounts.map((account, at): [string, Hex] => [
-        `${formerSolvers.keys.length > 0 ? "SOLVER_FORMER_KEYS" : "SOLVER_FORMER_ADDRESSES"} entry ${at + 1}`,
+      ...formerSolvers.accounts.map((account, index): [string, Hex] => [
+        `${formerSolvers.keys.length > 0 ? "SOLVER_FORMER_KEYS" : "SOLVER_FORMER_ADDRESSES"} entry ${index + 1}`,
         account,
       ]),
     ]),
@@ -154,7 +154,7 @@ export function readOwnAccounts(
       formerSolvers: formerSolvers.accounts,
       solana: solana.accounts[0],
       bitcoin: bitcoin.accounts[0],
-      bitcoinDepositKey: deposits?.key,
+      bitcoinDepositKey: bitcoinDepositKey?.key,
     },
     keys: {
       solver: solver.key,
@@ -169,7 +169,7 @@ export function readOwnAccounts(
       ...[executor, depositAddressOperator, formerSolvers, solana, bitcoin].flatMap(
         ({ warnings }) => warnings,
       ),
-      ...(deposits?.warnings ?? []),
+      ...(bitcoinDepositKey?.warnings ?? []),
     ],
   };
 }
@@ -209,7 +209,7 @@ export function publicKeyProblems(settings: SolverSettings, environment: string)
     ["SOLVER_SOLANA_KEY", settings.solverSolanaKey],
     ["SOLVER_BITCOIN_KEY", settings.solverBitcoinKey],
     ...(gather([], () => readFormerKeys(settings.solverFormerKeys?.reveal() ?? "")) ?? []).map(
-      (key, at) => [`SOLVER_FORMER_KEYS entry ${at + 1}`, key] as const,
+      (key, index) => [`SOLVER_FORMER_KEYS entry ${index + 1}`, key] as const,
     ),
   ];
   return keys.flatMap(([name, key]) =>
@@ -230,12 +230,12 @@ function resolveNonEvm(
   {
     key,
     address,
-    onlyForm,
+    requiredForm: requiredForm,
     ...settings
-  }: Pick<AccountSettings, "keyName" | "addressName" | "ofKey"> & {
+  }: Pick<AccountSettings, "keyName" | "addressName" | "accountOf"> & {
     readonly key: Secret | undefined;
     readonly address: string | undefined;
-    readonly onlyForm?: AddressForm;
+    readonly requiredForm?: AddressForm;
   },
 ): ResolvedAccounts {
   const { keyName, addressName } = settings;
@@ -253,7 +253,7 @@ function resolveNonEvm(
   return resolveAccounts(role, {
     ...settings,
     keys: key ? [key] : [],
-    addresses: address === undefined ? [] : [nonEvmAddress(chain, addressName, address, onlyForm)],
+    addresses: address === undefined ? [] : [nonEvmAddress(chain, addressName, address, requiredForm)],
     format: (account) => formatAddress(chain, account),
   });
 }
@@ -282,8 +282,8 @@ function nonEvmAddress(chain: NonEvmChain, name: string, text: string, form: Add
  */
 function sharedAccountProblems(named: readonly (readonly [string, Hex | undefined])[]): readonly string[] {
   const used = named.flatMap(([name, account]) => (account === undefined ? [] : [{ name, account }]));
-  return used.flatMap(({ name, account }, at) => {
-    const other = used.slice(0, at).find((earlier) => earlier.account === account);
-    return other === undefined ? [] : [`${name} must be a different account than ${other.name}`];
+  return used.flatMap(({ name, account }, index) => {
+    const sharing = used.slice(0, index).find((earlier) => earlier.account === account);
+    return sharing === undefined ? [] : [`${name} must be a different account than ${sharing.name}`];
   });
 }

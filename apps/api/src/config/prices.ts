@@ -41,7 +41,7 @@ export const priceSettings = {
   priceVolatileMaxAgeMs: millis(
     "PRICE_VOLATILE_MAX_AGE_MS",
     90_000,
-    "The same for prices of currencies other than stablecoins, in quotes between different assets. The age is measured from the timestamp that the source gives. The quoted spread grows with the age, so a fresher source gives better quotes.",
+    "Like `PRICE_MAX_AGE_MS`, for currencies other than stablecoins in quotes between different assets. The age is measured from the timestamp that the source gives. The quoted spread grows with the age, so a fresher source gives better quotes.",
   ),
   priceSecondSource: choice({
     name: "PRICE_SECOND_SOURCE",
@@ -97,7 +97,10 @@ export interface PriceEndpointConfig {
   readonly apiKey: Secret | undefined;
 }
 
-/** @param fixed undefined if the price file is invalid or not needed */
+/**
+ * @param fixed undefined if the price file is invalid or not needed
+ * @returns undefined if the price file is needed and invalid
+ */
 export function priceConfig(
   price: SettingValues<typeof priceSettings>,
   fixed: ReadonlyMap<string, bigint> | undefined,

@@ -15,7 +15,7 @@ export interface AccountSettings {
   readonly addressName: string;
   readonly addresses: readonly Hex[];
   /** @throws Error when the key is not valid */
-  ofKey(privateKey: string): Hex;
+  accountOf(privateKey: string): Hex;
   /** Formats an account as the address setting accepts it. */
   format(account: Hex): string;
 }
@@ -37,12 +37,14 @@ export function resolveAccounts(role: ProcessRole, settings: AccountSettings): R
       throw new ConfigError([`${keyName} is required in the worker because ${addressName} is set`]);
     return { accounts: addresses, warnings: [] };
   }
-  const own = keys.map((key) => accountOfKey(settings, key));
-  const formatted = own.map(format).join(",");
-  const isSame = own.every((one) => addresses.includes(one)) && addresses.every((one) => own.includes(one));
+  const derived = keys.map((key) => accountOfKey(settings, key));
+  const formatted = derived.map(format).join(",");
+  const isSame =
+    derived.every((account) => addresses.includes(account)) &&
+    addresses.every((address) => derived.includes(address));
   if (addresses.length > 0 && !isSame)
     throw new ConfigError([`${addressName} must be ${formatted}, the address of ${keyName}`]);
-  return { accounts: own, warnings: warningsOf(role, settings, formatted) };
+  return { accounts: derived, warnings: warningsOf(role, settings, formatted) };
 }
 
 /** Warnings that name the value of the missing address setting. */
@@ -63,11 +65,11 @@ function warningsOf(
 
 /** @throws ConfigError without the key in it */
 export function accountOfKey(
-  { keyName, ofKey }: Pick<AccountSettings, "keyName" | "ofKey">,
+  { keyName, accountOf: accountOf }: Pick<AccountSettings, "keyName" | "accountOf">,
   key: Secret,
 ): Hex {
   try {
-    return ofKey(key.reveal());
+    return accountOf(key.reveal());
   } catch {
     // The cause may contain the key.
     throw new ConfigError([`${keyName} is not a valid private key`]);

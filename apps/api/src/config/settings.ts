@@ -75,7 +75,7 @@ export const deploySettings = {
     name: "DEPLOYER_SOLANA_KEY",
     optional: true,
     describe:
-      "The same for the program on Solana: the seed of an ed25519 key, or the content of a key file of Solana's tools. It has no role after the deployment.",
+      "Like DEPLOYER_PRIVATE_KEY, for the program on Solana: the seed of an ed25519 key, or the content of a key file of Solana's tools. It has no role after the deployment.",
   }),
 };
 

@@ -4,7 +4,7 @@ import { resolveEvmAccount, resolveSolver } from "./evm-account.ts";
 import { httpSettings } from "./http.ts";
 import { keyServiceSettings, readKeyServices, type KeyServices } from "./key-services.ts";
 import type { SigningKey } from "./key-source.ts";
-import { readSignerPlace, type OrderSigning } from "./order-signing.ts";
+import { readSignerEndpoint, type OrderSigning } from "./order-signing.ts";
 import { publicKeyProblems } from "./own-accounts.ts";
 import type { SigningRules } from "../payments/limited-signing/signing-rules.port.ts";
 import { locationSettings } from "./settings.ts";
@@ -47,7 +47,7 @@ export function readSignerConfig(processEnv: Env): SignerConfig {
     limited?.signing?.rules.key === "executor" ? executorKey(executor) : solverKey(solver),
   );
   const listening = gather(problems, () => {
-    const place = readSignerPlace(solver);
+    const place = readSignerEndpoint(solver);
     if (place === undefined)
       throw new ConfigError([
         "ORDER_SIGNER_URL is required: unix:///<path>, or http://127.0.0.1:<port> with ORDER_SIGNER_TOKEN",
@@ -57,13 +57,13 @@ export function readSignerConfig(processEnv: Env): SignerConfig {
   const services = gather(problems, () => readKeyServices(keyServices, env));
   if (location.environment !== "local")
     problems.push(...publicKeyProblems({ ...solver, ...executor }, location.environment));
-  const read = requireAll({ key, listening, services, limited }, problems);
-  const { place, token } = read.listening;
-  const { signing: limitedSigning } = read.limited;
+  const parts = requireAll({ key, listening, services, limited }, problems);
+  const { place, token } = parts.listening;
+  const { signing: limitedSigning } = parts.limited;
   return deepFreeze({
     ...http,
-    key: read.key,
-    keyServices: read.services,
+    key: parts.key,
+    keyServices: parts.services,
     place,
     token,
     signing: limitedSigning,

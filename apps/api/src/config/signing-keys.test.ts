@@ -12,8 +12,8 @@ const SOLVER_ADDRESS = privateKeyToAddress(KEY);
 const ORDER_SIGNER_URL = "unix:///run/causeway/signer.sock";
 const TOKEN = "t".repeat(32);
 
-/** Everything but the solver. */
-const bare = {
+/** All required settings except the solver's. */
+const withoutSolver = {
   ENVIRONMENT: "mainnets.prod",
   CONFIGS_DIR: resolve(import.meta.dirname, "../../../../configs"),
   VAULT_SECRETS_DIR: "/nonexistent",
@@ -39,7 +39,7 @@ function problemsOf(read: (env: Env) => unknown, env: Env): readonly string[] {
 }
 
 test("an API without any key has orders signed by the signer process", () => {
-  const config = readApiConfig({ ...bare, SOLVER_ADDRESS, ORDER_SIGNER_URL });
+  const config = readApiConfig({ ...withoutSolver, SOLVER_ADDRESS, ORDER_SIGNER_URL });
   expect(config.accounts.solver).toBe(SOLVER_ADDRESS.toLowerCase());
   expect(config.orderSigning).toEqual({
     kind: "process",
@@ -58,12 +58,12 @@ test.each([
   "DEPOSIT_ADDRESS_BITCOIN_XPRV",
 ])("outside local, an API with %s does not start unless that is allowed", (name) => {
   const key = name === "SOLVER_PRIVATE_KEY" ? KEY : `0x${"5d".repeat(32)}`;
-  const env = { ...bare, SOLVER_ADDRESS, ORDER_SIGNER_URL, [name]: key };
-  const [problem, ...others] = problemsOf(readApiConfig, env);
+  const env = { ...withoutSolver, SOLVER_ADDRESS, ORDER_SIGNER_URL, [name]: key };
+  const [problem, ...otherProblems] = problemsOf(readApiConfig, env);
   expect(problem).toMatch(`${name} must not be set in the API`);
   expect(problem).toContain("ALLOW_SPENDING_KEY_IN_API=true");
   expect(problem).not.toContain(key);
-  expect(others).toEqual([]);
+  expect(otherProblems).toEqual([]);
   expect(problemsOf(readApiConfig, { ...env, ALLOW_SPENDING_KEY_IN_API: "true" })).toEqual([]);
 });
 
@@ -79,19 +79,19 @@ test.each([
   ["SOLVER_FORMER_SIGNERS", `0x${"23".repeat(20)}=${REMOTE_SOURCE}`, {}],
 ])(
   "outside local, an API with the key source %s does not start unless that is allowed",
-  (name, text, rest) => {
-    const env = { ...bare, SOLVER_ADDRESS, ORDER_SIGNER_URL, ...rest, [name]: text };
-    const [problem, ...others] = problemsOf(readApiConfig, env);
+  (name, text, addressSettings) => {
+    const env = { ...withoutSolver, SOLVER_ADDRESS, ORDER_SIGNER_URL, ...addressSettings, [name]: text };
+    const [problem, ...otherProblems] = problemsOf(readApiConfig, env);
     expect(problem).toMatch(`${name} must not be set in the API`);
     expect(problem).not.toContain("hunter2");
-    expect(others).toEqual([]);
+    expect(otherProblems).toEqual([]);
     expect(problemsOf(readApiConfig, { ...env, ALLOW_SPENDING_KEY_IN_API: "true" })).toEqual([]);
   },
 );
 
 test("in the local environment the API may sign orders with its own key", () => {
   const local = { ENVIRONMENT: "local", PRICE_SOURCE: "fixed", LOCAL_A_RPC_URL: "http://127.0.0.1:1" };
-  const config = readApiConfig({ ...bare, ...local, SOLVER_PRIVATE_KEY: KEY });
+  const config = readApiConfig({ ...withoutSolver, ...local, SOLVER_PRIVATE_KEY: KEY });
   expect(config.orderSigning).toMatchObject({ kind: "key", key: { source: { kind: "raw" } } });
 });
 
@@ -103,37 +103,46 @@ test.each([
   ["https://127.0.0.1:3002", TOKEN, "must be a URL (unix://, http://)"],
   ["http://127.0.0.1:3002", TOKEN, undefined],
   ["http://[::1]:3002", TOKEN, undefined],
-])("the signer process at %s with token %s", (url, token, problem) => {
-  const env = { ...bare, SOLVER_ADDRESS, ORDER_SIGNER_URL: url, ...(token && { ORDER_SIGNER_TOKEN: token }) };
+])("checks ORDER_SIGNER_URL %s with ORDER_SIGNER_TOKEN %s: %s", (url, token, problem) => {
+  const env = {
+    ...withoutSolver,
+    SOLVER_ADDRESS,
+    ORDER_SIGNER_URL: url,
+    ...(token && { ORDER_SIGNER_TOKEN: token }),
+  };
   expect(problemsOf(readApiConfig, env).join()).toContain(problem ?? "");
   if (problem === undefined) expect(problemsOf(readApiConfig, env)).toEqual([]);
 });
 
 test("names the missing key of an API or a worker", () => {
-  expect(problemsOf(readApiConfig, { ...bare, ORDER_SIGNER_URL })).toEqual([
+  expect(problemsOf(readApiConfig, { ...withoutSolver, ORDER_SIGNER_URL })).toEqual([
     "SOLVER_ADDRESS is required with ORDER_SIGNER_URL",
   ]);
-  expect(problemsOf(readApiConfig, { ...bare, SOLVER_ADDRESS }).join()).toContain("ORDER_SIGNER_URL");
-  expect(problemsOf(readWorkerConfig, { ...bare, SOLVER_ADDRESS, ORDER_SIGNER_URL }).join()).toContain(
-    "SOLVER_PRIVATE_KEY is required",
+  expect(problemsOf(readApiConfig, { ...withoutSolver, SOLVER_ADDRESS }).join()).toContain(
+    "ORDER_SIGNER_URL",
   );
-  expect(problemsOf(readSignerConfig, { ...bare, SOLVER_PRIVATE_KEY: KEY }).join()).toContain(
+  expect(
+    problemsOf(readWorkerConfig, { ...withoutSolver, SOLVER_ADDRESS, ORDER_SIGNER_URL }).join(),
+  ).toContain("SOLVER_PRIVATE_KEY is required");
+  expect(problemsOf(readSignerConfig, { ...withoutSolver, SOLVER_PRIVATE_KEY: KEY }).join()).toContain(
     "ORDER_SIGNER_URL is required",
   );
   // A command that signs nothing runs with the API's environment.
-  expect(readOperatorConfig({ ...bare, SOLVER_ADDRESS, ORDER_SIGNER_URL }).solverKey).toBeUndefined();
+  expect(
+    readOperatorConfig({ ...withoutSolver, SOLVER_ADDRESS, ORDER_SIGNER_URL }).solverKey,
+  ).toBeUndefined();
 });
 
-const version = "projects/p/locations/l/keyRings/r/cryptoKeys/k/cryptoKeyVersions/3";
+const keyVersion = "projects/p/locations/l/keyRings/r/cryptoKeys/k/cryptoKeyVersions/3";
 
 test("all keys of a worker may be outside the process", () => {
   const [executor, operator, former] = ["21", "22", "23"].map((byte) => `0x${byte.repeat(20)}`);
   const config = readWorkerConfig({
-    ...bare,
+    ...withoutSolver,
     SOLVER_ADDRESS,
     SOLVER_SIGNER: "aws-kms:eu-west-1/alias/solver",
     EXECUTOR_ADDRESS: executor ?? "",
-    EXECUTOR_SIGNER: `gcp-kms:${version}`,
+    EXECUTOR_SIGNER: `gcp-kms:${keyVersion}`,
     DEPOSIT_ADDRESS_OPERATOR_ADDRESS: operator ?? "",
     DEPOSIT_ADDRESS_OPERATOR_SIGNER: "web3signer:https://user:hunter2@vault.test/path",
     SOLVER_FORMER_KEYS: KEY.replaceAll("5c", "5d"),
@@ -141,7 +150,7 @@ test("all keys of a worker may be outside the process", () => {
   });
   expect(config.keys).toMatchObject({
     solver: { source: { kind: "aws-kms", region: "eu-west-1", keyId: "alias/solver" } },
-    executor: { address: executor, source: { kind: "gcp-kms", name: version } },
+    executor: { address: executor, source: { kind: "gcp-kms", name: keyVersion } },
     depositAddressOperator: { address: operator, source: { kind: "web3signer" } },
     formerSolvers: [{ source: { kind: "raw" } }, { address: former, source: { kind: "eth-rpc" } }],
   });
@@ -151,29 +160,35 @@ test("all keys of a worker may be outside the process", () => {
 
 test("requires exactly one source for a key, and an address for a source", () => {
   const SOLVER_SIGNER = "aws-kms:eu-west-1/alias/solver";
-  expect(problemsOf(readWorkerConfig, { ...bare, SOLVER_SIGNER })).toEqual([
+  expect(problemsOf(readWorkerConfig, { ...withoutSolver, SOLVER_SIGNER })).toEqual([
     "SOLVER_ADDRESS is required with SOLVER_SIGNER: the address of its key",
   ]);
-  const both = { ...bare, SOLVER_SIGNER, SOLVER_ADDRESS, SOLVER_PRIVATE_KEY: KEY };
-  expect(problemsOf(readWorkerConfig, both)).toEqual([
+  const withKeyAndSigner = { ...withoutSolver, SOLVER_SIGNER, SOLVER_ADDRESS, SOLVER_PRIVATE_KEY: KEY };
+  expect(problemsOf(readWorkerConfig, withKeyAndSigner)).toEqual([
     "SOLVER_PRIVATE_KEY and SOLVER_SIGNER are both set; keep one",
   ]);
-  const shared = { ...bare, SOLVER_SIGNER, SOLVER_ADDRESS };
+  const withSigner = { ...withoutSolver, SOLVER_SIGNER, SOLVER_ADDRESS };
   expect(
     problemsOf(readWorkerConfig, {
-      ...shared,
+      ...withSigner,
       EXECUTOR_SIGNER: SOLVER_SIGNER,
       EXECUTOR_ADDRESS: SOLVER_ADDRESS,
     }),
   ).toEqual(["EXECUTOR_ADDRESS must be a different account than SOLVER_ADDRESS"]);
-  const other = { ...bare, SOLVER_PRIVATE_KEY: KEY, SOLVER_ADDRESS: `0x${"99".repeat(20)}` };
-  expect(problemsOf(readWorkerConfig, other).join()).toContain("the address of SOLVER_PRIVATE_KEY");
+  const withWrongAddress = {
+    ...withoutSolver,
+    SOLVER_PRIVATE_KEY: KEY,
+    SOLVER_ADDRESS: `0x${"99".repeat(20)}`,
+  };
+  expect(problemsOf(readWorkerConfig, withWrongAddress).join()).toContain(
+    "the address of SOLVER_PRIVATE_KEY",
+  );
 });
 
 test.each([
   ["aws-kms:eu-west-1/alias/solver", "aws-kms"],
   ["aws-kms:us-gov-west-1/arn:aws:kms:us-gov-west-1:1:key/2", "aws-kms"],
-  [`gcp-kms:${version}`, "gcp-kms"],
+  [`gcp-kms:${keyVersion}`, "gcp-kms"],
   ["web3signer:http://127.0.0.1:9000", "web3signer"],
   ["eth-rpc:https://user:pass@vault.test/rpc", "eth-rpc"],
 ])("%s names a key", (text, kind) => {
@@ -185,7 +200,7 @@ test.each([
   "alias/solver",
   "aws-kms:alias/solver",
   "aws-kms:eu-west-1",
-  `gcp-kms:${version.replace("/cryptoKeyVersions/3", "")}`,
+  `gcp-kms:${keyVersion.replace("/cryptoKeyVersions/3", "")}`,
   "web3signer:vault.test",
   "web3signer:ftp://vault.test",
   "eth-rpc:https://vault.test?key=secret",
@@ -219,19 +234,29 @@ const rules = JSON.stringify({
   ],
 });
 
-test("a signer process with rules has the key that they name, and a record", () => {
-  const env = { ...bare, ORDER_SIGNER_URL, SIGNING_RULES: rules, SIGNING_RECORD: "/var/lib/causeway/signed" };
-  const read = readSignerConfig({ ...env, EXECUTOR_PRIVATE_KEY: KEY });
-  expect(read.key.address).toBe(SOLVER_ADDRESS.toLowerCase());
-  expect(read.signing).toMatchObject({ recordPath: "/var/lib/causeway/signed", rules: { key: "executor" } });
+test("a signer process with SIGNING_RULES has the key that they name, and a record of what it signed", () => {
+  const env = {
+    ...withoutSolver,
+    ORDER_SIGNER_URL,
+    SIGNING_RULES: rules,
+    SIGNING_RECORD: "/var/lib/causeway/signed",
+  };
+  const config = readSignerConfig({ ...env, EXECUTOR_PRIVATE_KEY: KEY });
+  expect(config.key.address).toBe(SOLVER_ADDRESS.toLowerCase());
+  expect(config.signing).toMatchObject({
+    recordPath: "/var/lib/causeway/signed",
+    rules: { key: "executor" },
+  });
   expect(problemsOf(readSignerConfig, { ...env, SOLVER_PRIVATE_KEY: KEY }).join()).toContain(
     "is required when `key` in SIGNING_RULES is executor",
   );
-  const { SIGNING_RECORD: _, ...without } = { ...env, EXECUTOR_PRIVATE_KEY: KEY };
-  expect(problemsOf(readSignerConfig, without).join()).toContain(
+  const { SIGNING_RECORD: _, ...withoutRecord } = { ...env, EXECUTOR_PRIVATE_KEY: KEY };
+  expect(problemsOf(readSignerConfig, withoutRecord).join()).toContain(
     "SIGNING_RECORD is required with SIGNING_RULES",
   );
-  expect(readSignerConfig({ ...bare, ORDER_SIGNER_URL, SOLVER_PRIVATE_KEY: KEY }).signing).toBeUndefined();
+  expect(
+    readSignerConfig({ ...withoutSolver, ORDER_SIGNER_URL, SOLVER_PRIVATE_KEY: KEY }).signing,
+  ).toBeUndefined();
 });
 
 test.each([
@@ -242,7 +267,7 @@ test.each([
   [`signer:http://:${TOKEN}@127.0.0.1`, false],
   ["signer:unix://run/payments.sock", false],
   [`signer:https://:${TOKEN}@127.0.0.1:3003`, false],
-])("%s names a signer process: %s", (text, isValid) => {
+])("accepts %s as the URL of a signer process: %s", (text, isValid) => {
   const problems = problemsOf(() => readKeySource("SOLVER_SIGNER", text), {});
   expect(problems).toEqual(isValid ? [] : [expect.stringContaining("SOLVER_SIGNER must be")]);
   expect(problems.join()).not.toContain(TOKEN);

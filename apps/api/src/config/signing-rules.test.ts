@@ -20,16 +20,19 @@ function problemsOf(value: unknown): readonly string[] {
 
 test("reads limits, currencies and contracts by chain", () => {
   const router = `0x${"Cd".repeat(20)}`;
-  const read = readSigningRules(JSON.stringify({ ...rules, chains: [{ ...chain, router }] }));
-  expect(read).toMatchObject({ key: "solver", dayUsd: 500_000n * 10n ** 18n });
-  const on = read.chains.get(8453);
-  expect(on).toMatchObject({
+  const signingRules = readSigningRules(JSON.stringify({ ...rules, chains: [{ ...chain, router }] }));
+  expect(signingRules).toMatchObject({ key: "solver", dayUsd: 500_000n * 10n ** 18n });
+  const baseRules = signingRules.chains.get(8453);
+  expect(baseRules).toMatchObject({
     maxFeePerGasWei: 50_000_000_000n,
     dataFeeUsdPerKb: 0n,
     contracts: { router: router.toLowerCase() },
     hubContracts: [],
   });
-  expect(on?.currencies.get(`0x${"ab".repeat(20)}`)).toEqual({ decimals: 6, priceUsd: 105n * 10n ** 16n });
+  expect(baseRules?.currencies.get(`0x${"ab".repeat(20)}`)).toEqual({
+    decimals: 6,
+    priceUsd: 105n * 10n ** 16n,
+  });
 });
 
 test.for<[unknown, string]>([

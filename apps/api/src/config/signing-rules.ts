@@ -17,7 +17,7 @@ const address = z
   .regex(/^0x[0-9a-fA-F]{40}$/, "must be an address: 0x and 40 hex digits")
   .transform((text) => text.toLowerCase() as Address);
 
-const chain = z.strictObject({
+const chainSchema = z.strictObject({
   chainId: z.int("must be a chain id").positive("must be a chain id"),
   maxFeePerGasGwei: decimal(9),
   dataFeeUsdPerKb: usd.optional(),
@@ -31,7 +31,7 @@ const chain = z.strictObject({
       }),
     )
     .refine(
-      (all) => all.some((one) => one.address === NATIVE_CURRENCY),
+      (currencies) => currencies.some((currency) => currency.address === NATIVE_CURRENCY),
       `must include the native token (${NATIVE_CURRENCY}): gas is counted with its price`,
     ),
   router: address.optional(),
@@ -39,23 +39,23 @@ const chain = z.strictObject({
   hubContracts: z.array(address).optional(),
 });
 
-const rules = z.strictObject({
+const rulesSchema = z.strictObject({
   key: z.enum(["solver", "executor"], "must be solver or executor"),
   transactionUsd: usd,
   dayUsd: usd,
-  chains: z.array(chain).min(1, "must have at least one chain"),
+  chains: z.array(chainSchema).min(1, "must have at least one chain"),
 });
 
 /** Reads the rules of a signer process from JSON. @throws ConfigError with all problems */
 export function readSigningRules(text: string): SigningRules {
-  const read = rules.safeParse(parsed(text));
-  if (!read.success)
+  const result = rulesSchema.safeParse(parseJson(text));
+  if (!result.success)
     throw new ConfigError(
-      read.error.issues.map(({ path, message }) => `${NAME} ${[...path, message].map(String).join(" ")}`),
+      result.error.issues.map(({ path, message }) => `${NAME} ${[...path, message].map(String).join(" ")}`),
     );
-  const { key, transactionUsd, dayUsd, chains } = read.data;
+  const { key, transactionUsd, dayUsd, chains } = result.data;
   const ids = chains.map(({ chainId }) => chainId);
-  const repeated = ids.filter((id, at) => ids.indexOf(id) !== at);
+  const repeated = ids.filter((id, index) => ids.indexOf(id) !== index);
   if (repeated.length > 0) throw new ConfigError([`${NAME} chains has chain ${repeated[0]} twice; keep one`]);
   return {
     key,
@@ -84,7 +84,7 @@ export function readSigningRules(text: string): SigningRules {
   };
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

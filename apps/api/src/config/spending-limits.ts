@@ -11,18 +11,18 @@ const NAME = "SPENDING_LIMITS";
  * @throws ConfigError with all problems
  */
 export function readSpendingLimits(text: string, chainIds: readonly number[]): readonly SpendingLimit[] {
-  const entries = parsed(text);
+  const entries = parseEntries(text);
   const problems: string[] = [];
-  const limits = entries.map((entry, at) => {
+  const limits = entries.map((entry, index) => {
     const limit = readEntry(entry, chainIds);
-    problems.push(...limit.problems.map((problem) => `${NAME} entry ${at + 1} ${problem}`));
+    problems.push(...limit.problems.map((problem) => `${NAME} entry ${index + 1} ${problem}`));
     return limit.value;
   });
   if (problems.length > 0) throw new ConfigError(problems);
   return limits;
 }
 
-function parsed(text: string): readonly unknown[] {
+function parseEntries(text: string): readonly unknown[] {
   const expected = `${NAME} must be a JSON array of objects, for example [{"key":"solver","dayUsd":"100000"}]`;
   try {
     const value: unknown = JSON.parse(text);

@@ -1,8 +1,8 @@
 import type { Secret, SettingValues } from "@causeway/config";
 import { setting } from "@causeway/config";
-import { keyPrefix } from "../db/redis-place.ts";
-import type { RedisPlace } from "../db/redis-place.port.ts";
-import { redisSettings } from "./redis-place.ts";
+import { keyPrefix } from "../db/redis-endpoint.ts";
+import type { RedisEndpoint } from "../db/redis-endpoint.port.ts";
+import { redisSettings } from "./redis-endpoint.ts";
 
 const { integer, matching, secretUrl } = setting;
 
@@ -38,7 +38,7 @@ export const fixedStoragePolicy = {
 export interface StorageConfig {
   readonly database: { readonly url: Secret; readonly poolSize: number; readonly statementTimeoutMs: number };
   readonly redis: {
-    readonly place: RedisPlace;
+    readonly place: RedisEndpoint;
     /** Prefix of all keys. */
     readonly keyPrefix: string;
   };
@@ -46,7 +46,7 @@ export interface StorageConfig {
 
 export function storageConfig(
   storage: SettingValues<typeof storageSettings>,
-  place: RedisPlace,
+  place: RedisEndpoint,
 ): StorageConfig {
   return {
     database: { url: storage.databaseUrl, poolSize: storage.databasePoolSize, ...fixedStoragePolicy },

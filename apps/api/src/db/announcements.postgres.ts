@@ -1,36 +1,39 @@
 import { sql as text, type SQL } from "drizzle-orm";
 import { announcements } from "./db.tables.ts";
-import { defineSql, namesOf, type Params, defineSqlWrite } from "./define-query.postgres.ts";
+import { defineSql, namesOf, type Params } from "./define-query.postgres.ts";
 import type { Sql } from "./pool.postgres.ts";
 
 /** Maximum number of announcements per statement. */
 const BATCH = 1_000;
 /**
  * Pause after a batch: commits in the meantime are announced together. The first one after a quiet time is
- * sent at once. At 50 commits per second the pause delays one by 10 ms (median).
+ * sent at once. At 50 commits per second, the pause delays each one by 10 ms (median).
  */
 const PAUSE_MS = 20;
 
 /**
  * NOTIFY holds a database-wide lock until its commit is flushed, so commits that notify run one after
- * another. Changes therefore only store their announcements, and a later transaction that nothing waits for
- * sends them. If it is lost, the next sender finds the rows.
+ * another. Changes therefore only store their announcements, and a later transaction, which does not wait
+ * for its flush, sends them. If a crash loses that transaction, the next sender finds the rows.
  */
-const quickly = text`quick as (select set_config('synchronous_commit', 'off', true))`;
+const withoutFlush = text`quick as (select set_config('synchronous_commit', 'off', true))`;
 const { id, channel, payload } = announcements;
+const taken = text`with ${withoutFlush},
+    due as (select ${id} from ${announcements} order by ${id} limit ${text.raw(String(BATCH))} for update skip locked),
+    gone as (delete from ${announcements} where ${id} in (select id from due) returning ${id}, ${channel}, ${payload})`;
 const send = defineSql(
   "announcements_send",
   {},
-  () => text`with ${quickly},
-    due as (select ${id} from ${announcements} order by ${id} limit ${text.raw(String(BATCH))} for update skip locked),
-    gone as (delete from ${announcements} where ${id} in (select id from due) returning ${id}, ${channel}, ${payload})
+  () => text`${taken}
     select pg_notify(channel, payload) from quick, (select channel, payload from gone order by id) as ordered`,
 );
-
-const beat = defineSqlWrite(
-  "announcements_beat",
-  (p: Params<{ channel: string; text: string }>) =>
-    text`with ${quickly} select pg_notify(${p.channel}, ${p.text}) from quick`,
+const sendWithBeat = defineSql(
+  "announcements_send_with_beat",
+  {},
+  (p: Params<{ channel: string; text: string }>) => text`${taken}
+    select pg_notify(channel, payload) from quick, (select channel, payload from
+      (select id, channel, payload from gone union all select null, ${p.channel}, ${p.text}) as every
+      order by id nulls last) as ordered`,
 );
 
 /** The last part of a statement with `announces`: stores the channel and payload that `select` returns. */
@@ -70,8 +73,7 @@ export async function sendAll(sql: Sql): Promise<void> {
   while ((await send(sql, {})).length === BATCH);
 }
 
-/** Sends the announcements that other processes committed but did not send, then `text`. */
+/** Sends `text` after the announcements that other processes committed but did not send. */
 export async function announceBeat(sql: Sql, channel: string, text: string): Promise<void> {
-  await sendAll(sql);
-  await beat(sql, { channel, text });
+  if ((await sendWithBeat(sql, { channel, text })).length > BATCH) await sendAll(sql);
 }

@@ -7,7 +7,7 @@ import { runSql } from "./define-query.postgres.ts";
 import { sqlOn } from "./pool.postgres.ts";
 
 /** How long an announcement may take from one connection to another. */
-const ANNOUNCED_WITHIN_MS = 3_000;
+const ANNOUNCEMENT_TIMEOUT_MS = 3_000;
 
 /** A pooler between this process and Postgres gives connections to other clients between transactions. */
 export class SessionsNotKept extends StartProblem {
@@ -41,38 +41,38 @@ export async function checkSessions(connectionString: string): Promise<ServerLim
       connectionTimeoutMillis: CONNECTED_WITHIN_MS,
       query_timeout: 10_000,
     });
-  const [one, two] = [newClient(), newClient()];
-  // The caller of the statement gets the error.
-  for (const client of [one, two]) client.on("error", () => undefined);
+  const [first, second] = [newClient(), newClient()];
+  // Each statement rejects with the error; without a listener, the process would end.
+  for (const client of [first, second]) client.on("error", () => undefined);
   try {
-    await Promise.all([one.connect(), two.connect()]);
-    const pid = await backendOf(one);
-    if ((await backendOf(two)) === pid) throw new SessionsNotKept("two connections share a session");
+    await Promise.all([first.connect(), second.connect()]);
+    const pid = await backendOf(first);
+    if ((await backendOf(second)) === pid) throw new SessionsNotKept("two connections share a session");
     const channel = `causeway_check_${randomBytes(8).toString("hex")}`;
     const announced = new Promise<boolean>((resolve) => {
-      one.once("notification", () => resolve(true));
+      first.once("notification", () => resolve(true));
     });
-    await one.query(`listen ${channel}`);
-    await two.query("begin");
-    const during = await backendOf(one);
-    await two.query("commit");
-    if (during !== pid || (await backendOf(one)) !== pid)
+    await first.query(`listen ${channel}`);
+    await second.query("begin");
+    const pidDuring = await backendOf(first);
+    await second.query("commit");
+    if (pidDuring !== pid || (await backendOf(first)) !== pid)
       throw new SessionsNotKept("the session of a connection changes");
-    await two.query("select pg_notify($1, '')", [channel]);
-    const late = AbortSignal.timeout(ANNOUNCED_WITHIN_MS);
+    await second.query("select pg_notify($1, '')", [channel]);
+    const timeout = AbortSignal.timeout(ANNOUNCEMENT_TIMEOUT_MS);
     const timedOut = new Promise<boolean>((resolve) => {
-      late.addEventListener("abort", () => resolve(false));
+      timeout.addEventListener("abort", () => resolve(false));
     });
     if (!(await Promise.race([announced, timedOut])))
       throw new SessionsNotKept("an announcement (NOTIFY) does not arrive");
     const [limit] = await runSql(
-      sqlOn(two),
+      sqlOn(second),
       { connections: Number },
       text`select current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as connections`,
     );
     return { maxConnections: limit?.connections ?? 0 };
   } finally {
-    await Promise.all([one, two].map(async (client) => await client.end().catch(() => undefined)));
+    await Promise.all([first, second].map(async (client) => await client.end().catch(() => undefined)));
   }
 }
 

@@ -9,7 +9,7 @@ export interface ConcurrencyLimit {
 export function concurrencyLimit(max: number): ConcurrencyLimit {
   let running = 0;
   const waiting: (() => void)[] = [];
-  const runEntered = async <T>(work: () => Promise<T>): Promise<T> => {
+  const runInSlot = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } finally {
@@ -21,7 +21,7 @@ export function concurrencyLimit(max: number): ConcurrencyLimit {
   const tryRun = <T>(work: () => Promise<T>): Promise<T> | undefined => {
     if (running >= max) return undefined;
     running++;
-    return runEntered(work);
+    return runInSlot(work);
   };
   return {
     tryRun,
@@ -29,7 +29,7 @@ export function concurrencyLimit(max: number): ConcurrencyLimit {
       const begun = tryRun(work);
       if (begun !== undefined) return await begun;
       await new Promise<void>((resolve) => waiting.push(resolve));
-      return await runEntered(work);
+      return await runInSlot(work);
     },
   };
 }

@@ -14,7 +14,8 @@ const DROP = /^drop index concurrently if exists (?<index>[a-z_][a-z0-9_]*)$/i;
 
 /**
  * The statements of a migration that declares `-- No transaction`; undefined if it does not.
- * @throws if it holds anything but concurrent index statements, which could not be repeated after a crash
+ * @throws Error if it contains any other statement than a concurrent create or drop of an index, because
+ * others could not be repeated after a crash
  */
 export function concurrentStatements(file: string, text: string): readonly ConcurrentStatement[] | undefined {
   if (!MARK.test(text)) return undefined;
@@ -46,13 +47,13 @@ export async function runConcurrently(
 ): Promise<void> {
   for (const { kind, index, sql } of statements) {
     if (kind === "create") {
-      const [found] = await runSql(
+      const [existing] = await runSql(
         sqlOn(client),
         { valid: Boolean },
         text`select indisvalid as valid from pg_index where indexrelid = to_regclass(${index})`,
       );
-      if (found?.valid === true) continue;
-      if (found !== undefined) {
+      if (existing?.valid === true) continue;
+      if (existing !== undefined) {
         report(`index ${index} is invalid: dropping it and building it again`);
         await client.query(`drop index concurrently ${index}`);
       }

@@ -24,7 +24,7 @@ test.each(["alter table a add column b int", "create index a on b (c)", "drop in
   },
 );
 
-/** Builds indexes of tables that may be large while it holds locks; docs/UPGRADING.md says to stop for it. */
+/** Lock possibly large tables while they build indexes; docs/UPGRADING.md says to stop the service first. */
 const WITH_LOCKS = ["0006_hub_lanes.sql"];
 
 test("no migration builds or drops an index of an existing table under a lock", () => {
@@ -37,8 +37,8 @@ test("no migration builds or drops an index of an existing table under a lock", 
       const indexed = [
         ...text.matchAll(/create (?:unique )?index (?!concurrently)[^;]*? on (?:only )?"?(\w+)/gi),
       ];
-      const dropsOne = /drop index (?!concurrently)/i.test(text);
-      return dropsOne || indexed.some(([, table]) => !created.includes(table));
+      const dropsIndex = /drop index (?!concurrently)/i.test(text);
+      return dropsIndex || indexed.some(([, table]) => !created.includes(table));
     });
   expect(blocking).toEqual(WITH_LOCKS);
 });

@@ -1,27 +1,27 @@
 import type { EventEmitter } from "node:events";
 import { Cluster, Redis, type RedisOptions } from "ioredis";
-import type { RedisLogin, RedisPlace } from "./redis-place.port.ts";
+import type { RedisLogin, RedisEndpoint } from "./redis-endpoint.port.ts";
 
-/** A connection to the server that takes the writes, wherever it is at the moment. */
+/** A connection that follows the current primary, or the nodes of a cluster. */
 export type RedisClient = Redis | Cluster;
 
-// All connect at once: a queue whose first connect() is refused stays broken until the process ends; one that
-// finds its connection in progress waits for it.
+// Each function starts to connect immediately: a BullMQ queue whose own connect() is refused stays broken
+// until the process ends, but a queue waits for a connection in progress.
 
 /**
  * Producers fail at once while Redis is unavailable: the outbox keeps the job and the relay retries.
  * @param onFault receives the reason for a missing connection
  */
-export function producerConnection(place: RedisPlace, onFault?: (error: unknown) => void): RedisClient {
+export function producerConnection(place: RedisEndpoint, onFault?: (error: unknown) => void): RedisClient {
   return connectTo(
     place,
-    { enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: SILENT_MS },
+    { enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: SOCKET_TIMEOUT_MS },
     onFault,
   );
 }
 
 /** Workers wait for Redis as long as it takes. */
-export function workerConnection(place: RedisPlace): RedisClient {
+export function workerConnection(place: RedisEndpoint): RedisClient {
   return connectTo(place, {
     enableOfflineQueue: true,
     maxRetriesPerRequest: null,
@@ -36,44 +36,48 @@ const READY_WITHIN_MS = 1_000;
  * For commands that must answer within a time: they fail at once while Redis is unavailable. Waits a moment
  * for the connection; if Redis does not respond by then, the first command fails.
  */
-export async function promptConnection(place: RedisPlace, answerWithinMs: number): Promise<RedisClient> {
+export async function promptConnection(place: RedisEndpoint, answerWithinMs: number): Promise<RedisClient> {
   const redis = connectTo(place, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     commandTimeout: answerWithinMs,
-    socketTimeout: SILENT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
   });
   await readyWithin(redis, READY_WITHIN_MS);
   return redis;
 }
 
 /**
- * A connection without an answer for this long is made again: behind a network that swallows packets, TCP
+ * A connection that gets no answer for this long is reopened: behind a network that swallows packets, TCP
  * would wait for a quarter of an hour, and another server may have taken over.
  */
-const SILENT_MS = 5_000;
+const SOCKET_TIMEOUT_MS = 5_000;
 /** A node that does not answer must not delay the next one. */
 const CONNECT_WITHIN_MS = 2_000;
-const RECONNECT_WITHIN_MS = 1_000;
+const MAX_RECONNECT_PAUSE_MS = 1_000;
 
 type Options = Omit<RedisOptions, "replyMapping">;
-type Patience = Pick<RedisOptions, "maxRetriesPerRequest" | "commandTimeout" | "socketTimeout"> & {
+type CommandOptions = Pick<RedisOptions, "maxRetriesPerRequest" | "commandTimeout" | "socketTimeout"> & {
   readonly enableOfflineQueue: boolean;
 };
 
 function connectTo(
-  place: RedisPlace,
-  { enableOfflineQueue, ...patience }: Patience,
+  place: RedisEndpoint,
+  { enableOfflineQueue, ...commandOptions }: CommandOptions,
   onFault: (error: unknown) => void = () => {},
 ): RedisClient {
-  const redis = open(place, enableOfflineQueue, { ...patience, ...loginOf(place.login), reconnectOnError });
+  const redis = open(place, enableOfflineQueue, {
+    ...commandOptions,
+    ...loginOf(place.login),
+    reconnectOnError,
+  });
   const emitter: EventEmitter = redis;
-  // Without a listener a lost connection would end the process; every call gets the error itself.
+  // Without a listener, a lost connection would end the process. Each call rejects with the error anyway.
   emitter.on("error", onFault);
   return redis;
 }
 
-function open(place: RedisPlace, enableOfflineQueue: boolean, options: Options): RedisClient {
+function open(place: RedisEndpoint, enableOfflineQueue: boolean, options: Options): RedisClient {
   if (place.kind === "url") return new Redis(place.url.reveal(), { ...options, enableOfflineQueue });
   const secured = { ...options, connectTimeout: CONNECT_WITHIN_MS, ...(place.isTls && { tls: {} }) };
   if (place.kind === "sentinel") {
@@ -108,12 +112,12 @@ function loginOf({ username, password }: RedisLogin): Pick<RedisOptions, "userna
 }
 
 function retryAfterMs(times: number): number {
-  return Math.min(times * 100, RECONNECT_WITHIN_MS);
+  return Math.min(times * 100, MAX_RECONNECT_PAUSE_MS);
 }
 
 /**
- * A server that became a replica, or was cut off from its replicas, refuses writes: the next connection finds
- * the one that takes them.
+ * A server that became a replica, or was cut off from its replicas, refuses writes: reconnecting finds the
+ * current primary.
  */
 function reconnectOnError({ message }: Error): boolean {
   return /^(READONLY|NOREPLICAS) /.test(message);
@@ -125,7 +129,7 @@ export function redisReason(error: unknown): string {
   return [message, lastNodeError?.message].filter((text) => text !== undefined && text !== "").join(" ");
 }
 
-/** Whether the connection is made in time. */
+/** Whether the connection is ready within `ms`. */
 export async function readyWithin(redis: RedisClient, ms: number): Promise<boolean> {
   if (redis.status === "ready") return true;
   const emitter: EventEmitter = redis;
@@ -134,8 +138,8 @@ export async function readyWithin(redis: RedisClient, ms: number): Promise<boole
   const timer = setTimeout(() => ready.resolve(false), ms);
   timer.unref();
   emitter.once("ready", onReady);
-  const inTime = await ready.promise;
+  const isReady = await ready.promise;
   clearTimeout(timer);
   emitter.off("ready", onReady);
-  return inTime;
+  return isReady;
 }

@@ -14,23 +14,23 @@ export async function withDatabaseProblems<T>(databaseUrl: string, run: () => Pr
   try {
     return await run();
   } catch (error) {
-    const sentence = sentenceOf(error, databaseUrl);
+    const sentence = explain(error, databaseUrl);
     throw sentence === undefined ? error : new StartProblem(sentence, { cause: error });
   }
 }
 
-function sentenceOf(error: unknown, databaseUrl: string): string | undefined {
+function explain(error: unknown, databaseUrl: string): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = "code" in error ? String(error.code) : "";
-  const server = placeOf(databaseUrl);
+  const server = serverOf(databaseUrl);
   // The message of Postgres names the role or the database, but never the password.
-  const says = `Postgres at ${server} reports: ${error.message}`;
-  const away = databaseUnreachableReason(error);
-  if (away !== undefined)
-    return `Postgres does not respond at ${server} (${away}): start it, or correct DATABASE_URL`;
+  const report = `Postgres at ${server} reports: ${error.message}`;
+  const unreachableReason = databaseUnreachableReason(error);
+  if (unreachableReason !== undefined)
+    return `Postgres does not respond at ${server} (${unreachableReason}): start it, or correct DATABASE_URL`;
   if (!(error instanceof pg.DatabaseError)) return undefined;
   const remedy = REMEDIES[code];
-  return remedy === undefined ? undefined : `${says}: ${remedy}`;
+  return remedy === undefined ? undefined : `${report}: ${remedy}`;
 }
 
 /** By Postgres error code or its class. */
@@ -44,7 +44,7 @@ const REMEDIES: Readonly<Record<string, string | undefined>> = {
 };
 
 /** Host, port and database, without user and password. */
-function placeOf(databaseUrl: string): string {
+function serverOf(databaseUrl: string): string {
   const url = URL.parse(databaseUrl);
   if (url === null) return "the address in DATABASE_URL";
   const host = url.searchParams.get("host") ?? (url.hostname === "" ? "localhost" : url.hostname);

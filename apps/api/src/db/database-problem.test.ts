@@ -3,8 +3,8 @@ import pg from "pg";
 import { expect, test } from "vitest";
 import { withDatabaseProblems } from "./database-problem.postgres.ts";
 
-const PLACE = "db.example:6543/causeway";
-const URL_WITH_PASSWORD = `postgres://app:hunter2@${PLACE}`;
+const SERVER = "db.example:6543/causeway";
+const URL_WITH_PASSWORD = `postgres://app:hunter2@${SERVER}`;
 
 async function problemOf(error: Error, url = URL_WITH_PASSWORD): Promise<Error> {
   try {
@@ -33,7 +33,7 @@ test.each([
   async (code, remedy) => {
     const problem = await problemOf(refusal(code));
     expect(problem).toBeInstanceOf(StartProblem);
-    expect(problem.message).toBe(`Postgres at ${PLACE} reports: refused with ${code}: ${remedy}`);
+    expect(problem.message).toBe(`Postgres at ${SERVER} reports: refused with ${code}: ${remedy}`);
   },
 );
 
@@ -49,16 +49,16 @@ test.each([
 ])("names an unreachable server (%s) with its port", async (code) => {
   const problem = await problemOf(Object.assign(new Error("connect"), { code }));
   expect(problem.message).toBe(
-    `Postgres does not respond at ${PLACE} (${code}): start it, or correct DATABASE_URL`,
+    `Postgres does not respond at ${SERVER} (${code}): start it, or correct DATABASE_URL`,
   );
 });
 
 test("assumes the default port in a URL without one, and names a socket folder", async () => {
-  const away = Object.assign(new Error("connect"), { code: "ENOENT" });
-  expect((await problemOf(away, "postgres://app@db.example/causeway")).message).toContain(
+  const unreachable = Object.assign(new Error("connect"), { code: "ENOENT" });
+  expect((await problemOf(unreachable, "postgres://app@db.example/causeway")).message).toContain(
     "db.example:5432/causeway",
   );
-  expect((await problemOf(away, "postgres:///causeway?host=/run/pg")).message).toContain("/run/pg");
+  expect((await problemOf(unreachable, "postgres:///causeway?host=/run/pg")).message).toContain("/run/pg");
 });
 
 test("rethrows other errors unchanged", async () => {

@@ -12,7 +12,7 @@ import { startOutboxRelay, type OutboxRelay } from "./outbox-relay.adapter.ts";
 import type { NewJobs } from "./new-jobs.ts";
 import { createPool, sqlOn, type Sql } from "./pool.postgres.ts";
 import { watchRedisMemory } from "./redis-memory.ts";
-import type { RedisPlace } from "./redis-place.port.ts";
+import type { RedisEndpoint } from "./redis-endpoint.port.ts";
 import type { Services, WorkerServices } from "./services.port.ts";
 import { startWorkers } from "./worker-host.adapter.ts";
 
@@ -49,7 +49,7 @@ interface QueueNeeds extends Pick<Services, "clock" | "events" | "reads" | "uow"
 export async function startRelay(needs: QueueNeeds, catalog: Catalog): Promise<OutboxRelay> {
   const { config, pool, lifecycle } = needs;
   const relay = await startOutboxRelay(needs, catalog, {
-    ...queueOf(config),
+    ...queueOptions(config),
     pool,
     databaseUrl: config.database.url.reveal(),
     newJobs: needs.newJobs,
@@ -69,13 +69,13 @@ export function startJobs(
   catalog: Catalog,
 ): void {
   const { config, sql, lifecycle, newJobs } = services;
-  const workers = startWorkers(services, catalog, { ...queueOf(config), runs: jobRuns(sql) });
-  newJobs.runBy(workers.commitRunner);
+  const workers = startWorkers(services, catalog, { ...queueOptions(config), runs: jobRuns(sql) });
+  newJobs.useRunner(workers.commitRunner);
   lifecycle.add("workers", () => workers.close());
 }
 
-function queueOf({ redis }: Pick<ApiConfig, "redis">): {
-  readonly redis: RedisPlace;
+function queueOptions({ redis }: Pick<ApiConfig, "redis">): {
+  readonly redis: RedisEndpoint;
   readonly prefix: string;
 } {
   return { redis: redis.place, prefix: redis.keyPrefix };
@@ -87,7 +87,7 @@ export function redisMemory(
   relay: Pick<OutboxRelay, "memory">,
 ): () => Promise<void> {
   const memory = watchRedisMemory(registry, () => relay.memory(), events);
-  return async () => await memory.look();
+  return async () => await memory.refresh();
 }
 
 /** Locks by which one process leads each chain and the hub. */

@@ -60,11 +60,11 @@ export function defineWrite<P extends Record<string, unknown>>(
   build: (db: NodePgDatabase, params: Params<P>) => Preparable<unknown>,
 ): (sql: Sql, params: P) => Promise<void> {
   const query = defineQuery(name, build);
-  return async (sql, params) => await untilWritten(sql, query(sql, params));
+  return async (sql, params) => await awaitWrite(sql, query(sql, params));
 }
 
 /** Leaves the answer of a write to the end of the transaction, if there is one. */
-export async function untilWritten(sql: Sql, answer: Promise<unknown>): Promise<void> {
+export async function awaitWrite(sql: Sql, answer: Promise<unknown>): Promise<void> {
   if (sql.atEnd === undefined) await answer;
   else sql.atEnd(answer);
 }
@@ -128,8 +128,8 @@ function prepare<P extends Record<string, unknown>>(
   const statement = () => (built ??= compile(build(placeholders())));
   nameStatement(name, () => statement().text);
   return async (connection, params) => {
-    const { text, params: wanted } = statement();
-    return await connection.query({ name, text, announces }, fillPlaceholders(wanted, params));
+    const { text, params: placeholders } = statement();
+    return await connection.query({ name, text, announces }, fillPlaceholders(placeholders, params));
   };
 }
 
@@ -140,10 +140,10 @@ export function defineSqlWrite<P extends Record<string, unknown>>(
   options: { readonly announces?: boolean } = {},
 ): (sql: Sql, params: P) => Promise<void> {
   const query = defineSql(name, {}, build, options);
-  return async (sql, params) => await untilWritten(sql, query(sql, params));
+  return async (sql, params) => await awaitWrite(sql, query(sql, params));
 }
 
-/** Runs a statement that is built for one use. A pool that plans per use plans it for exactly its values. */
+/** Runs an unnamed statement, built for a single use. A pool with plans `per use` plans it for its values. */
 export async function runSql<R extends Returns>(
   connection: Pick<Sql, "query">,
   returns: R,
@@ -187,10 +187,10 @@ function compile(statement: SQL): { readonly text: string; readonly params: unkn
   const query = dialect.sqlToQuery(statement);
   const params: unknown[] = [];
   const positions = query.params.map((param) => {
-    const known = params.findIndex(
-      (other) => is(param, Placeholder) && is(other, Placeholder) && other.name === param.name,
+    const existing = params.findIndex(
+      (earlier) => is(param, Placeholder) && is(earlier, Placeholder) && earlier.name === param.name,
     );
-    return known >= 0 ? known + 1 : params.push(param);
+    return existing >= 0 ? existing + 1 : params.push(param);
   });
   return { text: query.sql.replaceAll(/\$(\d+)/g, (_, n: string) => `$${positions[Number(n) - 1]}`), params };
 }
@@ -221,11 +221,11 @@ export function columnsOf(selection: Readonly<Record<string, Column>> | readonly
   return sql.join(Object.values(selection), sql`, `);
 }
 
-/** Columns whose values are given as rows: by name in camelCase. */
+/** The columns of rows that a statement receives as JSON, by their names in camelCase. */
 type Columns = Readonly<Record<string, PgColumn>>;
 
 /** A row of {@link rowsJson}. `Nullable`: columns that it may leave null although their table does not. */
-export type GivenRow<C extends Columns, Nullable extends keyof C = never> = {
+export type InputRow<C extends Columns, Nullable extends keyof C = never> = {
   readonly [Name in keyof C]:
     | (Row<C>[Name] extends readonly (infer Item)[] ? readonly Item[] : Row<C>[Name])
     | (Name extends Nullable ? null : never);
@@ -234,7 +234,7 @@ export type GivenRow<C extends Columns, Nullable extends keyof C = never> = {
 /** Rows for {@link recordset}, as JSON text. */
 export function rowsJson<C extends Columns, Nullable extends keyof C = never>(
   columns: C,
-  rows: readonly GivenRow<C, Nullable>[],
+  rows: readonly InputRow<C, Nullable>[],
 ): string {
   const names = Object.entries(columns).map(([key, column]) => [key, column.name] as const);
   return JSON.stringify(

@@ -17,10 +17,10 @@ test("outputs have their own names, in the given order", () => {
 });
 
 test("a report is one named statement, and sends a parameter that is used twice once", async () => {
-  const asked: [Statement, readonly unknown[]][] = [];
+  const queries: [Statement, readonly unknown[]][] = [];
   const sql: Pick<Sql, "query"> = {
     async query(statement, values) {
-      asked.push([statement, values]);
+      queries.push([statement, values]);
       return [];
     },
   };
@@ -29,7 +29,7 @@ test("a report is one named statement, and sends a parameter that is used twice 
     ({ id }) => text`select 1 as one from ${outbox} where ${id}::text is null or ${outbox.jobId} = ${id}`,
   );
   await report(sql, { id: "a" });
-  expect(asked).toEqual([
+  expect(queries).toEqual([
     [
       expect.objectContaining({
         name: "jobs",
@@ -40,7 +40,7 @@ test("a report is one named statement, and sends a parameter that is used twice 
   ]);
 });
 
-test("the texts of all statements can be listed, those of the query builder too", () => {
+test("lists the texts of all statements, including those of the query builder", () => {
   defineQuery("job_of_id", (db, { id }: Params<{ id: number }>) =>
     db
       .select({ jobId: outbox.jobId })
@@ -52,7 +52,7 @@ test("the texts of all statements can be listed, those of the query builder too"
   );
 });
 
-test("refuses two statements of one name", () => {
+test("refuses two statements with the same name", () => {
   const define = () => defineReport("same_name", () => text`select 1 as one`);
   define();
   expect(define).toThrow("invariant violated: two statements are named same_name");

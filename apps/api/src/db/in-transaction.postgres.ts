@@ -17,22 +17,22 @@ export async function inTransaction<T>(
   const client = await pool.connect();
   let broken: Error | undefined;
   const answers: Promise<void>[] = [];
-  let failed: { readonly at: number; readonly error: unknown } | undefined;
+  let failed: { readonly index: number; readonly error: unknown } | undefined;
   let hasEnded = false;
   const atEnd = (answer: Promise<unknown>): void => {
-    const at = answers.length;
+    const index = answers.length;
     const settled = answer.then(
       () => undefined,
       (error: unknown) => {
         // Errors that come together may settle in another order than they were sent.
-        if (failed === undefined || at < failed.at) failed = { at, error };
+        if (failed === undefined || index < failed.index) failed = { index, error };
       },
     );
     if (hasEnded) throw new Error("invariant violated: a write after the end of its transaction");
     answers.push(settled);
   };
   try {
-    // Awaited: if it were canceled, statements that were sent with it would commit one by one.
+    // Awaited alone: if `begin` were canceled, statements sent along with it would each commit on their own.
     await client.query("begin");
     const result = await work(client, atEnd);
     hasEnded = true;
@@ -51,14 +51,14 @@ export async function inTransaction<T>(
       // The connection and its transaction are lost: the pool must not reuse it.
       broken = fault instanceof Error ? fault : new Error(String(fault));
     });
-    throw firstOf(error, failed?.error);
+    throw rootError(error, failed?.error);
   } finally {
     client.release(broken);
   }
 }
 
-/** An awaited statement and a write that was not awaited: one failed first, and aborted the other. */
-function firstOf(awaited: unknown, written: unknown): unknown {
+/** The error of whichever failed first, an awaited statement or a write: it aborted the other. */
+function rootError(awaited: unknown, written: unknown): unknown {
   if (written === undefined || codeOf(written) === ABORTED) return awaited;
   return written;
 }

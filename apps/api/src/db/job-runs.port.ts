@@ -12,8 +12,8 @@ export interface JobRuns {
   /** The job keeps waiting in the queue; it counts as lost if it does not run again before `lostAfterMs`. */
   noteWaiting(run: LegJob, nowMs: number, lostAfterMs: number): Promise<void>;
   /**
-   * The same for a job that was queued again. Returns false and stores nothing if another job waits for the
-   * leg.
+   * {@link noteWaiting} for a job that the reconciler queued again. Returns false and stores nothing if
+   * another job waits for the leg.
    */
   takeOver(run: LegJob, nowMs: number, lostAfterMs: number): Promise<boolean>;
   /** The queue gave up on the leg's job: it counts as lost. */

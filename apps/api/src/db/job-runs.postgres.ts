@@ -18,10 +18,10 @@ interface Run extends Record<string, unknown> {
   readonly jobId: string;
   readonly nowMs: number;
 }
-interface Noted extends Run {
+interface WaitingRun extends Run {
   readonly lostAfterMs: number;
 }
-const note = (p: Params<Noted>): SQL => text`
+const note = (p: Params<WaitingRun>): SQL => text`
   insert into ${runs} (${namesOf(runs.jobName, runs.legId, runs.jobId, runs.ranAtMs, runs.lostAfterMs)})
   values (${p.job}, ${p.legId}, ${p.jobId}, ${p.nowMs}, ${p.lostAfterMs})
   on conflict (${namesOf(runs.jobName, runs.legId)}) do update set ${nameOf(runs.jobId)} = excluded.${nameOf(runs.jobId)},
@@ -31,11 +31,11 @@ const noteWaiting = defineSqlWrite("job_run_note_waiting", note);
 const takeOver = defineSql(
   "job_run_take_over",
   { jobId: runs.jobId },
-  (p: Params<Noted>) => text`${note(p)}
+  (p: Params<WaitingRun>) => text`${note(p)}
     where ${runs.jobId} = excluded.${nameOf(runs.jobId)} or ${runs.lostAfterMs} <= ${p.nowMs}
     returning ${runs.jobId}`,
 );
-// A leg that was queued again keeps the time set then.
+// A leg that the reconciler queued again keeps its time.
 const noteFailed = defineSqlWrite(
   "job_run_note_failed",
   (p: Params<Run>) => text`

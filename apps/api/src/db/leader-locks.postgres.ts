@@ -13,7 +13,7 @@ export interface LeaderLocks {
   close(): Promise<void>;
 }
 
-interface Held {
+interface HeldLock {
   readonly session: LockSession;
   workedAtMs: number;
 }
@@ -36,17 +36,17 @@ export function leaderLocks(
 ): LeaderLocks {
   const closing = new AbortController();
   const waiters = new Set<Waiter>();
-  const held = new Map<string, Held>();
-  let hasNews = false;
+  const held = new Map<string, HeldLock>();
+  let shouldWake = false;
   let wake = (): void => {};
   const notify = (): void => {
-    hasNews = true;
+    shouldWake = true;
     wake();
   };
 
   /** Waits for the next heartbeat; a new waiter or a released lock ends the wait. */
   async function pause(): Promise<void> {
-    if (!hasNews && !closing.signal.aborted)
+    if (!shouldWake && !closing.signal.aborted)
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, timing.beatMs);
         wake = () => {
@@ -54,25 +54,25 @@ export function leaderLocks(
           resolve();
         };
       });
-    hasNews = false;
+    shouldWake = false;
   }
 
   async function beat(session: LockSession): Promise<void> {
     // Session locks are reentrant: request a name once, and not while it is held.
-    const asking = new Map<string, Waiter>();
+    const requested = new Map<string, Waiter>();
     for (const waiter of waiters)
-      if (!held.has(waiter.name) && !asking.has(waiter.name)) asking.set(waiter.name, waiter);
-    for (const name of await session.take([...asking.keys()])) {
-      const waiter = asking.get(name);
+      if (!held.has(waiter.name) && !requested.has(waiter.name)) requested.set(waiter.name, waiter);
+    for (const name of await session.take([...requested.keys()])) {
+      const waiter = requested.get(name);
       if (waiter === undefined || !waiters.delete(waiter)) {
         await session.release(name);
         continue;
       }
-      const lock: Held = { session, workedAtMs: performance.now() };
+      const lock: HeldLock = { session, workedAtMs: performance.now() };
       held.set(name, lock);
       waiter.start({
         lost: session.lost,
-        worked: () => {
+        reportWork: () => {
           lock.workedAtMs = performance.now();
         },
         async release(): Promise<void> {
@@ -102,7 +102,7 @@ export function leaderLocks(
   const loop = (async () => {
     while (!closing.signal.aborted) {
       await holdSession().catch(onFault);
-      hasNews = false;
+      shouldWake = false;
       await pause();
     }
   })();
@@ -115,15 +115,15 @@ export function leaderLocks(
           waiters.delete(waiter);
           resolve(undefined);
         };
-        const until = AbortSignal.any([stop, closing.signal]);
+        const canceled = AbortSignal.any([stop, closing.signal]);
         const waiter: Waiter = {
           name,
           start: (leadership) => {
-            until.removeEventListener("abort", giveUp);
+            canceled.removeEventListener("abort", giveUp);
             resolve(leadership);
           },
         };
-        until.addEventListener("abort", giveUp, { once: true });
+        canceled.addEventListener("abort", giveUp, { once: true });
         waiters.add(waiter);
         notify();
       }),

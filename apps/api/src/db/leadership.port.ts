@@ -2,7 +2,7 @@
 export interface Leadership {
   readonly lost: AbortSignal;
   /** Reports a completed round of the task: a scan of the chain, or a round of settlement. */
-  worked(): void;
+  reportWork(): void;
   release(): Promise<void>;
 }
 

@@ -15,6 +15,6 @@ test.each([
 ])("reads the leg from the id of the job $job", ({ job, jobId, payload }, legId) => {
   expect(legOfJobId(job, jobId)).toBe(legId);
   expect(legOfJobId(job, rescueJobId(job, legId))).toBe(legId);
-  // A noted run names the leg by the payload.
+  // Job runs name the leg by the first field of the payload.
   expect(Object.values(payload)[0]).toBe(legId);
 });

@@ -1,8 +1,8 @@
 import pg from "pg";
-import { configureSession, NOTICE_LOST_HOSTS } from "./session-settings.postgres.ts";
+import { configureSession, DETECT_LOST_HOSTS } from "./session-settings.postgres.ts";
 
 /** Pause before reconnecting. */
-const AGAIN_MS = 500;
+const RECONNECT_PAUSE_MS = 500;
 
 /**
  * Listens on a channel with its own connection, and reconnects when it is lost. `onNotice` gets each
@@ -19,10 +19,10 @@ export function listen(
     readonly onFault: (error: unknown) => void;
   },
 ): { close(): Promise<void> } {
-  let closed = false;
+  let isClosed = false;
   let current: pg.Client | undefined;
   const loop = (async () => {
-    while (!closed) {
+    while (!isClosed) {
       const client = new pg.Client({
         connectionString: databaseUrl,
         application_name: `${channel} listener`,
@@ -40,20 +40,20 @@ export function listen(
       client.on("notification", ({ payload }) => onNotice(payload ?? ""));
       try {
         await client.connect();
-        await configureSession(client, NOTICE_LOST_HOSTS);
+        await configureSession(client, DETECT_LOST_HOSTS);
         await client.query(`listen ${channel}`);
         onNotice(undefined);
         await ended;
       } catch (error) {
-        if (!closed) onFault(error);
+        if (!isClosed) onFault(error);
       }
       await client.end().catch(() => undefined);
-      if (!closed) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS).unref());
+      if (!isClosed) await new Promise((resolve) => setTimeout(resolve, RECONNECT_PAUSE_MS).unref());
     }
   })();
   return {
     async close(): Promise<void> {
-      closed = true;
+      isClosed = true;
       await current?.end().catch(() => undefined);
       await loop;
     },

@@ -82,14 +82,14 @@ export async function openLockSession(
     else timer = setTimeout(expire, leftMs);
   };
 
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
-    const answer = last.then(async () => {
+  let previous: Promise<unknown> = Promise.resolve();
+  const inTurn = <Answer>(run: () => Promise<Answer>): Promise<Answer> => {
+    const answer = previous.then(async () => {
       lost.signal.throwIfAborted();
       // The server counts its time from the arrival, which is later: the lease ends first.
       const sentAtMs = performance.now();
       try {
-        const result = await ask();
+        const result = await run();
         renew(sentAtMs);
         lost.signal.throwIfAborted();
         return result;
@@ -98,7 +98,7 @@ export async function openLockSession(
         throw error;
       }
     });
-    last = answer.catch(() => undefined);
+    previous = answer.catch(() => undefined);
     return answer;
   };
 

@@ -4,20 +4,20 @@ import { newJobs, type StoredJob } from "./new-jobs.ts";
 const job: StoredJob = { id: 1, job: "fill", jobId: "fill-1", payload: {} };
 
 test("waits for the jobs that run at their commit, at most for a given time", async () => {
-  const own = newJobs();
+  const jobs = newJobs();
   const ended = Promise.withResolvers<number>();
-  own.runBy({ runs: () => true, run: () => ended.promise });
+  jobs.useRunner({ runs: () => true, run: () => ended.promise });
   // Nothing runs yet.
-  await own.settled(60_000);
-  void own.run(job);
+  await jobs.waitForRunning(60_000);
+  void jobs.run(job);
   const startedAtMs = performance.now();
-  await own.settled(50);
+  await jobs.waitForRunning(50);
   expect(performance.now() - startedAtMs).toBeGreaterThan(45);
   let isSettled = false;
-  const settled = own.settled(60_000).then(() => (isSettled = true));
+  const settled = jobs.waitForRunning(60_000).then(() => (isSettled = true));
   await new Promise(setImmediate);
   expect(isSettled).toBe(false);
   ended.resolve(0);
   await settled;
-  await own.settled(60_000);
+  await jobs.waitForRunning(60_000);
 });

@@ -34,49 +34,49 @@ export interface CommitListener {
 /** Hands the jobs that a commit of this process left in the outbox to its relay, if this process has one. */
 export interface NewJobs {
   /** Whether a relay of this process listens, so that its commits need not be announced to others. */
-  isHeard(): boolean;
+  hasRelay(): boolean;
   /** Whether this process runs jobs of this queue at their commit, so that its commits lease them. */
   runsAtCommit(job: JobName): boolean;
   /** A commit has left these jobs. */
-  committed(jobs: readonly StoredJob[]): void;
+  passToRelay(jobs: readonly StoredJob[]): void;
   /** @param listener undefined: the relay closes */
   listen(listener: CommitListener | undefined): void;
   readonly run: CommitRunner["run"];
   /** Resolves when no job runs here at its commit, or after this time in ms. */
-  settled(maxMs: number): Promise<void>;
+  waitForRunning(maxMs: number): Promise<void>;
   /** Runs committed jobs by `runner`. Until then, all are left to the queue. */
-  runBy(runner: CommitRunner): void;
+  useRunner(runner: CommitRunner): void;
 }
 
 export function newJobs(): NewJobs {
   let relay: CommitListener | undefined;
-  let by: CommitRunner | undefined;
+  let commitRunner: CommitRunner | undefined;
   const running = new Set<Promise<number>>();
   return {
-    isHeard: () => relay !== undefined,
-    runsAtCommit: (job) => relay?.isReady() === true && by?.runs(job) === true,
-    committed: (jobs) => relay?.take(jobs),
+    hasRelay: () => relay !== undefined,
+    runsAtCommit: (job) => relay?.isReady() === true && commitRunner?.runs(job) === true,
+    passToRelay: (jobs) => relay?.take(jobs),
     listen(listener) {
       relay = listener;
     },
     run(job) {
-      const begun = by?.run(job);
+      const begun = commitRunner?.run(job);
       if (begun === undefined) return undefined;
       running.add(begun);
       void begun.finally(() => running.delete(begun));
       return begun;
     },
-    async settled(maxMs) {
+    async waitForRunning(maxMs) {
       if (running.size === 0) return;
-      const late = new AbortController();
+      const timeout = new AbortController();
       await Promise.race([
         Promise.all(running),
-        sleep(maxMs, undefined, { ref: false, signal: late.signal }).catch(() => undefined),
+        sleep(maxMs, undefined, { ref: false, signal: timeout.signal }).catch(() => undefined),
       ]);
-      late.abort();
+      timeout.abort();
     },
-    runBy(runner) {
-      by = runner;
+    useRunner(runner) {
+      commitRunner = runner;
     },
   };
 }

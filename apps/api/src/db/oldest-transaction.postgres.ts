@@ -3,7 +3,7 @@ import type pg from "pg";
 import { runSql } from "./define-query.postgres.ts";
 import { sqlOn } from "./pool.postgres.ts";
 
-/** Describes the transaction of another session that has been open for longest, for a message. */
+/** Describes the oldest open transaction of another session, for a message; undefined if there is none. */
 export async function oldestTransaction(client: pg.Client): Promise<string | undefined> {
   const [row] = await runSql(
     sqlOn(client),

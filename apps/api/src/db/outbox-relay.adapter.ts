@@ -15,8 +15,8 @@ import {
   hasUnpublished,
   markPublished,
   renewLeases,
-  TAKEN_AT_ONCE,
-  takeUnpublished,
+  PUBLISH_BATCH,
+  lockUnpublished,
   unpublishedIds,
 } from "./outbox-relay.postgres.ts";
 import { sqlOn } from "./pool.postgres.ts";
@@ -24,7 +24,7 @@ import { type InProgress, startLeaseRenewal } from "./renew-leases.ts";
 import { producerConnection, readyWithin, redisReason } from "./connections.adapter.ts";
 import { redisMemoryOf } from "./redis-memory.ts";
 import type { RedisMemory } from "./redis-memory.ts";
-import type { RedisPlace } from "./redis-place.port.ts";
+import type { RedisEndpoint } from "./redis-endpoint.port.ts";
 import { tickBatcher } from "./tick-batcher.ts";
 import { isRescue } from "./worker-host.adapter.ts";
 
@@ -91,7 +91,7 @@ export async function startOutboxRelay(
   options: {
     readonly pool: pg.Pool;
     readonly databaseUrl: string;
-    readonly redis: RedisPlace;
+    readonly redis: RedisEndpoint;
     readonly prefix: string;
     /** Commits of this process, which pass their jobs to the relay. */
     readonly newJobs?: NewJobs;
@@ -101,7 +101,7 @@ export async function startOutboxRelay(
 ): Promise<OutboxRelay> {
   let lastFault: unknown;
   const connection = producerConnection(options.redis, (error) => (lastFault = error));
-  const ready = async (ms: number): Promise<void> => {
+  const waitUntilReady = async (ms: number): Promise<void> => {
     if (await readyWithin(connection, ms)) return;
     const reason = redisReason(lastFault ?? {}) || connection.status;
     throw new Error(`the connection to Redis is not ready: ${reason}`);
@@ -124,21 +124,21 @@ export async function startOutboxRelay(
     queues.set(definition.name, queue);
   }
 
-  let stopped = false;
+  let isStopped = false;
   const closing = Promise.withResolvers<void>();
   let wake: (() => void) | undefined;
-  let woken = false;
+  let isWoken = false;
   const poke = (): void => {
-    woken = true;
+    isWoken = true;
     wake?.();
   };
 
   const enqueue = async (jobs: readonly StoredJob[], delay = 0): Promise<void> => {
-    for (const [name, some] of Map.groupBy(jobs, ({ job }) => job)) {
+    for (const [name, group] of Map.groupBy(jobs, ({ job }) => job)) {
       const queue = queues.get(name);
       if (queue === undefined) throw new Error(`invariant violated: no queue named ${name}`);
       await queue.addBulk(
-        some.map(({ jobId, payload: data }) => ({
+        group.map(({ jobId, payload: data }) => ({
           name,
           data,
           opts: { jobId, delay, ...(isRescue(data) && RESCUE) },
@@ -158,7 +158,7 @@ export async function startOutboxRelay(
     if (!(await hasUnpublished(sql, idsInProgress()))) return 0;
     return await inTransaction(options.pool, async (client) => {
       const transaction = sqlOn(client);
-      const jobs = await takeUnpublished(transaction, idsInProgress());
+      const jobs = await lockUnpublished(transaction, idsInProgress());
       if (jobs.length === 0) return 0;
       await enqueue(jobs);
       const ids = jobs.map(({ id }) => id);
@@ -171,11 +171,11 @@ export async function startOutboxRelay(
     await markPublished(sql, published.flat(), services.clock.nowMs());
     return published.map(() => undefined);
   }, MARKS);
-  let directNow = 0;
-  /** @param waitMs pause before the queue runs them. Undefined: nothing is left to do */
+  let publishing = 0;
+  /** @param waitMs pause before the queue runs the jobs; undefined: they are done */
   const settle = async (jobs: readonly StoredJob[], waitMs: number | undefined): Promise<void> => {
     if (jobs.length === 0) return;
-    directNow++;
+    publishing++;
     try {
       if (waitMs !== undefined) await enqueue(jobs, waitMs);
       await markTogether(jobs.map(({ id }) => id));
@@ -183,19 +183,19 @@ export async function startOutboxRelay(
       services.events.fault("relay_fault", error, {});
       poke();
     } finally {
-      directNow--;
+      publishing--;
       for (const { id } of jobs) inProgress.delete(id);
     }
   };
-  const direct = new Set<Promise<unknown>>();
+  const publications = new Set<Promise<unknown>>();
   const publishCommitted = async (jobs: readonly StoredJob[]): Promise<unknown> => {
     const nowMs = performance.now();
     const begun = jobs.map((stored) => {
       const run = options.newJobs?.run(stored);
-      const runs = run !== undefined;
+      const isRunHere = run !== undefined;
       // A publication that takes longer is made again.
-      const untilMs = nowMs + (runs ? COMMIT_LEASE_MS : POLL_MS);
-      inProgress.set(stored.id, { job: stored.job, runs, begunAtMs: nowMs, untilMs });
+      const untilMs = nowMs + (isRunHere ? COMMIT_LEASE_MS : POLL_MS);
+      inProgress.set(stored.id, { job: stored.job, isRunHere: isRunHere, begunAtMs: nowMs, untilMs });
       return { stored, run };
     });
     return await Promise.all([
@@ -216,17 +216,17 @@ export async function startOutboxRelay(
   });
 
   // A queue without a connection waits for it indefinitely, and one that hangs would gather all commits.
-  const isReady = (): boolean => connection.status === "ready" && directNow < MAX_DIRECT;
+  const isReady = (): boolean => connection.status === "ready" && publishing < MAX_DIRECT;
   const takeCommitted = (jobs: readonly StoredJob[]): void => {
     if (!isReady()) {
       poke();
       return;
     }
-    const publication = publishCommitted(jobs).finally(() => direct.delete(publication));
-    direct.add(publication);
+    const publication = publishCommitted(jobs).finally(() => publications.delete(publication));
+    publications.add(publication);
   };
 
-  // Stored with the jobs: if the key is missing, the jobs are lost too.
+  // This key is stored with the jobs: if it is missing, the jobs are lost too.
   const queueMark = `${options.prefix}:causeway-queue`;
   const runs = jobRuns(sql);
   let checkedAtMs = -Infinity;
@@ -255,16 +255,16 @@ export async function startOutboxRelay(
       .exec();
     // BullMQ stamps a job with the clock of the process that runs it.
     const hungBeforeMs = services.clock.nowMs() - HANGS_AFTER_MS;
-    return { waiting, running: active.filter((_, at) => Number(begun?.[at]?.[1] ?? 0) > hungBeforeMs) };
+    return { waiting, running: active.filter((_, index) => Number(begun?.[index]?.[1] ?? 0) > hungBeforeMs) };
   };
   const queuedLegs: QueuedLegs = {
-    async of(job) {
+    async legIdsOf(job) {
       const queue = queues.get(job);
       if (queue === undefined || connection.status !== "ready") return undefined;
-      // In the direction in which jobs move, so that none is missed.
+      // Read in the order in which jobs move, so that no job is missed.
       const unpublished = await unpublishedIds(sql, job, MAX_LISTED);
-      const late = pause(CONNECT_WITHIN_MS).then(() => undefined);
-      const ids = await Promise.race([idsIn(queue).catch(() => undefined), late]);
+      const timeout = pause(CONNECT_WITHIN_MS).then(() => undefined);
+      const ids = await Promise.race([idsIn(queue).catch(() => undefined), timeout]);
       if (ids === undefined || unpublished.length === MAX_LISTED || ids.waiting.length === MAX_LISTED)
         return undefined;
       const jobIds = [...unpublished, ...ids.waiting, ...ids.running];
@@ -279,21 +279,21 @@ export async function startOutboxRelay(
 
   options.newJobs?.listen({ isReady, take: takeCommitted });
   const loop = (async () => {
-    while (!stopped) {
-      woken = false;
+    while (!isStopped) {
+      isWoken = false;
       try {
         // A queue waits for its connection indefinitely: no transaction may be held in the meantime.
-        await Promise.race([ready(CONNECT_WITHIN_MS), closing.promise]);
-        if (stopped) break;
+        await Promise.race([waitUntilReady(CONNECT_WITHIN_MS), closing.promise]);
+        if (isStopped) break;
         // An unresponsive Redis must not keep this process from ending.
         await Promise.race([checkQueue(), closing.promise]);
-        if (stopped) break;
-        while ((await publish()) === TAKEN_AT_ONCE);
+        if (isStopped) break;
+        while ((await publish()) === PUBLISH_BATCH);
       } catch (error) {
         services.events.fault("relay_fault", error, {});
         await pause(250);
       }
-      if (!woken && !stopped)
+      if (!isWoken && !isStopped)
         await Promise.race([pause(POLL_MS), new Promise<void>((resolve) => (wake = resolve))]);
     }
   })();
@@ -301,7 +301,7 @@ export async function startOutboxRelay(
   return {
     queuedLegs,
     async ping(): Promise<void> {
-      // Of a cluster, only the node that has this key counts.
+      // In a cluster, this checks only the node that has the key.
       await connection.exists(queueMark);
     },
     async memory(): Promise<RedisMemory> {
@@ -310,30 +310,32 @@ export async function startOutboxRelay(
     },
     async depths(): Promise<readonly QueueDepth[]> {
       // A queue waits for its connection indefinitely; a metrics scrape must not.
-      await ready(0);
-      const counted = [...queues].map(async ([queue, one]) => {
-        const counts = await one.getJobCounts(...QUEUE_STATES);
-        const runsHere = [...inProgress.values()].filter(({ job, runs }) => runs && job === queue).length;
+      await waitUntilReady(0);
+      const counting = [...queues].map(async ([name, queue]) => {
+        const counts = await queue.getJobCounts(...QUEUE_STATES);
+        const runsHere = [...inProgress.values()].filter(
+          ({ job, isRunHere: isRunHere }) => isRunHere && job === name,
+        ).length;
         return Object.entries(counts).map(([state, jobs]) => ({
-          queue,
+          queue: name,
           state,
           jobs: state === "active" ? jobs + runsHere : jobs,
         }));
       });
-      const late = pause(CONNECT_WITHIN_MS).then(() => undefined);
-      const depths = await Promise.race([Promise.all(counted), late]);
+      const timeout = pause(CONNECT_WITHIN_MS).then(() => undefined);
+      const depths = await Promise.race([Promise.all(counting), timeout]);
       if (depths === undefined) throw new Error("Redis did not respond in time");
       return depths.flat();
     },
     async close(): Promise<void> {
-      stopped = true;
+      isStopped = true;
       options.newJobs?.listen(undefined);
       closing.resolve();
       poke();
       // A publication without an answer ends with the connection, and its transaction rolls back.
       void pause(CLOSE_WITHIN_MS).then(() => connection.disconnect());
       await loop;
-      await Promise.all(direct);
+      await Promise.all(publications);
       renewal.close();
       await listener.close();
       await Promise.all([...queues.values()].map((queue) => queue.close()));

@@ -6,27 +6,29 @@ import type { StoredJob } from "./new-jobs.ts";
 import { LEASE_END } from "./outbox.postgres.ts";
 import type { Sql } from "./pool.postgres.ts";
 
-/** Rows that one call of {@link takeUnpublished} takes at most. */
-export const TAKEN_AT_ONCE = 100;
+/** Maximum number of rows of one {@link lockUnpublished}. */
+export const PUBLISH_BATCH = 100;
 
 const STORED = { id: outbox.id, jobName: outbox.jobName, jobId: outbox.jobId, payload: outbox.payload };
 const isUnpublished = text`${outbox.publishedAtMs} is null`;
 interface Except extends Record<string, unknown> {
   readonly except: readonly number[];
 }
-const isToTake = (p: Params<Except>) => text`${isUnpublished} and ${outbox.id} <> all(${p.except}::bigint[])
+const isPublishable = (
+  p: Params<Except>,
+) => text`${isUnpublished} and ${outbox.id} <> all(${p.except}::bigint[])
       and (${outbox.leasedUntil} is null or ${outbox.leasedUntil} <= clock_timestamp())`;
 const find = defineSql(
   "relay_find",
   { id: outbox.id },
-  (p: Params<Except>) => text`select ${outbox.id} from ${outbox} where ${isToTake(p)} limit 1`,
+  (p: Params<Except>) => text`select ${outbox.id} from ${outbox} where ${isPublishable(p)} limit 1`,
 );
 const take = defineSql(
   "relay_take",
   STORED,
   (p: Params<Except>) => text`select ${columnsOf(STORED)} from ${outbox}
-    where ${isToTake(p)}
-    order by ${outbox.id} limit ${text.raw(String(TAKEN_AT_ONCE))} for update skip locked`,
+    where ${isPublishable(p)}
+    order by ${outbox.id} limit ${text.raw(String(PUBLISH_BATCH))} for update skip locked`,
 );
 const mark = defineSql(
   "relay_mark",
@@ -46,7 +48,7 @@ const unpublished = defineSql(
     where ${isUnpublished} and ${outbox.jobName} = ${p.job} order by ${outbox.id} limit ${p.limit}`,
 );
 
-/** Whether {@link takeUnpublished} may find jobs. Needs no transaction. */
+/** Whether {@link lockUnpublished} may find jobs. Needs no transaction. */
 export async function hasUnpublished(sql: Sql, except: readonly number[]): Promise<boolean> {
   return (await find(sql, { except })).length > 0;
 }
@@ -56,7 +58,7 @@ export async function hasUnpublished(sql: Sql, except: readonly number[]): Promi
  * leased.
  * @param except ids of jobs that are being published already
  */
-export async function takeUnpublished(sql: Sql, except: readonly number[]): Promise<readonly StoredJob[]> {
+export async function lockUnpublished(sql: Sql, except: readonly number[]): Promise<readonly StoredJob[]> {
   return (await take(sql, { except })).map(({ jobName: job, ...rest }) => ({ job, ...rest }));
 }
 
@@ -65,7 +67,7 @@ export async function markPublished(sql: Sql, ids: readonly number[], atMs: numb
   await mark(sql, { ids, atMs });
 }
 
-/** Begins the leases of these jobs again, except of those that another relay has taken. */
+/** Renews the leases of these jobs, except of those that another relay has published. */
 export async function renewLeases(sql: Sql, ids: readonly number[]): Promise<void> {
   await renew(sql, { ids });
 }

@@ -28,7 +28,7 @@ interface Jobs extends Record<string, unknown> {
   readonly jobIds: readonly string[];
   readonly payloads: readonly string[];
 }
-interface Added extends Jobs {
+interface NewJobRows extends Jobs {
   readonly atMs: readonly number[];
   readonly isLeased: readonly boolean[];
 }
@@ -40,7 +40,7 @@ const announceQueued = storeAnnouncements(
 );
 /** When a lease that begins now ends. */
 export const LEASE_END = text.raw(`clock_timestamp() + interval '${COMMIT_LEASE_MS} milliseconds'`);
-const addJobs = (p: Params<Added>): SQL => text`
+const addJobs = (p: Params<NewJobRows>): SQL => text`
   insert into ${jobs} (${namesOf(...stored, jobs.leasedUntil)})
   select job_name, job_id, payload, at_ms, case when is_leased then ${LEASE_END} end
   from unnest(${p.names}::text[], ${p.jobIds}::text[], ${p.payloads}::text[], ${p.atMs}::bigint[],
@@ -50,17 +50,17 @@ const STORED = { id: jobs.id, jobId: jobs.jobId };
 const add = defineSql(
   "outbox_add",
   STORED,
-  (p: Params<Added>) => text`${addJobs(p)} returning ${columnsOf(STORED)}`,
+  (p: Params<NewJobRows>) => text`${addJobs(p)} returning ${columnsOf(STORED)}`,
 );
 const addAnnounced = defineSqlWrite(
   "outbox_add_announced",
-  (p: Params<Added>) => text`
+  (p: Params<NewJobRows>) => text`
     with queued as (${addJobs(p)} returning ${jobs.id}) ${announceQueued}`,
   { announces: true },
 );
 
-// If several processes find the same leg, one queues it and the others see that. A run noted more than a
-// pause ago does not count, because the leg may have moved since.
+// If several processes find the same lost leg, one queues it and the others see that. A run recorded more
+// than a pause ago does not count, because the leg may have moved since.
 const rescue = defineSql(
   "outbox_rescue",
   { id: jobs.id },
@@ -101,7 +101,7 @@ const rescue = defineSql(
   { announces: true },
 );
 
-interface Pruned extends Record<string, unknown> {
+interface PruneParams extends Record<string, unknown> {
   readonly beforeMs: number;
   readonly limit: number;
 }
@@ -109,7 +109,7 @@ interface Pruned extends Record<string, unknown> {
 const pruneRuns = defineSql(
   "job_runs_prune",
   { jobName: jobRuns.jobName },
-  (p: Params<Pruned>) => text`delete from ${jobRuns} where ctid = any(array(
+  (p: Params<PruneParams>) => text`delete from ${jobRuns} where ctid = any(array(
       select ctid from ${jobRuns} where ${jobRuns.lostAfterMs} < ${p.beforeMs}
       order by ${jobRuns.lostAfterMs} limit ${p.limit} for update skip locked))
     returning ${jobRuns.jobName}`,
@@ -117,7 +117,7 @@ const pruneRuns = defineSql(
 const prune = defineSql(
   "outbox_prune",
   { id: jobs.id },
-  (p: Params<Pruned>) => text`delete from ${jobs} where ${jobs.id} = any(array(
+  (p: Params<PruneParams>) => text`delete from ${jobs} where ${jobs.id} = any(array(
       select ${jobs.id} from ${jobs} where ${jobs.publishedAtMs} < ${p.beforeMs} order by ${jobs.publishedAtMs} limit ${p.limit}))
     returning ${jobs.id}`,
 );
@@ -127,8 +127,8 @@ export interface PendingOutbox extends Outbox {
   /**
    * Writes the added jobs in one statement. Call just before the commit.
    * @param announces whether relays of other processes learn of them before they poll
-   * @param leases whether this process runs jobs of a queue itself, which relays leave to it for a while
-   * @returns those that were stored, unless they are announced
+   * @param leases whether this process runs jobs of this queue itself: relays leave them to it for a while
+   * @returns the stored jobs; none if they are announced
    */
   flush(announces: boolean, leases?: (job: JobName) => boolean): Promise<readonly StoredJob[]>;
 }

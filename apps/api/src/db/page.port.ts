@@ -1,5 +1,5 @@
-/** The last row of a page of holds or claims. */
-export interface PlaceInTime {
+/** The position of a hold or claim in a list by time, such as the last one of a page. */
+export interface TimeCursor {
   readonly atMs: number;
   readonly id: string;
 }

@@ -4,6 +4,9 @@ import type { Reads } from "./reads.port.ts";
 
 type Pauses = Awaited<ReturnType<Reads["pauses"]>>;
 
+/** Route times are averages of many payments: one round of this many reads them. */
+const ROUNDS_PER_TIMINGS = 10;
+
 /** Facts that many quotes share and that may be slightly old: read on a timer, not per quote. */
 export interface PolledFacts {
   /** Outflows of a chain's open payments in this currency, base units, as of the last read. */
@@ -16,33 +19,36 @@ export interface PolledFacts {
 }
 
 /**
- * Reads at once, then every `everyMs`. A failed read keeps the last values: the fill checks inventory again
- * under a lock.
+ * Reads at once, then every `everyMs`, route times less often. A failed read keeps the last values: the fill
+ * checks inventory again under a lock.
+ * @param reads what is not among them is not polled
  */
 export async function pollFacts(
-  reads: Pick<Reads, "reserved" | "routeTimings" | "pauses">,
+  reads: Pick<Reads, "reserved"> & Partial<Pick<Reads, "routeTimings" | "pauses">>,
   events: Events,
   everyMs: number,
 ): Promise<PolledFacts> {
   let reserved: Awaited<ReturnType<Reads["reserved"]>> = new Map();
   const msByRoute = new Map<string, number>();
   let paused: Pauses = [];
+  let rounds = 0;
   const refresh = async (): Promise<void> => {
     // First: the others may be slow.
-    paused = await reads.pauses();
+    paused = (await reads.pauses?.()) ?? paused;
     reserved = await reads.reserved();
-    for (const row of await reads.routeTimings())
+    if (rounds++ % ROUNDS_PER_TIMINGS !== 0) return;
+    for (const row of (await reads.routeTimings?.()) ?? [])
       msByRoute.set(`${row.originChainId}>${row.destinationChainId}`, row.averageMs);
   };
   await refresh();
-  let running = false;
+  let isRefreshing = false;
   const timer = setInterval(() => {
-    if (running) return;
-    running = true;
+    if (isRefreshing) return;
+    isRefreshing = true;
     refresh()
       .catch((error: unknown) => events.fault("chain_fault", error, { part: "polled facts" }))
       .finally(() => {
-        running = false;
+        isRefreshing = false;
       });
   }, everyMs);
   return {

@@ -1,7 +1,7 @@
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import { Socket } from "node:net";
 import pg from "pg";
-import { configureSession, NOTICE_LOST_HOSTS, type SessionSettings } from "./session-settings.postgres.ts";
+import { configureSession, DETECT_LOST_HOSTS, type SessionSettings } from "./session-settings.postgres.ts";
 
 /** Runs named statements: on the pool, or on the connection of a transaction. */
 export interface Sql {
@@ -39,8 +39,8 @@ export interface PoolOptions {
 }
 
 /**
- * By itself, Postgres plans statements with arrays anew at each use, which takes longer than they run. A plan
- * that is kept outlives the size its tables had: indexes must win in all but the smallest ones.
+ * By default, Postgres plans statements with array parameters at each use, which takes longer than running
+ * them. A cached plan outlives the table sizes it was made for: all but tiny tables must use their indexes.
  */
 const PLANS = {
   once: { plan_cache_mode: "force_generic_plan", random_page_cost: 1.1 },
@@ -77,14 +77,14 @@ export function createPool(connectionString: string, options: PoolOptions): pg.P
     query_timeout: options.statementTimeoutMs + ANSWER_GRACE_MS,
     onConnect: async (client) =>
       await configureSession(client, {
-        ...NOTICE_LOST_HOSTS,
+        ...DETECT_LOST_HOSTS,
         // A statement that takes this long is stuck; its work is retried from the committed state.
         statement_timeout: options.statementTimeoutMs,
         // A process that is frozen in a transaction must not keep its row locks from the next leader.
         idle_in_transaction_session_timeout: 10_000,
         ...PLANS[options.plans ?? "once"],
       }),
-    // Statements of a transaction are sent without waiting for the answers of former ones.
+    // Statements of a transaction are sent without waiting for the answers of earlier ones.
     pipeline: true,
     stream: () => new BatchingSocket(),
     keepAlive: true,
@@ -102,7 +102,7 @@ export function createPool(connectionString: string, options: PoolOptions): pg.P
 const driver: { getTypeParser(oid: number): (text: string) => (string | null)[] } = pg.types;
 const parseAnyTextArray = driver.getTypeParser(TEXT_ARRAY);
 
-/** The driver's own parser reads character by character. Hashes and names need no quotes: split them. */
+/** Splits arrays without quotes, such as hashes and names: the driver's parser reads each character. */
 export function parseTextArray(text: string): (string | null)[] {
   if (text === "{}") return [];
   return /^\{[^"{}\\]*\}$/.test(text) && !/null/i.test(text)
@@ -132,8 +132,8 @@ const builders = new WeakMap<Connection, NodePgDatabase>();
 
 /** One query builder per connection, because it keeps the queries prepared there. */
 function builderOn(client: Connection): NodePgDatabase {
-  const known = builders.get(client);
-  if (known !== undefined) return known;
+  const existing = builders.get(client);
+  if (existing !== undefined) return existing;
   const db = drizzle(client);
   builders.set(client, db);
   return db;

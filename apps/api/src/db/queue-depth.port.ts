@@ -8,5 +8,6 @@ export interface QueueDepth {
 /** Committed jobs that are not in a queue yet. */
 export interface OutboxDepth {
   readonly waiting: number;
+  /** When the oldest one was committed, ms since the epoch; undefined if none waits. */
   readonly oldestMs: number | undefined;
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { readByKey } from "./read-by-key.ts";
 
-function counted() {
+function recordedReads() {
   const reads: (readonly number[])[] = [];
   const answers: (() => void)[] = [];
   const read = readByKey(
@@ -17,11 +17,11 @@ function counted() {
 }
 
 test("reads all keys of one turn in one statement, each key once", async () => {
-  const { read, reads, answer } = counted();
-  const asked = Promise.all([read(1), read(2), read(1), read(-3)]);
+  const { read, reads, answer } = recordedReads();
+  const rows = Promise.all([read(1), read(2), read(1), read(-3)]);
   await nextTurn();
   answer();
-  expect(await asked).toEqual([
+  expect(await rows).toEqual([
     { key: 1, text: "row 1" },
     { key: 2, text: "row 2" },
     { key: 1, text: "row 1" },
@@ -31,7 +31,7 @@ test("reads all keys of one turn in one statement, each key once", async () => {
 });
 
 test("a read requested while others run starts later, so that it sees everything committed before", async () => {
-  const { read, reads, answer } = counted();
+  const { read, reads, answer } = recordedReads();
   const first = read(1);
   await nextTurn();
   const again = read(1);
@@ -51,8 +51,8 @@ test("rows that cannot be read fail no other read", async () => {
     },
     ({ key }) => key,
   );
-  const asked = await Promise.allSettled([read(1), read(2), read(3)]);
-  expect(asked).toMatchObject([
+  const results = await Promise.allSettled([read(1), read(2), read(3)]);
+  expect(results).toMatchObject([
     { reason: { message: "row 1 is broken" } },
     { reason: { message: "row 2 is broken" } },
     { value: { key: 3 } },
@@ -64,16 +64,16 @@ test.each([
   ["Connection terminated unexpectedly", undefined],
   ["sorry, too many clients already", "53300"],
   ["terminating connection due to administrator command", "57P01"],
-])("a database that does not answer is asked once for all keys: %s", async (message, code) => {
-  let asked = 0;
+])("sends one statement for all keys to a database that does not answer: %s", async (message, code) => {
+  let statements = 0;
   const read = readByKey(
     async (_: readonly number[]): Promise<{ key: number }[]> => {
-      asked++;
+      statements++;
       throw Object.assign(new Error(message), code !== undefined && { code });
     },
     ({ key }) => key,
   );
-  const ends = await Promise.allSettled([read(1), read(2), read(3)]);
-  expect(ends.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
-  expect(asked).toBe(1);
+  const results = await Promise.allSettled([read(1), read(2), read(3)]);
+  expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  expect(statements).toBe(1);
 });

@@ -20,8 +20,8 @@ export function readByKey<Key, Row>(
   const ask = tickBatcher(async (keys: readonly Key[]) => {
     const rows = new Map<Key, Row>();
     const errors = new Map<Key, Error>();
-    const readAll = async (some: readonly Key[]): Promise<void> => {
-      for (const row of await read(some)) rows.set(keyOf(row), row);
+    const readAll = async (batch: readonly Key[]): Promise<void> => {
+      for (const row of await read(batch)) rows.set(keyOf(row), row);
     };
     const distinct = [...new Set(keys)];
     try {
@@ -29,9 +29,9 @@ export function readByKey<Key, Row>(
     } catch (error) {
       if (distinct.length === 1 || isUnanswered(error)) throw error;
       for (const key of distinct)
-        await readAll([key]).catch((alone: unknown) => {
-          if (isUnanswered(alone)) throw alone;
-          errors.set(key, asError(alone));
+        await readAll([key]).catch((keyError: unknown) => {
+          if (isUnanswered(keyError)) throw keyError;
+          errors.set(key, asError(keyError));
         });
     }
     return keys.map((key) => ({ error: errors.get(key), row: rows.get(key) }));
@@ -43,7 +43,7 @@ export function readByKey<Key, Row>(
   };
 }
 
-/** {@link readByKey} of a single answer. */
+/** {@link readByKey} for a read without a key: concurrent calls share one statement. */
 export function readTogether<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
   const ask = tickBatcher(async (calls: readonly undefined[]) => {
     const answer = await read();

@@ -33,11 +33,14 @@ export interface LaneState {
    * restored backup may have lost its last payments, and it pays nothing.
    */
   readonly isReconciled: boolean;
-  /** It is reconciled and stored as such: opening it again changes at most its next nonce. */
+  /** The lane is reconciled and stored as such: opening it again changes at most its next nonce. */
   readonly isOpen: boolean;
-  /** Block since which the chain shows no unknown transaction of a lane that is not reconciled. */
+  /**
+   * Block since which the chain shows no unknown transaction of a lane that is not reconciled. Undefined: it
+   * shows one, or no block was checked.
+   */
   readonly quietSince: bigint | undefined;
-  /** Since when a lane that is not reconciled waits for its lost payments. */
+  /** Since when a lane that is not reconciled waits for its lost payments. Undefined: it does not wait. */
   readonly heldSinceMs: number | undefined;
 }
 
@@ -45,7 +48,7 @@ export interface LaneState {
  * Reads outside any transaction. Results may be outdated when used: decisions are made again under a lock.
  */
 export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingReads {
-  /** For each table, since when its oldest prunable row is due. */
+  /** For each table, since when its oldest prunable row is due; undefined: it has no prunable row. */
   oldestPrunable(): Promise<Array<{ readonly table: PrunableTable; readonly sinceMs: number | undefined }>>;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
@@ -80,9 +83,7 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
    */
   broadcastBelow(chainId: number, sender: Address): Promise<number>;
   /** Nonces from `from` to below `to` that were allocated to payments of a lane, whatever their outcome. */
-  givenNonces(chainId: number, sender: Address, from: number, to: number): Promise<ReadonlySet<number>>;
-  /** Senders of all lanes of a chain, former keys included. */
-  laneSenders(chainId: number): Promise<Address[]>;
+  allocatedNonces(chainId: number, sender: Address, from: number, to: number): Promise<ReadonlySet<number>>;
   /** What used these nonces (`from` to below `to`) of a lane without being allocated to them, where known. */
   nonceUsers(
     chainId: number,
@@ -109,7 +110,7 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
     orderId: OrderId,
     senders: readonly Address[],
   ): Promise<{ readonly chainId: number; readonly txHash: TxHash } | undefined>;
-  /** An offered or unpaid claim for exactly this. */
+  /** The id of an offered or unpaid claim for exactly this payout. */
   unpaidClaimOf(
     chainId: number,
     payout: { readonly currency: Address; readonly recipient: Address; readonly amount: bigint },
@@ -119,14 +120,13 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
   /** Open and mined slots of these lanes in nonce order. */
   unsettledSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
   /**
-   * Slots of these lanes to compare with the chain, in nonce order: open ones, and mined ones that may be
-   * final or orphaned.
+   * Slots of all lanes of a chain, former keys included, to compare with the chain, by sender and in nonce
+   * order: open ones, and mined ones that may be final or orphaned.
    * @param trail.hashes of the canonical blocks, by number
    */
   slotsToTrack(
     chainId: number,
     trail: { readonly finalBlock: bigint; readonly hashes: ReadonlyMap<bigint, string> },
-    ...senders: readonly Address[]
   ): Promise<Slot[]>;
   /** Open slots of these lanes in nonce order. */
   openSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
@@ -136,6 +136,7 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
   areRecorded(chainId: number, sightings: readonly DepositSighting[]): Promise<boolean>;
   /** The block up to which logs of final blocks were read a second time. Undefined before the first time. */
   recheckedBlock(chainId: number): Promise<bigint | undefined>;
+  /** The newest block whose deposits are all stored. Undefined if the chain was never scanned. */
   cursor(chainId: number): Promise<{ number: bigint; hash: Hex } | undefined>;
   /** The newest block scanned for deposits, by chain id. Chains that were never scanned are missing. */
   scannedBlocks(): Promise<ReadonlyMap<number, ScannedBlock>>;
@@ -156,7 +157,7 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
    * change it.
    */
   stateSinceMs(requestId: RequestId): Promise<number | undefined>;
-  /** Undecided canonical deposits whose order is now known, by ascending id after one. */
+  /** Undecided canonical deposits whose order is now known, by ascending id, beyond the deposit `after`. */
   attributableDeposits(
     chainId: number,
     after: DepositId | undefined,
@@ -188,9 +189,10 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
   /** Transactions reported for a request before they were mined, oldest first. */
   originTransactions(requestId: RequestId): Promise<TxHash[]>;
   /**
-   * Final fast fills without a deposit whose deadline is before this, with the origin chain read beyond it.
+   * Final fast fills without a deposit, with a deadline before `deadlineBeforeMs`, whose origin chain was
+   * read to more than `readBeyondMs` after the deadline.
    */
-  overdueFronts(deadlineBeforeMs: number, readBeyondMs: number, limit: number): Promise<RequestId[]>;
+  overdueFastFills(deadlineBeforeMs: number, readBeyondMs: number, limit: number): Promise<RequestId[]>;
   execution(requestId: RequestId): Promise<ExecutionRecord | undefined>;
   /** An unsettled execution of exactly this call. */
   unsettledExecutionOf(
@@ -219,10 +221,14 @@ export interface SendReads {
     sinceMs: number,
     limits: { readonly ofRequest: number; readonly ofChain: number },
   ): Promise<SendRecord[]>;
-  /** Mined in blocks that are no longer canonical by the stored trail. */
-  orphanedSends(chainId: number, headNumber: bigint, limit: number): Promise<SendRecord[]>;
-  /** Mined up to a final block and not settled. */
-  dueSends(chainId: number, finalBlock: bigint, limit: number): Promise<SendRecord[]>;
+  /**
+   * Mined but not settled, in blocks that are no longer canonical by the stored trail, or up to a final block.
+   */
+  dueSends(
+    chainId: number,
+    blocks: { readonly head: bigint; readonly final: bigint },
+    limit: number,
+  ): Promise<Array<{ readonly send: SendRecord; readonly isOrphaned: boolean }>>;
 }
 
 /** Requests that wait for a deposit and end when their deadline passes. */
@@ -232,8 +238,8 @@ export interface WaitingReads {
   /** Times of the newest blocks read, one per chain. */
   newestBlocksMs(): Promise<number[]>;
   /**
-   * Of those with the oldest deadlines, the ones with reported transactions; if more than `limit`, any of
-   * them.
+   * The overdue requests with reported transactions, out of those with the oldest deadlines; if more than
+   * `limit`, a random choice.
    */
   overdueReported(
     due: DueOnChain,

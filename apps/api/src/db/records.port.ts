@@ -107,7 +107,7 @@ export interface SlotPlan {
   readonly outflow: { readonly currency: Address; readonly amount: bigint };
   /** The amount that the recipient of a fill gets, in base units of the destination currency. */
   readonly delivers?: bigint;
-  /** After this time a payment that is not mined is replaced by a no-op. */
+  /** After this time a payment that is not mined is replaced by a cancel transaction. */
   readonly cancelAfterMs: number;
 }
 

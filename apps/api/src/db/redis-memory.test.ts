@@ -16,11 +16,11 @@ test("raises one alarm each time memory rises to 70 % of the limit, and none wit
   const watch = watchRedisMemory(registry, async () => await Promise.resolve(memory), events);
   for (const usedBytes of [69, 70, 95, 40, 71]) {
     memory = { usedBytes, maxBytes: 100 };
-    await watch.look();
+    await watch.refresh();
   }
   expect(events.of("redis_memory_high").map(({ facts }) => facts["usedBytes"])).toEqual([70, 71]);
   expect(await registry.metrics()).toContain('causeway_redis_memory_bytes{kind="used"} 71');
   memory = { usedBytes: 1_000, maxBytes: 0 };
-  await watch.look();
+  await watch.refresh();
   expect(events.of("redis_memory_high")).toHaveLength(2);
 });

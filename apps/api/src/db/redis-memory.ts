@@ -25,7 +25,7 @@ export function watchRedisMemory(
   registry: Registry,
   read: () => Promise<RedisMemory>,
   events: Pick<Events, "alarm" | "fault">,
-): { look(): Promise<void> } {
+): { refresh(): Promise<void> } {
   const gauge = new Gauge({
     name: "causeway_redis_memory_bytes",
     help: "Redis memory: used, and its limit (0: no limit)",
@@ -34,7 +34,7 @@ export function watchRedisMemory(
   });
   let isHigh = false;
   return {
-    async look() {
+    async refresh() {
       try {
         const { usedBytes, maxBytes } = await read();
         gauge.set({ kind: "used" }, usedBytes);

@@ -1,20 +1,20 @@
 import type { JobName } from "./job-name.port.ts";
 import { COMMIT_LEASE_MS } from "./new-jobs.ts";
 
-/** A row of the outbox that is being queued or run without a look at the table. */
+/** An outbox row that this process queues or runs right after its commit, without reading the table. */
 export interface InProgress {
   readonly job: JobName;
   /** Whether it runs in this process, and is leased. */
-  readonly runs: boolean;
+  readonly isRunHere: boolean;
   /** On the monotonic clock, like `untilMs`. */
   readonly begunAtMs: number;
-  /** When the relay takes it nevertheless. */
+  /** When the relay reads it from the table after all. */
   readonly untilMs: number;
 }
 
 /** Age above which a lease is renewed: quick jobs cost nothing, and a renewal may fail twice. */
 const RENEWED_AFTER_MS = 2_000;
-const LOOK_EVERY_MS = 750;
+const CHECK_INTERVAL_MS = 750;
 
 /**
  * Renews the leases of jobs that this process still runs, all in one statement, so that a slow job is not
@@ -30,28 +30,34 @@ export function startLeaseRenewal(
   },
 ): { close(): void } {
   let isRenewing = false;
-  const look = async (): Promise<void> => {
+  const renewDue = async (): Promise<void> => {
     const nowMs = performance.now();
-    const due = [...inProgress].filter(([, one]) => isDue(one, nowMs, options.hangsAfterMs));
+    const due = [...inProgress].filter(([, row]) => isDue(row, nowMs, options.hangsAfterMs));
     if (isRenewing || due.length === 0) return;
     isRenewing = true;
     try {
       await options.renew(due.map(([id]) => id));
       // Counted from before the statement, so this process never relies on a lease that has ended.
-      for (const [id, one] of due)
-        if (inProgress.has(id)) inProgress.set(id, { ...one, untilMs: nowMs + COMMIT_LEASE_MS });
+      for (const [id, row] of due)
+        if (inProgress.has(id)) inProgress.set(id, { ...row, untilMs: nowMs + COMMIT_LEASE_MS });
     } catch (error) {
       options.onFault(error);
     } finally {
       isRenewing = false;
     }
   };
-  const timer = setInterval(() => void look(), LOOK_EVERY_MS);
+  const timer = setInterval(() => void renewDue(), CHECK_INTERVAL_MS);
   timer.unref();
   return { close: () => clearInterval(timer) };
 }
 
-function isDue({ runs, begunAtMs, untilMs }: InProgress, nowMs: number, hangsAfterMs: number): boolean {
+function isDue(
+  { isRunHere: isRunHere, begunAtMs, untilMs }: InProgress,
+  nowMs: number,
+  hangsAfterMs: number,
+): boolean {
   const ageMs = nowMs - (untilMs - COMMIT_LEASE_MS);
-  return runs && nowMs - begunAtMs < hangsAfterMs && ageMs >= RENEWED_AFTER_MS && ageMs < COMMIT_LEASE_MS;
+  return (
+    isRunHere && nowMs - begunAtMs < hangsAfterMs && ageMs >= RENEWED_AFTER_MS && ageMs < COMMIT_LEASE_MS
+  );
 }

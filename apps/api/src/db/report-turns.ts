@@ -16,24 +16,26 @@ export class ReportsBusy extends ServiceError {
 }
 
 export interface ReportLimits {
-  /** Concurrent transactions: each takes one of the connections that all routes share. */
-  readonly atOnce: number;
+  /** Maximum concurrent transactions: each uses one of the connections that all routes share. */
+  readonly maxConcurrent: number;
   /**
-   * Concurrent transactions of one chain: they wait for the same row, so more would only hold connections.
+   * Maximum concurrent transactions of one chain: they wait for the same row, so more of them would only
+   * hold connections.
    */
-  readonly ofChain: number;
+  readonly maxPerChain: number;
   /** Maximum number of waiting reports of one caller; more are refused at once. */
-  readonly waitingOfCaller: number;
-  readonly waitMs: number;
+  readonly maxWaitingPerCaller: number;
+  /** How long a report waits to be admitted. */
+  readonly maxWaitMs: number;
   /** Maximum wait for a row that another transaction has locked. */
   readonly lockTimeoutMs: number;
 }
 
 export const REPORT_LIMITS: ReportLimits = {
-  atOnce: 4,
-  ofChain: 2,
-  waitingOfCaller: 32,
-  waitMs: 2_000,
+  maxConcurrent: 4,
+  maxPerChain: 2,
+  maxWaitingPerCaller: 32,
+  maxWaitMs: 2_000,
   lockTimeoutMs: 1_000,
 };
 
@@ -42,10 +44,10 @@ export const REPORT_LIMITS: ReportLimits = {
  * reported payment, so a burst waits instead of being refused.
  */
 export const REQUEST_REPORT_LIMITS: ReportLimits = {
-  atOnce: 4,
-  ofChain: 4,
-  waitingOfCaller: 512,
-  waitMs: 5_000,
+  maxConcurrent: 4,
+  maxPerChain: 4,
+  maxWaitingPerCaller: 512,
+  maxWaitMs: 5_000,
   lockTimeoutMs: 1_000,
 };
 
@@ -76,11 +78,11 @@ export function createReportTurns(
   let total = 0;
 
   const isFree = (chainId: number): boolean =>
-    total < limits.atOnce && (running.get(chainId) ?? 0) < limits.ofChain;
+    total < limits.maxConcurrent && (running.get(chainId) ?? 0) < limits.maxPerChain;
 
-  const remove = (caller: string, one: Waiting): void => {
-    const left = (queues.get(caller) ?? []).filter((other) => other !== one);
-    if (left.length > 0) queues.set(caller, left);
+  const remove = (caller: string, report: Waiting): void => {
+    const remaining = (queues.get(caller) ?? []).filter((waiting) => waiting !== report);
+    if (remaining.length > 0) queues.set(caller, remaining);
     else queues.delete(caller);
   };
 
@@ -90,9 +92,9 @@ export function createReportTurns(
       if (next === undefined) continue;
       remove(caller, next);
       // Move the caller behind all others.
-      const left = queues.get(caller);
+      const remaining = queues.get(caller);
       queues.delete(caller);
-      if (left !== undefined) queues.set(caller, left);
+      if (remaining !== undefined) queues.set(caller, remaining);
       next.start();
       return;
     }
@@ -108,12 +110,12 @@ export function createReportTurns(
       return Promise.resolve();
     }
     const queue = queues.get(caller) ?? [];
-    if (queue.length >= limits.waitingOfCaller) return Promise.reject(new ReportsBusy(chainId));
+    if (queue.length >= limits.maxWaitingPerCaller) return Promise.reject(new ReportsBusy(chainId));
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         remove(caller, waiting);
         reject(new ReportsBusy(chainId));
-      }, limits.waitMs);
+      }, limits.maxWaitMs);
       const waiting: Waiting = {
         chainId,
         start: () => {
@@ -128,8 +130,8 @@ export function createReportTurns(
 
   const endTurn = (chainId: number): void => {
     total -= 1;
-    const left = (running.get(chainId) ?? 1) - 1;
-    if (left > 0) running.set(chainId, left);
+    const remaining = (running.get(chainId) ?? 1) - 1;
+    if (remaining > 0) running.set(chainId, remaining);
     else running.delete(chainId);
     startNext();
   };

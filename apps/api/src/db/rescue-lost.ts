@@ -11,22 +11,27 @@ const BATCH = 500;
 /**
  * Queues the jobs of overdue legs again, except those that only wait for their turn. Does nothing while the
  * queue cannot be read: nothing could be published then.
- * @param overdue legs unchanged for too long, of which no waiting run is noted
+ * @param readOverdue reads the ids of legs unchanged for too long, without a recorded waiting job
  * @returns how many were queued
  */
 export async function rescueOverdue(
   { uow, clock, enginePolicy, queuedLegs }: Needs,
   job: JobName,
-  overdue: (overdue: Overdue, limit: number) => Promise<readonly string[]>,
+  readOverdue: (overdue: Overdue, limit: number) => Promise<readonly string[]>,
   payloadOf: (legId: string) => LostJob["payload"],
 ): Promise<number> {
-  // Read first: a job that is found here and ends before the legs are read is checked in the next round.
-  const queued = queuedLegs === undefined ? new Set<string>() : await queuedLegs.of(job);
-  if (queued === undefined) return 0;
-  const nowMs = clock.nowMs();
   const { overdueAfterMs } = enginePolicy;
-  // Those that wait their turn must not hide one that is lost.
-  const legIds = await overdue({ nowMs, sinceBeforeMs: nowMs - overdueAfterMs }, BATCH + queued.size);
+  const overdueNow = async (limit: number): Promise<readonly string[]> => {
+    const nowMs = clock.nowMs();
+    return await readOverdue({ nowMs, sinceBeforeMs: nowMs - overdueAfterMs }, limit);
+  };
+  // Mostly there is none, and the queue need not be read.
+  if ((await overdueNow(1)).length === 0) return 0;
+  // Read before the legs: a job that is found here and ends in between is checked in the next round.
+  const queued = queuedLegs === undefined ? new Set<string>() : await queuedLegs.legIdsOf(job);
+  if (queued === undefined) return 0;
+  // Legs whose job waits for its turn must not hide lost ones.
+  const legIds = await overdueNow(BATCH + queued.size);
   const lost = legIds
     .filter((legId) => !queued.has(legId))
     .slice(0, BATCH)

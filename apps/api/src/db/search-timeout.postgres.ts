@@ -3,8 +3,8 @@ import { ServiceError } from "@causeway/domain";
 const QUERY_CANCELED = "57014";
 
 /**
- * @throws ServiceError SERVICE_UNAVAILABLE for a search that the database timed out, or that found no free
- * connection for as long
+ * @throws ServiceError SERVICE_UNAVAILABLE if the database canceled the search at its time limit, or if no
+ * connection became free in time
  */
 export async function withSearchTimeout<T>(search: Promise<T>): Promise<T> {
   try {

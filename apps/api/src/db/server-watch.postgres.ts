@@ -13,20 +13,21 @@ export interface ServerWatch {
 }
 
 /**
- * No plan takes this long from its checks to its nonce (`MAX_AGE_MS` of fills that wait for others). By then,
- * nodes know the payments that the former server stored last, and idle connections to it are closed; ms.
+ * How long a server counts as new. By then, no plan from before the failover can still get a nonce
+ * (`MAX_AGE_MS` in `reserve-slots.ts`), nodes know the payments that the former server stored last, and idle
+ * connections to it are closed.
  */
 const SETTLE_MS = 60_000;
 
-/** One for all queries of a process. @param nowMs monotonic clock */
+/** All queries of a process share one watch. @param nowMs monotonic clock */
 export function watchServer(nowMs: () => number = () => performance.now()): ServerWatch {
-  let known: string | undefined;
+  let lastStartedAt: string | undefined;
   let identity: string | undefined;
   let newUntilMs = Number.NEGATIVE_INFINITY;
   return {
     isNew(startedAt) {
-      if (known !== undefined && known !== startedAt) newUntilMs = nowMs() + SETTLE_MS;
-      known = startedAt;
+      if (lastStartedAt !== undefined && lastStartedAt !== startedAt) newUntilMs = nowMs() + SETTLE_MS;
+      lastStartedAt = startedAt;
       return nowMs() < newUntilMs;
     },
     noteIdentity(newest) {

@@ -61,9 +61,9 @@ export interface Services {
   /** Absent: every overdue leg counts as one that lost its job. */
   readonly queuedLegs?: QueuedLegs;
   /**
-   * Ids of slots that this process is sending, and by how many runs. Lane maintenance does not send them too,
-   * however long it takes; it still cancels a hopeless one.
-   * Absent: only their age shows which slots a dead process left unsent.
+   * Ids of slots that this process is sending, each with the number of runs that send it. Lane maintenance
+   * does not send these slots, however long that takes, but still cancels a hopeless one.
+   * Absent: only the age of slots shows which ones a dead process left unsent.
    */
   readonly slotsBeingSent?: Map<string, number>;
   /** Pays concurrent legs in one batch. Absent: each is paid separately. */
@@ -84,7 +84,7 @@ export interface Services {
   /** Jobs that this process runs at their commit. Absent: none. */
   readonly newJobs?: {
     /** Resolves when none runs, or after this time in ms. */
-    settled(maxMs: number): Promise<void>;
+    waitForRunning(maxMs: number): Promise<void>;
   };
 }
 

@@ -11,10 +11,10 @@ import { sqlOn } from "./pool.postgres.ts";
 export async function tryLock(client: pg.Client | pg.PoolClient, name: string): Promise<boolean> {
   const [row] = await runSql(
     sqlOn(client),
-    { taken: Boolean },
-    text`select pg_try_advisory_lock(hashtextextended(${name}, 0)) as taken`,
+    { isAcquired: Boolean },
+    text`select pg_try_advisory_lock(hashtextextended(${name}, 0)) as is_acquired`,
   );
-  return row?.taken === true;
+  return row?.isAcquired === true;
 }
 
 /** Takes a lock that any number of sessions share; the session of `client` keeps it until it ends. */

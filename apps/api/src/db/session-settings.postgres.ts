@@ -8,7 +8,7 @@ const CONFIGURE = `select set_config(name, value, false) from unnest($1::text[],
  * vacuum, for as long as Linux tries to reach it (up to two hours). No effect on Unix sockets, or on a host
  * that acknowledges packets but does not read.
  */
-export const NOTICE_LOST_HOSTS: SessionSettings = {
+export const DETECT_LOST_HOSTS: SessionSettings = {
   tcp_keepalives_idle: 10,
   tcp_keepalives_interval: 5,
   tcp_keepalives_count: 3,

@@ -1,20 +1,20 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { sharedAnswers } from "./shared-answers.ts";
 
-function counted() {
+function countedAnswers() {
   let nowMs = 0;
-  let asked = 0;
+  let calls = 0;
   const share = sharedAnswers<number>({ keptMs: 1_000, limit: 2 }, () => nowMs);
   return {
-    ask: (key: string) => share(key, async () => ++asked),
-    fail: (key: string) => share(key, () => Promise.reject(new Error(`failure ${++asked}`))),
+    ask: (key: string) => share(key, async () => ++calls),
+    fail: (key: string) => share(key, () => Promise.reject(new Error(`failure ${++calls}`))),
     forward: (ms: number) => (nowMs += ms),
-    asked: () => asked,
+    asked: () => calls,
   };
 }
 
-test("answers equal concurrent questions, and those of a while after, once", async () => {
-  const { ask, forward } = counted();
+test("answers equal questions once if they are concurrent or follow within `keptMs`", async () => {
+  const { ask, forward } = countedAnswers();
   expect(await Promise.all([ask("a"), ask("a"), ask("b")])).toEqual([1, 1, 2]);
   forward(999);
   expect(await ask("a")).toBe(1);
@@ -23,14 +23,14 @@ test("answers equal concurrent questions, and those of a while after, once", asy
 });
 
 test("shares a failure only while it is in progress", async () => {
-  const { fail, ask } = counted();
+  const { fail, ask } = countedAnswers();
   const [first, second] = await Promise.allSettled([fail("a"), fail("a")]);
   expect([first.status, second.status]).toEqual(["rejected", "rejected"]);
   expect(await ask("a")).toBe(2);
 });
 
-test("keeps a limited number of answers, the newest", async () => {
-  const { ask, asked } = counted();
+test("keeps only the newest answers, up to the limit", async () => {
+  const { ask, asked } = countedAnswers();
   for (const key of ["a", "b", "c"]) await ask(key);
   await ask("c");
   expect(asked()).toBe(3);
@@ -42,8 +42,8 @@ test("an answer expires in time even if the wall clock is set back", async () =>
   vi.useFakeTimers({ toFake: ["Date", "performance"], now: 10_000_000 });
   onTestFinished(() => void vi.useRealTimers());
   const share = sharedAnswers<number>({ keptMs: 1_000, limit: 2 });
-  let asked = 0;
-  const ask = async () => await share("a", async () => ++asked);
+  let calls = 0;
+  const ask = async () => await share("a", async () => ++calls);
   expect([await ask(), await ask()]).toEqual([1, 1]);
   vi.setSystemTime(1_000_000);
   vi.advanceTimersByTime(1_000);

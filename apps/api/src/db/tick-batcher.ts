@@ -15,13 +15,13 @@ export function tickBatcher<Question, Answer>(
 ): (question: Question) => Promise<Answer> {
   const waiting: Waiter<Question, Answer>[] = [];
   let running = 0;
-  let scheduled = false;
+  let isScheduled = false;
 
   function schedule(): void {
-    if (scheduled || running >= inFlight || waiting.length === 0) return;
-    scheduled = true;
+    if (isScheduled || running >= inFlight || waiting.length === 0) return;
+    isScheduled = true;
     setImmediate(() => {
-      scheduled = false;
+      isScheduled = false;
       void flush();
     });
   }
@@ -33,7 +33,7 @@ export function tickBatcher<Question, Answer>(
       const answers = await answer(batch.map((waiter) => waiter.question));
       if (answers.length !== batch.length)
         throw new Error(`invariant violated: ${answers.length} answers to ${batch.length} questions`);
-      for (const [index, one] of answers.entries()) batch[index]?.resolve(one);
+      for (const [index, waiter] of batch.entries()) waiter.resolve(answers[index] as Answer);
     } catch (error) {
       for (const waiter of batch) waiter.reject(error);
     } finally {

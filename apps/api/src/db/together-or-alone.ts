@@ -1,7 +1,7 @@
 /**
- * Does something for all items at once, such as one commit or one read. If that fails, does it for each
+ * Runs `act` for all items at once, such as in one commit or one read. If that fails, runs it for each item
  * alone, so that one item cannot fail the others.
- * @returns the errors of those that failed alone
+ * @returns the errors of the items that failed alone
  */
 export async function togetherOrAlone<T>(
   items: readonly T[],
@@ -14,11 +14,11 @@ export async function togetherOrAlone<T>(
   } catch (error) {
     const [only, ...others] = items;
     if (only !== undefined && others.length === 0) return errors.set(only, asError(error));
-    /** Of the last items, as long as each failed. */
+    /** The errors of the last items in a row that failed. */
     let failed: readonly Error[] = [];
     for (const item of items) {
       const [, common] = failed;
-      // Not the fault of one item: the caller tries again later.
+      // After two failures in a row, all other items get the second error: no single item is the cause.
       const alone = common ?? (await togetherOrAlone([item], act)).get(item);
       if (alone !== undefined) errors.set(item, alone);
       failed = alone === undefined ? [] : [...failed, alone];

@@ -102,7 +102,7 @@ export interface TraceNote<E extends TraceEvent> {
 }
 
 /** The outcome of a deposit. */
-export interface Disposed {
+export interface DepositOutcome {
   readonly id: DepositId;
   readonly disposition: DepositDisposition;
   readonly reason?: FailReason;
@@ -132,10 +132,14 @@ export interface RequestWrites {
   /** {@link note} for many events, in order. */
   noteAll<E extends TraceEvent>(notes: readonly TraceNote<E>[], atMs: number): Promise<void>;
   /** Adds measured durations (deposit seen → fill mined) to the route's average. */
-  measured(originChainId: number, destinationChainId: number, tookMs: readonly number[]): Promise<void>;
+  recordDurations(
+    originChainId: number,
+    destinationChainId: number,
+    tookMs: readonly number[],
+  ): Promise<void>;
   /**
-   * Deletes quotes that ended before that time and were never paid. Those of `seen` that stay are not checked
-   * again.
+   * Deletes quotes that ended before `beforeMs` and were never paid. Rows that were `seen` but not deleted
+   * are not checked again.
    */
   prune(
     quotes: PrunableQuotes,
@@ -143,10 +147,10 @@ export interface RequestWrites {
     limit: number,
   ): Promise<{ readonly deleted: number; readonly seen: number }>;
   /**
-   * Locks requests that wait for a deposit past their deadline; of those with reported origin transactions
-   * only the ones in `looked`.
+   * Locks requests that wait for a deposit past their deadline; of those with reported origin transactions,
+   * only the ones in `checked`.
    */
-  lockOverdue(due: DueOnChain, limit: number, looked: readonly RequestId[]): Promise<OverdueRequest[]>;
+  lockOverdue(due: DueOnChain, limit: number, checked: readonly RequestId[]): Promise<OverdueRequest[]>;
   /** Locks a request if it still waits for a deposit. */
   lockWaiting(requestId: RequestId): Promise<RequestRecord | undefined>;
 }
@@ -198,7 +202,7 @@ export interface ServiceTransaction extends RequestTransaction {
 }
 
 export interface DepositWrites {
-  /** Those that are not stored, or not as canonical in this block, in the given order. */
+  /** The sightings that are not stored, or not as canonical in their block, in their order. */
   unrecorded<Sighting extends DepositSighting>(
     chainId: number,
     sightings: readonly Sighting[],
@@ -225,7 +229,7 @@ export interface DepositWrites {
   /** Those of the transactions that the service sent for the request that they name, with any nonce. */
   sentByService(transactions: readonly RequestTransaction[]): Promise<ServiceTransaction[]>;
   /** Must not contain a deposit twice. */
-  setDispositions(disposed: readonly Disposed[]): Promise<void>;
+  setDispositions(disposed: readonly DepositOutcome[]): Promise<void>;
   /**
    * Assigns the deposit to this request. Its confirmations stay those of a deposit of unknown value, which
    * needs the most.
@@ -259,7 +263,7 @@ export interface DepositWrites {
    * Deposits of requests that {@link removeOrphaned} would mark as orphaned, except those whose refund was
    * given up.
    */
-  orphaned(
+  findOrphaned(
     chainId: number,
     aboveBlock: bigint,
     upToBlock: bigint,
@@ -294,9 +298,11 @@ export interface SendWrites {
    * Whether the transaction already counts for a request, or the request has its payment: `same` for this
    * very pair.
    */
-  taken(send: Pick<SendRecord, "chainId" | "txHash" | "requestId">): Promise<"free" | "same" | "taken">;
+  assignmentOf(
+    send: Pick<SendRecord, "chainId" | "txHash" | "requestId">,
+  ): Promise<"free" | "same" | "assigned">;
   /** How many other pending transactions of this sender are tracked on the chain. */
-  followedOf(send: Pick<SendRecord, "chainId" | "sender" | "txHash">): Promise<number>;
+  countTracked(send: Pick<SendRecord, "chainId" | "sender" | "txHash">): Promise<number>;
   /** Tracks a reported transaction. Repeating it has no effect. */
   report(send: SendRecord): Promise<void>;
   forget(send: SendRecord): Promise<void>;
@@ -349,7 +355,7 @@ export interface LaneWrites {
   noteNonceUser(chainId: number, sender: Address, nonce: number, user: NonceUser): Promise<void>;
   /**
    * Locks the lane of these plans, which are for one kind of leg, and allocates its next nonces to them in
-   * order. A leg that a nonce not known to be dead already pays gets none: paying again could pay twice.
+   * order. A leg that is already paid by a nonce not known to be dead gets none: it could be paid twice.
    */
   reserve(plans: readonly SlotPlan[], atMs: number): Promise<readonly Slot[]>;
   /**
@@ -404,7 +410,7 @@ export interface LaneWrites {
 export interface LockedCursor {
   readonly number: bigint;
   readonly hash: Hex;
-  /** Hash of the last block of an advance in progress. */
+  /** Hash of the last block of an advance in progress. Undefined: there is none. */
   readonly advancesTo: Hex | undefined;
 }
 
@@ -451,7 +457,7 @@ export interface Outbox {
    * @returns how many this call queued
    */
   rescue(lost: readonly LostJob[], atMs: number, pauseMs: number): Promise<number>;
-  /** Deletes jobs queued before `beforeMs`, and their noted runs; returns how many. */
+  /** Deletes jobs queued before `beforeMs`, and their recorded runs; returns how many. */
   prune(beforeMs: number, limit: number): Promise<number>;
 }
 

@@ -1,7 +1,7 @@
 import { RateLimitShareExceeded } from "@causeway/chains";
 import { answerFor } from "@causeway/service-kit";
 import { expect, test } from "vitest";
-import { aConnectedNonEvmChain, bytesOn, exchange } from "../../../../test/fakes/non-evm-chains.ts";
+import { aConnectedNonEvmChain, bytesOn, hyperliquid } from "../../../../test/fakes/non-evm-chains.ts";
 import { quotedCostOfPaying } from "../payments/non-evm/cost-of-paying.ts";
 import { withinNodeLimit } from "./within-node-limit.ts";
 
@@ -10,12 +10,12 @@ const refused = async () =>
 
 test("reports the limit and the retry time to a client beyond its share of the rate limit", async () => {
   const end = aConnectedNonEvmChain("hypevm", { connection: { paymentCost: refused } });
-  const account = bytesOn("hypevm", exchange.solver);
-  for (const asking of [
+  const account = bytesOn("hypevm", hyperliquid.solver);
+  for (const call of [
     withinNodeLimit(end.chain, "txHash", refused),
     quotedCostOfPaying(end, end.chain.native.address, account, "originChainId"),
   ]) {
-    const error: unknown = await asking.catch((thrown: unknown) => thrown);
+    const error: unknown = await call.catch((thrown: unknown) => thrown);
     expect(answerFor(error)).toMatchObject({
       status: 503,
       headers: { "retry-after": "4" },

@@ -9,10 +9,10 @@ import { concurrencyLimit, type ConcurrencyLimit } from "./concurrency-limit.ts"
 import { COMMIT_LEASE_MS, type CommitRunner, type StoredJob } from "./new-jobs.ts";
 import type { WorkerServices } from "./services.port.ts";
 import { workerConnection } from "./connections.adapter.ts";
-import type { RedisPlace } from "./redis-place.port.ts";
+import type { RedisEndpoint } from "./redis-endpoint.port.ts";
 
 /** A job counts as lost if it has not run again this long after it was due. */
-const SILENT_MS = 60_000;
+const LOST_AFTER_MS = 60_000;
 /** Pause before the queue runs a job that failed at its commit. */
 const FAILED_AT_COMMIT_MS = 250;
 /** How long Redis may take to record the last jobs when the host closes; jobs without a record run again. */
@@ -32,26 +32,24 @@ export interface WorkerHost {
 export function startWorkers(
   services: WorkerServices,
   catalog: Catalog,
-  options: { readonly redis: RedisPlace; readonly prefix: string; readonly runs: JobRuns },
+  options: { readonly redis: RedisEndpoint; readonly prefix: string; readonly runs: JobRuns },
 ): WorkerHost {
   const jobs = new Set<Promise<unknown>>();
   // Shared by commits and the queue, so that a slow node gets no more requests than from the queue alone.
   const limits = new Map<JobName, ConcurrencyLimit>();
-  const tracked = async <T>(done: Promise<T>): Promise<T> => {
+  const track = async <T>(done: Promise<T>): Promise<T> => {
     jobs.add(done);
     return await done.finally(() => jobs.delete(done));
   };
   let isClosing = false;
-  const running = Object.values(catalog).map((definition) => {
+  const hosted = Object.values(catalog).map((definition) => {
     const limit = concurrencyLimit(definition.concurrency);
     limits.set(definition.name, limit);
     const connection = workerConnection(options.redis);
     const worker = new HostedWorker(
       definition.name,
       async (job, token) => {
-        const waitMs = await tracked(
-          limit.run(async () => await run(services, definition, options.runs, job)),
-        );
+        const waitMs = await track(limit.run(async () => await run(services, definition, options.runs, job)));
         if (waitMs === undefined) return;
         await job.moveToDelayed(services.clock.nowMs() + waitMs, token);
         throw new DelayedError();
@@ -85,26 +83,26 @@ export function startWorkers(
         const begun = limits
           .get(job)
           ?.tryRun(async () => await runAtCommit(services, definition, options.runs, stored));
-        return begun && tracked(begun);
+        return begun && track(begun);
       },
     },
     async close(): Promise<void> {
       isClosing = true;
       // Without Redis no job can be taken or returned.
       const closed = Promise.all(
-        running.map(({ worker, connection }) => worker.close(connection.status !== "ready")),
+        hosted.map(({ worker, connection }) => worker.close(connection.status !== "ready")),
       );
       // A worker whose blocking connection is reconnecting never closes: ioredis does not report its end.
-      const late = (async () => {
+      const deadline = (async () => {
         while (jobs.size > 0) await Promise.allSettled(jobs);
         await sleep(CLOSE_WITHIN_MS, undefined, { ref: false });
       })();
       closed.catch(() => undefined);
-      await Promise.race([closed, late]);
-      // One may have been taken in the meantime, and a worker without Redis closes without waiting for its
-      // jobs.
+      await Promise.race([closed, deadline]);
+      // A worker may have taken a job in the meantime, and closes without waiting for its jobs if Redis is
+      // unavailable.
       while (jobs.size > 0) await Promise.allSettled(jobs);
-      for (const { worker, connection } of running) {
+      for (const { worker, connection } of hosted) {
         await worker.stopTimers();
         connection.disconnect();
       }
@@ -130,20 +128,20 @@ async function run(
   job: Job<unknown>,
 ): Promise<number | undefined> {
   const leg = legOf(definition.name, job.id ?? "", job.data);
-  const noted = async (note: (nowMs: number) => Promise<boolean>) => await noteRun(services, leg, note);
+  const record = async (note: (nowMs: number) => Promise<boolean>) => await noteRun(services, leg, note);
   const { waitMs } = await definition.run(services, job.data).catch(async (error: unknown) => {
     if (error instanceof BadPayload) throw new UnrecoverableError(error.message);
     const isTriedAgain = job.attemptsMade + 1 < (job.opts.attempts ?? 1);
-    await noted(async (nowMs) => {
-      if (isTriedAgain) await runs.noteWaiting(leg, nowMs, nowMs + SILENT_MS);
+    await record(async (nowMs) => {
+      if (isTriedAgain) await runs.noteWaiting(leg, nowMs, nowMs + LOST_AFTER_MS);
       else await runs.noteFailed(leg, nowMs);
       return true;
     });
     throw error;
   });
   if (waitMs === 0) return undefined;
-  const isKept = await noted(async (nowMs) => {
-    const lostAfterMs = nowMs + waitMs + SILENT_MS;
+  const isKept = await record(async (nowMs) => {
+    const lostAfterMs = nowMs + waitMs + LOST_AFTER_MS;
     // A job that was queued again ends if another one waits for the leg.
     if (isRescue(job.data)) return await runs.takeOver(leg, nowMs, lostAfterMs);
     await runs.noteWaiting(leg, nowMs, lostAfterMs);
@@ -172,7 +170,7 @@ async function runAtCommit(
   );
   if (waitMs > 0)
     await noteRun(services, leg, async (nowMs) => {
-      await runs.noteWaiting(leg, nowMs, nowMs + waitMs + SILENT_MS);
+      await runs.noteWaiting(leg, nowMs, nowMs + waitMs + LOST_AFTER_MS);
       return true;
     });
   return waitMs;

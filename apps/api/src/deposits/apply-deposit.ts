@@ -12,20 +12,20 @@ import { paymentKey, type ServiceTransactions, verdictOf } from "./judge-recorde
 export type RecordingServices = TransitionServices & Pick<Services, "enginePolicy" | "planAhead">;
 
 /** The rows that are read for a batch of deposits. */
-interface Known {
+interface KnownRows {
   readonly sent: ServiceTransactions;
   /** The deposits that the requests have now. */
   readonly current: ReadonlyMap<DepositId, DepositRecord>;
 }
 
 /** The effect of a deposit on its request, if any. */
-export async function moveBy(
+export async function findMove(
   services: RecordingServices,
   tx: Tx,
   { chain, headNumber, seenAtMs }: Reading,
   { fact, deposit }: MovedDeposit,
   record: RequestRecord | undefined,
-  { sent, current }: Known,
+  { sent, current }: KnownRows,
 ): Promise<Move | undefined> {
   const shared = { chain: chain.name, txHash: fact.txHash, currency: fact.currency, amount: fact.amount };
   if (record === undefined) {
@@ -33,14 +33,14 @@ export async function moveBy(
     return undefined;
   }
   const { terms, state } = record;
-  // Its refund is under way, so it can no longer pay for anything.
+  // A deposit whose refund is under way can no longer pay for anything.
   const isRefunded = deposit.refundState === "sent" || deposit.refundState === "final";
   if (isRefunded && state.depositId !== deposit.id) return undefined;
   const verdict = verdictOf(chain, record, fact, sent);
-  const isOwnUnattestable = verdict.kind === "mismatch" && verdict.reason === "DEPOSIT_UNATTESTABLE";
+  const isUnattestable = verdict.kind === "mismatch" && verdict.reason === "DEPOSIT_UNATTESTABLE";
   // The recipient has the output, or is about to: a refund would pay twice, and an unattestable deposit
   // repays neither.
-  if (isOwnUnattestable && isFronted(state) && state.depositId === undefined) {
+  if (isUnattestable && isFronted(state) && state.depositId === undefined) {
     await keepUnattributed(tx, deposit, record);
     tx.events.alarm("deposit_unattributed", {
       ...shared,
@@ -59,7 +59,7 @@ export async function moveBy(
     tookMs: nowMs - seenAtMs,
   });
   const concernsRequest = verdict.kind === "match" || verdict.byUser || chain.paysFromAnyAddress === true;
-  const confirmed = deposit.confirmAtBlock <= headNumber;
+  const isConfirmed = deposit.confirmAtBlock <= headNumber;
   if (
     fact.isUnattestable === true &&
     record.state.depositId === deposit.id &&
@@ -68,29 +68,32 @@ export async function moveBy(
     const move = await giveUpUnattestable(tx, record, deposit);
     if (move !== undefined) return move;
   }
-  if (record.state.depositId === deposit.id && !confirmed)
+  if (record.state.depositId === deposit.id && !isConfirmed)
     return { record, event: { kind: "depositUnconfirmed", depositId: deposit.id } };
   const orphaned = orphanedDeposit(current, record, deposit);
-  const known = record.inTxHashes.filter((hash) => hash !== orphaned?.txHash);
+  const otherHashes = record.inTxHashes.filter((hash) => hash !== orphaned?.txHash);
   return {
     record,
     event: {
       kind: "depositSeen",
       depositId: deposit.id,
       verdict,
-      confirmed,
+      confirmed: isConfirmed,
       late:
         nowMs > terms.fillDeadlineMs ||
         (await arrivedAtMs(tx, terms, chain, fact, sent, nowMs)) > payBy(terms),
       beyondLead: await isBeyondLead(tx, record, { deposit, orphaned }, madeAtMs(chain, fact, nowMs)),
       replaces: orphaned !== undefined,
     },
-    change: concernsRequest && !known.includes(fact.txHash) ? { inTxHashes: [...known, fact.txHash] } : {},
+    change:
+      concernsRequest && !otherHashes.includes(fact.txHash)
+        ? { inTxHashes: [...otherHashes, fact.txHash] }
+        : {},
     facts: { depositId: deposit.id, txHash: fact.txHash, block: fact.blockNumber, seenAtMs },
   };
 }
 
-/** The operator decides about it. */
+/** Leaves the deposit to the operator. */
 async function keepUnattributed(
   tx: Pick<Tx, "deposits">,
   { id }: Pick<DepositRecord, "id">,
@@ -101,7 +104,7 @@ async function keepUnattributed(
 
 /**
  * A reorg moved the request's deposit into a block where oracles cannot attest it. The app stays liable until
- * its fast fill is booked, as at first sight. Undefined: the fill is under way or booked, and continues.
+ * its fast fill is booked, as for a new deposit. Undefined: the fill is under way or booked, and continues.
  */
 async function giveUpUnattestable(
   tx: Tx,
@@ -125,28 +128,30 @@ async function giveUpUnattestable(
   return undefined;
 }
 
-/** Locks the deposits that the requests have, as far as other deposits name these requests. */
+/** Locks the current deposits of the requests that other deposits name. */
 export async function lockCurrent(
   tx: Pick<Tx, "deposits">,
   moved: readonly MovedDeposit[],
   records: Records,
-): Promise<Known["current"]> {
-  const ids = moved.flatMap((one) => {
-    const depositId = recordOf(records, one)?.state.depositId;
-    return depositId === undefined || depositId === one.deposit.id ? [] : [depositId];
+): Promise<KnownRows["current"]> {
+  const ids = moved.flatMap((movedDeposit) => {
+    const depositId = recordOf(records, movedDeposit)?.state.depositId;
+    return depositId === undefined || depositId === movedDeposit.deposit.id ? [] : [depositId];
   });
   return ids.length === 0 ? new Map() : await tx.deposits.lockAll(ids);
 }
 
 /** The request's deposit if it was orphaned: the user's wallet may have replaced it by this one. */
 function orphanedDeposit(
-  current: Known["current"],
+  current: KnownRows["current"],
   { state }: RequestRecord,
   { id }: DepositRecord,
 ): DepositRecord | undefined {
   if (state.depositId === undefined || state.depositId === id) return undefined;
-  const own = current.get(state.depositId);
-  return own?.canonical === false && own.refundState === "none" ? own : undefined;
+  const currentDeposit = current.get(state.depositId);
+  return currentDeposit?.canonical === false && currentDeposit.refundState === "none"
+    ? currentDeposit
+    : undefined;
 }
 
 /**
@@ -164,15 +169,15 @@ async function arrivedAtMs(
   if (depositAddress === undefined) return nowMs;
   const sweptSinceMs = sent.get(paymentKey({ requestId, txHash: fact.txHash }))?.sweptSinceMs;
   if (sweptSinceMs !== undefined) return sweptSinceMs;
-  // Anyone may deposit funds of a strict address; the observation there says when they arrived.
+  // Anyone may deposit funds of a strict address; the observation says when they arrived.
   const observed = await tx.depositAddresses.funds(chainId, depositAddress.address);
   const funds = observed.find(({ currency }) => currency === fact.currency);
   return seenSince(funds?.layers ?? [], fact.amount) ?? nowMs;
 }
 
 /**
- * Whether a fast fill without its deposit was accepted too long before this deposit was made to be settled
- * against it.
+ * Whether a fast fill that still lacks its deposit was accepted too long before this deposit was made: such a
+ * fill cannot be settled against it.
  */
 async function isBeyondLead(
   tx: Tx,
@@ -180,8 +185,8 @@ async function isBeyondLead(
   { deposit, orphaned }: { readonly deposit: DepositRecord; readonly orphaned: DepositRecord | undefined },
   depositedAtMs: number,
 ): Promise<boolean> {
-  // It returns, or replaces one that arrived in time: a refund would cost as much as a fill that is never
-  // repaid, and the user would have both.
+  // The deposit returns after a reorg, or replaces one that arrived in time: a refund would cost as much as a
+  // fill that is never repaid, and the user would have both.
   if (deposit.disposition === "accepted" || orphaned !== undefined) return false;
   if (state.front === "none" || state.depositId !== undefined) return false;
   const untilMs = (await tx.fastFills.find(terms.requestId))?.depositUntilMs;

@@ -1,7 +1,7 @@
 import type { DepositFact } from "@causeway/chains";
 import type { Chain, NonEvmChain, OrderId } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
-import type { TooSmall } from "./too-small-deposits.ts";
+import type { IsTooSmall } from "./too-small-deposits.ts";
 
 /** Where and when deposits were read. On non-EVM chains they are already final. */
 export interface Reading {
@@ -11,7 +11,7 @@ export interface Reading {
   /** When this process saw the block (ms since the epoch): the start of the fill latency. */
   readonly seenAtMs: number;
   /** Absent: no deposit counts as too small. */
-  readonly isTooSmall?: TooSmall;
+  readonly isTooSmall?: IsTooSmall;
 }
 
 /** A deposit that is new, or is now in another block. */

@@ -7,7 +7,7 @@ import type { Sql } from "../db/pool.postgres.ts";
 import { readByKey } from "../db/read-by-key.ts";
 import { requests } from "../requests/requests.tables.ts";
 import { DEPOSIT, depositOf } from "./deposit-rows.postgres.ts";
-import { unrecordedDeposits } from "./deposit-writes.postgres.ts";
+import { findUnrecorded } from "./deposit-writes.postgres.ts";
 import { deposits, originTransactions } from "./deposits.tables.ts";
 
 const byIds = defineQuery("read_deposits", (db, { ids }: Params<{ ids: readonly DepositId[] }>) =>
@@ -116,7 +116,6 @@ export function depositReads(sql: Sql): DepositReads {
     hasDepositsWithoutRequest: async (chainId, txHash) =>
       (await hasWithoutRequest(sql, { chainId, txHash }))[0]?.found === true,
     originTransactions: async (requestId) => (await reported(sql, { requestId })).map(({ txHash }) => txHash),
-    areRecorded: async (chainId, sightings) =>
-      (await unrecordedDeposits(sql, chainId, sightings)).length === 0,
+    areRecorded: async (chainId, sightings) => (await findUnrecorded(sql, chainId, sightings)).length === 0,
   };
 }

@@ -1,5 +1,5 @@
 import type { DepositFact } from "@causeway/chains";
-import type { TooSmall } from "./too-small-deposits.ts";
+import type { IsTooSmall } from "./too-small-deposits.ts";
 
 /**
  * Maximum number of deposits in one commit. Each slice costs the same few statements, so larger ones are
@@ -7,8 +7,8 @@ import type { TooSmall } from "./too-small-deposits.ts";
  */
 const MAX_DEPOSITS = 250;
 /**
- * Maximum number of those that name the same order and are not too small to refund: each waits for the
- * transition that the one before it causes, so each costs several statements.
+ * Maximum number of deposits in one commit that name the same order and are not too small to refund: each
+ * waits for the transition that the previous one causes, so each costs several statements.
  */
 const MAX_PER_ORDER = 25;
 
@@ -18,23 +18,23 @@ export interface Slice<Fact> {
 }
 
 /** Splits off the part that one commit stores. Only the last slice can be empty. */
-export function sliceDeposits(facts: readonly DepositFact[], isTooSmall: TooSmall): Slice<DepositFact> {
-  const ofOrder = new Map<DepositFact["id"], number>();
-  const end = facts.findIndex((fact, at) => {
-    if (at === MAX_DEPOSITS) return true;
+export function sliceDeposits(facts: readonly DepositFact[], isTooSmall: IsTooSmall): Slice<DepositFact> {
+  const countByOrder = new Map<DepositFact["id"], number>();
+  const end = facts.findIndex((fact, index) => {
+    if (index === MAX_DEPOSITS) return true;
     if (fact.id === undefined || isTooSmall(fact)) return false;
-    const known = ofOrder.get(fact.id) ?? 0;
-    ofOrder.set(fact.id, known + 1);
-    return known === MAX_PER_ORDER;
+    const count = countByOrder.get(fact.id) ?? 0;
+    countByOrder.set(fact.id, count + 1);
+    return count === MAX_PER_ORDER;
   });
-  return cut(facts, end);
+  return splitAt(facts, end);
 }
 
-/** The same for facts that only become rows. */
+/** Splits off the part that one commit stores, for facts that only become rows. */
 export function sliceEvenly<Fact>(facts: readonly Fact[]): Slice<Fact> {
-  return cut(facts, facts.length > MAX_DEPOSITS ? MAX_DEPOSITS : -1);
+  return splitAt(facts, facts.length > MAX_DEPOSITS ? MAX_DEPOSITS : -1);
 }
 
-function cut<Fact>(facts: readonly Fact[], end: number): Slice<Fact> {
+function splitAt<Fact>(facts: readonly Fact[], end: number): Slice<Fact> {
   return end < 0 ? { now: facts, later: [] } : { now: facts.slice(0, end), later: facts.slice(end) };
 }

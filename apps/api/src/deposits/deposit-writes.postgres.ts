@@ -54,7 +54,7 @@ const SIGHTED = namesOf(
 const sightedArrays = (p: Params<Sighted>): SQL => text`${p.txHashes}::text[], ${p.ordinals}::integer[],
   ${p.currencies}::text[], ${p.amounts}::numeric[], ${p.depositors}::text[], ${p.senders}::text[], ${p.orderIds}::text[]`;
 
-function sightedOf(chainId: number, sightings: readonly DepositSighting[]): Sighted {
+function sightedColumns(chainId: number, sightings: readonly DepositSighting[]): Sighted {
   return {
     chainId,
     txHashes: sightings.map(({ txHash }) => txHash),
@@ -248,42 +248,42 @@ const releaseRefund = defineWrite(
       .where(eq(deposits.id, p.id)),
 );
 
-interface Refunded extends Record<string, unknown> {
+interface RefundedDeposit extends Record<string, unknown> {
   readonly chainId: number;
   readonly depositor: Address;
   readonly currency: Address;
 }
-const isRefundedAndOrphaned = (p: Params<Refunded>): SQL => text`
+const isRefundedAndOrphaned = (p: Params<RefundedDeposit>): SQL => text`
   ${deposits.chainId} = ${p.chainId} and ${deposits.depositor} = ${p.depositor} and ${deposits.currency} = ${p.currency}
   and not ${deposits.canonical} and ${deposits.refundState} in ('sent', 'final')`;
 const refundedAndOrphaned = defineSql(
   "deposit_refunded_and_orphaned",
   { id: deposits.id },
-  (p: Params<Refunded & { readonly requestId: RequestId }>) => text`
+  (p: Params<RefundedDeposit & { readonly requestId: RequestId }>) => text`
     select ${deposits.id} from ${deposits} where ${deposits.requestId} = ${p.requestId} and ${isRefundedAndOrphaned(p)}
     order by ${deposits.id} limit 1`,
 );
 const refundedWithoutRequestAndOrphaned = defineSql(
   "deposit_unasked_refunded_and_orphaned",
   { id: deposits.id },
-  (p: Params<Refunded & { readonly orderId: OrderId | null }>) => text`
+  (p: Params<RefundedDeposit & { readonly orderId: OrderId | null }>) => text`
     select ${deposits.id} from ${deposits} where ${deposits.requestId} is null and ${isRefundedAndOrphaned(p)}
       and ${deposits.orderId} is not distinct from ${p.orderId}
     order by ${deposits.id} limit 1`,
 );
 
-interface Range extends Record<string, unknown> {
+interface ReplacedRange extends Record<string, unknown> {
   readonly chainId: number;
   readonly aboveBlock: bigint;
   readonly upToBlock: bigint;
   readonly canonicalHashes: readonly Hex[];
 }
-const isOrphaned = (p: Params<Range>): SQL => text`
+const isOrphaned = (p: Params<ReplacedRange>): SQL => text`
   ${deposits.chainId} = ${p.chainId} and ${deposits.blockNumber} > ${p.aboveBlock} and ${deposits.blockNumber} <= ${p.upToBlock}
   and ${deposits.canonical} and ${deposits.blockHash} <> all(${p.canonicalHashes}::text[])`;
 const isImpossible = text`${deposits.refundState} = 'impossible'`;
 // A release applies only to this deposit: one that returns after a reorg is judged again.
-const removeOrphaned = defineQuery("deposit_remove_orphaned", (db, p: Params<Range>) =>
+const removeOrphaned = defineQuery("deposit_remove_orphaned", (db, p: Params<ReplacedRange>) =>
   db
     .update(deposits)
     .set({
@@ -296,7 +296,7 @@ const removeOrphaned = defineQuery("deposit_remove_orphaned", (db, p: Params<Ran
     .where(isOrphaned(p))
     .returning(DEPOSIT),
 );
-const orphaned = defineQuery("deposits_orphaned", (db, p: Params<Range>) =>
+const orphaned = defineQuery("deposits_orphaned", (db, p: Params<ReplacedRange>) =>
   db
     .select(DEPOSIT)
     .from(deposits)
@@ -318,14 +318,14 @@ const dueConfirmed = defineSql(
     where ${deposits.canonical} and ${deposits.disposition} = 'accepted' and ${deposits.confirmAtBlock} <= ${p.headNumber}
     order by ${requests.requestId}`,
 );
-interface OfRequest extends Record<string, unknown> {
+interface ByRequest extends Record<string, unknown> {
   readonly requestId: RequestId;
   readonly chainId: number;
 }
-const isUnrefunded = (p: Params<OfRequest>): SQL => text`
+const isUnrefunded = (p: Params<ByRequest>): SQL => text`
   ${deposits.requestId} = ${p.requestId} and ${deposits.chainId} = ${p.chainId} and ${deposits.canonical}
   and ${deposits.refundState} = 'none'`;
-const refundsDue = defineQuery("deposit_refunds_due", (db, p: Params<OfRequest>) =>
+const refundsDue = defineQuery("deposit_refunds_due", (db, p: Params<ByRequest>) =>
   db
     .select(DEPOSIT)
     .from(deposits)
@@ -333,7 +333,7 @@ const refundsDue = defineQuery("deposit_refunds_due", (db, p: Params<OfRequest>)
     .orderBy(asc(deposits.id))
     .for("update"),
 );
-const unattestableOf = defineQuery("deposits_set_aside", (db, p: Params<OfRequest>) =>
+const unattestableOf = defineQuery("deposits_set_aside", (db, p: Params<ByRequest>) =>
   db
     .select(DEPOSIT)
     .from(deposits)
@@ -345,10 +345,10 @@ const unattestableOf = defineQuery("deposits_set_aside", (db, p: Params<OfReques
 /** Deposits inside one transaction. */
 export function depositWrites(sql: Sql): DepositWrites {
   return {
-    unrecorded: (chainId, sightings) => unrecordedDeposits(sql, chainId, sightings),
+    unrecorded: (chainId, sightings) => findUnrecorded(sql, chainId, sightings),
     async record(chainId, sighted) {
       const rows = await record(sql, {
-        ...sightedOf(chainId, sighted),
+        ...sightedColumns(chainId, sighted),
         blockNumbers: sighted.map(({ blockNumber }) => blockNumber),
         blockHashes: sighted.map(({ blockHash }) => blockHash),
         confirmAtBlocks: sighted.map(({ confirmAtBlock }) => confirmAtBlock),
@@ -427,7 +427,7 @@ export function depositWrites(sql: Sql): DepositWrites {
       const rows = await removeOrphaned(sql, { chainId, aboveBlock, upToBlock, canonicalHashes });
       return rows.map(depositOf);
     },
-    async orphaned(chainId, aboveBlock, upToBlock, canonicalHashes): Promise<DepositRecord[]> {
+    async findOrphaned(chainId, aboveBlock, upToBlock, canonicalHashes): Promise<DepositRecord[]> {
       return (await orphaned(sql, { chainId, aboveBlock, upToBlock, canonicalHashes })).map(depositOf);
     },
     async refundsDue(requestId, chainId): Promise<DepositRecord[]> {
@@ -443,17 +443,17 @@ export function depositWrites(sql: Sql): DepositWrites {
 }
 
 /** Sightings that are not stored, or not as canonical in this block, in the given order. */
-export async function unrecordedDeposits<Sighting extends DepositSighting>(
+export async function findUnrecorded<Sighting extends DepositSighting>(
   sql: Sql,
   chainId: number,
   sightings: readonly Sighting[],
 ): Promise<Sighting[]> {
   const rows = await unrecorded(sql, {
-    ...sightedOf(chainId, sightings),
+    ...sightedColumns(chainId, sightings),
     blockHashes: sightings.map(({ blockHash }) => blockHash),
     unattestable: sightings.map(({ isUnattestable }) => isUnattestable === true),
     unknown: sightings.map(({ isAttestabilityUnknown }) => isAttestabilityUnknown === true),
   });
   const positions = new Set(rows.map(({ n }) => n - 1));
-  return sightings.filter((_, at) => positions.has(at));
+  return sightings.filter((_, index) => positions.has(index));
 }

@@ -35,11 +35,11 @@ export const deposits = pgTable(
     sender: text("sender").$type<Address>().notNull(),
     currency: text("currency").$type<Address>().notNull(),
     amount: uint("amount").notNull(),
-    /** Quoted value, 18 decimals; 0 if it was not quoted. */
+    /** Quoted value, USD with 18 decimals; 0 if it was not quoted. */
     valueUsd: uint("value_usd").notNull(),
     orderId: text("order_id").$type<OrderId>(),
     requestId: text("request_id").$type<RequestId>(),
-    /** The decision about it. */
+    /** The decision about the deposit. */
     disposition: text("disposition").$type<DepositDisposition>().notNull(),
     /** Why it is refunded or unattributed. */
     reason: text("reason").$type<FailReason>(),
@@ -48,11 +48,11 @@ export const deposits = pgTable(
     seenAtMs: int8("seen_at_ms").notNull(),
     /** Nonce of the sender's transfer on a chain whose transfers carry no order id. */
     walletNonce: uint("wallet_nonce"),
-    /** How long the wallet may still name the order. Null if nothing is awaited. */
+    /** Until when the wallet may still map the transfer to an order (ms). Null if no mapping is awaited. */
     mappingUntilMs: int8("mapping_until_ms"),
     /**
-     * Value of a refund that settlement never repays, when it was planned, 18 decimals. Null if there is
-     * none.
+     * Value of a refund that settlement never repays, as of its planning, USD with 18 decimals. Null if there
+     * is none.
      */
     unrepaidUsd: uint("unrepaid_usd"),
     unrepaidAtMs: int8("unrepaid_at_ms"),

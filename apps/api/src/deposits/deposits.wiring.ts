@@ -11,5 +11,5 @@ export async function checkFactories(
   services: OwnKeys & Pick<Services, "events">,
   evmChains: readonly EvmChain[],
 ): Promise<void> {
-  await Promise.all(evmChains.map((one) => checkFactoryAtStart(services, one, services.events)));
+  await Promise.all(evmChains.map((chain) => checkFactoryAtStart(services, chain, services.events)));
 }

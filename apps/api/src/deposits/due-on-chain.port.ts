@@ -1,4 +1,4 @@
-/** Selects requests of one origin chain with a deadline before that time. */
+/** Selects requests of one origin chain with a deadline before a time. */
 export interface DueOnChain {
   readonly chainId: number;
   readonly deadlineBeforeMs: number;

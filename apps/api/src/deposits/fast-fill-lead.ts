@@ -9,14 +9,14 @@ import type { Services } from "../db/services.port.ts";
  * Clock tolerance: block timestamps of the fill and the deposit differ from the times at which they are
  * accepted and seen here.
  */
-const CLOCKS_MS = 120_000;
+const CLOCK_TOLERANCE_MS = 120_000;
 
 /**
- * How long after a fast fill is accepted its deposit may come and still be settled (ms); undefined: no
- * settlement here, no limit.
+ * How long (ms) after a fast fill is accepted its deposit may come for the fill to be settled. Undefined: no
+ * limit, because this instance does not settle fills.
  */
 function settledLeadMs({ fillLeadMs }: Pick<EnginePolicy, "fillLeadMs">): number | undefined {
-  return fillLeadMs === undefined ? undefined : Math.max(fillLeadMs - CLOCKS_MS, 0);
+  return fillLeadMs === undefined ? undefined : Math.max(fillLeadMs - CLOCK_TOLERANCE_MS, 0);
 }
 
 /**
@@ -33,18 +33,19 @@ export function frontLeadMs(
   { chains, enginePolicy }: Pick<Services, "chains" | "enginePolicy">,
   { origin, destination }: Pick<RequestTerms, "origin" | "destination">,
 ): number | undefined {
-  const settled = settledLeadMs(enginePolicy);
+  const settledMs = settledLeadMs(enginePolicy);
   const [from, to] = [origin, destination].map(({ chainId, currency }) => chains.currency(chainId, currency));
-  if (from !== undefined && from.priceId === to?.priceId) return settled;
-  return Math.min(settled ?? MAX_LEAD_BETWEEN_ASSETS_MS, MAX_LEAD_BETWEEN_ASSETS_MS);
+  if (from !== undefined && from.priceId === to?.priceId) return settledMs;
+  return Math.min(settledMs ?? MAX_LEAD_BETWEEN_ASSETS_MS, MAX_LEAD_BETWEEN_ASSETS_MS);
 }
 
-/** A wait for the deposit of a fast fill that its network or its app does not cover. */
+/** A wait for the deposit of a fast fill that is longer than the lead. */
 interface WaitBeyondLead {
-  /** How long from now the deposit may take. */
+  /** The longest time from now until the deposit, in ms. */
   readonly waitsMs: number;
+  /** The longest time from now that the deposit is allowed to take, in ms. */
   readonly leadMs: number;
-  /** It waits for the sweep of a deposit address. */
+  /** The deposit waits for the sweep of a deposit address. */
   readonly isSweepDue: boolean;
 }
 
@@ -82,8 +83,9 @@ export function madeAtMs(
 /** Startup warnings when the hub's lead is longer than fast fills between different assets can use. */
 export function leadWarnings(policy: Pick<EnginePolicy, "fillLeadMs">): readonly string[] {
   const { fillLeadMs } = policy;
-  const settled = settledLeadMs(policy);
-  if (fillLeadMs === undefined || settled === undefined || settled <= MAX_LEAD_BETWEEN_ASSETS_MS) return [];
+  const settledMs = settledLeadMs(policy);
+  if (fillLeadMs === undefined || settledMs === undefined || settledMs <= MAX_LEAD_BETWEEN_ASSETS_MS)
+    return [];
   return [
     `the hub's fillLeadSeconds is ${fillLeadMs / 1000}, but a fast fill between different assets waits at most ${MAX_LEAD_BETWEEN_ASSETS_MS / 1000} seconds for its deposit. ` +
       "A later deposit is refunded, and the app pays for the fill: apps must request such quotes with a shorter ttl",

@@ -8,11 +8,11 @@ test("refuses to fast fill a request whose fill swaps, and says why", () => {
   const terms = someTerms();
   const nowMs = terms.createdAtMs;
   expect(standingOf({ terms, state: quotedState("bridge") }, nowMs)).toBe("open");
-  const exchanged = { ...terms, destination: { ...terms.destination, paidFrom: someAddress() } };
-  expect(() => standingOf({ terms: exchanged, state: quotedState("bridge") }, nowMs)).toThrow(
+  const swapsInFill = { ...terms, destination: { ...terms.destination, paidFrom: someAddress() } };
+  expect(() => standingOf({ terms: swapsInFill, state: quotedState("bridge") }, nowMs)).toThrow(
     expect.objectContaining({ code: "FAST_FILL_REFUSED" }) as Error,
   );
-  expect(standingOf({ terms: exchanged, state: { ...quotedState("bridge"), name: "filled" } }, nowMs)).toBe(
+  expect(standingOf({ terms: swapsInFill, state: { ...quotedState("bridge"), name: "filled" } }, nowMs)).toBe(
     "filled",
   );
 });
@@ -33,8 +33,8 @@ test.each<Partial<RequestTerms>>([
   { appFees: { chainId: 1, currency: someAddress(), fees: [] } },
   { sponsorship },
   { gasTopup: { amount: 1n } },
-])("refuses to fast fill requests with app fees, a sponsor or a gas top-up", (share) => {
-  const terms = someTerms(share);
+])("refuses to fast fill requests with app fees, a sponsor or a gas top-up", (change) => {
+  const terms = someTerms(change);
   expect(() => standingOf({ terms, state: quotedState("bridge") }, terms.createdAtMs)).toThrow(
     expect.objectContaining({
       code: "FAST_FILL_REFUSED",

@@ -84,7 +84,7 @@ export function standingOf(
   { terms, state: { name }, supersededBy }: Pick<RequestRecord, "terms" | "state" | "supersededBy">,
   nowMs: number,
 ): "open" | "filled" {
-  const { requestId, kind, forceRefund, fillDeadlineMs, destination, ...shared } = terms;
+  const { requestId, kind, forceRefund, fillDeadlineMs, destination, ...feeTerms } = terms;
   // Funds at their address are deposited for the successor: filling both would pay twice.
   if (supersededBy !== undefined)
     throw refusal(
@@ -125,7 +125,11 @@ export function standingOf(
           "A request that swaps in its fill cannot be fast filled: the cost of the swap is only known in the block of the fill",
         );
       // App fees, sponsorship and a gas top-up all depend on the deposit.
-      if (shared.appFees !== undefined || shared.sponsorship !== undefined || shared.gasTopup !== undefined)
+      if (
+        feeTerms.appFees !== undefined ||
+        feeTerms.sponsorship !== undefined ||
+        feeTerms.gasTopup !== undefined
+      )
         throw refusal(
           "othersShare",
           requestId,

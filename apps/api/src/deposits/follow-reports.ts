@@ -13,12 +13,12 @@ const PENDING_KEPT_MS = 3600_000;
 const FRESH_MS = 120_000;
 /** Fresh reports read per round, of one request and of one chain: reporting is free. */
 const FRESH_LIMITS = { ofRequest: 4, ofChain: 64 };
-/** Reports of any age read per round, in turn, so that none is skipped forever. */
-const TURN = 32;
+/** Maximum reports of any age read per round, in turn, so that none is skipped forever. */
+const MAX_PER_TURN = 32;
 
 /**
  * Reads the receipts of reported payments that are not mined: a limited number of fresh ones, and the next
- * few of all. A report whose receipt cannot be read waits for its next turn without delaying others.
+ * few of all reports. A report whose receipt cannot be read waits for its next turn without delaying others.
  * @param trail canonical blocks as the watcher knows them
  * @param after where the last round's turn ended; undefined: starts with the oldest
  * @returns where this round's turn ended; undefined if it reached the newest
@@ -31,17 +31,16 @@ export async function followReports(
 ): Promise<SendRecord | undefined> {
   const { id: chainId, name: chain } = connected.chain;
   const { reads, clock } = services;
-  const [fresh, turn] = await Promise.all([
-    reads.freshSendReports(chainId, clock.nowMs() - FRESH_MS, FRESH_LIMITS),
-    reads.sendReports(chainId, after, TURN),
-  ]);
+  const turn = await reads.sendReports(chainId, after, MAX_PER_TURN);
+  const hasAll = after === undefined && turn.length < MAX_PER_TURN;
+  const fresh = hasAll ? [] : await reads.freshSendReports(chainId, clock.nowMs() - FRESH_MS, FRESH_LIMITS);
   const due = new Map([...fresh, ...turn].map((send) => [`${send.txHash} ${send.requestId}`, send]));
-  const looks = await Promise.allSettled(
+  const results = await Promise.allSettled(
     [...due.values()].map((send) => followReport(services, connected, trail, send)),
   );
-  const fault = looks.find((look) => look.status === "rejected");
+  const fault = results.find((result) => result.status === "rejected");
   if (fault !== undefined) services.events.fault("chain_fault", fault.reason, { chain });
-  return turn.length < TURN ? undefined : turn.at(-1);
+  return turn.length < MAX_PER_TURN ? undefined : turn.at(-1);
 }
 
 /** Checks whether a reported payment is mined in a canonical block. @throws RpcFault */
@@ -65,16 +64,16 @@ export async function isCanonical(
 ): Promise<boolean> {
   const [lowest] = trail;
   // Blocks older than the trail are not in memory: ask the node for the canonical block.
-  const below = lowest !== undefined && receipt.blockNumber < lowest.number;
-  const canonical = below
+  const isBelowTrail = lowest !== undefined && receipt.blockNumber < lowest.number;
+  const canonical = isBelowTrail
     ? (await connection.reader.block(receipt.blockNumber))?.hash
     : trail.find(({ number }) => number === receipt.blockNumber)?.hash;
   return canonical === receipt.blockHash;
 }
 
 /**
- * Counts a mined transaction as the payment of its request. One that reverted or paid less than promised is
- * forgotten: the request stays open for another.
+ * Counts a mined transaction as the payment of its request. A transaction that reverted or paid less than
+ * quoted is forgotten: the request stays open for another payment.
  */
 export async function countReport(
   services: TransitionServices,

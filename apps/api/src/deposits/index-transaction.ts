@@ -19,7 +19,7 @@ import { unsupportedChain } from "../http/refusals.ts";
 
 type Needs = Pick<Services, "chains" | "events" | "uow" | "reads" | "signer" | "nonceMappings"> &
   RecordingServices & {
-    /** For transactions that lock no row of the chain and so need not wait for its scan; `uow` if missing. */
+    /** For work that locks no row of the chain, and so does not wait for its scan. Absent: `uow`. */
     readonly requestUow?: UnitOfWork;
   };
 
@@ -30,7 +30,7 @@ interface Report {
 }
 
 const MAX_DEPOSITS = 20;
-const WITH_ITS_BLOCK = { message: "Transaction will be indexed when its block is scanned" };
+const INDEXED_WITH_BLOCK = { message: "Transaction will be indexed when its block is scanned" };
 
 /**
  * Records the deposits of a transaction that a client reported, ahead of the watcher. Trusts only the chain.
@@ -53,14 +53,14 @@ export async function indexTransaction(services: Needs, report: Report): Promise
     return { message: "Transaction seen, waiting to be mined" };
   }
   if (state.receipt.status === "reverted") return { message: "Transaction reverted, nothing to index" };
-  const facts = await withoutOldOfFormer(services, connected, connection.reader.depositsOf(state));
+  const facts = await dropOldFormerDeposits(services, connected, connection.reader.depositsOf(state));
   const isHome = chain.id === services.appBalance.chainId;
   const topUps = isHome ? connection.reader.topUpsOf(services.signer.address, state) : [];
   if (facts.length + topUps.length === 0) return { message: "Transaction contains no deposit" };
   // The shortcut is for a user's own deposit. Hundreds in one transaction wait for the watcher, which also
   // checks whether oracles can attest that many logs.
   if (facts.length + topUps.length > MAX_DEPOSITS || state.receipt.logs.length > MAX_WHOLE_DEPOSITS)
-    return WITH_ITS_BLOCK;
+    return INDEXED_WITH_BLOCK;
 
   const { blockNumber, blockHash } = state.receipt;
   const canonical = await connection.reader.block(blockNumber);
@@ -71,24 +71,25 @@ export async function indexTransaction(services: Needs, report: Report): Promise
   if (await isRecorded()) return await describeIndexed(services, chain.id, report.txHash);
   const seenAtMs = services.clock.nowMs();
   const isTooSmall = tooSmallOn(services, connected);
-  const recorded = services.uow.run(async (tx) => {
+  const recording = services.uow.run(async (tx) => {
     // The watcher's view of its blocks wins: a lagging node must not restore a block that the watcher
     // dropped.
     const cursor = await tx.trail.lockCursor(chain.id);
-    const watched = await tx.trail.hashAt(chain.id, blockNumber);
-    const passed = cursor !== undefined && cursor.number >= blockNumber;
-    if (passed && watched !== undefined && watched !== blockHash) throw unseenTransaction(report.txHash);
+    const watchedHash = await tx.trail.hashAt(chain.id, blockNumber);
+    const hasPassed = cursor !== undefined && cursor.number >= blockNumber;
+    if (hasPassed && watchedHash !== undefined && watchedHash !== blockHash)
+      throw unseenTransaction(report.txHash);
     // Blocks that were announced but not read confirm nothing: they may be on another branch, without the
     // deposit.
-    const headNumber = passed ? cursor.number : blockNumber;
+    const headNumber = hasPassed ? cursor.number : blockNumber;
     await recordDeposits(services, tx, { chain, headNumber, seenAtMs, isTooSmall }, facts);
     if (isHome) await storeTopUps(services, tx, topUps, seenAtMs);
   });
   try {
-    await recorded;
+    await recording;
   } catch (error) {
     if (!(error instanceof ReportsBusy)) throw error;
-    if (await isStillToScan(services, chain.id, blockNumber)) return WITH_ITS_BLOCK;
+    if (await isStillToScan(services, chain.id, blockNumber)) return INDEXED_WITH_BLOCK;
     // The scan may have reached the block in the meantime.
     if (!(await isRecorded())) throw error;
   }
@@ -112,7 +113,7 @@ async function isStillToScan(
  * Leaves out deposits to a former depository in final blocks. If they are not stored, the depository was not
  * listed then, and the operator may have returned the funds through its allocator.
  */
-async function withoutOldOfFormer(
+async function dropOldFormerDeposits(
   { reads }: Pick<Needs, "reads">,
   { chain }: ConnectedChain,
   facts: readonly DepositFact[],
@@ -121,13 +122,13 @@ async function withoutOldOfFormer(
   const isInFormer = ({ depository }: DepositFact): boolean =>
     formerDepositories.some((former) => former === depository);
   if (!facts.some(isInFormer)) return facts;
-  const read = (await reads.recheckedBlock(chain.id)) ?? -1n;
-  return facts.filter((fact) => fact.blockNumber > read || !isInFormer(fact));
+  const recheckedBlock = (await reads.recheckedBlock(chain.id)) ?? -1n;
+  return facts.filter((fact) => fact.blockNumber > recheckedBlock || !isInFormer(fact));
 }
 
 /**
- * A fast fill may check this transaction before it is mined. Remembers only what the user signed and what
- * names their order: anyone can report any transaction.
+ * A fast fill may check this transaction before it is mined. Remembers only a transaction that the user
+ * sent and that names their order: anyone can report any transaction.
  */
 async function rememberOrigin(
   { uow, clock }: Pick<Needs, "uow" | "clock">,

@@ -3,7 +3,7 @@ export type { AddressServices } from "./addresses/address-services.ts";
 export { createAddressWatch } from "./addresses/address-watch.ts";
 export {
   type AddressOptions,
-  askForAddress,
+  readAddressOptions,
   newDepositAddress,
   refuseUnmovable,
   withAddress,

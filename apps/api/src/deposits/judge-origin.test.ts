@@ -44,10 +44,10 @@ const nativeDeposit: TransactionFact = {
 };
 /** A sender who can pay and whose nonce is next. */
 const fundedSender: SenderFacts = {
-  used: 7,
-  pooled: 8,
+  nextNonce: 7,
+  nextPendingNonce: 8,
   baseFeePerGas: 10n,
-  run: { kind: "ok", gas: 60_000n },
+  simulation: { kind: "ok", gas: 60_000n },
   balance: 100n,
   deposits: [],
 };
@@ -119,16 +119,24 @@ test("rejects a native deposit with a different value", () => {
 });
 
 test.each([
-  ["its nonce is used", { used: 8 }, "originNonceUsed"],
-  ["an earlier nonce was never sent", { used: 5, pooled: 6, run: undefined }, "originNonceGap"],
-  ["the base fee is above its cap", { baseFeePerGas: 11n, run: undefined }, "originFeeTooLow"],
-  ["its sender cannot pay its gas", { run: { kind: "insufficientFunds" } }, "originFundsMissing"],
+  ["its nonce is used", { nextNonce: 8 }, "originNonceUsed"],
+  [
+    "an earlier nonce was never sent",
+    { nextNonce: 5, nextPendingNonce: 6, simulation: undefined },
+    "originNonceGap",
+  ],
+  ["the base fee is above its cap", { baseFeePerGas: 11n, simulation: undefined }, "originFeeTooLow"],
+  ["its sender cannot pay its gas", { simulation: { kind: "insufficientFunds" } }, "originFundsMissing"],
   [
     "its sender lacks the funds, behind a pending approval",
-    { used: 6, pooled: 8, run: undefined, balance: 99n },
+    { nextNonce: 6, nextPendingNonce: 8, simulation: undefined, balance: 99n },
     "originFundsMissing",
   ],
-  ["it would revert", { run: { kind: "reverts", data: "0x", reason: "no allowance" } }, "originReverts"],
+  [
+    "it would revert",
+    { simulation: { kind: "reverts", data: "0x", reason: "no allowance" } },
+    "originReverts",
+  ],
 ] as const satisfies readonly (readonly [string, Partial<SenderFacts>, string])[])(
   "rejects a pending deposit when %s",
   (_, facts, rule) => {
@@ -137,7 +145,9 @@ test.each([
 );
 
 test("accepts a deposit behind other pending transactions of its sender", () => {
-  expect(ruleOf(erc20, pending, { used: 5, pooled: 8, run: undefined })).toBeUndefined();
+  expect(
+    ruleOf(erc20, pending, { nextNonce: 5, nextPendingNonce: 8, simulation: undefined }),
+  ).toBeUndefined();
 });
 
 test("accepts a transaction that offers exactly the base fee", () => {
@@ -146,7 +156,7 @@ test("accepts a transaction that offers exactly the base fee", () => {
 
 /** A swap of 5 of one token into 100 of another, at least 97. */
 const soldToken = someAddress();
-const swapped = {
+const swapTerms = {
   ...erc20,
   input: { currency: soldToken, amount: 5n },
   origin: { ...erc20.origin, minimumAmount: 97n },
@@ -155,7 +165,7 @@ const { router, approvalProxy } = chain.contracts;
 
 /** The user's swap and deposit through the router, in the mempool; `deposits` is the router's own call. */
 function swapAndDeposit(deposits: ReturnType<typeof routerCalls.depositBalance>): TransactionFact {
-  const { user } = swapped;
+  const { user } = swapTerms;
   const calls = [
     { to: someAddress(), data: "0xe0e0" as const, value: 0n },
     { to: router, data: deposits, value: 0n },
@@ -169,9 +179,9 @@ test.each([
   ["of more than that", 99n, undefined],
   ["of one unit less", 96n, "originOtherCall"],
 ] as const)("judges a pending swap that requires a deposit %s", (_, minimum, rule) => {
-  const { user, origin, orderId } = swapped;
+  const { user, origin, orderId } = swapTerms;
   const deposit = routerCalls.depositBalance(depository, user, origin.currency, minimum, orderId);
-  expect(ruleOf(swapped, swapAndDeposit(deposit), { balance: 5n })).toBe(rule);
+  expect(ruleOf(swapTerms, swapAndDeposit(deposit), { balance: 5n })).toBe(rule);
 });
 
 test.each([
@@ -179,22 +189,22 @@ test.each([
   ["on behalf of another account", { user: someAddress() }],
   ["the token that it sells", { currency: soldToken }],
 ])("rejects a pending swap that deposits %s", (_, change) => {
-  const agreed = { depository, user: swapped.user, currency: swapped.origin.currency, ...change };
+  const call = { depository, user: swapTerms.user, currency: swapTerms.origin.currency, ...change };
   const deposit = routerCalls.depositBalance(
-    agreed.depository,
-    agreed.user,
-    agreed.currency,
+    call.depository,
+    call.user,
+    call.currency,
     97n,
-    swapped.orderId,
+    swapTerms.orderId,
   );
-  expect(ruleOf(swapped, swapAndDeposit(deposit))).toBe("originOtherCall");
+  expect(ruleOf(swapTerms, swapAndDeposit(deposit))).toBe("originOtherCall");
 });
 
 test("requires that the sender of a pending swap holds enough of the token it sells", () => {
-  const { user, origin, orderId } = swapped;
+  const { user, origin, orderId } = swapTerms;
   const deposit = routerCalls.depositBalance(depository, user, origin.currency, 97n, orderId);
-  expect(ruleOf(swapped, swapAndDeposit(deposit), { balance: 4n })).toBe("originFundsMissing");
-  const fromNative = { ...swapped, input: { currency: NATIVE_CURRENCY, amount: 5n } };
+  expect(ruleOf(swapTerms, swapAndDeposit(deposit), { balance: 4n })).toBe("originFundsMissing");
+  const fromNative = { ...swapTerms, input: { currency: NATIVE_CURRENCY, amount: 5n } };
   const plain = { ...swapAndDeposit(deposit), to: router };
   expect(ruleOf(fromNative, { ...plain, value: 5n })).toBeUndefined();
   expect(ruleOf(fromNative, { ...plain, value: 4n })).toBe("originOtherCall");
@@ -241,8 +251,8 @@ test.each([
   ).toBe(rule);
 });
 
-test("accepts a deposit from any address only on chains where wallets pay from several", () => {
-  const other = { ...minedDeposit, depositor: someAddress() };
-  expect(findDepositProblem(erc20, { id: 1, paysFromAnyAddress: true }, [other])).toBeUndefined();
-  expect(findDepositProblem(erc20, { id: 1 }, [other])?.rule).toBe("originOtherCall");
+test("accepts a deposit from any address only on chains where wallets pay from several addresses", () => {
+  const fromOtherAddress = { ...minedDeposit, depositor: someAddress() };
+  expect(findDepositProblem(erc20, { id: 1, paysFromAnyAddress: true }, [fromOtherAddress])).toBeUndefined();
+  expect(findDepositProblem(erc20, { id: 1 }, [fromOtherAddress])?.rule).toBe("originOtherCall");
 });

@@ -21,15 +21,16 @@ export interface OriginProblem {
 /** Chain state about the sender, in addition to the transaction itself. */
 export interface SenderFacts {
   /** The first unused nonce; undefined: not read. */
-  readonly used: number | undefined;
+  readonly nextNonce: number | undefined;
   /** The next nonce that is free in the node's mempool. */
-  readonly pooled: number;
+  readonly nextPendingNonce: number;
   /** Wei per gas of the next block, as far as known. */
   readonly baseFeePerGas: bigint;
   /**
-   * Its simulation; undefined if other transactions of the sender come first, or if it offers too low a fee.
+   * The simulation of the transaction; undefined if other transactions of the sender come first, or if its
+   * fee is too low.
    */
-  readonly run: SimulationOutcome | undefined;
+  readonly simulation: SimulationOutcome | undefined;
   /** The sender's balance in the currency they pay with, in base units; undefined: not read. */
   readonly balance: bigint | undefined;
   /** Deposits of a mined transaction, with their attestability. */
@@ -38,10 +39,10 @@ export interface SenderFacts {
 
 /** When the sender was not read. */
 export const UNREAD_SENDER = {
-  used: undefined,
-  pooled: 0,
+  nextNonce: undefined,
+  nextPendingNonce: 0,
   baseFeePerGas: 0n,
-  run: undefined,
+  simulation: undefined,
   balance: undefined,
 } as const;
 
@@ -108,19 +109,19 @@ function findCallProblem(
   const isNative = origin.currency === NATIVE_CURRENCY;
   // Through another contract, as in batching wallets: the simulation decides.
   if (to !== depository && (isNative || to !== origin.currency)) return undefined;
-  const agreed =
+  const agreedInput =
     to === depository
       ? isNative
         ? depositNativeCalldata(user, orderId)
         : depositErc20Calldata(user, origin.currency, origin.amount, orderId)
       : transferWithIdCalldata(depository, origin.amount, orderId);
-  if (input.startsWith(agreed) && value === (isNative ? origin.amount : 0n)) return undefined;
+  if (input.startsWith(agreedInput) && value === (isNative ? origin.amount : 0n)) return undefined;
   return { rule: "originOtherCall", reason: "does not deposit the agreed amount of the agreed currency" };
 }
 
 /**
- * A swap before the deposit deposits all of its output, which is unknown before it is mined. It must require
- * at least the filled amount, in the agreed deposit; the simulation decides the rest.
+ * A swap before the deposit deposits all of its output, which is unknown before it is mined. The swap must
+ * require at least the filled amount, in the agreed deposit; the simulation decides the rest.
  */
 function findSwapProblem(
   terms: RequestTerms,
@@ -132,14 +133,14 @@ function findSwapProblem(
   const { user, origin, orderId, input: paid } = terms;
   const isPaid = paid?.currency !== NATIVE_CURRENCY || value >= paid.amount;
   const template = routerCalls.depositBalance(depository, user, origin.currency, 0n, orderId).slice(2);
-  const [before, after] = [template.slice(0, -2 * WORD), template.slice(-WORD)];
-  const at = input.indexOf(before);
-  const minimum = input.slice(at + before.length, at + before.length + WORD);
+  const [prefix, suffix] = [template.slice(0, -2 * WORD), template.slice(-WORD)];
+  const start = input.indexOf(prefix);
+  const minimum = input.slice(start + prefix.length, start + prefix.length + WORD);
   const isAgreed =
-    at !== -1 &&
+    start !== -1 &&
     /^[0-9a-f]{64}$/.test(minimum) &&
     BigInt(`0x${minimum}`) >= minDeposit(terms) &&
-    input.startsWith(after, at + before.length + WORD);
+    input.startsWith(suffix, start + prefix.length + WORD);
   if (isPaid && isAgreed) return undefined;
   return {
     rule: "originOtherCall",
@@ -153,19 +154,23 @@ const WORD = 64;
 function findSenderProblem(
   { origin, input }: RequestTerms,
   { nonce, maxFeePerGas }: TransactionFact,
-  { used, pooled, baseFeePerGas, run, balance }: SenderFacts,
+  { nextNonce, nextPendingNonce, baseFeePerGas, simulation, balance }: SenderFacts,
 ): OriginProblem | undefined {
-  if (used !== undefined && nonce < used)
+  if (nextNonce !== undefined && nonce < nextNonce)
     return { rule: "originNonceUsed", reason: `has nonce ${nonce}, which another transaction already used` };
-  if (used !== undefined && nonce > used && nonce >= pooled)
+  if (nextNonce !== undefined && nonce > nextNonce && nonce >= nextPendingNonce)
     return {
       rule: "originNonceGap",
       reason: `has nonce ${nonce} and waits behind a nonce gap`,
     };
   if (maxFeePerGas !== undefined && maxFeePerGas < baseFeePerGas)
     return { rule: "originFeeTooLow", reason: "offers a gas price below the current base fee" };
-  if (run?.kind === "insufficientFunds" || (balance !== undefined && balance < (input ?? origin).amount))
+  if (
+    simulation?.kind === "insufficientFunds" ||
+    (balance !== undefined && balance < (input ?? origin).amount)
+  )
     return { rule: "originFundsMissing", reason: "is not covered by the balance of its sender" };
-  if (run?.kind === "reverts") return { rule: "originReverts", reason: `would revert: ${run.reason}` };
+  if (simulation?.kind === "reverts")
+    return { rule: "originReverts", reason: `would revert: ${simulation.reason}` };
   return undefined;
 }

@@ -17,18 +17,18 @@ export async function serviceTransactions(
   moved: readonly MovedDeposit[],
   records: Records,
 ): Promise<ServiceTransactions> {
-  const asked = new Map<string, RequestTransaction>();
-  for (const one of moved) {
-    const record = recordOf(records, one);
+  const toLookUp = new Map<string, RequestTransaction>();
+  for (const movedDeposit of moved) {
+    const record = recordOf(records, movedDeposit);
     if (record === undefined) continue;
     const { requestId, depositAddress } = record.terms;
-    const payment = { requestId, txHash: one.fact.txHash };
-    if (depositAddress !== undefined || isForeign(judge(chain, record, one.fact)))
-      asked.set(paymentKey(payment), payment);
+    const payment = { requestId, txHash: movedDeposit.fact.txHash };
+    if (depositAddress !== undefined || isForeign(judge(chain, record, movedDeposit.fact)))
+      toLookUp.set(paymentKey(payment), payment);
   }
-  if (asked.size === 0) return new Map();
-  const found = await tx.deposits.sentByService([...asked.values()]);
-  return new Map(found.map((one) => [paymentKey(one), one]));
+  if (toLookUp.size === 0) return new Map();
+  const transactions = await tx.deposits.sentByService([...toLookUp.values()]);
+  return new Map(transactions.map((transaction) => [paymentKey(transaction), transaction]));
 }
 
 /** Executions are signed by the service, not by the user. */

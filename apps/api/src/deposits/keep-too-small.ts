@@ -4,11 +4,11 @@ import { type MovedDeposit, type Reading, recordOf, type Records } from "./depos
 import { type ServiceTransactions, verdictOf } from "./judge-recorded.ts";
 
 interface NextDeposits {
-  /** Those to keep without a refund, for these reasons. */
+  /** Deposits to keep without a refund, each with the reason. */
   readonly tooSmall: readonly { readonly id: DepositId; readonly reason: FailReason }[];
-  /** At most one per request. */
+  /** Deposits to apply now: at most one per request. */
   readonly now: readonly MovedDeposit[];
-  /** Those whose request first needs its transition by an earlier deposit. */
+  /** Deposits whose request first needs its transition by an earlier deposit. */
   readonly later: readonly MovedDeposit[];
 }
 
@@ -21,24 +21,24 @@ export function nextDeposits(
   const tooSmall: { id: DepositId; reason: FailReason }[] = [];
   const [now, later]: [MovedDeposit[], MovedDeposit[]] = [[], []];
   const changing = new Set<RequestRecord>();
-  for (const one of moved) {
-    const record = recordOf(records, one);
-    const small = reading.isTooSmall?.(one.fact) === true;
+  for (const movedDeposit of moved) {
+    const record = recordOf(records, movedDeposit);
+    const isSmall = reading.isTooSmall?.(movedDeposit.fact) === true;
     if (record === undefined) {
-      if (!small) now.push(one);
+      if (!isSmall) now.push(movedDeposit);
       continue;
     }
     if (changing.has(record)) {
-      later.push(one);
+      later.push(movedDeposit);
       continue;
     }
-    const reason = small ? whyKept(reading, one, record, sent) : undefined;
+    const reason = isSmall ? reasonToKeep(reading, movedDeposit, record, sent) : undefined;
     if (reason !== undefined) {
-      tooSmall.push({ id: one.deposit.id, reason });
+      tooSmall.push({ id: movedDeposit.deposit.id, reason });
       continue;
     }
     changing.add(record);
-    now.push(one);
+    now.push(movedDeposit);
   }
   return { tooSmall, now, later };
 }
@@ -47,7 +47,7 @@ export function nextDeposits(
  * The refund reason of a deposit too small to be refunded, if nothing else follows from it: then only its row
  * is written. Undefined if something else follows.
  */
-function whyKept(
+function reasonToKeep(
   { chain }: Reading,
   { fact, deposit }: MovedDeposit,
   record: RequestRecord,
@@ -61,19 +61,19 @@ function whyKept(
   if (verdict.kind === "match" || verdict.reason === "DEPOSIT_UNATTESTABLE") return undefined;
   // A wrong deposit by the user becomes the request's if the fast fill fails.
   if (verdict.byUser && isFronted(state)) return undefined;
-  const speaks = verdict.byUser || chain.paysFromAnyAddress === true;
-  if (speaks && !inTxHashes.includes(fact.txHash)) return undefined;
-  const seen = {
+  const isReported = verdict.byUser || chain.paysFromAnyAddress === true;
+  if (isReported && !inTxHashes.includes(fact.txHash)) return undefined;
+  const event = {
     kind: "depositSeen",
     depositId: deposit.id,
     verdict,
     confirmed: false,
     late: false,
   } as const;
-  const decision = decide(state, seen);
+  const decision = decide(state, event);
   if (decision.kind !== "applied") return undefined;
-  const [effect, ...more] = decision.effects;
-  if (effect?.kind !== "refundDeposit" || more.length > 0) return undefined;
+  const [effect, ...otherEffects] = decision.effects;
+  if (effect?.kind !== "refundDeposit" || otherEffects.length > 0) return undefined;
   const { next } = decision;
   const isUnchanged =
     next.name === state.name && next.depositId === state.depositId && next.front === state.front;

@@ -23,7 +23,7 @@ type Needs = Pick<Services, "chains" | "reads">;
 export async function refuseDoubtfulOrigin(
   services: Needs,
   request: RequestRecord,
-  { key, txHash: named }: Pick<FastFillRequest, "key" | "txHash">,
+  { key, txHash: namedTxHash }: Pick<FastFillRequest, "key" | "txHash">,
 ): Promise<void> {
   // In any other state, the deposit is mined already, or the service's own transaction makes it.
   if (request.state.name !== "quoted") return;
@@ -33,9 +33,9 @@ export async function refuseDoubtfulOrigin(
   const connected = endOf(services.chains, origin.chainId);
   if (connected === undefined) return;
   const hashes =
-    named === undefined
+    namedTxHash === undefined
       ? await services.reads.originTransactions(requestId)
-      : [readReport(services.chains, { chainId: origin.chainId, txHash: named }).txHash];
+      : [readReport(services.chains, { chainId: origin.chainId, txHash: namedTxHash }).txHash];
   if (hashes.length === 0 && key.rules.allowUnsubmitted !== true)
     throw refusal(
       "originTransactionMissing",
@@ -76,17 +76,17 @@ async function nonEvmOriginProblem(
   hash: TxHash,
   allowsUnsubmitted: boolean,
 ): Promise<OriginProblem | undefined> {
-  const found = await withinNodeLimit(chain, "txHash", async () => await connection.arrivalsOf(hash));
-  if (found.kind === "notFinal")
+  const arrivals = await withinNodeLimit(chain, "txHash", async () => await connection.arrivalsOf(hash));
+  if (arrivals.kind === "notFinal")
     return allowsUnsubmitted
       ? undefined
       : {
           rule: "originNotFinal",
           reason: `is not final; deposits on ${chain.displayName} can be checked only once final. To fast fill earlier, the API key needs the rule allowUnsubmitted`,
         };
-  return found.kind === "absent"
+  return arrivals.kind === "absent"
     ? { rule: "originTransactionUnknown", reason: "is not known to the chain" }
-    : findDepositProblem(terms, chain, found.deposits);
+    : findDepositProblem(terms, chain, arrivals.deposits);
 }
 
 async function evmOriginProblem(
@@ -126,15 +126,15 @@ async function senderFacts(
 ): Promise<SenderFacts> {
   if (state.kind === "absent") return { ...UNREAD_SENDER, deposits: [] };
   const { from, to, input, value, nonce, maxFeePerGas } = state.transaction;
-  const [used, pooled, { balance }] = await Promise.all([
+  const [nextNonce, nextPendingNonce, { balance }] = await Promise.all([
     reader.nonce(from, "latest", "highest"),
     reader.nonce(from, "pending"),
     reader.accountState(user, (paid ?? origin).currency, chain.contracts.depository),
   ]);
   const { baseFeePerGas } = pulse.gasPrices();
   // If other transactions of the sender come first, the result is unknown: one of them may be an approval.
-  const canRunNow = nonce === used && (maxFeePerGas === undefined || maxFeePerGas >= baseFeePerGas);
-  const run =
+  const canRunNow = nonce === nextNonce && (maxFeePerGas === undefined || maxFeePerGas >= baseFeePerGas);
+  const simulation =
     canRunNow && to !== undefined
       ? await reader.simulate(
           from,
@@ -142,5 +142,5 @@ async function senderFacts(
           maxFeePerGas === undefined ? undefined : { maxFeePerGas, maxPriorityFeePerGas: 0n },
         )
       : undefined;
-  return { used, pooled, baseFeePerGas, run, balance, deposits: [] };
+  return { nextNonce, nextPendingNonce, baseFeePerGas, simulation, balance, deposits: [] };
 }

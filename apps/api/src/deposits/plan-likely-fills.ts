@@ -6,7 +6,7 @@ import { type FoundDeposits, sightingOf } from "./store-deposits.ts";
 import { judge } from "./judge-recorded.ts";
 import type { Reading } from "./deposit-reading.ts";
 
-/** Id of a deposit that is about to be stored: its fill can be planned, and never made. */
+/** Id of a deposit that is about to be stored: its fill can be planned, but is never made. */
 export const NOT_STORED: DepositId = "";
 
 /**

@@ -87,20 +87,22 @@ const swap = {
   kind: "swap",
   destination: { chainId: 1, currency: usdc, expectedAmount: 100n, minimumAmount: 99n },
 } as const;
-const exchange: TransactionFact = { ...payNative, to: router, input: `0x1234${requestId.slice(2)}` };
+const swapTransaction: TransactionFact = { ...payNative, to: router, input: `0x1234${requestId.slice(2)}` };
 
 test("recognizes a swap by its request id in a transaction through the router, regardless of its sender", () => {
-  expect(isQuotedPayment(swap, chain, exchange)).toBe(true);
-  expect(isQuotedPayment(swap, chain, { ...exchange, to: approvalProxy, from: stranger })).toBe(true);
-  expect(isQuotedPayment(swap, chain, { ...exchange, input: `${exchange.input}00beef` })).toBe(true);
-  expect(isQuotedPayment(swap, chain, { ...exchange, to: stranger })).toBe(false);
-  expect(isQuotedPayment(swap, chain, { ...exchange, to: undefined })).toBe(false);
-  expect(isQuotedPayment(swap, chain, { ...exchange, input: `0x1234${"cd".repeat(32)}` })).toBe(false);
+  expect(isQuotedPayment(swap, chain, swapTransaction)).toBe(true);
+  expect(isQuotedPayment(swap, chain, { ...swapTransaction, to: approvalProxy, from: stranger })).toBe(true);
+  expect(isQuotedPayment(swap, chain, { ...swapTransaction, input: `${swapTransaction.input}00beef` })).toBe(
+    true,
+  );
+  expect(isQuotedPayment(swap, chain, { ...swapTransaction, to: stranger })).toBe(false);
+  expect(isQuotedPayment(swap, chain, { ...swapTransaction, to: undefined })).toBe(false);
+  expect(isQuotedPayment(swap, chain, { ...swapTransaction, input: `0x1234${"cd".repeat(32)}` })).toBe(false);
 });
 
 const word = (value: string | bigint): string =>
   (typeof value === "bigint" ? value.toString(16) : value.slice(2)).padStart(64, "0");
-const moved = (from: Address, to: Address, amount: bigint, token: Address = usdc): FrameLog => ({
+const transferLog = (from: Address, to: Address, amount: bigint, token: Address = usdc): FrameLog => ({
   address: token,
   topics: [
     "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef",
@@ -109,64 +111,64 @@ const moved = (from: Address, to: Address, amount: bigint, token: Address = usdc
   ],
   data: `0x${word(amount)}`,
 });
-const paidNative = (by: Address, to: Address, amount: bigint): FrameLog => ({
-  address: by,
+const nativePaymentLog = (payer: Address, to: Address, amount: bigint): FrameLog => ({
+  address: payer,
   topics: ["0xd35467972d1fda5b63c735f59d3974fa51785a41a92aa3ed1b70832836f8dba6"],
   data: `0x${word(to)}${word(amount)}`,
 });
 /** Whether the logs of a mined swap pay what was promised. */
-const arrives = (terms: Parameters<typeof hasArrived>[0], ...logs: readonly FrameLog[]): boolean =>
+const isPaid = (terms: Parameters<typeof hasArrived>[0], ...logs: readonly FrameLog[]): boolean =>
   hasArrived(terms, chain, {
     logs: logs.map((log, logIndex) => ({
       ...log,
       logIndex,
       blockNumber: 1n,
       blockHash: "0x01",
-      txHash: exchange.hash,
+      txHash: swapTransaction.hash,
     })),
   });
 
 test.each<[string, readonly FrameLog[]]>([
-  ["the promised minimum from a pool", [moved(pool, recipient, 99n)]],
-  ["the promised minimum in parts", [moved(pool, recipient, 50n), moved(router, recipient, 49n)]],
+  ["the promised minimum from a pool", [transferLog(pool, recipient, 99n)]],
+  ["the promised minimum in parts", [transferLog(pool, recipient, 50n), transferLog(router, recipient, 49n)]],
 ])("counts a swap whose logs pay %s", (_what, logs) => {
-  expect(arrives(swap, ...logs)).toBe(true);
+  expect(isPaid(swap, ...logs)).toBe(true);
 });
 
 test.each<[string, readonly FrameLog[]]>([
-  ["one unit less than the minimum", [moved(pool, recipient, 98n)]],
+  ["one unit less than the minimum", [transferLog(pool, recipient, 98n)]],
   [
     "a recipient who forwards a part of the minimum",
-    [moved(pool, recipient, 100n), moved(recipient, stranger, 2n)],
+    [transferLog(pool, recipient, 100n), transferLog(recipient, stranger, 2n)],
   ],
-  ["another token", [moved(pool, recipient, 100n, stranger)]],
-  ["someone else", [moved(pool, stranger, 100n)]],
-  ["the recipient from a depository", [moved(depository, recipient, 100n)]],
+  ["another token", [transferLog(pool, recipient, 100n, stranger)]],
+  ["someone else", [transferLog(pool, stranger, 100n)]],
+  ["the recipient from a depository", [transferLog(depository, recipient, 100n)]],
   ["nothing", []],
 ])("does not count a swap whose logs pay %s", (_what, logs) => {
-  expect(arrives(swap, ...logs)).toBe(false);
+  expect(isPaid(swap, ...logs)).toBe(false);
 });
 
 test("counts a swap into native tokens by the payment that the chain's own router logged", () => {
   const toNative = { ...swap, destination: { ...swap.destination, currency: NATIVE_CURRENCY } };
-  expect(arrives(toNative, paidNative(router, recipient, 99n))).toBe(true);
-  expect(arrives(toNative, paidNative(router, recipient, 98n))).toBe(false);
-  expect(arrives(toNative, paidNative(router, stranger, 99n))).toBe(false);
-  expect(arrives(toNative, paidNative(stranger, recipient, 99n))).toBe(false);
+  expect(isPaid(toNative, nativePaymentLog(router, recipient, 99n))).toBe(true);
+  expect(isPaid(toNative, nativePaymentLog(router, recipient, 98n))).toBe(false);
+  expect(isPaid(toNative, nativePaymentLog(router, stranger, 99n))).toBe(false);
+  expect(isPaid(toNative, nativePaymentLog(stranger, recipient, 99n))).toBe(false);
 });
 
 test("does not count a swap without a minimum if it pays nothing", () => {
   const anything = { ...swap, destination: { ...swap.destination, minimumAmount: 0n } };
-  expect(arrives(anything, moved(pool, recipient, 1n))).toBe(true);
-  expect(arrives(anything)).toBe(false);
+  expect(isPaid(anything, transferLog(pool, recipient, 1n))).toBe(true);
+  expect(isPaid(anything)).toBe(false);
 });
 
 test("counts a user's own native payment by its value, and a token payment by what the recipient keeps", () => {
   const send = { ...swap, kind: "send" } as const;
-  expect(arrives({ ...send, destination: { ...swap.destination, currency: NATIVE_CURRENCY } })).toBe(true);
-  expect(arrives(send, moved(user, recipient, 99n))).toBe(true);
-  expect(arrives(send, moved(user, recipient, 98n))).toBe(false);
-  expect(arrives(send)).toBe(false);
+  expect(isPaid({ ...send, destination: { ...swap.destination, currency: NATIVE_CURRENCY } })).toBe(true);
+  expect(isPaid(send, transferLog(user, recipient, 99n))).toBe(true);
+  expect(isPaid(send, transferLog(user, recipient, 98n))).toBe(false);
+  expect(isPaid(send)).toBe(false);
 });
 
 test("counts a payment through a former router, not through an unknown one", () => {
@@ -175,11 +177,17 @@ test("counts a payment through a former router, not through an unknown one", () 
   const input = nativeTransferWithIdCalldata(recipient, 7n, requestId);
   expect(isQuotedPayment(native, rotated, { ...payNative, to: router, input })).toBe(true);
   expect(isQuotedPayment(native, rotated, { ...payNative, to: unknownRouter, input })).toBe(false);
-  expect(isQuotedPayment(swap, rotated, exchange)).toBe(true);
+  expect(isQuotedPayment(swap, rotated, swapTransaction)).toBe(true);
   const toNative = { ...swap, destination: { ...swap.destination, currency: NATIVE_CURRENCY } };
-  const receipt = (by: Address) => ({
+  const receipt = (payer: Address) => ({
     logs: [
-      { ...paidNative(by, recipient, 99n), logIndex: 0, blockNumber: 1n, blockHash: "0x01", txHash: "0x02" },
+      {
+        ...nativePaymentLog(payer, recipient, 99n),
+        logIndex: 0,
+        blockNumber: 1n,
+        blockHash: "0x01",
+        txHash: "0x02",
+      },
     ] as const,
   });
   expect(hasArrived(toNative, rotated, receipt(router))).toBe(true);

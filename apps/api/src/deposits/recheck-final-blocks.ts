@@ -10,40 +10,45 @@ import type { RecordingServices } from "./apply-deposit.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
 
 type Needs = Pick<Services, "events" | "uow" | "reads" | "signer"> & RecordingServices;
-type Scanned = Pick<ConnectedChain, "chain" | "connection" | "pulse">;
+type ScannedChain = Pick<ConnectedChain, "chain" | "connection" | "pulse">;
 
-/** Final blocks reread together: a few calls for all of them. */
-const BLOCKS_AT_ONCE = 16n;
+/** Minimum number of final blocks to reread together: all of them cost only a few calls. */
+const MIN_BLOCKS = 16n;
 
 /**
  * Reads the logs of final blocks a second time, and records what a lagging node missed or misread the first
  * time. Never delays new blocks. Idempotent, in any number of processes.
  * @param trail canonical blocks as the watcher knows them
+ * @param recheckedBefore what the last call returned: until enough blocks follow it, nothing is read
+ * @returns the last block that was read again
  * @throws RpcFault
  */
 export async function recheckFinalBlocks(
   services: Needs,
-  connected: Scanned,
+  connected: ScannedChain,
   trail: readonly BlockRef[],
-): Promise<void> {
+  recheckedBefore?: bigint,
+): Promise<bigint | undefined> {
   const { chain } = connected;
   const lowest = trail[0];
   const head = trail.at(-1);
-  if (lowest === undefined || head === undefined) return;
-  const final = head.number - BigInt(chain.finalityBlocks) + 1n;
+  if (lowest === undefined || head === undefined) return recheckedBefore;
+  const newestFinal = head.number - BigInt(chain.finalityBlocks) + 1n;
+  if (recheckedBefore !== undefined && newestFinal - recheckedBefore < MIN_BLOCKS) return recheckedBefore;
   const stored = await services.reads.recheckedBlock(chain.id);
-  let done = stored ?? lowest.number - 1n;
-  while (final - done >= BLOCKS_AT_ONCE) {
-    const limit = done + BigInt(services.enginePolicy.maxScanBlocks);
-    const to = final < limit ? final : limit;
-    await recheck(services, connected, { from: done + 1n, to, hashes: hashesOf(trail) }, head);
-    done = to;
+  let recheckedUpTo = stored ?? lowest.number - 1n;
+  while (newestFinal - recheckedUpTo >= MIN_BLOCKS) {
+    const limit = recheckedUpTo + BigInt(services.enginePolicy.maxScanBlocks);
+    const to = newestFinal < limit ? newestFinal : limit;
+    await recheck(services, connected, { from: recheckedUpTo + 1n, to, hashes: hashesOf(trail) }, head);
+    recheckedUpTo = to;
   }
+  return recheckedUpTo;
 }
 
 async function recheck(
   services: Needs,
-  connected: Scanned,
+  connected: ScannedChain,
   range: BlockRange,
   head: BlockRef,
 ): Promise<void> {
@@ -55,9 +60,9 @@ async function recheck(
   ]);
   const seenAtMs = services.clock.nowMs();
   const reading = { chain, headNumber: head.number, seenAtMs, isTooSmall: tooSmallOn(services, connected) };
-  let left: readonly DepositFact[] = facts;
+  let remaining: readonly DepositFact[] = facts;
   do {
-    const { now, later } = sliceDeposits(left, reading.isTooSmall);
+    const { now, later } = sliceDeposits(remaining, reading.isTooSmall);
     const isLast = later.length === 0;
     const missed = await services.uow.run(async (tx): Promise<readonly MovedDeposit[] | undefined> => {
       const cursor = await tx.trail.lockCursor(chain.id);
@@ -68,16 +73,16 @@ async function recheck(
       await actOnDeposits(services, tx, reading, moved);
       if (isLast && isHome) await creditDueTopUps(services, tx, head.number);
       if (isLast) await tx.trail.setRechecked(chain.id, range.to);
-      // The others were known and only changed their attestability.
+      // All other deposits were known, and only their attestability changed.
       return moved.filter(({ deposit }) => deposit.seenAtMs === seenAtMs);
     });
     if (missed === undefined) return;
     alarmMissed(services, reading, missed);
-    left = later;
-  } while (left.length > 0);
+    remaining = later;
+  } while (remaining.length > 0);
 }
 
-/** One alarm per deposit, but one per transaction for all that are too small to be refunded. */
+/** Raises one alarm per deposit, but one per transaction for all deposits that are too small to refund. */
 function alarmMissed(
   services: Pick<Needs, "events">,
   { chain, isTooSmall }: Reading,

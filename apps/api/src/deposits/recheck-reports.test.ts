@@ -8,18 +8,17 @@ const aHash: Hex = `0x${"11".repeat(32)}`;
 const [requestId, txHash]: [RequestId, TxHash] = [aHash, aHash];
 
 /**
- * The requests that count as looked at if indexing their transaction ends like this, and the number of
- * faults.
+ * The requests that count as checked if indexing their transaction ends like this, and the number of faults.
  */
-async function lookAgain(index: () => Promise<unknown>): Promise<{ looked: RequestId[]; faults: number }> {
+async function recheck(index: () => Promise<unknown>): Promise<{ checked: RequestId[]; faults: number }> {
   let faults = 0;
   const services = {
     reads: { overdueReported: async () => [{ requestId, txHashes: [txHash] }] },
     events: { fault: () => void faults++ },
     index,
   };
-  const looked = await recheckReports(services, { chainId: 1, deadlineBeforeMs: 0 });
-  return { looked, faults };
+  const checked = await recheckReports(services, { chainId: 1, deadlineBeforeMs: 0 });
+  return { checked, faults };
 }
 
 const refused = (code: "TRANSACTION_NOT_FOUND" | "UNSUPPORTED_CHAIN" | "SERVICE_UNAVAILABLE") => async () => {
@@ -32,13 +31,13 @@ test("counts a reported transaction as checked if it was recorded, is unknown to
     refused("TRANSACTION_NOT_FOUND"),
     refused("UNSUPPORTED_CHAIN"),
   ])
-    expect(await lookAgain(index)).toEqual({ looked: [requestId], faults: 0 });
+    expect(await recheck(index)).toEqual({ checked: [requestId], faults: 0 });
 });
 
 test("does not count a request as checked when indexing its transaction failed", async () => {
-  const silent = async () => {
+  const unreachable = async () => {
     throw new RpcFault({ kind: "deadline", method: "eth_getTransactionReceipt", reason: "no answer" });
   };
-  for (const index of [refused("SERVICE_UNAVAILABLE"), silent])
-    expect(await lookAgain(index)).toEqual({ looked: [], faults: 1 });
+  for (const index of [refused("SERVICE_UNAVAILABLE"), unreachable])
+    expect(await recheck(index)).toEqual({ checked: [], faults: 1 });
 });

@@ -13,13 +13,13 @@ interface Needs {
   readonly index: (report: Report) => Promise<unknown>;
 }
 
-/** There is nothing to record now or later. */
+/** Errors that mean that there is nothing to record, now or later. */
 const NOTHING_TO_RECORD: ReadonlySet<ErrorCode> = new Set(["TRANSACTION_NOT_FOUND", "UNSUPPORTED_CHAIN"]);
 
 /** Requests of one chain per round; each costs a few node calls. */
 const BATCH = 50;
 /** A slow node delays its own requests to the next round, not those of other chains. */
-const LOOK_WITHIN_MS = 2_000;
+const CHECK_WITHIN_MS = 2_000;
 
 /**
  * Indexes the reported origin transactions of requests past their deadline on one chain, before these expire.
@@ -28,27 +28,27 @@ const LOOK_WITHIN_MS = 2_000;
 export async function recheckReports(services: Needs, due: DueOnChain): Promise<RequestId[]> {
   const { chainId } = due;
   const reported = await services.reads.overdueReported(due, BATCH);
-  const looked: RequestId[] = [];
+  const checked: RequestId[] = [];
   let isOver = false;
-  const looks = reported.map(async ({ requestId, txHashes }) => {
+  const checks = reported.map(async ({ requestId, txHashes }) => {
     try {
       for (const txHash of txHashes) {
         if (isOver) return;
-        await lookAt(services, { chainId, txHash, requestId });
+        await checkReport(services, { chainId, txHash, requestId });
       }
-      looked.push(requestId);
+      checked.push(requestId);
     } catch (error) {
       if (!(error instanceof RpcFault) && !(error instanceof ServiceError)) throw error;
       services.events.fault("chain_fault", error, { requestId });
     }
   });
-  await withinTime(Promise.all(looks), LOOK_WITHIN_MS);
+  await withinTime(Promise.all(checks), CHECK_WITHIN_MS);
   isOver = true;
-  return [...looked];
+  return [...checked];
 }
 
 /** @throws if it is unknown whether the transaction deposited anything */
-async function lookAt({ index }: Needs, report: Report): Promise<void> {
+async function checkReport({ index }: Needs, report: Report): Promise<void> {
   try {
     await index(report);
   } catch (error) {

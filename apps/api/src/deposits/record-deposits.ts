@@ -3,15 +3,15 @@ import { judgeDeposit } from "@causeway/domain";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { type Move, transitionAll } from "../requests/index.ts";
-import { lockCurrent, moveBy, type RecordingServices } from "./apply-deposit.ts";
+import { lockCurrent, findMove, type RecordingServices } from "./apply-deposit.ts";
 import { type MovedDeposit, type Reading, recordOf, type Records } from "./deposit-reading.ts";
 import { serviceTransactions } from "./judge-recorded.ts";
 import { nextDeposits } from "./keep-too-small.ts";
 import { lockRequests, storeDeposits } from "./store-deposits.ts";
 
 /**
- * Stores deposits read from canonical blocks and applies each to the request that it names. Idempotent: what
- * is already known in the same block changes nothing.
+ * Stores deposits read from canonical blocks and applies each to the request that it names. Idempotent: a
+ * deposit that is already stored in the same block changes nothing.
  */
 export async function recordDeposits(
   services: RecordingServices,
@@ -23,8 +23,8 @@ export async function recordDeposits(
 }
 
 /**
- * The second half: applies each deposit to its request. In between, a watcher removes what was orphaned, so
- * that an old deposit does not block a new one.
+ * The second half of recording, after `storeDeposits`: applies each deposit to its request. In between, a
+ * watcher removes orphaned deposits, so that an old deposit does not block a new one.
  *
  * Requests are independent of each other, so the first deposit of each goes in the same few statements, then
  * the second of each, and so on.
@@ -40,28 +40,28 @@ export async function actOnDeposits(
   const facts = moved.map(({ fact }) => fact);
   const records = new Map(locked ?? (await lockRequests(tx, facts)));
   const sent = await serviceTransactions(tx, reading, moved, records);
-  for (let left = moved; left.length > 0;) {
-    const { tooSmall, now, later } = nextDeposits(reading, left, records, sent);
+  for (let remaining = moved; remaining.length > 0;) {
+    const { tooSmall, now, later } = nextDeposits(reading, remaining, records, sent);
     // Before the transitions, which may read the deposits of their request.
     if (tooSmall.length > 0) await tx.deposits.keepTooSmall(tooSmall);
-    const known = { sent, current: await lockCurrent(tx, now, records) };
+    const rows = { sent, current: await lockCurrent(tx, now, records) };
     const moves: Move[] = [];
-    for (const one of now) {
-      const move = await moveBy(services, tx, reading, one, recordOf(records, one), known);
+    for (const movedDeposit of now) {
+      const move = await findMove(services, tx, reading, movedDeposit, recordOf(records, movedDeposit), rows);
       if (move !== undefined) moves.push(move);
     }
     const transitions = await transitionAll(services, tx, moves);
     for (const { record } of transitions) records.set(record.terms.orderId, record);
-    for (const one of now) {
-      const record = recordOf(records, one);
-      if (record?.state.name === "fillable") services.planAhead?.(record, one.deposit);
+    for (const movedDeposit of now) {
+      const record = recordOf(records, movedDeposit);
+      if (record?.state.name === "fillable") services.planAhead?.(record, movedDeposit.deposit);
     }
-    left = later;
+    remaining = later;
   }
 }
 
 /**
- * A further matching deposit, due for refund, replaces one that was orphaned, unless its refund was sent.
+ * Replaces the orphaned deposit of a request by another matching deposit that is due for refund, if any.
  * Refunds wait for confirmations, so there usually is time.
  */
 export async function replaceOrphaned(
@@ -76,7 +76,7 @@ export async function replaceOrphaned(
     if (judgeDeposit(record.terms, { ...fact, chainId: chain.id }).kind !== "match") continue;
     const moved = { fact, deposit };
     const records = new Map([[record.terms.orderId, record]]);
-    const move = await moveBy(services, tx, reading, moved, record, {
+    const move = await findMove(services, tx, reading, moved, record, {
       sent: await serviceTransactions(tx, reading, [moved], records),
       current: await lockCurrent(tx, [moved], records),
     });

@@ -15,8 +15,9 @@ const MAX_PENDING_OF_SENDER = 64;
 
 /**
  * Records a transaction as the fulfillment of a `send` or a `swap`: only the exact quoted payment counts, and
- * each transaction for one request. It is then followed like any deposit.
- * @throws ServiceError INVALID_REQUEST if the transaction is another payment, or is recorded for another one
+ * each transaction for one request. The transaction is then followed like any deposit.
+ * @throws ServiceError INVALID_REQUEST if the transaction is another payment, or is recorded for another
+ * request; RATE_LIMITED
  */
 export async function recordSend(
   services: Needs,
@@ -47,20 +48,20 @@ export async function recordSend(
     blockHash: undefined,
     reportedAtMs: services.clock.nowMs(),
   };
-  const counted =
+  const canonicalReceipt =
     state.kind === "mined" &&
     (await isCanonical(connected, await services.reads.trail(connected.chain.id), state.receipt))
       ? state.receipt
       : undefined;
   const outcome = await services.uow.run(async (tx) => {
-    const found = await tx.sends.taken(send);
-    if (found !== "free") return found;
-    if (counted !== undefined) await countReport(services, tx, connected, send, counted);
+    const assignment = await tx.sends.assignmentOf(send);
+    if (assignment !== "free") return assignment;
+    if (canonicalReceipt !== undefined) await countReport(services, tx, connected, send, canonicalReceipt);
     // A mined transaction is checked once; a pending one is followed, which costs node calls.
-    else if (state.kind === "pending" && (await tx.sends.followedOf(send)) >= MAX_PENDING_OF_SENDER)
+    else if (state.kind === "pending" && (await tx.sends.countTracked(send)) >= MAX_PENDING_OF_SENDER)
       return "tooMany";
     else await tx.sends.report(send);
-    return found;
+    return assignment;
   });
   if (outcome === "tooMany")
     throw new ServiceError(
@@ -68,7 +69,7 @@ export async function recordSend(
       `tx: ${sender} already has ${MAX_PENDING_OF_SENDER} pending transactions reported; report this one again once it is mined`,
       { field: "tx", requestId: terms.requestId },
     );
-  if (outcome === "taken")
+  if (outcome === "assigned")
     throw new ServiceError(
       "INVALID_REQUEST",
       "tx is already recorded for another payment, or the request is already paid",

@@ -7,7 +7,7 @@ import { requestNotFound } from "../http/refusals.ts";
 
 /**
  * Records the reported transaction of a same-chain step. For a `send` or a `swap` it is the whole
- * fulfillment; anything else is indexed like a deposit.
+ * fulfillment; for any other request it is indexed like a deposit.
  * @throws ServiceError REQUEST_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST, TRANSACTION_NOT_FOUND; RpcFault
  */
 export async function recordSingleTransaction(

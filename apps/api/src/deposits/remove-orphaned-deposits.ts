@@ -7,9 +7,9 @@ import type { Reading } from "./deposit-reading.ts";
 import type { RecordingServices } from "./apply-deposit.ts";
 import { transition } from "../requests/index.ts";
 
-/** Blocks read after `known`, and those that they replace. */
+/** Blocks read after `trail`, and the blocks that they replace. */
 export interface Advance {
-  readonly known: readonly BlockRef[];
+  readonly trail: readonly BlockRef[];
   readonly change: Exclude<TrailChange, { kind: "unchanged" }>;
 }
 
@@ -28,13 +28,14 @@ export async function followOrphanedDeposits(
   const records = requestIds.size === 0 ? undefined : await tx.requests.lockAll([...requestIds]);
   for (const deposit of orphaned) {
     const { requestId, refundState } = deposit;
-    const isOwn = requestId !== undefined && records?.get(requestId)?.state.depositId === deposit.id;
-    if (!isOwn && refundState === "none" && reading.isTooSmall?.(deposit) === true) continue;
+    const isCurrentDeposit =
+      requestId !== undefined && records?.get(requestId)?.state.depositId === deposit.id;
+    if (!isCurrentDeposit && refundState === "none" && reading.isTooSmall?.(deposit) === true) continue;
     const facts = { chain: chain.name, txHash: deposit.txHash, depositId: deposit.id, requestId };
     tx.events.alarm("deposit_removed", facts);
     // While its refund is in progress, the funds may be returned twice; reverting the state would hide that.
     if (refundState !== "none") tx.events.alarm("deposit_exposed", facts);
-    else if (isOwn && requestId !== undefined)
+    else if (isCurrentDeposit && requestId !== undefined)
       await removeOwnOrphan(services, tx, reading, deposit, requestId);
   }
 }
@@ -74,12 +75,12 @@ async function removeOwnOrphan(
 
 /** The range of heights at which blocks may have been replaced, and the new hashes there. */
 export function replacedBlocks({
-  known,
+  trail,
   change,
 }: Advance): [aboveBlock: bigint, upToBlock: bigint, canonicalHashes: Hex[]] {
   const numbers = change.append.map((block) => block.number);
   const [first = 0n, last = first] = [numbers[0], numbers.at(-1)];
-  const oldTip = known.at(-1)?.number ?? 0n;
+  const oldTip = trail.at(-1)?.number ?? 0n;
   const upTo = change.orphanedFrom === undefined || oldTip < last ? last : oldTip;
   return [first - 1n, upTo, change.append.map((block) => block.hash)];
 }

@@ -9,7 +9,7 @@ type Message = { message: string };
 
 /** Limits how many reports use the database concurrently. */
 interface ReportTurns {
-  /** For reports that lock the chain's cursor, so wait for its scan. */
+  /** For reports that lock the chain's cursor, and so wait for its scan. */
   readonly reportTurnOf: (reporter: Reporter) => UnitOfWork;
   /** For reports that lock only the row of their request. */
   readonly requestTurnOf: (reporter: Reporter) => UnitOfWork;

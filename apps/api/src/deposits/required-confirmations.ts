@@ -4,7 +4,10 @@ import type { Reading } from "./deposit-reading.ts";
 
 const BEYOND_ALL_TIERS = 2n ** 255n;
 
-/** Value filled against blocks that may still be orphaned: read once; the caller adds to it. */
+/**
+ * Value filled against blocks that may still be orphaned, USD with 18 decimals. Read once; the caller adds to
+ * it.
+ */
 export async function exposureOn(tx: Tx, { chain, headNumber }: Reading): Promise<{ usd: bigint }> {
   if (chain.maxUnconfirmedUsd === undefined) return { usd: 0n };
   const strictest = confirmationsFor(chain.confirmationTiers, BEYOND_ALL_TIERS);

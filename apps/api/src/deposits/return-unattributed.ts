@@ -8,8 +8,8 @@ import { refundJob } from "../requests/index.ts";
 
 type Needs = Pick<Services, "clock" | "uow" | "reads" | "enginePolicy" | "prices" | "quotePolicy">;
 
-/** Each is one transaction. */
-const AT_ONCE = 50;
+/** Maximum deposits per run: each costs a database transaction. */
+const MAX_PER_RUN = 50;
 
 /**
  * Starts the refunds of final deposits without a known order, once they have waited for
@@ -29,7 +29,7 @@ export async function returnUnattributed(
   const due = await reads.unattributedDeposits(chain.id, {
     seenUpToMs: clock.nowMs() - waitMs,
     upToBlock: tip - BigInt(chain.finalityBlocks) + 1n,
-    limit: AT_ONCE,
+    limit: MAX_PER_RUN,
   });
   const isTooSmall = tooSmallOn(services, connected);
   const dust = due.filter(isTooSmall);
@@ -46,10 +46,10 @@ async function startRefund(services: Needs, { id, orderId }: DepositRecord): Pro
   await services.uow.run(async (tx) => {
     // Locks the order's request before the deposit, as everywhere. A restored backup may bring a request
     // back.
-    const known = orderId === undefined ? 0 : (await tx.requests.lockByOrders([orderId])).size;
+    const knownRequests = orderId === undefined ? 0 : (await tx.requests.lockByOrders([orderId])).size;
     const deposit = await tx.deposits.lock(id);
     const isDue =
-      known === 0 &&
+      knownRequests === 0 &&
       deposit?.disposition === "unattributed" &&
       deposit.requestId === undefined &&
       deposit.canonical &&
@@ -59,7 +59,7 @@ async function startRefund(services: Needs, { id, orderId }: DepositRecord): Pro
 }
 
 /**
- * Plans the refund of a deposit that belongs to no request to its depositor. Call with the deposit locked.
+ * Plans the refund of a deposit without a request to its depositor. Call with the deposit locked.
  */
 export async function refundWithoutRequest(
   { clock }: Pick<Services, "clock">,

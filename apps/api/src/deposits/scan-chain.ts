@@ -3,7 +3,7 @@ import type { BlockRef, DepositFact, Head, TopUpFact } from "@causeway/chains";
 import type { Chain } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { sentTogether } from "../db/sent-together.ts";
+import { awaitTogether } from "../db/await-together.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { actOnTopUps, findTopUps, type FoundTopUps, storeTopUps } from "../balances/index.ts";
 import { planLikelyFills } from "./plan-likely-fills.ts";
@@ -35,7 +35,7 @@ export function trailLength(chain: { readonly finalityBlocks: number }): number 
 }
 
 /** A new chain is scanned from a little behind its head, for deposits made before the watcher started. */
-const FIRST_LOOK_BACK = 64n;
+const FIRST_SCAN_BLOCKS = 64n;
 
 /** Reads the stored trail of a chain, or starts one. @throws RpcFault */
 export async function loadTrail(
@@ -45,7 +45,7 @@ export async function loadTrail(
   const stored = await services.reads.trail(chain.id);
   if (stored.length > 0) return stored;
   const head = await connection.reader.head();
-  const start = head.number > FIRST_LOOK_BACK ? head.number - FIRST_LOOK_BACK : 0n;
+  const start = head.number > FIRST_SCAN_BLOCKS ? head.number - FIRST_SCAN_BLOCKS : 0n;
   const block = await connection.reader.block(start);
   if (block === undefined) return loadTrail(services, { chain, connection });
   await services.uow.run(async (tx) => {
@@ -57,7 +57,7 @@ export async function loadTrail(
 }
 
 /** Bounds the blocks per step, and is notified of each committed step. */
-export interface Steps {
+export interface StepLimits {
   maxBlocks(): number;
   noteCommit(): void;
 }
@@ -75,16 +75,16 @@ export async function scanChain(
   connected: Pick<ConnectedChain, "chain" | "connection" | "pulse">,
   trail: readonly BlockRef[],
   head: Head,
-  pace: Steps = { maxBlocks: () => services.enginePolicy.maxScanBlocks, noteCommit: () => undefined },
+  pace: StepLimits = { maxBlocks: () => services.enginePolicy.maxScanBlocks, noteCommit: () => undefined },
 ): Promise<readonly BlockRef[]> {
   const { chain, connection } = connected;
-  let known = trail;
+  let currentTrail = trail;
   for (;;) {
-    const change = await followTrail(connection.reader, known, head, pace.maxBlocks());
-    if (change.kind === "unchanged") return known;
+    const change = await followTrail(connection.reader, currentTrail, head, pace.maxBlocks());
+    if (change.kind === "unchanged") return currentTrail;
     const [first] = change.append;
     const last = change.append.at(-1);
-    if (first === undefined || last === undefined) return known;
+    if (first === undefined || last === undefined) return currentTrail;
     const isHome = chain.id === services.appBalance.chainId;
     const [facts, topUps] = await Promise.all([
       connection.reader.depositsIn(rangeOf(change.append)),
@@ -92,9 +92,9 @@ export async function scanChain(
     ]);
     const isTooSmall = tooSmallOn(services, connected);
     const reading = { chain, headNumber: last.number, seenAtMs: head.seenAtMs, isTooSmall };
-    const timed = withBlockTimes(facts, change.append);
-    await recordAdvance(services, reading, { known, change }, { facts: timed, topUps });
-    known = [...known.filter((block) => block.number < first.number), ...change.append].slice(
+    const timedFacts = withBlockTimes(facts, change.append);
+    await recordAdvance(services, reading, { trail: currentTrail, change }, { facts: timedFacts, topUps });
+    currentTrail = [...currentTrail.filter((block) => block.number < first.number), ...change.append].slice(
       -trailLength(chain),
     );
     pace.noteCommit();
@@ -107,7 +107,7 @@ export async function scanChain(
         deposits: facts.length,
         tookMs: services.clock.nowMs() - head.seenAtMs,
       });
-    if (last.hash === head.hash) return known;
+    if (last.hash === head.hash) return currentTrail;
   }
 }
 
@@ -123,38 +123,38 @@ function withBlockTimes(facts: readonly DepositFact[], blocks: readonly BlockRef
 type ScanReading = Required<Reading> & { readonly chain: Chain };
 
 /** The contents of a step's blocks. */
-interface Found {
+interface BlockContents {
   readonly facts: readonly DepositFact[];
   readonly topUps: readonly TopUpFact[];
 }
 
 /**
- * Stores a step in commits of a limited size. Client reports may be recorded in between, against the trail as
- * it is then: so the first commit ends the trail below the blocks it replaces, and the last one removes
- * orphans again.
+ * Stores a step in commits of a limited size. Client reports may be recorded in between, against the trail of
+ * that moment: so the first commit ends the trail below the blocks that it replaces, and the last commit
+ * removes orphans again.
  */
 async function recordAdvance(
   services: Needs,
   reading: ScanReading,
   advance: Advance,
-  found: Found,
+  contents: BlockContents,
 ): Promise<void> {
   let isFirst = true;
-  for (let left: Found | undefined = found; left !== undefined; isFirst = false) {
-    const { facts, topUps } = left;
-    left = await services.uow.run(async (tx): Promise<Found | undefined> => {
+  for (let remaining: BlockContents | undefined = contents; remaining !== undefined; isFirst = false) {
+    const { facts, topUps } = remaining;
+    remaining = await services.uow.run(async (tx): Promise<BlockContents | undefined> => {
       // Sent together: deposits wait for every round trip of this commit.
-      const [, { slice, isLast, seen }] = await sentTogether([
+      const [, { slice, isLast, deposits }] = await awaitTogether([
         lockToAdvance(tx, reading.chain, advance, isFirst),
-        nextPart(tx, reading, advance, { found, left: { facts, topUps } }, isFirst),
+        nextPart(tx, reading, advance, { contents, remaining: { facts, topUps } }, isFirst),
       ]);
-      planLikelyFills(services, reading, seen);
+      planLikelyFills(services, reading, deposits);
       // Deposits that were mined again move to their new block before the other orphans are removed, and act
       // only after that.
       const isReorgOver = isLast && advance.change.orphanedFrom !== undefined;
-      const topUpsNow = isReorgOver ? found.topUps : slice.topUps.now;
-      const [moved, gone, due, home] = await sentTogether([
-        storeFound(tx, reading, seen),
+      const topUpsNow = isReorgOver ? contents.topUps : slice.topUps.now;
+      const [moved, orphaned, due, homeTopUps] = await awaitTogether([
+        storeFound(tx, reading, deposits),
         isFirst || isLast
           ? tx.deposits.removeOrphaned(reading.chain.id, ...replacedBlocks(advance))
           : Promise.resolve([]),
@@ -165,13 +165,13 @@ async function recordAdvance(
       ]);
       await storeTopUps(services, tx, topUpsNow, reading.seenAtMs);
       if (isFirst) announceReorg(tx, reading.chain, advance);
-      await followOrphanedDeposits(services, tx, reading, gone);
+      await followOrphanedDeposits(services, tx, reading, orphaned);
       // An orphan may have changed the request of a deposit.
-      await actOnDeposits(services, tx, reading, moved, gone.length === 0 ? seen.records : undefined);
-      // A deposit that is confirmed at first sight acted as such above: it makes no other one due.
-      if (isLast && gone.length + due.length > 0)
+      await actOnDeposits(services, tx, reading, moved, orphaned.length === 0 ? deposits.records : undefined);
+      // A deposit that is confirmed at first sight acted as such above: it makes no other deposit due.
+      if (isLast && orphaned.length + due.length > 0)
         await confirm(services, tx, reading.chain.id, reading.headNumber);
-      if (isLast) return await finishAdvance(services, tx, reading, advance, home);
+      if (isLast) return await finishAdvance(services, tx, reading, advance, homeTopUps);
       if (isFirst) await beginAdvance(tx, reading.chain, advance);
       return { facts: slice.facts.later, topUps: slice.topUps.later };
     });
@@ -186,7 +186,7 @@ async function recordAdvance(
 async function lockToAdvance(tx: Tx, { id, name }: Chain, advance: Advance, isFirst: boolean): Promise<void> {
   const cursor = await tx.trail.lockCursor(id);
   if (isFirst) {
-    if (cursor?.hash !== advance.known.at(-1)?.hash) throw new TrailMoved(name);
+    if (cursor?.hash !== advance.trail.at(-1)?.hash) throw new TrailMoved(name);
     return;
   }
   const { ancestor, last } = endsOf(advance);
@@ -208,12 +208,12 @@ function endsOf({ change }: Advance): { ancestor: Pick<BlockRef, "number" | "has
   return { ancestor: { number: first.number - 1n, hash: first.parentHash }, last };
 }
 
-function announceReorg({ events }: Pick<Tx, "events">, { name }: Chain, { known, change }: Advance): void {
+function announceReorg({ events }: Pick<Tx, "events">, { name }: Chain, { trail, change }: Advance): void {
   if (change.orphanedFrom === undefined) return;
   events.alarm("reorg", {
     chain: name,
     from: change.orphanedFrom,
-    depth: (known.at(-1)?.number ?? 0n) - change.orphanedFrom + 1n,
+    depth: (trail.at(-1)?.number ?? 0n) - change.orphanedFrom + 1n,
     beyondTrail: change.kind === "detached",
   });
 }
@@ -227,21 +227,21 @@ interface Slices {
 interface Part {
   readonly slice: Slices;
   readonly isLast: boolean;
-  readonly seen: FoundDeposits;
+  readonly deposits: FoundDeposits;
 }
 
 async function nextPart(
   tx: Tx,
   reading: ScanReading,
   advance: Advance,
-  { found, left }: { readonly found: Found; readonly left: Found },
+  { contents, remaining }: { readonly contents: BlockContents; readonly remaining: BlockContents },
   isFirst: boolean,
 ): Promise<Part> {
-  const slice = await nextSlice(tx, reading, advance, left, isFirst);
+  const slice = await nextSlice(tx, reading, advance, remaining, isFirst);
   const isLast = slice.facts.later.length + slice.topUps.later.length === 0;
-  // A report may have moved it to an orphaned block after the first commit.
-  const again = isLast && !isFirst ? await standingAgain(tx, reading.chain, advance, found.facts) : [];
-  return { slice, isLast, seen: await findDeposits(tx, reading, [...again, ...slice.facts.now]) };
+  // A report may have moved a deposit back to an orphaned block after the first commit.
+  const remined = isLast && !isFirst ? await findRemined(tx, reading.chain, advance, contents.facts) : [];
+  return { slice, isLast, deposits: await findDeposits(tx, reading, [...remined, ...slice.facts.now]) };
 }
 
 /**
@@ -252,7 +252,7 @@ async function nextSlice(
   tx: Tx,
   reading: ScanReading,
   advance: Advance,
-  { facts, topUps }: Found,
+  { facts, topUps }: BlockContents,
   isFirst: boolean,
 ): Promise<Slices> {
   if (advance.change.kind === "detached")
@@ -263,7 +263,7 @@ async function nextSlice(
   };
 }
 
-/** Starts with the request deposits whose old block is removed with this slice. */
+/** Puts the deposits of requests first whose old block is removed with this slice. */
 async function firstSlice(
   tx: Tx,
   { chain, isTooSmall }: ScanReading,
@@ -272,21 +272,21 @@ async function firstSlice(
 ): Promise<Slice<DepositFact>> {
   const slice = sliceDeposits(facts, isTooSmall);
   if (slice.later.length === 0) return slice;
-  const again = await standingAgain(tx, chain, advance, facts);
-  const keys = new Set(again.map(factKey));
-  const others = facts.filter((fact) => !keys.has(factKey(fact)));
-  const { now, later } = sliceDeposits(others, isTooSmall);
-  return { now: [...again, ...now], later };
+  const remined = await findRemined(tx, chain, advance, facts);
+  const keys = new Set(remined.map(factKey));
+  const otherFacts = facts.filter((fact) => !keys.has(factKey(fact)));
+  const { now, later } = sliceDeposits(otherFacts, isTooSmall);
+  return { now: [...remined, ...now], later };
 }
 
-/** New positions of request deposits that are recorded in a replaced block. */
-async function standingAgain(
+/** The deposits of requests that are recorded in a replaced block and were mined again. */
+async function findRemined(
   tx: Tx,
   chain: Chain,
   advance: Advance,
   facts: readonly DepositFact[],
 ): Promise<DepositFact[]> {
-  const orphaned = await tx.deposits.orphaned(chain.id, ...replacedBlocks(advance));
+  const orphaned = await tx.deposits.findOrphaned(chain.id, ...replacedBlocks(advance));
   if (orphaned.length === 0) return [];
   const keys = new Set(orphaned.map(depositKey));
   return facts.filter((fact) => keys.has(factKey(fact)));
@@ -305,34 +305,34 @@ async function findTopUpsOn(
 
 /**
  * Runs once, when all contents of the blocks are stored.
- * @param known top-ups, if they were found already
+ * @param foundTopUps undefined: the top-ups are still to be found
  */
 async function finishAdvance(
   services: Needs,
   tx: Tx,
   reading: ScanReading,
   advance: Advance,
-  known: FoundTopUps | undefined,
+  foundTopUps: FoundTopUps | undefined,
 ): Promise<undefined> {
   const { chain } = reading;
   const { ancestor, last } = endsOf(advance);
   // Wallets are locked last, as everywhere.
-  const topUps = known ?? (await findTopUpsOn(services, tx, advance, reading));
+  const topUps = foundTopUps ?? (await findTopUpsOn(services, tx, advance, reading));
   if (topUps !== undefined) await actOnTopUps(services, tx, topUps);
   await tx.trail.replace(chain.id, ancestor.number, advance.change.append, trailLength(chain));
   await tx.trail.setCursor(chain.id, last);
 }
 
-/** Statements compare each request with all of the same call: more at once would take longer. */
+/** A statement compares each request with all others in the same call: larger batches would take longer. */
 const CONFIRMED_AT_ONCE = 500;
 
 async function confirm(services: Needs, tx: Tx, chainId: number, headNumber: bigint): Promise<void> {
   const due = await tx.deposits.dueConfirmed(chainId, headNumber);
-  // In the order of their requests, so the parts lock in one order too.
-  for (let at = 0; at < due.length; at += CONFIRMED_AT_ONCE) {
-    const part = due.slice(at, at + CONFIRMED_AT_ONCE);
-    const records = await tx.requests.lockAll(part.flatMap(({ requestId }) => requestId ?? []));
-    const moves = part.flatMap(({ id, requestId }): Move[] => {
+  // `due` is ordered by request, so all batches lock requests in one order.
+  for (let start = 0; start < due.length; start += CONFIRMED_AT_ONCE) {
+    const batch = due.slice(start, start + CONFIRMED_AT_ONCE);
+    const records = await tx.requests.lockAll(batch.flatMap(({ requestId }) => requestId ?? []));
+    const moves = batch.flatMap(({ id, requestId }): Move[] => {
       const record = requestId === undefined ? undefined : records.get(requestId);
       return record === undefined ? [] : [{ record, event: { kind: "depositConfirmed", depositId: id } }];
     });

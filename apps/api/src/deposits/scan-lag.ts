@@ -16,7 +16,7 @@ export interface ScanLag extends Lag {
 /** A scan is behind when it exceeds both limits. */
 const MAX_BLOCK_TIMES = 10;
 const MIN_SECONDS = 30;
-/** The ledger of a chain without blocks may lag this long: late transfers are waited for. */
+/** How long the ledger of a chain without blocks may lag while late transfers are waited for. */
 const MAX_UNREAD_SECONDS = 300;
 
 /** @param unreadSince when the oldest known but unread transfer was made, in seconds since the epoch */

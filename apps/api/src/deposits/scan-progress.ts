@@ -23,11 +23,11 @@ export function createScanProgress(reads: Pick<Reads, "scannedBlocks">, clock: C
 
 /** How far the scan of each EVM chain is behind, where known. */
 export async function scanLags(
-  chains: Pick<ChainDirectory, "all">,
+  chains: Pick<ChainDirectory, "evmChains">,
   scanned: ScanProgress,
 ): Promise<Array<ScanLag & { readonly chain: string }>> {
   const blocks = await scanned();
-  return chains.all.flatMap(({ chain, pulse }) => {
+  return chains.evmChains.flatMap(({ chain, pulse }) => {
     const lag = scanLag(chain, pulse.head(), blocks.get(chain.id));
     return lag === undefined ? [] : [{ ...lag, chain: chain.name }];
   });

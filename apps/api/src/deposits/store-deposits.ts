@@ -1,7 +1,7 @@
 import type { DepositFact } from "@causeway/chains";
 import { agreedUsd, confirmAtBlock, depositoryOf, judgeDeposit, type OrderId } from "@causeway/domain";
 import type { RequestRecord } from "../db/records.port.ts";
-import { sentTogether } from "../db/sent-together.ts";
+import { awaitTogether } from "../db/await-together.ts";
 import type { DepositSighting, NewDeposit, Tx } from "../db/unit-of-work.port.ts";
 import type { MovedDeposit, Reading, Records } from "./deposit-reading.ts";
 import { confirmationsOf, exposureOn } from "./required-confirmations.ts";
@@ -21,7 +21,7 @@ export async function findDeposits(
 ): Promise<FoundDeposits> {
   const sighted = new Map(facts.map((fact) => [factKey(fact), fact]));
   if (sighted.size === 0) return { fresh: [], records: new Map(), exposure: { usd: 0n } };
-  const [fresh, records, exposure] = await sentTogether([
+  const [fresh, records, exposure] = await awaitTogether([
     tx.deposits.unrecorded(reading.chain.id, [...sighted.values()].map(sightingOf)),
     lockRequests(tx, [...sighted.values()]),
     exposureOn(tx, reading),
@@ -30,7 +30,8 @@ export async function findDeposits(
 }
 
 /**
- * The first half: stores the rows. Locks the requests and decides nothing.
+ * The first half of recording, before `actOnDeposits`: stores the rows. Locks the requests and decides
+ * nothing.
  * @returns new or moved deposits, in the order of the facts
  */
 export async function storeDeposits(
@@ -41,7 +42,7 @@ export async function storeDeposits(
   const { chain } = reading;
   const sighted = new Map(facts.map((fact) => [factKey(fact), fact]));
   if (sighted.size === 0) return [];
-  // Most are known, and their requests stay unlocked.
+  // Most deposits are already stored; their requests stay unlocked.
   const unrecorded = await tx.deposits.unrecorded(chain.id, [...sighted.values()].map(sightingOf));
   const fresh = unrecorded.flatMap((sighting) => sighted.get(depositKey(sighting)) ?? []);
   return fresh.length === 0 ? [] : await storeFound(tx, reading, await findDeposits(tx, reading, fresh));

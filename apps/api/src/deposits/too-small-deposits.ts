@@ -7,13 +7,13 @@ import { gasOf } from "../markets/index.ts";
 type Needs = Pick<Services, "prices" | "quotePolicy">;
 
 /**
- * Below this fraction of its refund's gas cost a deposit is too small: gas may fall before the refund is
- * planned.
+ * A deposit is too small if it is worth less than the gas cost of its refund divided by this number: gas may
+ * fall before the refund is planned.
  */
-const GAS_SHARE = 2n;
+const GAS_DIVISOR = 2n;
 
 /** Whether a deposit cannot pay for its own refund, even if gas falls by half. */
-export type TooSmall = (deposit: { readonly currency: Address; readonly amount: bigint }) => boolean;
+export type IsTooSmall = (deposit: { readonly currency: Address; readonly amount: bigint }) => boolean;
 
 /**
  * Uses the prices in memory, since a transaction must not wait for a price source. Without a price nothing is
@@ -22,7 +22,7 @@ export type TooSmall = (deposit: { readonly currency: Address; readonly amount: 
 export function tooSmallOn(
   services: Needs,
   { chain, pulse }: Pick<ConnectedChain, "chain" | "pulse">,
-): TooSmall {
+): IsTooSmall {
   const limits = new Map<Address, bigint>();
   const nativeUsd = priceInMemory(services, chain.native);
   const gasPrices = valueOrUndefined(() => pulse.gasPrices());
@@ -31,7 +31,7 @@ export function tooSmallOn(
   for (const currency of [chain.native, ...chain.tokens]) {
     const priceUsd = priceInMemory(services, currency);
     if (priceUsd === undefined) continue;
-    const gasUnits = gasOf(services.quotePolicy.gas.refund, currency, false) / GAS_SHARE;
+    const gasUnits = gasOf(services.quotePolicy.gas.refund, currency, false) / GAS_DIVISOR;
     const gasWei = gasCostWei(gasUnits, gasPrices, chain.fees.minPriorityFeeWei, 0);
     const { gasFee } = refundAmount(0n, gasWei, native, { decimals: currency.decimals, priceUsd });
     limits.set(currency.address, gasFee);
@@ -42,7 +42,7 @@ export function tooSmallOn(
 function priceInMemory({ prices }: Needs, currency: Currency): bigint | undefined {
   const price = valueOrUndefined(() => prices.usd(currency));
   if (price === undefined || typeof price === "bigint") return price;
-  // Not awaited: the next block finds it in memory.
+  // Not awaited: the next block finds the price in memory.
   price.catch(() => undefined);
   return undefined;
 }

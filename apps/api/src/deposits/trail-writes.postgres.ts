@@ -60,7 +60,7 @@ const hashAt = defineQuery("trail_hash_at", (db, p: Params<{ chainId: number; nu
     .from(chainBlocks)
     .where(and(eq(chainBlocks.chainId, p.chainId), eq(chainBlocks.number, p.number))),
 );
-interface Blocks extends Record<string, unknown> {
+interface BlockRows extends Record<string, unknown> {
   readonly chainId: number;
   readonly numbers: readonly bigint[];
   readonly hashes: readonly Hex[];
@@ -70,7 +70,7 @@ interface Blocks extends Record<string, unknown> {
 // Never deletes a height that it also inserts: one statement cannot do both to a row.
 const replace = defineSqlWrite(
   "trail_replace",
-  (p: Params<Blocks & { readonly tip: bigint; readonly dropUpTo: bigint }>) => {
+  (p: Params<BlockRows & { readonly tip: bigint; readonly dropUpTo: bigint }>) => {
     const { chainId, number, hash, parentHash, timestamp } = chainBlocks;
     return text`
     with cut as (delete from ${chainBlocks} where ${chainId} = ${p.chainId} and (${number} > ${p.tip} or ${number} <= ${p.dropUpTo}))

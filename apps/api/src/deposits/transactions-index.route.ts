@@ -3,7 +3,7 @@ import type { Calls } from "../http/use-cases.port.ts";
 import { reportTransaction } from "./report-transaction.ts";
 import { callerOf } from "../http/rate-limit.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { chainId, hash } from "../http/wire-values.ts";
+import { parseChainId, parseHash } from "../http/wire-values.ts";
 
 /** `POST /transactions/index`: records a deposit before the watcher reaches its block. */
 export function transactionsIndexRoute(app: TypedServer, { call }: Calls<typeof reportTransaction>): void {
@@ -23,9 +23,9 @@ export function transactionsIndexRoute(app: TypedServer, { call }: Calls<typeof 
     (request) => {
       const { body } = request;
       const report = {
-        chainId: chainId(body.chainId),
+        chainId: parseChainId(body.chainId),
         txHash: body.txHash,
-        ...(body.requestId === undefined ? {} : { requestId: hash(body.requestId) }),
+        ...(body.requestId === undefined ? {} : { requestId: parseHash(body.requestId) }),
       };
       return call(reportTransaction, report, callerOf(request));
     },

@@ -11,7 +11,7 @@ import type { Calls } from "../http/use-cases.port.ts";
 import { reportSingleTransaction } from "./report-transaction.ts";
 import { callerOf } from "../http/rate-limit.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { chainId, hash } from "../http/wire-values.ts";
+import { parseChainId, parseHash } from "../http/wire-values.ts";
 
 /** `POST /transactions/single`: records a same-chain transaction, which no watcher detects. */
 export function transactionsSingleRoute(
@@ -36,8 +36,8 @@ export function transactionsSingleRoute(
     (request) => {
       const { body } = request;
       const report = {
-        chainId: chainId(body.chainId),
-        requestId: hash(body.requestId),
+        chainId: parseChainId(body.chainId),
+        requestId: parseHash(body.requestId),
         txHash: txHashIn(body.tx),
       };
       return call(reportSingleTransaction, report, callerOf(request));
@@ -47,10 +47,10 @@ export function transactionsSingleRoute(
 
 /** Hash of the transaction that was really mined: a wallet that replaced it reports both. */
 function txHashIn(tx: string): string {
-  const read = singleTransaction.safeParse(parseJson(tx));
-  if (!read.success) throw badTx("must be the JSON text of an object whose txHash is a transaction id");
-  const txHash = read.data.replacementTxHash ?? read.data.txHash;
-  if (txHash === undefined) throw badTx("must contain txHash or replacementTxHash");
+  const parsed = singleTransaction.safeParse(parseJson(tx));
+  if (!parsed.success) throw invalidTx("must be the JSON text of an object whose txHash is a transaction id");
+  const txHash = parsed.data.replacementTxHash ?? parsed.data.txHash;
+  if (txHash === undefined) throw invalidTx("must contain txHash or replacementTxHash");
   return txHash;
 }
 
@@ -58,9 +58,9 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw badTx("must be JSON text");
+    throw invalidTx("must be JSON text");
   }
 }
 
-const badTx = (reason: string): ServiceError =>
+const invalidTx = (reason: string): ServiceError =>
   new ServiceError("INVALID_REQUEST", `tx ${reason}`, { field: "tx" });

@@ -35,8 +35,8 @@ function health(world: World, pulse: Partial<ChainPulse> = {}, scanned: ScannedB
       chains: {
         nonEvm: () => undefined,
         get: (id) => {
-          const known = chains.get(id);
-          return known && { ...known, pulse: { ...known.pulse, head: () => HEAD, ...pulse } };
+          const connected = chains.get(id);
+          return connected && { ...connected, pulse: { ...connected.pulse, head: () => HEAD, ...pulse } };
         },
       },
     },
@@ -88,7 +88,10 @@ test("a chain is not healthy while its newest blocks are not scanned for deposit
 
 test("a chain that is disabled, lags, or has no known gas price or head is not healthy", () => {
   expect(health({ origin: { disabled: true } })).toMatchObject({ healthy: false, disabled: true });
-  expect(health({}, { lagging: () => true })).toMatchObject({ healthy: false, blockProductionLagging: true });
+  expect(health({}, { isLagging: () => true })).toMatchObject({
+    healthy: false,
+    blockProductionLagging: true,
+  });
   expect(health({}, { paymentCost: unknown })).toMatchObject({ healthy: false, pricesGas: false });
   expect(health({}, { head: () => undefined })).toMatchObject({
     healthy: false,
@@ -132,8 +135,8 @@ test("unknown liquidity is an error, not zero", async () => {
   const chains = {
     nonEvm: () => undefined,
     get: (id: number) => {
-      const known = services.chains.get(id);
-      return known && { ...known, pulse: { ...known.pulse, solverBalance: unknown } };
+      const connected = services.chains.get(id);
+      return connected && { ...connected, pulse: { ...connected.pulse, solverBalance: unknown } };
     },
   };
   await expect(chainLiquidity({ ...services, chains }, ORIGIN)).rejects.toMatchObject({

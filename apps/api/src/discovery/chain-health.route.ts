@@ -2,7 +2,7 @@ import { chainHealthAnswer, oneChainQuery } from "@causeway/wire";
 import type { Calls } from "../http/use-cases.port.ts";
 import { readChainHealth } from "./chain-health.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { chainId } from "../http/wire-values.ts";
+import { parseChainId } from "../http/wire-values.ts";
 
 /** `GET /chains/health`: whether a chain can be used now. Always 200 for a chain of this instance. */
 export function chainHealthRoute(app: TypedServer, { call }: Calls<typeof readChainHealth>): void {
@@ -17,6 +17,6 @@ export function chainHealthRoute(app: TypedServer, { call }: Calls<typeof readCh
         response: { 200: chainHealthAnswer, ...errors(400, 401, 403, 429, 500) },
       },
     },
-    async ({ query }) => await call(readChainHealth, chainId(query.chainId)),
+    async ({ query }) => await call(readChainHealth, parseChainId(query.chainId)),
   );
 }

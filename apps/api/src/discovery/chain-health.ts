@@ -19,14 +19,14 @@ export function chainHealth(
   const { chain, pulse } = findEnd(chains, chainId);
   const head = pulse.head?.();
   const isReached = head !== undefined || pulse.head === undefined;
-  const lagging = pulse.lagging();
+  const isLagging = pulse.isLagging();
   const isFresh = isAvailable(() => pulse.paymentCost(chain.native.address, 0n));
   const lag = scanLag(chain, head, scanned);
   return {
-    healthy: !chain.disabled && !lagging && isFresh && isReached && lag?.isBehind !== true,
+    healthy: !chain.disabled && !isLagging && isFresh && isReached && lag?.isBehind !== true,
     chainId,
     disabled: chain.disabled,
-    blockProductionLagging: lagging,
+    blockProductionLagging: isLagging,
     pricesGas: isFresh,
     blockNumber: head === undefined ? null : head.number.toString(),
     blockAgeMs: head === undefined ? null : Math.max(0, clock.nowMs() - head.seenAtMs),
@@ -58,9 +58,9 @@ export async function readChainHealth(
   return chainHealth(services, chainId, (await services.scanProgress()).get(chainId));
 }
 
-function isAvailable(ask: () => unknown): boolean {
+function isAvailable(read: () => unknown): boolean {
   try {
-    ask();
+    read();
     return true;
   } catch (error) {
     if (error instanceof ServiceError) return false;

@@ -2,7 +2,7 @@ import { chainLiquidityAnswer, oneChainQuery } from "@causeway/wire";
 import type { Calls } from "../http/use-cases.port.ts";
 import { chainLiquidity } from "./chain-liquidity.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { chainId } from "../http/wire-values.ts";
+import { parseChainId } from "../http/wire-values.ts";
 
 /** `GET /chains/liquidity`: the amounts that the solver can pay out on a chain now. */
 export function chainLiquidityRoute(app: TypedServer, { call }: Calls<typeof chainLiquidity>): void {
@@ -17,6 +17,6 @@ export function chainLiquidityRoute(app: TypedServer, { call }: Calls<typeof cha
         response: { 200: chainLiquidityAnswer, ...errors(400, 401, 403, 429, 500, 503) },
       },
     },
-    async ({ query }) => await call(chainLiquidity, chainId(query.chainId)),
+    async ({ query }) => await call(chainLiquidity, parseChainId(query.chainId)),
   );
 }

@@ -21,9 +21,11 @@ export async function chainLiquidity(
   chainId: number,
 ): Promise<ChainLiquidityAnswer> {
   const connected = findEnd(services.chains, chainId);
-  const held = [connected.chain.native, ...connected.chain.tokens].filter((one) => one.supportsBridging);
+  const bridged = [connected.chain.native, ...connected.chain.tokens].filter(
+    ({ supportsBridging }) => supportsBridging,
+  );
   const liquidity = await Promise.all(
-    held.map(async (currency) => {
+    bridged.map(async (currency) => {
       const free = freeBalance(services.reservations, connected, currency);
       const priceUsd = await services.prices.usd(currency);
       return {

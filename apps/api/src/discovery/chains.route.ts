@@ -11,19 +11,19 @@ interface ChainsRouteNeeds {
 
 /** `GET /chains`. The body and its ETag are computed once for each object that `listChains` returns. */
 export function chainsRoute(app: TypedServer, { listChains }: ChainsRouteNeeds): void {
-  let made: { readonly answer: ChainsAnswer; readonly bytes: Buffer; readonly etag: string } | undefined;
+  let cached: { readonly answer: ChainsAnswer; readonly bytes: Buffer; readonly etag: string } | undefined;
 
   function current(): { readonly bytes: Buffer; readonly etag: string } {
     const answer = listChains();
-    if (made?.answer !== answer) {
+    if (cached?.answer !== answer) {
       const bytes = Buffer.from(JSON.stringify(answer));
-      made = {
+      cached = {
         answer,
         bytes,
         etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 27)}"`,
       };
     }
-    return made;
+    return cached;
   }
 
   app.get(
@@ -43,8 +43,8 @@ export function chainsRoute(app: TypedServer, { listChains }: ChainsRouteNeeds):
       const { bytes, etag } = current();
       reply.headers({ etag, "cache-control": "no-cache" });
       // Proxies that compress make the tag weak (`W/"…"`), and a client may send several.
-      const unchanged = request.headers["if-none-match"]?.includes(etag) === true;
-      return unchanged ? reply.code(304).send() : sendJson(reply, bytes);
+      const isUnchanged = request.headers["if-none-match"]?.includes(etag) === true;
+      return isUnchanged ? reply.code(304).send() : sendJson(reply, bytes);
     },
   );
 }

@@ -14,9 +14,9 @@ interface CurrenciesRouteNeeds {
   readonly limits: RateLimits | undefined;
 }
 
-/** `POST /currencies/v2`, and `/currencies/v1` with the same question and the same currencies in groups. */
+/** `POST /currencies/v2`, and `/currencies/v1`, which returns the same currencies in groups. */
 export function currenciesRoutes(app: TypedServer, { searchCurrencies, limits }: CurrenciesRouteNeeds): void {
-  const found = async ({
+  const search = async ({
     body,
     apiKey,
     ip,
@@ -39,7 +39,7 @@ export function currenciesRoutes(app: TypedServer, { searchCurrencies, limits }:
         response: { 200: currenciesAnswer, ...refusals },
       },
     },
-    async ({ body, apiKey, ip }) => [...(await found({ body, apiKey, ip }))],
+    async ({ body, apiKey, ip }) => [...(await search({ body, apiKey, ip }))],
   );
   app.post(
     "/currencies/v1",
@@ -53,11 +53,11 @@ export function currenciesRoutes(app: TypedServer, { searchCurrencies, limits }:
         response: { 200: currencyGroupsAnswer, ...refusals },
       },
     },
-    async ({ body, apiKey, ip }) => groupedById(await found({ body, apiKey, ip })),
+    async ({ body, apiKey, ip }) => groupById(await search({ body, apiKey, ip })),
   );
 }
 
 /** Groups in the order of their first currencies. */
-function groupedById(currencies: readonly ListedCurrency[]): ListedCurrency[][] {
+function groupById(currencies: readonly ListedCurrency[]): ListedCurrency[][] {
   return [...Map.groupBy(currencies, ({ id }) => id).values()];
 }

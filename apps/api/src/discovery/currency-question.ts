@@ -19,51 +19,52 @@ export interface CurrencyQuestion {
   /** Tokens that are listed explicitly, as `chain id:address`; undefined: all. */
   readonly exact: ReadonlySet<string> | undefined;
   /** How well a named token matches, 0 is best; undefined: not at all. */
-  fits(token: IndexedToken, end: RequestEnd): number | undefined;
+  relevanceOf(token: IndexedToken, end: RequestEnd): number | undefined;
   readonly limit: number;
   /** Whether to look up tokens on their chains. */
-  readonly external: boolean;
+  readonly shouldLookUpUnlisted: boolean;
 }
 
 /** @throws ServiceError INVALID_ADDRESS naming the field */
 export function readCurrencyQuestion(
-  directory: Pick<ChainDirectory, "all" | "nonEvmChains" | "get" | "nonEvm" | "profile">,
+  directory: Pick<ChainDirectory, "evmChains" | "nonEvmChains" | "get" | "nonEvm" | "profile">,
   input: CurrenciesInput,
 ): CurrencyQuestion {
   const term = input.term?.trim().toLowerCase() ?? "";
-  const all = [...directory.all, ...directory.nonEvmChains];
-  const given = input.address;
-  if (given !== undefined && isUnknownCurrency(given, directory)) throw invalidAddress("address");
-  const sought = given ?? input.term?.trim() ?? "";
+  const everyChain = [...directory.evmChains, ...directory.nonEvmChains];
+  const inputAddress = input.address;
+  if (inputAddress !== undefined && isUnknownCurrency(inputAddress, directory))
+    throw invalidAddress("address");
+  const searchText = inputAddress ?? input.term?.trim() ?? "";
   const exact = input.tokens && new Set(input.tokens.flatMap((token) => tokenKey(token, directory)));
   const currencyId = input.currencyId?.toLowerCase();
   // A client's list may contain unknown chains.
   const chains =
     input.chainIds === undefined
-      ? all
+      ? everyChain
       : [...new Set(input.chainIds)].flatMap((id) => endOf(directory, id) ?? []);
   return {
     chains,
-    address: parseAddress(sought),
-    addressOn: (chain) => parseCurrency(chain, sought),
+    address: parseAddress(searchText),
+    addressOn: (chain) => parseCurrency(chain, searchText),
     exact,
     limit: wholeNumber(input.limit) ?? 0,
     // These filters match only configured or listed tokens.
-    external:
+    shouldLookUpUnlisted:
       input.useExternalSearch === true &&
       input.defaultList !== true &&
       input.verified !== true &&
       input.currencyId === undefined &&
       input.depositAddressOnly !== true,
-    fits: (token, end) => {
+    relevanceOf: (token, end) => {
       const { chain } = end;
       const { currency, configured } = token;
       if (input.defaultList === true && !configured) return undefined;
       if (input.verified === true && !currency.verified) return undefined;
       if (currencyId !== undefined && currency.id.toLowerCase() !== currencyId) return undefined;
       if (exact?.has(`${currency.chainId}:${currency.address}`) === false) return undefined;
-      const address = parseCurrency(chain, sought);
-      if (given !== undefined && currency.address !== address) return undefined;
+      const address = parseCurrency(chain, searchText);
+      if (inputAddress !== undefined && currency.address !== address) return undefined;
       if (input.depositAddressOnly === true && !(addressesOn(end).isEnabled && currency.supportsBridging))
         return undefined;
       return term === "" || address === currency.address ? 0 : termRelevance(token, term);
@@ -74,11 +75,11 @@ export function readCurrencyQuestion(
 /** Whether a text is not a valid currency on any configured chain. */
 function isUnknownCurrency(
   text: string,
-  { all, nonEvmChains }: Pick<ChainDirectory, "all" | "nonEvmChains">,
+  { evmChains, nonEvmChains }: Pick<ChainDirectory, "evmChains" | "nonEvmChains">,
 ): boolean {
   return (
     parseAddress(text) === undefined &&
-    [...all, ...nonEvmChains].every(({ chain }) => parseCurrency(chain, text) === undefined)
+    [...evmChains, ...nonEvmChains].every(({ chain }) => parseCurrency(chain, text) === undefined)
   );
 }
 

@@ -5,9 +5,9 @@ import type { TokenBook } from "../markets/tokens/token-book.port.ts";
 import type { CurrencyQuestion } from "./currency-question.ts";
 
 /** Maximum number of look-ups; each costs a call to a chain. */
-const MAX_ASKED = 20;
+const MAX_LOOK_UPS = 20;
 
-interface Wanted {
+interface TokenAddress {
   readonly chainId: number;
   readonly address: Address;
 }
@@ -22,13 +22,13 @@ export async function findUnlisted(
   question: CurrencyQuestion,
   found: readonly { readonly currency: Currency }[],
 ): Promise<readonly Currency[]> {
-  if (!question.external) return [];
+  if (!question.shouldLookUpUnlisted) return [];
   const listed = new Set(found.map(({ currency }) => `${currency.chainId}:${currency.address}`));
-  const wanted = tokensToLookUp(question)
+  const lookUps = tokensToLookUp(question)
     .filter(({ chainId, address }) => chains.get(chainId) && !listed.has(`${chainId}:${address}`))
-    .slice(0, MAX_ASKED);
+    .slice(0, MAX_LOOK_UPS);
   const answers = await Promise.allSettled(
-    wanted.map(async ({ chainId, address }) => await tokens.token(chainId, address, true)),
+    lookUps.map(async ({ chainId, address }) => await tokens.token(chainId, address, true)),
   );
   const reported = answers.flatMap((answer) => (answer.status === "fulfilled" ? (answer.value ?? []) : []));
   const fault = answers.find((answer) => answer.status === "rejected");
@@ -36,14 +36,14 @@ export async function findUnlisted(
   return reported;
 }
 
-function tokensToLookUp({ chains, address, exact }: CurrencyQuestion): Wanted[] {
-  const here = new Set(chains.map(({ chain }) => chain.id));
+function tokensToLookUp({ chains, address, exact }: CurrencyQuestion): TokenAddress[] {
+  const chainIds = new Set(chains.map(({ chain }) => chain.id));
   if (exact === undefined)
-    return address === undefined ? [] : [...here].map((chainId) => ({ chainId, address }));
+    return address === undefined ? [] : [...chainIds].map((chainId) => ({ chainId, address }));
   return [...exact].flatMap((key) => {
     const [chainId, text = ""] = key.split(":", 2);
     const named = parseAddress(text);
-    const isAskedFor = named !== undefined && (address === undefined || address === named);
-    return isAskedFor && here.has(Number(chainId)) ? [{ chainId: Number(chainId), address: named }] : [];
+    const isRequested = named !== undefined && (address === undefined || address === named);
+    return isRequested && chainIds.has(Number(chainId)) ? [{ chainId: Number(chainId), address: named }] : [];
   });
 }

@@ -3,17 +3,22 @@ import { chainsAnswer } from "@causeway/wire";
 import { mismatch } from "@causeway/service-kit";
 import { expect, test } from "vitest";
 import { noChains } from "../../../../test/fakes/no-chains.ts";
-import { aConnectedNonEvmChain, bitcoin, exchange, solana } from "../../../../test/fakes/non-evm-chains.ts";
+import {
+  aConnectedNonEvmChain,
+  bitcoin,
+  hyperliquid,
+  solana,
+} from "../../../../test/fakes/non-evm-chains.ts";
 import { createChainDirectory } from "../chains/directory.adapter.ts";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import { createChainList, listChains } from "./list-chains.ts";
 
-const at = (digit: string): Address => `0x${digit.repeat(40)}`;
-const solverAddress = at("9");
+const address = (digit: string): Address => `0x${digit.repeat(40)}`;
+const solverAddress = address("9");
 
 const eth: Currency = {
   chainId: 8453,
-  address: at("0"),
+  address: address("0"),
   id: "eth",
   symbol: "ETH",
   name: "Ether",
@@ -29,7 +34,7 @@ const eth: Currency = {
 };
 const usdc: Currency = {
   ...eth,
-  address: at("1"),
+  address: address("1"),
   id: "usdc",
   symbol: "USDC",
   name: "USD Coin",
@@ -38,7 +43,7 @@ const usdc: Currency = {
 };
 const odd: Currency = {
   ...eth,
-  address: at("2"),
+  address: address("2"),
   id: "odd",
   supportsBridging: false,
   verified: false,
@@ -66,11 +71,11 @@ const base: Chain = {
   native: eth,
   tokens: [usdc, odd],
   contracts: {
-    depository: at("a"),
-    router: at("b"),
-    approvalProxy: at("c"),
-    serviceReceiver: at("d"),
-    multicall3: at("e"),
+    depository: address("a"),
+    router: address("b"),
+    approvalProxy: address("c"),
+    serviceReceiver: address("d"),
+    multicall3: address("e"),
   },
   confirmationTiers: [],
   maxUnconfirmedUsd: undefined,
@@ -90,9 +95,9 @@ const base: Chain = {
 /** A directory of one chain whose blocks can be made late. */
 function aDirectory(chain: Chain): { directory: ChainDirectory; setLagging: (lagging: boolean) => void } {
   let lagging = false;
-  const pulse = { lagging: () => lagging };
-  const all = [{ chain, pulse }] as unknown as ChainDirectory["all"];
-  const directory: ChainDirectory = { ...noChains, all, get: () => all[0] };
+  const pulse = { isLagging: () => lagging };
+  const evmChains = [{ chain, pulse }] as unknown as ChainDirectory["evmChains"];
+  const directory: ChainDirectory = { ...noChains, evmChains: evmChains, get: () => evmChains[0] };
   return { directory, setLagging: (value) => (lagging = value) };
 }
 
@@ -100,8 +105,8 @@ const listed = (chain: Chain) => listChains({ chains: aDirectory(chain).director
 
 test("all tokens are supported where swaps are possible, otherwise only configured ones", () => {
   const supported = (chain: Chain) => listed(chain).chains[0]?.tokenSupport;
-  const pairs = { kind: "uniswap-v2", name: "pairs", factory: at("f"), feeBps: 30 } as const;
-  const liquidity = { wrappedNative: at("e"), connectors: [], sources: [pairs] };
+  const pairs = { kind: "uniswap-v2", name: "pairs", factory: address("f"), feeBps: 30 } as const;
+  const liquidity = { wrappedNative: address("e"), connectors: [], sources: [pairs] };
   expect(supported({ ...base, liquidity })).toBe("All");
   expect(supported({ ...base, liquidity: { ...liquidity, sources: [] } })).toBe("Limited");
 });
@@ -119,18 +124,18 @@ test("fills every field of the schema from the configuration", () => {
     withdrawalFee: 7,
     blockProductionLagging: false,
     statusMessage: null,
-    currency: { id: "eth", address: at("0"), supportsBridging: true },
+    currency: { id: "eth", address: address("0"), supportsBridging: true },
     contracts: {
-      multicall3: at("e"),
-      serviceReceiver: at("d"),
-      erc20Router: at("b"),
-      approvalProxy: at("c"),
-      v3: { erc20Router: at("b"), approvalProxy: at("c") },
+      multicall3: address("e"),
+      serviceReceiver: address("d"),
+      erc20Router: address("b"),
+      approvalProxy: address("c"),
+      v3: { erc20Router: address("b"), approvalProxy: address("c") },
     },
     vmType: "evm",
     baseChainId: 1,
     solverAddresses: [solverAddress],
-    protocol: { v2: { chainId: "base", depository: at("a"), depositoryVault: null } },
+    protocol: { v2: { chainId: "base", depository: address("a"), depositoryVault: null } },
   });
 });
 
@@ -205,10 +210,10 @@ test("lists non-EVM chains in their own address format and without contracts", (
   expect(hypevm).toMatchObject({
     id: 1337,
     vmType: "hypevm",
-    currency: { address: exchange.perps, symbol: "USDC", decimals: 8 },
-    erc20Currencies: [{ address: exchange.spot }],
-    solverAddresses: [exchange.solver],
-    protocol: { v2: { depository: exchange.depository } },
+    currency: { address: hyperliquid.perps, symbol: "USDC", decimals: 8 },
+    erc20Currencies: [{ address: hyperliquid.spot }],
+    solverAddresses: [hyperliquid.solver],
+    protocol: { v2: { depository: hyperliquid.depository } },
     exchange: { apiUrl: "https://api.exchange.example", isTestnet: false, signingProfile: "default" },
   });
 });

@@ -15,9 +15,9 @@ interface Services {
 export function listChains({ chains, solverAddress }: Services): ChainsAnswer {
   return {
     chains: [
-      ...chains.all.map(({ chain, pulse }) => toWireChain(chain, pulse.lagging(), solverAddress)),
+      ...chains.evmChains.map(({ chain, pulse }) => toWireChain(chain, pulse.isLagging(), solverAddress)),
       ...chains.nonEvmChains.map(({ chain, connection, pulse }) =>
-        toWireNonEvm(chain, pulse.lagging(), connection.solver),
+        toWireNonEvm(chain, pulse.isLagging(), connection.solver),
       ),
     ],
   };
@@ -28,12 +28,12 @@ export function listChains({ chains, solverAddress }: Services): ChainsAnswer {
  * serialized form.
  */
 export function createChainList(services: Services): () => ChainsAnswer {
-  let known: readonly ChainState[] = [];
+  let lastStates: readonly ChainState[] = [];
   let answer: ChainsAnswer | undefined;
   return () => {
-    const now = [...services.chains.all, ...services.chains.nonEvmChains].map(stateOf);
-    if (answer === undefined || !sameStates(known, now)) {
-      known = now;
+    const states = [...services.chains.evmChains, ...services.chains.nonEvmChains].map(stateOf);
+    if (answer === undefined || !sameStates(lastStates, states)) {
+      lastStates = states;
       answer = listChains(services);
     }
     return answer;
@@ -42,23 +42,26 @@ export function createChainList(services: Services): () => ChainsAnswer {
 
 interface ChainState {
   readonly chain: Chain | NonEvmChain;
-  readonly lagging: boolean;
+  readonly isLagging: boolean;
 }
 
 const stateOf = ({ chain, pulse }: ConnectedChain | ConnectedNonEvmChain): ChainState => ({
   chain,
-  lagging: pulse.lagging(),
+  isLagging: pulse.isLagging(),
 });
 
-const sameStates = (before: readonly ChainState[], now: readonly ChainState[]): boolean =>
-  before.length === now.length &&
-  now.every(({ chain, lagging }, at) => before[at]?.chain === chain && before[at]?.lagging === lagging);
+const sameStates = (before: readonly ChainState[], after: readonly ChainState[]): boolean =>
+  before.length === after.length &&
+  after.every(
+    ({ chain, isLagging: isLagging }, index) =>
+      before[index]?.chain === chain && before[index]?.isLagging === isLagging,
+  );
 
-function toWireChain(chain: Chain, lagging: boolean, solverAddress: Address): WireChain {
+function toWireChain(chain: Chain, isLagging: boolean, solverAddress: Address): WireChain {
   const { contracts } = chain;
   const router = { erc20Router: contracts.router, approvalProxy: contracts.approvalProxy };
   return {
-    ...profileOf(chain, lagging),
+    ...profileOf(chain, isLagging),
     // null: all configured explorers use the clients' default paths.
     explorerPaths: null,
     // With swaps any token can be routed, otherwise only configured ones.
@@ -77,10 +80,10 @@ function toWireChain(chain: Chain, lagging: boolean, solverAddress: Address): Wi
 }
 
 /** A chain without contracts; solver and depository are in the chain's own format. */
-function toWireNonEvm(chain: NonEvmChain, lagging: boolean, solver: Hex): WireChain {
+function toWireNonEvm(chain: NonEvmChain, isLagging: boolean, solver: Hex): WireChain {
   const { explorerPaths } = chain;
   return {
-    ...profileOf(chain, lagging),
+    ...profileOf(chain, isLagging),
     explorerPaths: explorerPaths === undefined ? null : pathsOf(explorerPaths),
     tokenSupport: "Limited",
     contracts: {},
@@ -117,7 +120,7 @@ type Profile = Omit<
   "contracts" | "solverAddresses" | "protocol" | "explorerPaths" | "tokenSupport" | "exchange"
 >;
 
-function profileOf(chain: Chain | NonEvmChain, lagging: boolean): Profile {
+function profileOf(chain: Chain | NonEvmChain, isLagging: boolean): Profile {
   const { fees } = chain;
   const currencies = [chain.native, ...chain.tokens];
   const listed = (currency: Currency): ChainCurrency => toWireCurrency(chain, currency);
@@ -133,11 +136,11 @@ function profileOf(chain: Chain | NonEvmChain, lagging: boolean): Profile {
     iconUrl: chain.iconUrl,
     logoUrl: chain.iconUrl === "" ? null : chain.iconUrl,
     brandColor: null,
-    statusMessage: statusMessage(chain, lagging),
+    statusMessage: statusMessage(chain, isLagging),
     depositEnabled: chain.depositEnabled,
     disabled: chain.disabled,
     partialDisableLimit: Number(chain.partialDisableLimit),
-    blockProductionLagging: lagging,
+    blockProductionLagging: isLagging,
     currency: listed(chain.native),
     withdrawalFee: fees.withdrawalBps,
     depositFee: fees.depositBps,
@@ -146,16 +149,16 @@ function profileOf(chain: Chain | NonEvmChain, lagging: boolean): Profile {
     erc20Currencies: chain.tokens.map((token) => toErc20Currency(chain, token)),
     solverCurrencies: currencies
       .filter(({ supportsBridging }) => supportsBridging)
-      .map((one) => toSolverCurrency(chain, one)),
+      .map((currency) => toSolverCurrency(chain, currency)),
     vmType: chain.vmType,
     baseChainId: chain.baseChainId ?? null,
     tags: [...chain.tags],
   };
 }
 
-function statusMessage(chain: Chain | NonEvmChain, lagging: boolean): string | null {
+function statusMessage(chain: Chain | NonEvmChain, isLagging: boolean): string | null {
   if (chain.disabled) return "No new quotes from or to this chain at the moment.";
-  if (lagging) return "This chain produces blocks late; requests take longer.";
+  if (isLagging) return "This chain produces blocks late; requests take longer.";
   return null;
 }
 

@@ -2,8 +2,13 @@ import { mismatch } from "@causeway/service-kit";
 import { chainHealthAnswer, chainLiquidityAnswer, currenciesAnswer, currenciesRequest } from "@causeway/wire";
 import { expect, test } from "vitest";
 import { ORIGIN, quoteWorld, usdcOn, user } from "../../../../test/fakes/quote-world.ts";
-import { aConnectedNonEvmChain, bitcoin, exchange, solana } from "../../../../test/fakes/non-evm-chains.ts";
-import type { NonEvmStory } from "../../../../test/fakes/non-evm-chains.ts";
+import {
+  aConnectedNonEvmChain,
+  bitcoin,
+  hyperliquid,
+  solana,
+} from "../../../../test/fakes/non-evm-chains.ts";
+import type { NonEvmScenario } from "../../../../test/fakes/non-evm-chains.ts";
 import { createTokenBook } from "../markets/tokens/token-book.adapter.ts";
 import { chainHealth } from "./chain-health.ts";
 import { chainLiquidity } from "./chain-liquidity.ts";
@@ -18,7 +23,7 @@ const SOLANA = 792_703_809;
 const BITCOIN = 8_253_038;
 const EXCHANGE = 1_337;
 
-function worldOf(svm: NonEvmStory = {}) {
+function worldOf(svm: NonEvmScenario = {}) {
   const world = quoteWorld({
     nonEvmChains: [
       aConnectedNonEvmChain("svm", { users: { balance: async () => 5_000_000n }, ...svm }),
@@ -28,7 +33,7 @@ function worldOf(svm: NonEvmStory = {}) {
   });
   const tokens = createTokenBook({
     chains: world.chains,
-    lists: { get: () => undefined, of: () => [] },
+    lists: { get: () => undefined, tokensOf: () => [] },
     unlisted: { token: async () => undefined },
   });
   return { ...world, tokens };
@@ -57,9 +62,9 @@ test("finds currencies by their own addresses and returns them in that format", 
     address: solana.native,
     metadata: { isNative: true },
   });
-  expect((await search({ chainIds: [EXCHANGE] })).map((one) => one.address)).toEqual([
-    exchange.perps,
-    exchange.spot,
+  expect((await search({ chainIds: [EXCHANGE] })).map(({ address }) => address)).toEqual([
+    hyperliquid.perps,
+    hyperliquid.spot,
   ]);
 });
 
@@ -115,7 +120,7 @@ test("featured currencies of every chain are included in trending", () => {
     { chainId: undefined, by: "requests", limit: 100 },
   );
   expect(listed.map(({ address }) => address)).toEqual(
-    expect.arrayContaining([solana.native, bitcoin.native, exchange.spot]),
+    expect.arrayContaining([solana.native, bitcoin.native, hyperliquid.spot]),
   );
 });
 

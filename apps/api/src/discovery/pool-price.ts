@@ -16,9 +16,9 @@ export async function poolPrice(
   chain: Pick<ChainProfile, "id" | "liquidity">,
   token: Currency,
 ): Promise<bigint | undefined> {
-  const known = poolUsd(token);
+  const usd = poolUsd(token);
   const connector = chain.liquidity?.connectors.find((address) => address !== token.address);
-  if (known !== undefined || connector === undefined) return known;
+  if (usd !== undefined || connector === undefined) return usd;
   try {
     // Pools that were never requested are not cached yet. Requesting a swap waits until they are read.
     await liquidity.exactIn(
@@ -29,7 +29,7 @@ export async function poolPrice(
         included: new Set(chain.liquidity?.sources.map(({ name }) => name)),
         excluded: new Set(),
         maxHops: 2,
-        external: false,
+        shouldQueryExternal: false,
       },
       pow10(token.decimals),
     );

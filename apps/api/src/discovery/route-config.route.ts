@@ -1,13 +1,13 @@
 import { routeConfigAnswer, routeConfigQuery } from "@causeway/wire";
 import type { Calls } from "../http/use-cases.port.ts";
-import { deprecated } from "../http/deprecated.route.ts";
+import { deprecatedRoute } from "../http/deprecated.route.ts";
 import { routeConfig } from "./route-config.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { chainId } from "../http/wire-values.ts";
+import { parseChainId } from "../http/wire-values.ts";
 
 /** `GET /config/v2` and `GET /config`, for older clients: whether and how much can be bridged. */
 export function routeConfigRoutes(app: TypedServer, { call }: Calls<typeof routeConfig>): void {
-  const { onRequest, deprecation } = deprecated("/quote/v2");
+  const { onRequest, deprecation } = deprecatedRoute("/quote/v2");
   for (const [url, operationId] of [
     ["/config/v2", "getRouteConfig"],
     ["/config", "getRouteConfigV1"],
@@ -29,8 +29,8 @@ export function routeConfigRoutes(app: TypedServer, { call }: Calls<typeof route
       },
       async ({ query }) => ({
         ...(await call(routeConfig, {
-          originChainId: chainId(query.originChainId, "originChainId"),
-          destinationChainId: chainId(query.destinationChainId, "destinationChainId"),
+          originChainId: parseChainId(query.originChainId, "originChainId"),
+          destinationChainId: parseChainId(query.destinationChainId, "destinationChainId"),
           user: query.user,
           currency: query.currency,
         })),

@@ -40,13 +40,13 @@ test("a user can bridge their balance, up to the solver's inventory on the desti
 });
 
 test("reports whether external services are asked for swaps", async () => {
-  const asking = (names: readonly string[]) =>
+  const configWith = (names: readonly string[]) =>
     routeConfig(
       { ...quoteWorld({}), liquidity: { sources: () => names } },
       { originChainId: ORIGIN, destinationChainId: DESTINATION, user: undefined, currency: "usdc" },
     );
-  expect((await asking([])).supportsExternalLiquidity).toBe(false);
-  expect((await asking(["somebody-else"])).supportsExternalLiquidity).toBe(true);
+  expect((await configWith([])).supportsExternalLiquidity).toBe(false);
+  expect((await configWith(["somebody-else"])).supportsExternalLiquidity).toBe(true);
 });
 
 test("defaults to the native currency, whose fill pays its gas from the same balance", async () => {

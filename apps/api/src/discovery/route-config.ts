@@ -66,27 +66,27 @@ export async function routeConfig(
 
 /** Whether external services are asked for swaps on this chain, in addition to its pools. */
 function hasExternalSources(
-  { id, liquidity: own }: RequestEnd["chain"],
+  { id, liquidity: pooled }: RequestEnd["chain"],
   liquidity: RouteConfigServices["liquidity"],
 ): boolean {
-  const pools = new Set(own?.sources.map(({ name }) => name));
+  const pools = new Set(pooled?.sources.map(({ name }) => name));
   return liquidity.sources(id).some((name) => !pools.has(name));
 }
 
 /** @throws ServiceError UNSUPPORTED_CURRENCY */
-function currencyOf({ chain }: RequestEnd, word: string | undefined): Currency {
-  if (word === undefined) return chain.native;
-  const wanted = word.toLowerCase();
-  const named = parseCurrency(chain, word);
-  const all = [chain.native, ...chain.tokens];
-  const found =
-    all.find(({ address }) => address === named) ??
-    all.find(({ id }) => id.toLowerCase() === wanted) ??
-    all.find(({ symbol }) => symbol.toLowerCase() === wanted);
-  if (found !== undefined) return found;
+function currencyOf({ chain }: RequestEnd, text: string | undefined): Currency {
+  if (text === undefined) return chain.native;
+  const name = text.toLowerCase();
+  const parsed = parseCurrency(chain, text);
+  const currencies = [chain.native, ...chain.tokens];
+  const currency =
+    currencies.find(({ address }) => address === parsed) ??
+    currencies.find(({ id }) => id.toLowerCase() === name) ??
+    currencies.find(({ symbol }) => symbol.toLowerCase() === name);
+  if (currency !== undefined) return currency;
   throw new ServiceError(
     "UNSUPPORTED_CURRENCY",
-    `Currency ${word} is not supported on ${chain.displayName}`,
+    `Currency ${text} is not supported on ${chain.displayName}`,
     {
       field: "currency",
     },
@@ -113,12 +113,12 @@ function capacityOf(
     currency.address === end.chain.native.address
       ? costWithMargin(end, currency, gas.fill.nativeToContract)
       : 0n;
-  const left = free > gasWei ? free - gasWei : 0n;
+  const payable = free > gasWei ? free - gasWei : 0n;
   const { maxFillAmount } = currency;
-  return maxFillAmount !== undefined && maxFillAmount < left ? maxFillAmount : left;
+  return maxFillAmount !== undefined && maxFillAmount < payable ? maxFillAmount : payable;
 }
 
-/** Converts an amount to the asset's base units on another chain, rounded down. */
-function inUnitsOf(wanted: Currency, amount: bigint, given: Currency): bigint {
-  return (amount * pow10(wanted.decimals)) / pow10(given.decimals);
+/** Converts an amount of `source` to the base units of the same asset on another chain, rounded down. */
+function inUnitsOf(target: Currency, amount: bigint, source: Currency): bigint {
+  return (amount * pow10(target.decimals)) / pow10(source.decimals);
 }

@@ -44,24 +44,24 @@ const lists = new Map([
  * chain.
  */
 function search(change: { readonly depositAddresses?: boolean } = {}) {
-  const asked: string[] = [];
+  const lookUps: string[] = [];
   const chain = (id: number) => {
     const plain = aChain(id);
     const contracts = { ...plain.contracts, depositAddressFactory: address("fa") };
     return change.depositAddresses === true && id === ORIGIN ? { ...plain, contracts } : plain;
   };
   const chains = createChainDirectory(
-    [chain(ORIGIN), chain(DESTINATION)].map((one) => ({ chain: one }) as ConnectedChain),
+    [chain(ORIGIN), chain(DESTINATION)].map((profile) => ({ chain: profile }) as ConnectedChain),
   );
   const tokens = createTokenBook({
     chains,
     lists: {
-      get: (chainId, token) => lists.get(chainId)?.find((one) => one.address === token),
-      of: (chainId) => lists.get(chainId) ?? [],
+      get: (chainId, token) => lists.get(chainId)?.find((entry) => entry.address === token),
+      tokensOf: (chainId) => lists.get(chainId) ?? [],
     },
     unlisted: {
       token: async (chainId, token) => {
-        asked.push(`${chainId}:${token}`);
+        lookUps.push(`${chainId}:${token}`);
         await Promise.resolve();
         if (token === SILENT) throw new ServiceError("RPC_HTTP_ERROR", "down");
         return token === UNLISTED && chainId === ORIGIN
@@ -72,7 +72,7 @@ function search(change: { readonly depositAddresses?: boolean } = {}) {
   });
   const find = createCurrencySearch({ chains, tokens });
   return {
-    asked,
+    lookUps: lookUps,
     find: async (input: Partial<CurrenciesInput>) => await find(currenciesRequest.parse(input)),
     /** As `SYMBOL@chain`, A and B. */
     async names(input: Partial<CurrenciesInput>) {
@@ -168,7 +168,7 @@ test("includes the same asset on all chains on request", async () => {
 });
 
 test("looks up an unlisted token on its chains only on request", async () => {
-  const { names, find, asked } = search();
+  const { names, find, lookUps: asked } = search();
   expect(await names({ term: UNLISTED })).toEqual([]);
   expect(asked).toEqual([]);
   expect(await names({ term: UNLISTED, useExternalSearch: true })).toEqual(["NEW@A"]);
@@ -179,7 +179,7 @@ test("looks up an unlisted token on its chains only on request", async () => {
 });
 
 test("a query for verified tokens causes no call to a chain", async () => {
-  const { names, asked } = search();
+  const { names, lookUps: asked } = search();
   for (const filter of [{ verified: true }, { defaultList: true }, { currencyId: "usdc" }])
     expect(await names({ address: UNLISTED, useExternalSearch: true, ...filter })).toEqual([]);
   expect(asked).toEqual([]);

@@ -15,10 +15,10 @@ export interface SearchServices {
 }
 
 /** A matching token and its sort keys. */
-interface Found extends IndexedToken {
+interface Match extends IndexedToken {
   readonly relevance: number;
   /** Position of its chain. */
-  readonly chainPlace: number;
+  readonly chainIndex: number;
 }
 
 /**
@@ -35,47 +35,47 @@ export function createCurrencySearch(
     const question = readCurrencyQuestion(services.chains, input);
     const isConfigured = ({ chainId, address }: Currency): boolean =>
       services.chains.currency(chainId, address) !== undefined;
-    const search = (connected: RequestEnd, chainPlace: number): Found[] => {
-      const index = indexOf(services.tokens.named(connected.chain.id), isConfigured);
+    const search = (connected: RequestEnd, chainIndex: number): Match[] => {
+      const index = indexOf(services.tokens.listTokens(connected.chain.id), isConfigured);
       // An address identifies at most one token: no need to search all.
       const address = question.addressOn(connected.chain);
-      const only = address && index.byAddress.get(address);
-      const candidates = address === undefined ? index.tokens : only === undefined ? [] : [only];
+      const match = address && index.byAddress.get(address);
+      const candidates = address === undefined ? index.tokens : match === undefined ? [] : [match];
       const best = new Map<string, number>();
       return candidates.flatMap((token) => {
-        const relevance = question.fits(token, connected);
+        const relevance = question.relevanceOf(token, connected);
         if (relevance === undefined) return [];
         // Keep only the first of equally good matches, so that a list of thousands need not be sorted.
-        const alike = `${token.configured}:${relevance}`;
-        const taken = best.get(alike) ?? 0;
-        if (taken >= question.limit) return [];
-        best.set(alike, taken + 1);
-        return [{ ...token, relevance, chainPlace }];
+        const tier = `${token.configured}:${relevance}`;
+        const count = best.get(tier) ?? 0;
+        if (count >= question.limit) return [];
+        best.set(tier, count + 1);
+        return [{ ...token, relevance, chainIndex }];
       });
     };
-    const found = question.chains.flatMap(search);
-    found.sort(compareFound);
-    const unlisted = await findUnlisted(services, question, found);
-    const all = [...found.map(({ currency }) => currency), ...unlisted];
-    if (input.includeAllChains === true) all.push(...sameAssetsElsewhere(services, all));
-    return all.slice(0, question.limit).map((one) => toListedCurrency(services.chains, one));
+    const matches = question.chains.flatMap(search);
+    matches.sort(compareMatches);
+    const unlisted = await findUnlisted(services, question, matches);
+    const currencies = [...matches.map(({ currency }) => currency), ...unlisted];
+    if (input.includeAllChains === true) currencies.push(...sameAssetsElsewhere(services, currencies));
+    return currencies.slice(0, question.limit).map((currency) => toListedCurrency(services.chains, currency));
   };
 }
 
-function compareFound(one: Found, other: Found): number {
+function compareMatches(a: Match, b: Match): number {
   return (
-    Number(other.configured) - Number(one.configured) ||
-    one.relevance - other.relevance ||
-    one.place - other.place ||
-    one.chainPlace - other.chainPlace
+    Number(b.configured) - Number(a.configured) ||
+    a.relevance - b.relevance ||
+    a.position - b.position ||
+    a.chainIndex - b.chainIndex
   );
 }
 
 /** The assets of `found` on the chains where they were not found. */
 function sameAssetsElsewhere({ chains }: SearchServices, found: readonly Currency[]): Currency[] {
   const ids = new Set(found.map(({ id }) => id));
-  const known = new Set(found);
-  return [...chains.all, ...chains.nonEvmChains]
+  const included = new Set(found);
+  return [...chains.evmChains, ...chains.nonEvmChains]
     .flatMap(({ chain }) => [chain.native, ...chain.tokens])
-    .filter((currency) => ids.has(currency.id) && !known.has(currency));
+    .filter((currency) => ids.has(currency.id) && !included.has(currency));
 }

@@ -2,7 +2,7 @@ import { oneChainQuery, swapSourcesAnswer } from "@causeway/wire";
 import type { Calls } from "../http/use-cases.port.ts";
 import { swapSources } from "./swap-sources.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { chainId } from "../http/wire-values.ts";
+import { parseChainId } from "../http/wire-values.ts";
 
 /** `GET /swap-sources`: the sources for swaps on a chain. */
 export function swapSourcesRoute(app: TypedServer, { call }: Calls<typeof swapSources>): void {
@@ -17,6 +17,6 @@ export function swapSourcesRoute(app: TypedServer, { call }: Calls<typeof swapSo
         response: { 200: swapSourcesAnswer, ...errors(400, 401, 403, 429, 500) },
       },
     },
-    async ({ query }) => call(swapSources, chainId(query.chainId)),
+    async ({ query }) => call(swapSources, parseChainId(query.chainId)),
   );
 }

@@ -5,11 +5,11 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
 import { swapSources } from "./swap-sources.ts";
 
-const known = { chain: { id: 11 } } as ConnectedChain;
+const connected = { chain: { id: 11 } } as ConnectedChain;
 const chains = {
   ...noChains,
-  all: [known],
-  get: (id: number) => (id === 11 ? known : undefined),
+  evmChains: [connected],
+  get: (id: number) => (id === 11 ? connected : undefined),
 };
 const liquidity: LiquiditySource = {
   sources: () => ["uniswap-v3"],

@@ -4,9 +4,9 @@ import { expect, test } from "vitest";
 import { termRelevance } from "./term-relevance.ts";
 
 const configsDir = resolve(import.meta.dirname, "../../../../configs");
-const ARBITRUM = ["DEPOSITORY", "ROUTER", "APPROVAL_PROXY", "RECEIVER"].map((part, at) => [
+const ARBITRUM = ["DEPOSITORY", "ROUTER", "APPROVAL_PROXY", "RECEIVER"].map((part, index) => [
   `ARBITRUM_${part}_ADDRESS`,
-  `0x${String(at + 1).repeat(40)}`,
+  `0x${String(index + 1).repeat(40)}`,
 ]);
 
 test.each(["usdt0", "usdt", "usd₮0", "usd₮"])("finds the shipped USDT0 by %s", (term) => {

@@ -14,7 +14,7 @@ export interface IndexedToken {
   readonly symbol: string;
   readonly name: string;
   /** Position in its chain's list. */
-  readonly place: number;
+  readonly position: number;
 }
 
 /** Indexes of the catalog's arrays, each built once: a large list is not lower-cased for every query. */
@@ -22,19 +22,19 @@ export function tokenIndexes(): (
   named: readonly Currency[],
   isConfigured: (currency: Currency) => boolean,
 ) => TokenIndex {
-  const made = new WeakMap<readonly Currency[], TokenIndex>();
+  const indexes = new WeakMap<readonly Currency[], TokenIndex>();
   return (named, isConfigured) => {
-    const known = made.get(named);
-    if (known !== undefined) return known;
-    const tokens = named.map((currency, place) => ({
+    const cached = indexes.get(named);
+    if (cached !== undefined) return cached;
+    const tokens = named.map((currency, position) => ({
       currency,
       configured: isConfigured(currency),
       symbol: currency.symbol.toLowerCase(),
       name: currency.name.toLowerCase(),
-      place,
+      position,
     }));
-    const index = { tokens, byAddress: new Map(tokens.map((one) => [one.currency.address, one])) };
-    made.set(named, index);
+    const index = { tokens, byAddress: new Map(tokens.map((token) => [token.currency.address, token])) };
+    indexes.set(named, index);
     return index;
   };
 }

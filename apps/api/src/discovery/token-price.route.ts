@@ -4,10 +4,10 @@ import { tokenPriceAnswer, tokenPriceQuery, tokenPriceTextAnswer } from "@causew
 import type { Calls } from "../http/use-cases.port.ts";
 import { tokenPrice } from "./token-price.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { chainId } from "../http/wire-values.ts";
+import { parseChainId } from "../http/wire-values.ts";
 
 const refusals = errors(400, 401, 403, 429, 500, 503);
-const config = { errorAnswer: inErrorForm };
+const config = { errorAnswer: withErrorField };
 
 /** `GET /currencies/token/price`, and `/v2` with the price as text: a number cannot hold all digits. */
 export function tokenPriceRoutes(app: TypedServer, { call }: Calls<typeof tokenPrice>): void {
@@ -27,7 +27,7 @@ export function tokenPriceRoutes(app: TypedServer, { call }: Calls<typeof tokenP
       },
     },
     async ({ query }) => ({
-      price: Number(priceText(await call(tokenPrice, chainId(query.chainId), query.address))),
+      price: Number(priceText(await call(tokenPrice, parseChainId(query.chainId), query.address))),
     }),
   );
   app.get(
@@ -44,7 +44,7 @@ export function tokenPriceRoutes(app: TypedServer, { call }: Calls<typeof tokenP
       },
     },
     async ({ query }) => ({
-      price: priceText(await call(tokenPrice, chainId(query.chainId), query.address)),
+      price: priceText(await call(tokenPrice, parseChainId(query.chainId), query.address)),
     }),
   );
 }
@@ -54,6 +54,6 @@ function priceText(usd: bigint): string {
 }
 
 /** Adds the message as `error`, where clients of this endpoint read it. */
-function inErrorForm(standard: ErrorAnswer): OwnErrorAnswer {
+function withErrorField(standard: ErrorAnswer): OwnErrorAnswer {
   return { ...standard, body: { ...standard.body, error: standard.body.message } };
 }

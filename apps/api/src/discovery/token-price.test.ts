@@ -25,7 +25,7 @@ function services(change: Partial<TokenPriceServices> = {}): TokenPriceServices 
     chains,
     prices,
     ...noPools,
-    tokens: { token: (_chain, at) => (at === FOREIGN ? foreign : undefined) },
+    tokens: { token: (_chain, address) => (address === FOREIGN ? foreign : undefined) },
     ...change,
   };
 }
@@ -64,23 +64,23 @@ test("reads pools that were never requested before", async () => {
   const { chains } = quoteWorld({
     origin: { liquidity: { wrappedNative: undefined, connectors: [usdcOn(ORIGIN)], sources: [] } },
   });
-  const read = { pools: false, fails: false };
+  const poolState = { pools: false, fails: false };
   const pooled = services({
     chains,
-    poolUsd: () => (read.pools ? 7n * USD : undefined),
+    poolUsd: () => (poolState.pools ? 7n * USD : undefined),
     liquidity: {
       exactIn: async ({ tokenIn, tokenOut }) => {
         expect([tokenIn, tokenOut]).toEqual([FOREIGN, usdcOn(ORIGIN)]);
         await Promise.resolve();
-        if (read.fails) throw new ServiceError("RPC_HTTP_ERROR", "down");
-        read.pools = true;
+        if (poolState.fails) throw new ServiceError("RPC_HTTP_ERROR", "down");
+        poolState.pools = true;
         return undefined;
       },
     },
   });
-  read.fails = true;
+  poolState.fails = true;
   await expect(tokenPrice(pooled, ORIGIN, FOREIGN)).rejects.toMatchObject({ code: "RPC_HTTP_ERROR" });
-  read.fails = false;
+  poolState.fails = false;
   expect(await tokenPrice(pooled, ORIGIN, FOREIGN)).toBe(7n * USD);
 });
 

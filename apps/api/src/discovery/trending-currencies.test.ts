@@ -29,7 +29,7 @@ const listed = foreignToken({
 });
 
 /** `day` and `week`: requests and whole USD. */
-function moved(
+function trafficOf(
   chainId: number,
   address: Address,
   day: readonly [requests: number, usd: number],
@@ -49,7 +49,7 @@ function trending(
 ): string[] {
   const { chains } = quoteWorld(world);
   const tokens = {
-    named: (id: number) => {
+    listTokens: (id: number) => {
       const chain = chains.get(id)?.chain;
       return chain === undefined ? [] : [chain.native, ...chain.tokens, ...(id === ORIGIN ? [listed] : [])];
     },
@@ -61,10 +61,10 @@ function trending(
 }
 
 const busy = [
-  moved(ORIGIN, usdcOn(ORIGIN), [1, 10], [50, 500]),
-  moved(DESTINATION, wethOn(DESTINATION), [3, 5], [3, 5]),
-  moved(ORIGIN, LISTED, [3, 1], [9, 2]),
-  moved(ORIGIN, rareOn(ORIGIN), [0, 0], [99, 9_999]),
+  trafficOf(ORIGIN, usdcOn(ORIGIN), [1, 10], [50, 500]),
+  trafficOf(DESTINATION, wethOn(DESTINATION), [3, 5], [3, 5]),
+  trafficOf(ORIGIN, LISTED, [3, 1], [9, 2]),
+  trafficOf(ORIGIN, rareOn(ORIGIN), [0, 0], [99, 9_999]),
 ];
 
 test("ranks by requests of the last day, then of the last week", () => {
@@ -81,12 +81,12 @@ test("fills up with featured currencies, without duplicates", () => {
 });
 
 test("an unverified token does not trend", () => {
-  const stranger = moved(ORIGIN, `0x${"66".repeat(20)}`, [1_000, 1_000_000], [1_000, 1_000_000]);
+  const stranger = trafficOf(ORIGIN, `0x${"66".repeat(20)}`, [1_000, 1_000_000], [1_000, 1_000_000]);
   expect(trending([stranger, ...busy], { limit: 2 })).toEqual(["LISTED@A", "WETH@B"]);
   const tokens = aChain(ORIGIN).tokens.map((token) =>
     token.address === usdcOn(ORIGIN) ? { ...token, verified: false } : token,
   );
-  const doubted = moved(ORIGIN, usdcOn(ORIGIN), [9, 9], [9, 9]);
+  const doubted = trafficOf(ORIGIN, usdcOn(ORIGIN), [9, 9], [9, 9]);
   expect(trending([doubted], { limit: 4 }, { origin: { tokens } })).toEqual([
     "ETH@A",
     "ETH@B",
@@ -101,8 +101,8 @@ test("filters by chain", () => {
 });
 
 test("ties have a stable order, regardless of the order of counting", () => {
-  const equal = [NATIVE_CURRENCY, usdcOn(ORIGIN), rareOn(ORIGIN)].map((at) =>
-    moved(ORIGIN, at, [1, 1], [1, 1]),
+  const equal = [NATIVE_CURRENCY, usdcOn(ORIGIN), rareOn(ORIGIN)].map((address) =>
+    trafficOf(ORIGIN, address, [1, 1], [1, 1]),
   );
   expect(trending(equal)).toEqual(trending([...equal].reverse()));
 });

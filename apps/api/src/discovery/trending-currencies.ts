@@ -14,7 +14,7 @@ export interface TrendingQuestion {
 }
 
 export interface TrendingServices {
-  readonly chains: Pick<ChainDirectory, "all" | "nonEvmChains" | "get" | "nonEvm" | "profile">;
+  readonly chains: Pick<ChainDirectory, "evmChains" | "nonEvmChains" | "get" | "nonEvm" | "profile">;
   readonly tokens: TokenCatalog;
   readonly traffic: RecentTraffic;
 }
@@ -28,32 +28,29 @@ export function trendingCurrencies(
   { chains, tokens, traffic }: TrendingServices,
   { chainId, by, limit }: TrendingQuestion,
 ): readonly ListedCurrency[] {
-  const asked: readonly RequestEnd[] =
-    chainId === undefined ? [...chains.all, ...chains.nonEvmChains] : [findEnd(chains, chainId)];
-  const named = new Map(
-    asked.flatMap(({ chain }) => tokens.named(chain.id).map((token) => [keyOf(token), token] as const)),
+  const ranked: readonly RequestEnd[] =
+    chainId === undefined ? [...chains.evmChains, ...chains.nonEvmChains] : [findEnd(chains, chainId)];
+  const currencies = new Map(
+    ranked.flatMap(({ chain }) => tokens.listTokens(chain.id).map((token) => [keyOf(token), token] as const)),
   );
   const sum = ({ requests, microUsd }: Traffic): bigint => (by === "volume" ? microUsd : BigInt(requests));
   const seen = traffic
     .latest()
     .flatMap((token) => {
-      const currency = named.get(keyOf(token));
+      const currency = currencies.get(keyOf(token));
       return currency === undefined || !currency.verified
         ? []
         : [{ currency, day: sum(token.day), week: sum(token.week) }];
     })
-    .sort(
-      (one, other) =>
-        sign(other.day - one.day) || sign(other.week - one.week) || compareKeys(one.currency, other.currency),
-    );
-  const featured = asked
+    .sort((a, b) => sign(b.day - a.day) || sign(b.week - a.week) || compareKeys(a.currency, b.currency));
+  const featured = ranked
     .flatMap(({ chain }, chainPlace) =>
       [chain.native, ...chain.tokens].map((currency, place) => ({ currency, place, chainPlace })),
     )
     .filter(({ currency }) => currency.verified)
-    .sort((one, other) => one.place - other.place || one.chainPlace - other.chainPlace);
+    .sort((a, b) => a.place - b.place || a.chainPlace - b.chainPlace);
   const inOrder = new Map([...seen, ...featured].map(({ currency }) => [keyOf(currency), currency]));
-  return [...inOrder.values()].slice(0, limit).map((one) => toListedCurrency(chains, one));
+  return [...inOrder.values()].slice(0, limit).map((currency) => toListedCurrency(chains, currency));
 }
 
 type TokenId = Pick<Currency, "chainId" | "address">;
@@ -63,6 +60,6 @@ const keyOf = ({ chainId, address }: TokenId): string => `${chainId}:${address}`
 const sign = (difference: bigint): number => (difference > 0n ? 1 : difference < 0n ? -1 : 0);
 
 /** A fixed order for ties keeps the answer stable. */
-function compareKeys(one: TokenId, other: TokenId): number {
-  return one.chainId - other.chainId || (one.address < other.address ? -1 : 1);
+function compareKeys(a: TokenId, b: TokenId): number {
+  return a.chainId - b.chainId || (a.address < b.address ? -1 : 1);
 }

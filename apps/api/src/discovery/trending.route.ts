@@ -2,7 +2,7 @@ import { currenciesAnswer, trendingQuery, wholeNumber } from "@causeway/wire";
 import type { Calls } from "../http/use-cases.port.ts";
 import { trendingCurrencies } from "./trending-currencies.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { chainId } from "../http/wire-values.ts";
+import { parseChainId } from "../http/wire-values.ts";
 
 /** `GET /currencies/trending`: the most requested currencies of this instance. */
 export function trendingRoute(app: TypedServer, { call }: Calls<typeof trendingCurrencies>): void {
@@ -21,7 +21,7 @@ export function trendingRoute(app: TypedServer, { call }: Calls<typeof trendingC
     },
     async ({ query }) => [
       ...call(trendingCurrencies, {
-        chainId: query.chainId === undefined ? undefined : chainId(query.chainId),
+        chainId: query.chainId === undefined ? undefined : parseChainId(query.chainId),
         by: query.sortBy?.toLowerCase() === "volume" ? "volume" : "requests",
         limit: wholeNumber(query.limit) ?? 0,
       }),

@@ -15,7 +15,7 @@ import {
   acceptsExecution,
   callTerms,
   countSale,
-  type ExecutionQuestion,
+  type ParsedExecution,
   refusal,
   type ValueSale,
 } from "../payments/index.ts";
@@ -39,12 +39,12 @@ export interface AcceptServices extends Pick<
 }
 
 /** An execution that passed its simulation, and its maximum cost. */
-export interface Acceptable {
+export interface AcceptableExecution {
   readonly caller: ApiKeyIdentity;
-  readonly question: ExecutionQuestion;
+  readonly question: ParsedExecution;
   readonly requestId: RequestId;
   /** The request whose deposit the call makes. Undefined: a call without a quote. */
-  readonly quoted: RequestRecord | undefined;
+  readonly quotedRequest: RequestRecord | undefined;
   /**
    * The wallet from whose balance the maximum cost is reserved, even if the quoted output pays in the end.
    */
@@ -73,7 +73,7 @@ export interface Acceptable {
 class QuoteNotOpen extends Error {
   constructor(requestId: RequestId) {
     super(`quote ${requestId} was executed, paid or closed meanwhile`);
-    this.name = "QuoteTaken";
+    this.name = "QuoteNotOpen";
   }
 }
 
@@ -86,7 +86,7 @@ class QuoteNotOpen extends Error {
  */
 export async function acceptExecution(
   services: AcceptServices,
-  acceptable: Acceptable,
+  acceptable: AcceptableExecution,
 ): Promise<ExecuteAnswer> {
   const { requestId, question, caller } = acceptable;
   const answer = acceptedAnswer(requestId);
@@ -103,7 +103,7 @@ export async function acceptExecution(
     // The same call may have arrived twice concurrently: if the other one was accepted, both get the same
     // answer.
     const quoted = await findQuoted(services, caller, requestId, question);
-    if (quoted.kind === "already") return answer;
+    if (quoted.kind === "alreadyAccepted") return answer;
     throw refusal(`Request ${requestId} is already being executed by another call`);
   }
   reportAccepted(services, acceptable);
@@ -112,7 +112,7 @@ export async function acceptExecution(
 
 export function reportAccepted(
   { events }: Pick<Services, "events">,
-  { requestId, question, caller, sponsorship }: Acceptable,
+  { requestId, question, caller, sponsorship }: AcceptableExecution,
 ): void {
   events.happened("execution_accepted", {
     requestId,
@@ -122,11 +122,15 @@ export function reportAccepted(
   });
 }
 
-async function storeExecution(services: AcceptServices, tx: Tx, acceptable: Acceptable): Promise<void> {
-  const { caller, requestId, quoted, sponsorship } = acceptable;
+async function storeExecution(
+  services: AcceptServices,
+  tx: Tx,
+  acceptable: AcceptableExecution,
+): Promise<void> {
+  const { caller, requestId, quotedRequest, sponsorship } = acceptable;
   const nowMs = services.clock.nowMs();
   const facts = { keyId: caller.id, costUsd: formatUsd(sponsorship.costUsd) };
-  if (quoted === undefined) await insertCall(services, tx, acceptable, nowMs);
+  if (quotedRequest === undefined) await insertCall(services, tx, acceptable, nowMs);
   else {
     const current = await tx.requests.lock(requestId);
     const hasDestinationCalls = acceptable.question.destination !== undefined;
@@ -146,7 +150,7 @@ async function storeExecution(services: AcceptServices, tx: Tx, acceptable: Acce
 async function insertCall(
   services: AcceptServices,
   tx: Tx,
-  acceptable: Acceptable,
+  acceptable: AcceptableExecution,
   nowMs: number,
 ): Promise<void> {
   const { terms, state, event, detail } = newCall(services, acceptable, nowMs);
@@ -157,7 +161,7 @@ async function insertCall(
 /** The first stored state of a call without a quote. */
 export function newCall(
   services: Pick<AcceptServices, "quotePolicy" | "random" | "signer">,
-  { question, requestId, referrer, caller, sponsorship }: Acceptable,
+  { question, requestId, referrer, caller, sponsorship }: AcceptableExecution,
   nowMs: number,
 ): Pick<AcceptedCall, "terms" | "state" | "event" | "detail"> {
   const terms = callTerms({
@@ -183,13 +187,13 @@ export function newCall(
   return { terms, state: decision.next, event: "executionAccepted", detail };
 }
 
-export function newExecution(acceptable: Acceptable, nowMs: number): NewExecution {
+export function newExecution(acceptable: AcceptableExecution, nowMs: number): NewExecution {
   const { question, sponsorship } = acceptable;
   return {
     requestId: acceptable.requestId,
     keyId: acceptable.caller.id,
     wallet: acceptable.wallet,
-    questionHash: question.hash,
+    bodyHash: question.hash,
     chainId: question.origin.chain.id,
     call: question.call,
     gasLimit: acceptable.gasLimit,
@@ -215,11 +219,9 @@ export function hasBudgets({ rules }: ApiKeyIdentity): boolean {
 async function enforceBudgets(
   services: Pick<Services, "clock">,
   tx: Pick<Tx, "executions">,
-  { caller, question, requestId, sponsorship }: Acceptable,
+  { caller, question, requestId, sponsorship }: AcceptableExecution,
 ): Promise<void> {
-  const { dailyUsd, perUserDailyUsd, perTargetDailyUsd } = caller.rules;
-  const hasBudgets = [dailyUsd, perUserDailyUsd, perTargetDailyUsd].some((budget) => budget !== undefined);
-  if (!hasBudgets) return;
+  if (!hasBudgets(caller)) return;
   const budget = {
     keyId: caller.id,
     day: utcDay(services.clock.nowMs()),
@@ -237,7 +239,7 @@ async function enforceBudgets(
 async function reserve(
   services: AcceptServices,
   tx: Tx,
-  { payer, requestId, sponsorship, sale }: Acceptable,
+  { payer, requestId, sponsorship, sale }: AcceptableExecution,
 ): Promise<void> {
   const { costUsd, valueUsd } = sponsorship;
   const reserved = await reserveFees(services, tx, {
@@ -245,7 +247,7 @@ async function reserve(
     usd: costUsd,
     transferredUsd: valueUsd,
     requestId,
-    movementKey: `execution:${requestId}:reserve`,
+    movementKey: reserveKey(requestId),
   });
   if (reserved.kind === "insufficient") throw insufficient(payer, reserved);
   if (reserved.kind === "closed") throw new QuoteNotOpen(requestId);

@@ -4,28 +4,28 @@ import type { FeesToReserve } from "../balances/ledger.port.ts";
 import { appraise, planCharge, type Shortfall } from "../balances/index.ts";
 import { executeJob } from "../requests/index.ts";
 import { newCall, hasBudgets, newExecution, reserveKey, reportAccepted } from "./accept-execution.ts";
-import type { Acceptable, AcceptServices } from "./accept-execution.ts";
+import type { AcceptableExecution, AcceptServices } from "./accept-execution.ts";
 
 /**
  * A new call that an app pays for, without value, budget, quote or idempotency key. It shares only its
  * wallet's balance with other calls.
  */
-export interface PlainAcceptable extends Acceptable {
+export interface PlainExecution extends AcceptableExecution {
   readonly wallet: Address;
 }
 
-export function isPlain(acceptable: Acceptable): acceptable is PlainAcceptable {
-  const { wallet, quoted, lease, caller, sale } = acceptable;
+export function isPlain(acceptable: AcceptableExecution): acceptable is PlainExecution {
+  const { wallet, quotedRequest, lease, caller, sale } = acceptable;
   return (
     wallet !== undefined &&
-    quoted === undefined &&
+    quotedRequest === undefined &&
     lease === undefined &&
     sale === undefined &&
     !hasBudgets(caller)
   );
 }
 
-export type AcceptedTogether = { readonly kind: "accepted" } | Shortfall;
+export type AcceptOutcome = { readonly kind: "accepted" } | Shortfall;
 
 /**
  * Accepts plain calls of one wallet in one commit. In their order, each call that the remaining balance
@@ -36,19 +36,19 @@ export type AcceptedTogether = { readonly kind: "accepted" } | Shortfall;
 export async function acceptTogether(
   services: AcceptServices,
   wallet: Address,
-  all: readonly PlainAcceptable[],
-): Promise<readonly AcceptedTogether[]> {
+  executions: readonly PlainExecution[],
+): Promise<readonly AcceptOutcome[]> {
   const outcomes = await services.uow.run(async (tx) => {
     const nowMs = services.clock.nowMs();
     let appraisal = appraise(services, await tx.ledger.lockWallet(wallet, nowMs));
     const calls: AcceptedCall[] = [];
     const fees: FeesToReserve[] = [];
-    const judged = all.map((acceptable): AcceptedTogether => {
+    const judged = executions.map((acceptable): AcceptOutcome => {
       const { requestId, sponsorship } = acceptable;
       const usd = sponsorship.costUsd;
       const planned = planCharge(appraisal, { usd, transferredUsd: sponsorship.valueUsd });
       if (planned.kind === "insufficient") return planned;
-      appraisal = planned.left;
+      appraisal = planned.remaining;
       fees.push({ requestId, usd, parts: planned.parts, movementKey: reserveKey(requestId) });
       calls.push({
         ...newCall(services, acceptable, nowMs),
@@ -63,8 +63,8 @@ export async function acceptTogether(
     }
     return judged;
   });
-  for (const [at, { kind }] of outcomes.entries()) {
-    const acceptable = all[at];
+  for (const [index, { kind }] of outcomes.entries()) {
+    const acceptable = executions[index];
     if (kind === "accepted" && acceptable !== undefined) reportAccepted(services, acceptable);
   }
   return outcomes;

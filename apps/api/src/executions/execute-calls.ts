@@ -10,13 +10,13 @@ import type { Services } from "../db/services.port.ts";
 import { ownAccounts } from "../chains/index.ts";
 import { newRequestId } from "../requests/index.ts";
 import { acceptExecution } from "./accept-execution.ts";
-import type { Acceptable } from "./accept-execution.ts";
+import type { AcceptableExecution } from "./accept-execution.ts";
 import { acceptedAnswer } from "./accepted-answer.ts";
 import { expectDeposit } from "./expect-deposit.ts";
 import { findQuoted } from "./find-quoted.ts";
 import {
   dataFeeCap,
-  type ExecutionQuestion,
+  type ParsedExecution,
   GAS_HEADROOM_BPS,
   payingCurrencies,
   priceCap,
@@ -56,7 +56,7 @@ export interface ExecuteServices
     > {
   readonly random: Random;
   /** Accepts a call that passed its simulation. Absent: each call is accepted in a commit of its own. */
-  readonly accept?: (acceptable: Acceptable) => Promise<ExecuteAnswer>;
+  readonly accept?: (acceptable: AcceptableExecution) => Promise<ExecuteAnswer>;
 }
 
 /** Deadline for the simulation (ms). */
@@ -72,8 +72,8 @@ const NOTHING_SPENT = { todayUsd: 0n, userTodayUsd: 0n, targetTodayUsd: 0n };
 
 /**
  * Accepts a call for a user: simulates it, applies the key's rules, and reserves its maximum cost in the
- * commit that accepts it. A job sends it later. If the call has a quote's id, it makes the deposit of the
- * quote, and a repeated call gets the same answer.
+ * commit that accepts it. A job sends the call later. If the call has a quote's id, it makes the deposit of
+ * the quote, and a repeated call gets the same answer.
  * @throws ServiceError INVALID_REQUEST and others caused by the caller; PRICE_FETCH_FAILED, RPC_HTTP_ERROR,
  * SERVICE_UNAVAILABLE caused by the service; RpcFault; LeaseLost
  */
@@ -90,7 +90,7 @@ export async function executeCalls(
   refuseOwnContracts(services, question.origin, question.call, caller.id);
   const quoted = question.requestId && (await findQuoted(services, caller, question.requestId, question));
   const requestId = question.requestId ?? newRequestId(services.random);
-  if (quoted?.kind === "already") return { kind: "accepted", answer: acceptedAnswer(requestId) };
+  if (quoted?.kind === "alreadyAccepted") return { kind: "accepted", answer: acceptedAnswer(requestId) };
   const terms = quoted?.record.terms;
   const originChainId = question.origin.chain.id;
   refusePaused(services, originChainId, terms?.destination.chainId ?? originChainId);
@@ -102,7 +102,7 @@ export async function executeCalls(
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
   const baseSponsorship = sponsorshipOf(question, native);
   // Apply the rules that need no simulation first.
-  refuseBy(caller, baseSponsorship);
+  applyRules(caller, baseSponsorship);
   const { value: valueWei } = question.call;
   const hasValue = valueWei > 0n || valueOf(question.destination?.calls ?? []) > 0n;
   const paidIn = hasValue ? await payingCurrencies(services, payer) : [];
@@ -153,10 +153,10 @@ export async function executeCalls(
     costUsd: costOf(gasLimit) + (destinationPrice?.costUsd ?? 0n),
     valueUsd: baseSponsorship.valueUsd + (destinationPrice?.sold.usd ?? 0n),
   };
-  refuseBy(caller, sponsorship);
+  applyRules(caller, sponsorship);
   // The same app pays for each call of the fill, under the same rules.
   for (const call of question.destination?.calls ?? [])
-    refuseBy(caller, {
+    applyRules(caller, {
       ...sponsorship,
       call: sponsoredCall(call),
       innerCalls: innerCallsOf({ calls: destinationPrice?.calls }, caller),
@@ -167,7 +167,7 @@ export async function executeCalls(
     caller,
     question,
     requestId,
-    quoted: quoted?.record,
+    quotedRequest: quoted?.record,
     payer,
     wallet,
     referrer: input.executionOptions.referrer,
@@ -205,7 +205,7 @@ function payerOf({ fundingAddress }: ApiKeyIdentity): Address {
 }
 
 /** Refuses calls that the output of their quote cannot pay for. @throws ServiceError */
-function refuseUnpayable({ call, destination }: ExecutionQuestion, terms: RequestTerms | undefined): void {
+function refuseUnpayable({ call, destination }: ParsedExecution, terms: RequestTerms | undefined): void {
   if (terms === undefined)
     throw refusal("subsidizeFees must be true without requestId: there is no output to pay for the call");
   if (terms.originGasUsd === undefined)
@@ -221,7 +221,7 @@ function refuseUnpayable({ call, destination }: ExecutionQuestion, terms: Reques
     );
 }
 
-function sponsorshipOf({ call, user }: ExecutionQuestion, native: PricedUnit): SponsorshipQuestion {
+function sponsorshipOf({ call, user }: ParsedExecution, native: PricedUnit): SponsorshipQuestion {
   const valueUsd = amountToUsdUp(call.value, native);
   return { call: sponsoredCall(call), innerCalls: [], user, costUsd: 0n, valueUsd };
 }
@@ -230,19 +230,19 @@ function sponsorshipOf({ call, user }: ExecutionQuestion, native: PricedUnit): S
  * Applies the key's rules without its budgets, which are counted later under a lock.
  * @throws ServiceError naming the rule that forbids the call
  */
-function refuseBy({ rules }: ApiKeyIdentity, question: SponsorshipQuestion): void {
+function applyRules({ rules }: ApiKeyIdentity, question: SponsorshipQuestion): void {
   const refused = judgeSponsorship(rules, question, NOTHING_SPENT);
   if (refused !== undefined) throw refusal(`Not sponsored (${refused.rule}): ${refused.message}`);
 }
 
-type SeenOutcome = Extract<TraceOutcome, { kind: "ok" }>;
+type SuccessfulTrace = Extract<TraceOutcome, { kind: "ok" }>;
 
 /** @throws ServiceError if the call must not be sent, or this instance cannot send it now */
 function requireSendable(
   { events }: Pick<Services, "events">,
-  { origin }: ExecutionQuestion,
+  { origin }: ParsedExecution,
   simulated: Exclude<SimulatedExecution, { kind: "reverts" }>,
-): SeenOutcome {
+): SuccessfulTrace {
   const facts = { chain: origin.chain.name };
   switch (simulated.kind) {
     case "ok":
@@ -265,7 +265,7 @@ function requireSendable(
 
 /** @throws ServiceError if a rule depends on a missing trace */
 function innerCallsOf(
-  { calls }: Pick<SeenOutcome, "calls">,
+  { calls }: Pick<SuccessfulTrace, "calls">,
   { rules }: ApiKeyIdentity,
 ): SponsorshipQuestion["innerCalls"] {
   if (calls !== undefined) return calls.map(({ to, selector }) => ({ target: to, selector }));
@@ -283,9 +283,9 @@ function innerCallsOf(
  * @throws ServiceError
  */
 function requireQuotedDeposit(
-  { origin }: ExecutionQuestion,
+  { origin }: ParsedExecution,
   terms: RequestTerms,
-  { effects }: SeenOutcome,
+  { effects }: SuccessfulTrace,
 ): void {
   const expected = effects.kind === "seen" ? expectDeposit(effects.logs, origin.chain, terms) : undefined;
   if (expected?.kind === "mismatch")
@@ -296,7 +296,7 @@ function requireQuotedDeposit(
 /** Refuses a call that costs more than the quote's output pays for gas. @throws ServiceError */
 function refuseUnpaid(
   terms: RequestTerms,
-  { gasUsed }: SeenOutcome,
+  { gasUsed }: SuccessfulTrace,
   { baseFeePerGas, maxPriorityFeePerGas }: GasPrices,
   native: PricedUnit,
   dataFeeWei: bigint,

@@ -6,7 +6,7 @@ import type { Calls } from "../http/use-cases.port.ts";
 import { acceptClaim } from "../balances/index.ts";
 import { executePermit } from "./permits/execute-permit.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { hash } from "../http/wire-values.ts";
+import { parseHash } from "../http/wire-values.ts";
 import { withIdempotency, type IdempotencyServices } from "../http/with-idempotency.route.ts";
 
 /** The `kind` values with which clients post the signature of a claim. */
@@ -37,7 +37,7 @@ export function executePermitsRoute(
     async (request, reply) =>
       await withIdempotency(needs, request, reply, async (lease) => {
         const { kind } = request.body;
-        const requestId = hash(request.body.requestId);
+        const requestId = parseHash(request.body.requestId);
         const signature = request.query.signature.toLowerCase() as Hex;
         const answerToKeep = (answer: StoredAnswer) => lease && { lease, answer };
         if (CLAIM_KINDS.has(kind)) {

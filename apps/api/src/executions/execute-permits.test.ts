@@ -16,7 +16,7 @@ async function post(body: unknown, overrides: Overrides = {}, query = `signature
   return await app.inject({ method: "POST", url: `/execute/permits?${query}`, payload: body as object });
 }
 
-test("passes the signature of a quote on without an API key, and answers with its request", async () => {
+test("passes the signature of a quote to the use case without an API key, and answers with its request", async () => {
   const posted: unknown[] = [];
   const executePermit: Overrides["executePermit"] = async (permit) => void posted.push(permit);
   for (const kind of ["eip3009", "eip2612", "permit2"]) {
@@ -77,7 +77,8 @@ test("answers a failure with its status, code and data", async () => {
 });
 
 test("refuses a missing signature or an invalid body before calling the use case", async () => {
-  const executePermit: Overrides["executePermit"] = () => Promise.reject(new Error("it was asked"));
+  const executePermit: Overrides["executePermit"] = () =>
+    Promise.reject(new Error("the use case was called"));
   for (const [body, query] of [
     [{ kind: "permit2", requestId }, ""],
     [{ kind: "permit2", requestId }, "signature=zz"],

@@ -54,14 +54,14 @@ export function executeRoute(
         request,
         reply,
         async (lease) => toAnswer(await needs.call(executeCalls, caller, request.body, lease)),
-        { errorAnswer: (thrown) => stored(inErrorForm(answerFor(thrown))) },
+        { errorAnswer: (thrown) => toStored(inErrorForm(answerFor(thrown))) },
       );
     },
   );
 }
 
 function toAnswer(outcome: ExecuteOutcome): StoredAnswer {
-  if (outcome.kind === "accepted") return stored({ status: 200, body: outcome.answer });
+  if (outcome.kind === "accepted") return toStored({ status: 200, body: outcome.answer });
   const { label, message, details } = outcome.failure;
   const body: SimulationErrorBody = {
     error: label,
@@ -69,10 +69,10 @@ function toAnswer(outcome: ExecuteOutcome): StoredAnswer {
     requestId: outcome.requestId,
     details: { ...details, path: [...details.path] },
   };
-  return stored({ status: 400, body });
+  return toStored({ status: 400, body });
 }
 
-function stored({ status, body }: { readonly status: number; readonly body: object }): StoredAnswer {
+function toStored({ status, body }: { readonly status: number; readonly body: object }): StoredAnswer {
   return { status, body: JSON.stringify(body) };
 }
 

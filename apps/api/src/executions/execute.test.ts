@@ -82,8 +82,8 @@ test.each<[string, object]>([
 
 test("passes the key, the body and no lease to the use case without an Idempotency-Key", async () => {
   const seen: unknown[] = [];
-  const executeCalls: RouteFakes["executeCalls"] = async (...asked) => {
-    seen.push(asked);
+  const executeCalls: RouteFakes["executeCalls"] = async (...args) => {
+    seen.push(args);
     return { kind: "accepted", answer: { message: "Transaction submitted", requestId: KNOWN_REQUEST_ID } };
   };
   await post(aBody, { services: { executeCalls } });
@@ -164,7 +164,7 @@ test.each<[string, string | undefined, string]>([
   expect(await post(aBody, { key })).toMatchObject({ status: 401, body: { error } });
 });
 
-test("lets a key for certain referrers execute for those", async () => {
+test("accepts a key that is restricted to referrers, for one of these referrers", async () => {
   expect((await post(withOptions({ referrer: "shop" }), { key: "named" })).status).toBe(200);
 });
 
@@ -242,7 +242,7 @@ test.each<[string, Error, number, string]>([
   ["no price", new ServiceError("PRICE_FETCH_FAILED", "no fresh price"), 503, "no fresh price"],
   ["a defect", new Error("database password"), 500, "internal error"],
   ["too many calls", new ServiceError("RATE_LIMITED", "too many requests"), 429, "too many requests"],
-])("answers %s with one field", async (_what, error, status, text) => {
+])("answers %s with a body of one field", async (_what, error, status, text) => {
   const answer = await post(aBody, { services: failing(error) });
   expect({ status: answer.status, body: answer.body }).toEqual({ status, body: { error: text } });
 });
@@ -253,8 +253,8 @@ test("refuses a body that is too large, or of another content type, in the same 
     status: 413,
     body: { error: "body is too large" },
   });
-  const typed = await post(aBody, { headers: { "content-type": "text/plain" } });
-  expect({ status: typed.status, body: typed.body }).toEqual({
+  const plainText = await post(aBody, { headers: { "content-type": "text/plain" } });
+  expect({ status: plainText.status, body: plainText.body }).toEqual({
     status: 415,
     body: { error: "content-type must be application/json" },
   });

@@ -39,11 +39,11 @@ export function expectDeposit(
     ({ id }) => id === orderId,
   );
   if (deposits.length === 0) return { kind: "none" };
-  const agreed = { user, origin, forceRefund: false };
+  const quotedTerms = { user, origin, forceRefund: false };
   for (const deposit of deposits) {
-    const verdict = judgeDeposit(agreed, { chainId, ...deposit });
+    const verdict = judgeDeposit(quotedTerms, { chainId, ...deposit });
     if (verdict.kind === "mismatch")
-      return { kind: "mismatch", message: `${verdict.reason}: ${differenceOf(agreed, deposit)}` };
+      return { kind: "mismatch", message: `${verdict.reason}: ${differenceOf(quotedTerms, deposit)}` };
   }
   return { kind: "made" };
 }

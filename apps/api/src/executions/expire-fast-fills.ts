@@ -15,7 +15,7 @@ export async function expireFastFills(
 ): Promise<void> {
   const graceMs = services.quotePolicy.fillGraceSeconds * 1000 + services.enginePolicy.fastFillGraceMs;
   await bookDue(services, limit);
-  const overdue = await services.reads.overdueFronts(services.clock.nowMs() - graceMs, graceMs, limit);
+  const overdue = await services.reads.overdueFastFills(services.clock.nowMs() - graceMs, graceMs, limit);
   if (overdue.length === 0) return;
   await noteTried(services, overdue);
   await warmPrices(services);

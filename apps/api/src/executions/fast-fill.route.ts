@@ -8,7 +8,7 @@ import type { Calls } from "../http/use-cases.port.ts";
 import { requestFastFill } from "./request-fast-fill.ts";
 import { requireKey } from "../http/access.route.ts";
 import type { TypedServer } from "../http/typed.route.ts";
-import { hash } from "../http/wire-values.ts";
+import { parseHash } from "../http/wire-values.ts";
 import { withIdempotency, type IdempotencyServices } from "../http/with-idempotency.route.ts";
 
 /** `POST /fast-fill`: an app guarantees a deposit, and the fill does not wait for it. */
@@ -55,7 +55,7 @@ export function fastFillRoute(
           answers[
             await needs.call(requestFastFill, {
               key,
-              requestId: hash(requestId),
+              requestId: parseHash(requestId),
               inputAmount:
                 solverInputCurrencyAmount === undefined ? undefined : BigInt(solverInputCurrencyAmount),
               maxUsd: maxFillAmountUsd === undefined ? undefined : usd(maxFillAmountUsd),
@@ -63,15 +63,15 @@ export function fastFillRoute(
               finish: lease && { lease, answer: answers.queued },
             })
           ],
-        { errorAnswer: (thrown) => stored(withCode(answerFor(thrown))) },
+        { errorAnswer: (thrown) => toStored(withCode(answerFor(thrown))) },
       );
     },
   );
 }
 
 const answers: Readonly<Record<FastFillOutcome, StoredAnswer>> = {
-  queued: stored({ status: 200, body: { message: "Fast fill queued" } }),
-  filled: stored({ status: 200, body: { message: "Request already filled" } }),
+  queued: toStored({ status: 200, body: { message: "Fast fill queued" } }),
+  filled: toStored({ status: 200, body: { message: "Request already filled" } }),
 };
 
 function usd(value: number | string): bigint {
@@ -86,6 +86,6 @@ function withCode(standard: ErrorAnswer): OwnErrorAnswer {
   return { ...standard, body: { ...standard.body, code: standard.body.errorCode } };
 }
 
-function stored({ status, body }: { readonly status: number; readonly body: object }): StoredAnswer {
+function toStored({ status, body }: { readonly status: number; readonly body: object }): StoredAnswer {
   return { status, body: JSON.stringify(body) };
 }

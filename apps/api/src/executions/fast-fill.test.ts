@@ -37,7 +37,7 @@ async function post(
   });
 }
 
-const error = (status: number, errorCode: string, message: string, more: object = {}) => ({
+const errorBody = (status: number, errorCode: string, message: string, more: object = {}) => ({
   message,
   errorCode,
   code: errorCode,
@@ -55,7 +55,7 @@ test.for([
   expect(answer.json()).toEqual({ message });
 });
 
-test("passes the request on in internal units, with the calling key", async () => {
+test("passes a fast fill to the use case in internal units, with the calling key", async () => {
   let seen: FastFillRequest | undefined;
   const answer = await post(
     {
@@ -66,8 +66,8 @@ test("passes the request on in internal units, with the calling key", async () =
       surprise: true,
     },
     {
-      requestFastFill: async (asked) => {
-        seen = asked;
+      requestFastFill: async (request) => {
+        seen = request;
         return "queued";
       },
     },
@@ -93,7 +93,7 @@ test.for([
   let seen: FastFillRequest | undefined;
   await post(
     { requestId: KNOWN_REQUEST_ID, maxFillAmountUsd },
-    { requestFastFill: async (asked) => ((seen = asked), "queued") },
+    { requestFastFill: async (request) => ((seen = request), "queued") },
   );
   expect(seen?.maxUsd).toBe(maxUsd);
 });
@@ -125,7 +125,7 @@ test.for([
   const answer = await post(body);
   expect(answer.statusCode).toBe(400);
   expect(answer.json()).toEqual(
-    error(400, "INVALID_REQUEST", message, { errorData: expect.any(Object) as object }),
+    errorBody(400, "INVALID_REQUEST", message, { errorData: expect.any(Object) as object }),
   );
 });
 
@@ -138,7 +138,7 @@ test.for([
 ] as const)("refuses %s", async ([, headers, status, code]) => {
   const answer = await post({ requestId: KNOWN_REQUEST_ID }, { headers });
   expect(answer.statusCode).toBe(status);
-  expect(answer.json()).toEqual(error(status, code, expect.any(String) as string));
+  expect(answer.json()).toEqual(errorBody(status, code, expect.any(String) as string));
 });
 
 test("accepts the key as a bearer token", async () => {
@@ -175,7 +175,7 @@ test.for([
     );
     expect(answer.statusCode).toBe(status);
     expect(answer.json()).toEqual(
-      error(status, code, "because", { requestId: KNOWN_REQUEST_ID, errorData: { rule, fact: "1" } }),
+      errorBody(status, code, "because", { requestId: KNOWN_REQUEST_ID, errorData: { rule, fact: "1" } }),
     );
   },
 );
@@ -187,7 +187,7 @@ test("answers an unknown request with 404", async () => {
   );
   expect(answer.statusCode).toBe(404);
   expect(answer.json()).toEqual(
-    error(404, "REQUEST_NOT_FOUND", "none", {
+    errorBody(404, "REQUEST_NOT_FOUND", "none", {
       status: "unknown",
       requestId: KNOWN_REQUEST_ID,
       errorData: { rule: "unknownRequest" },
@@ -202,22 +202,22 @@ test("answers a temporary failure with 503 and Retry-After, and a defect without
   );
   expect(later.statusCode).toBe(503);
   expect(later.headers["retry-after"]).toBe("1");
-  expect(later.json()).toEqual(error(503, "PRICE_FETCH_FAILED", "no fresh price"));
+  expect(later.json()).toEqual(errorBody(503, "PRICE_FETCH_FAILED", "no fresh price"));
   const defect = await post(
     { requestId: KNOWN_REQUEST_ID },
     { requestFastFill: () => Promise.reject(new Error("secret")) },
   );
   expect(defect.statusCode).toBe(500);
-  expect(defect.json()).toEqual(error(500, "UNKNOWN_ERROR", "internal error"));
+  expect(defect.json()).toEqual(errorBody(500, "UNKNOWN_ERROR", "internal error"));
 });
 
 test("passes the idempotency lease and the answer to the use case, and replays the first answer", async () => {
-  const asked: FastFillRequest[] = [];
+  const requests: FastFillRequest[] = [];
   const { app } = await aServer({
     apiKeys,
     requestFastFill: async (request) => {
-      asked.push(request);
-      if (asked.length > 1) throw new ServiceError("REQUEST_IN_PROGRESS", "twice");
+      requests.push(request);
+      if (requests.length > 1) throw new ServiceError("REQUEST_IN_PROGRESS", "twice");
       return "queued";
     },
   });
@@ -234,8 +234,8 @@ test("passes the idempotency lease and the answer to the use case, and replays t
   expect([first.statusCode, second.statusCode]).toEqual([200, 200]);
   expect(second.json()).toEqual(first.json());
   expect(second.headers["idempotency-replayed"]).toBe("true");
-  expect(asked).toHaveLength(1);
-  expect(asked[0]?.finish).toEqual({
+  expect(requests).toHaveLength(1);
+  expect(requests[0]?.finish).toEqual({
     lease: expect.objectContaining({ scope: key.id, endpoint: "POST /fast-fill", key: "one" }) as object,
     answer: { status: 200, body: JSON.stringify({ message: "Fast fill queued" }) },
   });

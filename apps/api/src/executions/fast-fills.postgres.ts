@@ -7,7 +7,7 @@ import { originTransactions } from "../deposits/deposits.tables.ts";
 import { slots } from "../payments/payments.tables.ts";
 import { fastFills } from "./fast-fills.tables.ts";
 
-type Inserted =
+type InsertedColumn =
   | "requestId"
   | "keyId"
   | "wallet"
@@ -22,34 +22,36 @@ type Inserted =
   | "toleranceBps"
   | "depositUntilMs"
   | "acceptedAtMs";
-const add = defineWrite("fast_fill_add", (db, p: Params<Pick<typeof fastFills.$inferSelect, Inserted>>) =>
-  db.insert(fastFills).values({
-    requestId: p.requestId,
-    keyId: p.keyId,
-    wallet: p.wallet,
-    amount: p.amount,
-    inputAmount: p.inputAmount,
-    surplusChainId: p.surplusChainId,
-    surplusCurrency: p.surplusCurrency,
-    surplusAmount: p.surplusAmount,
-    originPriceUsd: p.originPriceUsd,
-    destinationPriceUsd: p.destinationPriceUsd,
-    nativePriceUsd: p.nativePriceUsd,
-    toleranceBps: p.toleranceBps,
-    depositUntilMs: p.depositUntilMs,
-    acceptedAtMs: p.acceptedAtMs,
-  }),
+const add = defineWrite(
+  "fast_fill_add",
+  (db, p: Params<Pick<typeof fastFills.$inferSelect, InsertedColumn>>) =>
+    db.insert(fastFills).values({
+      requestId: p.requestId,
+      keyId: p.keyId,
+      wallet: p.wallet,
+      amount: p.amount,
+      inputAmount: p.inputAmount,
+      surplusChainId: p.surplusChainId,
+      surplusCurrency: p.surplusCurrency,
+      surplusAmount: p.surplusAmount,
+      originPriceUsd: p.originPriceUsd,
+      destinationPriceUsd: p.destinationPriceUsd,
+      nativePriceUsd: p.nativePriceUsd,
+      toleranceBps: p.toleranceBps,
+      depositUntilMs: p.depositUntilMs,
+      acceptedAtMs: p.acceptedAtMs,
+    }),
 );
 
-interface Id extends Record<string, unknown> {
+interface ByRequest extends Record<string, unknown> {
   readonly requestId: RequestId;
 }
-const find = defineQuery("fast_fill_find", (db, { requestId }: Params<Id>) =>
+const find = defineQuery("fast_fill_find", (db, { requestId }: Params<ByRequest>) =>
   db.select().from(fastFills).where(eq(fastFills.requestId, requestId)),
 );
 const setCover = defineWrite(
   "fast_fill_set_cover",
-  (db, p: Params<Id & { readonly state: CoverState; readonly moves: number }>) =>
+  (db, p: Params<ByRequest & { readonly state: CoverState; readonly moves: number }>) =>
     db
       .update(fastFills)
       .set({
@@ -59,25 +61,29 @@ const setCover = defineWrite(
       })
       .where(eq(fastFills.requestId, p.requestId)),
 );
-const setSpent = defineWrite("fast_fill_set_spent", (db, p: Params<Id & { readonly usd: bigint }>) =>
+const setSpent = defineWrite("fast_fill_set_spent", (db, p: Params<ByRequest & { readonly usd: bigint }>) =>
   db.update(fastFills).set({ spentUsd: p.usd }).where(eq(fastFills.requestId, p.requestId)),
 );
-const setDebited = defineWrite("fast_fill_set_debited", (db, p: Params<Id & { readonly usd: bigint }>) =>
-  db.update(fastFills).set({ debitedUsd: p.usd }).where(eq(fastFills.requestId, p.requestId)),
+const setDebited = defineWrite(
+  "fast_fill_set_debited",
+  (db, p: Params<ByRequest & { readonly usd: bigint }>) =>
+    db.update(fastFills).set({ debitedUsd: p.usd }).where(eq(fastFills.requestId, p.requestId)),
 );
-interface Reverted extends Id {
+interface RevertedFill extends ByRequest {
   readonly slotId: string;
   readonly usd: bigint;
   readonly atMs: number;
 }
-const setReverted = defineWrite("fast_fill_set_reverted", (db, p: Params<Reverted>) =>
+const setReverted = defineWrite("fast_fill_set_reverted", (db, p: Params<RevertedFill>) =>
   db
     .update(fastFills)
     .set({ revertedSlotId: text`${p.slotId}`, revertedGasUsd: p.usd, revertedAtMs: p.atMs })
     .where(eq(fastFills.requestId, p.requestId)),
 );
-const setRevertedCharged = defineWrite("fast_fill_set_reverted_charged", (db, { requestId }: Params<Id>) =>
-  db.update(fastFills).set({ revertedGasCharged: true }).where(eq(fastFills.requestId, requestId)),
+const setRevertedCharged = defineWrite(
+  "fast_fill_set_reverted_charged",
+  (db, { requestId }: Params<ByRequest>) =>
+    db.update(fastFills).set({ revertedGasCharged: true }).where(eq(fastFills.requestId, requestId)),
 );
 // Reverted fills count as soon as they are mined; otherwise, an app could request many before the first is
 // final.
@@ -95,7 +101,7 @@ const revertedUsd = defineSql(
       where ${fastFills.wallet} = ${p.wallet}
     ) reverted`,
 );
-const due = defineSql(
+const dueFastFills = defineSql(
   "fast_fills_due",
   { requestId: fastFills.requestId },
   ({ limit }: Params<{ limit: number }>) => text`
@@ -119,7 +125,7 @@ const addOrigin = defineWrite(
       requestId,
       txHash,
       reportedAtMs,
-    }: Params<Id & { readonly txHash: TxHash; readonly reportedAtMs: number }>,
+    }: Params<ByRequest & { readonly txHash: TxHash; readonly reportedAtMs: number }>,
   ) => db.insert(originTransactions).values({ requestId, txHash, reportedAtMs }).onConflictDoNothing(),
 );
 
@@ -172,7 +178,7 @@ export async function findFastFill(sql: Sql, requestId: RequestId): Promise<Fast
 
 /** Fast fills whose deposit or reverted gas waits for a price, least recently tried first. */
 export async function fastFillsDue(sql: Sql, limit: number): Promise<RequestId[]> {
-  return (await due(sql, { limit })).map(({ requestId }) => requestId);
+  return (await dueFastFills(sql, { limit })).map(({ requestId }) => requestId);
 }
 
 function fastFillOf(row: typeof fastFills.$inferSelect): FastFillRecord {

@@ -4,16 +4,16 @@ import { PERMIT_KEY_ID } from "../chains/permits.port.ts";
 import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { acceptsExecution, type ExecutionQuestion, refusal } from "../payments/index.ts";
+import { acceptsExecution, type ParsedExecution, refusal } from "../payments/index.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
 const EXPIRED = "expired; request a new quote";
 
 /** The quote to be executed. */
-export type Quoted =
+export type QuoteToExecute =
   | { readonly kind: "open"; readonly record: RequestRecord }
   /** The same call was accepted before. */
-  | { readonly kind: "already" };
+  | { readonly kind: "alreadyAccepted" };
 
 /**
  * Finds the quote to execute.
@@ -23,18 +23,18 @@ export async function findQuoted(
   services: Pick<Services, "reads" | "clock" | "uow">,
   caller: Pick<ApiKeyIdentity, "id" | "fundingAddress">,
   requestId: RequestId,
-  { origin, hash, destination }: Pick<ExecutionQuestion, "origin" | "hash" | "destination">,
-): Promise<Quoted> {
-  const [record, known] = await Promise.all([
+  { origin, hash, destination }: Pick<ParsedExecution, "origin" | "hash" | "destination">,
+): Promise<QuoteToExecute> {
+  const [record, firstRead] = await Promise.all([
     services.reads.request(requestId),
     services.reads.execution(requestId),
   ]);
   if (record === undefined) throw refusal(requestNotFound(requestId).message);
   // If the call was accepted between the two reads, the same call must get the same answer.
-  const isOvertaken = known === undefined && record.state.name === "accepted";
-  const execution = isOvertaken ? await services.reads.execution(requestId) : known;
+  const isOvertaken = firstRead === undefined && record.state.name === "accepted";
+  const execution = isOvertaken ? await services.reads.execution(requestId) : firstRead;
   if (execution !== undefined) {
-    if (execution.keyId === caller.id && execution.questionHash === hash) return { kind: "already" };
+    if (execution.keyId === caller.id && execution.bodyHash === hash) return { kind: "alreadyAccepted" };
     throw refusal(`Request ${requestId} was already executed by another call`);
   }
   const { terms, supersededBy } = record;

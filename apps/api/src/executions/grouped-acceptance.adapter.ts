@@ -2,9 +2,9 @@ import type { Address } from "@causeway/domain";
 import type { ExecuteAnswer } from "@causeway/wire";
 import { tickBatcher } from "../db/tick-batcher.ts";
 import { acceptExecution, insufficient } from "./accept-execution.ts";
-import type { Acceptable, AcceptServices } from "./accept-execution.ts";
+import type { AcceptableExecution, AcceptServices } from "./accept-execution.ts";
 import { acceptTogether, isPlain } from "./accept-together.ts";
-import type { AcceptedTogether, PlainAcceptable } from "./accept-together.ts";
+import type { AcceptOutcome, PlainExecution } from "./accept-together.ts";
 import { acceptedAnswer } from "./accepted-answer.ts";
 
 /**
@@ -20,13 +20,13 @@ const BATCHES = { inFlight: 1, maxBatch: 50 };
  */
 export function groupedAcceptance(
   services: AcceptServices,
-): (acceptable: Acceptable) => Promise<ExecuteAnswer> {
-  const groups = new Map<Address, (call: PlainAcceptable) => Promise<AcceptedTogether>>();
-  const groupOf = (wallet: Address): ((call: PlainAcceptable) => Promise<AcceptedTogether>) => {
-    const known = groups.get(wallet);
-    if (known !== undefined) return known;
+): (acceptable: AcceptableExecution) => Promise<ExecuteAnswer> {
+  const groups = new Map<Address, (call: PlainExecution) => Promise<AcceptOutcome>>();
+  const groupOf = (wallet: Address): ((call: PlainExecution) => Promise<AcceptOutcome>) => {
+    const existing = groups.get(wallet);
+    if (existing !== undefined) return existing;
     const group = tickBatcher(
-      (calls: readonly PlainAcceptable[]) => acceptTogether(services, wallet, calls),
+      (calls: readonly PlainExecution[]) => acceptTogether(services, wallet, calls),
       BATCHES,
     );
     groups.set(wallet, group);
@@ -35,7 +35,7 @@ export function groupedAcceptance(
   return async (acceptable) => {
     if (!isPlain(acceptable)) return await acceptExecution(services, acceptable);
     const { wallet, requestId } = acceptable;
-    let outcome: AcceptedTogether;
+    let outcome: AcceptOutcome;
     try {
       outcome = await groupOf(wallet)(acceptable);
     } catch {

@@ -21,9 +21,9 @@ const overdue = defineSql(
 );
 
 /** Fast fills whose deposit never arrived. */
-export function overdueFastFillReads(sql: Sql): Pick<Reads, "overdueFronts"> {
+export function overdueFastFillReads(sql: Sql): Pick<Reads, "overdueFastFills"> {
   return {
-    async overdueFronts(deadlineBeforeMs, readBeyondMs, limit) {
+    async overdueFastFills(deadlineBeforeMs, readBeyondMs, limit) {
       const rows = await overdue(sql, { deadlineBeforeMs, readBeyondMs, limit });
       return rows.map(({ requestId }) => requestId);
     },

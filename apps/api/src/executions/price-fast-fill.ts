@@ -9,7 +9,7 @@ import { endOf } from "../http/request-end.ts";
 import {
   dataFeeCap,
   gasAllowance,
-  honorOf,
+  honorBpsOf,
   isNativeToContract,
   maxGasOfCalls,
   payoutOf,
@@ -82,8 +82,8 @@ export async function priceFastFill(
     { pairClass: terms.pairClass, callsGas: terms.outputCalls?.gas },
   );
   // Between currencies of one asset, the price does not affect the quote, but it determines the hold.
-  const doubt = doubtOf(services, destinationCurrency);
-  if (doubt !== undefined) throw doubt;
+  const priceProblem = doubtOf(services, destinationCurrency);
+  if (priceProblem !== undefined) throw priceProblem;
   const amount = amountFor(services, terms, inputAmount, pricing);
   const { facts } = pricing;
   const surplus = terms.origin.amount - inputAmount;
@@ -99,7 +99,7 @@ export async function priceFastFill(
       destinationUsd: facts.destination.priceUsd,
       nativeUsd: facts.destinationNative.priceUsd,
     },
-    toleranceBps: honorOf(services, terms, pricing),
+    toleranceBps: honorBpsOf(services, terms, pricing),
   };
 }
 
@@ -153,9 +153,9 @@ function amountFor(services: Needs, terms: RequestTerms, inputAmount: bigint, pr
     );
   if (inputAmount === minDeposit(terms)) {
     const nowMs = services.clock.nowMs();
-    const due = payoutOf(services, terms, inputAmount, pricing, { nowMs, depositSeenAtMs: nowMs });
-    if (due.kind === "refund") throw belowMinimum(forward(inputAmount, pricing.facts).output);
-    return due.amount;
+    const payout = payoutOf(services, terms, inputAmount, pricing, { nowMs, depositSeenAtMs: nowMs });
+    if (payout.kind === "refund") throw belowMinimum(forward(inputAmount, pricing.facts).output);
+    return payout.amount;
   }
   // The quoted output applies to the quoted input; a lower input buys at current prices.
   const { output } = forward(inputAmount, pricing.facts);

@@ -13,7 +13,7 @@ const sender: Address = `0x${"a1".repeat(20)}`;
 const stranger: Address = `0x${"b2".repeat(20)}`;
 const entryPoint: Address = "0x0000000071727de22e5e9d8baf0edac6f37da032";
 
-const carriedOut: FrameLog = {
+const userOperationLog: FrameLog = {
   address: entryPoint,
   topics: [USER_OPERATION_EVENT, pad("0x01"), pad(sender), pad("0x")],
   data: concat([pad("0x07"), pad("0x01"), pad("0x"), pad("0x")]),
@@ -36,15 +36,15 @@ function handleOps(count: number): Hex {
   return encodeFunctionData({ abi: entryPoint07Abi, functionName: "handleOps", args: [ops, sender] });
 }
 
-function untraced(
+function checkUntraced(
   call: { readonly to: Address; readonly data?: Hex; readonly value?: bigint },
   logs: readonly FrameLog[] = [],
-  executorGets = 0n,
+  executorReceived = 0n,
 ): () => void {
   const { to, data = "0x", value = 0n } = call;
   const change = {
     balanceBefore: 0n,
-    balanceAfter: executorGets - value,
+    balanceAfter: executorReceived - value,
     nonceBefore: 0n,
     nonceAfter: 0n,
     codeChanged: false,
@@ -57,18 +57,20 @@ function untraced(
 }
 
 test("without a trace, allows user operations only in a direct call of the entry point", () => {
-  expect(untraced({ to: stranger })).not.toThrow();
-  expect(untraced({ to: stranger }, [carriedOut])).toThrow(/cannot be checked/);
-  expect(untraced({ to: stranger, data: handleOps(1) }, [carriedOut])).toThrow(/cannot be checked/);
-  expect(untraced({ to: entryPoint, data: handleOps(1) }, [carriedOut])).not.toThrow();
-  expect(untraced({ to: entryPoint, data: handleOps(1) }, [carriedOut, carriedOut])).toThrow(
+  expect(checkUntraced({ to: stranger })).not.toThrow();
+  expect(checkUntraced({ to: stranger }, [userOperationLog])).toThrow(/cannot be checked/);
+  expect(checkUntraced({ to: stranger, data: handleOps(1) }, [userOperationLog])).toThrow(
+    /cannot be checked/,
+  );
+  expect(checkUntraced({ to: entryPoint, data: handleOps(1) }, [userOperationLog])).not.toThrow();
+  expect(checkUntraced({ to: entryPoint, data: handleOps(1) }, [userOperationLog, userOperationLog])).toThrow(
     /cannot be checked/,
   );
 });
 
 test("without a trace, detects returned native tokens in the executor's balance", () => {
-  expect(untraced({ to: stranger, value: 5n })).not.toThrow();
-  expect(untraced({ to: stranger, value: 5n }, [], 1n)).toThrow(/would return/);
+  expect(checkUntraced({ to: stranger, value: 5n })).not.toThrow();
+  expect(checkUntraced({ to: stranger, value: 5n }, [], 1n)).toThrow(/would return/);
   // A call without value cannot return any.
-  expect(untraced({ to: stranger }, [], 1n)).not.toThrow();
+  expect(checkUntraced({ to: stranger }, [], 1n)).not.toThrow();
 });

@@ -5,28 +5,29 @@ import type { Address } from "@causeway/domain";
 import type { LaneCall } from "../db/leg.port.ts";
 import { refusal } from "../payments/index.ts";
 
-type SeenOutcome = Extract<TraceOutcome, { kind: "ok" }>;
+type SuccessfulTrace = Extract<TraceOutcome, { kind: "ok" }>;
 
 /**
  * Refuses calls that would cost their sponsor more than their price, as only a simulation shows.
  * @throws ServiceError
  */
-export function refuseHidden(call: LaneCall, executor: Address, outcome: SeenOutcome): void {
+export function refuseHidden(call: LaneCall, executor: Address, outcome: SuccessfulTrace): void {
   refuseHiddenFees(call, outcome);
   refuseReturnedNative(call, executor, outcome);
 }
 
 /** Refuses user operations with fees of their own, behind any number of contracts. */
-function refuseHiddenFees({ to, data }: LaneCall, { calls, effects }: SeenOutcome): void {
+function refuseHiddenFees({ to, data }: LaneCall, { calls, effects }: SuccessfulTrace): void {
   const refused = calls && findInnerOperationRefusal(calls);
   if (refused !== undefined) throw refusal(`data.data: in an inner call, ${refused.message}`);
   if (calls !== undefined) return;
   // Without a trace, nested user operations cannot be checked: refuse if more were executed than the call
   // itself contains.
-  const direct = isEntryPoint(to) ? readHandleOps(data) : undefined;
-  const read = direct?.kind === "read" ? direct.ops.length : 0;
-  const executed = effects.kind === "unseen" ? Infinity : effects.logs.filter(readUserOperationEvent).length;
-  if (executed > read)
+  const directCall = isEntryPoint(to) ? readHandleOps(data) : undefined;
+  const directCount = directCall?.kind === "read" ? directCall.ops.length : 0;
+  const executedCount =
+    effects.kind === "unseen" ? Infinity : effects.logs.filter(readUserOperationEvent).length;
+  if (executedCount > directCount)
     throw refusal(
       "data.data: user operations in inner calls cannot be checked on this chain; call the entry point directly",
     );
@@ -36,7 +37,11 @@ function refuseHiddenFees({ to, data }: LaneCall, { calls, effects }: SeenOutcom
  * Refuses calls that return value to the executor: the app is charged for the full value, so the service
  * would keep what is returned.
  */
-function refuseReturnedNative({ value }: LaneCall, executor: Address, { calls, effects }: SeenOutcome): void {
+function refuseReturnedNative(
+  { value }: LaneCall,
+  executor: Address,
+  { calls, effects }: SuccessfulTrace,
+): void {
   if (value === 0n) return;
   const account = executor.toLowerCase() as Address;
   const change = effects.kind === "seen" ? effects.accounts.get(account) : undefined;

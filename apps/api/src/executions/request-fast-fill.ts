@@ -127,14 +127,14 @@ function refuseForeignInput(terms: RequestTerms, { key, inputAmount }: FastFillR
  * the solver would not be repaid.
  */
 function refuseUnsettled(services: Needs, request: RequestRecord): void {
-  const beyond = waitBeyondLead(services, request);
-  if (beyond === undefined) return;
-  const waitsSeconds = Math.ceil(beyond.waitsMs / 1000);
-  const settledSeconds = Math.floor(beyond.leadMs / 1000);
+  const overlongWait = waitBeyondLead(services, request);
+  if (overlongWait === undefined) return;
+  const waitsSeconds = Math.ceil(overlongWait.waitsMs / 1000);
+  const settledSeconds = Math.floor(overlongWait.leadMs / 1000);
   throw refusal(
     "settledTooSoon",
     request.terms.requestId,
-    beyond.isSweepDue
+    overlongWait.isSweepDue
       ? `The sweep of the deposit address may take up to ${waitsSeconds} s from now, but a fast fill waits at most ${settledSeconds} s for its deposit; the request is filled after its deposit`
       : `The deposit may arrive up to ${waitsSeconds} s from now, but a fast fill is settled only if its deposit arrives within ${settledSeconds} s; request a quote with a shorter ttl`,
     { waitsSeconds, settledSeconds },

@@ -5,8 +5,8 @@ import type { ApiKeyIdentity, ApiKeys, ApiScope } from "./api-keys.port.ts";
 import type { RateLimits } from "./rate-limits.port.ts";
 import type { Usage, UsageNote } from "./usage.port.ts";
 import { isPublishable, publishableScopes } from "./publishable-key.ts";
-import { wrongKeys } from "./rate-limit.route.ts";
-import type { WrongKeys } from "./rate-limit.route.ts";
+import { keyGuessLimit } from "./rate-limit.route.ts";
+import type { KeyGuessLimit } from "./rate-limit.route.ts";
 
 /** Who may call a route. If a key is sent, it must be valid, even if the route needs none. */
 export type Access =
@@ -47,11 +47,11 @@ const DEFAULT_ACCESS: Access = { kind: "anybody" };
  */
 export function checkKeys(app: FastifyInstance, services: AccessServices): void {
   app.decorateRequest("apiKey", undefined);
-  const wrong = wrongKeys(services.limits);
+  const guessLimit = keyGuessLimit(services.limits);
   app.addHook("onRoute", (route) => {
     const access = route.config?.access ?? DEFAULT_ACCESS;
     if (access.kind === "unkeyed") return;
-    document(route, access);
+    documentSecurity(route, access);
     const endpoint = `${[route.method].flat().join(",")} ${route.url}`;
     // Continues synchronously without a key, because awaiting a promise would cost a fast route more than the
     // header look-ups.
@@ -60,20 +60,20 @@ export function checkKeys(app: FastifyInstance, services: AccessServices): void 
       reply: FastifyReply,
       done: () => void,
     ): Promise<void> | undefined => {
-      const { "x-api-key": own, authorization } = request.headers;
-      if (own === undefined && authorization === undefined && access.kind === "anybody") {
+      const { "x-api-key": apiKeyHeader, authorization } = request.headers;
+      if (apiKeyHeader === undefined && authorization === undefined && access.kind === "anybody") {
         done();
         return undefined;
       }
-      const identified = (keyId: string): void => countAnswer(services.usage, { keyId, endpoint }, reply);
-      return admit({ apiKeys: services.apiKeys, wrong }, request, access, identified);
+      const onIdentified = (keyId: string): void => countAnswer(services.usage, { keyId, endpoint }, reply);
+      return admit({ apiKeys: services.apiKeys, guessLimit }, request, access, onIdentified);
     };
     route.onRequest = [...[route.onRequest ?? []].flat(), check];
   });
 }
 
 /** Documents in the OpenAPI document whether the route needs a key. */
-function document(route: RouteOptions, access: Access): void {
+function documentSecurity(route: RouteOptions, access: Access): void {
   if (route.schema === undefined || route.schema.hide === true) return;
   const keys = [{ apiKey: [] }, { bearer: [] }];
   route.schema = { ...route.schema, security: access.kind === "key" ? keys : [{}, ...keys] };
@@ -130,15 +130,15 @@ export function requireReferrer({ referrers }: ApiKeyIdentity, referrer: string 
  * invalid keys
  */
 export async function validKey(
-  { apiKeys, wrong }: Pick<AccessServices, "apiKeys"> & { readonly wrong: WrongKeys },
-  given: string,
-  from: Pick<FastifyRequest, "ip">,
+  { apiKeys, guessLimit }: Pick<AccessServices, "apiKeys"> & { readonly guessLimit: KeyGuessLimit },
+  sentKey: string,
+  request: Pick<FastifyRequest, "ip">,
 ): Promise<ApiKeyIdentity> {
   // When an address exceeds the limit, unknown keys from it are no longer looked up; known keys still work.
-  if (!apiKeys.isKnown(given)) wrong.check(from);
-  const key = await apiKeys.find(given);
+  if (!apiKeys.isKnown(sentKey)) guessLimit.check(request);
+  const key = await apiKeys.find(sentKey);
   if (key === undefined) {
-    await wrong.count(from);
+    await guessLimit.count(request);
     throw new ServiceError("UNAUTHORIZED", "API key is not valid");
   }
   return key;
@@ -149,16 +149,16 @@ export async function validKey(
  * too.
  */
 async function admit(
-  { apiKeys, wrong }: Pick<AccessServices, "apiKeys"> & { readonly wrong: WrongKeys },
+  { apiKeys, guessLimit }: Pick<AccessServices, "apiKeys"> & { readonly guessLimit: KeyGuessLimit },
   request: FastifyRequest,
   access: Access,
-  identified: (keyId: string) => void,
+  onIdentified: (keyId: string) => void,
 ): Promise<void> {
   try {
-    const given = givenKey(request);
-    if (given !== undefined) {
-      const key = await validKey({ apiKeys, wrong }, given, request);
-      identified(key.id);
+    const sentKey = readSentKey(request);
+    if (sentKey !== undefined) {
+      const key = await validKey({ apiKeys, guessLimit }, sentKey, request);
+      onIdentified(key.id);
       checkOrigin(key, request.headers.origin);
       request.apiKey = key;
     }
@@ -181,32 +181,34 @@ function countAnswer(usage: Usage, call: Pick<UsageNote, "keyId" | "endpoint">, 
 }
 
 /**
- * The key that a client sent; undefined if there is none. Ignores an Authorization header with another
+ * Reads the key that a client sent; undefined if there is none. Ignores an Authorization header with another
  * scheme: it may be meant for a proxy.
  */
-export function givenKey({ headers }: Pick<FastifyRequest, "headers">): string | undefined {
-  const own = oneText(headers["x-api-key"]);
+export function readSentKey({ headers }: Pick<FastifyRequest, "headers">): string | undefined {
+  const apiKey = headerText(headers["x-api-key"]);
   const { authorization = "" } = headers;
-  const bearer = /^bearer /i.test(authorization) ? oneText(authorization.slice("bearer ".length)) : undefined;
-  if (own !== undefined && bearer !== undefined && own !== bearer)
+  const bearer = /^bearer /i.test(authorization)
+    ? headerText(authorization.slice("bearer ".length))
+    : undefined;
+  if (apiKey !== undefined && bearer !== undefined && apiKey !== bearer)
     throw new ServiceError(
       "UNAUTHORIZED",
       "x-api-key and Authorization contain different API keys; send one of them",
     );
-  return own ?? bearer;
+  return apiKey ?? bearer;
 }
 
 /**
  * The text of a header. An empty header counts as missing, because clients without a configured key send it.
  */
-function oneText(header: string | readonly string[] | undefined): string | undefined {
+function headerText(header: string | readonly string[] | undefined): string | undefined {
   const text = (typeof header === "object" ? header.join(", ") : header)?.trim();
   return text === "" ? undefined : text;
 }
 
 function checkScope(key: ApiKeyIdentity, scope: ApiScope): void {
-  const isBeyondPages = isPublishable(key) && !publishableScopes.has(scope);
-  if (isBeyondPages || !key.scopes.includes(scope))
+  const isSecretScope = isPublishable(key) && !publishableScopes.has(scope);
+  if (isSecretScope || !key.scopes.includes(scope))
     throw new ServiceError("FORBIDDEN", `API key lacks scope ${scope}`);
 }
 

@@ -64,7 +64,7 @@ test("refuses two different keys at once, even when both are valid", async () =>
 });
 
 test("endpoints that need no key work without one; an empty header or another scheme counts as no key", async () => {
-  const none: Record<string, string>[] = [
+  const keylessHeaders: Record<string, string>[] = [
     {},
     { "x-api-key": "" },
     { "x-api-key": "  " },
@@ -72,7 +72,7 @@ test("endpoints that need no key work without one; an empty header or another sc
     { authorization: "Bearer " },
     { authorization: "Basic d3Jvbmc6d3Jvbmc=" },
   ];
-  for (const headers of none) {
+  for (const headers of keylessHeaders) {
     expect([headers, (await get("/chains", headers)).statusCode]).toEqual([headers, 200]);
     expect([headers, (await quote(headers)).statusCode]).toEqual([headers, 200]);
     const answer = await get("/metrics/usage", headers);
@@ -92,8 +92,8 @@ test("refuses a usage time that is too large, naming its field", async () => {
 
 test("a key is limited to its scopes", async () => {
   expect((await get("/metrics/usage", { "x-api-key": "reader" })).statusCode).toBe(200);
-  const other = await get("/metrics/usage", { "x-api-key": "executor" });
-  expect([other.statusCode, other.json()]).toEqual([
+  const refused = await get("/metrics/usage", { "x-api-key": "executor" });
+  expect([refused.statusCode, refused.json()]).toEqual([
     403,
     {
       message: "API key lacks scope read",
@@ -110,7 +110,7 @@ test("a key is limited to its scopes", async () => {
 
 test("a publishable key works only with one of its own origins, matched exactly", async () => {
   expect((await quote({ "x-api-key": "page", origin: PAGE })).statusCode).toBe(200);
-  const others = [
+  const otherOrigins = [
     undefined,
     "null",
     "https://app.example.evil",
@@ -119,7 +119,7 @@ test("a publishable key works only with one of its own origins, matched exactly"
     "https://app.example/",
     `${PAGE}, ${PAGE}`,
   ];
-  for (const origin of others) {
+  for (const origin of otherOrigins) {
     const answer = await quote({ "x-api-key": "page", ...(origin === undefined ? {} : { origin }) });
     expect([origin, answer.statusCode, answer.json().errorCode]).toEqual([origin, 403, "FORBIDDEN"]);
     expect(
@@ -133,15 +133,15 @@ test("health needs no key", async () => {
 });
 
 test("reports an unavailable key store as unavailable, not as an invalid key", async () => {
-  const down = await aServer({
+  const unavailable = await aServer({
     apiKeys: {
       find: failing("SERVICE_UNAVAILABLE", "API keys could not be read; try again"),
       isKnown: () => false,
     },
   });
-  const answer = await down.app.inject({ url: "/chains", headers: { "x-api-key": "full" } });
+  const answer = await unavailable.app.inject({ url: "/chains", headers: { "x-api-key": "full" } });
   expect([answer.statusCode, answer.headers["retry-after"]]).toEqual([503, "1"]);
-  await down.app.close();
+  await unavailable.app.close();
 });
 
 test("counts each answered call of a key, refusals with their code, and no other calls", async () => {
@@ -177,11 +177,11 @@ test("always returns 200 or 401 immediately, regardless of the content of the tw
     fc.asyncProperty(
       fc.option(header, { nil: undefined }),
       fc.option(header, { nil: undefined }),
-      async (own, bearer) => {
+      async (apiKeyHeader, authorizationHeader) => {
         const startedAtMs = performance.now();
         const answer = await get("/chains", {
-          ...(own === undefined ? {} : { "x-api-key": own }),
-          ...(bearer === undefined ? {} : { authorization: bearer }),
+          ...(apiKeyHeader === undefined ? {} : { "x-api-key": apiKeyHeader }),
+          ...(authorizationHeader === undefined ? {} : { authorization: authorizationHeader }),
         });
         expect([200, 401]).toContain(answer.statusCode);
         expect(performance.now() - startedAtMs).toBeLessThan(250);

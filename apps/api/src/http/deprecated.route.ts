@@ -20,7 +20,7 @@ export interface DeprecatedRoute {
  * Headers `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` toward `successor`, the path to use
  * instead.
  */
-export function deprecated(successor: string): DeprecatedRoute {
+export function deprecatedRoute(successor: string): DeprecatedRoute {
   const headers = {
     deprecation: `@${SINCE.getTime() / 1000}`,
     sunset: SUNSET.toUTCString(),

@@ -18,7 +18,7 @@ export function frameQuota(): FrameQuota {
       let window = windows.get(address);
       if (window === undefined || isOver(window, nowMs)) {
         if (windows.size >= MAX_ADDRESSES)
-          for (const [known, one] of windows) if (isOver(one, nowMs)) windows.delete(known);
+          for (const [key, old] of windows) if (isOver(old, nowMs)) windows.delete(key);
         window = { count: 0, sinceMs: nowMs };
         windows.set(address, window);
       }

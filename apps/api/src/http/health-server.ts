@@ -2,7 +2,7 @@ import { createHttpServer } from "@causeway/service-kit";
 import type { HttpOptions, HttpServices } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
 import { healthRoutes, type HealthRouteNeeds } from "./health.route.ts";
-import { typed } from "./typed.route.ts";
+import { withTypes } from "./typed.route.ts";
 
 /** The worker's own server: health for orchestrators and metrics for operators. The caller listens. */
 export async function buildHealthServer(
@@ -16,6 +16,6 @@ export async function buildHealthServer(
     tags: [{ name: "health", description: "For orchestrators." }],
   };
   const app = await createHttpServer(services, description, { ...options, interactiveDocumentation: false });
-  healthRoutes(typed(app), services);
+  healthRoutes(withTypes(app), services);
   return app;
 }

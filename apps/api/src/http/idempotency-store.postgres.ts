@@ -35,8 +35,8 @@ interface Call extends Record<string, unknown> {
 }
 const string = (value: string): string => value;
 // Reads the stored call and, if the key is free, claims the row; only one of many callers succeeds. A caller
-// that finds a run in progress waits for no lock that a commit holds. The database's clock counts if that of
-// the process is ahead, which would free keys too early.
+// that finds a run in progress does not wait for a lock that a commit holds. The earlier clock counts, that
+// of the database or of the process, because a clock that is ahead would free keys too early.
 const begin = defineSql(
   "idempotency_begin",
   {
@@ -71,14 +71,18 @@ const begin = defineSql(
 );
 
 type Lease = Record<keyof IdempotencyLease, string>;
-const isOwn = (p: Params<Lease>): SQL => text`${keys.scope} = ${p.scope} and ${keys.endpoint} = ${p.endpoint}
+const isOfLease = (
+  p: Params<Lease>,
+): SQL => text`${keys.scope} = ${p.scope} and ${keys.endpoint} = ${p.endpoint}
   and ${keys.key} = ${p.key} and ${keys.leaseToken} = ${p.token} and ${keys.status} is null`;
 const store = defineQuery(
   "idempotency_finish",
   (db, p: Params<Lease & { readonly status: number; readonly body: string }>) =>
-    db.update(keys).set({ status: p.status, body: p.body }).where(isOwn(p)).returning({ key: keys.key }),
+    db.update(keys).set({ status: p.status, body: p.body }).where(isOfLease(p)).returning({ key: keys.key }),
 );
-const release = defineWrite("idempotency_abandon", (db, p: Params<Lease>) => db.delete(keys).where(isOwn(p)));
+const release = defineWrite("idempotency_abandon", (db, p: Params<Lease>) =>
+  db.delete(keys).where(isOfLease(p)),
+);
 const prune = defineSql(
   "idempotency_prune",
   { key: keys.key },
@@ -121,6 +125,6 @@ export function idempotencyWrites(sql: Sql): IdempotencyWrites {
 
 async function finish(sql: Sql, lease: IdempotencyLease, { status, body }: StoredAnswer): Promise<void> {
   const { scope, endpoint, key, token } = lease;
-  const own = await store(sql, { scope, endpoint, key, token, status, body });
-  if (own.length === 0) throw new LeaseLost(lease);
+  const finished = await store(sql, { scope, endpoint, key, token, status, body });
+  if (finished.length === 0) throw new LeaseLost(lease);
 }

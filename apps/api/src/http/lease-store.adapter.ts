@@ -1,5 +1,5 @@
 import { promptConnection } from "../db/connections.adapter.ts";
-import type { RedisPlace } from "../db/redis-place.port.ts";
+import type { RedisEndpoint } from "../db/redis-endpoint.port.ts";
 import type { LeaseQuota } from "./leased-limits.adapter.ts";
 
 /** Timeout of a command. */
@@ -30,13 +30,13 @@ export interface LeaseStore {
 
 /** Connects. If Redis does not respond in time, the first lease fails. */
 export async function connectLeaseStore(
-  place: RedisPlace,
+  place: RedisEndpoint,
   { prefix }: { readonly prefix: string },
 ): Promise<LeaseStore> {
   const redis = await promptConnection(place, ANSWER_WITHIN_MS);
   return {
-    lease: (windowMs) => async (bucket, wanted, max) => {
-      const answer = await redis.eval(TAKE, 1, `${prefix}:limit:${bucket}`, wanted, max, windowMs);
+    lease: (windowMs) => async (bucket, requested, max) => {
+      const answer = await redis.eval(TAKE, 1, `${prefix}:limit:${bucket}`, requested, max, windowMs);
       const [granted, used, endsInMs] = numbersOf(answer);
       if (granted === undefined || used === undefined || endsInMs === undefined)
         throw new TypeError("Redis did not return three numbers");

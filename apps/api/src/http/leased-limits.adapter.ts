@@ -11,7 +11,7 @@ export interface QuotaLease {
 }
 
 /** Requests units for this process from the store that all processes share. */
-export type LeaseQuota = (bucket: string, wanted: number, limit: number) => Promise<QuotaLease>;
+export type LeaseQuota = (bucket: string, requested: number, limit: number) => Promise<QuotaLease>;
 
 export interface LeasedLimitsOptions {
   readonly lease: LeaseQuota;
@@ -28,8 +28,8 @@ export interface LeasedLimits {
 }
 
 interface Bucket {
-  /** Units that this process holds. */
-  left: number;
+  /** Units that this process was granted and has not used. */
+  unused: number;
   /** Units that this process used since the window began. */
   spent: number;
   /** Units of the window granted to all processes. */
@@ -41,8 +41,10 @@ interface Bucket {
    * needs.
    */
   chunk: number;
+  /** Units that calls wait for. */
   waiting: number;
-  asking: Promise<void> | undefined;
+  /** The request to the store in progress, if any. */
+  leaseRequest: Promise<void> | undefined;
 }
 
 /** A process holds at most a tenth of a limit. */
@@ -62,9 +64,9 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
   let unavailableUntilMs = -Infinity;
 
   const bucketOf = (name: string): Bucket => {
-    const known = buckets.get(name);
-    if (known !== undefined) return known;
-    const fresh: Bucket = { ...NEW_WINDOW, waiting: 0, asking: undefined };
+    const existing = buckets.get(name);
+    if (existing !== undefined) return existing;
+    const fresh: Bucket = { ...NEW_WINDOW, waiting: 0, leaseRequest: undefined };
     buckets.set(name, fresh);
     // A map keeps insertion order: drop the oldest bucket and the units that it held.
     const oldest = buckets.size > MAX_BUCKETS ? buckets.keys().next().value : undefined;
@@ -72,16 +74,16 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
     return fresh;
   };
 
-  const ask = async (name: string, bucket: Bucket, limit: number): Promise<void> => {
+  const requestLease = async (name: string, bucket: Bucket, limit: number): Promise<void> => {
     const requestedAtMs = nowMs();
     try {
       if (requestedAtMs < unavailableUntilMs) return countAlone(bucket, limit, requestedAtMs);
-      const wanted = Math.min(limit, Math.max(bucket.chunk, bucket.waiting));
-      const { granted, used, endsInMs } = await lease(name, wanted, limit);
+      const requested = Math.min(limit, Math.max(bucket.chunk, bucket.waiting));
+      const { granted, used, endsInMs } = await lease(name, requested, limit);
       // Counted from the request: the window ends here no later than in the store, so that no unit leaks
       // into the next window.
       bucket.endsAtMs = requestedAtMs + endsInMs;
-      bucket.left += granted;
+      bucket.unused += granted;
       bucket.used = used;
       bucket.isExhausted = granted === 0;
       bucket.chunk = Math.min(bucket.chunk * 2, Math.max(1, Math.floor(limit / MAX_PART_DIVISOR)));
@@ -95,36 +97,41 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
   const countAlone = (bucket: Bucket, limit: number, atMs: number): void => {
     const isOver = atMs >= bucket.endsAtMs;
     if (isOver) bucket.endsAtMs = atMs + windowMs;
-    bucket.left = Math.max(0, limit - bucket.spent);
+    bucket.unused = Math.max(0, limit - bucket.spent);
     bucket.used = limit;
-    // Exhausted also if fewer units are left than a call requested.
-    bucket.isExhausted = bucket.left < Math.max(1, bucket.waiting);
+    // Exhausted also if fewer units are unused than a waiting call requested.
+    bucket.isExhausted = bucket.unused < Math.max(1, bucket.waiting);
   };
 
   /** Undefined: the store must be asked first. */
-  const give = (bucket: Bucket, limit: number, count: number): QuotaUse | undefined => {
+  const tryTake = (bucket: Bucket, limit: number, count: number): QuotaUse | undefined => {
     const endsInMs = bucket.endsAtMs - nowMs();
     if (endsInMs <= 0) {
       Object.assign(bucket, NEW_WINDOW);
       return undefined;
     }
-    if (bucket.left >= count) {
-      bucket.left -= count;
+    if (bucket.unused >= count) {
+      bucket.unused -= count;
       bucket.spent += count;
-      return { used: Math.min(limit, Math.max(1, bucket.used - bucket.left)), endsInMs };
+      return { used: Math.min(limit, Math.max(1, bucket.used - bucket.unused)), endsInMs };
     }
     return bucket.isExhausted ? { used: limit + 1, endsInMs } : undefined;
   };
 
-  const wait = async (name: string, bucket: Bucket, limit: number, count: number): Promise<QuotaUse> => {
+  const takeWhenGranted = async (
+    name: string,
+    bucket: Bucket,
+    limit: number,
+    count: number,
+  ): Promise<QuotaUse> => {
     bucket.waiting += count;
     try {
       for (;;) {
-        bucket.asking ??= ask(name, bucket, limit).finally(() => {
-          bucket.asking = undefined;
+        bucket.leaseRequest ??= requestLease(name, bucket, limit).finally(() => {
+          bucket.leaseRequest = undefined;
         });
-        await bucket.asking;
-        const use = give(bucket, limit, count);
+        await bucket.leaseRequest;
+        const use = tryTake(bucket, limit, count);
         if (use !== undefined) return use;
       }
     } finally {
@@ -135,10 +142,10 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
   return {
     take(name, limit, count = 1) {
       const bucket = bucketOf(name);
-      return give(bucket, limit, count) ?? wait(name, bucket, limit, count);
+      return tryTake(bucket, limit, count) ?? takeWhenGranted(name, bucket, limit, count);
     },
   };
 }
 
 /** A bucket at the start of a window. */
-const NEW_WINDOW = { left: 0, spent: 0, used: 0, endsAtMs: -Infinity, isExhausted: false, chunk: 1 };
+const NEW_WINDOW = { unused: 0, spent: 0, used: 0, endsAtMs: -Infinity, isExhausted: false, chunk: 1 };

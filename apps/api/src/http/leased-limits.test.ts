@@ -9,17 +9,19 @@ function aWorld() {
   let nowMs = 0;
   const counters = new Map<string, { used: number; endsAtMs: number }>();
   const faults: unknown[] = [];
-  let down = false;
+  let isDown = false;
   let calls = 0;
   let delayMs = 0;
-  const lease: LeaseQuota = async (bucket, wanted, limit) => {
+  const lease: LeaseQuota = async (bucket, requested, limit) => {
     calls++;
     await Promise.resolve();
-    if (down) throw new Error("down");
-    const known = counters.get(bucket);
+    if (isDown) throw new Error("down");
+    const existing = counters.get(bucket);
     const counter =
-      known !== undefined && nowMs < known.endsAtMs ? known : { used: 0, endsAtMs: nowMs + WINDOW_MS };
-    const granted = Math.max(0, Math.min(wanted, limit - counter.used));
+      existing !== undefined && nowMs < existing.endsAtMs
+        ? existing
+        : { used: 0, endsAtMs: nowMs + WINDOW_MS };
+    const granted = Math.max(0, Math.min(requested, limit - counter.used));
     counter.used += granted;
     if (granted > 0) counters.set(bucket, counter);
     const endsInMs = counter.endsAtMs - nowMs;
@@ -32,7 +34,7 @@ function aWorld() {
     aProcess,
     faults,
     forward: (ms: number) => (nowMs += ms),
-    setDown: (value: boolean) => (down = value),
+    setDown: (value: boolean) => (isDown = value),
     setDelay: (ms: number) => (delayMs = ms),
     calls: () => calls,
     window: (bucket: string) => counters.get(bucket),
@@ -100,8 +102,8 @@ test("unused units end with their window, even when the store answers late", asy
 test("concurrent calls share one request to the store", async () => {
   const world = aWorld();
   const limits = world.aProcess();
-  const all = await Promise.all(Array.from({ length: 500 }, async () => await limits.take("a", 100)));
-  expect(all.filter(({ used }) => used <= 100)).toHaveLength(100);
+  const uses = await Promise.all(Array.from({ length: 500 }, async () => await limits.take("a", 100)));
+  expect(uses.filter(({ used }) => used <= 100)).toHaveLength(100);
   expect(world.calls()).toBeLessThan(10);
 });
 

@@ -21,15 +21,15 @@ export async function startRateLimits({
   if (policy === undefined) return undefined;
   const store = await connectLeaseStore(redis.place, { prefix: redis.keyPrefix });
   lifecycle.add("rate limits", () => store.close());
-  const inWindows = (windowMs: number): LeasedLimits =>
+  const limitsPerWindow = (windowMs: number): LeasedLimits =>
     leasedLimits({
       lease: store.lease(windowMs),
       windowMs,
       nowMs: () => performance.now(),
       onFault: (error) => events.fault("rate_limits_alone", error, {}),
     });
-  const calls = inWindows(LIMIT_WINDOW_MS);
-  const callBytes = inWindows(DAY_MS);
+  const calls = limitsPerWindow(LIMIT_WINDOW_MS);
+  const callBytes = limitsPerWindow(DAY_MS);
   return {
     policy,
     take: (bucket, max) => calls.take(bucket, max),

@@ -1,7 +1,7 @@
 /** An unknown field of a request whose name resembles that of a known field. */
 export interface NearMiss {
   readonly field: string;
-  readonly meant: string;
+  readonly suggestion: string;
 }
 
 /** Maximum number of unknown fields to check, so that a hostile body does not cost more than a normal one. */
@@ -11,24 +11,25 @@ const MAX_NEAR_MISSES = 10;
 
 /**
  * Finds unknown fields that may be misspelled known ones.
- * @param fields known ones; a near miss of those in `suggested` is worth a warning
- * @param otherNames names in other interfaces, in lower case without separators, and their known fields
+ * @param fields all known fields, and those whose near misses are reported (`suggested`)
+ * @param otherNames names that other APIs use, in lower case without separators, each with its known field
  */
 export function nearMissesOf(
   fields: { readonly known: readonly string[]; readonly suggested: readonly string[] },
   otherNames: Readonly<Record<string, string>>,
 ): (body: unknown) => readonly NearMiss[] {
   const names = new Set(fields.known);
-  const plain = new Map(fields.suggested.map((name) => [plainName(name), name]));
-  const others = new Map(Object.entries(otherNames));
+  const suggestedNames = new Map(fields.suggested.map((name) => [plainName(name), name]));
+  const foreignNames = new Map(Object.entries(otherNames));
   const nearest = (field: string): string | undefined => {
-    const asked = plainName(field);
-    const same = plain.get(asked) ?? others.get(asked);
-    if (same !== undefined) return same;
-    let [best, fewest] = [undefined as string | undefined, maxEdits(asked) + 1];
-    for (const [name, meant] of plain) {
+    const plainField = plainName(field);
+    const exact = suggestedNames.get(plainField) ?? foreignNames.get(plainField);
+    if (exact !== undefined) return exact;
+    let [best, fewest] = [undefined as string | undefined, maxEdits(plainField) + 1];
+    for (const [name, meant] of suggestedNames) {
       // The difference in length is a lower bound for the number of edits.
-      const edits = Math.abs(name.length - asked.length) < fewest ? editsBetween(asked, name) : fewest;
+      const edits =
+        Math.abs(name.length - plainField.length) < fewest ? editsBetween(plainField, name) : fewest;
       if (edits < fewest) [best, fewest] = [meant, edits];
     }
     return best;
@@ -36,12 +37,12 @@ export function nearMissesOf(
   return (body) => {
     if (typeof body !== "object" || body === null || Array.isArray(body)) return [];
     const found: NearMiss[] = [];
-    let looked = 0;
+    let checked = 0;
     for (const field in body) {
       if (names.has(field)) continue;
-      if (++looked > MAX_FIELDS || found.length === MAX_NEAR_MISSES) break;
-      const meant = field.length > MAX_NAME_LENGTH ? undefined : nearest(field);
-      if (meant !== undefined) found.push({ field, meant });
+      if (++checked > MAX_FIELDS || found.length === MAX_NEAR_MISSES) break;
+      const suggestion = field.length > MAX_NAME_LENGTH ? undefined : nearest(field);
+      if (suggestion !== undefined) found.push({ field, suggestion: suggestion });
     }
     return found;
   };
@@ -57,15 +58,15 @@ function maxEdits({ length }: string): number {
 }
 
 /** Insertions, deletions and replacements that turn one text into the other (Levenshtein). */
-function editsBetween(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
-  for (let y = 1; y <= from.length; y++) {
+function editsBetween(before: string, after: string): number {
+  let row = Array.from({ length: after.length + 1 }, (_, index) => index);
+  for (let y = 1; y <= before.length; y++) {
     const next = [y];
-    for (let x = 1; x <= to.length; x++) {
-      const replaced = (row[x - 1] ?? 0) + (from[y - 1] === to[x - 1] ? 0 : 1);
+    for (let x = 1; x <= after.length; x++) {
+      const replaced = (row[x - 1] ?? 0) + (before[y - 1] === after[x - 1] ? 0 : 1);
       next.push(Math.min(replaced, (row[x] ?? 0) + 1, (next[x - 1] ?? 0) + 1));
     }
     row = next;
   }
-  return row[to.length] ?? 0;
+  return row[after.length] ?? 0;
 }

@@ -7,7 +7,7 @@ import { isPublishable } from "./publishable-key.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The class that calls of the route count as; default: `other`. */
+    /** The class that calls of the route count as; default: `other`. `not`: they are not limited. */
     readonly limited?: LimitClass | "not";
   }
 }
@@ -20,27 +20,28 @@ export async function limitRates(app: FastifyInstance, limits: RateLimits | unde
   if (limits === undefined) return;
   const { policy } = limits;
   app.addHook("onRoute", (route) => {
-    const limited = route.config?.limited ?? "other";
+    const limitClass = route.config?.limited ?? "other";
     const settings =
-      limited === "not"
+      limitClass === "not"
         ? (false as const)
         : {
-            keyGenerator: (request: FastifyRequest) => `${bucketOf(policy, limited, request)}:${limited}`,
-            max: (request: FastifyRequest) => maxOf(policy, limited, request),
+            keyGenerator: (request: FastifyRequest) =>
+              `${bucketOf(policy, limitClass, request)}:${limitClass}`,
+            max: (request: FastifyRequest) => maxOf(policy, limitClass, request),
           };
     route.config = { ...route.config, rateLimit: settings };
   });
   await app.register(rateLimit, {
     enableDraftSpec: true,
     store: storeOf(limits),
-    errorResponseBuilder: (_request, { ttl }) => tooMany(ttl),
+    errorResponseBuilder: (_request, { ttl }) => rateLimited(ttl),
   });
 }
 
 /** Maximum number of remembered addresses that tried too many keys. */
 const MAX_GUESSERS = 10_000;
 
-export interface WrongKeys {
+export interface KeyGuessLimit {
   /**
    * Call it before looking up an unfamiliar key.
    *
@@ -52,14 +53,14 @@ export interface WrongKeys {
 }
 
 /** Limits guessing of keys. */
-export function wrongKeys(limits: RateLimits | undefined): WrongKeys {
+export function keyGuessLimit(limits: RateLimits | undefined): KeyGuessLimit {
   const refusedUntilMs = new Map<string, number>();
   return {
     check({ ip }) {
       if (refusedUntilMs.size === 0) return;
       const address = normalizeIP(ip);
       const endsInMs = (refusedUntilMs.get(address) ?? -Infinity) - performance.now();
-      if (endsInMs > 0) throw tooMany(endsInMs);
+      if (endsInMs > 0) throw rateLimited(endsInMs);
       refusedUntilMs.delete(address);
     },
     async count({ ip }) {
@@ -72,7 +73,7 @@ export function wrongKeys(limits: RateLimits | undefined): WrongKeys {
       // A map keeps insertion order, so this removes the oldest.
       const oldest = refusedUntilMs.size > MAX_GUESSERS ? refusedUntilMs.keys().next().value : undefined;
       if (oldest !== undefined) refusedUntilMs.delete(oldest);
-      throw tooMany(endsInMs);
+      throw rateLimited(endsInMs);
     },
   };
 }
@@ -94,17 +95,17 @@ export async function limitExternalSearches(
     `${callerOf({ apiKey, ip })}:external-search`,
     MAX_EXTERNAL_SEARCHES,
   );
-  if (used > MAX_EXTERNAL_SEARCHES) throw tooMany(endsInMs);
+  if (used > MAX_EXTERNAL_SEARCHES) throw rateLimited(endsInMs);
 }
 
 /**
  * The rate-limit bucket of a call. Calls with publishable keys share a bucket per address and limit, so that
  * using several keys does not raise the limit.
  */
-function bucketOf(policy: RateLimitPolicy, limited: LimitClass, request: FastifyRequest): string {
+function bucketOf(policy: RateLimitPolicy, limitClass: LimitClass, request: FastifyRequest): string {
   const { apiKey } = request;
   const isVisitor = apiKey !== undefined && isPublishable(apiKey);
-  return isVisitor ? `${callerOf(request)}:page:${maxOf(policy, limited, request)}` : callerOf(request);
+  return isVisitor ? `${callerOf(request)}:page:${maxOf(policy, limitClass, request)}` : callerOf(request);
 }
 
 /**
@@ -115,10 +116,10 @@ export function callerOf({ apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">):
   return apiKey === undefined || isPublishable(apiKey) ? `ip:${normalizeIP(ip)}` : `key:${apiKey.id}`;
 }
 
-function maxOf(policy: RateLimitPolicy, limited: LimitClass, { apiKey }: FastifyRequest): number {
-  if (apiKey === undefined) return policy.address[limited];
+function maxOf(policy: RateLimitPolicy, limitClass: LimitClass, { apiKey }: FastifyRequest): number {
+  if (apiKey === undefined) return policy.address[limitClass];
   const { quotePerMinute, otherPerMinute } = apiKey.limits;
-  switch (limited) {
+  switch (limitClass) {
     case "quote":
       return quotePerMinute ?? policy.key.quote;
     case "other":
@@ -126,7 +127,7 @@ function maxOf(policy: RateLimitPolicy, limited: LimitClass, { apiKey }: Fastify
     case "status":
       return Math.max(policy.key.status, otherPerMinute ?? 0);
     default:
-      return limited satisfies never;
+      return limitClass satisfies never;
   }
 }
 
@@ -138,11 +139,11 @@ function storeOf(limits: RateLimits) {
       _windowMs: number,
       limit: number,
     ): void {
-      const tell = ({ used, endsInMs }: { used: number; endsInMs: number }): void =>
+      const report = ({ used, endsInMs }: { used: number; endsInMs: number }): void =>
         done(null, { current: used, ttl: endsInMs });
       const use = limits.take(bucket, limit);
-      if (use instanceof Promise) use.then(tell, done);
-      else tell(use);
+      if (use instanceof Promise) use.then(report, done);
+      else report(use);
     }
     child(): this {
       return this;
@@ -150,7 +151,7 @@ function storeOf(limits: RateLimits) {
   };
 }
 
-function tooMany(endsInMs: number): ServiceError {
+function rateLimited(endsInMs: number): ServiceError {
   const retryAfterSeconds = Math.max(1, Math.ceil(endsInMs / 1000));
   return new ServiceError("RATE_LIMITED", `Rate limit exceeded; retry in ${retryAfterSeconds} s`, {
     retryAfterSeconds,

@@ -67,7 +67,7 @@ async function aLimitedServer(options: HttpOptions = {}) {
 }
 
 /** Number of the next calls that are allowed, up to 50. */
-async function passing(call: () => Promise<{ statusCode: number }>): Promise<number> {
+async function countPassing(call: () => Promise<{ statusCode: number }>): Promise<number> {
   for (let passed = 0; passed < 50; passed++) if ((await call()).statusCode === 429) return passed;
   return 50;
 }
@@ -105,7 +105,7 @@ test("responses have the limit, the remaining calls and the reset time; refusals
 test("a forged X-Forwarded-For entry gives a caller no further quotes", async () => {
   const { app, quote } = await aLimitedServer({ trustProxy: 1 });
   let forged = 0;
-  const limit = await passing(() =>
+  const limit = await countPassing(() =>
     // The trusted proxy wrote the last entry.
     quote({ "x-forwarded-for": `203.0.113.${forged++}, 198.51.100.7` }, "10.0.0.1"),
   );
@@ -119,15 +119,15 @@ test("counts quotes, status reads and other calls separately, by key and by addr
   const usual = { "x-api-key": "usual" };
   const large = { authorization: "Bearer large" };
   expect([
-    await passing(() => quote()),
-    await passing(() => get(status)),
-    await passing(() => get("/chains")),
-    await passing(() => quote(usual)),
-    await passing(() => get(status, usual)),
-    await passing(() => get("/chains", usual)),
-    await passing(() => quote(large)),
-    await passing(() => get(status, large)),
-    await passing(() => get("/chains", large)),
+    await countPassing(() => quote()),
+    await countPassing(() => get(status)),
+    await countPassing(() => get("/chains")),
+    await countPassing(() => quote(usual)),
+    await countPassing(() => get(status, usual)),
+    await countPassing(() => get("/chains", usual)),
+    await countPassing(() => quote(large)),
+    await countPassing(() => get(status, large)),
+    await countPassing(() => get("/chains", large)),
   ]).toEqual([2, 3, 2, 3, 5, 4, 6, 7, 7]);
   // With a key, the address does not matter. Without a key, another address is another caller.
   expect((await quote(usual, "192.0.2.2")).statusCode).toBe(429);
@@ -137,7 +137,7 @@ test("counts quotes, status reads and other calls separately, by key and by addr
 
 test("addresses of one IPv6 network count as one caller", async () => {
   const { app, quote } = await aLimitedServer();
-  expect(await passing(() => quote({}, "2001:db8:1:2::1"))).toBe(2);
+  expect(await countPassing(() => quote({}, "2001:db8:1:2::1"))).toBe(2);
   expect((await quote({}, "2001:db8:1:2:ffff::9")).statusCode).toBe(429);
   expect((await quote({}, "2001:db8:1:3::1")).statusCode).toBe(200);
   await app.close();
@@ -146,7 +146,7 @@ test("addresses of one IPv6 network count as one caller", async () => {
 test("one visitor of a page does not use up the limit of the page's key for other visitors", async () => {
   const { app, quote } = await aLimitedServer();
   const page = { "x-api-key": "page", origin: PAGE };
-  expect(await passing(() => quote(page, "192.0.2.1"))).toBe(3);
+  expect(await countPassing(() => quote(page, "192.0.2.1"))).toBe(3);
   expect((await quote(page, "192.0.2.2")).statusCode).toBe(200);
   await app.close();
 });
@@ -154,9 +154,9 @@ test("one visitor of a page does not use up the limit of the page's key for othe
 test("a second publishable key gives a visitor no further quotes, unless it has its own limit", async () => {
   const { app, quote } = await aLimitedServer();
   const page = (key: string) => ({ "x-api-key": key, origin: PAGE });
-  expect(await passing(() => quote(page("page")))).toBe(3);
+  expect(await countPassing(() => quote(page("page")))).toBe(3);
   expect((await quote(page("otherPage"))).statusCode).toBe(429);
-  expect(await passing(() => quote(page("largePage")))).toBe(6);
+  expect(await countPassing(() => quote(page("largePage")))).toBe(6);
   expect((await quote(page("otherPage"), "192.0.2.2")).statusCode).toBe(200);
   await app.close();
 });
@@ -172,12 +172,12 @@ test("limits key guessing without blocking valid keys of the same address", asyn
 });
 
 test("does not look up unknown keys once an address has reached the limit on key guesses", async () => {
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const { app } = await aServer({
     limits: fakeLimits(),
     apiKeys: {
       find: async (text) => {
-        asked.push(text);
+        lookups.push(text);
         return undefined;
       },
       isKnown: (text) => text === "guess-5",
@@ -188,7 +188,7 @@ test("does not look up unknown keys once an address has reached the limit on key
   const statuses = [];
   for (let index = 0; index < 6; index++) statuses.push(await get(`guess-${index}`));
   expect(statuses).toEqual([401, 401, 429, 429, 429, 429]);
-  expect(asked).toEqual(["guess-0", "guess-1", "guess-2", "guess-5"]);
+  expect(lookups).toEqual(["guess-0", "guess-1", "guess-2", "guess-5"]);
   expect(await get("guess-6", "192.0.2.9"), "another address").toBe(401);
   await app.close();
 });
@@ -323,9 +323,9 @@ test("limits destination calls of callers without a secret key, per quote and in
 
 test("limits searches that read tokens from chains to 5 per minute for an address without a secret key", async () => {
   const limits = { ...fakeLimits(), policy: { ...fakeLimits().policy } };
-  const many = { quote: 100, status: 100, other: 100 };
+  const highLimits = { quote: 100, status: 100, other: 100 };
   const { app } = await aServer({
-    limits: { ...limits, policy: { ...limits.policy, key: many, address: many } },
+    limits: { ...limits, policy: { ...limits.policy, key: highLimits, address: highLimits } },
     apiKeys: fakeApiKeys({
       usual: anApiKey({ id: "a".repeat(16) }),
       page: anApiKey({ id: "c".repeat(16), scopes: ["quote"], origins: [PAGE] }),

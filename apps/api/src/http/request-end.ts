@@ -15,8 +15,8 @@ export function endOf<R extends NonEvmConnection>(
 }
 
 /** Every enabled chain of any family. */
-export function everyEnd(chains: Pick<ChainDirectory, "all" | "nonEvmChains">): readonly RequestEnd[] {
-  return [...chains.all, ...chains.nonEvmChains];
+export function everyEnd(chains: Pick<ChainDirectory, "evmChains" | "nonEvmChains">): readonly RequestEnd[] {
+  return [...chains.evmChains, ...chains.nonEvmChains];
 }
 
 /** A value that has one form on EVM chains and another on all others. */

@@ -3,9 +3,9 @@ import { errorBody } from "@causeway/wire";
 import type { FastifyInstance } from "fastify";
 
 /** The server with request types read from the zod schemas of each route. */
-export type TypedServer = ReturnType<typeof typed>;
+export type TypedServer = ReturnType<typeof withTypes>;
 
-export function typed(app: FastifyInstance) {
+export function withTypes(app: FastifyInstance) {
   return app.withTypeProvider<ZodTypeProvider>();
 }
 

@@ -15,8 +15,8 @@ export interface UnsentBytes<Socket> {
    */
   note(socket: Socket, bytes: number): readonly Socket[];
   forget(socket: Socket): void;
-  /** Sockets that read nothing for too long. */
-  stalled(): readonly Socket[];
+  /** Sockets whose clients have read nothing for `stalledMs`. */
+  findStalled(): readonly Socket[];
 }
 
 /** @param nowMs monotonic clock */
@@ -50,17 +50,17 @@ export function unsentBytes<Socket>(bounds: UnsentBounds, nowMs: () => number): 
         forget(socket);
         return [socket];
       }
-      const ended: Socket[] = [];
+      const toClose: Socket[] = [];
       while (sum > bounds.total) {
         const largest = fullest();
         if (largest === undefined) break;
         forget(largest);
-        ended.push(largest);
+        toClose.push(largest);
       }
-      return ended;
+      return toClose;
     },
     forget,
-    stalled: () =>
+    findStalled: () =>
       [...waiting].flatMap(([socket, { tookAtMs }]) =>
         nowMs() - tookAtMs >= bounds.stalledMs ? [socket] : [],
       ),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { unsentBytes } from "./unsent-bytes.route.ts";
 
-function counted(bounds: Partial<Parameters<typeof unsentBytes>[0]> = {}) {
+function testBytes(bounds: Partial<Parameters<typeof unsentBytes>[0]> = {}) {
   let nowMs = 0;
   const bytes = unsentBytes<string>(
     { perSocket: 65_536, total: 200_000, stalledMs: 30_000, ...bounds },
@@ -11,13 +11,13 @@ function counted(bounds: Partial<Parameters<typeof unsentBytes>[0]> = {}) {
 }
 
 test("ends a socket with more than 64 kB unsent", () => {
-  const { note } = counted();
+  const { note } = testBytes();
   expect(note("a", 65_536)).toEqual([]);
   expect(note("a", 65_537)).toEqual(["a"]);
 });
 
 test("above the limit of all sockets together, ends the fullest ones first", () => {
-  const { note, forget } = counted();
+  const { note, forget } = testBytes();
   for (const [socket, bytes] of [
     ["a", 60_000],
     ["b", 65_000],
@@ -38,7 +38,7 @@ test("above the limit of all sockets together, ends the fullest ones first", () 
 });
 
 test("a socket that reads nothing for 30 s while bytes are buffered is stalled; a socket that reads some is not", () => {
-  const { note, forget, stalled, forward } = counted();
+  const { note, forget, findStalled: findStalled, forward } = testBytes();
   note("silent", 100);
   note("slow", 100);
   note("gone", 100);
@@ -47,11 +47,11 @@ test("a socket that reads nothing for 30 s while bytes are buffered is stalled; 
   note("slow", 50);
   forget("gone");
   forward(9_999);
-  expect(stalled()).toEqual([]);
+  expect(findStalled()).toEqual([]);
   forward(1);
-  expect(stalled()).toEqual(["silent"]);
+  expect(findStalled()).toEqual(["silent"]);
   note("silent", 0);
   note("silent", 10);
   forward(20_000);
-  expect(stalled()).toEqual(["slow"]);
+  expect(findStalled()).toEqual(["slow"]);
 });

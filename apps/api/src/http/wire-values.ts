@@ -2,7 +2,7 @@ import { type Hex32, parseHex32, ServiceError } from "@causeway/domain";
 import { wholeNumber } from "@causeway/wire";
 
 /** Converts a hash that a schema has validated to lower case, which the service uses internally. */
-export function hash(text: string): Hex32 {
+export function parseHash(text: string): Hex32 {
   const parsed = parseHex32(text);
   if (parsed === undefined)
     throw new ServiceError("INVALID_REQUEST", "requestId must be 0x followed by 64 hex digits");
@@ -10,7 +10,7 @@ export function hash(text: string): Hex32 {
 }
 
 /** Converts a chain id that a schema has validated to a number. */
-export function chainId(value: number | string, field = "chainId"): number {
+export function parseChainId(value: number | string, field = "chainId"): number {
   const id = wholeNumber(value);
   if (id === undefined) {
     throw new ServiceError("INVALID_REQUEST", `${field} must be a whole number`, { field });

@@ -7,7 +7,7 @@ import { LeaseLost } from "./idempotency.port.ts";
 import { hasSecretKey } from "./access.route.ts";
 import { isPublishable } from "./publishable-key.ts";
 
-const FORM = /^[\x21-\x7e]{1,255}$/;
+const KEY_FORMAT = /^[\x21-\x7e]{1,255}$/;
 /** Statuses below 500 that do not depend on the call itself, so a later attempt may succeed. */
 const TRANSIENT: ReadonlySet<number> = new Set([401, 409, 429]);
 
@@ -22,7 +22,7 @@ export interface IdempotencyServices {
 }
 
 export interface IdempotencyOptions {
-  /** How the route responds to an exception; absent: the usual response. */
+  /** How the route responds to an exception. Absent: as usual. */
   readonly errorAnswer?: (thrown: unknown) => StoredAnswer;
   /**
    * Whether to ignore the header of callers without a secret key. For calls that move no funds, so that fewer
@@ -49,7 +49,7 @@ export async function withIdempotency(
   const key = request.headers["idempotency-key"];
   if (key === undefined || (needsSecretKey && !hasSecretKey(request)))
     return send(reply, await run(undefined));
-  if (typeof key !== "string" || !FORM.test(key))
+  if (typeof key !== "string" || !KEY_FORMAT.test(key))
     throw new ServiceError("INVALID_REQUEST", "Idempotency-Key must be 1 to 255 visible ASCII characters");
 
   const begun = await idempotency.begin(
@@ -66,7 +66,7 @@ export async function withIdempotency(
       "IDEMPOTENCY_KEY_REUSED",
       "Idempotency-Key was already used with a different body; use a new key",
     );
-  if (begun.kind === "inProgress") throw inProgress();
+  if (begun.kind === "inProgress") throw callInProgress();
   if (begun.kind === "answered") {
     reply.header("idempotency-replayed", "true");
     return send(reply, begun.answer);
@@ -76,11 +76,11 @@ export async function withIdempotency(
   try {
     answer = await run(lease);
   } catch (error) {
-    if (error instanceof LeaseLost) throw inProgress();
-    await keep(idempotency, lease, errorAnswer(error));
+    if (error instanceof LeaseLost) throw callInProgress();
+    await storeAnswer(idempotency, lease, errorAnswer(error));
     throw error;
   }
-  await keep(idempotency, lease, answer);
+  await storeAnswer(idempotency, lease, answer);
   send(reply, answer);
 }
 
@@ -94,7 +94,11 @@ function callerOf({ apiKey, ip }: FastifyRequest): string {
 }
 
 /** Does nothing if the response was already stored with the commit. */
-async function keep(idempotency: Idempotency, lease: IdempotencyLease, answer: StoredAnswer): Promise<void> {
+async function storeAnswer(
+  idempotency: Idempotency,
+  lease: IdempotencyLease,
+  answer: StoredAnswer,
+): Promise<void> {
   if (answer.status >= 500 || TRANSIENT.has(answer.status)) return await idempotency.abandon(lease);
   try {
     await idempotency.finish(lease, answer);
@@ -114,10 +118,10 @@ function send(reply: FastifyReply, { status, body }: StoredAnswer): void {
   if (!reply.sent) sendJson(reply.code(status), body);
 }
 
-const inProgress = (): ServiceError =>
+const callInProgress = (): ServiceError =>
   new ServiceError("IDEMPOTENCY_IN_PROGRESS", "A call with this Idempotency-Key is in progress; retry later");
 
 /** Hashes the parsed values in the order of the schema, so that neither format nor field order matters. */
-function hashOf(asked: object): string {
-  return createHash("sha256").update(JSON.stringify(asked)).digest("hex");
+function hashOf(call: object): string {
+  return createHash("sha256").update(JSON.stringify(call)).digest("hex");
 }

@@ -7,14 +7,14 @@ import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
 import { LeaseLost } from "./idempotency.port.ts";
 import type { Idempotency } from "./idempotency.port.ts";
 
-let run: () => Promise<void> = async () => undefined;
+let duringQuote: () => Promise<void> = async () => undefined;
 let quotes = 0;
-let asked = 0;
+let begins = 0;
 const store = fakeIdempotency();
-const counted: Idempotency = {
+const countingStore: Idempotency = {
   ...store,
   begin: async (call, nowMs) => {
-    asked++;
+    begins++;
     return await store.begin(call, nowMs);
   },
 };
@@ -24,11 +24,11 @@ const { app } = await aServer({
     two: anApiKey({ id: "2".repeat(16) }),
     page: anApiKey({ id: "3".repeat(16), scopes: ["quote"], origins: ["https://app.example"] }),
   }),
-  idempotency: counted,
-  createQuote: async (_input, tell) => {
+  idempotency: countingStore,
+  createQuote: async (_input, respond) => {
     quotes++;
-    await run();
-    return tell({ ...anAnswer, expiresAt: quotes });
+    await duringQuote();
+    return respond({ ...anAnswer, expiresAt: quotes });
   },
 });
 afterAll(() => app.close());
@@ -46,16 +46,16 @@ let keys = 0;
 const aKey = (): string => `key-${++keys}`;
 const quote = async (headers: Record<string, string>, body: object = aQuoteBody, url = "/quote/v2") =>
   await app.inject({ method: "POST", url, headers, payload: body });
-const withKey = async (key: string, body?: object, more: Record<string, string> = {}) =>
-  await quote({ "idempotency-key": key, "x-api-key": "one", ...more }, body);
+const withKey = async (key: string, body?: object, headers: Record<string, string> = {}) =>
+  await quote({ "idempotency-key": key, "x-api-key": "one", ...headers }, body);
 
 /** Quotes call `during` while it is set. */
-async function when<T>(during: () => Promise<void>, act: () => Promise<T>): Promise<T> {
-  run = during;
+async function whileQuotesRun<T>(during: () => Promise<void>, act: () => Promise<T>): Promise<T> {
+  duringQuote = during;
   try {
     return await act();
   } finally {
-    run = async () => undefined;
+    duringQuote = async () => undefined;
   }
 }
 
@@ -73,17 +73,17 @@ test("replays the first answer byte for byte, and marks it as replayed", async (
 });
 
 test("without the header, every call runs, and the store is not queried", async () => {
-  const before = asked;
+  const before = begins;
   const [first, second] = [await quote({}), await quote({})];
   expect(first.json().expiresAt).not.toBe(second.json().expiresAt);
-  expect(asked).toBe(before);
+  expect(begins).toBe(before);
 });
 
 test("refuses another body under the same key, but not the same body formatted differently", async () => {
   const key = aKey();
   await withKey(key);
-  const other = await withKey(key, { ...aQuoteBody, amount: "2" });
-  expect([other.statusCode, other.json()]).toMatchObject([422, { errorCode: "IDEMPOTENCY_KEY_REUSED" }]);
+  const changed = await withKey(key, { ...aQuoteBody, amount: "2" });
+  expect([changed.statusCode, changed.json()]).toMatchObject([422, { errorCode: "IDEMPOTENCY_KEY_REUSED" }]);
   const reordered = Object.fromEntries(Object.entries(aQuoteBody).toReversed());
   expect((await withKey(key, { ...reordered, unknownField: 1 })).headers["idempotency-replayed"]).toBe(
     "true",
@@ -104,12 +104,12 @@ test("callers, endpoints and addresses do not share keys", async () => {
     const { statusCode, headers } = await answer;
     return [statusCode, headers["idempotency-replayed"]];
   };
-  const one = { "x-api-key": "one" };
+  const firstKey = { "x-api-key": "one" };
   for (const first of [
-    from("192.0.2.7", one, "/quote/v2"),
+    from("192.0.2.7", firstKey, "/quote/v2"),
     from("192.0.2.7", { "x-api-key": "two" }, "/quote/v2"),
-    from("192.0.2.7", one, "/quote"),
-    from("192.0.2.7", one),
+    from("192.0.2.7", firstKey, "/quote"),
+    from("192.0.2.7", firstKey),
     from("192.0.2.7"),
     from("192.0.2.8"),
     // Everyone who opens the page shares its publishable key.
@@ -120,27 +120,27 @@ test("callers, endpoints and addresses do not share keys", async () => {
   expect(await replayed(from("192.0.2.8"))).toEqual([200, "true"]);
   expect(await replayed(from("192.0.2.9", page))).toEqual([200, "true"]);
   // A secret key identifies one backend, whatever its address.
-  expect(await replayed(from("192.0.2.10", one))).toEqual([200, "true"]);
+  expect(await replayed(from("192.0.2.10", firstKey))).toEqual([200, "true"]);
 });
 
 test("ignores the header for quotes of callers without a secret key, whose answers are not stored", async () => {
   const key = aKey();
-  const before = asked;
+  const before = begins;
   for (const headers of [{}, page] as Record<string, string>[]) {
-    const both = [
+    const answers = [
       await quote({ "idempotency-key": key, ...headers }),
       await quote({ "idempotency-key": key, ...headers }),
     ];
-    expect(both.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
-    expect(new Set(both.map((answer) => answer.json().expiresAt)).size).toBe(2);
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
+    expect(new Set(answers.map((answer) => answer.json().expiresAt)).size).toBe(2);
   }
-  expect(asked).toBe(before);
+  expect(begins).toBe(before);
 });
 
 test("refuses a second call while the first is in progress, with a time to retry", async () => {
   const key = aKey();
   const release = Promise.withResolvers<void>();
-  const first = when(
+  const first = whileQuotesRun(
     () => release.promise,
     () => withKey(key),
   );
@@ -161,7 +161,7 @@ test("replays an error of the call itself", async () => {
   const refuse = async (): Promise<void> => {
     throw new ServiceError("NO_QUOTES", "no route", { data: { reason: "x" } });
   };
-  const first = await when(refuse, () => withKey(key));
+  const first = await whileQuotesRun(refuse, () => withKey(key));
   const again = await withKey(key);
   expect([first.statusCode, again.statusCode, again.headers["idempotency-replayed"]]).toEqual([
     400,
@@ -182,7 +182,7 @@ test.for([
   const fail = async (): Promise<void> => {
     throw new ServiceError(code, "not now");
   };
-  expect((await when(fail, () => withKey(key))).statusCode).toBe(status);
+  expect((await whileQuotesRun(fail, () => withKey(key))).statusCode).toBe(status);
   const again = await withKey(key);
   expect([again.statusCode, again.headers["idempotency-replayed"]]).toEqual([200, undefined]);
 });
@@ -191,7 +191,7 @@ test("a run that lost its lease reports that another is in progress", async () =
   const lose = async (): Promise<void> => {
     throw new LeaseLost({ scope: "s", endpoint: "e", key: "k", token: "t" });
   };
-  const answer = await when(lose, () => withKey(aKey()));
+  const answer = await whileQuotesRun(lose, () => withKey(aKey()));
   expect([answer.statusCode, answer.json().errorCode]).toEqual([409, "IDEMPOTENCY_IN_PROGRESS"]);
 });
 

@@ -6,17 +6,17 @@ const tasks = [
   { label: "settlement", lock: "settlement" },
 ];
 
-function watched() {
+function aPresenceCheck() {
   let nowMs = 0;
-  let held: readonly string[] = [];
+  let heldLocks: readonly string[] = [];
   const check = workerPresence(
     tasks,
-    async () => new Set(held),
+    async () => new Set(heldLocks),
     () => nowMs,
   );
   return async (seconds: number, locks: readonly string[]) => {
     nowMs += seconds * 1_000;
-    held = locks;
+    heldLocks = locks;
     return (await check()).map(
       ({ rule, subject, isOpen }) => `${rule} ${subject} ${isOpen ? "open" : "ended"}`,
     );
@@ -24,7 +24,7 @@ function watched() {
 }
 
 test("reports the lack of a worker for a minute as one finding, not one per chain", async () => {
-  const look = watched();
+  const look = aPresenceCheck();
   const ended = ["worker_missing worker ended", "not_led base ended", "not_led settlement ended"];
   expect(await look(5, ["watch:1", "settlement"])).toEqual(ended);
   expect(await look(55, [])).toEqual([]);
@@ -33,20 +33,22 @@ test("reports the lack of a worker for a minute as one finding, not one per chai
 });
 
 test("a chain that no worker leads is named", async () => {
-  const look = watched();
+  const look = aPresenceCheck();
   await look(5, ["watch:1", "settlement"]);
   expect(await look(61, ["watch:1"])).toContain("not_led settlement open");
 });
 
 test("an API that has just started does not resolve the findings of another API", async () => {
-  expect(await watched()(5, [])).toEqual([]);
+  expect(await aPresenceCheck()(5, [])).toEqual([]);
 });
 
 test("reports a node after three minutes without a block, and its recovery with the first block", async () => {
   let [ageMs, uptimeMs] = [5_000, 5_000];
   const chain = { chain: { id: 1, name: "base", blockTimeSeconds: 2 }, pulse: { headAgeMs: () => ageMs } };
   const [nodes] = workerChecks({
-    chains: { all: [chain], nonEvmChains: [] } as unknown as Parameters<typeof workerChecks>[0]["chains"],
+    chains: { evmChains: [chain], nonEvmChains: [] } as unknown as Parameters<
+      typeof workerChecks
+    >[0]["chains"],
     clock: { nowMs: () => 0 },
     uptimeMs: () => uptimeMs,
     openPayments: async () => [],

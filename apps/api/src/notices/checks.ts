@@ -8,13 +8,13 @@ import { ALERT_SECONDS } from "../telemetry/alert-durations.ts";
 import type { Finding } from "./notices.port.ts";
 
 /** A payment may wait this many block times to be mined: on Bitcoin, two hours. */
-const PATIENT_BLOCKS = 12;
+const MAX_WAIT_BLOCKS = 12;
 
 /** Finds persistent conditions, and evidence that earlier ones have ended. */
 export type Check = () => Promise<readonly Finding[]>;
 
 interface WorkerReads {
-  readonly chains: Pick<ChainDirectory, "all" | "nonEvmChains">;
+  readonly chains: Pick<ChainDirectory, "evmChains" | "nonEvmChains">;
   readonly clock: Clock;
   /** Time since this process connected its chains, ms. */
   readonly uptimeMs: () => number;
@@ -27,7 +27,7 @@ interface WorkerReads {
 /** The checks of a worker. */
 export function workerChecks(reads: WorkerReads): readonly Check[] {
   const { chains, clock } = reads;
-  const connected = [...chains.all, ...chains.nonEvmChains];
+  const connected = [...chains.evmChains, ...chains.nonEvmChains];
   const since = (ms: number | undefined): number =>
     ms === undefined ? 0 : Math.max(0, (clock.nowMs() - ms) / 1_000);
   return [
@@ -38,7 +38,7 @@ export function workerChecks(reads: WorkerReads): readonly Check[] {
           // A head that is younger than this process is evidence of a block. Before the first block, nothing
           // is known.
           const hasBlock = ageMs < reads.uptimeMs();
-          const finding = aged(
+          const finding = findingForAge(
             "node_away",
             chain.name,
             ageMs / 1_000,
@@ -54,8 +54,8 @@ export function workerChecks(reads: WorkerReads): readonly Check[] {
         const oldest = open
           .filter(({ chainId }) => chainId === chain.id)
           .map(({ oldestMs }) => since(oldestMs));
-        const limit = Math.max(ALERT_SECONDS.paymentOldest, PATIENT_BLOCKS * chain.blockTimeSeconds);
-        return aged(
+        const limit = Math.max(ALERT_SECONDS.paymentOldest, MAX_WAIT_BLOCKS * chain.blockTimeSeconds);
+        return findingForAge(
           "lane_stuck",
           chain.name,
           Math.max(0, ...oldest),
@@ -67,7 +67,7 @@ export function workerChecks(reads: WorkerReads): readonly Check[] {
     async () => {
       const seconds = since((await reads.outbox()).oldestMs);
       return [
-        aged(
+        findingForAge(
           "outbox_growing",
           "outbox",
           seconds,
@@ -80,14 +80,14 @@ export function workerChecks(reads: WorkerReads): readonly Check[] {
       const rows = await reads.settling();
       const secondsOf = (state: string): number => since(rows.find((row) => row.state === state)?.oldestMs);
       return [
-        aged(
+        findingForAge(
           "quorum_short",
           "due",
           secondsOf("due"),
           ALERT_SECONDS.settlementDue,
           "a payment has had no quorum of oracles",
         ),
-        aged(
+        findingForAge(
           "hub_slow",
           "attested",
           secondsOf("attested"),
@@ -99,7 +99,7 @@ export function workerChecks(reads: WorkerReads): readonly Check[] {
     },
     async () =>
       (await reads.underWay()).map(({ state, oldestMs }) =>
-        aged(
+        findingForAge(
           "request_stuck",
           state,
           since(oldestMs),
@@ -124,7 +124,7 @@ export function workerPresence(
     for (const lock of held) lastHeldMs.set(lock, nowMs());
     const seconds = tasks.map(({ lock }) => (nowMs() - (lastHeldMs.get(lock) ?? nowMs())) / 1_000);
     const isAlone = held.size === 0;
-    const missing = aged(
+    const missing = findingForAge(
       "worker_missing",
       "worker",
       isAlone ? Math.min(...seconds) : 0,
@@ -135,22 +135,22 @@ export function workerPresence(
     const isEvidence = ({ isOpen }: Finding, isHeld: boolean): boolean => isOpen || isHeld;
     return [
       ...(isEvidence(missing, !isAlone) ? [missing] : []),
-      ...tasks.flatMap(({ label, lock }, at) => {
+      ...tasks.flatMap(({ label, lock }, index) => {
         if (isAlone) return [];
-        const rest = aged(
+        const finding = findingForAge(
           "not_led",
           label,
-          seconds[at] ?? 0,
+          seconds[index] ?? 0,
           ALERT_SECONDS.notLed,
           `no worker has led ${label}`,
         );
-        return isEvidence(rest, held.has(lock)) ? [rest] : [];
+        return isEvidence(finding, held.has(lock)) ? [finding] : [];
       }),
     ];
   };
 }
 
-function aged(
+function findingForAge(
   rule: string,
   subject: string,
   seconds: number,

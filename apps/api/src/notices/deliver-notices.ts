@@ -26,13 +26,13 @@ export interface NoticeDelivery {
  */
 export async function deliverNotices(services: NoticeDelivery, signal: AbortSignal): Promise<void> {
   const { store, clock, channels } = services;
-  const due = await store.claim({
+  const notices = await store.claim({
     channels: channels.map(({ id }) => id),
     nowMs: clock.nowMs(),
     leaseMs: LEASE_MS,
     limit: AT_ONCE,
   });
-  await Promise.all(due.map(async (notice) => await attempt(services, notice, signal)));
+  await Promise.all(notices.map(async (notice) => await attempt(services, notice, signal)));
 }
 
 async function attempt(
@@ -40,7 +40,7 @@ async function attempt(
   { id, channel: channelId, message, tries }: DueNotice,
   signal: AbortSignal,
 ): Promise<void> {
-  const channel = channels.find((one) => one.id === channelId);
+  const channel = channels.find((candidate) => candidate.id === channelId);
   if (channel === undefined) return;
   const outcome = await sender.send({
     url: channel.url,

@@ -72,7 +72,7 @@ test("a condition that never began causes no message", () => {
 
 test("beyond the limit, critical messages come first, and one digest names the rest", () => {
   const alarms = [
-    ...Array.from({ length: 30 }, (_, at) => alarm(`request ${at}`)),
+    ...Array.from({ length: 30 }, (_, index) => alarm(`request ${index}`)),
     alarm("lost", { rule: "payment_unrecorded", severity: "critical" }),
   ];
   const messages = fold({ alarms })?.messages ?? [];

@@ -13,10 +13,10 @@ export const REPEAT_MS = 3_600_000;
 /** Maximum number of messages within {@link WINDOW_MS}. All further alarms share one message. */
 export const MAX_MESSAGES = 20;
 export const WINDOW_MS = 600_000;
-/** A condition ends when no process has seen it for this long: they may have different nodes. */
+/** A condition ends when no process has seen it for this long, because processes may use different nodes. */
 const ENDS_AFTER_MS = 60_000;
 /** Maximum number of alarms that a digest names. */
-const NAMED = 10;
+const MAX_NAMED = 10;
 
 /**
  * Decides which messages report what happened. Undefined: the limit of messages is reached, so everything
@@ -38,19 +38,19 @@ export function foldNotices(
   },
   nowMs: number,
 ): Round | undefined {
-  const room = MAX_MESSAGES - sent;
-  if (room <= 0) return undefined;
-  const known = new Map(states.map((state) => [keyOf(state), state]));
+  const remaining = MAX_MESSAGES - sent;
+  if (remaining <= 0) return undefined;
+  const stateByKey = new Map(states.map((state) => [keyOf(state), state]));
   const rounds = [
     ...[...Map.groupBy(alarms, keyOf).entries()].map(([key, group]) =>
-      foldAlarms(group, known.get(key), nowMs),
+      foldAlarms(group, stateByKey.get(key), nowMs),
     ),
-    ...findings.map((finding) => foldFinding(finding, known.get(keyOf(finding)), nowMs)),
+    ...findings.map((finding) => foldFinding(finding, stateByKey.get(keyOf(finding)), nowMs)),
   ];
   return {
     messages: withinLimit(
       rounds.flatMap(({ messages }) => messages),
-      room,
+      remaining,
       nowMs,
     ),
     states: rounds.flatMap((round) => round.states),
@@ -96,22 +96,22 @@ function foldFinding(finding: Finding, state: NoticeState | undefined, nowMs: nu
 }
 
 /** The most severe messages, and one digest of all others. */
-function withinLimit(messages: readonly Message[], room: number, nowMs: number): readonly Message[] {
-  if (messages.length <= room) return messages;
+function withinLimit(messages: readonly Message[], limit: number, nowMs: number): readonly Message[] {
+  if (messages.length <= limit) return messages;
   const sorted = messages.toSorted((a, b) => rankOf(a.severity) - rankOf(b.severity));
-  const [shown, rest] = [sorted.slice(0, room - 1), sorted.slice(room - 1)];
+  const [shown, digested] = [sorted.slice(0, limit - 1), sorted.slice(limit - 1)];
   const counts = [
-    ...Map.groupBy(rest, ({ rule, status }) => (status === "resolved" ? `${rule} resolved` : rule)),
+    ...Map.groupBy(digested, ({ rule, status }) => (status === "resolved" ? `${rule} resolved` : rule)),
   ];
   const totals = counts.map(([name, group]) => `${name} ×${sum(group)}`).join(", ");
-  const named = rest.slice(0, NAMED).map(({ text }) => text);
+  const texts = digested.slice(0, MAX_NAMED).map(({ text }) => text);
   const digest: Message = {
     rule: "digest",
     subject: "",
     status: "digest",
-    severity: rest[0]?.severity ?? "warning",
-    text: `${rest.length} more notices: ${totals}. The first of them: ${named.join("; ")}`,
-    count: sum(rest),
+    severity: digested[0]?.severity ?? "warning",
+    text: `${digested.length} more notices: ${totals}. The first of them: ${texts.join("; ")}`,
+    count: sum(digested),
     atMs: nowMs,
   };
   return [...shown, digest];

@@ -94,9 +94,9 @@ const finish = defineSqlWrite(
 );
 const prune = defineSqlWrite(
   "notice_prune",
-  (p: Params<{ endedMs: number; seenMs: number }>) => text`
-    with old as (delete from ${deliveries} where ${deliveries.createdAtMs} < ${p.endedMs})
-    delete from ${states} where ${states.seenAtMs} < ${p.seenMs}`,
+  (p: Params<{ createdBeforeMs: number; seenBeforeMs: number }>) => text`
+    with old as (delete from ${deliveries} where ${deliveries.createdAtMs} < ${p.createdBeforeMs})
+    delete from ${states} where ${states.seenAtMs} < ${p.seenBeforeMs}`,
 );
 const WAITING = { waiting: Number, oldestMs: nullable(Number) };
 const waiting = defineSql(
@@ -107,42 +107,42 @@ const waiting = defineSql(
 );
 
 export function noticeStore(pool: pg.Pool): NoticeStore {
-  const direct = sqlOn(pool);
+  const poolSql = sqlOn(pool);
   return {
     async fold({ findings, channels, sinceMs, nowMs }, decide) {
       await inTransaction(pool, async (client) => {
         const sql = sqlOn(client);
         const [locked] = await lock(sql, {});
         if (locked?.isOurs !== true) return;
-        const found = await readAlarms(sql, {});
-        const keys = [...found, ...findings];
+        const storedAlarms = await readAlarms(sql, {});
+        const keys = [...storedAlarms, ...findings];
         if (keys.length === 0) return;
-        const known = await readStates(sql, {
+        const storedStates = await readStates(sql, {
           rules: keys.map(({ rule }) => rule),
           subjects: keys.map(({ subject }) => subject),
         });
         const [count] = await countSent(sql, { sinceMs });
-        const round = decide({ alarms: found, states: known, sent: count?.sent ?? 0 });
+        const round = decide({ alarms: storedAlarms, states: storedStates, sent: count?.sent ?? 0 });
         if (round === undefined) return;
         for (const message of round.messages)
           for (const channel of channels)
             await insertDelivery(sql, { channel, message: JSON.stringify(message), nowMs });
         for (const state of round.states) await saveState(sql, { ...state });
         for (const { rule, subject } of round.ended) await removeState(sql, { rule, subject });
-        await removeAlarms(sql, { ids: found.map(({ id }) => id) });
+        await removeAlarms(sql, { ids: storedAlarms.map(({ id }) => id) });
       });
     },
     async claim({ channels, nowMs, leaseMs, limit }) {
-      return await claim(direct, { channels, nowMs, leaseUntilMs: nowMs + leaseMs, limit });
+      return await claim(poolSql, { channels, nowMs, leaseUntilMs: nowMs + leaseMs, limit });
     },
     async finish(id, { nowMs, againAtMs }) {
-      await finish(direct, { id, nowMs, againAtMs: againAtMs ?? null });
+      await finish(poolSql, { id, nowMs, againAtMs: againAtMs ?? null });
     },
     async prune(before) {
-      await prune(direct, { ...before });
+      await prune(poolSql, { ...before });
     },
     async waiting() {
-      const [row]: readonly Row<typeof WAITING>[] = await waiting(direct, {});
+      const [row]: readonly Row<typeof WAITING>[] = await waiting(poolSql, {});
       return { count: row?.waiting ?? 0, oldestMs: row?.oldestMs ?? undefined };
     },
   };

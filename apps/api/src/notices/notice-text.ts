@@ -35,7 +35,7 @@ const MAX_SUBJECT = 500;
 
 /** The subject of an alarm: all identifying facts, so that two requests never share a subject. */
 export function subjectOf(facts: Facts): string {
-  return IDENTIFYING.flatMap((name) => (facts[name] === undefined ? [] : [`${name} ${short(facts[name])}`]))
+  return IDENTIFYING.flatMap((name) => (facts[name] === undefined ? [] : [`${name} ${shorten(facts[name])}`]))
     .join(", ")
     .slice(0, MAX_SUBJECT);
 }
@@ -43,13 +43,13 @@ export function subjectOf(facts: Facts): string {
 /** The facts of an alarm in one line, without credentials in URLs. */
 export function textOf(event: EventName, facts: Facts): string {
   const listed = Object.entries(facts).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name} ${short(value)}`],
+    value === undefined ? [] : [`${name} ${shorten(value)}`],
   );
   return (listed.length === 0 ? event : `${event}: ${listed.join(", ")}`).slice(0, MAX_TEXT);
 }
 
 /** Postgres text cannot contain NUL. */
-function short(value: string | number | bigint | boolean | undefined): string {
+function shorten(value: string | number | bigint | boolean | undefined): string {
   return withoutUrlSecrets(String(value)).replaceAll("\0", "").slice(0, MAX_VALUE);
 }
 

@@ -8,7 +8,7 @@ export interface Channel {
   readonly format: "json" | "slack";
 }
 
-/** Identifies a series of alarms or a condition; notices about one never hide those about another. */
+/** Identifies a series of alarms or a condition; notices about one key never hide notices about another. */
 export interface NoticeKey {
   /** Name of the event or of the condition. */
   readonly rule: string;
@@ -90,8 +90,8 @@ export interface NoticeStore {
       readonly sent: number;
     }) => Round | undefined,
   ): Promise<void>;
-  /** Takes due messages of these channels for `leaseMs`. */
-  claim(by: {
+  /** Leases due messages of these channels for `leaseMs`. */
+  claim(options: {
     readonly channels: readonly string[];
     readonly nowMs: number;
     readonly leaseMs: number;
@@ -102,8 +102,8 @@ export interface NoticeStore {
     id: number,
     outcome: { readonly nowMs: number; readonly againAtMs: number | undefined },
   ): Promise<void>;
-  /** Deletes what ended, and states that were not seen, before these times. */
-  prune(before: { readonly endedMs: number; readonly seenMs: number }): Promise<void>;
+  /** Deletes deliveries created before `createdBeforeMs`, and states last seen before `seenBeforeMs`. */
+  prune(before: { readonly createdBeforeMs: number; readonly seenBeforeMs: number }): Promise<void>;
   /** Messages that wait, and when the oldest was stored. */
   waiting(): Promise<{ readonly count: number; readonly oldestMs: number | undefined }>;
 }

@@ -12,7 +12,7 @@ import { noticeStore } from "./notice-store.postgres.ts";
 const ROUND_MS = 5_000;
 const TIMEOUT_MS = 10_000;
 const DAY_MS = 24 * 3_600_000;
-const KEPT_MS = { ended: DAY_MS, seen: 7 * DAY_MS };
+const RETENTION_MS = { deliveries: DAY_MS, states: 7 * DAY_MS };
 
 interface NoticeNeeds extends Pick<Services, "clock" | "events"> {
   readonly config: Pick<ApiConfig, "notices" | "environment">;
@@ -35,17 +35,20 @@ export function startNotices(needs: NoticeNeeds, checks: readonly Check[]): void
   lifecycle.add("notice connections", () => sender.close());
   const closing = new AbortController();
 
-  const fault = (part: string) => (error: unknown) => events.fault("notice_fault", error, { part });
+  const reportFault = (part: string) => (error: unknown) => events.fault("notice_fault", error, { part });
   const fold = async (): Promise<void> => {
     // A check that fails proves nothing about its conditions.
-    const found = await Promise.all(checks.map(async (check) => await check().catch(() => [])));
+    const results = await Promise.all(checks.map(async (check) => await check().catch(() => [])));
     const nowMs = clock.nowMs();
-    const findings = found.flat();
+    const findings = results.flat();
     await store.fold(
       { findings, channels: channels.map(({ id }) => id), sinceMs: nowMs - WINDOW_MS, nowMs },
       (read) => foldNotices({ ...read, findings }, nowMs),
     );
-    await store.prune({ endedMs: nowMs - KEPT_MS.ended, seenMs: nowMs - KEPT_MS.seen });
+    await store.prune({
+      createdBeforeMs: nowMs - RETENTION_MS.deliveries,
+      seenBeforeMs: nowMs - RETENTION_MS.states,
+    });
   };
   const delivery = {
     store,
@@ -57,16 +60,16 @@ export function startNotices(needs: NoticeNeeds, checks: readonly Check[]): void
     chance: Math.random,
   };
   let running: Promise<void> | undefined;
-  const round = (): void => {
+  const runRound = (): void => {
     running ??= fold()
-      .catch(fault("fold"))
+      .catch(reportFault("fold"))
       .then(async () => await deliverNotices(delivery, closing.signal))
-      .catch(fault("deliver"))
+      .catch(reportFault("deliver"))
       .finally(() => {
         running = undefined;
       });
   };
-  const timer = setInterval(round, ROUND_MS);
+  const timer = setInterval(runRound, ROUND_MS);
   lifecycle.add("notices", async () => {
     clearInterval(timer);
     closing.abort();

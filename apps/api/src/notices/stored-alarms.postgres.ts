@@ -32,7 +32,7 @@ export interface AlarmInbox {
   /** Stores an alarm, in the same transaction as the reported event. */
   store(sql: Sql, event: EventName, facts: Facts): Promise<void>;
   /** Notes that an alarm is stored and committed: the same alarm within a minute is not stored again. */
-  stored(event: EventName, facts: Facts): void;
+  markStored(event: EventName, facts: Facts): void;
 }
 
 export function alarmInbox(clock: Clock): AlarmInbox {
@@ -51,7 +51,7 @@ export function alarmInbox(clock: Clock): AlarmInbox {
         atMs: nowMs,
       });
     },
-    stored(event, facts) {
+    markStored(event, facts) {
       const key = keyFor(event, facts);
       // Oldest first, so that random ids cannot exhaust memory.
       storedAtMs.delete(key);
@@ -69,7 +69,7 @@ export function withStoredAlarms(events: Events, inbox: AlarmInbox, sql: Sql): E
     alarm(event, facts) {
       events.alarm(event, facts);
       inbox.store(sql, event, facts).then(
-        () => inbox.stored(event, facts),
+        () => inbox.markStored(event, facts),
         (error: unknown) => events.fault("notice_fault", error, { part: "store" }),
       );
     },

@@ -43,7 +43,7 @@ const insert = defineSqlWrite(
     const requestNames = namesOf(requestId, orderId, kind, state, destinationChainId, fillDeadlineMs, terms);
     return text`
       with calls as (select * from ${recordset(p.calls, CALL)}),
-      known as (insert into ${requests} (${requestNames}, ${namesOf(requests.originChainId, requests.createdAtMs, requests.updatedAtMs)})
+      stored as (insert into ${requests} (${requestNames}, ${namesOf(requests.originChainId, requests.createdAtMs, requests.updatedAtMs)})
         select ${requestNames}, ${nameOf(executions.chainId)}, ${created}, ${created} from calls),
       noted as (
         insert into ${requestEvents} (${namesOf(requestEvents.requestId, requestEvents.event, requestEvents.detail, requestEvents.atMs)})

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { fixedEnginePolicy as policy } from "../config/engine.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
-import { advanceSlots, type Case } from "./advance-slots.ts";
+import { advanceSlots, type SlotCase } from "./advance-slots.ts";
 import type { LaneFacts, Observation } from "./next-move.ts";
 import type { Payer, Unsigned } from "./payers/payer.ts";
 
@@ -11,14 +11,14 @@ const LONG_AGO_MS = NOW_MS - 3_600_000;
 
 /** Bitcoin: bytes conflict by what they spend, and the payer chooses the fees. */
 const lane: LaneFacts = {
-  turn: "none",
+  nonceState: "none",
   replacement: "unpriced",
   cancelable: "unseen",
   patienceMs: 1_800_000,
   isBeingSent: false,
 };
 
-function attempt(n: number, kind: Attempt["kind"]): Attempt {
+function anAttempt(n: number, kind: Attempt["kind"]): Attempt {
   return {
     n,
     kind,
@@ -33,8 +33,8 @@ function attempt(n: number, kind: Attempt["kind"]): Attempt {
 }
 
 /** An unseen payment that is too late, perhaps with a no-op in its place. */
-function lateCase(...kinds: readonly Attempt["kind"][]): Case {
-  const attempts = kinds.map((kind, n) => attempt(n, kind));
+function lateCase(...kinds: readonly Attempt["kind"][]): SlotCase {
+  const attempts = kinds.map((kind, n) => anAttempt(n, kind));
   const slot = {
     id: "1",
     state: "open",
@@ -49,17 +49,17 @@ function lateCase(...kinds: readonly Attempt["kind"][]): Case {
 }
 
 /** A payer that signs nothing. */
-function unwilling(answer: Unsigned): Payer & { readonly sent: number[]; asked: number } {
+function nonSigningPayer(answer: Unsigned): Payer & { readonly sent: number[]; signCalls: number } {
   const payer = {
     sent: [] as number[],
-    asked: 0,
+    signCalls: 0,
     funds: {} as Payer["funds"],
     sign: async () => {
-      payer.asked++;
+      payer.signCalls++;
       return new Map([["1", answer]]);
     },
-    send: async (some: Parameters<Payer["send"]>[0]) => {
-      payer.sent.push(...some.map((one) => one.attempt.n));
+    send: async (toSend: Parameters<Payer["send"]>[0]) => {
+      payer.sent.push(...toSend.map((one) => one.attempt.n));
       return new Map<string, Error>();
     },
   };
@@ -68,24 +68,24 @@ function unwilling(answer: Unsigned): Payer & { readonly sent: number[]; asked: 
 
 const services = {} as WorkerServices;
 
-test.each(["short", "refused"] as const)(
+test.each(["insufficientFunds", "refused"] as const)(
   "rebroadcasts a stuck no-op that cannot be replaced (%s), and requests its replacement once",
   async (answer) => {
-    const payer = unwilling(answer);
+    const payer = nonSigningPayer(answer);
     expect((await advanceSlots(services, payer, [lateCase("pay", "noop")])).faults).toEqual([]);
-    expect(payer).toMatchObject({ sent: [1], asked: 1 });
+    expect(payer).toMatchObject({ sent: [1], signCalls: 1 });
   },
 );
 
 test("rebroadcasts a late payment if the chain refuses to cancel it", async () => {
-  const payer = unwilling("refused");
+  const payer = nonSigningPayer("refused");
   await advanceSlots(services, payer, [lateCase("pay")]);
   // First the no-op, then a replacement of the payment, which this payer does not sign either.
-  expect(payer).toMatchObject({ sent: [0], asked: 2 });
+  expect(payer).toMatchObject({ sent: [0], signCalls: 2 });
 });
 
 test("does not rebroadcast a late payment while funds for its no-op are missing", async () => {
-  const payer = unwilling("short");
+  const payer = nonSigningPayer("insufficientFunds");
   await advanceSlots(services, payer, [lateCase("pay")]);
-  expect(payer).toMatchObject({ sent: [], asked: 1 });
+  expect(payer).toMatchObject({ sent: [], signCalls: 1 });
 });

@@ -15,103 +15,100 @@ import { togetherOrAlone } from "../db/together-or-alone.ts";
 /** A move that the chain decided. */
 export type Outcome = Extract<Move, { readonly kind: "mined" | "orphaned" | "final" | "dead" }>;
 
-export interface Decided {
-  /** The slot as read, on which the outcome was decided. */
+export interface DecidedOutcome {
+  /** The slot as read when the outcome was decided. */
   readonly slot: Slot;
   readonly outcome: Outcome;
 }
 
-/** Outcomes that share a commit: it holds the locks of all of them. */
-const TOGETHER = 100;
+/** Maximum outcomes per commit, which holds the locks of all of them. */
+const MAX_PER_COMMIT = 100;
 
-/** Commits of single outcomes at a time: each takes a connection, and some wait for the same wallet. */
-const ALONE_AT_ONCE = 4;
+/** Single-outcome commits at the same time: each takes a connection, and some wait for the same wallet. */
+const SINGLE_COMMITS_AT_ONCE = 4;
 
 /**
- * Moves slots and their legs, and raises the events, in as few commits as possible. Does nothing to a slot
- * that changed since it was read: the chain state was about that slot, and the next pass reads it
- * again.
+ * Moves slots and their legs, and raises the events, in as few commits as possible. Skips a slot that changed
+ * since it was read: its outcome may no longer apply, and the next pass reads it again.
  * @returns the moved slots, and the errors of those that could not be moved
  */
 export async function applyAll(
   services: WorkerServices,
-  decided: readonly Decided[],
+  decided: readonly DecidedOutcome[],
 ): Promise<ReadonlyMap<string, Slot | Error>> {
   const results = new Map<string, Slot | Error>();
   const shared = decided.filter(isShareable);
-  const alone = new Set(decided.filter((one) => !isShareable(one)));
-  const apply = async (some: readonly Decided[]): Promise<void> => {
-    const { moved, left } = await applyInOneCommit(services, some);
+  const alone = new Set(decided.filter((outcome) => !isShareable(outcome)));
+  const apply = async (batch: readonly DecidedOutcome[]): Promise<void> => {
+    const { moved, deferred } = await applyInOneCommit(services, batch);
     for (const slot of moved) results.set(slot.id, slot);
-    for (const one of left) alone.add(one);
+    for (const outcome of deferred) alone.add(outcome);
   };
-  for (let at = 0; at < shared.length; at += TOGETHER) {
-    const errors = await togetherOrAlone(shared.slice(at, at + TOGETHER), apply);
+  for (let start = 0; start < shared.length; start += MAX_PER_COMMIT) {
+    const errors = await togetherOrAlone(shared.slice(start, start + MAX_PER_COMMIT), apply);
     for (const [{ slot }, error] of errors) results.set(slot.id, error);
   }
-  const left = alone.values();
+  const queue = alone.values();
   await Promise.all(
-    Array.from({ length: ALONE_AT_ONCE }, async () => {
-      for (const one of left)
-        for (const [{ slot }, error] of await togetherOrAlone([one], apply)) results.set(slot.id, error);
+    Array.from({ length: SINGLE_COMMITS_AT_ONCE }, async () => {
+      for (const outcome of queue)
+        for (const [{ slot }, error] of await togetherOrAlone([outcome], apply)) results.set(slot.id, error);
     }),
   );
   return results;
 }
 
-function isShareable({ slot, outcome }: Decided): boolean {
-  return (
-    kindOf(slot).outcomesTogether !== undefined && (outcome.kind === "mined" || outcome.kind === "final")
-  );
+function isShareable({ slot, outcome }: DecidedOutcome): boolean {
+  return kindOf(slot).batchedOutcomes !== undefined && (outcome.kind === "mined" || outcome.kind === "final");
 }
 
-/** Locks no wallet: wallets of several legs would be locked in no fixed order. */
-function isPlain({ state, terms }: RequestRecord): boolean {
+/** Whether outcomes of the request lock no wallet. A shared commit would lock wallets in no fixed order. */
+function locksNoWallet({ state, terms }: RequestRecord): boolean {
   const { sponsorship, appFees, outputCalls } = terms;
   return state.front === "none" && !sponsorship && !appFees && !outputCalls;
 }
 
 async function applyInOneCommit(
   services: WorkerServices,
-  decided: readonly Decided[],
-): Promise<{ readonly moved: readonly Slot[]; readonly left: readonly Decided[] }> {
+  decided: readonly DecidedOutcome[],
+): Promise<{ readonly moved: readonly Slot[]; readonly deferred: readonly DecidedOutcome[] }> {
   return await services.uow.run(async (tx) => {
     const requestIds = decided.flatMap(({ slot }) => slot.leg.requestId ?? []);
     const records =
       requestIds.length === 0 ? new Map<RequestId, RequestRecord>() : await tx.requests.lockAll(requestIds);
     const current = await tx.lanes.lockSlots(decided.map(({ slot }) => slot.id));
-    const due: Due[] = [];
-    const left: Decided[] = [];
-    for (const one of decided) {
-      const slot = current.get(one.slot.id);
-      if (slot === undefined || !isUnchanged(one.slot, slot)) continue;
+    const locked: LockedOutcome[] = [];
+    const deferred: DecidedOutcome[] = [];
+    for (const read of decided) {
+      const slot = current.get(read.slot.id);
+      if (slot === undefined || !isUnchanged(read.slot, slot)) continue;
       const record = slot.leg.requestId && records.get(slot.leg.requestId);
-      if (decided.length > 1 && (record === undefined || !isPlain(record))) left.push(one);
-      else due.push({ context: { services, tx, slot, record }, outcome: one.outcome });
+      if (decided.length > 1 && (record === undefined || !locksNoWallet(record))) deferred.push(read);
+      else locked.push({ context: { services, tx, slot, record }, outcome: read.outcome });
     }
-    return { moved: await apply(services, tx, due), left };
+    return { moved: await apply(services, tx, locked), deferred };
   });
 }
 
 /** A slot of this commit, locked and unchanged. */
-interface Due<O extends Outcome = Outcome> {
+interface LockedOutcome<O extends Outcome = Outcome> {
   readonly context: LegContext;
   readonly outcome: O;
 }
 type OutcomeOf<K extends Outcome["kind"]> = Extract<Outcome, { readonly kind: K }>;
 
 /** @returns the slots as they are now */
-async function apply(services: WorkerServices, tx: Tx, due: readonly Due[]): Promise<Slot[]> {
-  const of = <K extends Outcome["kind"]>(kind: K): Due<OutcomeOf<K>>[] =>
-    due.flatMap(({ context, outcome }) =>
+async function apply(services: WorkerServices, tx: Tx, locked: readonly LockedOutcome[]): Promise<Slot[]> {
+  const ofKind = <K extends Outcome["kind"]>(kind: K): LockedOutcome<OutcomeOf<K>>[] =>
+    locked.flatMap(({ context, outcome }) =>
       outcome.kind === kind ? [{ context, outcome: outcome as OutcomeOf<K> }] : [],
     );
   const moved = [
-    ...(await applyMined(services, tx, of("mined"))),
-    ...(await applyFinal(services, tx, of("final"))),
+    ...(await applyMined(services, tx, ofKind("mined"))),
+    ...(await applyFinal(services, tx, ofKind("final"))),
   ];
-  for (const { context } of of("orphaned")) moved.push(await applyOrphaned(context));
-  for (const { context, outcome } of of("dead")) moved.push(await applyDead(context, outcome));
+  for (const { context } of ofKind("orphaned")) moved.push(await applyOrphaned(context));
+  for (const { context, outcome } of ofKind("dead")) moved.push(await applyDead(context, outcome));
   return moved;
 }
 
@@ -121,7 +118,7 @@ function isUnchanged(seen: Slot, slot: Slot): boolean {
     slot.minedAttempt === seen.minedAttempt &&
     slot.minedBlockHash === seen.minedBlockHash &&
     slot.minedStatus === seen.minedStatus &&
-    // Attempts are only added. One signed since may still pay.
+    // Attempts are only added. One that was signed since the read may still pay.
     slot.attempts.length === seen.attempts.length
   );
 }
@@ -130,7 +127,7 @@ async function applyOrphaned(context: LegContext): Promise<Slot> {
   const { services, tx, slot } = context;
   await tx.lanes.setOpen(slot.id);
   services.spentMemory?.noteUnpaid(slot, false);
-  // The bytes are the same, so they can pay only once; they are sent again immediately.
+  // The same bytes are broadcast again immediately; they can pay only once.
   await tx.lanes.forgetBroadcasts([slot.id]);
   const attempt = minedAttemptOf(slot);
   if (attempt.kind === "pay") await kindOf(slot).orphaned(context, attempt);
@@ -141,15 +138,15 @@ async function applyOrphaned(context: LegContext): Promise<Slot> {
 async function applyFinal(
   services: WorkerServices,
   tx: Tx,
-  due: ReadonlyArray<Due<OutcomeOf<"final">>>,
+  locked: ReadonlyArray<LockedOutcome<OutcomeOf<"final">>>,
 ): Promise<Slot[]> {
-  if (due.length === 0) return [];
-  const legs = due.map(({ context }) => context);
+  if (locked.length === 0) return [];
+  const legs = locked.map(({ context }) => context);
   const ids = legs.map(({ slot }) => slot.id);
   await tx.lanes.setFinal(ids, services.clock.nowMs());
-  if (hasDailyLimit(services)) await tx.policy.keep(ids);
+  if (hasDailyLimit(services)) await tx.policy.keepSpending(ids);
   for (const [kind, ofKind] of Map.groupBy(legs, ({ slot }) => kindOf(slot))) {
-    if (ofKind.length > 1 && kind.outcomesTogether) await kind.outcomesTogether.final(services, tx, ofKind);
+    if (ofKind.length > 1 && kind.batchedOutcomes) await kind.batchedOutcomes.final(services, tx, ofKind);
     else for (const leg of ofKind) await kind.final(leg);
   }
   for (const { slot } of legs) tx.events.happened("slot_final", factsOf(slot));
@@ -160,7 +157,7 @@ async function applyDead(context: LegContext, { reason, why }: OutcomeOf<"dead">
   const { services, tx, slot } = context;
   // Only now may the leg be paid another way.
   await tx.lanes.setDead(slot.id, reason);
-  // It did not pay, so its day no longer counts it.
+  // The slot did not pay, so the daily limit no longer counts it.
   if (hasDailyLimit(services)) {
     await tx.policy.releaseSpending(slot.id);
     services.spentMemory?.release(slot);
@@ -185,15 +182,15 @@ const NOT_MINED = {
 async function applyMined(
   services: WorkerServices,
   tx: Tx,
-  due: ReadonlyArray<Due<OutcomeOf<"mined">>>,
+  locked: ReadonlyArray<LockedOutcome<OutcomeOf<"mined">>>,
 ): Promise<Slot[]> {
-  if (due.length === 0) return [];
-  const legs = due.map(({ context, outcome: { attempt, receipt } }): MinedLeg => {
-    // The chain may give it an id that its signer could not know.
+  if (locked.length === 0) return [];
+  const legs = locked.map(({ context, outcome: { attempt, receipt } }): MinedLeg => {
+    // The chain may assign a transaction id that the signer could not know.
     return { ...context, attempt: { ...attempt, txHash: receipt.txHash }, receipt };
   });
-  for (const [at, { slot, attempt, receipt }] of legs.entries()) {
-    if (due[at]?.outcome.attempt.txHash !== attempt.txHash)
+  for (const [index, { slot, attempt, receipt }] of legs.entries()) {
+    if (locked[index]?.outcome.attempt.txHash !== attempt.txHash)
       await tx.lanes.renameAttempt(slot.id, attempt.n, attempt.txHash);
     services.spentMemory?.noteUnpaid(slot, await provesUnpaid(slot, attempt, receipt));
   }
@@ -217,7 +214,7 @@ async function applyMined(
   );
   const payments = legs.filter(({ attempt }) => attempt.kind === "pay");
   for (const [kind, ofKind] of Map.groupBy(payments, ({ slot }) => kindOf(slot))) {
-    if (ofKind.length > 1 && kind.outcomesTogether) await kind.outcomesTogether.mined(services, tx, ofKind);
+    if (ofKind.length > 1 && kind.batchedOutcomes) await kind.batchedOutcomes.mined(services, tx, ofKind);
     else for (const leg of ofKind) await kind.mined(leg);
   }
   return legs.map(({ slot, attempt, receipt }): Slot => {
@@ -238,7 +235,7 @@ async function applyMined(
       minedStatus: status,
       gasUsed,
       effectiveGasPrice,
-      attempts: slot.attempts.map((one) => (one.n === attempt.n ? attempt : one)),
+      attempts: slot.attempts.map((stored) => (stored.n === attempt.n ? attempt : stored)),
     };
   });
 }

@@ -18,22 +18,22 @@ const PAGE_SIZE = 50;
  * lost the request and the operator restored its row. Each then acts on its request like a new deposit. May
  * run at any time, in any number of processes.
  */
-export async function attributeKnown(services: Needs, connected: ConnectedChain): Promise<void> {
+export async function attributeRecordedDeposits(services: Needs, connected: ConnectedChain): Promise<void> {
   for (let after: DepositRecord | undefined; ;) {
     const page = await services.reads.attributableDeposits(connected.chain.id, after?.id, PAGE_SIZE);
     for (const deposit of page)
-      if (await mayPlace(services, connected, deposit)) await place(services, connected, deposit);
+      if (await canAttribute(services, connected, deposit)) await attribute(services, connected, deposit);
     after = page.at(-1);
     if (after === undefined) return;
   }
 }
 
 /**
- * A failover may have lost the deposit's refund or the request's fill together with its rows, which makes
- * them look unpaid.
+ * Whether the deposit's order is known, and nothing suggests that a failover lost the rows of a refund of the
+ * deposit or of a fill of the request.
  * @throws RpcFault
  */
-async function mayPlace(
+async function canAttribute(
   services: Needs,
   connected: ConnectedChain,
   deposit: DepositRecord,
@@ -48,7 +48,7 @@ async function mayPlace(
   );
 }
 
-async function place(
+async function attribute(
   services: Needs,
   connected: ConnectedChain,
   { id, orderId }: DepositRecord,
@@ -62,7 +62,8 @@ async function place(
     const cursor = await tx.trail.lockCursor(chain.id);
     const request = (await tx.requests.lockByOrders([orderId])).get(orderId);
     const deposit = await tx.deposits.lock(id);
-    if (cursor === undefined || request === undefined || deposit === undefined || !isOpen(deposit)) return;
+    if (cursor === undefined || request === undefined || deposit === undefined || !isUndecided(deposit))
+      return;
     const doubt =
       slot === undefined
         ? await whyDoubtful(tx, deposit, request)
@@ -84,8 +85,14 @@ async function place(
   });
 }
 
-/** Not decided yet. A refund that was decided continues, even if it has not been sent. */
-function isOpen({ disposition, requestId, canonical, refundState, refundWaits }: DepositRecord): boolean {
+/** Whether nothing was decided about the deposit. A refund that was decided continues, even if unsent. */
+function isUndecided({
+  disposition,
+  requestId,
+  canonical,
+  refundState,
+  refundWaits,
+}: DepositRecord): boolean {
   return (
     disposition === "unattributed" &&
     requestId === undefined &&
@@ -104,8 +111,8 @@ async function whyDoubtful(
   if ((await tx.deposits.refundedAndOrphaned(deposit)) !== undefined)
     return "this deposit may replace an orphaned one that was already refunded";
   if (state.depositId === undefined) return undefined;
-  const own = await tx.deposits.lock(state.depositId);
-  return own?.requestId === terms.requestId
+  const recordedDeposit = await tx.deposits.lock(state.depositId);
+  return recordedDeposit?.requestId === terms.requestId
     ? undefined
     : `the request refers to deposit ${state.depositId}, which is missing in the database and may be this deposit`;
 }

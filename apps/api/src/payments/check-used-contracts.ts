@@ -3,7 +3,7 @@ import type { Address, Chain } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
 import type { UsedContract, UsedContracts } from "./used-contracts.port.ts";
 
-type Configured = Pick<Chain, "id" | "name" | "contracts">;
+type ConfiguredChain = Pick<Chain, "id" | "name" | "contracts">;
 
 /**
  * Refuses to start while the configuration omits a contract that a chain used before: our accounts may have
@@ -14,21 +14,21 @@ type Configured = Pick<Chain, "id" | "name" | "contracts">;
 export async function checkUsedContracts(
   { clock, events }: Pick<Services, "clock" | "events">,
   store: UsedContracts,
-  chains: readonly Configured[],
+  chains: readonly ConfiguredChain[],
 ): Promise<void> {
   const nowMs = clock.nowMs();
-  const known = await store.all();
+  const usedBefore = await store.all();
   const missing = chains.flatMap(({ id, name, contracts }) => {
-    const guarded = serviceContracts(contracts);
-    return known
-      .filter(({ chainId, address }) => chainId === id && !guarded.has(address))
+    const configured = serviceContracts(contracts);
+    return usedBefore
+      .filter(({ chainId, address }) => chainId === id && !configured.has(address))
       .map(
         ({ role, address }) =>
           `chain ${name}: contracts.formerContracts must contain the former ${role} ${address}`,
       );
   });
   if (missing.length > 0) throw new ServiceError("SERVICE_UNAVAILABLE", missing.join("; "));
-  await store.note(chains.flatMap((chain) => usedBy(chain, nowMs)));
+  await store.note(chains.flatMap((chain) => contractsInUse(chain, nowMs)));
   for (const { id, name, contracts } of chains) {
     const report = async (
       role: "depository" | "router",
@@ -36,7 +36,7 @@ export async function checkUsedContracts(
       openRequests: UsedContracts["openOrders"],
       inUse: readonly Address[],
     ): Promise<void> => {
-      const used = known.filter((one) => one.chainId === id && one.role === role);
+      const used = usedBefore.filter((contract) => contract.chainId === id && contract.role === role);
       if (used.every(({ address }) => inUse.includes(address))) return;
       const since = used.find(({ address }) => address === contracts[role])?.firstUsedAtMs ?? nowMs;
       const { count, untilMs } = await openRequests(id, since, nowMs);
@@ -54,7 +54,7 @@ export async function checkUsedContracts(
   }
 }
 
-function usedBy({ id, contracts }: Configured, nowMs: number): readonly UsedContract[] {
+function contractsInUse({ id, contracts }: ConfiguredChain, nowMs: number): readonly UsedContract[] {
   const { depository, router, approvalProxy, serviceReceiver, depositAddressFactory } = contracts;
   const roles = { depository, router, approvalProxy, serviceReceiver, depositAddressFactory };
   return Object.entries(roles).flatMap(([role, address]) =>

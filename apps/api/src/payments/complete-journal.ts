@@ -2,7 +2,7 @@ import type { Slot } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { isUnentered } from "./journal-entry.ts";
 import type { Lane } from "./payers/payer.ts";
-import type { Entered } from "./payment-journal.port.ts";
+import type { PaymentAttempt } from "./payment-journal.port.ts";
 import { isGenuine } from "./policy/signed-payment.ts";
 
 /** Payments of these kinds need no journal: their contracts execute each only once. */
@@ -20,26 +20,28 @@ export async function completeJournal(
   { chainId, sender }: Lane,
   mark: number | undefined,
 ): Promise<void> {
-  // Before its slots: a payment that is reserved in between has a higher nonce.
+  // Read before the lane's slots: a payment that is reserved in between has a higher nonce.
   const lane = journal && (await reads.lane(chainId, sender));
   if (journal === undefined || lane?.isReconciled !== true) return;
   const slots = await reads.unsettledSlots(chainId, sender);
-  const known = knownBelow(lane.nextNonce, slots);
-  const sent = slots.flatMap(enteredOf);
+  const knownNonces = knownBelow(lane.nextNonce, slots);
+  const sent = slots.flatMap(broadcastPaymentOf);
   try {
-    if (mark === undefined || known > mark) {
-      const broadcast = Math.min(known, await reads.broadcastBelow(chainId, sender));
+    if (mark === undefined || knownNonces > mark) {
+      const broadcast = Math.min(knownNonces, await reads.broadcastBelow(chainId, sender));
       if (mark === undefined || broadcast > mark) await journal.raise(chainId, sender, broadcast);
     }
     if (sent.length === 0) return;
     const newest = sent.map(({ slot: { nonce }, attempt: { raw } }) => ({ nonce, raw }));
     const missing = await journal.missing(chainId, sender, newest);
-    for (const one of sent) {
-      if (!missing.has(one.slot.nonce)) continue;
-      const { slot, attempt } = one;
-      // An id that the chain gave later is not that of the bytes: such an entry could not be restored.
+    for (const entry of sent) {
+      if (!missing.has(entry.slot.nonce)) continue;
+      const { slot, attempt } = entry;
+      // A transaction id that the chain assigned later does not match the bytes: the entry could not be
+      // restored.
       const genuine = await Promise.all(slot.attempts.map((signed) => isGenuine({ chains }, slot, signed)));
-      if (genuine.every(Boolean)) await journal.enter([one], attempt.firstBroadcastAtMs ?? slot.createdAtMs);
+      if (genuine.every(Boolean))
+        await journal.enter([entry], attempt.firstBroadcastAtMs ?? slot.createdAtMs);
     }
   } catch (error) {
     events.fault("journal_fault", error, { chainId, sender });
@@ -51,15 +53,15 @@ export async function completeJournal(
  * never broadcast: if a failover lost it, the lane would wait for a transaction that does not exist.
  */
 function knownBelow(nextNonce: number, unsettled: readonly Slot[]): number {
-  const reserved = unsettled.filter((slot) => slot.state === "open" && enteredOf(slot).length === 0);
+  const reserved = unsettled.filter((slot) => slot.state === "open" && broadcastPaymentOf(slot).length === 0);
   return Math.min(nextNonce, ...reserved.map(({ nonce }) => nonce));
 }
 
 /**
- * The payment with its bytes up to the newest that were broadcast: a node may have older ones even if it
- * confirmed none. Empty if none were broadcast: they are entered before they are.
+ * The payment with its attempts up to the newest that was broadcast: a node may have older ones even if none
+ * was confirmed. Empty if none was broadcast: such attempts are entered before their first broadcast.
  */
-function enteredOf(slot: Slot): readonly Entered[] {
+function broadcastPaymentOf(slot: Slot): readonly PaymentAttempt[] {
   if (UNJOURNALED.has(slot.leg.kind)) return [];
   const last = slot.attempts.findLastIndex((attempt) => !isUnentered({ slot, attempt }));
   const attempt = slot.attempts[last];

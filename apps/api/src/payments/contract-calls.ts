@@ -5,9 +5,9 @@ import type { Address } from "@causeway/domain";
 import type { CalledChain, ConnectedChain } from "../chains/chains.port.ts";
 import type { Slot, SlotPlan } from "../db/records.port.ts";
 import type { Services, WorkerServices } from "../db/services.port.ts";
-import { type Case, advanceSlots } from "./advance-slots.ts";
+import { type SlotCase, advanceSlots } from "./advance-slots.ts";
 import { fillNonceGap } from "./fill-nonce-gap.ts";
-import type { CallSent, ContractCall, WantedCall } from "./contract-call.port.ts";
+import type { CallOutcome, ContractCall, WantedCall } from "./contract-call.port.ts";
 import { kindOf } from "./legs/index.ts";
 import type { LaneFacts, MovePolicy, Observation } from "./next-move.ts";
 import { payWith } from "./pay-together.ts";
@@ -17,7 +17,7 @@ import type { LaneFunds } from "./payers/funds.port.ts";
 import { payerOf } from "./payers/index.ts";
 import type { Payer } from "./payers/payer.ts";
 import { whyUnexplained } from "./unexplained-nonces.ts";
-import type { Sent } from "./wanted-payment.port.ts";
+import type { PaymentOutcome } from "./wanted-payment.port.ts";
 
 /**
  * Sends calls that their contracts run once, however often they are sent. On an enabled chain they are
@@ -40,7 +40,7 @@ export async function sendSolverCall(
   services: WorkerServices,
   connected: ConnectedChain,
   wanted: ContractCall,
-): Promise<CallSent> {
+): Promise<CallOutcome> {
   const checkedAtMs = performance.now();
   const lane = { chainId: connected.chain.id, sender: services.signer.address };
   const why = await whyUnexplained(services, connected, lane.sender);
@@ -55,27 +55,31 @@ export async function sendSolverCall(
  */
 export async function sendContractCall(
   services: CallServices,
-  on: CalledChain,
+  calledChain: CalledChain,
   signer: Signer,
   wanted: ContractCall,
-): Promise<CallSent> {
+): Promise<CallOutcome> {
   const checkedAtMs = performance.now();
-  const { chain, connection } = on;
+  const { chain, connection } = calledChain;
   const sender = signer.address;
-  const why = (await whyClosed(services, on, sender)) ?? (await whyUnexplained(services, on, sender));
+  const why =
+    (await whyClosed(services, calledChain, sender)) ?? (await whyUnexplained(services, calledChain, sender));
   if (why !== undefined) return { kind: "waits", why };
   // The balance is not older than this block.
   const { number: blockNumber } = await connection.reader.head();
-  const [amount, prices] = await Promise.all([on.nativeBalance(sender), connection.reader.gasPrices()]);
+  const [amount, prices] = await Promise.all([
+    calledChain.nativeBalance(sender),
+    connection.reader.gasPrices(),
+  ]);
   const lane = { chainId: chain.id, sender };
   const funds = { ...lane, native: NATIVE_CURRENCY, balance: () => ({ amount, blockNumber }) };
-  const payer = callPayer(asEngine(services, signer), on, funds, () => maxFee(prices, undefined));
+  const payer = callPayer(asEngine(services, signer), calledChain, funds, () => maxFee(prices, undefined));
   return await pay(asEngine(services, signer), payer, { ...wantedCall(lane, wanted, prices), checkedAtMs });
 }
 
 function wantedCall(
   lane: Pick<SlotPlan, "chainId" | "sender">,
-  { leg, call, gasLimit, lock, taken }: ContractCall,
+  { leg, call, gasLimit, lock, assign }: ContractCall,
   { maxFeePerGas, maxPriorityFeePerGas }: GasPrices,
 ): WantedCall {
   const plan: SlotPlan = {
@@ -89,10 +93,10 @@ function wantedCall(
     // It is never too late.
     cancelAfterMs: Number.MAX_SAFE_INTEGER,
   };
-  return { plan, ...(lock && { lock }), ...(taken && { taken }) };
+  return { plan, ...(lock && { lock }), ...(assign && { assign }) };
 }
 
-async function pay(services: WorkerServices, payer: Payer, wanted: WantedCall): Promise<Sent> {
+async function pay(services: WorkerServices, payer: Payer, wanted: WantedCall): Promise<PaymentOutcome> {
   const [sent = "moved"] = await payWith(services, payer, kindOf(wanted.plan), [wanted]);
   if (sent instanceof Error) throw sent;
   return sent;
@@ -100,7 +104,7 @@ async function pay(services: WorkerServices, payer: Payer, wanted: WantedCall): 
 
 /**
  * Opens the lane. Nonces that the key used elsewhere are skipped: a call that was lost in a failover has no
- * effect twice. If the lane ever made another payment, they may have made one that was lost.
+ * effect twice. If the lane ever made another kind of payment, these nonces may belong to lost payments.
  * @returns why the lane must not plan anything; undefined: it may
  */
 async function whyClosed(
@@ -135,17 +139,19 @@ async function hasPayments(reads: CallServices["reads"], chainId: number, sender
  */
 export async function advanceCalls(
   services: CallServices,
-  on: CalledChain,
+  calledChain: CalledChain,
   signers: readonly Signer[],
   policy: CallPolicy,
 ): Promise<void> {
   const faults: unknown[] = [];
-  const calls = await services.reads.unsettledCalls(on.chain.id);
+  const calls = await services.reads.unsettledCalls(calledChain.chain.id);
   for (const [sender, slots] of Map.groupBy(calls, (slot) => slot.sender)) {
     const signer = signers.find(({ address }) => address === sender);
-    await maintainCallLane(services, on, { sender, slots, signer }, policy).catch((error: unknown) => {
-      faults.push(error);
-    });
+    await maintainCallLane(services, calledChain, { sender, slots, signer }, policy).catch(
+      (error: unknown) => {
+        faults.push(error);
+      },
+    );
   }
   if (faults.length > 0) throw faults[0];
 }
@@ -153,16 +159,16 @@ export async function advanceCalls(
 /** {@link advanceCalls} for one account, on any chain. Nothing else may use its key. */
 export async function advanceCallsOf(
   services: CallServices,
-  on: CalledChain,
+  calledChain: CalledChain,
   signer: Signer,
   policy: CallPolicy,
 ): Promise<void> {
   const sender = signer.address;
-  const slots = await services.reads.unsettledSlots(on.chain.id, sender);
-  if (slots.length > 0) await maintainCallLane(services, on, { sender, slots, signer }, policy);
+  const slots = await services.reads.unsettledSlots(calledChain.chain.id, sender);
+  if (slots.length > 0) await maintainCallLane(services, calledChain, { sender, slots, signer }, policy);
 }
 
-interface Lane {
+interface CallLane {
   readonly sender: Address;
   readonly slots: readonly Slot[];
   readonly signer: Signer | undefined;
@@ -170,16 +176,16 @@ interface Lane {
 
 async function maintainCallLane(
   services: CallServices,
-  on: CalledChain,
-  { sender, slots, signer }: Lane,
+  calledChain: CalledChain,
+  { sender, slots, signer }: CallLane,
   policy: CallPolicy,
 ): Promise<void> {
-  const { reader } = on.connection;
+  const { reader } = calledChain.connection;
   const head = await reader.head();
-  const [used, final] = await Promise.all([reader.nonce(sender, "latest"), on.final(sender)]);
-  const trail = await trailOfNode(on, slots, { head, finalBlock: final?.number ?? -1n });
-  const following: LaneFacts = {
-    turn: "used",
+  const [used, final] = await Promise.all([reader.nonce(sender, "latest"), calledChain.final(sender)]);
+  const trail = await readTrail(calledChain, slots, { head, finalBlock: final?.number ?? -1n });
+  const baseFacts: LaneFacts = {
+    nonceState: "used",
     replacement: "impossible",
     cancelable: "never",
     patienceMs: policy.stuckAfterMs,
@@ -194,40 +200,52 @@ async function maintainCallLane(
   const followed = slots.filter((slot) => isKnown(slot) && (signer !== undefined || !isPending(slot)));
   const prices = followed.some(isPending) ? await reader.gasPrices() : undefined;
   if (prices !== undefined)
-    await fillNonceGap(asEngine(services, signer), on, { sender, used, prices }, followed.filter(isPending));
+    await fillNonceGap(
+      asEngine(services, signer),
+      calledChain,
+      { sender, used, prices },
+      followed.filter(isPending),
+    );
   const isUsedForGood = async ({ nonce }: Slot): Promise<boolean> =>
-    final !== undefined && nonce < final.nonce && !(await hasPayments(services.reads, on.chain.id, sender));
-  const observe = async (slot: Slot): Promise<Pick<Case, "seen" | "lane">> => {
-    if (slot.state === "mined") return { seen: observeMined(slot, trail), lane: following };
+    final !== undefined &&
+    nonce < final.nonce &&
+    !(await hasPayments(services.reads, calledChain.chain.id, sender));
+  const observe = async (slot: Slot): Promise<Pick<SlotCase, "seen" | "lane">> => {
+    if (slot.state === "mined") return { seen: observeMined(slot, trail), lane: baseFacts };
     if (isPending(slot)) {
-      const turn = slot.nonce === used ? "next" : "later";
+      const nonceState = slot.nonce === used ? "next" : "later";
       const replacement = prices && ({ prices, capWei: undefined } as const);
-      const lane = { ...following, turn, ...(replacement && { replacement }), cancelable: "always" } as const;
+      const lane = {
+        ...baseFacts,
+        nonceState,
+        ...(replacement && { replacement }),
+        cancelable: "always",
+      } as const;
       return { seen: observeOpen(slot), lane };
     }
-    const { seen, turn } = await observeUsed(on, slot, trail);
-    const isForeign = turn === "used" && (await isUsedForGood(slot));
+    const { seen, nonceState } = await observeUsed(calledChain, slot, trail);
+    const isForeign = nonceState === "used" && (await isUsedForGood(slot));
     return {
-      seen: seen.map((one) => finalIn(one, trail)),
-      lane: { ...following, turn: isForeign ? "foreign" : turn },
+      seen: seen.map((observation) => markFinal(observation, trail)),
+      lane: { ...baseFacts, nonceState: isForeign ? "foreign" : nonceState },
     };
   };
   const nowMs = services.clock.nowMs();
   const cases = await Promise.all(
-    followed.map(async (slot): Promise<Case> => {
-      // Bytes that another process reserved or signed are sent at once; the bytes that are stored first
-      // count.
+    followed.map(async (slot): Promise<SlotCase> => {
+      // Slots of other processes are signed and sent without a delay; of two signatures, the one stored first
+      // counts.
       return { slot, policy: { ...policy, orphanedAfterMs: -1 }, nowMs, ...(await observe(slot)) };
     }),
   );
   const engine = asEngine(services, signer);
-  const payer = callPayer(engine, on, NO_FUNDS, () => prices && maxFee(prices, undefined));
+  const payer = callPayer(engine, calledChain, NO_FUNDS, () => prices && maxFee(prices, undefined));
   const { faults } = await advanceSlots(engine, payer, cases, head.number);
   if (faults.length > 0) throw faults[0];
 }
 
-/** The trail that a watcher would know, as far as these slots need it. Lacks blocks that the node lacks. */
-async function trailOfNode(
+/** The trail that a watcher would know, as far as these slots need it, without blocks that the node lacks. */
+async function readTrail(
   { connection: { reader } }: CalledChain,
   slots: readonly Slot[],
   { head, finalBlock }: Pick<Trail, "head" | "finalBlock">,
@@ -239,17 +257,17 @@ async function trailOfNode(
       return block === undefined ? [] : [[number, block.hash] as const];
     }),
   );
-  // All blocks are read by number.
+  // With `lowest` above the head, every block is read by number.
   return { head, finalBlock, lowest: head.number + 1n, hashes: new Map(hashes.flat()) };
 }
 
-function finalIn(seen: Observation, { finalBlock }: Trail): Observation {
+function markFinal(seen: Observation, { finalBlock }: Trail): Observation {
   return seen.kind === "mined" && seen.receipt !== undefined && seen.receipt.blockNumber <= finalBlock
     ? { ...seen, kind: "final" }
     : seen;
 }
 
-/** Care reserves nothing. */
+/** Maintenance reserves nothing. */
 const NO_FUNDS: LaneFunds = {
   chainId: 0,
   sender: NATIVE_CURRENCY,
@@ -263,11 +281,11 @@ const NO_FUNDS: LaneFunds = {
  */
 function callPayer(
   { journal: _, ...services }: WorkerServices,
-  on: CalledChain,
+  calledChain: CalledChain,
   funds: LaneFunds,
   maxFeePerGas: () => bigint | undefined,
 ): Payer {
-  return evmPayerOn(services, on, funds, maxFeePerGas);
+  return evmPayerOn(services, calledChain, funds, maxFeePerGas);
 }
 
 /** Legs without a request use none of the engine's other services. */

@@ -7,11 +7,11 @@ const {
   originUsd: _origin,
   destinationUsd: _destination,
   settled: _settled,
-  ...known
+  ...newColumns
 } = getTableColumns(executions);
 
 /** The columns of a {@link NewExecution}. */
-export const NEW_EXECUTION = known;
+export const NEW_EXECUTION = newColumns;
 
 export function newExecutionRow(execution: NewExecution): Row<typeof NEW_EXECUTION> {
   const { call, destination } = execution;
@@ -19,7 +19,7 @@ export function newExecutionRow(execution: NewExecution): Row<typeof NEW_EXECUTI
     requestId: execution.requestId,
     keyId: execution.keyId,
     wallet: execution.wallet ?? null,
-    questionHash: execution.questionHash,
+    bodyHash: execution.bodyHash,
     chainId: execution.chainId,
     callTo: call.to,
     callData: call.data,
@@ -44,7 +44,7 @@ export function executionOf(row: typeof executions.$inferSelect): ExecutionRecor
     requestId: row.requestId,
     keyId: row.keyId,
     wallet: row.wallet ?? undefined,
-    questionHash: row.questionHash,
+    bodyHash: row.bodyHash,
     chainId: row.chainId,
     call: {
       to: row.callTo,
@@ -73,21 +73,21 @@ export function executionOf(row: typeof executions.$inferSelect): ExecutionRecor
 const STORED_PRICE = "coinUsd";
 
 /** JSON with amounts as decimal strings. */
-export function destinationToJson({ nativePriceUsd, ...others }: DestinationExecution): string {
-  return JSON.stringify({ ...others, [STORED_PRICE]: nativePriceUsd }, (_key, value: unknown) =>
+export function destinationToJson({ nativePriceUsd, ...destination }: DestinationExecution): string {
+  return JSON.stringify({ ...destination, [STORED_PRICE]: nativePriceUsd }, (_key, value: unknown) =>
     typeof value === "bigint" ? value.toString() : value,
   );
 }
 
-type Written<T> = { readonly [Name in keyof T]: T[Name] extends bigint ? string : T[Name] };
+type StoredJson<T> = { readonly [Name in keyof T]: T[Name] extends bigint ? string : T[Name] };
 
 function destinationFromJson(text: string): DestinationExecution {
   const { calls, authorizationList, extraGas, plainGas, maxFeePerGas, salePriceUsd, ...stored } = JSON.parse(
     text,
-  ) as Written<Omit<DestinationExecution, "calls" | "nativePriceUsd" | "salePriceUsd">> & {
+  ) as StoredJson<Omit<DestinationExecution, "calls" | "nativePriceUsd" | "salePriceUsd">> & {
     readonly [STORED_PRICE]: string;
     readonly salePriceUsd?: string;
-    readonly calls: readonly Written<DestinationExecution["calls"][number]>[];
+    readonly calls: readonly StoredJson<DestinationExecution["calls"][number]>[];
   };
   return {
     calls: calls.map(({ to, data, value }) => ({ to, data, value: BigInt(value) })),

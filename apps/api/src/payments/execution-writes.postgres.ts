@@ -46,7 +46,7 @@ const lockBudgets = defineSqlWrite(
   ({ keyId }: Params<{ keyId: string }>) =>
     text`select pg_advisory_xact_lock(hashtextextended('budgets of ' || ${keyId}::text, 0))`,
 );
-interface Spender extends Record<string, unknown> {
+interface SpendingParams extends Record<string, unknown> {
   readonly keyId: string;
   readonly day: number;
   readonly user: Address | null;
@@ -56,7 +56,7 @@ interface Spender extends Record<string, unknown> {
 const spent = defineSql(
   "execution_spent",
   { todayUsd: BigInt, userTodayUsd: BigInt, targetTodayUsd: BigInt },
-  (p: Params<Spender>) => text`
+  (p: Params<SpendingParams>) => text`
     select coalesce(sum(cost_usd), 0) as today_usd,
       coalesce(sum(cost_usd) filter (where user_address = ${p.user}), 0) as user_today_usd,
       coalesce(sum(cost_usd) filter (where target = ${p.target}), 0) as target_today_usd
@@ -133,7 +133,7 @@ export async function readSpending(
   { keyId, day, user, target }: Budget,
   except: RequestId | undefined,
 ): Promise<SponsorshipSpending> {
-  const spender = { keyId, day, user: user ?? null, target: target ?? null, except: except ?? null };
-  const [row] = await spent(sql, spender);
+  const params = { keyId, day, user: user ?? null, target: target ?? null, except: except ?? null };
+  const [row] = await spent(sql, params);
   return row ?? { todayUsd: 0n, userTodayUsd: 0n, targetTodayUsd: 0n };
 }

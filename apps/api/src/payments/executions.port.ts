@@ -40,7 +40,7 @@ export interface NewExecution {
    */
   readonly wallet: Address | undefined;
   /** SHA-256 of the call request. */
-  readonly questionHash: Hex;
+  readonly bodyHash: Hex;
   readonly chainId: number;
   readonly call: LaneCall;
   readonly gasLimit: bigint;
@@ -53,7 +53,7 @@ export interface NewExecution {
    * it is `nativePriceUsd`.
    */
   readonly salePriceUsd?: bigint | undefined;
-  /** USD with 18 decimals. */
+  /** Flat fee, USD with 18 decimals. */
   readonly flatUsd: bigint;
   readonly destination: DestinationExecution | undefined;
   /** The user and target that budgets count by. */
@@ -69,7 +69,7 @@ export interface NewExecution {
 export interface ExecutionRecord extends NewExecution {
   /** Actual cost of the transaction, USD with 18 decimals; undefined until it is final. */
   readonly originUsd: bigint | undefined;
-  /** The same for the calls that ran with the fill. */
+  /** Actual cost of the calls that ran with the fill, USD with 18 decimals; undefined until it is final. */
   readonly destinationUsd: bigint | undefined;
   /** The reservation was paid or released. */
   readonly settled: boolean;
@@ -94,11 +94,11 @@ export interface AcceptedCall {
 
 /** Executions inside one transaction. */
 export interface ExecutionWrites {
-  /** False if the request already has one. */
+  /** False if the request already has an execution. */
   add(execution: NewExecution): Promise<boolean>;
   /** Stores new calls with their requests, traces and jobs. @throws if one of them is already stored */
   addCalls(calls: readonly AcceptedCall[]): Promise<void>;
-  /** Locks the row; undefined if the request has none. */
+  /** Locks the row; undefined if the request has no execution. */
   lock(requestId: RequestId): Promise<ExecutionRecord | undefined>;
   /** Locks the existing rows, in a fixed order. */
   lockAll(requestIds: readonly RequestId[]): Promise<Map<RequestId, ExecutionRecord>>;
@@ -112,11 +112,11 @@ export interface ExecutionWrites {
    * `lockSpending`: the count then includes everything committed before.
    */
   countUnpaid(keyId: string, user: Address, sinceMs: number): Promise<number>;
-  /** Stores costs that became final; absent ones stay. */
+  /** Stores costs that became final. A cost that is absent, or already stored, does not change. */
   setCosts(
     requestId: RequestId,
     costs: { readonly originUsd?: bigint; readonly destinationUsd?: bigint },
   ): Promise<void>;
-  /** Final: budgets count the actual cost from now on. */
+  /** Marks an execution as settled: budgets count its actual cost (USD with 18 decimals) from now on. */
   settle(requestId: RequestId, costUsd: bigint): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { boolean, index, integer, pgTable, text } from "drizzle-orm/pg-core";
 import { int8, json, uint } from "../db/columns.tables.ts";
 
 /**
- * Calls that the service sends for users, written when accepted: what was asked, its price, and who pays.
+ * Calls that the service sends for users, written when accepted: what was requested, its price, and who pays.
  * One per request.
  */
 export const executions = pgTable(
@@ -16,7 +16,7 @@ export const executions = pgTable(
     /** App balance that pays. Null if the output of the quote pays. */
     wallet: text("wallet").$type<Address>(),
     /** SHA-256 of the request body; the same body returns the same response. */
-    questionHash: text("question_hash").$type<Hex>().notNull(),
+    bodyHash: text("question_hash").$type<Hex>().notNull(),
     chainId: int8("chain_id").notNull(),
     callTo: text("call_to").$type<Address>().notNull(),
     callData: text("call_data").$type<Hex>().notNull(),

@@ -8,7 +8,7 @@ import { type Explained, explainNonces, MAX_NONCES } from "./unexplained-nonces.
 /** Nonces of a lane that neither the database nor the journal knows. */
 export interface NonceGap {
   readonly sender: Address;
-  /** As if its next nonce were the first of them. */
+  /** The lane's state, with the first of these nonces as its next nonce. */
   readonly lane: LaneState;
   /** The first nonce above them. */
   readonly to: number;
@@ -60,7 +60,8 @@ export async function explainFrom(
 }
 
 /**
- * Like {@link explainFrom}, until every nonce is explained: a restored backup lacks more than a few seconds.
+ * Like {@link explainFrom}, but in each round for the nonces below those explained before: a restored backup
+ * may lack many payments.
  */
 export async function explainAll(
   services: WorkerServices,
@@ -68,13 +69,16 @@ export async function explainAll(
   { sender, lane, used }: { readonly sender: Address; readonly lane: LaneState; readonly used: number },
 ): Promise<Explained | undefined> {
   const { reads } = services;
-  const of = [connected.chain.id, sender, lane.nextNonce, used] as const;
-  const [given, known] = await Promise.all([reads.givenNonces(...of), reads.nonceUsers(...of)]);
+  const nonceRange = [connected.chain.id, sender, lane.nextNonce, used] as const;
+  const [allocated, users] = await Promise.all([
+    reads.allocatedNonces(...nonceRange),
+    reads.nonceUsers(...nonceRange),
+  ]);
   let top = used;
-  while (top - MAX_NONCES > lane.nextNonce && (given.has(top - 1) || known.has(top - 1))) top -= 1;
+  while (top - MAX_NONCES > lane.nextNonce && (allocated.has(top - 1) || users.has(top - 1))) top -= 1;
   const explained = await explainFrom(services, connected, { sender, lane, used: top });
   if (explained === undefined) return undefined;
-  const hasLost = [...known].some(([nonce, { pays }]) => pays !== undefined && !given.has(nonce));
+  const hasLost = [...users].some(([nonce, { pays }]) => pays !== undefined && !allocated.has(nonce));
   return {
     isComplete: explained.isComplete && top - MAX_NONCES <= lane.nextNonce,
     hasLost: explained.hasLost || hasLost,

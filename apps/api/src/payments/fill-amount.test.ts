@@ -14,12 +14,12 @@ import {
   wethOn,
 } from "../../../../test/fakes/quote-world.ts";
 import type { QuoteWorld, World } from "../../../../test/fakes/quote-world.ts";
-import { aConnectedNonEvmChain, exchange } from "../../../../test/fakes/non-evm-chains.ts";
+import { aConnectedNonEvmChain, hyperliquid } from "../../../../test/fakes/non-evm-chains.ts";
 import { createQuote } from "../quotes/create-quote.ts";
-import { exchangeInFill } from "./fill-swap.ts";
-import type { FillExchange } from "./fill-swap.ts";
+import { fillSwapQuoter } from "./fill-swap.ts";
+import type { FillSwapQuoter } from "./fill-swap.ts";
 import { amountToPay } from "./fill-amount.ts";
-import type { AmountDue, Ends } from "./fill-amount.ts";
+import type { AmountDue, RequestEnds } from "./fill-amount.ts";
 
 /** A quote for the locked token, which is swapped before its deposit. */
 async function quoteAndStore(world: World = {}): Promise<{ services: QuoteWorld; terms: RequestTerms }> {
@@ -35,26 +35,29 @@ async function quoteAndStore(world: World = {}): Promise<{ services: QuoteWorld;
   return { services, terms: services.stored[0]! };
 }
 
-function exchangeOf(
+function swapQuoterOf(
   { liquidity, quotePolicy: { gas } }: QuoteWorld,
   { destination: { paidFrom, currency } }: RequestTerms,
-  { destination: { chain } }: Ends,
-): FillExchange | undefined {
-  return paidFrom && exchangeInFill(liquidity, chain, { paidFrom, currency }, gas.routed);
+  { destination: { chain } }: RequestEnds,
+): FillSwapQuoter | undefined {
+  return paidFrom && fillSwapQuoter(liquidity, chain, { paidFrom, currency }, gas.routed);
 }
 
 /** The amount due for a deposit of this amount. */
-async function dueOf(
+async function amountDueFor(
   { services, terms }: Awaited<ReturnType<typeof quoteAndStore>>,
   amount: bigint,
-  ends: Ends = { origin: services.chains.get(ORIGIN)!, destination: services.chains.get(DESTINATION)! },
+  ends: RequestEnds = {
+    origin: services.chains.get(ORIGIN)!,
+    destination: services.chains.get(DESTINATION)!,
+  },
 ): Promise<AmountDue> {
   return await amountToPay(
     services as unknown as Parameters<typeof amountToPay>[0],
     { terms },
     { kind: "deposit", deposit: { amount, seenAtMs: NOW_MS } },
     ends,
-    { toContract: false, execution: undefined, exchange: exchangeOf(services, terms, ends) },
+    { toContract: false, execution: undefined, swapQuoter: swapQuoterOf(services, terms, ends) },
   );
 }
 
@@ -63,11 +66,11 @@ test("pays in proportion for a deposit above the expected swap output, up to the
   const { origin, destination } = world.terms;
   expect(origin.currency).toBe(usdcOn(ORIGIN));
   expect(origin.minimumAmount).toBeLessThan(origin.amount);
-  const quoted = await dueOf(world, origin.amount);
+  const quoted = await amountDueFor(world, origin.amount);
   expect(quoted).toMatchObject({ kind: "pay", amount: destination.expectedAmount });
   // One request gets at most 1,000 of the rare token at $5: a user's own deposit looks like a swap's output.
-  expect(await dueOf(world, 4_900n * 10n ** 6n)).toMatchObject({ kind: "pay" });
-  expect(await dueOf(world, 5_100n * 10n ** 6n)).toEqual({
+  expect(await amountDueFor(world, 4_900n * 10n ** 6n)).toMatchObject({ kind: "pay" });
+  expect(await amountDueFor(world, 5_100n * 10n ** 6n)).toEqual({
     kind: "refund",
     reason: "SOLVER_CAPACITY_EXCEEDED",
   });
@@ -78,8 +81,10 @@ test.each(["origin", "destination"] as const)(
   async (side) => {
     // $2,000 of native tokens.
     const world = await quoteAndStore({ [side]: { partialDisableLimit: 10n ** 18n } });
-    expect(await dueOf(world, 1_900n * 10n ** 6n)).toMatchObject({ kind: "pay" });
-    expect(await dueOf(world, 2_100n * 10n ** 6n)).toMatchObject({ reason: "SOLVER_CAPACITY_EXCEEDED" });
+    expect(await amountDueFor(world, 1_900n * 10n ** 6n)).toMatchObject({ kind: "pay" });
+    expect(await amountDueFor(world, 2_100n * 10n ** 6n)).toMatchObject({
+      reason: "SOLVER_CAPACITY_EXCEEDED",
+    });
   },
 );
 
@@ -92,14 +97,14 @@ test("includes the activation fee that Hyperliquid charges for this recipient", 
     aQuoteInput({
       originCurrency: usdcOn(ORIGIN),
       destinationChainId: connection.chain.id,
-      destinationCurrency: exchange.perps,
+      destinationCurrency: hyperliquid.perps,
       recipient: `0x${"5a".repeat(20)}`,
       amount: "10000000",
     }),
   );
   const terms = services.stored[0]!;
   const due = async () =>
-    await dueOf({ services, terms }, terms.origin.amount, {
+    await amountDueFor({ services, terms }, terms.origin.amount, {
       origin: services.chains.get(ORIGIN)!,
       destination: connection,
     });
@@ -111,9 +116,12 @@ test("includes the activation fee that Hyperliquid charges for this recipient", 
   expect(await due()).toMatchObject({ kind: "refund" });
 });
 
-test("does not make a firm quote within one asset an option on the asset in between", async () => {
+test("does not make a firm same-asset quote an option on the intermediate asset", async () => {
   const origin = aChain(ORIGIN);
-  const tokens = origin.tokens.map((one) => ({ ...one, supportsBridging: one.address === wethOn(ORIGIN) }));
+  const tokens = origin.tokens.map((token) => ({
+    ...token,
+    supportsBridging: token.address === wethOn(ORIGIN),
+  }));
   const native = { ...origin.native, supportsBridging: false };
   const prices: Record<string, bigint> = {};
   const services = quoteWorld({ pools: market(), origin: { tokens, native } });
@@ -124,8 +132,8 @@ test("does not make a firm quote within one asset an option on the asset in betw
   expect(terms).toMatchObject({ pairClass: "sameAsset", origin: { currency: wethOn(ORIGIN) } });
   const due = async (priceUsd: bigint) => {
     prices["ethereum"] = (priceUsd * 10n ** 18n) / 100n;
-    const found = await dueOf({ services, terms }, terms.origin.amount);
-    return found.kind === "pay" ? found.amount : undefined;
+    const amountDue = await amountDueFor({ services, terms }, terms.origin.amount);
+    return amountDue.kind === "pay" ? amountDue.amount : undefined;
   };
   const { expectedAmount } = terms.destination;
   expect(await due(199_950n)).toBe(expectedAmount);
@@ -146,8 +154,8 @@ test("pays out unspent origin gas as far as the fill's pools allow", async () =>
   const quoted = services.stored[0]!;
   const destination = { ...quoted.destination, minimumAmount: 1n };
   const terms = { ...quoted, destination, originGasUsd: 100_000n * 10n ** 18n };
-  const due = await dueOf({ services, terms }, terms.origin.amount);
-  if (due.kind !== "pay" || due.budget === undefined) throw new Error("it is paid in the exchange");
+  const due = await amountDueFor({ services, terms }, terms.origin.amount);
+  if (due.kind !== "pay" || due.budget === undefined) throw new Error("expected a fill that swaps");
   const cost = await services.liquidity.exactOut(
     {
       chainId: DESTINATION,
@@ -156,7 +164,7 @@ test("pays out unspent origin gas as far as the fill's pools allow", async () =>
       included: undefined,
       excluded: new Set(),
       maxHops: 3,
-      external: false,
+      shouldQueryExternal: false,
     },
     due.amount,
   );

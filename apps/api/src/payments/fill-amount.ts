@@ -27,7 +27,7 @@ import { isBeyondCap, pricingOf, type RoutePricing } from "../markets/index.ts";
 import { topupGas } from "./gas-units-of-topup.ts";
 import type { ExecutionRecord } from "./executions.port.ts";
 import type { FillBasis } from "./planned-fill.port.ts";
-import type { FillExchange } from "./fill-swap.ts";
+import type { FillSwapQuoter } from "./fill-swap.ts";
 import type { FillBudget } from "./swap-in-budget.ts";
 
 type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "reads">;
@@ -43,9 +43,9 @@ export type AmountDue =
       readonly sponsoredUsd?: bigint;
     }
   | Extract<Payout, { kind: "refund" }>
-  /** It would exceed the limit of one request. */
+  /** The fill would exceed the limit of one request. */
   | { readonly kind: "refund"; readonly reason: "SOLVER_CAPACITY_EXCEEDED" }
-  /** Its cost is unknown now. */
+  /** The cost of the fill is unknown now. */
   | { readonly kind: "wait"; readonly why: string };
 
 /** The parts of a fill's basis that its amount depends on. */
@@ -58,12 +58,12 @@ type AmountBasis =
     };
 
 /** The inputs of the amount other than the deposit. */
-interface PaidFacts {
+interface AmountFacts {
   /** The recipient is a contract paid in native tokens. */
   readonly toContract: boolean;
   readonly execution: ExecutionRecord | undefined;
   /** The swap that the terms require; undefined: none. */
-  readonly exchange: FillExchange | undefined;
+  readonly swapQuoter: FillSwapQuoter | undefined;
 }
 
 /**
@@ -74,8 +74,8 @@ export async function amountToPay(
   services: Needs,
   { terms }: Pick<RequestRecord, "terms">,
   basis: AmountBasis,
-  { origin, destination }: Ends,
-  { toContract, execution, exchange }: PaidFacts,
+  { origin, destination }: RequestEnds,
+  { toContract, execution, swapQuoter }: AmountFacts,
 ): Promise<AmountDue> {
   const nowMs = services.clock.nowMs();
   if (nowMs > terms.fillDeadlineMs) return { kind: "refund", reason: "TTL_EXPIRED" };
@@ -86,12 +86,12 @@ export async function amountToPay(
   }
   const { amount: deposited, seenAtMs: depositSeenAtMs } = basis.deposit;
   const times = { nowMs, depositSeenAtMs };
-  const facts = { toContract, exchange };
+  const facts = { toContract, swapQuoter };
   const pricing = await pricingOfFill(services, terms, { origin, destination }, deposited, facts);
   const sponsoredPart = sponsoredUsd(terms, deposited, pricing);
   // The fixed rate cannot be kept, and nothing else was guaranteed.
   if (sponsoredPart === undefined) return { kind: "refund", reason: "SLIPPAGE" };
-  const unspentUsd = await notSpentOnOrigin(services, terms, basis.deposit.txHash, execution);
+  const unspentUsd = await unspentOriginGasUsd(services, terms, basis.deposit.txHash, execution);
   // Unspent gas goes to the intended payer: the sponsor first.
   const unusedUsd = unusedSponsorUsd(terms, sponsoredPart, unspentUsd);
   const sponsor = { sponsoredUsd: sponsoredPart - unusedUsd };
@@ -101,11 +101,11 @@ export async function amountToPay(
       : usdToAmountDown(unspentUsd - unusedUsd, pricing.facts.destination);
   const { paidFrom } = terms.destination;
   const due =
-    paidFrom === undefined || exchange === undefined
-      ? paidAsItIs(payoutOf(services, terms, deposited, pricing, times), unspent)
-      : await exchangedPayout(services, terms, {
+    paidFrom === undefined || swapQuoter === undefined
+      ? payoutWithoutSwap(payoutOf(services, terms, deposited, pricing, times), unspent)
+      : await payoutWithSwap(services, terms, {
           paidFrom,
-          exchange,
+          swapQuoter,
           pricing,
           deposited,
           unspent,
@@ -117,7 +117,7 @@ export async function amountToPay(
   return { ...due, ...sponsor };
 }
 
-function paidAsItIs(due: Payout, unspent: bigint): AmountDue {
+function payoutWithoutSwap(due: Payout, unspent: bigint): AmountDue {
   return due.kind === "refund" ? due : { kind: "pay", amount: due.amount + unspent };
 }
 
@@ -127,15 +127,18 @@ function paidAsItIs(due: Payout, unspent: bigint): AmountDue {
  */
 function isBeyondLimits(
   { chains }: Pick<Needs, "chains">,
-  { requestId, origin: agreed, destination: { chainId, currency, paidFrom }, gasTopup }: RequestTerms,
-  { origin, destination }: Ends,
+  { requestId, origin: quotedOrigin, destination: { chainId, currency, paidFrom }, gasTopup }: RequestTerms,
+  { origin, destination }: RequestEnds,
   deposited: bigint,
   { amount, budget }: Extract<AmountDue, { kind: "pay" }>,
   { facts, originNative }: RoutePricing,
 ): boolean {
-  if (deposited <= agreed.amount) return false;
+  if (deposited <= quotedOrigin.amount) return false;
   const spent = budget?.planned ?? amount;
-  const { maxFillAmount } = knownCurrency({ chains }, requestId, { chainId, currency: paidFrom ?? currency });
+  const { maxFillAmount } = configuredCurrency({ chains }, requestId, {
+    chainId,
+    currency: paidFrom ?? currency,
+  });
   return (
     (maxFillAmount !== undefined && spent > maxFillAmount) ||
     isBeyondCap(origin.chain, deposited, facts.origin, originNative) ||
@@ -167,20 +170,20 @@ type PricedTerms = Pick<
 export async function pricingOfFill(
   services: Pick<Services, "chains" | "prices" | "quotePolicy">,
   terms: PricedTerms,
-  { origin, destination }: Ends,
+  { origin, destination }: RequestEnds,
   deposited: bigint,
-  { toContract, exchange }: Pick<PaidFacts, "toContract" | "exchange">,
+  { toContract, swapQuoter }: Pick<AmountFacts, "toContract" | "swapQuoter">,
 ): Promise<RoutePricing> {
   const { requestId, pairClass, originGasUsd } = terms;
   const { chainId, currency, paidFrom } = terms.destination;
   const route = {
     origin,
     destination,
-    originCurrency: knownCurrency(services, requestId, terms.origin),
-    destinationCurrency: knownCurrency(services, requestId, { chainId, currency: paidFrom ?? currency }),
+    originCurrency: configuredCurrency(services, requestId, terms.origin),
+    destinationCurrency: configuredCurrency(services, requestId, { chainId, currency: paidFrom ?? currency }),
   };
   const nonEvmCost = await destination.costOfPaying?.(currency, terms.recipient);
-  const priced = async (swapGas?: bigint) =>
+  const price = async (swapGas?: bigint) =>
     agreedPricing(
       await pricingOf(services, route, toContract, originGasUsd, {
         pairClass,
@@ -191,36 +194,36 @@ export async function pricingOfFill(
       }),
       terms,
     );
-  if (exchange === undefined) return await priced();
-  const { output } = forward(deposited, (await priced(0n)).facts);
-  const purchase = output === 0n ? undefined : await exchange.buys(output);
-  return await priced(purchase?.gas ?? 0n);
+  if (swapQuoter === undefined) return await price();
+  const { output } = forward(deposited, (await price(0n)).facts);
+  const purchase = output === 0n ? undefined : await swapQuoter.quoteExactIn(output);
+  return await price(purchase?.gas ?? 0n);
 }
 
 /** The origin and destination of a request. */
-export interface Ends {
+export interface RequestEnds {
   readonly origin: RequestEnd;
   readonly destination: RequestEnd;
 }
 
 /**
- * The amount due when the solver swaps from another currency: what its part of the deposit buys in the pools
- * now. More was promised: paid as far as the solver covers it. If the pools cost even more, pays what the
- * deposit buys, or refunds.
+ * The amount due when the solver swaps from another currency: what the deposit's worth buys in the pools now.
+ * If the quote promised more, the solver covers the difference up to {@link honorBpsOf}. If the pools cost
+ * even more, pays what the deposit buys, or refunds.
  */
-async function exchangedPayout(
+async function payoutWithSwap(
   services: Needs,
   terms: RequestTerms,
   {
     paidFrom,
-    exchange,
+    swapQuoter,
     pricing,
     deposited,
     unspent,
     times,
   }: {
     readonly paidFrom: Address;
-    readonly exchange: FillExchange;
+    readonly swapQuoter: FillSwapQuoter;
     readonly pricing: RoutePricing;
     readonly deposited: bigint;
     /** Base units of `paidFrom`. */
@@ -230,22 +233,22 @@ async function exchangedPayout(
 ): Promise<AmountDue> {
   const worth = forward(deposited, pricing.facts).output;
   if (worth === 0n) return { kind: "refund", reason: "SLIPPAGE" };
-  const repriced = (await exchange.buys(worth))?.amountOut;
+  const repriced = (await swapQuoter.quoteExactIn(worth))?.amountOut;
   if (repriced === undefined) return { kind: "wait", why: "no swap covers the fill" };
   // Unspent origin gas buys at the margin, where each unit buys less.
-  const withUnspent = unspent === 0n ? repriced : (await exchange.buys(worth + unspent))?.amountOut;
+  const withUnspent = unspent === 0n ? repriced : (await swapQuoter.quoteExactIn(worth + unspent))?.amountOut;
   if (withUnspent === undefined) return { kind: "wait", why: "no swap covers the fill" };
-  const honorBps = honorOf(services, terms, pricing);
+  const honorBps = honorBpsOf(services, terms, pricing);
   // Also the limit in the block itself: anyone who moves the pools after the simulation gains what is spent
   // above the deposit's value.
-  const max = raised(worth, honorBps) + unspent;
+  const max = maxSpend(worth, honorBps) + unspent;
   for (const [coveredBps, planned] of [
-    [honorBps, raised(worth, honorBps)],
+    [honorBps, maxSpend(worth, honorBps)],
     [0, worth],
   ] as const) {
     const due = payout(terms, { deposited, repriced }, coveredBps, times);
     if (due.kind === "refund") return due;
-    const cost = await exchange.costs(due.amount);
+    const cost = await swapQuoter.quoteExactOut(due.amount);
     // Exact-output quotes may differ slightly from exact-input quotes.
     const maxCost = planned + planned / ROUNDING_PARTS + 1n;
     if (cost === undefined || cost.amountIn > maxCost) continue;
@@ -258,8 +261,8 @@ async function exchangedPayout(
 /** The two quoting directions agree to one part in this many. */
 const ROUNDING_PARTS = 10_000n;
 
-/** The maximum to spend on a value when the solver covers these bps. */
-function raised(worth: bigint, coveredBps: number): bigint {
+/** The maximum to spend on a fill worth `worth` when the solver covers these bps. */
+function maxSpend(worth: bigint, coveredBps: number): bigint {
   return (worth * BPS) / (BPS - BigInt(coveredBps));
 }
 
@@ -268,43 +271,43 @@ function raised(worth: bigint, coveredBps: number): bigint {
  * charged is its cap. The same applies to an intermediate asset and to a gas top-up, by their pairs' fees; a
  * top-up beyond its cap reprices the whole deposit.
  */
-export function honorOf(
+export function honorBpsOf(
   { chains, quotePolicy: { honorBps, serviceBps } }: Pick<Services, "chains" | "quotePolicy">,
   { origin, destination: { chainId, currency, paidFrom = currency }, gasTopup }: RequestTerms,
   { pairClass: charged, facts }: RoutePricing,
 ): number {
-  const classOf = (pairClass: PairClass): number =>
+  const bpsOfClass = (pairClass: PairClass): number =>
     isOneAsset(pairClass) ? honorBps : Math.min(honorBps, serviceBps[pairClass]);
   const deposited = chains.currency(origin.chainId, origin.currency);
   if (gasTopup !== undefined) {
     const native = chains.currency(chainId, NATIVE_CURRENCY);
     const topupClass = deposited && native ? pairClassOf(deposited, native) : "minor";
-    if (isTopupBeyondHonor(gasTopup, facts, classOf(topupClass))) return 0;
+    if (isTopupBeyondHonor(gasTopup, facts, bpsOfClass(topupClass))) return 0;
   }
-  if (!isOneAsset(charged)) return classOf(charged);
+  if (!isOneAsset(charged)) return bpsOfClass(charged);
   const [paid, delivered] = [chains.currency(chainId, paidFrom), chains.currency(chainId, currency)];
-  if (!deposited || !paid || !delivered) return classOf("minor");
-  return Math.min(classOf(pairClassOf(deposited, paid)), classOf(pairClassOf(paid, delivered)));
+  if (!deposited || !paid || !delivered) return bpsOfClass("minor");
+  return Math.min(bpsOfClass(pairClassOf(deposited, paid)), bpsOfClass(pairClassOf(paid, delivered)));
 }
 
-function knownCurrency(
+function configuredCurrency(
   { chains }: Pick<Services, "chains">,
   requestId: string,
   { chainId, currency }: { readonly chainId: number; readonly currency: Address },
 ): Currency {
-  const known = chains.currency(chainId, currency);
-  if (known === undefined)
+  const configured = chains.currency(chainId, currency);
+  if (configured === undefined)
     throw new Error(
       `${currency === NATIVE_CURRENCY ? "the native token" : currency} of chain ${chainId}, in which ${requestId} is priced, is no longer configured`,
     );
-  return known;
+  return configured;
 }
 
 /**
  * The origin gas in the quote that was not spent, because an app paid it or the user sent the transaction. It
  * belongs to the user or the sponsor. USD with 18 decimals. Exact outputs and fixed rates do not change.
  */
-async function notSpentOnOrigin(
+async function unspentOriginGasUsd(
   { reads }: Pick<Services, "reads">,
   { requestId, originGasUsd, depositAddress, permit }: RequestTerms,
   depositTxHash: TxHash | undefined,
@@ -336,7 +339,7 @@ export function payoutOf(
   return payout(
     terms,
     { deposited: input, repriced: forward(input, pricing.facts).output },
-    honorOf(services, terms, pricing),
+    honorBpsOf(services, terms, pricing),
     times,
   );
 }

@@ -3,7 +3,7 @@ import type { Services } from "../db/services.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { FillBasis } from "./planned-fill.port.ts";
 
-/** Undefined if the request must not be filled now. */
+/** What the request's fill is paid for; undefined if the request must not be filled now. */
 export async function fillBasisOf(
   services: Pick<Services, "reads">,
   { terms: { requestId }, state }: RequestRecord,

@@ -16,16 +16,26 @@ export interface FillBurnWrites {
   ): Promise<number>;
   /** The cost that a sponsor has not been charged for yet, in USD with 18 decimals. */
   unchargedUsd(requestId: RequestId): Promise<bigint>;
-  /** The sponsor was charged `paidUsd` for an uncharged cost of `usedUsd`. The solver pays the rest. */
-  charged(requestId: RequestId, of: { readonly paidUsd: bigint; readonly usedUsd: bigint }): Promise<void>;
+  /** Records that the sponsor paid `paidUsd` of the uncharged cost `usedUsd`. The solver pays the rest. */
+  noteCharged(
+    requestId: RequestId,
+    amounts: { readonly paidUsd: bigint; readonly usedUsd: bigint },
+  ): Promise<void>;
   /**
-   * Locks until the transaction ends, so no other fill can be added. Call before locking a lane.
+   * Locks the fills in progress until the transaction ends, so none can be added. Call before locking a lane.
    * @returns the maximum gas that fills in progress may use at the solver's expense, in USD with 18 decimals
    */
-  lockUnderWay(): Promise<bigint>;
-  noteUnderWay(slotId: string, usd: bigint): Promise<void>;
-  /** Others than the solver paid `kept` of the cost `revertedGas`, such as the deposit of a refund. */
-  keep(requestId: RequestId, of: { readonly kept: bigint; readonly revertedGas: bigint }): Promise<void>;
+  lockInProgress(): Promise<bigint>;
+  /** Records the maximum gas of a new fill that a revert would cost the solver, USD with 18 decimals. */
+  noteInProgress(slotId: string, usd: bigint): Promise<void>;
+  /**
+   * Records that others than the solver, such as the deposit of a refund, paid `paidByOthers` of the cost
+   * `revertedGas`. Both are in the same unit.
+   */
+  notePaidByOthers(
+    requestId: RequestId,
+    amounts: { readonly paidByOthers: bigint; readonly revertedGas: bigint },
+  ): Promise<void>;
 }
 
 export interface FillBurnReads {

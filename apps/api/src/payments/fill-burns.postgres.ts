@@ -5,14 +5,14 @@ import { defineSql, nameOf, type Params, defineWrite, defineSqlWrite } from "../
 import type { Sql } from "../db/pool.postgres.ts";
 import { fillBurns, slots } from "./payments.tables.ts";
 
-interface OfRequest extends Record<string, unknown> {
+interface RequestParam extends Record<string, unknown> {
   readonly requestId: RequestId;
 }
-interface Part extends OfRequest {
+interface Part extends RequestParam {
   readonly part: bigint;
   readonly whole: bigint;
 }
-interface Burn extends OfRequest {
+interface Burn extends RequestParam {
   readonly slotId: string;
   readonly chainId: number;
   readonly wei: bigint;
@@ -30,7 +30,7 @@ const note = defineWrite(
 const count = defineSql(
   "fill_burn_count",
   { burns: Number },
-  (p: Params<OfRequest>) =>
+  (p: Params<RequestParam>) =>
     text`select count(*) as burns from ${fillBurns} where ${fillBurns.requestId} = ${p.requestId}`,
 );
 const keep = defineWrite("fill_burn_keep", (db, p: Params<Part>) =>
@@ -44,7 +44,7 @@ const keep = defineWrite("fill_burn_keep", (db, p: Params<Part>) =>
 const uncharged = defineSql(
   "fill_burn_uncharged",
   { usd: BigInt },
-  (p: Params<OfRequest>) => text`select coalesce(sum(${fillBurns.usd}), 0) as usd from ${fillBurns}
+  (p: Params<RequestParam>) => text`select coalesce(sum(${fillBurns.usd}), 0) as usd from ${fillBurns}
     where ${fillBurns.requestId} = ${p.requestId} and ${fillBurns.sponsorWei} is null`,
 );
 const charge = defineSqlWrite("fill_burn_charge", (p: Params<Part>) => {
@@ -55,7 +55,7 @@ const charge = defineSqlWrite("fill_burn_charge", (p: Params<Part>) => {
 const sponsored = defineSql(
   "read_sponsored_fill_burns",
   { wei: BigInt },
-  (p: Params<OfRequest>) => text`select coalesce(sum(${fillBurns.sponsorWei}), 0) as wei from ${fillBurns}
+  (p: Params<RequestParam>) => text`select coalesce(sum(${fillBurns.sponsorWei}), 0) as wei from ${fillBurns}
     where ${fillBurns.requestId} = ${p.requestId}`,
 );
 const unpaidSince = defineSql(
@@ -91,19 +91,19 @@ export function fillBurnWrites(sql: Sql): FillBurnWrites {
       return (await count(sql, { requestId }))[0]?.burns ?? 0;
     },
     unchargedUsd: async (requestId) => (await uncharged(sql, { requestId }))[0]?.usd ?? 0n,
-    async charged(requestId, { paidUsd, usedUsd }) {
+    async noteCharged(requestId, { paidUsd, usedUsd }) {
       await charge(sql, { requestId, part: paidUsd, whole: usedUsd });
     },
-    async lockUnderWay() {
+    async lockInProgress() {
       await lockUnderWay(sql, {});
       return (await underWay(sql, {}))[0]?.usd ?? 0n;
     },
-    async noteUnderWay(slotId, usd) {
+    async noteInProgress(slotId, usd) {
       await noteUnderWay(sql, { slotId, usd });
     },
-    async keep(requestId, { kept, revertedGas }): Promise<void> {
+    async notePaidByOthers(requestId, { paidByOthers, revertedGas }): Promise<void> {
       if (revertedGas === 0n) return;
-      const unpaid = kept >= revertedGas ? 0n : revertedGas - (kept > 0n ? kept : 0n);
+      const unpaid = paidByOthers >= revertedGas ? 0n : revertedGas - (paidByOthers > 0n ? paidByOthers : 0n);
       await keep(sql, { requestId, part: unpaid, whole: revertedGas });
     },
   };

@@ -20,12 +20,13 @@ export async function noteRevertedFill({ services, tx, slot, record }: LegContex
   const { gasUsed = 0n, effectiveGasPrice = 0n } = slot;
   const wei = gasUsed * effectiveGasPrice;
   const destinationCalls = (await tx.executions.lock(requestId))?.destination;
-  // `charge` charges the app that sponsors calls with the fill; a plain transfer runs no foreign code. The
-  // quote's sponsor pays neither.
+  // `chargeCalls` charges the app that sponsors calls with the fill; a plain transfer runs no foreign code.
+  // The quote's sponsor pays for neither.
   const isSponsored = destinationCalls === undefined && !isPlainTransfer(slot);
   const usd = isSponsored ? usdNow(services, slot.chainId, wei) : undefined;
   const burns = await tx.fillBurns.note(slot, requestId, usd, services.clock.nowMs());
-  if (destinationCalls !== undefined) await tx.fillBurns.keep(requestId, { kept: wei, revertedGas: wei });
+  if (destinationCalls !== undefined)
+    await tx.fillBurns.notePaidByOthers(requestId, { paidByOthers: wei, revertedGas: wei });
   tx.events.alarm("fill_burnt", {
     requestId,
     chainId: slot.chainId,
@@ -36,7 +37,7 @@ export async function noteRevertedFill({ services, tx, slot, record }: LegContex
   return burns;
 }
 
-/** Undefined without a price in memory: a lane must not wait for a price source. */
+/** USD with 18 decimals; undefined without a price in memory: a lane must not wait for a price source. */
 function usdNow(
   { chains, prices }: Pick<LegContext["services"], "chains" | "prices">,
   chainId: number,
@@ -48,18 +49,20 @@ function usdNow(
 }
 
 /**
- * The gas cost of a fast fill, which the app also pays if the deposit never arrives. Excludes the gas of
- * sponsored calls, which is charged separately.
+ * Records the gas cost of a fast fill, which the app also pays if the deposit never arrives. Excludes the gas
+ * of sponsored calls, which is charged separately.
  */
-export async function noteSpent(context: LegContext): Promise<void> {
-  const usd = await gasUsdOf(context, (gas, destinationCalls) =>
+export async function noteFastFillGas(context: LegContext): Promise<void> {
+  const cost = await gasUsdOf(context, (gas, destinationCalls) =>
     destinationCalls !== undefined && destinationCalls.plainGas < gas ? destinationCalls.plainGas : gas,
   );
-  if (usd !== undefined) await context.tx.fastFills.setSpent(usd.requestId, usd.usd);
+  if (cost !== undefined) await context.tx.fastFills.setSpent(cost.requestId, cost.usd);
 }
 
-/** The gas of a reverted fast fill, which its app pays. With calls, their sponsor has paid. */
-export async function noteRevertedGas(context: LegContext): Promise<void> {
+/**
+ * Records the gas cost of a reverted fast fill, which its app pays. With calls, their sponsor has paid it.
+ */
+export async function noteRevertedFastFill(context: LegContext): Promise<void> {
   const { services, tx, slot } = context;
   const reverted = await gasUsdOf(context, (gas, destinationCalls) =>
     destinationCalls === undefined ? gas : 0n,
@@ -69,17 +72,20 @@ export async function noteRevertedGas(context: LegContext): Promise<void> {
   tx.events.alarm("fast_fill_burnt", { requestId: reverted.requestId, gasUsd: reverted.usd });
 }
 
-/** At the native token price of the acceptance, in USD with 18 decimals; undefined without a fast fill. */
+/**
+ * The gas cost of a fast fill in USD with 18 decimals, at the native token price of its acceptance; undefined
+ * without a fast fill.
+ */
 async function gasUsdOf(
   { services, tx, slot, record }: LegContext,
-  counted: (gas: bigint, destinationCalls: DestinationExecution | undefined) => bigint,
+  countGas: (gas: bigint, destinationCalls: DestinationExecution | undefined) => bigint,
 ): Promise<{ readonly requestId: RequestId; readonly usd: bigint } | undefined> {
   const requestId = record?.terms.requestId;
   const fastFill = requestId && (await tx.fastFills.find(requestId));
   const { gasUsed, effectiveGasPrice, chainId } = slot;
   if (!requestId || !fastFill || gasUsed === undefined || effectiveGasPrice === undefined) return undefined;
   const destinationCalls = (await tx.executions.lock(requestId))?.destination;
-  const wei = counted(gasUsed, destinationCalls) * effectiveGasPrice;
+  const wei = countGas(gasUsed, destinationCalls) * effectiveGasPrice;
   const decimals = nativeDecimals(services.chains, chainId);
   return { requestId, usd: amountToUsdUp(wei, { decimals, priceUsd: fastFill.prices.nativeUsd }) };
 }
@@ -90,7 +96,7 @@ async function gasUsdOf(
  */
 export async function chargeCalls(
   { services, tx, slot }: LegContext,
-  counted: (destinationCalls: DestinationExecution) => {
+  costsOf: (destinationCalls: DestinationExecution) => {
     readonly quotedGas: bigint;
     readonly valueWei: bigint;
   },
@@ -101,7 +107,7 @@ export async function chargeCalls(
   const { gasUsed, effectiveGasPrice, chainId } = slot;
   if (gasUsed === undefined || effectiveGasPrice === undefined)
     throw new Error(`invariant violated: slot ${slot.id} is mined without its gas cost`);
-  const { quotedGas, valueWei } = counted(destinationCalls);
+  const { quotedGas, valueWei } = costsOf(destinationCalls);
   const decimals = nativeDecimals(services.chains, chainId);
   const { totalUsd } = executionCost(
     {
@@ -116,10 +122,10 @@ export async function chargeCalls(
 }
 
 /**
- * How long routes took beyond the confirmations, which are known in advance and depend on the deposit's
- * value.
+ * Records how long routes took beyond the confirmations, which are known in advance and depend on the
+ * deposit's value.
  */
-export async function measure(
+export async function measureRoutes(
   services: Pick<WorkerServices, "chains" | "clock">,
   tx: Tx,
   fills: ReadonlyArray<{ readonly slot: Slot; readonly record: RequestRecord }>,
@@ -145,7 +151,7 @@ export async function measure(
   });
   for (const ofRoute of Map.groupBy(runs, ({ originId, chainId }) => `${originId} ${chainId}`).values()) {
     const [{ originId, chainId }] = ofRoute as [(typeof runs)[number]];
-    await tx.requests.measured(
+    await tx.requests.recordDurations(
       originId,
       chainId,
       ofRoute.map(({ tookMs }) => tookMs),

@@ -21,11 +21,11 @@ export function refusedFill(reason: FailReason, why: string): RefusedFill {
 export interface FillLimits extends Pick<PlannedFill, "sponsoredUsd" | "burn"> {
   /** By price id, USD with 18 decimals. */
   readonly exposures: ReadonlyMap<string, bigint>;
-  /** {@link takeLimits} takes nothing: only the exposures count. */
-  readonly areExposuresOnly: boolean;
+  /** {@link reserveLimits} reserves nothing: the fill only counts against exposures. */
+  readonly hasOnlyExposures: boolean;
 }
 
-/** Undefined: the fill uses none. */
+/** The limits that a fill uses; undefined: none. */
 export function limitsOf(
   services: Pick<WorkerServices, "chains">,
   terms: RequestTerms,
@@ -33,14 +33,14 @@ export function limitsOf(
 ): FillLimits | undefined {
   const { sponsoredUsd, burn } = planned;
   const exposures = exposuresOf(services, terms, planned);
-  const areExposuresOnly = terms.sponsorship === undefined && burn.uncoveredUsd === 0n;
-  const isPlain = areExposuresOnly && exposures.size === 0;
-  return isPlain ? undefined : { sponsoredUsd, burn, exposures, areExposuresOnly };
+  const hasOnlyExposures = terms.sponsorship === undefined && burn.uncoveredUsd === 0n;
+  const isPlain = hasOnlyExposures && exposures.size === 0;
+  return isPlain ? undefined : { sponsoredUsd, burn, exposures, hasOnlyExposures };
 }
 
 /**
- * Which fills of a batch fit this minute's exposure limits on their own. One that does not would roll back
- * the whole batch at each of its retries. A single fill is checked only when it is counted.
+ * Which fills of a batch fit this minute's exposure limits on their own. A fill that does not fit would roll
+ * back the whole batch at each of its retries. A single fill is checked only when it is counted.
  */
 export async function fitLimits(
   services: Pick<WorkerServices, "clock" | "enginePolicy">,
@@ -53,13 +53,13 @@ export async function fitLimits(
 }
 
 /** Reserves the sponsor's share. @returns why the fill must not be made */
-export async function takeLimits(
+export async function reserveLimits(
   services: WorkerServices,
   tx: Tx,
   terms: RequestTerms,
   { sponsoredUsd, burn }: FillLimits,
 ): Promise<RefusedFill | undefined> {
-  if (!(await mayBurnToo(services, tx, burn)))
+  if (!(await hasRoomForRevert(services, tx, burn)))
     return refusedFill(
       "SOLVER_CAPACITY_EXCEEDED",
       "fills in progress could use up the rest of REVERTED_GAS_DAILY_USD if they revert",
@@ -74,13 +74,13 @@ export async function takeLimits(
  * Whether the fills in progress and this one stay within the daily limit if all of them revert. The first one
  * may exceed it, or no fill could be made.
  */
-async function mayBurnToo(
+async function hasRoomForRevert(
   { enginePolicy }: WorkerServices,
   tx: Pick<Tx, "fillBurns">,
   { spentUsd, uncoveredUsd }: PlannedFill["burn"],
 ): Promise<boolean> {
   if (uncoveredUsd === 0n) return true;
-  const underWayUsd = await tx.fillBurns.lockUnderWay();
+  const underWayUsd = await tx.fillBurns.lockInProgress();
   return underWayUsd === 0n || spentUsd + underWayUsd + uncoveredUsd <= enginePolicy.maxUnpaidRevertedGasUsd;
 }
 

@@ -6,7 +6,7 @@ import type { Slot } from "../db/records.port.ts";
 import type { Services, WorkerServices } from "../db/services.port.ts";
 import { abandonedBytes } from "./abandoned-bytes.ts";
 import { noopGas } from "./payers/sign-attempt.ts";
-import { cappedFees, keyOf, limitsOfLane } from "./policy/lane-limits.ts";
+import { capFees, keyOf, limitsOfLane } from "./policy/lane-limits.ts";
 
 type GapServices = DrainingKeys &
   Pick<Services, "events" | "reads" | "spendingLimits"> &
@@ -16,9 +16,9 @@ type GapServices = DrainingKeys &
 const MAX_GAP = 50;
 
 /**
- * Fills nonce gaps below the lane that no payment was given: the key was used elsewhere and a reorg dropped
- * that transaction, so nothing in the lane can be mined. The no-ops pay nothing and are not stored; if the
- * dropped transaction returns, nodes refuse them. Where the journal has a lost payment, its bytes are
+ * Fills nonces below the lane's open slots that were never allocated: the key was used elsewhere and a reorg
+ * dropped that transaction, so nothing in the lane can be mined. The no-ops pay nothing and are not stored;
+ * if the dropped transaction returns, nodes refuse them. Where the journal has a lost payment, its bytes are
  * broadcast again instead.
  * @param used the chain's transaction count of the sender
  * @param open the sender's open slots
@@ -36,17 +36,17 @@ export async function fillNonceGap(
   const { chain, connection } = connected;
   const first = open.reduce((min, { nonce }) => (nonce < min ? nonce : min), open[0]?.nonce ?? used);
   if (first <= used) return;
-  const given = await services.reads.givenNonces(chain.id, sender, used, first);
-  const lost = await abandonedBytes(services, { chainId: chain.id, sender }, used, first);
+  const allocated = await services.reads.allocatedNonces(chain.id, sender, used, first);
+  const abandoned = await abandonedBytes(services, { chainId: chain.id, sender }, used, first);
   const gasLimit = await noopGas(connected, sender);
   const signer = signerOf(services, sender);
   const key = keyOf(services, { chainId: chain.id, sender, leg: { kind: "noop" } });
-  const fees = cappedFees(prices, limitsOfLane(services.spendingLimits, { key, chainId: chain.id }));
+  const fees = capFees(prices, limitsOfLane(services.spendingLimits, { key, chainId: chain.id }));
   for (let nonce = used; nonce < first && nonce < used + MAX_GAP; nonce++) {
-    if (given.has(nonce)) continue;
-    const bytes = lost.get(nonce);
-    if (bytes !== undefined) {
-      await connection.writer.broadcast(bytes);
+    if (allocated.has(nonce)) continue;
+    const lostBytes = abandoned.get(nonce);
+    if (lostBytes !== undefined) {
+      await connection.writer.broadcast(lostBytes);
       continue;
     }
     const { raw, hash } = await signTransaction(

@@ -5,31 +5,31 @@ import type { LiquiditySource, SwapQuestion } from "../markets/liquidity/liquidi
 import type { RoutedGas } from "../markets/quote-policy.port.ts";
 
 /** The cheapest swap, on the latest state, that buys an exact output for a fill. */
-export interface FillExchangeAnswer {
+export interface FillSwap {
   /** Base units that the solver spends. */
   readonly amountIn: bigint;
   /** Gas units of the swap, including wrapping and unwrapping. */
   readonly gas: bigint;
   /** Expected price movement until the transaction is mined, in bps. */
   readonly slippageBps: number;
-  /** Made by the holder of the input, for at most `limit` of it. */
+  /** The calls that the holder of the input makes. They spend at most `limit` base units. */
   calls(limit: bigint, recipient: Address): readonly CallPlan[];
 }
 
 /** The output for an exact input. */
-export interface FillPurchase {
+export interface FillSwapOutput {
   readonly amountOut: bigint;
   /** Gas units of the swap, including wrapping and unwrapping. */
   readonly gas: bigint;
 }
 
 /**
- * Quotes swaps from the solver's currency to the recipient's. Undefined: no route is known, or the
- * pools are too small.
+ * Quotes swaps from the solver's currency to the recipient's, on the latest state. Undefined: no route is
+ * known, or the pools are too small.
  */
-export interface FillExchange {
-  buys(amountIn: bigint): Promise<FillPurchase | undefined>;
-  costs(amountOut: bigint): Promise<FillExchangeAnswer | undefined>;
+export interface FillSwapQuoter {
+  quoteExactIn(amountIn: bigint): Promise<FillSwapOutput | undefined>;
+  quoteExactOut(amountOut: bigint): Promise<FillSwap | undefined>;
 }
 
 /** Maximum pools of a path: a fill may use more of them than its quote if that is cheaper by then. */
@@ -39,18 +39,20 @@ const MAX_HOPS = 3;
  * Finds the swap of a fill from the best source at the time. Its functions throw ServiceError RPC_HTTP_ERROR
  * or SERVICE_UNAVAILABLE if no source answered.
  */
-export function exchangeInFill(
+export function fillSwapQuoter(
   liquidity: LiquiditySource,
   chain: Pick<Chain, "id" | "liquidity">,
   { paidFrom, currency }: { readonly paidFrom: Address; readonly currency: Address },
   routed: Pick<RoutedGas, "wrap" | "unwrap">,
-): FillExchange {
+): FillSwapQuoter {
   const extraGas =
     (paidFrom === NATIVE_CURRENCY ? routed.wrap : 0n) + (currency === NATIVE_CURRENCY ? routed.unwrap : 0n);
   const wrapped = chain.liquidity?.wrappedNative;
-  const [tokenIn, tokenOut] = [paidFrom, currency].map((one) => (one === NATIVE_CURRENCY ? wrapped : one));
-  if (tokenIn === undefined || tokenOut === undefined) return NONE;
-  if (tokenIn === tokenOut) return oneForOne(extraGas);
+  const [tokenIn, tokenOut] = [paidFrom, currency].map((address) =>
+    address === NATIVE_CURRENCY ? wrapped : address,
+  );
+  if (tokenIn === undefined || tokenOut === undefined) return NO_ROUTE;
+  if (tokenIn === tokenOut) return wrapQuoter(extraGas);
   const question: SwapQuestion = {
     chainId: chain.id,
     tokenIn,
@@ -59,14 +61,14 @@ export function exchangeInFill(
     included: new Set(chain.liquidity?.sources.map(({ name }) => name)),
     excluded: new Set(),
     maxHops: MAX_HOPS,
-    external: false,
+    shouldQueryExternal: false,
   };
   return {
-    async buys(amountIn) {
+    async quoteExactIn(amountIn) {
       const answer = await liquidity.exactIn(question, amountIn);
       return answer && { amountOut: answer.amountOut, gas: answer.gas + extraGas };
     },
-    async costs(amountOut) {
+    async quoteExactOut(amountOut) {
       const answer = await liquidity.exactOut(question, amountOut);
       if (answer === undefined) return undefined;
       const { amountIn, gas, slippageBps } = answer;
@@ -77,13 +79,16 @@ export function exchangeInFill(
   };
 }
 
-const NONE: FillExchange = { buys: async () => undefined, costs: async () => undefined };
+const NO_ROUTE: FillSwapQuoter = {
+  quoteExactIn: async () => undefined,
+  quoteExactOut: async () => undefined,
+};
 
 /** Native and its wrapped token: wraps or unwraps, without a swap. */
-function oneForOne(gas: bigint): FillExchange {
+function wrapQuoter(gas: bigint): FillSwapQuoter {
   return {
-    buys: async (amountIn) => ({ amountOut: amountIn, gas }),
-    costs: async (amountOut) => ({
+    quoteExactIn: async (amountIn) => ({ amountOut: amountIn, gas }),
+    quoteExactOut: async (amountOut) => ({
       amountIn: amountOut,
       gas,
       slippageBps: 0,

@@ -9,10 +9,10 @@ import type { FillBasis, FillsAhead, PlanAhead, PlannedFill } from "./planned-fi
 
 /** As many as jobs run concurrently, so that a slow node gets no more requests than those jobs would send. */
 const MAX_FILLS = 128;
-/** Age above which a job does not take a plan. */
+/** Age (ms) above which a job does not use a plan. */
 const MAX_AGE_MS = 2_000;
 
-interface Begun {
+interface StartedPlan {
   readonly request: RequestRecord;
   readonly atMs: number;
   readonly plan: Promise<PlannedFill | undefined>;
@@ -20,39 +20,39 @@ interface Begun {
 }
 
 export function createFillsAhead(nowMs: () => number = () => performance.now()): FillsAhead {
-  const begun = new Map<RequestId, Begun>();
+  const started = new Map<RequestId, StartedPlan>();
   let running = 0;
-  const isOld = ({ atMs }: Begun): boolean => nowMs() - atMs > MAX_AGE_MS;
+  const isOld = ({ atMs }: StartedPlan): boolean => nowMs() - atMs > MAX_AGE_MS;
   return {
     begin(request, plan, basis) {
       const { requestId } = request.terms;
       // Plans stay here if another process runs their job. The map is ordered by start, oldest first.
-      for (const [id, one] of begun) {
-        if (!isOld(one)) break;
-        begun.delete(id);
+      for (const [id, entry] of started) {
+        if (!isOld(entry)) break;
+        started.delete(id);
       }
-      const before = begun.get(requestId);
-      if (before !== undefined && basis !== undefined && isBeforeStored(before.basis, basis)) {
-        const stored = before.plan.then((planned) => planned && { ...planned, basis });
-        begun.set(requestId, { ...before, request, basis, plan: stored });
+      const previous = started.get(requestId);
+      if (previous !== undefined && basis !== undefined && isNowStored(previous.basis, basis)) {
+        const stored = previous.plan.then((planned) => planned && { ...planned, basis });
+        started.set(requestId, { ...previous, request, basis, plan: stored });
         return;
       }
       // A new job follows a newer commit, which an older plan has not seen.
-      begun.delete(requestId);
-      if (begun.size >= MAX_FILLS || running >= MAX_FILLS) return;
+      started.delete(requestId);
+      if (started.size >= MAX_FILLS || running >= MAX_FILLS) return;
       running++;
       // If the error persists, the job gets it, too, and reports it.
-      const answer = plan().catch(() => undefined);
-      begun.set(requestId, { request, atMs: nowMs(), plan: answer.finally(() => running--), basis });
+      const planning = plan().catch(() => undefined);
+      started.set(requestId, { request, atMs: nowMs(), plan: planning.finally(() => running--), basis });
     },
     async take(requestId) {
-      const one = begun.get(requestId);
-      if (one === undefined) return undefined;
-      begun.delete(requestId);
-      if (isOld(one) || isNotStored(one.basis)) return undefined;
+      const entry = started.get(requestId);
+      if (entry === undefined) return undefined;
+      started.delete(requestId);
+      if (isOld(entry) || isNotStored(entry.basis)) return undefined;
       // No timeout: without this plan, the job would send all of its queries to the slow node again.
-      const planned = await one.plan;
-      return planned && { request: one.request, planned, checkedAtMs: one.atMs };
+      const planned = await entry.plan;
+      return planned && { request: entry.request, planned, checkedAtMs: entry.atMs };
     },
   };
 }
@@ -61,8 +61,10 @@ function isNotStored(basis: FillBasis | undefined): boolean {
   return basis?.kind === "deposit" && basis.deposit.id === NOT_STORED;
 }
 
-/** Whether `basis` is `before` with its deposit stored: a plan for `before` then holds for `basis`, too. */
-function isBeforeStored(before: FillBasis | undefined, basis: FillBasis): boolean {
+/**
+ * Whether `basis` has the deposit of `before`, stored since: a plan for `before` then holds for `basis`, too.
+ */
+function isNowStored(before: FillBasis | undefined, basis: FillBasis): boolean {
   if (before?.kind !== "deposit" || basis.kind !== "deposit" || !isNotStored(before)) return false;
   const [seen, stored] = [before.deposit, basis.deposit];
   return (
@@ -89,11 +91,11 @@ export function planAhead(services: WorkerServices): PlanAhead {
     // Left to the jobs, which obey the chain's rate limit.
     if (end === undefined || end.isRateLimited) return;
     const plan = async (): Promise<PlannedFill | undefined> => {
-      const look = await previewFill(services, request, basis);
-      if (look.kind !== "planned" || look.whyPaid !== undefined || look.planned.kind !== "ready")
+      const preview = await previewFill(services, request, basis);
+      if (preview.kind !== "planned" || preview.whyPaid !== undefined || preview.planned.kind !== "ready")
         return undefined;
       // Left to the job, which reads the newest cost of reverted fills.
-      return look.planned.burn.uncoveredUsd > 0n ? undefined : look.planned;
+      return preview.planned.burn.uncoveredUsd > 0n ? undefined : preview.planned;
     };
     services.fillsAhead?.begin(request, plan, basis);
   };

@@ -6,9 +6,9 @@ import type { Services } from "../db/services.port.ts";
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
- * Gas of fills that reverted in a block although their simulation succeeded. Foreign code can cause that, so
- * the deposit pays, within the order's refund minimum. Fast fills, sponsored calls and gas charged to a
- * sponsor are excluded.
+ * The gas cost of fills that reverted in a block although their simulation succeeded. Foreign code can cause
+ * that, so the deposit pays, within the order's refund minimum. Fast fills, sponsored calls and gas charged
+ * to a sponsor are excluded.
  * @param unit the deposit's currency
  * @returns base units of that currency
  * @throws ServiceError PRICE_FETCH_FAILED
@@ -52,14 +52,14 @@ export async function uncoveredBurnUsd(
   const native = chains.profile(destination.chainId)?.native;
   const deposited = chains.currency(origin.chainId, origin.currency);
   if (native === undefined || deposited === undefined) return 0n;
-  const priced = async (currency: Currency): Promise<PricedUnit> => ({
+  const unitOf = async (currency: Currency): Promise<PricedUnit> => ({
     decimals: currency.decimals,
     priceUsd: await prices.usd(currency),
   });
-  const burnUsd = amountToUsdUp(gasLimit * maxFeePerGas, await priced(native));
-  const promised = order.inputs[0]?.refunds[0]?.minimumAmount ?? deposit.amount;
-  const spare = deposit.amount > promised ? deposit.amount - promised : 0n;
-  const coveredUsd = amountToUsdDown(spare, await priced(deposited)) + sponsoredUsd;
+  const burnUsd = amountToUsdUp(gasLimit * maxFeePerGas, await unitOf(native));
+  const minimumRefund = order.inputs[0]?.refunds[0]?.minimumAmount ?? deposit.amount;
+  const retainable = deposit.amount > minimumRefund ? deposit.amount - minimumRefund : 0n;
+  const coveredUsd = amountToUsdDown(retainable, await unitOf(deposited)) + sponsoredUsd;
   return burnUsd > coveredUsd ? burnUsd - coveredUsd : 0n;
 }
 

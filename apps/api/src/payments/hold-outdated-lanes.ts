@@ -14,7 +14,8 @@ export async function holdOutdatedLanes(services: WorkerServices): Promise<void>
   const { journal, events, reads, uow } = services;
   if (journal === undefined) return;
   for (const { chainId, sender } of lanesOf(services)) {
-    // Twice: the mark must be older than the row, and excludes former primaries of the server that answers.
+    // The row is read twice: the first read identifies the server, so that `mark` can fence off former
+    // primaries; the row that is compared with the mark must be newer than the mark.
     await reads.lane(chainId, sender);
     const mark = await journal.mark(chainId, sender).catch((error: unknown) => {
       if (error instanceof FormerPrimary) throw error;
@@ -32,7 +33,7 @@ function lanesOf(
 ): readonly { readonly chainId: number; readonly sender: Address }[] {
   const { chains } = services;
   return [
-    ...chains.all.flatMap(({ chain }) =>
+    ...chains.evmChains.flatMap(({ chain }) =>
       drainingSigners(services).map(({ address }) => ({ chainId: chain.id, sender: address })),
     ),
     ...chains.nonEvmChains.map(({ chain, connection }) => ({ chainId: chain.id, sender: connection.solver })),

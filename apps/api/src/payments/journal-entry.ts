@@ -1,8 +1,8 @@
 import type { Attempt, Slot } from "../db/records.port.ts";
-import type { Entered, JournalEntry } from "./payment-journal.port.ts";
+import type { PaymentAttempt, JournalEntry } from "./payment-journal.port.ts";
 
 /** The entry of a payment whose attempt is about to be broadcast. */
-export function entryOf({ slot, attempt }: Entered, atMs: number): JournalEntry {
+export function entryOf({ slot, attempt }: PaymentAttempt, atMs: number): JournalEntry {
   const { nonce, chainId, sender, leg, call, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = slot;
   const { outflow, delivers, cancelAfterMs } = slot;
   const fees = { gasLimit, maxFeePerGas, maxPriorityFeePerGas };
@@ -18,18 +18,18 @@ export function entryOf({ slot, attempt }: Entered, atMs: number): JournalEntry 
       ...(delivers !== undefined && { delivers }),
     },
     nonce,
-    attempts: [...slot.attempts.filter(({ n }) => n !== attempt.n), attempt].map(asSigned),
+    attempts: [...slot.attempts.filter(({ n }) => n !== attempt.n), attempt].map(withoutBroadcasts),
     atMs,
   };
 }
 
-/** Whether it was never broadcast, so the journal may not have it. */
-export function isUnentered({ attempt }: Entered): boolean {
+/** Whether the attempt was never broadcast, so the journal may not have it. */
+export function isUnentered({ attempt }: PaymentAttempt): boolean {
   return attempt.firstBroadcastAtMs === undefined;
 }
 
-/** The part of an attempt that does not change. */
-function asSigned({
+/** The attempt without what changes after signing. */
+function withoutBroadcasts({
   n,
   kind,
   raw,

@@ -14,9 +14,9 @@ import { isGenuine } from "./policy/signed-payment.ts";
 /**
  * Why an entry must not be restored: any client that can write to Redis can invent one. Only bytes that the
  * lane's key signed prove that there was a payment.
- * @throws RpcFault on a non-EVM chain: it is not known
+ * @throws RpcFault on a non-EVM chain: the node did not answer, so it is unknown
  */
-export async function forgeryIn(
+export async function whyForged(
   services: WorkerServices,
   { chainId, sender }: Lane,
   { plan, nonce, attempts }: JournalEntry,
@@ -28,9 +28,12 @@ export async function forgeryIn(
   return undefined;
 }
 
-/** No time of an entry is later than now: such a payment would be left alone until then. */
-export function notLater(entry: JournalEntry, nowMs: number): JournalEntry {
-  const attempts = entry.attempts.map((one) => ({ ...one, createdAtMs: Math.min(one.createdAtMs, nowMs) }));
+/** Caps the times of an entry at now: until a later time, maintenance would not touch the payment. */
+export function capTimes(entry: JournalEntry, nowMs: number): JournalEntry {
+  const attempts = entry.attempts.map((attempt) => ({
+    ...attempt,
+    createdAtMs: Math.min(attempt.createdAtMs, nowMs),
+  }));
   return { ...entry, attempts, atMs: Math.min(entry.atMs, nowMs) };
 }
 
@@ -41,16 +44,16 @@ function rethrowFaults(error: unknown): false {
 }
 
 /**
- * After a failover, other rows may get the ids of lost rows of these kinds, so `restored` compares the
- * payment itself.
+ * After a failover, other rows may get the ids of lost rows of these kinds, so `restored` of these leg kinds
+ * compares the payment itself.
  */
 const REUSED_IDS: ReadonlySet<string> = new Set(["refund", "sweep"]);
 
 /**
- * Why a genuine payment is not one for the leg that its entry names: other rows decide that, as before each
- * signature. Whether the leg is still due does not matter here.
+ * Why a genuine payment does not match the leg that its entry names, according to other rows, as checked
+ * before each signature. Whether the leg is still due does not matter here.
  */
-export async function mismatch(
+export async function whyMismatched(
   services: WorkerServices,
   tx: Tx,
   plan: SlotPlan,

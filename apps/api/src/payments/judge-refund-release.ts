@@ -52,8 +52,8 @@ export function judgeRefundRelease(facts: ReleaseFacts): ReleaseVerdict {
     return refused(
       `the deposit is not confirmed: it needs block ${deposit.confirmAtBlock}, and the newest scanned block is ${facts.headNumber ?? "unknown"}`,
     );
-  const unpayable = whyUnpayable(facts, chain);
-  if (unpayable !== undefined) return refused(unpayable);
+  const whyNot = whyUnpayable(facts, chain);
+  if (whyNot !== undefined) return refused(whyNot);
   if (deposit.refundFailReason === "AMOUNT_TOO_LOW_TO_REFUND")
     return refused("the deposit is worth less than its refund costs (AMOUNT_TOO_LOW_TO_REFUND)");
   const why = whyItWaits(deposit);
@@ -72,7 +72,7 @@ function refused(reason: string): ReleaseVerdict {
   return { kind: "refused", reason };
 }
 
-/** A reorg could still orphan an unconfirmed deposit, and then this one alone pays for the fill. */
+/** Whether another, confirmed deposit pays for the fill. An unconfirmed one could still be reorged out. */
 function isFillPaidByAnother({ fillDeposit, chain, headNumber }: ReleaseFacts): boolean {
   return fillDeposit?.canonical === true && isConfirmed({ deposit: fillDeposit, chain, headNumber });
 }
@@ -99,7 +99,7 @@ function whyUnpayable(facts: ReleaseFacts, chain: Chain | NonEvmChain): string |
   return undefined;
 }
 
-/** Undefined: it does not wait for the operator. */
+/** Why the refund waits for the operator; undefined: it does not. */
 function whyItWaits({
   disposition,
   refundState,

@@ -40,7 +40,7 @@ const slotOfLeg = readSlots(
   (p: Params<LegOfSlot>) =>
     text`${slots.legKind} = ${p.kind} and ${slots.legId} = ${p.legId} and ${slots.state} <> 'dead'`,
 );
-// Only for legs that have the id of their request: dead slots are found by that.
+// Only for legs whose id is their request's id, by which dead slots are found.
 const revertedSlotsOfLeg = readSlots(
   "read_reverted_slots_of_leg",
   (
@@ -59,16 +59,16 @@ const unsettled = readSlots(
   (p: Params<{ chainId: number; senders: readonly Address[] }>) => text`${slots.chainId} = ${p.chainId}
     and ${slots.sender} = any(${p.senders}::text[]) and ${slots.state} in ('open', 'mined')`,
 );
-interface Tracked extends Record<string, unknown> {
+interface TrackedTrail extends Record<string, unknown> {
   readonly chainId: number;
-  readonly senders: readonly Address[];
   readonly finalBlock: bigint;
   readonly hashes: readonly string[];
 }
-// Under load, most slots are mined in a known block and only wait for it to become final.
+// Includes former keys: following their nonces needs no key. Under load, most slots are mined in a known block
+// and only wait for it to become final.
 const toTrack = readSlots(
   "read_slots_to_track",
-  (p: Params<Tracked>) => text`${slots.chainId} = ${p.chainId} and ${slots.sender} = any(${p.senders}::text[])
+  (p: Params<TrackedTrail>) => text`${slots.chainId} = ${p.chainId}
     and ${slots.state} in ('open', 'mined') and (${slots.state} = 'open'
       or (${slots.minedBlockNumber} > ${p.finalBlock}::bigint and ${slots.minedBlockHash} = any(${p.hashes}::text[])) is not true)`,
 );
@@ -77,7 +77,6 @@ const open = readSlots(
   (p: Params<{ chainId: number; senders: readonly Address[] }>) => text`${slots.chainId} = ${p.chainId}
     and ${slots.sender} = any(${p.senders}::text[]) and ${slots.state} = 'open'`,
 );
-// Includes former keys: following their nonces needs no key.
 const unsettledCalls = readSlots(
   "read_unsettled_calls",
   ({ chainId }: Params<{ chainId: number }>) => text`${slots.chainId} = ${chainId}
@@ -109,14 +108,11 @@ const lane = defineSql(
         and ${slots.state} = 'open' and ${slots.unexplainedConfirmed}) as has_unexplained
     from ${lanes} where ${lanes.chainId} = ${p.chainId} and ${lanes.sender} = ${p.sender}`,
 );
-const senders = defineQuery("read_lane_senders", (db, { chainId }: Params<{ chainId: number }>) =>
-  db.select({ sender: lanes.sender }).from(lanes).where(eq(lanes.chainId, chainId)),
-);
-const oneSender = defineQuery("read_has_lane", (db, { chainId }: Params<{ chainId: number }>) =>
+const anySender = defineQuery("read_has_lane", (db, { chainId }: Params<{ chainId: number }>) =>
   db.select({ sender: lanes.sender }).from(lanes).where(eq(lanes.chainId, chainId)).limit(1),
 );
 
-const onePayment = defineQuery("read_has_payments", (db, p: Params<Lane>) =>
+const anyPayment = defineQuery("read_has_payments", (db, p: Params<Lane>) =>
   db
     .select({ id: slots.id })
     .from(slots)
@@ -127,11 +123,11 @@ const onePayment = defineQuery("read_has_payments", (db, p: Params<Lane>) =>
     .limit(1),
 );
 
-interface Nonces extends Lane {
+interface NonceRange extends Lane {
   readonly from: number;
   readonly to: number;
 }
-const areNonces = (table: typeof slots | typeof nonceUsers, p: Params<Nonces>): SQL => text`
+const isInRange = (table: typeof slots | typeof nonceUsers, p: Params<NonceRange>): SQL => text`
   ${table.chainId} = ${p.chainId} and ${table.sender} = ${p.sender} and ${table.nonce} >= ${p.from} and ${table.nonce} < ${p.to}`;
 // Nonces that no slot has may have been used by a payment whose rows were lost.
 const broadcastBelow = defineSql(
@@ -148,14 +144,14 @@ const broadcastBelow = defineSql(
             where ${attempts.slotId} = ${slots.id} and ${attempts.firstBroadcastAtMs} is not null limit 1))
         order by ${slots.nonce} desc limit 1)) + 1, 0) as below`,
 );
-const givenNonces = defineQuery("read_given_nonces", (db, p: Params<Nonces>) =>
-  db.select({ nonce: slots.nonce }).from(slots).where(areNonces(slots, p)),
+const allocatedNonces = defineQuery("read_given_nonces", (db, p: Params<NonceRange>) =>
+  db.select({ nonce: slots.nonce }).from(slots).where(isInRange(slots, p)),
 );
-const usersOf = defineQuery("read_nonce_users", (db, p: Params<Nonces>) =>
+const usersOf = defineQuery("read_nonce_users", (db, p: Params<NonceRange>) =>
   db
     .select({ nonce: nonceUsers.nonce, txHash: nonceUsers.txHash, pays: nonceUsers.pays })
     .from(nonceUsers)
-    .where(areNonces(nonceUsers, p)),
+    .where(isInRange(nonceUsers, p)),
 );
 // Once its rows are restored, the nonce has a slot.
 const isLost = text`not exists (select from ${slots} where ${slots.chainId} = ${nonceUsers.chainId}
@@ -216,9 +212,8 @@ type LaneReads = Pick<
   | "lane"
   | "hasPayments"
   | "hasLane"
-  | "laneSenders"
   | "broadcastBelow"
-  | "givenNonces"
+  | "allocatedNonces"
   | "nonceUsers"
   | "lostPayment"
   | "lostPaymentOfOrder"
@@ -230,24 +225,26 @@ type LaneReads = Pick<
  * @param servers shared with the unit of work, which allocates the nonces
  */
 export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
-  // There are as many as lanes, and as sets of own keys.
-  const laneBy = new Map<string, () => Promise<LaneRow | undefined>>();
-  const lostBy = new Map<string, (payment: Payment) => Promise<TxHash | undefined>>();
+  // One entry per lane, and one per set of the service's keys.
+  const laneReaders = new Map<string, () => Promise<LaneRow | undefined>>();
+  const lostPaymentReaders = new Map<string, (payment: Payment) => Promise<TxHash | undefined>>();
   return {
     slotOfLeg: async (kind, legId) => slotsIn(await slotOfLeg(sql, { kind, legId }))[0],
     revertedSlotsOfLeg: async (kind, legId) => slotsIn(await revertedSlotsOfLeg(sql, { kind, legId })),
     slotsFrom: async (chainId, sender, from) => slotsIn(await fromNonce(sql, { chainId, sender, from })),
     slot: async (id) => slotsIn(await slotById(sql, { id }))[0],
-    unsettledSlots: async (chainId, ...from) => slotsIn(await unsettled(sql, { chainId, senders: from })),
-    slotsToTrack: async (chainId, { finalBlock, hashes }, ...from) =>
-      slotsIn(await toTrack(sql, { chainId, senders: from, finalBlock, hashes: [...hashes.values()] })),
-    openSlots: async (chainId, ...from) => slotsIn(await open(sql, { chainId, senders: from })),
+    unsettledSlots: async (chainId, ...ofSenders) =>
+      slotsIn(await unsettled(sql, { chainId, senders: ofSenders })),
+    slotsToTrack: async (chainId, { finalBlock, hashes }) =>
+      slotsIn(await toTrack(sql, { chainId, finalBlock, hashes: [...hashes.values()] })),
+    openSlots: async (chainId, ...ofSenders) => slotsIn(await open(sql, { chainId, senders: ofSenders })),
     unsettledCalls: async (chainId) => slotsIn(await unsettledCalls(sql, { chainId })),
     async lane(chainId, sender) {
       const key = `${chainId} ${sender}`;
-      const ask = laneBy.get(key) ?? readTogether(async () => (await lane(sql, { chainId, sender }))[0]);
-      laneBy.set(key, ask);
-      const row = await ask();
+      const read =
+        laneReaders.get(key) ?? readTogether(async () => (await lane(sql, { chainId, sender }))[0]);
+      laneReaders.set(key, read);
+      const row = await read();
       if (row === undefined) return undefined;
       const {
         nextNonce,
@@ -271,29 +268,28 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
         isServerNew: servers.isNew(server),
       };
     },
-    hasPayments: async (chainId, sender) => (await onePayment(sql, { chainId, sender })).length > 0,
-    hasLane: async (chainId) => (await oneSender(sql, { chainId })).length > 0,
-    laneSenders: async (chainId) => (await senders(sql, { chainId })).map(({ sender }) => sender),
+    hasPayments: async (chainId, sender) => (await anyPayment(sql, { chainId, sender })).length > 0,
+    hasLane: async (chainId) => (await anySender(sql, { chainId })).length > 0,
     async broadcastBelow(chainId, sender) {
       const [row] = await broadcastBelow(sql, { chainId, sender });
       return row?.below ?? 0;
     },
-    async givenNonces(chainId, sender, from, to) {
-      const rows = await givenNonces(sql, { chainId, sender, from, to });
+    async allocatedNonces(chainId, sender, from, to) {
+      const rows = await allocatedNonces(sql, { chainId, sender, from, to });
       return new Set(rows.map(({ nonce }) => nonce));
     },
     async nonceUsers(chainId, sender, from, to) {
       const rows = await usersOf(sql, { chainId, sender, from, to });
       return new Map(rows.map(({ nonce, txHash, pays }) => [nonce, { txHash, pays: pays ?? undefined }]));
     },
-    async lostPayment(chainId, pays, from, orderId) {
-      const key = from.join(" ");
-      const ask = lostBy.get(key) ?? lostPaymentsBy(sql, from);
-      lostBy.set(key, ask);
-      return await ask({ chainId, pays, orderId });
+    async lostPayment(chainId, pays, ofSenders, orderId) {
+      const key = ofSenders.join(" ");
+      const read = lostPaymentReaders.get(key) ?? lostPaymentReader(sql, ofSenders);
+      lostPaymentReaders.set(key, read);
+      return await read({ chainId, pays, orderId });
     },
-    lostPaymentOfOrder: async (orderId, from) =>
-      (await lostPaymentOfOrder(sql, { orderId, senders: from }))[0],
+    lostPaymentOfOrder: async (orderId, ofSenders) =>
+      (await lostPaymentOfOrder(sql, { orderId, senders: ofSenders }))[0],
     async reserved() {
       const byChain = new Map<number, Map<Address, bigint>>();
       for (const { chainId, outflowCurrency, amount } of await reserved(sql, {}))
@@ -303,19 +299,19 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
   };
 }
 
-function lostPaymentsBy(
+function lostPaymentReader(
   sql: Sql,
   senders: readonly Address[],
 ): (payment: Payment) => Promise<TxHash | undefined> {
-  return tickBatcher(async (asked: readonly Payment[]) => {
+  return tickBatcher(async (payments: readonly Payment[]) => {
     const rows = await lostPayments(sql, {
-      chainIds: asked.map(({ chainId }) => chainId),
-      pays: asked.map(({ pays }) => pays),
-      orderIds: asked.map(({ orderId }) => orderId ?? null),
+      chainIds: payments.map(({ chainId }) => chainId),
+      pays: payments.map(({ pays }) => pays),
+      orderIds: payments.map(({ orderId }) => orderId ?? null),
       senders,
     });
-    const found = new Map(rows.map(({ n, txHash }) => [n, txHash]));
-    return asked.map((_, at) => found.get(at + 1));
+    const txHashes = new Map(rows.map(({ n, txHash }) => [n, txHash]));
+    return payments.map((_, index) => txHashes.get(index + 1));
   }, READS_TOGETHER);
 }
 

@@ -215,7 +215,7 @@ const dropBytes = defineSql(
       order by ${attempts.createdAtMs} limit ${p.limit} for update of ${attempts} skip locked),
     emptied as (
       update ${attempts} set ${nameOf(attempts.raw)} = '0x' where ctid = any(array(select place from due)) returning 1),
-    -- No archive takes the calls of these.
+    -- The calls of these kinds are not archived.
     without_call as (
       update ${slots} set ${nameOf(slots.callData)} = ${NO_CALL_DATA}
       where ${slots.id} in (select slot_id from due) and ${slots.legKind} in ('hub', 'payout'))
@@ -246,23 +246,23 @@ const cancel = defineWrite("slot_cancel", (db, p: Params<Id & { readonly reason:
     .where(and(eq(slots.id, p.slotId), isOpen, isNull(slots.cancelReason))),
 );
 
-/** Nonces inside one transaction. */
+/** Lanes, slots and attempts inside one transaction. */
 export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
-  const held = new Set<string>();
-  /** @param isToPay only a reconciled lane may */
-  const locked = async (chainId: number, sender: Address, isToPay: boolean): Promise<void> => {
+  const lockedLanes = new Set<string>();
+  /** @param isToPay whether the lane will pay, which only a reconciled lane may */
+  const lockOnce = async (chainId: number, sender: Address, isToPay: boolean): Promise<void> => {
     const lane = `${chainId} ${sender}`;
-    if (held.has(lane)) return;
+    if (lockedLanes.has(lane)) return;
     const [row] = await lockLane(sql, { chainId, sender });
     if (row === undefined) return;
     servers.noteIdentity(row.identity);
     if (servers.isNew(row.server)) throw new ServerReplaced();
     if (isToPay && !isReconciledOn(row.identity, row.reconciledOn)) throw new LaneHeld(chainId, sender);
-    held.add(lane);
+    lockedLanes.add(lane);
   };
   return {
     async open(chainId, sender, nonce): Promise<void> {
-      await locked(chainId, sender, false);
+      await lockOnce(chainId, sender, false);
       await openLane(sql, { chainId, sender, nonce });
       await raise(sql, { chainId, sender, nonce });
       await noteReconciled(sql, { chainId, sender });
@@ -278,7 +278,7 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     },
     async restore({ plan, nonce, attempts: signed }, atMs) {
       const { chainId, sender } = plan;
-      // Another process may restore the same one.
+      // Another process may restore the same payment.
       await lockLane(sql, { chainId, sender });
       const slot = await restoreSlot(sql, plan, nonce, atMs);
       if (slot === undefined) return undefined;
@@ -312,8 +312,8 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
       const [first] = plans;
       if (first === undefined) return [];
       // While the lane is locked, no other process can reserve another nonce for the legs.
-      await locked(first.chainId, first.sender, true);
-      if (!held.has(`${first.chainId} ${first.sender}`))
+      await lockOnce(first.chainId, first.sender, true);
+      if (!lockedLanes.has(`${first.chainId} ${first.sender}`))
         throw new Error(`invariant violated: lane not opened on chain ${first.chainId}`);
       return await reserveSlots(sql, plans, atMs);
     },
@@ -324,7 +324,7 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
       const [row] = await reserved(sql, { chainId, sender, currency, balanceBlock });
       return row ?? { amount: 0n, gasWei: 0n };
     },
-    lockLane: async (chainId, sender) => await locked(chainId, sender, true),
+    lockLane: async (chainId, sender) => await lockOnce(chainId, sender, true),
     async hasLiveSlot(leg): Promise<boolean> {
       return (await liveOfLeg(sql, { kind: leg.kind, legId: leg.id })).length > 0;
     },

@@ -2,16 +2,16 @@ import { expect, test } from "vitest";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { JournalEntry } from "./payment-journal.port.ts";
-import { mayComeBack } from "./lost-payment-grace.ts";
+import { mayBeRestored } from "./lost-payment-grace.ts";
 
 const [HELD_MS, AT_MS] = [100_000_000, 5_000_000];
 const [ORIGIN, DESTINATION, REMOVED] = [1, 2, 3];
 
 /**
- * Whether a fill's deposit may come back.
+ * Whether the deposit of a lost fill may still be restored.
  * @param scannedMs time of the newest block that was read, by chain
  */
-async function mayDepositComeBack(
+async function mayDepositBeRestored(
   afterMs: number,
   scannedMs: Readonly<Record<number, number>>,
   originChainId = ORIGIN,
@@ -32,7 +32,7 @@ async function mayDepositComeBack(
   } as unknown as WorkerServices;
   const entry = { plan: { chainId: DESTINATION }, atMs } as unknown as JournalEntry;
   const record = { terms: { origin: { chainId: originChainId } } } as unknown as RequestRecord;
-  return await mayComeBack(services, entry, record, HELD_MS);
+  return await mayBeRestored(services, entry, record, HELD_MS);
 }
 
 test.each([
@@ -50,16 +50,19 @@ test.each([
     scanned: { [ORIGIN]: HELD_MS, [DESTINATION]: HELD_MS },
     expected: false,
   },
-])("expects the deposit of a lost payment: $name", async ({ afterMs, scanned, expected }) => {
-  expect(await mayDepositComeBack(afterMs, scanned)).toBe(expected);
-});
+])(
+  "whether the deposit of a lost payment may still be restored $name: $expected",
+  async ({ afterMs, scanned, expected }) => {
+    expect(await mayDepositBeRestored(afterMs, scanned)).toBe(expected);
+  },
+);
 
 test("does not wait for the blocks of a chain that was removed", async () => {
-  expect(await mayDepositComeBack(600_000, { [REMOVED]: 1_000 }, REMOVED)).toBe(false);
+  expect(await mayDepositBeRestored(600_000, { [REMOVED]: 1_000 }, REMOVED)).toBe(false);
 });
 
 test("counts from the payment if a restored backup holds an earlier time for the lane", async () => {
   const atMs = HELD_MS + 3_600_000;
-  expect(await mayDepositComeBack(3_700_000, {}, ORIGIN, atMs)).toBe(true);
-  expect(await mayDepositComeBack(4_200_000, {}, ORIGIN, atMs)).toBe(false);
+  expect(await mayDepositBeRestored(3_700_000, {}, ORIGIN, atMs)).toBe(true);
+  expect(await mayDepositBeRestored(4_200_000, {}, ORIGIN, atMs)).toBe(false);
 });

@@ -10,7 +10,7 @@ const MIN_GRACE_MS = 600_000;
  * When the lane began to wait for its lost payments, ms since epoch. Stores the time on the first call, so
  * that the wait begins when the loss is noticed, however old the payments are.
  */
-export async function heldSince(
+export async function noteHeldSince(
   { clock, uow }: Pick<WorkerServices, "clock" | "uow">,
   { chainId, sender }: Pick<JournalEntry["plan"], "chainId" | "sender">,
   { heldSinceMs }: LaneState,
@@ -25,7 +25,7 @@ export async function heldSince(
  * Whether the missing rows of a lost payment's leg may still be restored: for ten minutes after the lane was
  * held, and until the payment's chain and the origin chain are scanned up to that time.
  */
-export async function mayComeBack(
+export async function mayBeRestored(
   { clock, reads, chains }: Pick<WorkerServices, "clock" | "reads" | "chains">,
   { plan, atMs }: JournalEntry,
   record: RequestRecord | undefined,

@@ -1,13 +1,13 @@
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import { drainingSigners } from "../chains/index.ts";
 import type { WorkerServices } from "../db/services.port.ts";
-import { type Case, advanceSlots } from "./advance-slots.ts";
+import { type SlotCase, advanceSlots } from "./advance-slots.ts";
 import { fillNonceGap } from "./fill-nonce-gap.ts";
 import { observeOpen } from "./payers/evm.ts";
 import { payerOf } from "./payers/index.ts";
 
-/** Slots maintained per round: the first ones come first, and the others get their turn. */
-const WINDOW = 200;
+/** The slots with the lowest nonces are maintained first; later slots get their turn in later rounds. */
+const MAX_SLOTS_PER_ROUND = 200;
 
 /**
  * Maintains the lanes of a chain, also those of former keys: sends payments that a dead process left unsent,
@@ -21,7 +21,7 @@ export async function maintainLane(services: WorkerServices, connected: Connecte
   const { enginePolicy: policy, clock } = services;
   const faults: unknown[] = [];
   const senders = drainingSigners(services).map(({ address }) => address);
-  // Before the read: a slot that is sent in the meantime is read as unsent.
+  // Before the slots are read: a slot whose sending ends in between could otherwise look unsent.
   const beingSent = new Set(services.slotsBeingSent?.keys());
   const open = await services.reads.openSlots(chain.id, ...senders);
   for (const [sender, slots] of Map.groupBy(open, (slot) => slot.sender)) {
@@ -35,10 +35,10 @@ export async function maintainLane(services: WorkerServices, connected: Connecte
     const lane = { replacement, cancelable: "always", patienceMs: policy.stuckAfterMs } as const;
     const cases = slots
       .filter(({ nonce }) => nonce >= used)
-      .slice(0, WINDOW)
-      .map((slot): Case => {
-        const turn = slot.nonce === used ? "next" : "later";
-        const facts = { ...lane, turn, isBeingSent: beingSent.has(slot.id) } as const;
+      .slice(0, MAX_SLOTS_PER_ROUND)
+      .map((slot): SlotCase => {
+        const nonceState = slot.nonce === used ? "next" : "later";
+        const facts = { ...lane, nonceState, isBeingSent: beingSent.has(slot.id) } as const;
         return { slot, seen: observeOpen(slot), lane: facts, policy, nowMs: clock.nowMs() };
       });
     faults.push(...(await advanceSlots(services, payer, cases)).faults);

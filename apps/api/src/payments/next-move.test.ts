@@ -20,22 +20,22 @@ const receipt = (status: "success" | "reverted" = "success") => ({ status }) as 
 
 /** The kinds of payers, by their facts. */
 const EVM: LaneFacts = {
-  turn: "next",
+  nonceState: "next",
   replacement: { prices, capWei: 1_000n },
   cancelable: "always",
   patienceMs: policy.stuckAfterMs,
   isBeingSent: false,
   finalBlock: 100n,
 };
-const NUMBERLESS = { turn: "none", patienceMs: policy.stuckAfterMs, isBeingSent: false } as const;
+const NO_NONCES = { nonceState: "none", patienceMs: policy.stuckAfterMs, isBeingSent: false } as const;
 const BITCOIN: LaneFacts = {
-  ...NUMBERLESS,
+  ...NO_NONCES,
   replacement: "unpriced",
   cancelable: "unseen",
   patienceMs: 1_800_000,
 };
-const HYPERLIQUID: LaneFacts = { ...NUMBERLESS, replacement: "impossible", cancelable: "unseen" };
-const SOLANA: LaneFacts = { ...NUMBERLESS, replacement: "impossible", cancelable: "never" };
+const HYPERLIQUID: LaneFacts = { ...NO_NONCES, replacement: "impossible", cancelable: "unseen" };
+const SOLANA: LaneFacts = { ...NO_NONCES, replacement: "impossible", cancelable: "never" };
 const PAYERS = { EVM, BITCOIN, HYPERLIQUID, SOLANA };
 
 function anAttempt(n: number, kind: AttemptKind = "pay", change: Partial<Attempt> = {}): Attempt {
@@ -102,26 +102,26 @@ describe("any situation", () => {
       shown: fc.array(fc.tuple(attempt, kinds), { maxLength: 4 }),
       state: fc.constantFrom<SlotFacts["state"]>("open", "open", "open", "mined", "final", "dead"),
       isCanceled: fc.boolean(),
-      cancelAfterMs: fc.integer({ min: -DEADLINE_MS, max: DEADLINE_MS }).map((in_) => NOW_MS + in_),
+      cancelAfterMs: fc.integer({ min: -DEADLINE_MS, max: DEADLINE_MS }).map((afterMs) => NOW_MS + afterMs),
       minedStatus: fc.constantFrom("success", "reverted"),
       unexplainedSince: fc.option(fc.bigInt({ min: 90n, max: 110n }), { nil: undefined }),
       payer: fc.constantFrom(...Object.values(PAYERS)),
-      turn: fc.constantFrom<LaneFacts["turn"]>("later", "next", "used", "ahead", "foreign"),
+      nonceState: fc.constantFrom<LaneFacts["nonceState"]>("later", "next", "used", "ahead", "foreign"),
       isBeingSent: fc.boolean(),
       isPatient: fc.boolean(),
       createdAtMs: ms,
     })
-    .map(({ shown: drawn, payer, turn, isBeingSent, isPatient, isCanceled, state, ...slot }) => {
+    .map(({ shown: generated, payer, nonceState, isBeingSent, isPatient, isCanceled, state, ...slot }) => {
       // A chain with nonces shows which transaction used a nonce, never that bytes are dead.
-      const shown = drawn.map(
-        ([facts, kind]) => [facts, payer.turn !== "none" && kind === "dead" ? "unseen" : kind] as const,
+      const shown = generated.map(
+        ([facts, kind]) => [facts, payer.nonceState !== "none" && kind === "dead" ? "unseen" : kind] as const,
       );
       const attempts = shown.map(([facts, kind], n) => {
-        const { firstBroadcastAtMs, ...rest } = facts;
-        const offer = kind === "offered" || firstBroadcastAtMs !== undefined;
+        const { firstBroadcastAtMs, ...fields } = facts;
+        const wasOffered = kind === "offered" || firstBroadcastAtMs !== undefined;
         return anAttempt(n, facts.kind, {
-          ...rest,
-          ...(offer && { firstBroadcastAtMs: NOW_MS - DEADLINE_MS }),
+          ...fields,
+          ...(wasOffered && { firstBroadcastAtMs: NOW_MS - DEADLINE_MS }),
         });
       });
       return {
@@ -134,7 +134,7 @@ describe("any situation", () => {
           cancelReason: isCanceled ? "TRANSACTION_SUBMISSION_FAILED" : undefined,
         },
         seen: shown.map(([, kind]) => anObservation(kind)),
-        lane: { ...payer, isBeingSent, turn: payer.turn === "none" ? "none" : turn },
+        lane: { ...payer, isBeingSent, nonceState: payer.nonceState === "none" ? "none" : nonceState },
         isPatient,
         policy,
         nowMs: NOW_MS,
@@ -145,7 +145,8 @@ describe("any situation", () => {
       fc.property(situations, (situation) => check(nextMove(situation), situation)),
       { numRuns: 5_000 },
     );
-  const living = ({ slot, seen }: Situation) => slot.attempts.filter((_, at) => seen[at]?.kind !== "dead");
+  const aliveAttempts = ({ slot, seen }: Situation) =>
+    slot.attempts.filter((_, index) => seen[index]?.kind !== "dead");
 
   test("closes a slot only when none of its signed transactions can pay", () => {
     holds((move, situation) => {
@@ -155,9 +156,9 @@ describe("any situation", () => {
         const recorded = slot.attempts.findIndex(({ n }) => n === slot.minedAttempt);
         expect(seen[recorded]?.kind).toBe("final");
         expect(slot.attempts[recorded]?.kind === "noop" || slot.minedStatus === "reverted").toBe(true);
-      } else if (lane.turn === "none") expect(living(situation)).toEqual([]);
-      // An unused number would hold up the lane.
-      else expect(lane.turn).toBe("foreign");
+      } else if (lane.nonceState === "none") expect(aliveAttempts(situation)).toEqual([]);
+      // An unused nonce would block the lane.
+      else expect(lane.nonceState).toBe("foreign");
     });
   });
 
@@ -169,10 +170,10 @@ describe("any situation", () => {
     });
   });
 
-  test("signs, while bytes may still be mined, only what conflicts with them", () => {
+  test("signs only bytes that conflict with other bytes that may still be mined", () => {
     holds((move, situation) => {
       const { lane, seen } = situation;
-      if (move.kind !== "sign" || living(situation).length === 0) return;
+      if (move.kind !== "sign" || aliveAttempts(situation).length === 0) return;
       if (lane.replacement !== "impossible") return;
       expect(move.attempt).toBe("noop");
       expect(lane.cancelable).toBe("unseen");
@@ -180,43 +181,43 @@ describe("any situation", () => {
     });
   });
 
-  test("signs, sends and cancels only open slots whose number is unused", () => {
+  test("signs, sends and cancels only open slots whose nonce is unused", () => {
     holds((move, { slot, lane }) => {
       if (move.kind !== "sign" && move.kind !== "send" && move.kind !== "cancel") return;
       expect(slot.state).toBe("open");
-      expect(["none", "later", "next"]).toContain(lane.turn);
+      expect(["none", "later", "next"]).toContain(lane.nonceState);
     });
   });
 
   test("sends only the newest bytes that may be mined, and none that must not be sent yet", () => {
     holds((move, situation) => {
       if (move.kind !== "send") return;
-      expect(move.attempt).toBe(living(situation).at(-1));
+      expect(move.attempt).toBe(aliveAttempts(situation).at(-1));
       if (situation.nowMs <= situation.slot.cancelAfterMs)
         expect(situation.seen.map(({ kind }) => kind)).not.toContain("held");
     });
   });
 
-  test("leaves to its process what that is sending, except for giving it up", () => {
+  test("neither signs nor sends a slot that its process is sending, except to cancel it", () => {
     holds((move, situation) => {
       const { slot, lane } = situation;
-      // In an ordered lane, bytes end only with their number.
-      if (slot.attempts.length > 0 && living(situation).length === 0) return;
+      // In an ordered lane, bytes end only with their nonce.
+      if (slot.attempts.length > 0 && aliveAttempts(situation).length === 0) return;
       if (!lane.isBeingSent || slot.attempts.at(-1)?.broadcastAtMs !== undefined || slot.state !== "open")
         return;
-      if (lane.turn === "none") return;
+      if (lane.nonceState === "none") return;
       if (move.kind === "sign") expect([move.attempt, slot.attempts.at(-1)?.kind]).toEqual(["noop", "pay"]);
       expect(move.kind).not.toBe("send");
     });
   });
 
-  test("does not ask for a move again at the moment at which it was made", () => {
+  test("does not repeat a move immediately after it was made", () => {
     holds((move, situation) => {
-      // Noted once per head, which changes nothing the second time.
+      // An unexplained nonce is noted once per head, and noting it again changes nothing.
       if (move.kind === "wait" || move.kind === "unexplained") return;
-      const again = nextMove(afterMove(situation, move));
-      if (move.kind === "sign") expect(again.kind).toBe("wait");
-      else expect(again.kind).not.toBe(move.kind);
+      const following = nextMove(afterMove(situation, move));
+      if (move.kind === "sign") expect(following.kind).toBe("wait");
+      else expect(following.kind).not.toBe(move.kind);
     });
   });
 });
@@ -226,8 +227,8 @@ const minuteAgo = NOW_MS - 60_000;
 test.each([
   ["at the cap on fees", { replacement: { prices, capWei: 1n } }, 1],
   ["after the last attempt", {}, policy.maxAttempts],
-] as const)("offers a stuck payment again at the usual interval %s", (_, lane, count) => {
-  const at = (broadcastAtMs: number): Move => {
+] as const)("rebroadcasts a stuck payment at the usual interval %s", (_, lane, count) => {
+  const moveAt = (broadcastAtMs: number): Move => {
     const attempts = Array.from({ length: count }, (_unused, n) =>
       anAttempt(n, "pay", { ...offered(minuteAgo), broadcastAtMs, createdAtMs: minuteAgo }),
     );
@@ -239,12 +240,12 @@ test.each([
       ),
     );
   };
-  expect(at(NOW_MS - policy.rebroadcastIntervalMs)).toEqual({ kind: "wait" });
-  expect(at(NOW_MS - policy.rebroadcastIntervalMs - 1).kind).toBe("send");
+  expect(moveAt(NOW_MS - policy.rebroadcastIntervalMs)).toEqual({ kind: "wait" });
+  expect(moveAt(NOW_MS - policy.rebroadcastIntervalMs - 1).kind).toBe("send");
 });
 
-test("offers a no-op that a node rejected again at the usual interval, and bumps its fees once it is stuck", () => {
-  const at = (createdAtMs: number, broadcastAtMs: number): Move => {
+test("rebroadcasts a no-op that a node rejected at the usual interval, and bumps its fees once it is stuck", () => {
+  const moveAt = (createdAtMs: number, broadcastAtMs: number): Move => {
     const attempts = [
       anAttempt(0, "pay", { createdAtMs: minuteAgo }),
       anAttempt(1, "noop", { createdAtMs, broadcastAtMs }),
@@ -253,12 +254,12 @@ test("offers a no-op that a node rejected again at the usual interval, and bumps
     return nextMove(aSituation({ attempts, cancelReason }, ["unseen", "unseen"]));
   };
   const { rebroadcastIntervalMs, stuckAfterMs } = policy;
-  expect(at(NOW_MS - 20_000, NOW_MS - rebroadcastIntervalMs).kind).toBe("wait");
-  expect(at(NOW_MS - 20_000, NOW_MS - rebroadcastIntervalMs - 1).kind).toBe("send");
-  expect(at(NOW_MS - stuckAfterMs, NOW_MS)).toMatchObject({ kind: "sign", attempt: "noop" });
+  expect(moveAt(NOW_MS - 20_000, NOW_MS - rebroadcastIntervalMs).kind).toBe("wait");
+  expect(moveAt(NOW_MS - 20_000, NOW_MS - rebroadcastIntervalMs - 1).kind).toBe("send");
+  expect(moveAt(NOW_MS - stuckAfterMs, NOW_MS)).toMatchObject({ kind: "sign", attempt: "noop" });
 });
 
-test("offers a patient payment that no node has accepted until one does", () => {
+test("rebroadcasts a patient payment until a node accepts it", () => {
   const attempts = [anAttempt(0, "pay", { createdAtMs: minuteAgo, broadcastAtMs: minuteAgo })];
   const move = (isPatient: boolean): Move => nextMove(aSituation({ attempts }, ["unseen"], { isPatient }));
   expect(move(false).kind).toBe("cancel");
@@ -271,10 +272,10 @@ test.each(["pay", "noop"] as const)("sends a %s that was never broadcast, howeve
   expect(nextMove(aSituation({ attempts, cancelReason }, ["unseen"]))).toMatchObject({ kind: "send" });
 });
 
-/** The situation once the move was made, and the chain did not change. */
+/** The situation after a move, if the chain did not change. */
 function afterMove(situation: Situation, move: Move): Situation {
   const { slot, seen, nowMs } = situation;
-  const now = (change: Partial<SlotFacts>, observed = seen): Situation => ({
+  const changed = (change: Partial<SlotFacts>, observed = seen): Situation => ({
     ...situation,
     seen: observed,
     slot: { ...slot, ...change },
@@ -284,16 +285,16 @@ function afterMove(situation: Situation, move: Move): Situation {
     case "unexplained":
       return situation;
     case "explained":
-      return now({ unexplainedSince: undefined });
+      return changed({ unexplainedSince: undefined });
     case "cancel":
-      return now({ cancelReason: move.reason });
+      return changed({ cancelReason: move.reason });
     case "mined":
-      return now({ state: "mined", minedAttempt: move.attempt.n, minedStatus: move.receipt.status });
+      return changed({ state: "mined", minedAttempt: move.attempt.n, minedStatus: move.receipt.status });
     case "orphaned":
-      return now({ state: "open", minedAttempt: undefined, minedStatus: undefined });
+      return changed({ state: "open", minedAttempt: undefined, minedStatus: undefined });
     case "final":
     case "dead":
-      return now({ state: move.kind });
+      return changed({ state: move.kind });
     case "sign": {
       const fees = move.fees ?? {};
       const attempts = [
@@ -301,15 +302,15 @@ function afterMove(situation: Situation, move: Move): Situation {
         anAttempt(slot.attempts.length, move.attempt, { createdAtMs: nowMs, ...fees }),
       ];
       const isGivenUp = move.attempt === "noop" && slot.cancelReason === undefined;
-      return now({ attempts, ...(isGivenUp && { cancelReason: "TRANSACTION_NOT_INCLUDED" }) }, [
+      return changed({ attempts, ...(isGivenUp && { cancelReason: "TRANSACTION_NOT_INCLUDED" }) }, [
         ...seen,
         { kind: "unseen" },
       ]);
     }
     case "send":
-      return now({
-        attempts: slot.attempts.map((one) =>
-          one.n === move.attempt.n ? { ...one, broadcastAtMs: nowMs } : one,
+      return changed({
+        attempts: slot.attempts.map((attempt) =>
+          attempt.n === move.attempt.n ? { ...attempt, broadcastAtMs: nowMs } : attempt,
         ),
       });
     default:
@@ -318,15 +319,17 @@ function afterMove(situation: Situation, move: Move): Situation {
 }
 
 /**
- * A chain with one slot. It does anything that chains do, by chance: it refuses, forgets, expires, mines,
- * reverts and orphans bytes, and lets someone else use the number. Only what conflicts excludes each other.
+ * A chain with one slot. At random, it does everything that chains do: it refuses, forgets, expires, mines,
+ * reverts and orphans bytes, and lets someone else use the nonce. Of conflicting bytes, only one is mined.
  */
 class SimulatedChain {
   situation: Situation;
-  /** Attempts whose payment is final. */
+  /** How many attempts paid in a final block. */
   paid = 0;
+  /** Confirmations of each mined attempt. */
   private readonly depth = new Map<number, number>();
   private readonly dead = new Set<number>();
+  /** Attempts that nodes have. */
   private readonly nodes = new Set<number>();
   private readonly chance: (probability: number) => boolean;
   private foreignDepth = -1;
@@ -352,7 +355,7 @@ class SimulatedChain {
       if (move.kind === "unexplained") {
         const since = this.situation.slot.unexplainedSince ?? 99n;
         this.situation = { ...this.situation, slot: { ...this.situation.slot, unexplainedSince: since } };
-        if (move.search && this.foreignDepth >= 3) this.setTurn("foreign");
+        if (move.search && this.foreignDepth >= 3) this.setNonceState("foreign");
         else return;
       }
     }
@@ -365,36 +368,36 @@ class SimulatedChain {
     const isAccepted = !this.dead.has(n) && this.chance(0.7);
     if (isAccepted) this.nodes.add(n);
     const { nowMs, slot } = this.situation;
-    const attempts = slot.attempts.map((one): Attempt =>
-      one.n === n
+    const attempts = slot.attempts.map((attempt): Attempt =>
+      attempt.n === n
         ? {
-            ...one,
+            ...attempt,
             broadcastAtMs: nowMs,
-            ...(isAccepted && { ...offered(nowMs), offeredSinceMs: one.offeredSinceMs ?? nowMs }),
+            ...(isAccepted && { ...offered(nowMs), offeredSinceMs: attempt.offeredSinceMs ?? nowMs }),
           }
-        : one,
+        : attempt,
     );
     this.situation = { ...this.situation, slot: { ...slot, attempts } };
   }
 
-  private setTurn(turn: LaneFacts["turn"]): void {
-    this.situation = { ...this.situation, lane: { ...this.situation.lane, turn } };
+  private setNonceState(nonceState: LaneFacts["nonceState"]): void {
+    this.situation = { ...this.situation, lane: { ...this.situation.lane, nonceState } };
   }
 
-  /** Everything conflicts in an ordered lane and where bytes can be replaced; elsewhere only a no-op does. */
+  /** In an ordered lane, or where bytes can be replaced, all bytes conflict; elsewhere only a no-op does. */
   private conflicts(a: Attempt, b: Attempt): boolean {
     const { lane } = this.situation;
     return lane.replacement !== "impossible" || a.kind === "noop" || b.kind === "noop";
   }
 
-  /** Time passes. `wild`: the chain and its nodes do the worst. */
-  pass(ms: number, wild: boolean): void {
+  /** Lets time pass. `isWild`: the chain and its nodes also misbehave. */
+  passTime(ms: number, isWild: boolean): void {
     const { slot, lane } = this.situation;
-    const isOrdered = lane.turn !== "none";
+    const isOrdered = lane.nonceState !== "none";
     const mined = (): Attempt[] => slot.attempts.filter(({ n }) => this.depth.has(n));
     for (const [n, depth] of this.depth) {
       // A final block is never orphaned.
-      if (wild && depth < 3 && this.chance(0.1)) {
+      if (isWild && depth < 3 && this.chance(0.1)) {
         this.depth.delete(n);
         continue;
       }
@@ -405,25 +408,26 @@ class SimulatedChain {
     for (const attempt of slot.attempts) {
       const { n } = attempt;
       if (this.depth.has(n)) continue;
-      if (mined().some((one) => (this.depth.get(one.n) ?? 0) >= 3 && this.conflicts(one, attempt)))
+      if (mined().some((winner) => (this.depth.get(winner.n) ?? 0) >= 3 && this.conflicts(winner, attempt)))
         this.dead.add(n);
       // Bytes expire where the chain lets them.
-      if (!isOrdered && this.chance(wild ? 0.2 : 0.05)) this.dead.add(n);
+      if (!isOrdered && this.chance(isWild ? 0.2 : 0.05)) this.dead.add(n);
       if (this.dead.has(n)) continue;
-      if (wild && this.chance(0.2)) this.nodes.delete(n);
+      if (isWild && this.chance(0.2)) this.nodes.delete(n);
       // Anyone with the bytes can send them at any time.
-      const isKnown = this.nodes.has(n) || (wild && attempt.broadcastAtMs !== undefined && this.chance(0.1));
-      const isFree = this.foreignDepth < 0 && !mined().some((one) => this.conflicts(one, attempt));
-      if (isKnown && isFree && this.chance(wild ? 0.2 : 0.6)) this.depth.set(n, 0);
+      const isKnown =
+        this.nodes.has(n) || (isWild && attempt.broadcastAtMs !== undefined && this.chance(0.1));
+      const isFree = this.foreignDepth < 0 && !mined().some((other) => this.conflicts(other, attempt));
+      if (isKnown && isFree && this.chance(isWild ? 0.2 : 0.6)) this.depth.set(n, 0);
     }
-    if (wild && isOrdered && this.depth.size === 0 && this.foreignDepth < 0 && this.chance(0.03))
+    if (isWild && isOrdered && this.depth.size === 0 && this.foreignDepth < 0 && this.chance(0.03))
       this.foreignDepth = 0;
     this.observe(ms);
   }
 
   private observe(ms: number): void {
     const { slot, lane, nowMs } = this.situation;
-    const isOrdered = lane.turn !== "none";
+    const isOrdered = lane.nonceState !== "none";
     const seen = slot.attempts.map(({ n, offeredSinceMs }): Observation => {
       const depth = this.depth.get(n);
       if (depth !== undefined) return { kind: depth >= 3 ? "final" : "mined", receipt: receipt() };
@@ -431,12 +435,12 @@ class SimulatedChain {
       // The payer of an ordered lane knows only whether nodes accepted it.
       return { kind: (isOrdered ? offeredSinceMs !== undefined : this.nodes.has(n)) ? "offered" : "unseen" };
     });
-    const turn = this.foreignDepth >= 0 ? "used" : "next";
+    const nonceState = this.foreignDepth >= 0 ? "used" : "next";
     this.situation = {
       ...this.situation,
       seen,
       nowMs: nowMs + ms,
-      lane: { ...lane, finalBlock: 100n, turn: isOrdered ? turn : "none" },
+      lane: { ...lane, finalBlock: 100n, nonceState: isOrdered ? nonceState : "none" },
     };
   }
 }
@@ -450,11 +454,11 @@ describe.each(Object.entries(PAYERS))("a payment by the facts of %s", (_, lane) 
         let rounds = 0;
         for (; !chain.isOver && rounds < 2_000; rounds++) {
           chain.advance();
-          chain.pass(rounds % 7 === 0 ? 40_000 : 3_000, rounds < wildRounds);
+          chain.passTime(rounds % 7 === 0 ? 40_000 : 3_000, rounds < wildRounds);
         }
         expect(chain.isOver, `${rounds} rounds`).toBe(true);
         // Anything that was ever signed may still be sent by someone.
-        for (let more = 0; more < 50; more++) chain.pass(3_000, true);
+        for (let round = 0; round < 50; round++) chain.passTime(3_000, true);
         expect(chain.paid).toBe(chain.situation.slot.state === "final" ? 1 : 0);
       }),
       { numRuns: 300 },

@@ -20,23 +20,23 @@ export type Observation =
   | { readonly kind: "dead"; readonly reason: string };
 
 /** The state of the slot's nonce on chain. */
-export type Turn =
-  /** The chain does not know the lane's numbers. */
+export type NonceState =
+  /** The chain has no account nonces. */
   | "none"
-  /** The chain waits for an earlier number. */
+  /** The chain waits for an earlier nonce. */
   | "later"
-  /** No later number can be mined before it. */
+  /** The chain waits for this nonce: no later one can be mined before it. */
   | "next"
-  /** The chain used it, and no known attempt of the slot did. */
+  /** The chain has used it, but not for a known attempt of the slot. */
   | "used"
   /** An attempt used it, in a block that the watcher has not read. */
   | "ahead"
   /** Proven: a final transaction of someone else used it. */
   | "foreign";
 
-/** How new bytes replace former ones that may still be mined. */
+/** How new bytes can replace former bytes that may still be mined. */
 export type Replacement =
-  /** They would not conflict, so both could pay. */
+  /** New and former bytes would not conflict, so both could pay. */
   | "impossible"
   /** The payer chooses the fees when it signs. */
   | "unpriced"
@@ -44,11 +44,11 @@ export type Replacement =
 
 /** Facts of a payer and of its lane. */
 export interface LaneFacts {
-  readonly turn: Turn;
+  readonly nonceState: NonceState;
   readonly replacement: Replacement;
-  /** Whether a no-op can make a payment impossible: always, or only one that no node has. */
+  /** Whether a no-op can make a payment impossible. `unseen`: only a payment that no node has. */
   readonly cancelable: "always" | "unseen" | "never";
-  /** How long bytes that nodes have may nominally wait for a block. */
+  /** How long (ms) bytes that nodes have may wait for a block before they count as stuck. */
   readonly patienceMs: number;
   /** This process is sending the slot. */
   readonly isBeingSent: boolean;
@@ -78,7 +78,7 @@ export interface Situation {
   /** Of each attempt of the slot, in the same order. */
   readonly seen: readonly Observation[];
   readonly lane: LaneFacts;
-  /** The payment is offered until a node accepts it, however long none does. */
+  /** The payment is broadcast until a node accepts it, however long that takes. */
   readonly isPatient?: boolean;
   readonly policy: MovePolicy;
   readonly nowMs: number;
@@ -95,7 +95,7 @@ export type Move =
   | { readonly kind: "orphaned" }
   | { readonly kind: "final" }
   | { readonly kind: "dead"; readonly reason: FailReason; readonly why?: string }
-  /** Note that no known attempt used the number; `search`: look for the transaction that did. */
+  /** Note that no known attempt used the nonce; `search`: look for the transaction that did. */
   | { readonly kind: "unexplained"; readonly search: boolean }
   | { readonly kind: "explained" };
 
@@ -112,7 +112,7 @@ interface Facts extends Situation {
   readonly lastSeen: Observation["kind"] | undefined;
   /** Nodes have some attempt. */
   readonly isOffered: boolean;
-  /** The chain mines the lane in the order of its numbers. */
+  /** The chain mines the lane in the order of its nonces. */
   readonly isOrdered: boolean;
   readonly isCanceled: boolean;
   readonly isLate: boolean;
@@ -121,18 +121,20 @@ interface Facts extends Situation {
 
 function deduce(situation: Situation): Facts {
   const { slot, seen, lane, policy, nowMs } = situation;
-  const shown = slot.attempts.map((attempt, at) => ({
+  const observed = slot.attempts.map((attempt, index) => ({
     attempt,
-    seen: seen[at] ?? ({ kind: "unseen" } as const),
+    seen: seen[index] ?? ({ kind: "unseen" } as const),
   }));
-  const recorded = shown.find(({ attempt }) => attempt.n === slot.minedAttempt);
+  const recorded = observed.find(({ attempt }) => attempt.n === slot.minedAttempt);
   const [mined] = (["final", "mined"] as const).flatMap((kind) =>
-    shown.flatMap(({ attempt, seen: one }) =>
-      one.kind === kind && one.receipt ? [{ kind: "mined" as const, attempt, receipt: one.receipt }] : [],
+    observed.flatMap(({ attempt, seen: observation }) =>
+      observation.kind === kind && observation.receipt
+        ? [{ kind: "mined" as const, attempt, receipt: observation.receipt }]
+        : [],
     ),
   );
-  const living = shown.filter((one) => one.seen.kind !== "dead");
-  const last = living.at(-1);
+  const alive = observed.filter((attempt) => attempt.seen.kind !== "dead");
+  const last = alive.at(-1);
   return {
     ...situation,
     recorded: recorded?.attempt,
@@ -140,28 +142,28 @@ function deduce(situation: Situation): Facts {
     mined,
     last: last?.attempt,
     lastSeen: last?.seen.kind,
-    isOffered: living.some((one) => one.seen.kind === "offered"),
-    isOrdered: lane.turn !== "none",
+    isOffered: alive.some((attempt) => attempt.seen.kind === "offered"),
+    isOrdered: lane.nonceState !== "none",
     isCanceled: slot.cancelReason !== undefined,
     isLate: nowMs > slot.cancelAfterMs,
     isExhausted: slot.attempts.length >= policy.maxAttempts,
   };
 }
 
-/** The one next move, by the first case that applies. Once it was made, the next one is decided anew. */
+/** The next move of a slot: the first case that applies. Call it again after each move. */
 export function nextMove(situation: Situation): Move {
   const facts = deduce(situation);
   const { slot, seen, lane, policy, nowMs } = situation;
   const { recorded, recordedSeen, mined, last, isOrdered, isCanceled, isLate, isExhausted } = facts;
-  const givenUp = slot.cancelReason ?? NOT_INCLUDED;
+  const cancelReason = slot.cancelReason ?? NOT_INCLUDED;
   const isFinal = slot.state === "mined" && recordedSeen === "final";
   const isUnsigned = slot.attempts.length === 0;
   const isDead = !isUnsigned && last === undefined;
 
   // An ended slot never moves.
   if (slot.state === "final" || slot.state === "dead") return WAIT;
-  // A final no-op used the number, so nothing was paid.
-  if (isFinal && recorded?.kind === "noop") return { kind: "dead", reason: givenUp, why: "given up" };
+  // A final no-op used the nonce, so nothing was paid.
+  if (isFinal && recorded?.kind === "noop") return { kind: "dead", reason: cancelReason, why: "given up" };
   // A payment that reverted in a final block did not pay.
   if (isFinal && slot.minedStatus !== "success") return { kind: "dead", reason: "TRANSACTION_REVERTED" };
   // A final payment is done.
@@ -173,38 +175,38 @@ export function nextMove(situation: Situation): Move {
   // An attempt is in a block.
   if (mined !== undefined) return mined;
 
-  // Someone else's final transaction used the number, so no attempt can be mined.
-  if (lane.turn === "foreign") return { kind: "dead", reason: NOT_INCLUDED };
-  // An attempt is in a newer block: the number is explained, and the watcher gets there.
-  if (lane.turn === "ahead") return slot.unexplainedSince === undefined ? WAIT : { kind: "explained" };
+  // Someone else's final transaction used the nonce, so no attempt can be mined.
+  if (lane.nonceState === "foreign") return { kind: "dead", reason: NOT_INCLUDED };
+  // An attempt is in a block that the watcher has yet to read, which explains the nonce.
+  if (lane.nonceState === "ahead") return slot.unexplainedSince === undefined ? WAIT : { kind: "explained" };
   // A missing receipt proves nothing: only a final transaction ends the slot.
-  if (lane.turn === "used") return { kind: "unexplained", search: isSearchDue(facts) };
+  if (lane.nonceState === "used") return { kind: "unexplained", search: isSearchDue(facts) };
 
-  // Nothing was signed in time, and nothing waits for the number.
+  // Nothing was signed in time, and without nonces no other payment waits for the slot.
   if (isUnsigned && !isOrdered && (isLate || isCanceled))
-    return { kind: "dead", reason: givenUp, why: "never signed" };
+    return { kind: "dead", reason: cancelReason, why: "never signed" };
   // Bytes that must not be sent yet wait for their time.
   if (!isLate && seen.some(({ kind }) => kind === "held")) return WAIT;
   // No attempt can be mined, and no more may be signed.
   if (isDead && (isCanceled || isLate || isExhausted))
-    return { kind: "dead", reason: givenUp, why: whyDead(facts) };
+    return { kind: "dead", reason: cancelReason, why: whyDead(facts) };
   // No attempt can be mined, so new bytes cannot pay twice.
   if (isDead) return { kind: "sign", attempt: "pay", why: whyDead(facts) };
 
   // No node ever accepted it, and it holds up the lane.
   if (!isCanceled && isRefused(facts)) return { kind: "cancel", reason: "TRANSACTION_SUBMISSION_FAILED" };
-  // Too late to pay: a no-op takes the number.
+  // Too late to pay: a no-op uses the nonce.
   if (!isCanceled && isOrdered && isLate) return { kind: "cancel", reason: NOT_INCLUDED };
 
   // The process that reserved it is about to sign it.
-  if (last === undefined && (lane.isBeingSent || isYoung(facts, slot))) return WAIT;
+  if (last === undefined && (lane.isBeingSent || isRecent(facts, slot))) return WAIT;
   // Its process left it unsigned.
   if (last === undefined) return { kind: "sign", attempt: isCanceled ? "noop" : "pay", why: "unsigned" };
   // A payment that is given up is replaced by a no-op.
   if ((isCanceled || isLate) && last.kind === "pay" && canCancel(facts))
     return { kind: "sign", attempt: "noop", why: "too late", ...feesOf(facts, "noop") };
   // The process that signed it is about to send it.
-  if (last.broadcastAtMs === undefined && (lane.isBeingSent || isYoung(facts, last))) return WAIT;
+  if (last.broadcastAtMs === undefined && (lane.isBeingSent || isRecent(facts, last))) return WAIT;
   // A canceled payment is not offered again.
   if (last.kind === "pay" && isCanceled) return WAIT;
   // A stuck attempt is replaced, if the caps on fees and attempts allow.
@@ -225,18 +227,18 @@ function whyDead({ seen }: Facts): string {
   return last?.kind === "dead" ? last.reason : "";
 }
 
-function isYoung({ nowMs, policy }: Facts, { createdAtMs }: { readonly createdAtMs: number }): boolean {
+function isRecent({ nowMs, policy }: Facts, { createdAtMs }: { readonly createdAtMs: number }): boolean {
   return nowMs - createdAtMs <= policy.orphanedAfterMs;
 }
 
 /**
- * Whether nodes were asked and none accepted it. An outage on our side does not count. What was mined and
- * orphaned was accepted before: it is offered again, however long ago it was signed.
+ * Whether the slot was broadcast and no node accepted it. An outage on our side does not count. A payment
+ * that was mined and orphaned was accepted before: it is broadcast again, however long ago it was signed.
  */
 function isRefused({ slot: { attempts }, lane, isPatient, policy, nowMs }: Facts): boolean {
   const [first] = attempts;
   return (
-    lane.turn === "next" &&
+    lane.nonceState === "next" &&
     isPatient !== true &&
     first !== undefined &&
     attempts.some(({ broadcastAtMs }) => broadcastAtMs !== undefined) &&
@@ -251,9 +253,9 @@ function canCancel({ lane, isOffered }: Facts): boolean {
 }
 
 /**
- * Offered for too long. In an ordered lane, only if it holds up the lane or pays less than the base fee; and
- * a payment that no node accepts is canceled instead of bumped, except a no-op that nodes refused.
- * Rebroadcasts do not matter.
+ * Whether the newest attempt has waited too long for a block; rebroadcasts do not restart the wait. In an
+ * ordered lane, it must also block the lane or pay less than the base fee. There, a payment that no node has
+ * is canceled instead of replaced, so of such attempts only a no-op that nodes refused counts.
  */
 function isStuck({ last, lastSeen, isOffered, isOrdered, lane, policy, nowMs }: Facts): boolean {
   if (last === undefined) return false;
@@ -262,7 +264,7 @@ function isStuck({ last, lastSeen, isOffered, isOrdered, lane, policy, nowMs }: 
   if (!isOrdered) return true;
   if (lastSeen !== "offered") return last.kind === "noop" && last.broadcastAtMs !== undefined;
   return (
-    lane.turn === "next" ||
+    lane.nonceState === "next" ||
     (typeof lane.replacement === "object" && last.maxFeePerGas < lane.replacement.prices.baseFeePerGas)
   );
 }
@@ -270,13 +272,13 @@ function isStuck({ last, lastSeen, isOffered, isOrdered, lane, policy, nowMs }: 
 function replacementOf(facts: Facts): Move | undefined {
   const { last, lane, isExhausted, isOrdered } = facts;
   if (last === undefined || lane.replacement === "impossible") return undefined;
-  // The lane waits for a no-op, so it is never exhausted.
+  // The whole lane waits for its no-op, so the limit on attempts does not apply to it.
   if (isExhausted && !(isOrdered && last.kind === "noop")) return undefined;
   const priced = feesOf(facts, last.kind);
   return priced && { kind: "sign", attempt: last.kind, why: "stuck", ...priced };
 }
 
-/** Undefined if the cap forbids a replacement. */
+/** The fees of the next attempt; undefined if the cap forbids a replacement. */
 function feesOf({ last, lane }: Facts, kind: AttemptKind): { readonly fees?: FeeCaps } | undefined {
   if (typeof lane.replacement !== "object" || last === undefined) return {};
   const { prices, capWei } = lane.replacement;

@@ -17,7 +17,7 @@ const checked = defineQuery("non_evm_checked", (db, { chainId }: Params<{ chainI
     .from(nonEvmCursors)
     .where(eq(nonEvmCursors.chainId, chainId)),
 );
-// Deposits whose nonce is mapped come first: anyone can make the others, in any number.
+// Deposits whose nonce is mapped come first: anyone can make any number of unmapped ones.
 const isMapped = text`exists (select from ${nonceMappings} where ${nonceMappings.chainId} = ${deposits.chainId}
   and ${nonceMappings.wallet} = ${deposits.sender} and ${nonceMappings.nonce} = ${deposits.walletNonce})`;
 const unmapped = defineQuery("non_evm_unmapped", (db, p: Params<{ chainId: number; limit: number }>) =>
@@ -60,7 +60,7 @@ interface Transfer extends Record<string, unknown> {
   readonly nonce: bigint;
   readonly ordinal: number;
 }
-const known = defineQuery("non_evm_deposit_known", (db, p: Params<Transfer>) =>
+const storedDeposit = defineQuery("non_evm_deposit_known", (db, p: Params<Transfer>) =>
   db
     .select({ id: deposits.id })
     .from(deposits)
@@ -83,14 +83,14 @@ const lockUnmapped = defineQuery("non_evm_lock_unmapped", (db, { id }: Params<{ 
     )
     .for("update"),
 );
-interface Named extends Record<string, unknown> {
+interface WaitingEnd extends Record<string, unknown> {
   readonly id: DepositId;
   readonly orderId: OrderId | null;
   readonly depositor: Address | null;
   readonly requestId: RequestId | null;
   readonly valueUsd: bigint | null;
 }
-const endWaiting = defineWrite("non_evm_end_waiting", (db, p: Params<Named>) =>
+const endWaiting = defineWrite("non_evm_end_waiting", (db, p: Params<WaitingEnd>) =>
   db
     .update(deposits)
     .set({
@@ -131,7 +131,7 @@ export function nonEvmReads(sql: Sql): NonEvmReads {
   };
 }
 
-/** The same inside one transaction. */
+/** Reads and writes the state of non-EVM chains inside one transaction. */
 export function nonEvmWrites(sql: Sql): NonEvmWrites {
   return {
     async lockCursor(chainId) {
@@ -143,7 +143,7 @@ export function nonEvmWrites(sql: Sql): NonEvmWrites {
       await setCursor(sql, { chainId, cursor: next, ...block, checkedCursor: upToChecked ?? null });
     },
     async isKnown({ chainId, txHash, sender, nonce, ordinal }) {
-      return (await known(sql, { chainId, txHash, sender, nonce, ordinal })).length > 0;
+      return (await storedDeposit(sql, { chainId, txHash, sender, nonce, ordinal })).length > 0;
     },
     async noteNonce(id, nonce, untilMs) {
       await noteNonce(sql, { id, nonce, untilMs: untilMs ?? null });

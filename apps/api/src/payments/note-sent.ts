@@ -8,7 +8,7 @@ export interface ToSend {
   readonly attempt: Attempt;
 }
 
-export interface Sent extends ToSend {
+export interface BroadcastAttempt extends ToSend {
   /** The node's answer. */
   readonly outcome: string;
 }
@@ -17,12 +17,16 @@ export interface Sent extends ToSend {
  * Records that nodes have the bytes, and updates the legs, in one commit.
  * @param isId whether an attempt's hash is its id on chain; otherwise clients learn it later
  */
-export async function noteSent(services: WorkerServices, sent: readonly Sent[], isId = true): Promise<void> {
+export async function noteSent(
+  services: WorkerServices,
+  sent: readonly BroadcastAttempt[],
+  isId = true,
+): Promise<void> {
   const atMs = services.clock.nowMs();
   const payments = sent.filter(({ attempt }) => attempt.kind === "pay");
   await services.uow.run(async (tx) => {
-    for (const [kind, some] of Map.groupBy(payments, ({ slot }) => kindOf(slot)))
-      await kind.broadcast?.(services, tx, some, { atMs, isId });
+    for (const [kind, ofKind] of Map.groupBy(payments, ({ slot }) => kindOf(slot)))
+      await kind.broadcast?.(services, tx, ofKind, { atMs, isId });
     await tx.lanes.setBroadcasts(
       sent.map(({ slot, attempt }) => ({ slotId: slot.id, n: attempt.n })),
       atMs,

@@ -4,7 +4,7 @@ import { laneSigners } from "../chains/index.ts";
 import type { LaneState } from "../db/reads.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { explainAll, explainFrom, whyGapStays } from "./explain-nonce-gap.ts";
-import { markOf, openReconciled, restoreLost } from "./restore-lost.ts";
+import { readMark, openReconciled, restoreLost } from "./restore-lost.ts";
 
 /** Blocks for which a lane without a journal must be quiet, at least. */
 const MIN_QUIET_BLOCKS = 3;
@@ -28,20 +28,20 @@ async function raiseLane(
   isCurrent: boolean,
 ): Promise<void> {
   const { chain, connection } = connected;
-  const of = { chainId: chain.id, sender };
-  const read = await markOf(services, of);
-  if (read === undefined) return;
-  const { mark } = read;
+  const laneKey = { chainId: chain.id, sender };
+  const journalMark = await readMark(services, laneKey);
+  if (journalMark === undefined) return;
+  const { mark } = journalMark;
   const used = await connection.reader.nonce(sender, "latest", "highest");
   const stored = await services.reads.lane(chain.id, sender);
   if (stored === undefined && !isCurrent) return;
-  const whyHole = async (from: number, to: number): Promise<string | undefined> => {
+  const whyGapRemains = async (from: number, to: number): Promise<string | undefined> => {
     const lane = stored && { ...stored, nextNonce: from };
     return lane && (await whyGapStays(services, connected, { sender, lane, to, used, isCurrent }));
   };
-  const lost = stored && (await restoreLost(services, of, stored, mark, whyHole));
-  if (lost?.kind === "later") return held(services, connected, sender, lost.why);
-  const lane = stored && (await services.reads.lane(chain.id, sender));
+  const lost = stored && (await restoreLost(services, laneKey, stored, mark, whyGapRemains));
+  if (lost?.kind === "later") return reportHeld(services, connected, sender, lost.why);
+  const lane = lost && (lost.lane ?? (await services.reads.lane(chain.id, sender)));
   // What the former database server stored about these nonces is not known yet.
   if (lane?.isServerNew === true) return;
   if (lane !== undefined && used > lane.nextNonce) {
@@ -51,13 +51,13 @@ async function raiseLane(
     if (explained === undefined || !explained.isComplete || (isCurrent && explained.hasLost)) return;
   }
   const why = lane && (await whyStillHeld(services, connected, { sender, lane, mark, used }));
-  if (why !== undefined) return held(services, connected, sender, why);
+  if (why !== undefined) return reportHeld(services, connected, sender, why);
   // One endpoint's false count must not decide where a new lane begins.
-  const start = lane === undefined ? await connection.reader.nonce(sender, "latest") : used;
-  await openReconciled(services, of, lane, start, mark);
+  const firstNonce = lane === undefined ? await connection.reader.nonce(sender, "latest") : used;
+  await openReconciled(services, laneKey, lane, firstNonce, mark);
 }
 
-function held(
+function reportHeld(
   { events }: Pick<WorkerServices, "events">,
   { chain }: ConnectedChain,
   sender: Address,

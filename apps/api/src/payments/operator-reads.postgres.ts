@@ -132,9 +132,9 @@ export async function strandedFunds(sql: Sql): Promise<object[]> {
 /** Finds deposits by row id, transaction hash or request id (32 or 64 bytes of lower-case hex). */
 export async function depositsNamed(
   sql: Sql,
-  by: { readonly id: DepositId } | { readonly hash: Hex },
+  reference: { readonly id: DepositId } | { readonly hash: Hex },
 ): Promise<readonly DepositId[]> {
-  const rows = await named(sql, { id: null, hash: null, ...by });
+  const rows = await named(sql, { id: null, hash: null, ...reference });
   return rows.map(({ id }) => String(id));
 }
 

@@ -7,19 +7,19 @@ import { requestEvents, requests } from "../requests/requests.tables.ts";
 import { hubExecutions, settlements } from "../settlement/settlement.tables.ts";
 import { attempts, slots } from "./payments.tables.ts";
 
-interface Asked extends Record<string, unknown> {
+interface RequestParam extends Record<string, unknown> {
   readonly requestId: string;
 }
-const known = defineSql(
+const storedRequest = defineSql(
   "operator_known_request",
   {},
-  (p: Params<Asked>) => text`select 1 from ${requests} where ${requests.requestId} = ${p.requestId}`,
+  (p: Params<RequestParam>) => text`select 1 from ${requests} where ${requests.requestId} = ${p.requestId}`,
 );
 
 const trace = defineSql(
   "operator_trace",
   { atMs: requestEvents.atMs, about: String, event: String, detail: requestEvents.detail },
-  (p: Params<Asked>) => text`
+  (p: Params<RequestParam>) => text`
     select ${requestEvents.atMs} as at_ms, 'request' as about, ${requestEvents.event} as event, ${requestEvents.detail} as detail
     from ${requestEvents} where ${requestEvents.requestId} = ${p.requestId}
     union all
@@ -61,7 +61,7 @@ const trace = defineSql(
 
 /** Whether a request of this id is stored. */
 export async function isKnownRequest(sql: Sql, requestId: string): Promise<boolean> {
-  return (await known(sql, { requestId })).length > 0;
+  return (await storedRequest(sql, { requestId })).length > 0;
 }
 
 /** The history of one request: observations, decisions and signed transactions, in time order. */

@@ -2,7 +2,7 @@ import { endOf } from "../http/request-end.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { DONE, type Progress } from "../db/wait.ts";
 import type { DueLeg, LegKind, Stopped } from "./legs/leg-kind.ts";
-import type { Sent, WantedPayment } from "./wanted-payment.port.ts";
+import type { PaymentOutcome, WantedPayment } from "./wanted-payment.port.ts";
 import { limitJobs } from "./non-evm/limit-jobs.ts";
 import { payTogether } from "./pay-together.ts";
 import { isHeld, releaseHeld, waitOf } from "./policy/held-payments.ts";
@@ -14,7 +14,7 @@ import { sendSlot } from "./send-slots.ts";
  * @throws RpcFault, ServiceError (prices): nothing was decided, the job retries
  */
 export async function pay(services: WorkerServices, kind: LegKind, id: string): Promise<Progress> {
-  const leg = await kind.due(services, id);
+  const leg = await kind.read(services, id);
   if (leg === undefined) return DONE;
   const { chainId, slot } = leg;
   const end = chainId === undefined ? undefined : endOf(services.chains, chainId);
@@ -38,20 +38,24 @@ async function reserveAndSend(
   leg: DueLeg,
   wanted: WantedPayment,
 ): Promise<Stopped<unknown>> {
-  const sent =
-    kind.together?.has(wanted) === true && services.payTogether !== undefined
+  const outcome =
+    kind.batching?.canBatch(wanted) === true && services.payTogether !== undefined
       ? await services.payTogether(wanted)
       : await payAlone(services, kind, wanted);
   // The commit that the leg was derived from may have been rolled back, or a later one changed the leg.
-  if (sent === "moved" && leg.isAssumed === true) return await pay(services, kind, wanted.plan.leg.id);
-  if (sent === "sent" || sent === "moved") return DONE;
-  if (isHeld(sent)) return { waitMs: waitOf(sent), why: sent.why };
-  if (kind.untaken !== undefined) return await kind.untaken(services, leg, sent);
+  if (outcome === "moved" && leg.isAssumed === true) return await pay(services, kind, wanted.plan.leg.id);
+  if (outcome === "sent" || outcome === "moved") return DONE;
+  if (isHeld(outcome)) return { waitMs: waitOf(outcome), why: outcome.why };
+  if (kind.notReserved !== undefined) return await kind.notReserved(services, leg, outcome);
   return { waitMs: 5_000, why: `the solver's inventory does not cover the ${kind.name}` };
 }
 
-async function payAlone(services: WorkerServices, kind: LegKind, wanted: WantedPayment): Promise<Sent> {
-  const [sent = "moved"] = await payTogether(services, kind, [wanted]);
-  if (sent instanceof Error) throw sent;
-  return sent;
+async function payAlone(
+  services: WorkerServices,
+  kind: LegKind,
+  wanted: WantedPayment,
+): Promise<PaymentOutcome> {
+  const [outcome = "moved"] = await payTogether(services, kind, [wanted]);
+  if (outcome instanceof Error) throw outcome;
+  return outcome;
 }

@@ -1,15 +1,15 @@
 import { promptConnection } from "../db/connections.adapter.ts";
-import type { RedisPlace } from "../db/redis-place.port.ts";
+import type { RedisEndpoint } from "../db/redis-endpoint.port.ts";
 import { FormerPrimary } from "../db/server-replaced.port.ts";
 import { entryOf, legTag, readEntry, writeEntry } from "./journal-entry.ts";
-import { NonceTaken, type PaymentJournal } from "./payment-journal.port.ts";
+import { NonceConflict, type PaymentJournal } from "./payment-journal.port.ts";
 
 /** Commands that take longer fail: the payment is broadcast later. */
 const ANSWER_WITHIN_MS = 2_000;
 
 /**
- * Entries kept per lane. A failover loses the payments of a moment; older ones are final long before as many
- * others were made.
+ * Entries kept per lane. A failover loses the payments of a few seconds; older payments are final long before
+ * this many newer ones are made.
  */
 const MAX_ENTRIES = 512;
 
@@ -24,22 +24,22 @@ if timeline < highest then return 'former' end
 `;
 
 const ENTER = `${FENCE}
-for at = 4, #ARGV, 3 do
-  local known = redis.call('hget', KEYS[2], ARGV[at])
-  if known then
-    local tag = ARGV[at + 1] .. '\\n'
-    if string.sub(known, 1, #tag) ~= tag then return ARGV[at] end
-    for _, attempt in ipairs(cjson.decode(string.sub(known, #tag + 1)).attempts) do
-      if not string.find(ARGV[at + 2], attempt.raw, 1, true) then return ARGV[at] end
+for i = 4, #ARGV, 3 do
+  local entry = redis.call('hget', KEYS[2], ARGV[i])
+  if entry then
+    local tag = ARGV[i + 1] .. '\\n'
+    if string.sub(entry, 1, #tag) ~= tag then return ARGV[i] end
+    for _, attempt in ipairs(cjson.decode(string.sub(entry, #tag + 1)).attempts) do
+      if not string.find(ARGV[i + 2], attempt.raw, 1, true) then return ARGV[i] end
     end
   end
 end
 local keep = tonumber(ARGV[3])
 local before = tonumber(redis.call('hget', KEYS[2], '${MARK}') or '0')
 local mark = before
-for at = 4, #ARGV, 3 do
-  redis.call('hset', KEYS[2], ARGV[at], ARGV[at + 1] .. '\\n' .. ARGV[at + 2])
-  mark = math.max(mark, tonumber(ARGV[at]) + 1)
+for i = 4, #ARGV, 3 do
+  redis.call('hset', KEYS[2], ARGV[i], ARGV[i + 1] .. '\\n' .. ARGV[i + 2])
+  mark = math.max(mark, tonumber(ARGV[i]) + 1)
 end
 for old = math.max(before, mark - keep) - keep, mark - keep - 1 do redis.call('hdel', KEYS[2], old) end
 redis.call('hset', KEYS[2], '${MARK}', mark)
@@ -62,10 +62,10 @@ redis.call('hset', KEYS[2], '${MARK}', mark)`;
 const MISSING = `${FENCE}
 local lowest = tonumber(redis.call('hget', KEYS[2], '${MARK}') or '0') - tonumber(ARGV[3])
 local missing = {}
-for at = 4, #ARGV, 2 do
-  local known = redis.call('hget', KEYS[2], ARGV[at]) or ''
-  if tonumber(ARGV[at]) >= lowest and not string.find(known, ARGV[at + 1], 1, true) then
-    missing[#missing + 1] = ARGV[at]
+for i = 4, #ARGV, 2 do
+  local entry = redis.call('hget', KEYS[2], ARGV[i]) or ''
+  if tonumber(ARGV[i]) >= lowest and not string.find(entry, ARGV[i + 1], 1, true) then
+    missing[#missing + 1] = ARGV[i]
   end
 end
 return missing`;
@@ -75,7 +75,7 @@ return missing`;
  * @param identity of the database server that answered last, see `database_identity()`
  */
 export async function connectJournal(
-  place: RedisPlace,
+  place: RedisEndpoint,
   prefix: string,
   identity: () => string | undefined,
 ): Promise<PaymentJournal & { close(): void }> {
@@ -89,7 +89,7 @@ export async function connectJournal(
     key: string,
     ...args: readonly (string | number)[]
   ): Promise<unknown> => {
-    const [database, timeline] = partsOf(identity() ?? "0/0/0");
+    const [database, timeline] = parseIdentity(identity() ?? "0/0/0");
     const answer = await redis.eval(script, 2, fenceKey, key, database, timeline, ...args);
     if (answer === "former") throw new FormerPrimary(identity() ?? "");
     return answer;
@@ -98,13 +98,13 @@ export async function connectJournal(
   return {
     async enter(sent, atMs) {
       for (const [key, ofLane] of Map.groupBy(sent, ({ slot }) => laneKey(slot.chainId, slot.sender))) {
-        const fields = ofLane.flatMap((one) => [
-          one.slot.nonce,
-          legTag(one.slot),
-          writeEntry(entryOf(one, atMs)),
+        const fields = ofLane.flatMap((payment) => [
+          payment.slot.nonce,
+          legTag(payment.slot),
+          writeEntry(entryOf(payment, atMs)),
         ]);
         const answer = await run(ENTER, key, MAX_ENTRIES, ...fields);
-        if (answer !== "entered") throw new NonceTaken(ofLane[0]?.slot.chainId ?? 0, Number(answer));
+        if (answer !== "entered") throw new NonceConflict(ofLane[0]?.slot.chainId ?? 0, Number(answer));
       }
     },
     async mark(chainId, sender) {
@@ -115,8 +115,8 @@ export async function connectJournal(
       await run(RAISE, laneKey(chainId, sender), MAX_ENTRIES, mark);
     },
     async missing(chainId, sender, sent) {
-      const wanted = sent.flatMap(({ nonce, raw }) => [nonce, raw]);
-      const answer = await run(MISSING, laneKey(chainId, sender), MAX_ENTRIES, ...wanted);
+      const args = sent.flatMap(({ nonce, raw }) => [nonce, raw]);
+      const answer = await run(MISSING, laneKey(chainId, sender), MAX_ENTRIES, ...args);
       return new Set(Array.isArray(answer) ? answer.map(Number) : []);
     },
     async entries(chainId, sender) {
@@ -129,8 +129,8 @@ export async function connectJournal(
   };
 }
 
-/** The database, and the timeline as a number. */
-function partsOf(identity: string): readonly [string, number] {
-  const at = identity.lastIndexOf("/");
-  return [identity.slice(0, at), Number.parseInt(identity.slice(at + 1), 16) || 0];
+/** The database, and its timeline as a number. */
+function parseIdentity(identity: string): readonly [string, number] {
+  const slash = identity.lastIndexOf("/");
+  return [identity.slice(0, slash), Number.parseInt(identity.slice(slash + 1), 16) || 0];
 }

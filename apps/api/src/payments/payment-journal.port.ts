@@ -11,7 +11,7 @@ export interface JournalEntry {
 }
 
 /** A payment, and its attempt that is about to be broadcast. */
-export interface Entered {
+export interface PaymentAttempt {
   readonly slot: Slot;
   readonly attempt: Attempt;
 }
@@ -23,10 +23,10 @@ export interface Entered {
 export interface PaymentJournal {
   /**
    * Enters payments before they are broadcast for the first time.
-   * @throws FormerPrimary if a newer primary was seen; nothing may be broadcast. NonceTaken if the journal
+   * @throws FormerPrimary if a newer primary was seen; nothing may be broadcast. NonceConflict if the journal
    * has another payment for the nonce, or bytes that the payment lacks. An error of Redis: broadcast later
    */
-  enter(sent: readonly Entered[], atMs: number): Promise<void>;
+  enter(sent: readonly PaymentAttempt[], atMs: number): Promise<void>;
   /**
    * The number above the highest nonce of the lane's entered payments; undefined: the journal knows none.
    * After this call, processes that are connected to a former primary can no longer enter payments. Read the
@@ -54,9 +54,9 @@ export interface PaymentJournal {
 }
 
 /** The journal has another payment with this nonce, or other bytes of it: the database has lost them. */
-export class NonceTaken extends Error {
+export class NonceConflict extends Error {
   constructor(chainId: number, nonce: number) {
     super(`nonce ${nonce} on chain ${chainId} may belong to a payment that the database lost`);
-    this.name = "NonceTaken";
+    this.name = "NonceConflict";
   }
 }

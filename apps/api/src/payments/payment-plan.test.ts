@@ -15,7 +15,7 @@ function aChain(simulatedGas: bigint, baseFeePerGas = GWEI): ConnectedChain {
   } as unknown as ConnectedChain;
 }
 
-const question = {
+const payment = {
   leg: { kind: "fill", id: `0x${"aa".repeat(32)}`, requestId: `0x${"aa".repeat(32)}` },
   currency: NATIVE_CURRENCY,
   amount: 1n,
@@ -40,7 +40,7 @@ test("allows three times the priced gas, and what the flat fee buys in addition"
 test("does not plan a payment that would exceed its gas allowance", async () => {
   const kinds = await Promise.all(
     [76_000n, 76_001n].map(
-      async (gas) => (await planPayment({ signer }, aChain(gas), { ...question, maxGas: 76_000n })).kind,
+      async (gas) => (await planPayment({ signer }, aChain(gas), { ...payment, maxGas: 76_000n })).kind,
     ),
   );
   expect(kinds).toEqual(["ready", "tooExpensive"]);

@@ -8,7 +8,7 @@ import type { SlotPlan } from "../db/records.port.ts";
 import { withHeadroom } from "./executions/price-execution.ts";
 
 /** A payment for the solver to plan, on one chain. */
-export interface TransferQuestion {
+export interface TransferInput {
   readonly leg: Leg;
   readonly currency: Address;
   readonly amount: bigint;
@@ -21,14 +21,14 @@ export interface TransferQuestion {
   readonly cancelAfterMs: number;
 }
 
-export interface PaymentQuestion extends TransferQuestion {
-  /** The recipient is a contract: native tokens go through the router. */
+export interface PaymentInput extends TransferInput {
+  /** Native tokens go to a contract, through the router. */
   readonly toContract: boolean;
   /** Maximum gas units of the payment; see `gasAllowance`. Absent: the caller compares the plan's gas. */
   readonly maxGas?: bigint;
 }
 
-export interface PaymentOfOrder extends PaymentQuestion {
+export interface PaymentOfOrder extends PaymentInput {
   readonly orderId: OrderId;
   readonly maxGas: bigint;
 }
@@ -40,13 +40,13 @@ export type PaymentPlan =
       readonly gas: bigint;
       readonly plan: SlotPlan;
     }
-  /** The solver cannot pay it now. */
-  | { readonly kind: "short"; readonly why: string }
+  /** The solver cannot make the payment now. */
+  | { readonly kind: "insufficientFunds"; readonly why: string }
   /** The chain itself reports that this payment reverts. */
   | { readonly kind: "refused"; readonly why: string }
   /**
-   * It would use far more gas than was paid for: a recipient's code must not spend the solver's native
-   * tokens.
+   * The payment would use far more gas than was paid for: a recipient's code must not spend the solver's
+   * native tokens.
    */
   | { readonly kind: "tooExpensive"; readonly why: string; readonly gas: bigint };
 
@@ -82,9 +82,9 @@ export async function isNativeToContract(
 export async function planPayment(
   services: Pick<OwnKeys, "signer">,
   { chain, connection, pulse }: ConnectedChain,
-  question: PaymentQuestion,
+  input: PaymentInput,
 ): Promise<PaymentPlan> {
-  const { leg, currency, amount, recipient, orderId, toContract, maxGas, cancelAfterMs } = question;
+  const { leg, currency, amount, recipient, orderId, toContract, maxGas, cancelAfterMs } = input;
   const sender = services.signer.address;
   const call =
     orderId === undefined
@@ -94,11 +94,11 @@ export async function planPayment(
   // Simulated with its gas price, as it will be sent: a recipient could detect a simulation without one.
   const outcome = await connection.reader.simulate(sender, call, prices);
   if (outcome.kind === "insufficientFunds")
-    return { kind: "short", why: `the solver lacks the funds for the ${leg.kind}` };
+    return { kind: "insufficientFunds", why: `the solver lacks the funds for the ${leg.kind}` };
   // A token reverts both for a low balance and for a refused recipient: only the first is temporary.
   if (outcome.kind === "reverts")
     return pulse.solverBalance(currency).amount < amount
-      ? { kind: "short", why: `the solver's inventory does not cover the ${leg.kind}` }
+      ? { kind: "insufficientFunds", why: `the solver's inventory does not cover the ${leg.kind}` }
       : { kind: "refused", why: outcome.reason };
   const { gas } = outcome;
   if (maxGas !== undefined && gas > maxGas) return excessiveGas(leg, gas);
@@ -123,14 +123,14 @@ export function excessiveGas({ kind }: Leg, gas: bigint): Extract<PaymentPlan, {
 }
 
 /**
- * Plans one payment on a chain that pays by transfers: as a slot, its nonce is a counter of ours, its call
- * the recipient and order, and its gas the cost, as one unit at that price.
+ * Plans one payment on a chain that pays by transfers. In its slot, the nonce is a counter of ours, the call
+ * holds the recipient and the order, and the gas is one unit at the price of the payment's cost.
  * @param cost in base units of the native token. Undefined: as the chain reports it
  * @throws RpcFault
  */
 export async function planTransfer(
   connected: Pick<TransferChain, "chain" | "connection">,
-  { leg, currency, amount, recipient, orderId, cancelAfterMs }: TransferQuestion,
+  { leg, currency, amount, recipient, orderId, cancelAfterMs }: TransferInput,
   cost?: bigint,
 ): Promise<Exclude<PaymentPlan, { kind: "ready" }> | { readonly kind: "ready"; readonly plan: SlotPlan }> {
   const [why, maxFeePerGas] = await Promise.all([

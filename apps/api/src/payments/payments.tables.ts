@@ -39,7 +39,7 @@ export const slots = pgTable(
     sender: text("sender").$type<Address>().notNull(),
     nonce: int8("nonce").notNull(),
     legKind: text("leg_kind").notNull(),
-    /** Its id among the legs of this kind: of a request, deposit, claim or sweep, or the name of a call. */
+    /** The id of the leg among its kind: of a request, deposit, claim or sweep, or the name of a call. */
     legId: text("leg_id").notNull(),
     requestId: text("request_id").$type<RequestId>(),
     callTo: text("call_to").$type<Address>().notNull(),
@@ -49,7 +49,7 @@ export const slots = pgTable(
     gasLimit: int8("gas_limit").notNull(),
     maxFeePerGas: uint("max_fee_per_gas").notNull(),
     maxPriorityFeePerGas: uint("max_priority_fee_per_gas").notNull(),
-    /** The amount by which mining it reduces the inventory; counts as reserved until then. */
+    /** The amount by which the mined payment reduces the inventory; counts as reserved until then. */
     outflowCurrency: text("outflow_currency").$type<Address>().notNull(),
     outflowAmount: uint("outflow_amount").notNull(),
     /** The amount that the recipient of a fill gets, in the destination currency. Null for other payments. */
@@ -67,7 +67,7 @@ export const slots = pgTable(
     minedBlockNumber: int8("mined_block_number"),
     minedBlockHash: text("mined_block_hash").$type<Hex>(),
     minedStatus: text("mined_status").$type<"success" | "reverted">(),
-    /** When it was seen in that block. */
+    /** When the watcher saw the attempt in that block. */
     minedAtMs: int8("mined_at_ms"),
     gasUsed: uint("gas_used"),
     effectiveGasPrice: uint("effective_gas_price"),
@@ -75,7 +75,7 @@ export const slots = pgTable(
     unexplainedSince: int8("unexplained_since"),
     deadReason: text("dead_reason"),
     createdAtMs: int8("created_at_ms").notNull(),
-    /** When it became final. Null if it is not. */
+    /** When the payment became final. Null if it is not. */
     finalAtMs: int8("final_at_ms"),
     /**
      * Whether settlement knows of the final payment. A sweep finds these, so payments never wait for
@@ -132,10 +132,10 @@ export const attempts = pgTable(
     maxFeePerGas: uint("max_fee_per_gas").notNull(),
     maxPriorityFeePerGas: uint("max_priority_fee_per_gas").notNull(),
     createdAtMs: int8("created_at_ms").notNull(),
-    /** When it was last sent to a node. Null before that, and again when it must be resent. */
+    /** When the bytes were last sent to a node. Null before that, and again when they must be resent. */
     broadcastAtMs: int8("broadcast_at_ms"),
     firstBroadcastAtMs: int8("first_broadcast_at_ms"),
-    /** Since when nodes have had it without interruption. */
+    /** Since when nodes have had the bytes without interruption. */
     offeredSinceMs: int8("offered_since_ms"),
   },
   (t) => [
@@ -158,7 +158,7 @@ export const nonceUsers = pgTable(
     sender: text("sender").$type<Address>().notNull(),
     nonce: int8("nonce").notNull(),
     txHash: text("tx_hash").$type<TxHash>().notNull(),
-    /** The request or claim that it pays and whose commit was lost. Null if none. */
+    /** The request or claim that the transaction pays and whose commit was lost. Null if none. */
     pays: text("pays"),
     /**
      * Last 32 bytes of the input, where payments name their order. Null if shorter, or if the transaction
@@ -181,7 +181,9 @@ export const fillBurns = pgTable(
     slotId: int8("slot_id").primaryKey(),
     requestId: text("request_id").$type<RequestId>().notNull(),
     chainId: int8("chain_id").notNull(),
+    /** Gas cost of the revert. */
     wei: uint("wei").notNull(),
+    /** The part that the solver paid itself. */
     unpaidWei: uint("unpaid_wei").notNull(),
     atMs: int8("at_ms").notNull(),
     /** Value at the price of its block, 18 decimals. Null if there was no price. */
@@ -203,7 +205,7 @@ export const usedContracts = pgTable(
   {
     chainId: int8("chain_id").notNull(),
     address: text("address").$type<Address>().notNull(),
-    /** Its name in the chain file, such as `depository`. */
+    /** The contract's name in the chain file, such as `depository`. */
     role: text("role").notNull(),
     firstUsedAtMs: int8("first_used_at_ms").notNull(),
   },

@@ -8,6 +8,6 @@ export interface PlanFaults {
    * @param forgetAfterMs a failure this long after the previous one restarts the count
    */
   failedForMs(requestId: RequestId, error: unknown, nowMs: number, forgetAfterMs: number): number | undefined;
-  /** Planning succeeded. */
+  /** Forgets the failures of a request, whose planning succeeded. */
   clear(requestId: RequestId): void;
 }

@@ -22,9 +22,9 @@ export function createPlanFaults(): PlanFaults {
     failedForMs: (requestId, error, nowMs, forgetAfterMs) => {
       const reason = reasonOf(error);
       if (reason === undefined) return undefined;
-      const known = rows.get(requestId);
-      const goesOn = known?.reason === reason && nowMs - known.lastMs <= forgetAfterMs;
-      const firstMs = goesOn ? known.firstMs : nowMs;
+      const previous = rows.get(requestId);
+      const continues = previous?.reason === reason && nowMs - previous.lastMs <= forgetAfterMs;
+      const firstMs = continues ? previous.firstMs : nowMs;
       rows.delete(requestId);
       rows.set(requestId, { reason, firstMs, lastMs: nowMs });
       const [oldest] = rows.keys();

@@ -19,27 +19,28 @@ export interface PlannedFill {
   readonly topupUsd: bigint;
   /** Gas of reverted fills that the solver paid itself, and what this fill may add. USD with 18 decimals. */
   readonly burn: { readonly spentUsd: bigint; readonly uncoveredUsd: bigint };
-  /** It may be reserved and sent together with others. Absent: each is sent separately. */
+  /** The fill may be reserved and sent together with others. Absent: it is sent separately. */
   readonly sharesCommits?: true;
 }
 
 /** A fill that was planned before its request was committed. */
 export interface FillAhead {
-  /** As the transaction would leave it. */
+  /** The request as the transaction would leave it. */
   readonly request: RequestRecord;
   readonly planned: PlannedFill;
-  /** When its checks began, on the monotonic clock. */
+  /** When the checks of the fill began, by `performance.now()`. */
   readonly checkedAtMs: number;
 }
 
 /** Fills that this process plans while it commits their deposits. A job without one plans its fill itself. */
 export interface FillsAhead {
   /**
-   * A plan under way for the same deposit, begun before it was stored, becomes the plan for `basis`.
+   * A plan in progress for the same deposit, begun before the deposit was stored, becomes the plan for
+   * `basis`.
    * @param plan undefined: the job must decide
    */
   begin(request: RequestRecord, plan: () => Promise<PlannedFill | undefined>, basis?: FillBasis): void;
-  /** Returns a plan at most once, and waits for one under way. Undefined: none, or too old. */
+  /** Returns a plan at most once, and waits for a plan in progress. Undefined: none, or too old. */
   take(requestId: RequestId): Promise<FillAhead | undefined>;
 }
 

@@ -22,7 +22,7 @@ export interface Release {
 /**
  * Releases a refund that waits for the operator, exempt from the daily limit: the usual job pays it.
  * Idempotent.
- * @param isDryRun only checks
+ * @param isDryRun checks without releasing
  * @returns undefined if the deposit does not exist
  */
 export async function releaseRefund(
@@ -30,16 +30,16 @@ export async function releaseRefund(
   depositId: DepositId,
   { isDryRun }: { readonly isDryRun: boolean },
 ): Promise<Release | undefined> {
-  const known = await services.reads.deposit(depositId);
-  if (known === undefined) return undefined;
-  const head = await services.reads.cursor(known.chainId);
+  const read = await services.reads.deposit(depositId);
+  if (read === undefined) return undefined;
+  const head = await services.reads.cursor(read.chainId);
   return await services.uow.run(async (tx) => {
     // Locks in the same order everywhere: request, deposit.
-    const request = known.requestId === undefined ? undefined : await tx.requests.lock(known.requestId);
+    const request = read.requestId === undefined ? undefined : await tx.requests.lock(read.requestId);
     const isUnmapped = (await tx.nonEvm.lockUnmapped(depositId)) !== undefined;
     const deposit = await tx.deposits.lock(depositId);
     if (deposit === undefined) return undefined;
-    if (deposit.requestId !== known.requestId)
+    if (deposit.requestId !== read.requestId)
       return {
         deposit,
         verdict: {
@@ -66,8 +66,10 @@ async function otherFillDeposit(
   request: RequestRecord | undefined,
   depositId: DepositId,
 ): Promise<DepositRecord | undefined> {
-  const own = request?.state.depositId;
-  return own === undefined || own === depositId ? undefined : await tx.deposits.lock(own);
+  const fillDepositId = request?.state.depositId;
+  return fillDepositId === undefined || fillDepositId === depositId
+    ? undefined
+    : await tx.deposits.lock(fillDepositId);
 }
 
 async function release(

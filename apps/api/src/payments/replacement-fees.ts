@@ -2,7 +2,8 @@ import type { FeeCaps, GasPrices } from "@causeway/chains";
 import { bumpedFee } from "@causeway/domain";
 
 /**
- * Fees that nodes accept as a replacement of `latest` at current prices; undefined if the cap forbids them.
+ * Fees with which nodes accept a replacement of `latest` at current prices; undefined if the cap forbids
+ * them.
  */
 export function replacementFees(
   latest: FeeCaps,

@@ -16,7 +16,7 @@ const funds = {
 };
 const REFUSED: Refused = { kind: "refused", why: "not now" };
 
-function wants(id: string): WantedPayment {
+function aWantedPayment(id: string): WantedPayment {
   const plan: SlotPlan = {
     chainId: funds.chainId,
     sender: funds.sender,
@@ -76,47 +76,47 @@ function aDatabase(...paid: readonly string[]) {
 
 const idOf = ({ plan: { leg } }: WantedPayment): string => leg.id;
 
-/** Legs that take something before the lane is locked, and may refuse then or once they have a slot. */
+/** Legs that write before the lane is locked, and may refuse then or once they have a slot. */
 function aKind(
   { note }: ReturnType<typeof aDatabase>,
-  refuses: { readonly due?: string; readonly taken?: string } = {},
+  refuses: { readonly due?: string; readonly reserved?: string } = {},
 ): PaymentKind {
-  const kind: Pick<PaymentKind, "lock" | "taken"> = {
+  const kind: Pick<PaymentKind, "lock" | "reserved"> = {
     lock: async (_, __, wanted) =>
-      wanted.map((one) => {
-        note(`due ${idOf(one)}`);
-        return idOf(one) === refuses.due ? REFUSED : "due";
+      wanted.map((payment) => {
+        note(`due ${idOf(payment)}`);
+        return idOf(payment) === refuses.due ? REFUSED : "due";
       }),
-    async taken(_, __, taken) {
-      for (const { wanted } of taken) note(`taken ${idOf(wanted)}`);
-      return taken.some(({ wanted }) => idOf(wanted) === refuses.taken) ? REFUSED : undefined;
+    async reserved(_, __, reserved) {
+      for (const { wanted } of reserved) note(`taken ${idOf(wanted)}`);
+      return reserved.some(({ wanted }) => idOf(wanted) === refuses.reserved) ? REFUSED : undefined;
     },
   };
   return kind as PaymentKind;
 }
 
-test("commits what a leg wrote that refuses before it has a slot, and rolls back one that refuses with it", async () => {
+test("commits the writes of a leg that refuses before it has a slot, and rolls back those of a leg that refuses after", async () => {
   const database = aDatabase();
   const early = await reserve(database.services, { funds }, aKind(database, { due: "0x01" }), [
-    wants("0x01"),
+    aWantedPayment("0x01"),
   ]);
   expect([early, database.written]).toEqual([[REFUSED], ["due 0x01"]]);
-  const late = await reserve(database.services, { funds }, aKind(database, { taken: "0x02" }), [
-    wants("0x02"),
+  const late = await reserve(database.services, { funds }, aKind(database, { reserved: "0x02" }), [
+    aWantedPayment("0x02"),
   ]);
   expect([late, database.written]).toEqual([[REFUSED], ["due 0x01"]]);
 });
 
-test("rolls back what a leg took if another slot already pays it", async () => {
+test("rolls back the writes of a leg if another slot already pays it", async () => {
   const database = aDatabase("0x01");
-  const outcomes = await reserve(database.services, { funds }, aKind(database), [wants("0x01")]);
+  const outcomes = await reserve(database.services, { funds }, aKind(database), [aWantedPayment("0x01")]);
   expect([outcomes, database.written]).toEqual([[{ kind: "moved" }], []]);
 });
 
-test("a payment that refuses its slot rolls back none of its batch", async () => {
+test("does not roll back the other payments of a batch if one refuses its slot", async () => {
   const database = aDatabase();
-  const wanted = (["0x01", "0x02", "0x03"] as const).map(wants);
-  const outcomes = await reserve(database.services, { funds }, aKind(database, { taken: "0x02" }), wanted);
+  const wanted = (["0x01", "0x02", "0x03"] as const).map(aWantedPayment);
+  const outcomes = await reserve(database.services, { funds }, aKind(database, { reserved: "0x02" }), wanted);
   const kinds = outcomes.map((outcome) => (outcome instanceof Error ? outcome.message : outcome.kind));
   expect(kinds).toEqual(["reserved", "refused", "reserved"]);
   expect(database.written).toEqual(["due 0x01", "taken 0x01", "due 0x03", "taken 0x03"]);
@@ -128,21 +128,25 @@ const signNew = async (slots: readonly Slot[]): Promise<ReadonlyMap<string, Atte
 
 test("stores the bytes of a new slot in its commit, or neither", async () => {
   const database = aDatabase();
-  const [outcome] = await reserve(database.services, { funds, signNew }, aKind(database), [wants("0x01")]);
+  const [outcome] = await reserve(database.services, { funds, signNew }, aKind(database), [
+    aWantedPayment("0x01"),
+  ]);
   expect(outcome).toMatchObject({ kind: "reserved", slot: { nonce: 0, attempts: [attempt] } });
   expect(database.written).toEqual(["due 0x01", "taken 0x01", "bytes 0x01"]);
-  const late = aKind(database, { taken: "0x02" });
-  expect(await reserve(database.services, { funds, signNew }, late, [wants("0x02")])).toEqual([REFUSED]);
+  const late = aKind(database, { reserved: "0x02" });
+  expect(await reserve(database.services, { funds, signNew }, late, [aWantedPayment("0x02")])).toEqual([
+    REFUSED,
+  ]);
   expect(database.written).toEqual(["due 0x01", "taken 0x01", "bytes 0x01"]);
 });
 
 test("leaves a slot that the payer did not sign, and a large batch, to be signed after the commit", async () => {
   const database = aDatabase();
   const partly = async (slots: readonly Slot[]) => await signNew(slots.filter(({ id }) => id !== "0x02"));
-  const two = (["0x01", "0x02"] as const).map(wants);
+  const two = (["0x01", "0x02"] as const).map(aWantedPayment);
   const outcomes = await reserve(database.services, { funds, signNew: partly }, aKind(database), two);
   expect(outcomes).toMatchObject([{ slot: { attempts: [attempt] } }, { slot: { attempts: [] } }]);
-  const many = Array.from({ length: 21 }, (_, at) => wants(`0x1${at}`));
+  const many = Array.from({ length: 21 }, (_, n) => aWantedPayment(`0x1${n}`));
   await reserve(database.services, { funds, signNew }, aKind(database), many);
   expect(database.written.filter((what) => what.startsWith("bytes"))).toEqual(["bytes 0x01"]);
 });

@@ -1,10 +1,10 @@
 import type { RequestId } from "@causeway/domain";
 import type { Attempt, RequestRecord, Slot, SlotPlan } from "../db/records.port.ts";
-import { sentTogether } from "../db/sent-together.ts";
+import { awaitTogether } from "../db/await-together.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import type { PaymentKind } from "./legs/leg-kind.ts";
-import type { Outcome, WantedPayment } from "./wanted-payment.port.ts";
+import type { ReservationOutcome, WantedPayment } from "./wanted-payment.port.ts";
 import { covers, reservedFor, type Reserved } from "./payers/lane-funds.ts";
 import { admit, countReserved } from "./policy/admit-payments.ts";
 import type { LaneFunds } from "./payers/funds.port.ts";
@@ -13,8 +13,8 @@ import type { Standing } from "./policy/policy.port.ts";
 import { asError, togetherOrAlone } from "../db/together-or-alone.ts";
 
 /**
- * After this time a payment is checked again. A failover of the database can lose the payment of a leg; the
- * checks find it on the chain, and a lane is closed only for a while after a failover (`SETTLE_MS`).
+ * After this time (ms) a payment is checked again. A failover of the database can lose the payment of a leg;
+ * the checks find it on the chain, and a lane is closed only for a while after a failover (`SETTLE_MS`).
  */
 const MAX_AGE_MS = 20_000;
 
@@ -26,38 +26,39 @@ export type ReservingPayer = Pick<Payer, "funds" | "signNew">;
 
 /**
  * Reserves slots of one lane for payments of one kind in one commit, and signs them in it if the payer can.
- * Nothing is broadcast before it. If it fails, each payment is tried
- * alone, so that one payment cannot fail another.
- * @returns the outcome of each, in order; an error concerns that one alone, and a retry finds its slot
+ * Nothing is broadcast before the commit. If the commit fails, each payment is tried alone, so that one
+ * payment cannot fail another.
+ * @returns the outcome of each payment, in order; an error concerns that payment alone, and a retry finds its
+ * slot
  */
 export async function reserve(
   services: WorkerServices,
   payer: ReservingPayer,
   kind: PaymentKind,
   wanted: readonly WantedPayment[],
-): Promise<ReadonlyArray<Outcome | Error>> {
-  const outcomes = new Map<WantedPayment, Outcome | Error>();
+): Promise<ReadonlyArray<ReservationOutcome | Error>> {
+  const outcomes = new Map<WantedPayment, ReservationOutcome | Error>();
   let failure: Error | undefined;
-  const errors = await togetherOrAlone(wanted, async (some) => {
-    const reserved = await reserveTogether(services, payer, kind, some).catch((error: unknown) => {
+  const errors = await togetherOrAlone(wanted, async (batch) => {
+    const reserved = await reserveTogether(services, payer, kind, batch).catch((error: unknown) => {
       if (!(error instanceof RolledBack)) failure ??= asError(error);
       throw error;
     });
-    for (const [at, one] of some.entries()) {
-      const outcome = reserved[at] ?? MOVED;
-      // A common commit that failed may have succeeded, its answer lost: a retry continues with its slot.
-      outcomes.set(one, outcome.kind === "moved" ? (failure ?? outcome) : outcome);
+    for (const [index, payment] of batch.entries()) {
+      const outcome = reserved[index] ?? MOVED;
+      // The shared commit may have succeeded although it reported a failure: a retry continues with its slot.
+      outcomes.set(payment, outcome.kind === "moved" ? (failure ?? outcome) : outcome);
     }
   });
-  return wanted.map((one) => {
-    const error = errors.get(one);
-    return (error && (kind.refusalOf?.(error) ?? error)) ?? outcomes.get(one) ?? MOVED;
+  return wanted.map((payment) => {
+    const error = errors.get(payment);
+    return (error && (kind.refusalOf?.(error) ?? error)) ?? outcomes.get(payment) ?? MOVED;
   });
 }
 
 const MOVED = { kind: "moved" } as const;
 
-/** Rolls back a commit that reserves no slot even though its leg may have taken something. */
+/** Rolls back a commit that reserves no slot even though its leg may have written something. */
 class RolledBack extends Error {}
 
 async function reserveTogether(
@@ -65,40 +66,40 @@ async function reserveTogether(
   { funds, signNew }: ReservingPayer,
   kind: PaymentKind,
   wanted: readonly WantedPayment[],
-): Promise<readonly Outcome[]> {
-  const alone: { outcome?: Outcome | undefined } = {};
+): Promise<readonly ReservationOutcome[]> {
+  const alone: { outcome?: ReservationOutcome | undefined } = {};
   try {
     return await services.uow.run(async (tx) => {
-      // A deadlock victim runs again.
+      // The transaction may run again, after a deadlock.
       alone.outcome = undefined;
       // Locks in the same order everywhere: requests, legs, lane.
       const { requests, lane } = await lockRequests(tx, funds, kind, wanted);
       const verdicts = await kind.lock(services, tx, wanted, requests);
-      const outcomes = new Map<string, Outcome>();
-      const due = wanted.filter(({ plan }, at) => {
-        const verdict = verdicts[at] ?? "moved";
+      const outcomes = new Map<string, ReservationOutcome>();
+      const due = wanted.filter(({ plan }, index) => {
+        const verdict = verdicts[index] ?? "moved";
         if (typeof verdict !== "string") outcomes.set(plan.leg.id, verdict);
         return verdict === "due";
       });
       if (due.length > 0) {
-        const { known, standing } = lane ?? (await lockLane(tx, funds));
-        const covered = await coveredOf(covers(tx, funds, known), due, outcomes);
+        const { reservedRows, standing } = lane ?? (await lockLane(tx, funds));
+        const covered = await selectCovered(covers(tx, funds, reservedRows), due, outcomes);
         const plans = [...covered.values()].map(({ plan }) => plan);
         const { admitted, held } = await admit(services, tx, plans, requests, standing);
-        for (const [id, one] of held) outcomes.set(id, one);
+        for (const [id, hold] of held) outcomes.set(id, hold);
         const slots = await tx.lanes.reserve(
           admitted.map(({ plan }) => plan),
           services.clock.nowMs(),
         );
         await countReserved(tx, admitted, slots);
-        const taken = slots.flatMap((slot) => {
-          const one = covered.get(slot.leg.id);
-          if (one === undefined) return [];
+        const reserved = slots.flatMap((slot) => {
+          const payment = covered.get(slot.leg.id);
+          if (payment === undefined) return [];
           outcomes.set(slot.leg.id, { kind: "reserved", slot });
           const { requestId } = slot.leg;
-          return { wanted: one, slot, request: requestId && requests.get(requestId) };
+          return { wanted: payment, slot, request: requestId && requests.get(requestId) };
         });
-        if (taken.length > 0) alone.outcome = await kind.taken?.(services, tx, taken);
+        if (reserved.length > 0) alone.outcome = await kind.reserved?.(services, tx, reserved);
         // The leg's reservation in this commit must not apply to the slot that already pays it.
         else if (admitted.length > 0 && wanted.length === 1) alone.outcome = MOVED;
         if (alone.outcome !== undefined) throw new RolledBack();
@@ -131,7 +132,7 @@ async function storeSigned(
 
 /** Facts read with the lane locked. Undefined: not read yet. */
 interface LockedLane {
-  readonly known?: readonly Reserved[];
+  readonly reservedRows?: readonly Reserved[];
   readonly standing?: Standing;
 }
 
@@ -147,7 +148,7 @@ async function lockLane(tx: Tx, { chainId, sender }: LaneFunds): Promise<LockedL
 async function lockRequests(
   tx: Tx,
   funds: LaneFunds,
-  { together }: PaymentKind,
+  { batching: batching }: PaymentKind,
   wanted: readonly WantedPayment[],
 ): Promise<{ readonly requests: Map<RequestId, RequestRecord>; readonly lane?: LockedLane }> {
   const plans = wanted.map(({ plan }) => plan);
@@ -155,36 +156,37 @@ async function lockRequests(
   const [first] = plans;
   if (
     first === undefined ||
-    together?.locksOnlyRequests !== true ||
-    !wanted.every((one) => together.has(one))
+    batching?.locksOnlyRequests !== true ||
+    !wanted.every((payment) => batching.canBatch(payment))
   )
     return { requests: await requests };
   const ids = plans.map(({ leg }) => leg.id);
-  const [records, , known, standing] = await sentTogether([
+  const [records, , reservedRows, standing] = await awaitTogether([
     requests,
     tx.lanes.lockLane(funds.chainId, funds.sender),
     reservedFor(tx, funds, plans),
     tx.policy.standing(first.leg.kind, ids),
   ]);
-  return { requests: records, lane: { known, standing } };
+  return { requests: records, lane: { reservedRows, standing } };
 }
 
-/** Those that the payer can pay one after another, by leg. Call with the lane locked. */
-async function coveredOf(
-  take: (plan: SlotPlan) => Promise<boolean>,
+/** Selects the payments that the payer can make one after another, by leg. Call with the lane locked. */
+async function selectCovered(
+  reserveFunds: (plan: SlotPlan) => Promise<boolean>,
   due: readonly WantedPayment[],
-  outcomes: Map<string, Outcome>,
+  outcomes: Map<string, ReservationOutcome>,
 ): Promise<ReadonlyMap<string, WantedPayment>> {
   // The wait for the lane counts too.
   const oldestMs = performance.now() - MAX_AGE_MS;
   const covered = new Map<string, WantedPayment>();
-  for (const one of due) {
-    const { id } = one.plan.leg;
+  for (const payment of due) {
+    const { id } = payment.plan.leg;
     // A job that runs twice requests the same payment twice.
     if (covered.has(id)) continue;
-    if (one.checkedAtMs !== undefined && one.checkedAtMs < oldestMs) outcomes.set(id, { kind: "late" });
-    else if (await take(one.plan)) covered.set(id, one);
-    else outcomes.set(id, { kind: "short" });
+    if (payment.checkedAtMs !== undefined && payment.checkedAtMs < oldestMs)
+      outcomes.set(id, { kind: "late" });
+    else if (await reserveFunds(payment.plan)) covered.set(id, payment);
+    else outcomes.set(id, { kind: "insufficientFunds" });
   }
   return covered;
 }

@@ -1,6 +1,6 @@
-import { asc, sql as text } from "drizzle-orm";
+import { sql as text } from "drizzle-orm";
 import type { SendReads } from "../db/reads.port.ts";
-import { defineQuery, defineSql, namesOf, type Params } from "../db/define-query.postgres.ts";
+import { columnsOf, defineSql, namesOf, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { chainBlocks } from "../deposits/deposits.tables.ts";
 import { SEND, sendOf } from "./send-rows.postgres.ts";
@@ -27,31 +27,15 @@ const freshReports = defineSql(
       from ${sendReports} where ${chainId} = ${p.chainId} and ${createdAtMs} > ${p.sinceMs}) as ${sendReports}
     where of_request <= ${p.ofRequest} order by of_sender, ${createdAtMs} desc, ${txHash} limit ${p.ofChain}`,
 );
-const orphaned = defineQuery(
-  "read_orphaned_sends",
-  (db, p: Params<{ chainId: number; headNumber: bigint; limit: number }>) =>
-    db
-      .select(SEND)
-      .from(sends)
-      .where(
-        text`${sends.chainId} = ${p.chainId} and not ${sends.settled} and (${sends.blockNumber} > ${p.headNumber}
-          or exists (select from ${chainBlocks} where ${chainBlocks.chainId} = ${sends.chainId}
-            and ${chainBlocks.number} = ${sends.blockNumber} and ${chainBlocks.hash} <> ${sends.blockHash}))`,
-      )
-      .orderBy(asc(sends.blockNumber))
-      .limit(text.placeholder("limit")),
-);
-const due = defineQuery(
+const due = defineSql(
   "read_due_sends",
-  (db, p: Params<{ chainId: number; finalBlock: bigint; limit: number }>) =>
-    db
-      .select(SEND)
-      .from(sends)
-      .where(
-        text`${sends.chainId} = ${p.chainId} and not ${sends.settled} and ${sends.blockNumber} <= ${p.finalBlock}`,
-      )
-      .orderBy(asc(sends.blockNumber), asc(sends.txHash))
-      .limit(text.placeholder("limit")),
+  { ...SEND, isOrphaned: Boolean },
+  (p: Params<{ chainId: number; head: bigint; final: bigint; limit: number }>) => text`
+    select * from (select ${columnsOf(SEND)}, (${sends.blockNumber} > ${p.head} or exists (select from ${chainBlocks}
+        where ${chainBlocks.chainId} = ${sends.chainId} and ${chainBlocks.number} = ${sends.blockNumber}
+          and ${chainBlocks.hash} <> ${sends.blockHash})) as is_orphaned
+      from ${sends} where ${sends.chainId} = ${p.chainId} and not ${sends.settled}) as unsettled
+    where is_orphaned or block_number <= ${p.final} order by block_number, tx_hash limit ${p.limit}`,
 );
 
 /** Reads followed same-chain payments, page by page. */
@@ -69,9 +53,9 @@ export function sendReads(sql: Sql): SendReads {
     },
     freshSendReports: async (reportedOn, sinceMs, { ofRequest, ofChain }) =>
       (await freshReports(sql, { chainId: reportedOn, sinceMs, ofRequest, ofChain })).map(sendOf),
-    orphanedSends: async (ofChain, headNumber, limit) =>
-      (await orphaned(sql, { chainId: ofChain, headNumber, limit })).map(sendOf),
-    dueSends: async (ofChain, finalBlock, limit) =>
-      (await due(sql, { chainId: ofChain, finalBlock, limit })).map(sendOf),
+    async dueSends(ofChain, { head, final }, limit) {
+      const rows = await due(sql, { chainId: ofChain, head, final, limit });
+      return rows.map(({ isOrphaned: isGone, ...row }) => ({ send: sendOf(row), isOrphaned: isGone }));
+    },
   };
 }

@@ -4,7 +4,7 @@ import type { Services } from "../db/services.port.ts";
 import type { Payer } from "./payers/payer.ts";
 import { sendSlots } from "./send-slots.ts";
 
-test("a slot counts as being sent until the last of two runs that send it has ended", async () => {
+test("counts a slot as being sent until the last of two runs that send it has ended", async () => {
   const slot = { id: "7", state: "open", attempts: [{ n: 0 }] } as unknown as Slot;
   const slotsBeingSent = new Map<string, number>();
   const services = { slotsBeingSent, reads: {} as Services["reads"] };

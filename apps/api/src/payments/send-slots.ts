@@ -4,7 +4,10 @@ import { payerOf } from "./payers/index.ts";
 import type { Payer } from "./payers/payer.ts";
 import { signAndSend } from "./sign-and-send.ts";
 
-/** {@link sendSlots} for one. @throws the error that prevented it; a retry, or maintenance, sends it */
+/**
+ * {@link sendSlots} for one slot.
+ * @throws the error that prevented it; a retry or maintenance sends the slot
+ */
 export async function sendSlot(services: WorkerServices, slot: Slot): Promise<void> {
   const error = (await sendSlots(services, payerOf(services, slot), [slot], { isNew: false })).get(slot.id);
   if (error !== undefined) throw error;
@@ -12,8 +15,8 @@ export async function sendSlot(services: WorkerServices, slot: Slot): Promise<vo
 
 /**
  * Sends new slots of one lane, and those that a dead process left unsent: signs, commits all bytes, then
- * broadcasts them. Safe to call any time from any number of processes. What was sent before, or is to be
- * canceled, belongs to maintenance of the lane.
+ * broadcasts them. Safe to call any time from any number of processes. Slots that were sent before, or are to
+ * be canceled, are left to maintenance of the lane.
  * @param of.isNew this process has just planned them
  * @returns by slot, the error that prevented a broadcast; a retry of the slot sends it again
  */
@@ -23,25 +26,31 @@ export async function sendSlots(
   slots: readonly Slot[],
   { isNew }: { readonly isNew: boolean },
 ): Promise<ReadonlyMap<string, Error>> {
-  countInHand(services, slots, 1);
+  countBeingSent(services, slots, 1);
   try {
-    const due = slots.filter(isUnsent);
+    const unsent = slots.filter(isUnsent);
     const move = { kind: "sign", attempt: "pay", why: "unsigned" } as const;
-    const toSign = due.filter(({ attempts }) => attempts.length === 0).map((slot) => ({ slot, move, isNew }));
-    const { signed, errors } = await signAndSend(payer, toSign, due.flatMap(newest));
+    const toSign = unsent
+      .filter(({ attempts }) => attempts.length === 0)
+      .map((slot) => ({ slot, move, isNew }));
+    const { signed, errors } = await signAndSend(payer, toSign, unsent.flatMap(newestAttempt));
     // Another process signed it first, so its bytes are the ones to send, if the slot still needs them.
-    const moved = due
+    const moved = unsent
       .filter(({ id }) => signed.get(id) === "moved")
       .map(async ({ id }) => await services.reads.slot(id));
-    const theirs = (await Promise.all(moved)).flatMap((slot) => (slot && isUnsent(slot) ? newest(slot) : []));
-    return theirs.length === 0 ? errors : new Map([...errors, ...(await payer.send(theirs))]);
+    const signedElsewhere = (await Promise.all(moved)).flatMap((slot) =>
+      slot && isUnsent(slot) ? newestAttempt(slot) : [],
+    );
+    return signedElsewhere.length === 0
+      ? errors
+      : new Map([...errors, ...(await payer.send(signedElsewhere))]);
   } finally {
-    countInHand(services, slots, -1);
+    countBeingSent(services, slots, -1);
   }
 }
 
-/** Two runs of a job may send the same slot. */
-function countInHand(
+/** Counts the runs that send a slot: two runs of a job may send the same one. */
+function countBeingSent(
   { slotsBeingSent }: Pick<WorkerServices, "slotsBeingSent">,
   slots: readonly Slot[],
   change: 1 | -1,
@@ -57,7 +66,7 @@ function isUnsent({ state, cancelReason, attempts }: Slot): boolean {
   return state === "open" && cancelReason === undefined && attempts.at(-1)?.broadcastAtMs === undefined;
 }
 
-function newest(slot: Slot) {
+function newestAttempt(slot: Slot) {
   const attempt = slot.attempts.at(-1);
   return attempt === undefined ? [] : [{ slot, attempt }];
 }

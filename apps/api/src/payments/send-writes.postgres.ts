@@ -23,7 +23,7 @@ interface SignedReport extends Report {
   readonly sender: Address;
   readonly createdAtMs: number;
 }
-const taken = defineQuery("send_taken", (db, p: Params<Report>) =>
+const assigned = defineQuery("send_taken", (db, p: Params<Report>) =>
   db
     .select({ requestId: sends.requestId, txHash: sends.txHash })
     .from(sends)
@@ -92,13 +92,13 @@ const settle = defineWrite("send_settle", (db, p: Params<Transaction>) =>
 /** Same-chain payments inside one transaction. */
 export function sendWrites(sql: Sql): SendWrites {
   return {
-    async taken({ chainId, txHash, requestId }): Promise<"free" | "same" | "taken"> {
-      const rows = await taken(sql, { chainId, txHash, requestId });
+    async assignmentOf({ chainId, txHash, requestId }): Promise<"free" | "same" | "assigned"> {
+      const rows = await assigned(sql, { chainId, txHash, requestId });
       if (rows.length === 0) return "free";
       const isSame = rows.every((row) => row.requestId === requestId && row.txHash === txHash);
-      return isSame ? "same" : "taken";
+      return isSame ? "same" : "assigned";
     },
-    async followedOf({ chainId, sender, txHash }): Promise<number> {
+    async countTracked({ chainId, sender, txHash }): Promise<number> {
       return (await followedOf(sql, { chainId, sender, txHash }))[0]?.reports ?? 0;
     },
     async report({ chainId, txHash, requestId, sender, reportedAtMs }): Promise<void> {

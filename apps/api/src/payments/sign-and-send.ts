@@ -9,16 +9,16 @@ import type { Payer, Signed, ToSign } from "./payers/payer.ts";
  */
 export async function signAndSend(
   payer: Payer,
-  wanted: readonly ToSign[],
+  toSign: readonly ToSign[],
   ready: readonly ToSend[] = [],
 ): Promise<{ readonly signed: Signed; readonly errors: ReadonlyMap<string, Error> }> {
-  const parts = payer.signsOneByOne === true && wanted.length > 1 ? wanted.map((one) => [one]) : [wanted];
-  const done = await Promise.all(
-    parts.map(async (some, part) => {
-      const signed: Signed = some.length === 0 ? new Map() : await payer.sign(some);
+  const batches = payer.signsOneByOne === true && toSign.length > 1 ? toSign.map((slot) => [slot]) : [toSign];
+  const results = await Promise.all(
+    batches.map(async (batch, index) => {
+      const signed: Signed = batch.length === 0 ? new Map() : await payer.sign(batch);
       const errors = new Map<string, Error>();
-      const toSend = part === 0 ? [...ready] : [];
-      for (const { slot } of some) {
+      const toSend = index === 0 ? [...ready] : [];
+      for (const { slot } of batch) {
         const attempt = signed.get(slot.id);
         if (attempt instanceof Error) errors.set(slot.id, attempt);
         else if (typeof attempt === "object") toSend.push({ slot, attempt });
@@ -28,7 +28,7 @@ export async function signAndSend(
     }),
   );
   return {
-    signed: new Map(done.flatMap(({ signed }) => [...signed])),
-    errors: new Map(done.flatMap(({ errors }) => [...errors])),
+    signed: new Map(results.flatMap(({ signed }) => [...signed])),
+    errors: new Map(results.flatMap(({ errors }) => [...errors])),
   };
 }

@@ -45,7 +45,7 @@ const KEPT_IDENTITY = text.raw("'causeway.database_identity'");
 export const SERVER_IDENTITY = text`case when pg_is_in_recovery() then database_identity()
   else coalesce(nullif(current_setting(${KEPT_IDENTITY}, true), ''), set_config(${KEPT_IDENTITY}, database_identity(), false)) end`;
 
-/** Whether a lane was compared with its chain on the server that answers; null: never on another one. */
+/** Whether a lane was compared with its chain on this server, or never on any server (`null`). */
 export function isReconciledOn(identity: string, reconciledOn: string | null): boolean {
   return reconciledOn === null || reconciledOn === identity;
 }

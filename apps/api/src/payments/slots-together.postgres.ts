@@ -44,7 +44,7 @@ interface Planned extends Record<string, unknown> {
 // list.
 const insertSlots = defineSql("slots_insert", SLOT, (p: Params<Planned>) => {
   const { chainId, sender, state, createdAtMs, settlementNoted, nonce, legKind, legId: id } = slots;
-  const others = Object.values(PLANNED).filter((column) => column !== nonce);
+  const otherColumns = Object.values(PLANNED).filter((column) => column !== nonce);
   return text`
     with free as materialized (
       select given.*, row_number() over (order by given.nonce) as place from ${recordset(p.planned, PLANNED)}
@@ -55,8 +55,8 @@ const insertSlots = defineSql("slots_insert", SLOT, (p: Params<Planned>) => {
       update ${lanes} set ${nameOf(lanes.nextNonce)} = ${lanes.nextNonce} + counted.slots from counted
       where ${lanes.chainId} = ${p.chainId} and ${lanes.sender} = ${p.sender} and counted.slots > 0
       returning ${lanes.nextNonce} - counted.slots as first)
-    insert into ${slots} (${namesOf(nonce, ...others)}, ${namesOf(chainId, sender, createdAtMs, state, settlementNoted)})
-    select taken.first + free.place - 1, ${namesOf(...others)}, ${p.chainId}::bigint, ${p.sender}::text, ${p.atMs}::bigint,
+    insert into ${slots} (${namesOf(nonce, ...otherColumns)}, ${namesOf(chainId, sender, createdAtMs, state, settlementNoted)})
+    select taken.first + free.place - 1, ${namesOf(...otherColumns)}, ${p.chainId}::bigint, ${p.sender}::text, ${p.atMs}::bigint,
       'open', ${nameOf(legKind)} not in ('fill', 'refund')
     from free cross join taken order by free.place
     returning ${columnsOf(SLOT)}`;
@@ -79,7 +79,7 @@ const insertLost = defineSql("slot_restore", SLOT, (p: Params<Restored>) => {
     on conflict (chain_id, sender, nonce) do nothing
     returning ${columnsOf(SLOT)}`;
 });
-const SIGNED = {
+const NEW_ATTEMPT = {
   slotId: attempts.slotId,
   n: attempts.n,
   kind: attempts.kind,
@@ -93,16 +93,16 @@ const insertAttempts = defineSql(
   "attempts_insert",
   { slotId: attempts.slotId },
   ({ signed, isRestored }: Params<{ signed: string; isRestored: boolean }>) => {
-    const names = namesOf(...Object.values(SIGNED));
+    const names = namesOf(...Object.values(NEW_ATTEMPT));
     // Locked: a slot that is ending must not get bytes that could still pay. The slot has the highest fee of
     // its attempts: that much gas is reserved for it.
     return text`
       with payable as materialized (
-        select ${slots.id} from ${recordset(signed, SIGNED)} join ${slots} on ${slots.id} = given.slot_id
+        select ${slots.id} from ${recordset(signed, NEW_ATTEMPT)} join ${slots} on ${slots.id} = given.slot_id
         where ${slots.state} = 'open' and (${isRestored}::boolean or given.kind = 'noop' or ${slots.cancelReason} is null)
         order by ${slots.id} for update of ${slots}),
       stored as (
-        insert into ${attempts} (${names}) select ${names} from ${recordset(signed, SIGNED)}
+        insert into ${attempts} (${names}) select ${names} from ${recordset(signed, NEW_ATTEMPT)}
         where given.slot_id in (select id from payable)
         on conflict do nothing returning ${attempts.slotId} as slot_id, ${attempts.maxFeePerGas} as fee),
       raised as (
@@ -129,13 +129,13 @@ export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: n
   const [first] = plans;
   if (first === undefined) return [];
   const { chainId, sender, leg } = first;
-  const ofLegs = new Map<string, SlotPlan>();
+  const planByLeg = new Map<string, SlotPlan>();
   for (const plan of plans) {
     const id = plan.leg.id;
-    if (!ofLegs.has(id)) ofLegs.set(id, plan);
+    if (!planByLeg.has(id)) planByLeg.set(id, plan);
   }
-  const legIds = [...ofLegs.keys()];
-  const rows = [...ofLegs.values()].map(plannedRow);
+  const legIds = [...planByLeg.keys()];
+  const rows = [...planByLeg.values()].map(plannedRow);
   const planned = rowsJson(PLANNED, rows);
   const stored = await insertSlots(sql, { planned, kind: leg.kind, legIds, chainId, sender, atMs });
   return stored.map((row) => slotOf(row, []));
@@ -176,13 +176,15 @@ export async function restoreSlot(
 
 /**
  * Stores signed attempts of open slots; payments only of slots that are not canceled.
- * @param of.isRestored they were broadcast before the database lost them, so a canceled slot gets them, too
- * @returns the slots whose attempt was stored; others have ended, or another process stored the same number
+ * @param options.isRestored the attempts were broadcast before the database lost them, so a canceled slot
+ * gets them, too
+ * @returns the slots whose attempt was stored; others have ended, or another process stored an attempt with
+ * the same `n`
  */
 export async function insertNewAttempts(
   sql: Sql,
   signed: ReadonlyArray<{ readonly slotId: string; readonly attempt: Attempt }>,
-  of: { readonly isRestored: boolean },
+  options: { readonly isRestored: boolean },
 ): Promise<Set<string>> {
   const rows = signed.map(({ slotId, attempt }) => ({
     slotId: Number(slotId),
@@ -194,7 +196,7 @@ export async function insertNewAttempts(
     maxPriorityFeePerGas: attempt.maxPriorityFeePerGas,
     createdAtMs: attempt.createdAtMs,
   }));
-  const stored = await insertAttempts(sql, { signed: rowsJson(SIGNED, rows), ...of });
+  const stored = await insertAttempts(sql, { signed: rowsJson(NEW_ATTEMPT, rows), ...options });
   return new Set(stored.map(({ slotId }) => String(slotId)));
 }
 

@@ -2,7 +2,7 @@ import type { FillThroughCalls } from "@causeway/chains";
 import { BPS } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
-import { exchangeInFill } from "./fill-swap.ts";
+import { fillSwapQuoter } from "./fill-swap.ts";
 
 /** The solver's budget for a payment, in base units of `paidFrom`. */
 export interface FillBudget {
@@ -14,11 +14,11 @@ export interface FillBudget {
 }
 
 /** Gas used by a swap may exceed its quote by this factor, as pool state changes. */
-export const MAX_EXCHANGE_GAS_FACTOR = 2n;
+export const MAX_SWAP_GAS_FACTOR = 2n;
 
 /** `moved`: the pools cannot deliver within the budget; quote again later. */
-export type ExchangeInBudget =
-  | (NonNullable<FillThroughCalls["exchanged"]> & {
+export type SwapInBudget =
+  | (NonNullable<FillThroughCalls["swap"]> & {
       readonly kind: "exchanged";
       /** Gas units of the swap. */
       readonly gas: bigint;
@@ -30,34 +30,34 @@ export type ExchangeInBudget =
  * @param recipient receives the output
  * @throws ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: no source answered
  */
-export async function exchangeInBudget(
+export async function swapInBudget(
   services: Pick<Services, "quotePolicy" | "liquidity">,
   chain: Pick<Chain, "id" | "liquidity">,
   { currency, amount }: { readonly currency: Address; readonly amount: bigint },
   { paidFrom, planned, max }: FillBudget,
   recipient: Address,
-): Promise<ExchangeInBudget> {
+): Promise<SwapInBudget> {
   const { routed } = services.quotePolicy.gas;
-  const exchange = exchangeInFill(services.liquidity, chain, { paidFrom, currency }, routed);
-  const answer = await exchange.costs(amount);
-  if (answer === undefined) return { kind: "moved", why: "no swap covers the fill" };
-  if (answer.amountIn > planned)
+  const swapQuoter = fillSwapQuoter(services.liquidity, chain, { paidFrom, currency }, routed);
+  const swap = await swapQuoter.quoteExactOut(amount);
+  if (swap === undefined) return { kind: "moved", why: "no swap covers the fill" };
+  if (swap.amountIn > planned)
     return {
       kind: "moved",
-      why: `the fill costs ${answer.amountIn}, but the deposit covers only ${planned}`,
+      why: `the fill costs ${swap.amountIn}, but the deposit covers only ${planned}`,
     };
-  const limit = limitOf(answer, max);
+  const limit = limitOf(swap, max);
   return {
     kind: "exchanged",
-    gas: answer.gas,
+    gas: swap.gas,
     paidFrom,
     limit,
     wrappedNative: chain.liquidity?.wrappedNative,
-    exchange: answer.calls(limit, recipient),
+    swapCalls: swap.calls(limit, recipient),
   };
 }
 
-/** Allows for slippage up to the maximum of the budget. */
+/** The maximum to spend: the quote plus its slippage, up to the maximum of the budget. */
 function limitOf(
   { amountIn, slippageBps }: { readonly amountIn: bigint; readonly slippageBps: number },
   max: bigint,

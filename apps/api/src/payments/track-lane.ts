@@ -3,8 +3,8 @@ import type { Address } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Slot } from "../db/records.port.ts";
-import { type Case, advanceSlots } from "./advance-slots.ts";
-import type { LaneFacts, Observation, Turn } from "./next-move.ts";
+import { type SlotCase, advanceSlots } from "./advance-slots.ts";
+import type { LaneFacts, Observation, NonceState } from "./next-move.ts";
 import { isUsedByOthers, observeMined, observeUsed, type Trail, trailOf } from "./payers/evm.ts";
 import { payerOf } from "./payers/index.ts";
 
@@ -12,8 +12,9 @@ import { payerOf } from "./payers/index.ts";
  * Compares a chain's lanes with the chain after a new head: which nonces are mined, orphaned or final. Reads
  * one nonce count per lane, and receipts only for nonces below that count.
  * @param reorged blocks were dropped since the last call: nodes then also drop pending transactions, so all
- * open ones are sent again
+ * open slots are sent again
  * @param blocks canonical blocks as the watcher knows them, ending with the head
+ * @returns whether a slot was open
  * @throws the first fault, after all other slots were handled: the next head retries
  */
 export async function trackLane(
@@ -21,16 +22,15 @@ export async function trackLane(
   connected: ConnectedChain,
   blocks: readonly BlockRef[],
   { reorged }: { readonly reorged: boolean } = { reorged: false },
-): Promise<void> {
+): Promise<boolean> {
   const { chain } = connected;
   const trail = trailOf(blocks, chain.finalityBlocks);
-  if (trail === undefined) return;
-  // Includes former keys: tracking their nonces needs no key.
-  const senders = await services.reads.laneSenders(chain.id);
+  if (trail === undefined) return true;
   // One query for all lanes: most heads change none of them.
-  const slots = await services.reads.slotsToTrack(chain.id, trail, ...senders);
+  const slots = await services.reads.slotsToTrack(chain.id, trail);
   for (const [sender, ofSender] of Map.groupBy(slots, (slot) => slot.sender))
     await trackSender(services, connected, { sender, slots: ofSender }, trail, reorged);
+  return slots.some(({ state }) => state === "open");
 }
 
 async function trackSender(
@@ -46,10 +46,12 @@ async function trackSender(
   };
   const { enginePolicy: policy, clock } = services;
   const faults: unknown[] = [];
-  const advance = async (cases: readonly (Seen & { readonly slot: Slot })[]): Promise<readonly Slot[]> => {
+  const advance = async (
+    cases: readonly (ObservedNonce & { readonly slot: Slot })[],
+  ): Promise<readonly Slot[]> => {
     const nowMs = clock.nowMs();
-    const facts = cases.map(({ slot, seen, turn }): Case => {
-      const lane: LaneFacts = { ...TRACKED, turn, finalBlock: trail.finalBlock };
+    const facts = cases.map(({ slot, seen, nonceState }): SlotCase => {
+      const lane: LaneFacts = { ...USED_NONCE_FACTS, nonceState, finalBlock: trail.finalBlock };
       return { slot, seen, lane, policy, nowMs };
     });
     const advanced = await advanceSlots(services, payer, facts, trail.head.number);
@@ -58,7 +60,7 @@ async function trackSender(
   };
   const mined = slots.filter(({ state }) => state === "mined");
   const orphaned = await advance(
-    mined.map((slot) => ({ slot, seen: observeMined(slot, trail), turn: "used" })),
+    mined.map((slot) => ({ slot, seen: observeMined(slot, trail), nonceState: "used" })),
   );
   const open = [...slots.filter(({ state }) => state === "open"), ...orphaned];
   if (open.length > 0 && (reorged || orphaned.length > 0))
@@ -79,13 +81,13 @@ async function trackSender(
   if (faults.length > 0) throw faults[0];
 }
 
-interface Seen {
+interface ObservedNonce {
   readonly seen: readonly Observation[];
-  readonly turn: Turn;
+  readonly nonceState: NonceState;
 }
 
-/** A used nonce needs no new attempt. */
-const TRACKED = {
+/** The lane's facts for slots whose nonce is used: they need no new attempt. */
+const USED_NONCE_FACTS = {
   replacement: "impossible",
   cancelable: "never",
   patienceMs: 0,

@@ -21,27 +21,13 @@ export async function trackSends(
 ): Promise<void> {
   const head = trail.at(-1);
   if (head === undefined) return;
-  const { reads } = services;
+  const blocks = { head: head.number, final: head.number - BigInt(finalityBlocks) + 1n };
   // Handled payments are no longer selected, so the first page is always the next one.
-  await eachPage(
-    () => reads.orphanedSends(chainId, head.number, PAGE),
-    (send) => unmine(services, send),
-  );
-  const final = head.number - BigInt(finalityBlocks) + 1n;
-  await eachPage(
-    () => reads.dueSends(chainId, final, PAGE),
-    (send) => settle(services, send),
-  );
-}
-
-/** Handles all pages in sequence; the payments of one page concurrently. */
-async function eachPage(
-  read: () => Promise<SendRecord[]>,
-  act: (send: SendRecord) => Promise<void>,
-): Promise<void> {
   for (;;) {
-    const page = await read();
-    await Promise.all(page.map(act));
+    const page = await services.reads.dueSends(chainId, blocks, PAGE);
+    await Promise.all(
+      page.map(({ send, isOrphaned }) => (isOrphaned ? unmine(services, send) : settle(services, send))),
+    );
     if (page.length < PAGE) return;
   }
 }

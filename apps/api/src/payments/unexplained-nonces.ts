@@ -65,8 +65,8 @@ export async function whyMaybePaid(
       ? `chain ${chainId} is not enabled, so it cannot be checked for a payment of this fill: enable it`
       : undefined;
   return await perKind(end, {
-    evm: async (one) => await whyMaybePaidByCall(services, one, terms),
-    nonEvm: async (one) => await whyMaybePaidByTransfer(services, one, terms),
+    evm: async (connected) => await whyMaybePaidByCall(services, connected, terms),
+    nonEvm: async (connected) => await whyMaybePaidByTransfer(services, connected, terms),
   });
 }
 
@@ -84,29 +84,30 @@ async function whyMaybePaidByTransfer(
 
 async function whyMaybePaidByCall(
   services: PaidServices & Pick<Services, "chains">,
-  end: ConnectedChain,
+  connected: ConnectedChain,
   terms: PayableTerms | undefined,
 ): Promise<string | undefined> {
   const { signer, formerSigners } = services;
-  if (terms === undefined) return await whyUnexplained(services, end, signer.address);
+  if (terms === undefined) return await whyUnexplained(services, connected, signer.address);
   const { requestId, orderId, order } = terms;
   // Before the solver's key was changed, the order's solver paid.
   const isFormer = order.solver !== signer.address;
-  const isKept = isFormer && formerSigners.some(({ address }) => address === order.solver);
-  const others = payingAccounts(services);
+  const isConfigured = isFormer && formerSigners.some(({ address }) => address === order.solver);
+  const otherSenders = payingAccounts(services);
   const why = await whyPaidBy(
     services,
-    end,
-    { id: requestId, orderId, others },
-    isKept ? [order.solver] : [],
+    connected,
+    { id: requestId, orderId, otherSenders },
+    isConfigured ? [order.solver] : [],
   );
-  if (why !== undefined || !isFormer || isKept) return why;
-  const lost = await lostFill(services, end, terms);
+  if (why !== undefined || !isFormer || isConfigured) return why;
+  const lost = await lostFill(services, connected, terms);
   return lost && whyLost(lost);
 }
 
 /**
- * Why an unknown transaction may have paid a claim; undefined: none did. Call before it is paid or returned.
+ * Why an unknown transaction may have paid a claim; undefined: none did. Call before paying or returning the
+ * claim.
  * @throws RpcFault
  */
 export async function whyMaybePaidOut(
@@ -147,7 +148,9 @@ export async function paymentOfLostOrder(
   const { chains, reads, signer, formerSigners } = services;
   const formers = formerSigners.map(({ address }) => address);
   const paying = [signer.address, ...formers];
-  for (const [connected, sender] of chains.all.flatMap((one) => paying.map((of) => [one, of] as const))) {
+  for (const [connected, sender] of chains.evmChains.flatMap((chain) =>
+    paying.map((payer) => [chain, payer] as const),
+  )) {
     const { name } = connected.chain;
     const why = await whyUnexplained(services, connected, sender).catch((error: unknown) => {
       if (error instanceof RpcFault) return "the node does not respond";
@@ -173,7 +176,7 @@ export async function paymentOfLostOrder(
 }
 
 /**
- * @param of.others may have paid on other chains
+ * @param of.otherSenders accounts of other chains that may also have paid
  * @param formers configured former keys that may also have paid
  */
 async function whyPaidBy(
@@ -182,8 +185,8 @@ async function whyPaidBy(
   {
     id,
     orderId,
-    others = [],
-  }: { readonly id: string; readonly orderId?: OrderId; readonly others?: readonly Address[] },
+    otherSenders = [],
+  }: { readonly id: string; readonly orderId?: OrderId; readonly otherSenders?: readonly Address[] },
   formers: readonly Address[],
 ): Promise<string | undefined> {
   const { address } = services.signer;
@@ -193,7 +196,7 @@ async function whyPaidBy(
     const why = await whyFormerUnexplained(services, connected, former);
     if (why !== undefined) return why;
   }
-  const senders = [...new Set([address, ...formers, ...others])];
+  const senders = [...new Set([address, ...formers, ...otherSenders])];
   const lost = await services.reads.lostPayment(connected.chain.id, id, senders, orderId);
   return lost && whyLost(lost);
 }
@@ -203,8 +206,8 @@ function whyLost(txHash: TxHash): string {
 }
 
 /**
- * A lost fill by a key that is no longer configured. The key may be stolen, so a transaction counts only if
- * it pays the recipient the agreed amount; one that cannot be found does not count.
+ * Finds a lost fill by a key that is no longer configured. The key may be stolen, so a transaction counts
+ * only if it pays the recipient at least the minimum amount; a transaction that no node has does not count.
  */
 async function lostFill(
   services: Pick<Services, "reads" | "events" | "uow">,
@@ -260,7 +263,7 @@ async function whyFormerUnexplained(
  * Identifies the request or claim that our transaction serves: fills, refunds and sweeps end with the order
  * id (refunds of unattributed deposits with the deposit's hash); an execution is matched by its call, a claim
  * by currency, recipient and amount.
- * @returns undefined if it serves none, or reverted
+ * @returns the id of the request or claim, or the deposit's hash; undefined if it serves none, or reverted
  * @throws RpcFault, also if the node does not know the transaction of its own block
  */
 export async function paidBy(
@@ -268,23 +271,23 @@ export async function paidBy(
   connected: LaneChain,
   txHash: TxHash,
 ): Promise<string | undefined> {
-  return (await useOf(services, connected, txHash)).pays;
+  return (await readUse(services, connected, txHash)).pays;
 }
 
-/** The result of `paidBy`, and the end of the input. @throws RpcFault */
-async function useOf(
+/** The result of {@link paidBy}, and the end of the input. @throws RpcFault */
+async function readUse(
   { reads }: Pick<Services, "reads">,
   { chain, connection }: LaneChain,
   txHash: TxHash,
 ): Promise<Omit<NonceUser, "txHash">> {
-  const state = await stateOf(connection, txHash);
+  const state = await readMined(connection, txHash);
   if (state.kind === "mined" && state.receipt.status === "reverted") return { pays: undefined };
   const { input } = state.transaction;
   const inputEnd: Hex | undefined = input.length >= 66 ? `0x${input.slice(-64)}` : undefined;
-  return { pays: await servedBy(reads, chain.id, state.transaction, inputEnd), inputEnd };
+  return { pays: await findServed(reads, chain.id, state.transaction, inputEnd), inputEnd };
 }
 
-async function servedBy(
+async function findServed(
   reads: Reads,
   chainId: number,
   { to, input, value }: Pick<TransactionFact, "to" | "input" | "value">,
@@ -304,7 +307,7 @@ async function servedBy(
 }
 
 /** Reads a transaction that is in a block. @throws RpcFault also if the node does not know it */
-async function stateOf({ reader }: LaneChain["connection"], txHash: TxHash) {
+async function readMined({ reader }: LaneChain["connection"], txHash: TxHash) {
   const state = await reader.transaction(txHash);
   if (state.kind === "absent")
     throw inconsistent("eth_getTransactionByHash", "the node does not return a transaction of its own block");
@@ -335,7 +338,9 @@ function payoutOf({
 
 /** The transactions that used the unallocated nonces of a lane. */
 export interface Explained {
-  /** All are known; otherwise some are older than the remembered blocks, or the node is behind. */
+  /**
+   * All transactions are known; otherwise some are older than the remembered blocks, or the node is behind.
+   */
   readonly isComplete: boolean;
   /** Includes a payment of a request whose rows are not restored. */
   readonly hasLost: boolean;
@@ -361,15 +366,15 @@ export async function explainNonces(
   const { reads, events } = services;
   const { chain } = connected;
   const from = Math.max(lane.nextNonce, used - MAX_NONCES);
-  const [given, known] = await Promise.all([
-    reads.givenNonces(chain.id, sender, from, used),
+  const [allocated, users] = await Promise.all([
+    reads.allocatedNonces(chain.id, sender, from, used),
     reads.nonceUsers(chain.id, sender, from, used),
   ]);
   let explained: Explained = { isComplete: true, hasLost: false };
   for (let nonce = from; nonce < used; nonce++) {
-    if (given.has(nonce)) continue;
+    if (allocated.has(nonce)) continue;
     const user =
-      known.get(nonce) ??
+      users.get(nonce) ??
       (await findNonceUser(services, connected, { sender, nonce, from: lane.searchFrom }));
     const facts = { chain: chain.name, sender, nonce };
     if (user === undefined) {
@@ -394,7 +399,7 @@ async function findNonceUser(
   const head = await connection.reader.head();
   const txHash = await connection.reader.transactionByNonce(sender, nonce, lowest, head.number);
   if (txHash === undefined) return undefined;
-  const user = { txHash, ...(await useOf(services, connected, txHash)) };
+  const user = { txHash, ...(await readUse(services, connected, txHash)) };
   // Sent by hand, a no-op of ours, or a payment that was lost together with its request or claim.
   if (user.pays === undefined)
     services.events.alarm("nonce_spent_elsewhere", { chain: chain.name, sender, nonce, txHash });

@@ -19,7 +19,7 @@ export interface UnrepaidRefund {
 }
 
 const DAY_MS = 24 * 3600 * 1000;
-/** The limit frees up as the 24-hour window moves on. */
+/** Time (ms) after which a refund beyond the limit is tried again: the 24-hour window moves on. */
 export const LIMIT_WAIT_MS = 10 * 60 * 1000;
 
 /**
@@ -35,7 +35,7 @@ function limitFor(
   return { usd: usd / 2n, name: "half of UNREPAID_REFUNDS_DAILY_USD" };
 }
 
-/** Undefined: settlement repays this refund. */
+/** The share of the daily limit that a refund uses; undefined: settlement repays the refund. */
 export function unrepaidOf(
   plan: Extract<RefundPlan, { kind: "pay" }>,
   unit: PricedUnit,
@@ -73,10 +73,11 @@ export async function hasRoomForUnrepaid(
   if (unrepaid === undefined) return true;
   const { clock, enginePolicy } = services;
   const spent = await tx.deposits.lockUnrepaid(clock.nowMs() - DAY_MS);
-  const own = limitFor(services, deposit);
-  const ownSpentUsd = deposit.requestId === undefined ? spent.unattributedUsd : spent.usd;
+  const limit = limitFor(services, deposit);
+  const limitSpentUsd = deposit.requestId === undefined ? spent.unattributedUsd : spent.usd;
   const fits =
-    spent.usd + unrepaid.usd <= enginePolicy.maxUnrepaidRefundsUsd && ownSpentUsd + unrepaid.usd <= own.usd;
+    spent.usd + unrepaid.usd <= enginePolicy.maxUnrepaidRefundsUsd &&
+    limitSpentUsd + unrepaid.usd <= limit.usd;
   if (fits || deposit.refundReleasedAtMs !== undefined) return true;
   const isNew = await tx.deposits.recordRefundWait(deposit.id, unrepaid.reason);
   if (isNew)
@@ -85,8 +86,8 @@ export async function hasRoomForUnrepaid(
       depositId: deposit.id,
       reason: unrepaid.reason,
       usd: unrepaid.usd,
-      spentUsd: ownSpentUsd,
-      limitUsd: own.usd,
+      spentUsd: limitSpentUsd,
+      limitUsd: limit.usd,
     });
   return false;
 }

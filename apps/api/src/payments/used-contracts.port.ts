@@ -4,14 +4,14 @@ import type { Address } from "@causeway/domain";
 export interface UsedContract {
   readonly chainId: number;
   readonly address: Address;
-  /** Its key in the chain file. */
+  /** The contract's key in the chain file. */
   readonly role: string;
   readonly firstUsedAtMs: number;
 }
 
 export interface OpenRequests {
   readonly count: number;
-  /** When the last of them ends. */
+  /** When the last of these requests ends, ms since the epoch; 0 if there are none. */
   readonly untilMs: number;
 }
 

@@ -11,25 +11,25 @@ const note = defineWrite(
   (db, { chainId, address, role, firstUsedAtMs }: Params<typeof used.$inferSelect>) =>
     db.insert(used).values({ chainId, address, role, firstUsedAtMs }).onConflictDoNothing(),
 );
-interface Open extends Record<string, unknown> {
+interface OpenParams extends Record<string, unknown> {
   readonly chainId: number;
   readonly quotedBeforeMs: number;
   readonly nowMs: number;
 }
-const countOpen = (p: Params<Open>, isOpen: SQL): SQL => text`
+const countOpen = (p: Params<OpenParams>, isOpen: SQL): SQL => text`
   select count(*) as count, coalesce(max(${requests.fillDeadlineMs}), 0) as until_ms from ${requests}
   where ${isOpen} and ${requests.kind} = 'bridge' and ${requests.createdAtMs} < ${p.quotedBeforeMs}
     and ${requests.fillDeadlineMs} > ${p.nowMs}`;
 const openQuotes = defineSql(
   "used_contracts_open_quotes",
   { count: Number, untilMs: Number },
-  (p: Params<Open>) =>
+  (p: Params<OpenParams>) =>
     countOpen(p, text`${requests.state} = 'quoted' and ${requests.originChainId} = ${p.chainId}`),
 );
 const openOrders = defineSql(
   "used_contracts_open_orders",
   { count: Number, untilMs: Number },
-  (p: Params<Open>) =>
+  (p: Params<OpenParams>) =>
     countOpen(
       p,
       text`${requests.state} in ('quoted', 'accepted', 'depositing', 'deposited', 'fillable')

@@ -5,6 +5,7 @@ import { examples, OPERATOR_TOKEN, PAGE, startAccessWorld } from "../../../../te
 import { KNOWN_REQUEST_ID } from "../../../../test/fakes/route-services.ts";
 import { socketClient } from "../../../../test/support/socket-client.ts";
 
+/** The columns of the table in docs/ACCESS.md. `page`: a publishable key, sent from an allowed web page. */
 const callers = ["none", "page", "no scope", "own", "other", "operator"] as const;
 type Caller = (typeof callers)[number];
 
@@ -17,7 +18,7 @@ interface Row {
 
 const nameOf = ({ route, request }: Row): string => (request === "" ? route : `${route}, ${request}`);
 
-const rows = tableIn(await readFile(new URL("../../../../docs/ACCESS.md", import.meta.url), "utf8"));
+const rows = readTable(await readFile(new URL("../../../../docs/ACCESS.md", import.meta.url), "utf8"));
 const { app, url, routes } = await startAccessWorld();
 afterAll(() => app.close());
 
@@ -26,7 +27,7 @@ test("every route has a row in docs/ACCESS.md, and every row a route", () => {
   expect([...routes].toSorted()).toEqual([...inTable].toSorted());
 });
 
-test("contains no duplicate rows", () => {
+test("docs/ACCESS.md contains no duplicate rows", () => {
   const names = rows.map(nameOf);
   expect(names).toEqual([...new Set(names)]);
 });
@@ -80,7 +81,7 @@ async function answersTo(name: string, row: Row): Promise<Record<Caller, string>
   return Object.fromEntries(await Promise.all(answers)) as Record<Caller, string>;
 }
 
-/** 2xx, or a redirect. Any other status means that access was refused, or that the example is wrong. */
+/** `yes` for 2xx and redirects. Other statuses mean that access was refused, or that the example is wrong. */
 function answerClass(status: number): string {
   if (status >= 200 && status < 400) return "yes";
   return String(status);
@@ -114,14 +115,14 @@ function exampleOf(name: string): InjectOptions {
   return example;
 }
 
-function tableIn(page: string): Row[] {
+function readTable(page: string): Row[] {
   const lines = page.split("\n").filter((line) => line.startsWith("| "));
   return lines.slice(2).map((line) => {
     const [route = "", request = "", scope = "", ...cells] = line
       .split("|")
       .slice(1, -1)
       .map((cell) => cell.trim());
-    const expected = Object.fromEntries(callers.map((caller, at) => [caller, cells[at]]));
+    const expected = Object.fromEntries(callers.map((caller, column) => [caller, cells[column]]));
     return { route, request, scope, expected: expected as Row["expected"] };
   });
 }

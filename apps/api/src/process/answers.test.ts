@@ -15,7 +15,7 @@ import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
 const { app } = await aServer();
 afterAll(() => app.close());
 
-test.for(["/quote/v2", "/quote"])("POST %s answers 200 with the quote as it was made", async (url) => {
+test.for(["/quote/v2", "/quote"])("POST %s answers 200 with the quote of the use case", async (url) => {
   const answer = await app.inject({ method: "POST", url, payload: aQuoteBody });
   expect(answer.statusCode).toBe(200);
   expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
@@ -23,10 +23,10 @@ test.for(["/quote/v2", "/quote"])("POST %s answers 200 with the quote as it was 
 });
 
 test("accepts fromChainId, toChainId and hexadecimal wei in a quote", async () => {
-  const taken: QuoteInput[] = [];
-  const { app: noting } = await aServer({
+  const inputs: QuoteInput[] = [];
+  const { app: server } = await aServer({
     createQuote: async (input, tell) => {
-      taken.push(input);
+      inputs.push(input);
       return tell(anAnswer);
     },
   });
@@ -38,15 +38,15 @@ test("accepts fromChainId, toChainId and hexadecimal wei in a quote", async () =
     { originChainId: fromChainId, toChainId, fromChainId: String(fromChainId) },
     { originChainId: fromChainId, toChainId, fromChainId: null },
   ]) {
-    const answer = await noting.inject({
+    const answer = await server.inject({
       method: "POST",
       url: "/quote/v2",
       payload: { ...body, ...chains, txs },
     });
     expect([answer.statusCode, answer.body]).toEqual([200, expect.any(String)]);
-    expect(taken.at(-1)).toMatchObject({ originChainId: fromChainId, destinationChainId: toChainId, txs });
+    expect(inputs.at(-1)).toMatchObject({ originChainId: fromChainId, destinationChainId: toChainId, txs });
   }
-  await noting.close();
+  await server.close();
 });
 
 test.for(["/intents/status", "/intents/status/v2"])("%s sends deprecation headers", async (url) => {
@@ -60,16 +60,16 @@ test.for(["/intents/status", "/intents/status/v2"])("%s sends deprecation header
   expect(current.headers).not.toHaveProperty("deprecation");
 });
 
-test("a quote takes unknown fields, numbers where text is usual, and an absent trade type", async () => {
-  let taken: QuoteInput | undefined;
-  const { app: noting } = await aServer({
+test("a quote accepts unknown fields, numbers in place of strings, and a missing trade type", async () => {
+  let receivedInput: QuoteInput | undefined;
+  const { app: server } = await aServer({
     createQuote: async (input, tell) => {
-      taken = input;
+      receivedInput = input;
       return tell(anAnswer);
     },
   });
   const { tradeType: _, ...body } = aQuoteBody;
-  const answer = await noting.inject({
+  const answer = await server.inject({
     method: "POST",
     url: "/quote/v2",
     payload: {
@@ -83,18 +83,18 @@ test("a quote takes unknown fields, numbers where text is usual, and an absent t
     },
   });
   expect(answer.statusCode).toBe(200);
-  expect(taken).toEqual({
+  expect(receivedInput).toEqual({
     ...aQuoteBody,
     amount: "0",
     slippageTolerance: 50,
     originGasOverhead: "300000",
     protocolVersion: "preferV2",
   });
-  await noting.close();
+  await server.close();
 });
 
 test.for(["/intents/status", "/intents/status/v2", "/intents/status/v3"])(
-  "GET %s answers the one status body, whatever the case of the id",
+  "GET %s returns the same status body, regardless of the id's letter case",
   async (url) => {
     const answer = await app.inject({
       url: `${url}?requestId=0x${KNOWN_REQUEST_ID.slice(2).toUpperCase()}&referrer=someone`,
@@ -121,7 +121,7 @@ test.for(["/intents/status", "/intents/status/v2", "/intents/status/v3"])(
   },
 );
 
-test("status text that needs escaping, and several hashes, are still the JSON of the schema", () => {
+test("status JSON matches its schema with text that needs escaping and with several hashes", () => {
   const view = {
     ...aView,
     status: "failure" as const,
@@ -173,13 +173,13 @@ test("GET /requests/{requestId}/signature returns the agreed terms and the signa
 
 test("GET /requests/{requestId}/signature/v2 has the recipient's currency in place of the amount", async () => {
   const layouts: string[] = [];
-  const { app: noting } = await aServer({
+  const { app: server } = await aServer({
     requestSignature: async (_, layout) => {
       layouts.push(layout);
       return aSignedRequest;
     },
   });
-  const answer = await noting.inject({ url: `/requests/${KNOWN_REQUEST_ID}/signature/v2` });
+  const answer = await server.inject({ url: `/requests/${KNOWN_REQUEST_ID}/signature/v2` });
   expect([answer.statusCode, answer.json()]).toEqual([
     200,
     {
@@ -194,7 +194,7 @@ test("GET /requests/{requestId}/signature/v2 has the recipient's currency in pla
       signature: aSignedRequest.signature,
     },
   ]);
-  await noting.inject({ url: `/requests/${KNOWN_REQUEST_ID}/signature` });
+  await server.inject({ url: `/requests/${KNOWN_REQUEST_ID}/signature` });
   expect(layouts).toEqual(["v2", "v1"]);
 });
 
@@ -218,25 +218,25 @@ test("an unknown id has no signature: 404 with the status route's message; an in
   ]);
   const unknownV2 = await app.inject({ url: `/requests/0x${"77".repeat(32)}/signature/v2` });
   expect(unknownV2.statusCode).toBe(404);
-  const none = await app.inject({ url: "/requests/0x77/signature" });
-  expect([none.statusCode, none.json().errorCode]).toEqual([400, "INVALID_REQUEST"]);
+  const invalid = await app.inject({ url: "/requests/0x77/signature" });
+  expect([invalid.statusCode, invalid.json().errorCode]).toEqual([400, "INVALID_REQUEST"]);
 });
 
-test("a reported deposit reaches the use case with its chain id as a number, and the transaction as it was written: not every chain writes hex", async () => {
+test("passes a reported deposit's chain id as a number, and keeps the letter case of its transaction id, because some chains do not use hex", async () => {
   const reports: unknown[] = [];
-  const note = async (report: unknown): Promise<{ message: string }> => {
+  const record = async (report: unknown): Promise<{ message: string }> => {
     reports.push(report);
     return { message: "seen" };
   };
-  const { app: noting } = await aServer({ indexTransaction: note, recordSingleTransaction: note });
+  const { app: server } = await aServer({ indexTransaction: record, recordSingleTransaction: record });
   const upper = `0x${A_TX_HASH.slice(2).toUpperCase()}`;
-  const other = `0x${"e5".repeat(32)}`;
-  const post = (url: string, payload: object) => noting.inject({ method: "POST", url, payload });
+  const otherHash = `0x${"e5".repeat(32)}`;
+  const post = (url: string, payload: object) => server.inject({ method: "POST", url, payload });
   const answers = [
     await post("/transactions/index", { txHash: upper, chainId: "11", referrer: "x" }),
     await post("/transactions/index", { txHash: upper, chainId: 11, requestId: KNOWN_REQUEST_ID }),
     await post("/transactions/single", {
-      tx: JSON.stringify({ to: "0x1", txHash: other, replacementTxHash: upper }),
+      tx: JSON.stringify({ to: "0x1", txHash: otherHash, replacementTxHash: upper }),
       chainId: "11",
       requestId: KNOWN_REQUEST_ID,
     }),
@@ -249,21 +249,21 @@ test("a reported deposit reaches the use case with its chain id as a number, and
     { chainId: 11, txHash: upper, requestId: KNOWN_REQUEST_ID },
     { chainId: 11, txHash: upper, requestId: KNOWN_REQUEST_ID },
   ]);
-  await noting.close();
+  await server.close();
 });
 
 test("GET /chains returns the same bytes and ETag while the use case returns the same object, and 304 for the ETag", async () => {
   let current = { chains: [] };
-  const { app: listing } = await aServer({ listChains: () => current });
-  const first = await listing.inject({ url: "/chains?referrer=a&referrer=b&anything=1" });
+  const { app: server } = await aServer({ listChains: () => current });
+  const first = await server.inject({ url: "/chains?referrer=a&referrer=b&anything=1" });
   const etag = String(first.headers["etag"]);
-  const again = await listing.inject({ url: "/chains", headers: { "if-none-match": `W/${etag}, "x"` } });
+  const again = await server.inject({ url: "/chains", headers: { "if-none-match": `W/${etag}, "x"` } });
   expect([first.statusCode, first.json()]).toEqual([200, { chains: [] }]);
   expect([again.statusCode, again.body]).toEqual([304, ""]);
   current = { chains: [], changed: true } as never;
-  const after = await listing.inject({ url: "/chains", headers: { "if-none-match": etag } });
+  const after = await server.inject({ url: "/chains", headers: { "if-none-match": etag } });
   expect(after.statusCode).not.toBe(304);
-  await listing.close();
+  await server.close();
 });
 
 test("an instance that cannot work is alive but not ready: 503 with the reason", async () => {

@@ -54,7 +54,7 @@ export function openArchives(env: Env): ReturnType<OpenArchives> {
           await lockShared(client, WORK_LOCK);
           await configureSession(client, ARCHIVE_SESSION);
         }
-        return { store: archiveStore(first), others: clients.slice(1).map(archiveStore), close };
+        return { store: archiveStore(first), otherConnections: clients.slice(1).map(archiveStore), close };
       } catch (error) {
         close();
         throw error;

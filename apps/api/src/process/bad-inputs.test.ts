@@ -159,7 +159,7 @@ test.for(cases)("$url answers 400: $message", async ({ url, body, message, code 
   expect(answer.statusCode).toBe(400);
 });
 
-test("the older quote path refuses the same inputs as the newer one", async () => {
+test("POST /quote refuses the same inputs as POST /quote/v2", async () => {
   const answer = await app.inject({
     method: "POST",
     url: "/quote",
@@ -181,7 +181,7 @@ test("all problems of a body are listed with their fields", async () => {
 });
 
 test.for(["/intents/status", "/intents/status/v2", "/intents/status/v3"])(
-  "%s needs a well-formed requestId",
+  "%s requires a well-formed requestId",
   async (url) => {
     for (const [query, message] of [
       ["", "requestId is required"],

@@ -5,10 +5,10 @@ import { aServer } from "../../../../test/support/route-server.ts";
 import type { RouteConfigQuestion } from "../discovery/route-config.ts";
 import type { TrendingQuestion } from "../discovery/trending-currencies.ts";
 
-const asked: unknown[] = [];
+const queries: unknown[] = [];
 const discovery = fakeDiscovery({
   searchCurrencies: async (input) => {
-    asked.push(input);
+    queries.push(input);
     return [
       aListedCurrency,
       { ...aListedCurrency, id: "usdc", symbol: "USDC" },
@@ -22,11 +22,11 @@ const discovery = fakeDiscovery({
     return 3_000_123_456_789_012_345_678n;
   },
   trendingCurrencies: (question: TrendingQuestion) => {
-    asked.push(question);
+    queries.push(question);
     return [aListedCurrency];
   },
   routeConfig: async (question: RouteConfigQuestion) => {
-    asked.push(question);
+    queries.push(question);
     return await fakeDiscovery().routeConfig(question);
   },
 });
@@ -34,18 +34,18 @@ const { app } = await aServer(discovery);
 afterAll(() => app.close());
 
 const get = async (url: string) => await app.inject({ method: "GET", url });
-const find = async (payload: object, version = "v2") =>
+const searchCurrencies = async (payload: object, version = "v2") =>
   await app.inject({ method: "POST", url: `/currencies/${version}`, payload });
 
 test("finds currencies without a query, and ignores unknown fields", async () => {
-  const answer = await find({ referrer: "someone", depositAddressOnly: false, whatever: [1] });
+  const answer = await searchCurrencies({ referrer: "someone", depositAddressOnly: false, whatever: [1] });
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toHaveLength(3);
-  expect(asked.at(-1)).toEqual({ referrer: "someone", depositAddressOnly: false, limit: 20 });
+  expect(queries.at(-1)).toEqual({ referrer: "someone", depositAddressOnly: false, limit: 20 });
 });
 
-test("the older list has the same currencies, one asset in one group", async () => {
-  const answer = await find({}, "v1");
+test("POST /currencies/v1 returns the same currencies, grouped by asset", async () => {
+  const answer = await searchCurrencies({}, "v1");
   expect(answer.statusCode).toBe(200);
   const groups: { symbol: string; chainId: number }[][] = answer.json();
   expect(groups.map((group) => group.map(({ symbol, chainId }) => `${symbol}:${chainId}`))).toEqual([
@@ -62,29 +62,29 @@ test("returns a price as a number, or as text with all its digits", async () => 
   });
 });
 
-test("a missing price has its reason in `error`; an unreachable source is not a missing price", async () => {
+test("a missing price returns 400 with the reason in `error`, and an unreachable source 503", async () => {
   for (const version of ["", "/v2"]) {
-    const none = await get(`/currencies/token/price${version}?address=0x01&chainId=11`);
-    expect(none.statusCode).toBe(400);
-    expect(none.json()).toEqual({
+    const missing = await get(`/currencies/token/price${version}?address=0x01&chainId=11`);
+    expect(missing.statusCode).toBe(400);
+    expect(missing.json()).toEqual({
       error: "No price of FRN available",
       message: "No price of FRN available",
       errorCode: "UNSUPPORTED_CURRENCY",
       errorData: { field: "address" },
       statusCode: 400,
     });
-    const down = await get(`/currencies/token/price${version}?address=${NATIVE_CURRENCY}&chainId=13`);
-    expect(down.statusCode).toBe(503);
-    expect(down.json()).toMatchObject({ errorCode: "PRICE_FETCH_FAILED", statusCode: 503 });
-    expect(down.headers["retry-after"]).toBe("1");
+    const unreachable = await get(`/currencies/token/price${version}?address=${NATIVE_CURRENCY}&chainId=13`);
+    expect(unreachable.statusCode).toBe(503);
+    expect(unreachable.json()).toMatchObject({ errorCode: "PRICE_FETCH_FAILED", statusCode: 503 });
+    expect(unreachable.headers["retry-after"]).toBe("1");
   }
 });
 
-test("requests trending currencies with chain, order and number as text", async () => {
+test("GET /currencies/trending reads chain id, order and limit from the query", async () => {
   expect((await get("/currencies/trending?chainId=11&sortBy=volume&limit=5")).statusCode).toBe(200);
-  expect(asked.at(-1)).toEqual({ chainId: 11, by: "volume", limit: 5 });
+  expect(queries.at(-1)).toEqual({ chainId: 11, by: "volume", limit: 5 });
   await get("/currencies/trending?sortBy=whatever");
-  expect(asked.at(-1)).toEqual({ chainId: undefined, by: "requests", limit: 20 });
+  expect(queries.at(-1)).toEqual({ chainId: undefined, by: "requests", limit: 20 });
 });
 
 test("reports a chain's liquidity and health", async () => {
@@ -94,11 +94,11 @@ test("reports a chain's liquidity and health", async () => {
   expect((await get("/chains/health?chainId=11")).json()).toMatchObject({ healthy: true, chainId: 11 });
 });
 
-test("reports a route's capacity under both names, and that they are deprecated", async () => {
+test("reports a route's capacity under both paths, with deprecation headers", async () => {
   for (const url of ["/config/v2", "/config"]) {
     const answer = await get(`${url}?originChainId=11&destinationChainId=12&user=0x01&currency=eth&more=1`);
     expect(answer.statusCode).toBe(200);
-    expect(asked.at(-1)).toEqual({
+    expect(queries.at(-1)).toEqual({
       originChainId: 11,
       destinationChainId: 12,
       user: "0x01",
@@ -121,7 +121,10 @@ test("reports a route's capacity under both names, and that they are deprecated"
 test.each([
   [{ chainIds: 11 }, "chainIds must be an array of chain ids"],
   [{ chainIds: ["11"] }, "chainIds[0] must be an integer chain id"],
-  [{ chainIds: Array.from({ length: 201 }, (_, at) => at + 1) }, "chainIds must have at most 200 chain ids"],
+  [
+    { chainIds: Array.from({ length: 201 }, (_, index) => index + 1) },
+    "chainIds must have at most 200 chain ids",
+  ],
   [{ term: 5 }, "term must be a string"],
   [{ term: "x".repeat(129) }, "term must have at most 128 characters"],
   [{ address: "" }, "address must not be empty"],
@@ -136,9 +139,9 @@ test.each([
   [{ limit: 0 }, "limit must be a whole number from 1 to 100"],
   [{ limit: 101 }, "limit must be a whole number from 1 to 100"],
   [{ limit: "many" }, "limit must be a whole number from 1 to 100"],
-])("a bad question for currencies is named: %j", async (body, message) => {
+])("names the invalid field of a currency search: %j", async (body, message) => {
   for (const version of ["v1", "v2"]) {
-    const answer = await find(body, version);
+    const answer = await searchCurrencies(body, version);
     expect(answer.statusCode).toBe(400);
     expect(answer.json()).toMatchObject({ message, errorCode: "INVALID_REQUEST", statusCode: 400 });
   }
@@ -158,7 +161,7 @@ test.each([
   ["/config?destinationChainId=12", "originChainId is required"],
   ["/config/v2?originChainId=a&destinationChainId=12", "originChainId must be a chain id"],
   ["/config/v2?originChainId=11&destinationChainId=12&currency=", "currency must not be empty"],
-])("a bad question is named: %s", async (url, message) => {
+])("names the missing or invalid parameter: %s", async (url, message) => {
   const answer = await get(url);
   expect(answer.statusCode).toBe(400);
   expect(answer.json()).toMatchObject({ message, errorCode: "INVALID_REQUEST", statusCode: 400 });

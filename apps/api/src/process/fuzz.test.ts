@@ -59,7 +59,7 @@ test.for(Object.entries(valid))(
         )
         .toEqual([400, 400, "string", true]);
     }
-    // Neither all refused nor all accepted: the bodies do reach both sides of the schema.
+    // The schema must have accepted some bodies and refused others.
     expect(statuses.get(200) ?? 0).toBeGreaterThan(BODIES / 100);
     expect(statuses.get(400) ?? 0).toBeGreaterThan(BODIES / 4);
   },

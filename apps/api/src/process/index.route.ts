@@ -33,7 +33,7 @@ import { tokenPriceRoutes } from "../discovery/token-price.route.ts";
 import { transactionsIndexRoute } from "../deposits/transactions-index.route.ts";
 import { transactionsSingleRoute } from "../deposits/transactions-single.route.ts";
 import { trendingRoute } from "../discovery/trending.route.ts";
-import { typed } from "../http/typed.route.ts";
+import { withTypes } from "../http/typed.route.ts";
 import { webhookRoutes } from "../push/webhooks.route.ts";
 import { usageRoute } from "../callers/usage.route.ts";
 
@@ -82,6 +82,6 @@ export async function addRoutes(app: FastifyInstance, context: RouteContext): Pr
   // Check keys first: rate limits count requests by API key.
   checkKeys(app, context);
   await limitRates(app, context.limits);
-  for (const add of routes) add(typed(app), context);
+  for (const add of routes) add(withTypes(app), context);
   statusSockets(app, context);
 }

@@ -3,7 +3,7 @@ import { formatAmount } from "@causeway/domain";
 import type { Chain, Currency, NonEvmChain } from "@causeway/domain";
 import { locationSettings } from "../config/settings.ts";
 
-/** Fields of operators' rows that hold base units of the row's currency. */
+/** Fields of report rows that contain base units of the row's currency. */
 const AMOUNTS: ReadonlySet<string> = new Set([
   "amount",
   "balance",

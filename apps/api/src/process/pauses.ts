@@ -27,12 +27,12 @@ export function openPauses(env: Env): ReturnType<OpenPauses> {
   const sql = sqlOn(pool);
   const events = loggedEvents(log, createMetrics("causeway-operator").registry);
   const inbox = alarmInbox(clock);
-  const storedAlarms: Promise<void>[] = [];
+  const alarmWrites: Promise<void>[] = [];
   // Stores the alarm: the service's processes deliver stored notices.
   const alarm: Events["alarm"] = (event, facts) => {
     events.alarm(event, facts);
     if (hasChannels(env))
-      storedAlarms.push(
+      alarmWrites.push(
         inbox.store(sql, event, facts).catch((error: unknown) => {
           events.fault("notice_fault", error, { part: "store" });
         }),
@@ -46,7 +46,7 @@ export function openPauses(env: Env): ReturnType<OpenPauses> {
       isKnownChain: chains.length === 0 ? undefined : (chainId) => chains.some(({ id }) => id === chainId),
     }),
     close: async () => {
-      await Promise.all(storedAlarms);
+      await Promise.all(alarmWrites);
       await pool.end();
     },
   };

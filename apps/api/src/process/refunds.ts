@@ -34,10 +34,10 @@ export function openRefunds(env: Env): ReturnType<OpenRefunds> {
       reads: postgresReads(sql),
       chains: chainProfiles([...config.chains, ...config.nonEvmChains.map(({ chain }) => chain)]),
     },
-    find: async (by) => await depositsNamed(sql, by),
-    async usd({ priceId }) {
-      const found = await prices.fetch([priceId], AbortSignal.timeout(config.prices.timeoutMs));
-      return found.get(priceId)?.usd;
+    find: async (name) => await depositsNamed(sql, name),
+    async readPriceUsd({ priceId }) {
+      const fetched = await prices.fetch([priceId], AbortSignal.timeout(config.prices.timeoutMs));
+      return fetched.get(priceId)?.usd;
     },
     async close() {
       await pool.end();

@@ -16,15 +16,15 @@ export function repeating(
 ): (task: string, everyMs: number, run: () => Promise<void>, options?: RepeatOptions) => void {
   return (task, everyMs, run, { atStart = false } = {}) => {
     let running: Promise<void> | undefined;
-    const round = (): void => {
+    const runRound = (): void => {
       running ??= run()
         .catch((error: unknown) => events.fault("job_fault", error, { job: task }))
         .finally(() => {
           running = undefined;
         });
     };
-    if (atStart) round();
-    const timer = setInterval(round, everyMs);
+    if (atStart) runRound();
+    const timer = setInterval(runRound, everyMs);
     lifecycle.add(task, async () => {
       clearInterval(timer);
       await running;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { apiSettingGroups } from "../config/settings.ts";
 
-// Its start is waited for as long as the process may take, also on a busy machine.
+// Long enough for a process to start on a busy machine.
 const START_MS = 20_000;
 
 test.for(["main.ts", "worker.ts"])(
@@ -22,12 +22,12 @@ test.for(["main.ts", "worker.ts"])(
   },
 );
 
-// Runs before the program, and writes at its end what a library and a child process would see.
+// Preloaded before the program. At exit, writes the environment that libraries and child processes would see.
 const spy = `data:text/javascript,${encodeURIComponent(`
   import { execFileSync } from "node:child_process";
   process.on("exit", () => {
     const child = execFileSync("env", { encoding: "utf8" });
-    process.stdout.write(JSON.stringify({ own: process.env, child }));
+    process.stdout.write(JSON.stringify({ program: process.env, child }));
   });
 `)}`;
 
@@ -52,7 +52,7 @@ test.for(["main.ts", "worker.ts", "migrate.ts", "operator.ts"])(
         timeout: START_MS,
       },
     );
-    expect(stdout).toContain('"own":{"PATH"');
+    expect(stdout).toContain('"program":{"PATH"');
     expect(stdout).not.toContain("hunter2");
     for (const name of Object.keys(secrets)) expect(stdout).not.toContain(name);
   },

@@ -121,7 +121,7 @@ test("browsers of every origin may call the API, with the headers that clients s
   }
 });
 
-test("the document and its page are served, and every schema it refers to is in it", async () => {
+test("serves the OpenAPI document and its page, and the document defines every schema that it references", async () => {
   const page = await app.inject({ url: "/documentation" });
   expect([page.statusCode, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
   const answer = await app.inject({ url: "/documentation/json" });
@@ -171,17 +171,17 @@ test("logs a failed request with the id that the proxy set, otherwise with a new
       throw new Error("broken");
     },
   });
-  const idAfter = async (headers: Readonly<Record<string, string>>): Promise<unknown> => {
+  const requestIdAfter = async (headers: Readonly<Record<string, string>>): Promise<unknown> => {
     const answer = await failing.inject({ method: "GET", url: "/health/ready", headers });
     expect(answer.statusCode).toBe(500);
     return (JSON.parse(lines.at(-1) ?? "") as { reqId: unknown }).reqId;
   };
-  expect(await idAfter({ "x-request-id": "edge-1:4f/2" })).toBe("edge-1:4f/2");
-  const own = await idAfter({});
-  expect(own).toMatch(/^[0-9a-f]{8}-\d+$/);
-  for (const odd of ["two words", "x".repeat(129), '"}'])
-    expect(await idAfter({ "x-request-id": odd })).toMatch(/^[0-9a-f]{8}-\d+$/);
-  expect(await idAfter({})).not.toBe(own);
+  expect(await requestIdAfter({ "x-request-id": "edge-1:4f/2" })).toBe("edge-1:4f/2");
+  const generatedId = await requestIdAfter({});
+  expect(generatedId).toMatch(/^[0-9a-f]{8}-\d+$/);
+  for (const invalidId of ["two words", "x".repeat(129), '"}'])
+    expect(await requestIdAfter({ "x-request-id": invalidId })).toMatch(/^[0-9a-f]{8}-\d+$/);
+  expect(await requestIdAfter({})).not.toBe(generatedId);
   await failing.close();
 });
 
@@ -196,7 +196,7 @@ test.each([
       nodeData: {},
     }),
   ],
-])("%s a chain node answers 503, never the caller's fault, and names no URL", async (_, cause) => {
+])("%s a chain node returns 503, is never blamed on the caller, and names no URL", async (_, cause) => {
   const { app: faulty } = await aServer({
     createQuote: () => Promise.reject(new Error("wrapped", { cause })),
   });
@@ -237,20 +237,20 @@ test("a quote returns 503 after five seconds, even though other routes may take 
   await slow.close();
 }, 30_000);
 
-test("an answer that its schema does not describe is a 500 where answers are checked", async () => {
-  const { app: checked, lines } = await aServer({
+test("returns 500 for an answer that does not match its schema, where answers are validated", async () => {
+  const { app: validating, lines } = await aServer({
     createQuote: async (_input, tell) => tell({ ...anAnswer, requestId: "1" }),
     readiness: async () => ({ ready: true, chains: {}, checks: {}, secretField: 1 }) as never,
   });
-  for (const ask of [
+  for (const request of [
     { method: "POST", url: "/quote/v2", payload: aQuoteBody },
     { method: "GET", url: "/health/ready" },
   ] as const) {
-    const answer = await checked.inject(ask);
+    const answer = await validating.inject(request);
     expect([answer.statusCode, answer.json().message]).toEqual([500, "internal error"]);
     expect(lines.splice(0).join()).toContain("does not match its schema");
   }
-  await checked.close();
+  await validating.close();
 });
 
 test("serves metrics only to the bearer of the configured token, or not at all", async () => {

@@ -15,14 +15,14 @@ import type { FastifyInstance } from "fastify";
 import { unlink } from "node:fs/promises";
 import { asError } from "../db/together-or-alone.ts";
 import { openSigner } from "../chains/signers.wiring.ts";
-import type { SignerPlace } from "../config/order-signing.ts";
+import type { SignerEndpoint } from "../config/order-signing.ts";
 import type { SignerConfig } from "../config/signer-config.ts";
 import { healthRoutes } from "../http/health.route.ts";
 import { metricsAccess } from "../http/metrics-access.ts";
-import { typed } from "../http/typed.route.ts";
+import { withTypes } from "../http/typed.route.ts";
 import { keyOrderSigner } from "../requests/signing/key-order-signer.ts";
 import { isServed } from "../payments/limited-signing/record-lock.adapter.ts";
-import { recordCheck } from "../payments/limited-signing/record-check.ts";
+import { checkRecord } from "../payments/limited-signing/record-check.ts";
 import { openSigningRecord } from "../payments/limited-signing/signing-record.adapter.ts";
 import type { SigningRecord } from "../payments/limited-signing/signing-rules.port.ts";
 import { signTransactionRoute } from "../payments/limited-signing/sign-transaction.route.ts";
@@ -65,17 +65,17 @@ export async function runSigner(config: SignerConfig): Promise<void> {
         metrics: metricsAccess(config.token, "open"),
       });
       const record = await openRecord({ config, log, lifecycle }, signer.address);
-      healthRoutes(typed(server), { readiness: async () => await readinessOf(record) });
+      healthRoutes(withTypes(server), { readiness: async () => await readinessOf(record) });
       const token = config.token?.reveal();
       // An executor does not sign orders.
       if (config.signing?.rules.key !== "executor")
-        signRoutes(typed(server), {
+        signRoutes(withTypes(server), {
           orderSigner: keyOrderSigner(signer),
           solver: signer.address,
           token,
         });
       if (config.signing !== undefined && record !== undefined)
-        signTransactionRoute(typed(server), {
+        signTransactionRoute(withTypes(server), {
           signing: {
             signer,
             rules: config.signing.rules,
@@ -113,14 +113,14 @@ async function openRecord(
 
 async function readinessOf(record: SigningRecord | undefined): Promise<ReadinessAnswer> {
   if (record === undefined) return { ready: true, chains: {}, checks: {} };
-  const { ready, detail } = await recordCheck(record);
+  const { ready, detail } = await checkRecord(record);
   return { ready, chains: {}, checks: { signingRecord: detail } };
 }
 
-/** @throws StartProblem when the place is taken */
-async function listenAt(server: FastifyInstance, place: SignerPlace): Promise<string> {
-  if (place.kind === "port") return await listenOn(server, { ...place, portName: "ORDER_SIGNER_URL" });
-  const { path } = place;
+/** @throws StartProblem if another process listens there, or listening fails */
+async function listenAt(server: FastifyInstance, endpoint: SignerEndpoint): Promise<string> {
+  if (endpoint.kind === "port") return await listenOn(server, { ...endpoint, portName: "ORDER_SIGNER_URL" });
+  const { path } = endpoint;
   if (await isServed(path))
     throw new StartProblem(
       `another process listens on ${path}; stop it, or set ORDER_SIGNER_URL to another path`,
@@ -128,13 +128,13 @@ async function listenAt(server: FastifyInstance, place: SignerPlace): Promise<st
   // A process that was killed leaves its socket behind.
   await unlink(path).catch(() => undefined);
   // The socket must be private from the start: any process that can connect can have orders signed.
-  const before = process.umask(0o177);
+  const previousMask = process.umask(0o177);
   try {
     return await server.listen({ path });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
     throw new StartProblem(`ORDER_SIGNER_URL: cannot listen on ${path} (${code})`, { cause: error });
   } finally {
-    process.umask(before);
+    process.umask(previousMask);
   }
 }

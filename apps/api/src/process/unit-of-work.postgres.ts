@@ -62,7 +62,7 @@ export function postgresUnitOfWork(
 ): UnitOfWork {
   const announcements = announcer(sqlOn(pool));
   const names = nameMemory();
-  const committed = async <T>(
+  const runWithRetries = async <T>(
     work: (tx: Tx) => Promise<T>,
     lockTimeoutMs: number | undefined,
   ): Promise<Committed<T>> => {
@@ -80,8 +80,8 @@ export function postgresUnitOfWork(
       work: (tx: Tx) => Promise<T>,
       options: { readonly lockTimeoutMs?: number } = {},
     ): Promise<T> {
-      const { result, announces, jobs, raised } = await committed(work, options.lockTimeoutMs);
-      if (jobs.length > 0) relay.committed(jobs);
+      const { result, announces, jobs, raised } = await runWithRetries(work, options.lockTimeoutMs);
+      if (jobs.length > 0) relay.passToRelay(jobs);
       if (announces) announcements.send();
       for (const raise of raised) raise(events);
       return result;
@@ -96,7 +96,7 @@ async function runOnce<T>(
   lockTimeoutMs: number | undefined,
 ): Promise<Committed<T>> {
   let announces = false;
-  let stored: readonly StoredJob[] = [];
+  let storedJobs: readonly StoredJob[] = [];
   const raised: Raise[] = [];
   const result = await inTransaction(pool, async (client, atEnd) => {
     const statements = sqlOn(client);
@@ -110,14 +110,14 @@ async function runOnce<T>(
     };
     if (lockTimeoutMs !== undefined) await limitLockWaits(sql, { timeout: `${lockTimeoutMs}ms` });
     const jobs = outbox(sql);
-    const done = await work({
+    const value = await work({
       events: {
-        happened: (event, facts) => void raised.push((to) => to.happened(event, facts)),
+        happened: (event, facts) => void raised.push((receiver) => receiver.happened(event, facts)),
         alarm(event, facts) {
           if (inbox !== undefined) atEnd(inbox.store(sql, event, facts));
-          raised.push((to) => {
-            inbox?.stored(event, facts);
-            to.alarm(event, facts);
+          raised.push((receiver) => {
+            inbox?.markStored(event, facts);
+            receiver.alarm(event, facts);
           });
         },
       },
@@ -142,10 +142,10 @@ async function runOnce<T>(
       priceExposure: priceExposureWrites(sql),
       policy: policyWrites(sql),
     });
-    stored = await jobs.flush(!relay.isHeard(), relay.runsAtCommit);
-    return done;
+    storedJobs = await jobs.flush(!relay.hasRelay(), relay.runsAtCommit);
+    return value;
   });
-  return { result, announces, jobs: stored, raised };
+  return { result, announces, jobs: storedJobs, raised };
 }
 
 interface UnitParts {

@@ -35,7 +35,7 @@ export const openWithdrawals: OpenWithdrawals = async ({
   });
   const sql = sqlOn(pool);
   const servers = watchServer();
-  const all = config.chains.map((one) => ({ chain: one }));
+  const evmChains = config.chains.map((configuredChain) => ({ chain: configuredChain }));
   const log = createLogger({ name: "causeway-operator", level: "error" });
   const lifecycle = createLifecycle(log, config.shutdownTimeoutMs);
   const [solver, allocator] = await Promise.all([
@@ -43,7 +43,7 @@ export const openWithdrawals: OpenWithdrawals = async ({
     openSigner({ config, log, lifecycle }, allocatorKey),
   ]);
   const events = loggedEvents(log, createMetrics("causeway-operator").registry);
-  const withoutNodeErrors = settlementServices(
+  const rawServices = settlementServices(
     {
       clock: { nowMs: () => Date.now() },
       events,
@@ -52,18 +52,19 @@ export const openWithdrawals: OpenWithdrawals = async ({
       uow: postgresUnitOfWork(pool, events, servers),
       reads: postgresReads(sql, servers),
       chains: {
-        all,
+        evmChains,
         nonEvmChains: config.nonEvmChains,
-        profile: (chainId) => [...all, ...config.nonEvmChains].find((one) => one.chain.id === chainId)?.chain,
+        profile: (chainId) =>
+          [...evmChains, ...config.nonEvmChains].find((entry) => entry.chain.id === chainId)?.chain,
       },
     },
     settlementReads(sql),
     settlement,
   );
-  const isHubEnabled = all.some(({ chain: { id } }) => id === settlement.hub.chainId);
+  const isHubEnabled = evmChains.some(({ chain: { id } }) => id === settlement.hub.chainId);
   const settling = {
-    ...withoutNodeErrors,
-    hub: withNodeErrors(withoutNodeErrors.hub),
+    ...rawServices,
+    hub: withNodeErrors(rawServices.hub),
     // This command watches no chain, so it must not use a lane that the worker pays through.
     sendAsPayment: isHubEnabled ? async () => ONLY_THE_WORKER : undefined,
   };

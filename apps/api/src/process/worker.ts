@@ -82,7 +82,7 @@ export async function startWorker(
   const reconciling = { ...context, queuedLegs };
   const addresses = await startDepositAddresses(reconciling);
   const locks = startLeaderLocks(context);
-  startWatchers(paying, locks.lead, addresses.watch, addresses.look);
+  startWatchers(paying, locks.lead, addresses.watch, addresses.check);
   const settling = startSettlement(paying, locks.lead);
   const webhooks = startWebhooks(context);
 
@@ -96,7 +96,7 @@ export async function startWorker(
 
   const leaderTasks = ledTasks(context.chains, settling !== undefined);
   const { workedAgoMs } = locks;
-  workerGauges(context, { relay, led: leaderTasks, workedAgoMs, settling });
+  workerGauges(context, { relay, ledTasks: leaderTasks, workedAgoMs, settling });
   startNotices(
     context,
     workerChecks({

@@ -1,26 +1,26 @@
-import type { ConnectionPlaces, PushPolicy } from "./status-push.port.ts";
+import type { ConnectionLimits, PushPolicy } from "./status-push.port.ts";
 
 /** Limits open connections, in total and per address. */
-export function connectionPlaces({
+export function connectionLimits({
   maxConnections,
   maxPerAddress,
-}: Pick<PushPolicy, "maxConnections" | "maxPerAddress">): ConnectionPlaces {
-  const taken = new Map<string, number>();
-  let all = 0;
+}: Pick<PushPolicy, "maxConnections" | "maxPerAddress">): ConnectionLimits {
+  const openByAddress = new Map<string, number>();
+  let total = 0;
   return {
     take(address) {
-      const ofAddress = taken.get(address) ?? 0;
-      if (all >= maxConnections || ofAddress >= maxPerAddress) return undefined;
-      taken.set(address, ofAddress + 1);
-      all++;
+      const ofAddress = openByAddress.get(address) ?? 0;
+      if (total >= maxConnections || ofAddress >= maxPerAddress) return undefined;
+      openByAddress.set(address, ofAddress + 1);
+      total++;
       let isReleased = false;
       return () => {
         if (isReleased) return;
         isReleased = true;
-        all--;
-        const left = (taken.get(address) ?? 1) - 1;
-        if (left === 0) taken.delete(address);
-        else taken.set(address, left);
+        total--;
+        const remaining = (openByAddress.get(address) ?? 1) - 1;
+        if (remaining === 0) openByAddress.delete(address);
+        else openByAddress.set(address, remaining);
       };
     },
   };

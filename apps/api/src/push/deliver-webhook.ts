@@ -40,7 +40,7 @@ export async function deliverWebhook(
     tries,
     status: outcome.status,
   };
-  const end = endOf(outcome.error, tries, endedAtMs, chance());
+  const end = deliveryEnd(outcome.error, tries, endedAtMs, chance());
   const isLeaseHeld = await queue.finish(due, outcome, end, startedAtMs);
   if (!isLeaseHeld) return;
   if (end === "delivered") events.happened("webhook_delivered", { ...facts, tookMs: outcome.tookMs });
@@ -48,7 +48,7 @@ export async function deliverWebhook(
   else events.happened("webhook_refused", { ...facts, reason: outcome.error, againAtMs: end.againAtMs });
 }
 
-function endOf(error: string | undefined, tries: number, nowMs: number, random: number): DeliveryEnd {
+function deliveryEnd(error: string | undefined, tries: number, nowMs: number, random: number): DeliveryEnd {
   if (error === undefined) return "delivered";
   const pauseMs = pauseAfter(tries, random);
   return pauseMs === undefined ? "failed" : { againAtMs: nowMs + pauseMs };

@@ -3,7 +3,7 @@ import type { DeliveryServices } from "./deliver-webhook.ts";
 import { deliverWebhook } from "./deliver-webhook.ts";
 
 /** Concurrent attempts in total, per key and per endpoint: hanging attempts must not block the others. */
-const MAX_AT_ONCE = 64;
+const MAX_CONCURRENT = 64;
 const MAX_PER_KEY = 16;
 const MAX_PER_ENDPOINT = 8;
 /** Polling interval: finds retries that are due, and deliveries whose announcement was lost. */
@@ -42,8 +42,8 @@ export function deliverWebhooks(
   async function loop(): Promise<void> {
     while (!closing.signal.aborted) {
       awake = Promise.withResolvers();
-      let taken = 0;
-      const limit = MAX_AT_ONCE - attempts.size;
+      let claimed = 0;
+      const limit = MAX_CONCURRENT - attempts.size;
       if (limit > 0)
         try {
           const due = await queue.claim({
@@ -53,14 +53,14 @@ export function deliverWebhooks(
             perKey: MAX_PER_KEY,
             limit,
           });
-          taken = due.length;
+          claimed = due.length;
           for (const delivery of due) begin(delivery);
         } catch (error) {
           events.fault("webhook_fault", error, { part: "claim" });
         }
       // After a batch, more deliveries may be due: claim again. Otherwise, wait for the timer or an
       // announcement.
-      if (taken === 0 || attempts.size >= MAX_AT_ONCE) await sleepUntilWake();
+      if (claimed === 0 || attempts.size >= MAX_CONCURRENT) await sleepUntilWake();
     }
     await Promise.all(attempts);
   }

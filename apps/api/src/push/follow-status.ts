@@ -19,7 +19,7 @@ export function followStatus(
 ): Pick<StatusPush, "follow" | "followKey"> {
   return {
     follow: async (requestId, follower, after) =>
-      await followOne({ feed, clock, format }, requestId, follower, after),
+      await followRequest({ feed, clock, format }, requestId, follower, after),
     followKey: (keyId, follower) => feed.followKey(keyId, toWireListener(follower, clock, format)),
   };
 }
@@ -28,7 +28,7 @@ export function followStatus(
  * Follows a request. If the request is superseded at its deposit address, the follower gets the updates of
  * the successor, under the original id.
  */
-async function followOne(
+async function followRequest(
   {
     feed,
     clock,

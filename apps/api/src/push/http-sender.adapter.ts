@@ -31,8 +31,8 @@ export function httpSender(
     async send({ url, headers, body, signal }): Promise<AttemptOutcome> {
       const startedAtMs = performance.now();
       const bound = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-      const outcome = (rest: Pick<AttemptOutcome, "status" | "error" | "response">): AttemptOutcome => ({
-        ...rest,
+      const outcome = (result: Pick<AttemptOutcome, "status" | "error" | "response">): AttemptOutcome => ({
+        ...result,
         tookMs: Math.round(performance.now() - startedAtMs),
       });
       try {
@@ -65,7 +65,7 @@ function checkTarget({ protocol, hostname }: URL, allowPrivate: boolean): void {
   if (allowPrivate) return;
   if (protocol !== "https:") throw new AddressRefused("the URL is not https");
   // A literal address is never looked up, so it is checked here.
-  if (!mayBePublicHost(hostname)) throw refused(hostname);
+  if (!mayBePublicHost(hostname)) throw notPublic(hostname);
 }
 
 /** Resolves a host for a connection, and refuses forbidden addresses. */
@@ -82,7 +82,7 @@ export function checkedLookup(allowPrivate: boolean, resolve: Resolve) {
           : addresses.find(({ address }) => !isPublicAddress(address));
         const [first] = addresses;
         // One private address makes the host suspect: none of its addresses is called.
-        if (privateAddress !== undefined) onResolved(refused(privateAddress.address), []);
+        if (privateAddress !== undefined) onResolved(notPublic(privateAddress.address), []);
         else if (first === undefined) onResolved(new AddressRefused("the host name has no address"), []);
         else if (options.all === true) onResolved(null, [...addresses]);
         else onResolved(null, first.address, first.family);
@@ -92,7 +92,7 @@ export function checkedLookup(allowPrivate: boolean, resolve: Resolve) {
   };
 }
 
-const refused = (address: string): AddressRefused =>
+const notPublic = (address: string): AddressRefused =>
   new AddressRefused(`the address ${address} is not public`);
 
 /** Reads the beginning of the response. Errors after the head do not change the outcome. */

@@ -47,7 +47,7 @@ test("connects to the checked addresses, and checks them again for each attempt"
   );
   const connectedTo = async () =>
     await new Promise((resolve) =>
-      lookup("rebinding.example", { all: true }, (error, found) => resolve(error?.message ?? found)),
+      lookup("rebinding.example", { all: true }, (error, addresses) => resolve(error?.message ?? addresses)),
     );
   expect(await connectedTo()).toEqual([
     { address: "8.8.8.8", family: 4 },

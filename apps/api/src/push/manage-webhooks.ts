@@ -27,7 +27,7 @@ export function webhookAdmin(services: WebhookServices): WebhookAdmin {
       checkUrl(services, url);
       const secret = newSecret();
       const atMs = clock.nowMs();
-      const waitMs = (await register.mayCreateAtMs(keyId, MAX_CREATIONS_PER_DAY, atMs)) - atMs;
+      const waitMs = (await register.nextCreationAtMs(keyId, MAX_CREATIONS_PER_DAY, atMs)) - atMs;
       if (waitMs > 0) throw tooManyCreations(waitMs);
       const input = { id: `wh_${randomText(12)}`, keyId, url, label, headers, secret, atMs };
       const endpoint = await register.create(input, MAX_WEBHOOKS_PER_KEY);

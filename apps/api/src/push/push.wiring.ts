@@ -10,7 +10,7 @@ import { inBatches } from "../reconcile/index.ts";
 import { STATUS_CHANNEL, WEBHOOK_CHANNEL } from "../requests/request-save.postgres.ts";
 import { statusEventReads } from "../requests/status-event-reads.postgres.ts";
 import { statusFeed } from "../requests/status-feed.postgres.ts";
-import { connectionPlaces } from "./connection-limits.ts";
+import { connectionLimits } from "./connection-limits.ts";
 import { deliverWebhooks } from "./deliver-webhooks.job.ts";
 import { followStatus } from "./follow-status.ts";
 import { httpSender } from "./http-sender.adapter.ts";
@@ -56,7 +56,7 @@ export function startPush({ clock, events, chains, config, sql, lifecycle }: Pus
     feed,
     push: {
       ...followStatus(feed, clock, addressFormatOf(chains)),
-      places: connectionPlaces(policy),
+      connections: connectionLimits(policy),
       policy,
       sockets: { sockets: 0, streams: 0, subscriptions: 0, messages: 0, closed: 0 },
     },

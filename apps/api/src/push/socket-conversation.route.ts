@@ -8,7 +8,7 @@ import type { StatusPush, StatusFollower } from "./status-push.port.ts";
 import type { StopListening } from "../requests/status-feed.port.ts";
 import { requireSecretKey } from "../http/access.route.ts";
 import { doneFrame, errorFrame, eventFrame } from "./socket-frames.ts";
-import { hash } from "../http/wire-values.ts";
+import { parseHash } from "../http/wire-values.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
 /** Maximum number of frames from a client per window: far more than all its possible subscriptions. */
@@ -19,21 +19,21 @@ const MAX_SAME_SUBSCRIPTIONS = 10;
 const ALL = "all";
 
 /** The service's reasons for closing a socket, with the codes of the protocol. */
-export const closing = {
+export const closeReasons = {
   restart: { code: 1012, reason: "service restart" },
   lost: { code: 1011, reason: "events may be missing; reconnect" },
   tooMuch: { code: 1008, reason: "too many frames" },
   unknownRequest: { code: 1008, reason: "request not found" },
   revoked: { code: 1008, reason: "API key is no longer valid" },
 } as const;
-export type Closing = (typeof closing)[keyof typeof closing];
+export type CloseReason = (typeof closeReasons)[keyof typeof closeReasons];
 
 /** The client's end of a socket. */
 export interface Peer {
   /** Counts a frame from the peer's address. False: the address has sent too many frames. */
   takeFrame(): boolean;
   send(frame: string): void;
-  close(why: Closing): void;
+  close(reason: CloseReason): void;
 }
 
 /** The conversation on one open socket. */
@@ -58,19 +58,19 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
   const frames = { count: 0, sinceMs: performance.now() };
 
   /** How often each subscription was requested in this window. */
-  const asked = new Map<string, number>();
+  const requestCounts = new Map<string, number>();
 
   function receive(text: string): void {
     const nowMs = performance.now();
     if (nowMs - frames.sinceMs > FRAMES.windowMs) {
       Object.assign(frames, { count: 0, sinceMs: nowMs });
-      asked.clear();
+      requestCounts.clear();
     }
-    if (++frames.count > FRAMES.max || !peer.takeFrame()) return peer.close(closing.tooMuch);
+    if (++frames.count > FRAMES.max || !peer.takeFrame()) return peer.close(closeReasons.tooMuch);
     const frame = readFrame(text);
     if (typeof frame === "string") return peer.send(errorFrame("INVALID_REQUEST", frame));
     const id = frame.filters?.id;
-    const requestId = id === undefined ? undefined : hash(id);
+    const requestId = id === undefined ? undefined : parseHash(id);
     if (frame.type === "unsubscribe") {
       end(requestId ?? ALL);
       return peer.send(doneFrame("unsubscribe", requestId));
@@ -85,9 +85,9 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
 
   function subscribe(requestId: RequestId | undefined): void {
     const name = requestId ?? ALL;
-    const times = (asked.get(name) ?? 0) + 1;
-    asked.set(name, times);
-    if (times > MAX_SAME_SUBSCRIPTIONS)
+    const count = (requestCounts.get(name) ?? 0) + 1;
+    requestCounts.set(name, count);
+    if (count > MAX_SAME_SUBSCRIPTIONS)
       throw new ServiceError(
         "RATE_LIMITED",
         `The same subscription may be sent at most ${MAX_SAME_SUBSCRIPTIONS} times in ${FRAMES.windowMs / 1000} s`,
@@ -113,7 +113,7 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
         peer.send(eventFrame(update, clock.nowMs()));
       },
       lost: () => {
-        if (!subscription.isEnded) peer.close(closing.lost);
+        if (!subscription.isEnded) peer.close(closeReasons.lost);
       },
     };
     services.follow(requestId, follower).then(
@@ -126,10 +126,10 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
         end(name);
         peer.send(errorFrame("REQUEST_NOT_FOUND", requestNotFound(requestId).message));
         // A client without any other subscription would wait forever.
-        if (subscriptions.size === 0) peer.close(closing.unknownRequest);
+        if (subscriptions.size === 0) peer.close(closeReasons.unknownRequest);
         return undefined;
       },
-      () => peer.close(closing.lost),
+      () => peer.close(closeReasons.lost),
     );
   }
 
@@ -143,7 +143,7 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
         sockets.messages++;
         peer.send(eventFrame(update, clock.nowMs()));
       },
-      lost: () => peer.close(closing.lost),
+      lost: () => peer.close(closeReasons.lost),
     });
     add(ALL, subscription);
   }

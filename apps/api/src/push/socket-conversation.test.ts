@@ -29,12 +29,12 @@ function aConversation() {
     },
     undefined,
   );
-  const subscribe = (place: string) =>
+  const subscribe = (byte: string) =>
     receive(
       JSON.stringify({
         type: "subscribe",
         event: "request.status.updated",
-        filters: { id: `0x${place.repeat(32)}` },
+        filters: { id: `0x${byte.repeat(32)}` },
       }),
     );
   return { sent, closed, followed, receive, subscribe };

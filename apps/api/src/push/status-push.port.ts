@@ -33,9 +33,10 @@ export interface PushPolicy {
 }
 
 /** Long-lived connections, counted by address. */
-export interface ConnectionPlaces {
+export interface ConnectionLimits {
   /**
-   * Takes a place, and returns a function that releases it (at most once). Undefined: the limit is reached.
+   * Counts a connection, and returns a function to call when it is closed; later calls have no effect.
+   * Undefined: the limit is reached.
    */
   take(address: string): (() => void) | undefined;
 }
@@ -46,7 +47,7 @@ export interface StatusPush {
   follow(requestId: RequestId, follower: StatusFollower, after?: number): Promise<StopListening | undefined>;
   /** Sends every later change of all requests of an API key. */
   followKey(keyId: string, follower: StatusFollower): StopListening;
-  readonly places: ConnectionPlaces;
+  readonly connections: ConnectionLimits;
   readonly policy: PushPolicy;
   /** Updated by the routes. */
   readonly sockets: SocketFigures;

@@ -13,10 +13,10 @@ import type { ApiKeyIdentity, ApiKeys } from "../http/api-keys.port.ts";
 import type { Clock } from "../db/clock.port.ts";
 import type { RateLimits } from "../http/rate-limits.port.ts";
 import type { StatusPush } from "./status-push.port.ts";
-import { checkOrigin, givenKey, validKey } from "../http/access.route.ts";
+import { checkOrigin, readSentKey, validKey } from "../http/access.route.ts";
 import { frameQuota } from "../http/frame-quota.route.ts";
-import { wrongKeys } from "../http/rate-limit.route.ts";
-import { closing, converse } from "./socket-conversation.route.ts";
+import { keyGuessLimit } from "../http/rate-limit.route.ts";
+import { closeReasons, converse } from "./socket-conversation.route.ts";
 import { readyFrame } from "./socket-frames.ts";
 import { unsentBytes } from "../http/unsent-bytes.route.ts";
 
@@ -25,7 +25,7 @@ const MAX_FRAME_BYTES = 4_096;
 /** Limits of buffered bytes that clients have not read. A client that exceeds a limit counts as stalled. */
 const UNSENT = { perSocket: 65_536, total: 64 * 1024 * 1024, stalledMs: 30_000 };
 /** How long a closing process waits for clients to close their sockets. */
-const GOODBYE_MS = 1_000;
+const CLOSE_WITHIN_MS = 1_000;
 /**
  * How often the keys of open sockets are checked: changes of a key should take effect about as fast as for
  * requests.
@@ -43,7 +43,7 @@ interface SocketNeeds {
 }
 
 /** An open socket. */
-interface Open {
+interface OpenSocket {
   readonly key: { readonly text: string; readonly identity: ApiKeyIdentity } | undefined;
   isAlive: boolean;
 }
@@ -61,10 +61,10 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
     perMessageDeflate: false,
     clientTracking: false,
   });
-  const open = new Map<WebSocket, Open>();
+  const openSockets = new Map<WebSocket, OpenSocket>();
   const quota = frameQuota();
   const unsent = unsentBytes<WebSocket>(UNSENT, () => performance.now());
-  const wrong = wrongKeys(services.limits);
+  const guessLimit = keyGuessLimit(services.limits);
   const addressOf = remoteAddress(push.policy.trustProxy);
   let isEnding = false;
 
@@ -90,20 +90,20 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
   /** @throws ServiceError when the socket must not be opened */
   async function admit(
     request: IncomingMessage,
-  ): Promise<{ readonly key: Open["key"]; readonly address: string; readonly release: () => void }> {
+  ): Promise<{ readonly key: OpenSocket["key"]; readonly address: string; readonly release: () => void }> {
     // Node versions without `shouldUpgradeCallback` pass such requests to this listener.
     if (!isSocketRequest(request))
       throw new ServiceError("NOT_FOUND", "WebSocket endpoint not found; connect to /");
     if (isEnding) throw new ServiceError("SERVICE_UNAVAILABLE", "The service is restarting; reconnect");
     const ip = addressOf(request);
     const address = normalizeIP(ip);
-    const release = push.places.take(address);
+    const release = push.connections.take(address);
     if (release === undefined)
       throw new ServiceError("RATE_LIMITED", "Too many open connections; close one or retry later");
     try {
       const text = keyTextOf(request);
       if (text === undefined) return { key: undefined, address, release };
-      const identity = await validKey({ apiKeys, wrong }, text, { ip });
+      const identity = await validKey({ apiKeys, guessLimit }, text, { ip });
       checkOrigin(identity, request.headers.origin);
       return { key: { text, identity }, address, release };
     } catch (error) {
@@ -112,9 +112,9 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
     }
   }
 
-  function openSocket(socket: WebSocket, key: Open["key"], address: string): void {
-    const state: Open = { key, isAlive: true };
-    open.set(socket, state);
+  function openSocket(socket: WebSocket, key: OpenSocket["key"], address: string): void {
+    const state: OpenSocket = { key, isAlive: true };
+    openSockets.set(socket, state);
     push.sockets.sockets++;
     const conversation = converse(
       { ...push, clock: services.clock },
@@ -140,18 +140,18 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
       conversation.receive(isBinary ? "" : frame.toString("utf8"));
     });
     socket.on("close", () => {
-      open.delete(socket);
+      openSockets.delete(socket);
       unsent.forget(socket);
       push.sockets.sockets--;
       conversation.close();
     });
     socket.send(readyFrame(randomUUID()));
     // The socket may have been opened while the process began to close.
-    if (isEnding) socket.close(closing.restart.code, closing.restart.reason);
+    if (isEnding) socket.close(closeReasons.restart.code, closeReasons.restart.reason);
   }
 
   function noteUnsent(socket: WebSocket): void {
-    if (open.has(socket)) terminateAll(unsent.note(socket, socket.bufferedAmount));
+    if (openSockets.has(socket)) terminateAll(unsent.note(socket, socket.bufferedAmount));
   }
 
   /** Terminates the sockets without a close frame, which would wait behind the unread bytes. */
@@ -163,7 +163,7 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
   }
 
   function beat(): void {
-    for (const [socket, state] of open) {
+    for (const [socket, state] of openSockets) {
       if (!state.isAlive) {
         push.sockets.closed++;
         socket.terminate();
@@ -175,21 +175,21 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
   }
 
   async function endSocketsOfChangedKeys(): Promise<void> {
-    const texts = new Set([...open.values()].flatMap(({ key }) => key?.text ?? []));
+    const texts = new Set([...openSockets.values()].flatMap(({ key }) => key?.text ?? []));
     for (const text of texts) {
       // A key that cannot be read is checked again in the next round.
       const identity = await apiKeys.find(text).catch(() => "unknown" as const);
       if (identity === "unknown") continue;
-      for (const [socket, { key }] of open)
+      for (const [socket, { key }] of openSockets)
         if (key?.text === text && !mayStay(key.identity, identity))
-          socket.close(closing.revoked.code, closing.revoked.reason);
+          socket.close(closeReasons.revoked.code, closeReasons.revoked.reason);
     }
   }
 
   const heartbeat = setInterval(beat, push.policy.heartbeatMs).unref();
   let isChecking = false;
   const keyCheck = setInterval(() => {
-    terminateAll(unsent.stalled());
+    terminateAll(unsent.findStalled());
     if (isChecking) return;
     isChecking = true;
     void endSocketsOfChangedKeys().finally(() => void (isChecking = false));
@@ -198,31 +198,33 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
     isEnding = true;
     clearInterval(heartbeat);
     clearInterval(keyCheck);
-    for (const socket of open.keys()) socket.close(closing.restart.code, closing.restart.reason);
-    const endsAtMs = performance.now() + GOODBYE_MS;
-    while (open.size > 0 && performance.now() < endsAtMs) await sleep(10);
-    for (const socket of open.keys()) socket.terminate();
+    for (const socket of openSockets.keys())
+      socket.close(closeReasons.restart.code, closeReasons.restart.reason);
+    const endsAtMs = performance.now() + CLOSE_WITHIN_MS;
+    while (openSockets.size > 0 && performance.now() < endsAtMs) await sleep(10);
+    for (const socket of openSockets.keys()) socket.terminate();
   });
 }
 
 /**
  * Whether a socket opened with this identity may stay open: its secret is still valid and the key unchanged.
  */
-function mayStay(opened: ApiKeyIdentity, now: ApiKeyIdentity | undefined): boolean {
-  if (now === undefined) return false;
+function mayStay(opened: ApiKeyIdentity, current: ApiKeyIdentity | undefined): boolean {
+  if (current === undefined) return false;
   return (
-    now.scopes.includes("read") === opened.scopes.includes("read") && sameTexts(now.origins, opened.origins)
+    current.scopes.includes("read") === opened.scopes.includes("read") &&
+    sameTexts(current.origins, opened.origins)
   );
 }
 
-function sameTexts(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && some.every((text) => others.includes(text));
+function sameTexts(first: readonly string[], second: readonly string[]): boolean {
+  return first.length === second.length && first.every((text) => second.includes(text));
 }
 
 /** The key in the URL, where socket clients send it, or in a header. */
 function keyTextOf(request: IncomingMessage): string | undefined {
   const queryKey = new URL(request.url ?? "/", "http://host").searchParams.get("apiKey")?.trim();
-  const headerKey = givenKey(request);
+  const headerKey = readSentKey(request);
   if (queryKey === undefined || queryKey === "") return headerKey;
   if (headerKey !== undefined && headerKey !== queryKey)
     throw new ServiceError(

@@ -6,7 +6,7 @@ import type { StatusPush, StatusUpdate } from "./status-push.port.ts";
 import type { StopListening } from "../requests/status-feed.port.ts";
 import { statusJson } from "../requests/status-json.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { hash } from "../http/wire-values.ts";
+import { parseHash } from "../http/wire-values.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
 /** Maximum number of buffered bytes. With more, the client counts as stalled. */
@@ -19,7 +19,7 @@ const RETRY_MS = 1_000;
  * the status is final.
  */
 export function statusStreamRoute(app: TypedServer, { push }: { readonly push: StatusPush }): void {
-  const open = new Set<ServerResponse>();
+  const openStreams = new Set<ServerResponse>();
   app.get(
     "/intents/status/v3/stream",
     {
@@ -36,8 +36,8 @@ export function statusStreamRoute(app: TypedServer, { push }: { readonly push: S
       },
     },
     async (request, reply) => {
-      const requestId = hash(request.query.requestId);
-      const release = push.places.take(normalizeIP(request.ip));
+      const requestId = parseHash(request.query.requestId);
+      const release = push.connections.take(normalizeIP(request.ip));
       if (release === undefined)
         throw new ServiceError("RATE_LIMITED", "Too many open connections; close one or retry later");
       const { raw } = reply;
@@ -59,7 +59,7 @@ export function statusStreamRoute(app: TypedServer, { push }: { readonly push: S
       };
       let stop: StopListening;
       try {
-        const stopped = await push.follow(
+        const unfollow = await push.follow(
           requestId,
           {
             updated: (update) => (isStreaming ? write(update) : void bufferedUpdates.push(update)),
@@ -71,25 +71,25 @@ export function statusStreamRoute(app: TypedServer, { push }: { readonly push: S
           },
           lastSequence,
         );
-        if (stopped === undefined) throw requestNotFound(requestId);
-        const [known] = bufferedUpdates;
+        if (unfollow === undefined) throw requestNotFound(requestId);
+        const [current] = bufferedUpdates;
         // 204 ends the stream: with any other answer, a browser would reconnect forever.
-        if (known?.sequence === lastSequence && known?.view.final === true) {
-          stopped();
+        if (current?.sequence === lastSequence && current?.view.final === true) {
+          unfollow();
           release();
           return await reply.code(204).send(null);
         }
-        stop = stopped;
+        stop = unfollow;
       } catch (error) {
         release();
         throw error;
       }
       reply.hijack();
       push.sockets.streams++;
-      open.add(raw);
+      openStreams.add(raw);
       const keepAlive = setInterval(() => void raw.write(": still here\n\n"), push.policy.heartbeatMs);
       const close = (): void => {
-        if (!open.delete(raw)) return;
+        if (!openStreams.delete(raw)) return;
         clearInterval(keepAlive);
         stop();
         release();
@@ -113,7 +113,7 @@ export function statusStreamRoute(app: TypedServer, { push }: { readonly push: S
     },
   );
   app.addHook("preClose", (done) => {
-    for (const raw of open) raw.end();
+    for (const raw of openStreams) raw.end();
     done();
   });
 }

@@ -116,7 +116,7 @@ const read = defineQuery("webhook_claimed", (db, { ids }: Params<{ ids: readonly
     .orderBy(asc(deliveries.nextAtMs), asc(deliveries.id)),
 );
 
-interface Finished extends Record<string, unknown> {
+interface FinishParams extends Record<string, unknown> {
   readonly id: number;
   readonly lease: string;
   /** The new state. */
@@ -133,7 +133,7 @@ interface Finished extends Record<string, unknown> {
 const later = alias(deliveries, "later");
 // Reschedules later deliveries of the same request: to the time of this delivery's retry, or to now if it has
 // ended.
-const finish = defineSql("webhook_finish", { id: deliveries.id }, (p: Params<Finished>) => {
+const finish = defineSql("webhook_finish", { id: deliveries.id }, (p: Params<FinishParams>) => {
   const [at, again, error] = [text`${p.atMs}::bigint`, text`${p.againAtMs}::bigint`, text`${p.error}::text`];
   const { deliveryId, n, atMs, tookMs, status, error: failure, response } = webhookAttempts;
   return text`
@@ -164,14 +164,14 @@ const finish = defineSql("webhook_finish", { id: deliveries.id }, (p: Params<Fin
     select id from ended`;
 });
 
-interface Pruned extends Record<string, unknown> {
+interface PruneParams extends Record<string, unknown> {
   readonly beforeMs: number;
   readonly limit: number;
 }
 const pruneDeliveries = defineSql(
   "webhook_prune",
   { id: deliveries.id },
-  (p: Params<Pruned>) => text`delete from ${deliveries} where ${deliveries.id} = any(array(
+  (p: Params<PruneParams>) => text`delete from ${deliveries} where ${deliveries.id} = any(array(
     select ${deliveries.id} from ${deliveries} where ${deliveries.endedAtMs} < ${p.beforeMs}
     order by ${deliveries.endedAtMs} limit ${p.limit})) returning ${deliveries.id}`,
 );
@@ -179,20 +179,20 @@ const pruneEvents = defineSql(
   "status_events_prune",
   { seq: statusEvents.seq },
   (
-    p: Params<Pruned>,
+    p: Params<PruneParams>,
   ) => text`delete from ${statusEvents} where (${statusEvents.requestId}, ${statusEvents.seq}) in (
     select ${statusEvents.requestId}, ${statusEvents.seq} from ${statusEvents} where ${statusEvents.atMs} < ${p.beforeMs}
       and not exists (select from ${deliveries}
         where ${deliveries.requestId} = ${statusEvents.requestId} and ${deliveries.seq} = ${statusEvents.seq})
     order by ${statusEvents.atMs} limit ${p.limit}) returning ${statusEvents.seq}`,
 );
-const ofRevokedKeys = ({ beforeMs }: Params<Pruned>): SQL => text`
+const ofRevokedKeys = ({ beforeMs }: Params<PruneParams>): SQL => text`
   select ${endpoints.id} from ${apiKeys} join ${endpoints} on ${endpoints.keyId} = ${apiKeys.id} where ${apiKeys.revokedAtMs} < ${beforeMs}`;
 // Deletes deliveries that will never be sent: to removed endpoints and of revoked keys.
 const pruneUnsent = defineSql(
   "webhook_unsent_prune",
   { id: deliveries.id },
-  (p: Params<Pruned>) => text`delete from ${deliveries} where ${deliveries.id} in (
+  (p: Params<PruneParams>) => text`delete from ${deliveries} where ${deliveries.id} in (
     select ${deliveries.id} from (
       select ${endpoints.id} from ${endpoints} where ${endpoints.deletedAtMs} < ${p.beforeMs}
       union all ${ofRevokedKeys(p)}) gone
@@ -201,7 +201,7 @@ const pruneUnsent = defineSql(
 const pruneEndpoints = defineSql(
   "webhook_endpoints_prune",
   { id: endpoints.id },
-  (p: Params<Pruned>) => text`delete from ${endpoints} where ${endpoints.id} in (
+  (p: Params<PruneParams>) => text`delete from ${endpoints} where ${endpoints.id} in (
     select gone.id from (
       (select ${endpoints.id} from ${endpoints} where ${endpoints.deletedAtMs} < ${p.beforeMs} order by ${endpoints.deletedAtMs} limit ${p.limit})
       union all (${ofRevokedKeys(p)} limit ${p.limit})) gone
@@ -254,12 +254,12 @@ export function webhookQueue(sql: Sql): WebhookQueue {
       }));
     },
     async finish({ id, lease }, outcome, end, atMs): Promise<boolean> {
-      const isAgain = typeof end === "object";
+      const isRetried = typeof end === "object";
       const ended = await finish(sql, {
         id,
         lease,
-        state: isAgain ? "waiting" : end,
-        againAtMs: isAgain ? end.againAtMs : null,
+        state: isRetried ? "waiting" : end,
+        againAtMs: isRetried ? end.againAtMs : null,
         atMs,
         tookMs: outcome.tookMs,
         status: outcome.status ?? null,

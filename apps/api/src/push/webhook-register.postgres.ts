@@ -39,19 +39,19 @@ const countOf = (state: "waiting" | "failed"): SQL => text`(select count(*) from
   where ${deliveries.endpointId} = ${endpoints.id} and ${deliveries.state} = ${text.raw(`'${state}'`)})`;
 const selectEndpoint = text`select ${columnsOf(STORED)}, ${countOf("waiting")} as waiting, ${countOf("failed")} as failed`;
 
-interface Own extends Record<string, unknown> {
+interface OfKey extends Record<string, unknown> {
   readonly keyId: string;
 }
-interface One extends Own {
+interface OfEndpoint extends OfKey {
   readonly id: string;
 }
-const isOwn = ({ keyId }: Params<Own>): SQL =>
+const isOfKey = ({ keyId }: Params<OfKey>): SQL =>
   text`${endpoints.keyId} = ${keyId} and ${endpoints.deletedAtMs} is null`;
-const isOne = (p: Params<One>): SQL => text`${isOwn(p)} and ${endpoints.id} = ${p.id}`;
-const countOwn = (owner: SQL): SQL => text`(select count(*) from ${endpoints}
+const isEndpoint = (p: Params<OfEndpoint>): SQL => text`${isOfKey(p)} and ${endpoints.id} = ${p.id}`;
+const countOfKey = (owner: SQL): SQL => text`(select count(*) from ${endpoints}
   where ${endpoints.keyId} = ${owner} and ${endpoints.deletedAtMs} is null)`;
 
-interface NewEndpoint extends One {
+interface NewEndpoint extends OfEndpoint {
   readonly url: string;
   readonly label: string;
   readonly headers: string;
@@ -66,33 +66,33 @@ const create = defineSql("webhook_create", ENDPOINT, (p: Params<NewEndpoint>) =>
     made as (
       insert into ${endpoints} (${namesOf(id, keyId, url, label, headers, secret, createdAtMs, updatedAtMs)})
       select ${p.id}, owner.id, ${p.url}, ${p.label}, ${p.headers}, ${p.secret}, ${p.atMs}::bigint, ${p.atMs}::bigint
-      from owner where ${countOwn(text`owner.id`)} < ${p.max} returning ${endpoints}.*)
+      from owner where ${countOfKey(text`owner.id`)} < ${p.max} returning ${endpoints}.*)
     ${selectEndpoint} from made as ${endpoints}`;
 });
 // Counts removed endpoints too, because they are kept for longer than a day.
 const creationBefore = defineSql(
   "webhook_creation_before",
   { createdAtMs: endpoints.createdAtMs },
-  (p: Params<Own & { readonly sinceMs: number; readonly offset: number }>) => text`
+  (p: Params<OfKey & { readonly sinceMs: number; readonly offset: number }>) => text`
     select ${endpoints.createdAtMs} from ${endpoints} where ${endpoints.keyId} = ${p.keyId} and ${endpoints.createdAtMs} > ${p.sinceMs}
     order by ${endpoints.createdAtMs} desc offset ${p.offset} limit 1`,
 );
 const withdraw = defineSql(
   "webhook_withdraw",
   { id: endpoints.id },
-  (p: Params<One & { readonly max: number }>) => text`
-    delete from ${endpoints} where ${endpoints.id} = ${p.id} and ${countOwn(p.keyId)} > ${p.max} returning ${endpoints.id}`,
+  (p: Params<OfEndpoint & { readonly max: number }>) => text`
+    delete from ${endpoints} where ${endpoints.id} = ${p.id} and ${countOfKey(p.keyId)} > ${p.max} returning ${endpoints.id}`,
 );
 const list = defineSql(
   "webhook_list",
   ENDPOINT,
-  (p: Params<Own>) =>
-    text`${selectEndpoint} from ${endpoints} where ${isOwn(p)} order by ${endpoints.createdAtMs}, ${endpoints.id}`,
+  (p: Params<OfKey>) =>
+    text`${selectEndpoint} from ${endpoints} where ${isOfKey(p)} order by ${endpoints.createdAtMs}, ${endpoints.id}`,
 );
-const find = defineQuery("webhook_find", (db, p: Params<One>) =>
-  db.select({ id: endpoints.id }).from(endpoints).where(isOne(p)),
+const find = defineQuery("webhook_find", (db, p: Params<OfEndpoint>) =>
+  db.select({ id: endpoints.id }).from(endpoints).where(isEndpoint(p)),
 );
-interface Rotation extends One {
+interface Rotation extends OfEndpoint {
   readonly secret: string;
   readonly previousUntilMs: number;
   readonly atMs: number;
@@ -105,16 +105,16 @@ const rotate = defineSql(
       update ${endpoints} set ${nameOf(endpoints.previousSecret)} = ${endpoints.secret},
         ${nameOf(endpoints.previousUntilMs)} = ${p.previousUntilMs}, ${nameOf(endpoints.secret)} = ${p.secret},
         ${nameOf(endpoints.updatedAtMs)} = ${p.atMs}
-      where ${isOne(p)} returning ${endpoints}.*)
+      where ${isEndpoint(p)} returning ${endpoints}.*)
     ${selectEndpoint} from rotated as ${endpoints}`,
 );
 const remove = defineSql(
   "webhook_remove",
   { id: endpoints.id },
-  (p: Params<One & { readonly atMs: number }>) => text`
+  (p: Params<OfEndpoint & { readonly atMs: number }>) => text`
     with gone as (
       update ${endpoints} set ${nameOf(endpoints.deletedAtMs)} = ${p.atMs}, ${nameOf(endpoints.updatedAtMs)} = ${p.atMs}
-      where ${isOne(p)} returning ${endpoints.id}),
+      where ${isEndpoint(p)} returning ${endpoints.id}),
     dropped as (
       update ${deliveries} set ${nameOf(deliveries.state)} = 'failed', ${nameOf(deliveries.endedAtMs)} = ${p.atMs}
       where ${deliveries.state} = 'waiting' and ${deliveries.endpointId} in (select id from gone))
@@ -131,14 +131,14 @@ const DELIVERY = {
   createdAtMs: deliveries.createdAtMs,
   endedAtMs: deliveries.endedAtMs,
 };
-interface Page extends Record<string, unknown> {
+interface PageParams extends Record<string, unknown> {
   readonly id: string;
   readonly state: DeliveryState | null;
   readonly before: number | null;
   readonly requestId: string | null;
   readonly limit: number;
 }
-const listDeliveries = defineQuery("webhook_deliveries_list", (db, p: Params<Page>) =>
+const listDeliveries = defineQuery("webhook_deliveries_list", (db, p: Params<PageParams>) =>
   db
     .select(DELIVERY)
     .from(deliveries)
@@ -150,12 +150,14 @@ const listDeliveries = defineQuery("webhook_deliveries_list", (db, p: Params<Pag
     .orderBy(desc(deliveries.id))
     .limit(text.placeholder("limit")),
 );
-const findDelivery = defineQuery("webhook_delivery", (db, p: Params<One & { readonly deliveryId: number }>) =>
-  db
-    .select(DELIVERY)
-    .from(deliveries)
-    .innerJoin(endpoints, eq(endpoints.id, deliveries.endpointId))
-    .where(and(isOne(p), eq(deliveries.id, p.deliveryId))),
+const findDelivery = defineQuery(
+  "webhook_delivery",
+  (db, p: Params<OfEndpoint & { readonly deliveryId: number }>) =>
+    db
+      .select(DELIVERY)
+      .from(deliveries)
+      .innerJoin(endpoints, eq(endpoints.id, deliveries.endpointId))
+      .where(and(isEndpoint(p), eq(deliveries.id, p.deliveryId))),
 );
 const attemptsOf = defineQuery("webhook_attempts_list", (db, p: Params<{ deliveryId: number }>) =>
   db
@@ -168,12 +170,12 @@ const attemptsOf = defineQuery("webhook_attempts_list", (db, p: Params<{ deliver
 // was pruned stays unchanged, because there is nothing left to send.
 const replay = defineSqlWrite(
   "webhook_replay",
-  (p: Params<One & { readonly deliveryId: number; readonly atMs: number }>) => text`
+  (p: Params<OfEndpoint & { readonly deliveryId: number; readonly atMs: number }>) => text`
     with again as (
       update ${deliveries} set ${nameOf(deliveries.state)} = 'waiting', ${nameOf(deliveries.tries)} = 0,
         ${nameOf(deliveries.nextAtMs)} = ${p.atMs}, ${nameOf(deliveries.endedAtMs)} = null,
         ${nameOf(deliveries.leaseToken)} = null, ${nameOf(deliveries.leaseUntilMs)} = 0
-      from ${endpoints} where ${endpoints.id} = ${deliveries.endpointId} and ${isOne(p)} and ${deliveries.id} = ${p.deliveryId}
+      from ${endpoints} where ${endpoints.id} = ${deliveries.endpointId} and ${isEndpoint(p)} and ${deliveries.id} = ${p.deliveryId}
         and ${deliveries.state} <> 'waiting' and exists (select from ${statusEvents}
           where ${statusEvents.requestId} = ${deliveries.requestId} and ${statusEvents.seq} = ${deliveries.seq})
       returning ${deliveries.id})
@@ -182,12 +184,16 @@ const replay = defineSqlWrite(
 );
 
 export function webhookRegister(sql: Sql): WebhookRegister {
-  const one = async (keyId: string, id: string, deliveryId: number): Promise<WebhookDelivery | undefined> => {
+  const readDelivery = async (
+    keyId: string,
+    id: string,
+    deliveryId: number,
+  ): Promise<WebhookDelivery | undefined> => {
     const [row] = await findDelivery(sql, { keyId, id, deliveryId });
     return row && deliveryOf(row);
   };
   return {
-    async mayCreateAtMs(keyId, maxPerDay, nowMs) {
+    async nextCreationAtMs(keyId, maxPerDay, nowMs) {
       const day = { keyId, sinceMs: nowMs - DAY_MS, offset: maxPerDay - 1 };
       const [row] = await creationBefore(sql, day);
       return row === undefined ? nowMs : row.createdAtMs + DAY_MS;
@@ -211,19 +217,19 @@ export function webhookRegister(sql: Sql): WebhookRegister {
       return (await listDeliveries(sql, page)).map(deliveryOf);
     },
     async delivery(keyId, id, deliveryId) {
-      const found = await one(keyId, id, deliveryId);
-      if (found === undefined) return undefined;
+      const delivery = await readDelivery(keyId, id, deliveryId);
+      if (delivery === undefined) return undefined;
       const log = (await attemptsOf(sql, { deliveryId })).map(({ deliveryId: _, ...row }) => ({
         ...row,
         status: row.status ?? undefined,
         error: row.error ?? undefined,
         response: row.response ?? undefined,
       }));
-      return { ...found, log };
+      return { ...delivery, log };
     },
     async replay(keyId, id, deliveryId, atMs) {
       await replay(sql, { keyId, id, deliveryId, atMs });
-      return await one(keyId, id, deliveryId);
+      return await readDelivery(keyId, id, deliveryId);
     },
   };
 }

@@ -27,8 +27,11 @@ export interface WebhookEndpoint {
   /** When the current series of failures began; undefined: the last attempt succeeded. */
   readonly failingSinceMs: number | undefined;
   readonly lastError: string | undefined;
+  /** Undefined: nothing was delivered yet. */
   readonly lastDeliveredAtMs: number | undefined;
+  /** Pending deliveries. */
   readonly waiting: number;
+  /** Deliveries that were given up. */
   readonly failed: number;
 }
 
@@ -71,7 +74,7 @@ export interface WebhookRegister {
   /**
    * When the key may create its next endpoint under this limit per 24 hours. `nowMs` or earlier means now.
    */
-  mayCreateAtMs(keyId: string, maxPerDay: number, nowMs: number): Promise<number>;
+  nextCreationAtMs(keyId: string, maxPerDay: number, nowMs: number): Promise<number>;
   /** Undefined: the key has reached its limit of endpoints. */
   create(endpoint: NewWebhook, maxEndpoints: number): Promise<WebhookEndpoint | undefined>;
   list(keyId: string): Promise<readonly WebhookEndpoint[]>;

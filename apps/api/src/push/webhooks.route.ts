@@ -118,8 +118,8 @@ export function webhookRoutes(app: TypedServer, { webhooks }: { readonly webhook
         before: before === undefined ? undefined : Number(before),
         limit: PAGE,
       };
-      const found = await webhooks.deliveries(owner(apiKey), params.id, filter);
-      return { deliveries: found.map(deliveryJson) };
+      const deliveries = await webhooks.deliveries(owner(apiKey), params.id, filter);
+      return { deliveries: deliveries.map(deliveryJson) };
     },
   );
 
@@ -137,10 +137,10 @@ export function webhookRoutes(app: TypedServer, { webhooks }: { readonly webhook
     },
     async ({ apiKey, params }) => {
       const { id, deliveryId } = params;
-      const found = await webhooks.delivery(owner(apiKey), id, Number(deliveryId));
+      const delivery = await webhooks.delivery(owner(apiKey), id, Number(deliveryId));
       return {
-        ...deliveryJson(found),
-        log: found.log.map(({ n, atMs, tookMs, status, error, response }) => ({
+        ...deliveryJson(delivery),
+        log: delivery.log.map(({ n, atMs, tookMs, status, error, response }) => ({
           attempt: n,
           at: atMs,
           tookMs,

@@ -259,8 +259,8 @@ test("refuses a former depository as the recipient, because the fill would be re
   const former = `0x${"fd".repeat(20)}` as const;
   const { contracts } = aChain(DESTINATION);
   const replaced = quoteWorld({ destination: { contracts: { ...contracts, formerDepositories: [former] } } });
-  const asked = createQuote(replaced, aQuoteInput({ recipient: former }));
-  await expect(asked).rejects.toMatchObject({ code: "INVALID_RECIPIENT" });
+  const quote = createQuote(replaced, aQuoteInput({ recipient: former }));
+  await expect(quote).rejects.toMatchObject({ code: "INVALID_RECIPIENT" });
 });
 
 test("forces a refund when the referrer requests it", async () => {
@@ -323,13 +323,13 @@ test.each<[string, Partial<QuoteInput>, ErrorCode, string]>([
   ["a ttl of zero", { ttl: 0 }, "INVALID_REQUEST", "ttl"],
   ["a ttl beyond the longest", { ttl: 604_801 }, "INVALID_REQUEST", "ttl"],
   [
-    "the same place twice",
+    "an output in the input currency for the same user",
     { destinationChainId: ORIGIN, destinationCurrency: usdcOn(ORIGIN) },
     "UNSUPPORTED_ROUTE",
     "destinationCurrency",
   ],
   [
-    "more than one fill may pay",
+    "an output above the maximum of one fill",
     { destinationCurrency: rareOn(DESTINATION), amount: "6000000000" },
     "INSUFFICIENT_LIQUIDITY",
     "amount",
@@ -357,7 +357,7 @@ test.each<[Partial<QuoteInput>, ErrorCode]>([
   [{ topupGas: true }, "INVALID_REQUEST"],
   [{ subsidizeFees: true }, "UNAUTHORIZED"],
   [{ fixedRate: "1:1" }, "INVALID_REQUEST"],
-])("%o requests what the quote would not honor, and is refused by its name", async (input, code) => {
+])("refuses %o, which the quote would not honor, and names the field", async (input, code) => {
   expect(await refusalOf(input)).toEqual({ code, field: Object.keys(input)[0] });
 });
 
@@ -424,13 +424,13 @@ test("the age of a price costs a spread and is limited between two assets, but n
     ...services,
     prices: { ...services.prices, reading: () => ({ ageMs, volatilityBps: 0 }) },
   });
-  const between = aQuoteInput();
+  const twoAssets = aQuoteInput();
   const output = async (ageMs: number) =>
-    BigInt((await createQuote(aged(ageMs), between)).details.currencyOut.amount);
+    BigInt((await createQuote(aged(ageMs), twoAssets)).details.currencyOut.amount);
   const [fresh, older] = [await output(0), await output(60_000)];
   // Two standard deviations per minute: 16 bps of the input.
   expect(Number(((fresh - older) * 100_000n) / fresh)).toBeCloseTo(160, -1);
-  await expect(createQuote(aged(90_001), between)).rejects.toMatchObject({
+  await expect(createQuote(aged(90_001), twoAssets)).rejects.toMatchObject({
     code: "PRICE_FETCH_FAILED",
     message:
       "The price of ethereum is 90 s old; between different assets it must be at most 90 s old; try again",

@@ -1,7 +1,7 @@
 import type { Address, RequestTerms } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
-import type { AskingKey, SponsorReads } from "../balances/sponsors.port.ts";
+import type { QuoteKey, SponsorReads } from "../balances/sponsors.port.ts";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import { newRequestId, type OrderSigner, signedOrder } from "../requests/index.ts";
 import type { PermitTokens } from "../chains/permits.port.ts";
@@ -21,11 +21,11 @@ import { refusePaused, type KnownPauses } from "../payments/index.ts";
 import { createMarket } from "./market.ts";
 import { permitTermsOf } from "./permits/permit-terms.ts";
 import { toQuoteAnswer } from "./quote-answer.ts";
-import { refuseUnpayable, refuseUnsweepable } from "./quote-limits.ts";
+import { refuseUnpayable, refuseUnsweepable } from "./refuse-unpayable.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
-import { agree, type Agreement, type Stamp } from "./quote-terms.ts";
+import { fixTerms, type Agreement, type Stamp } from "./quote-terms.ts";
 import { readQuestion } from "./read-question.ts";
-import { agreeFees } from "./routing/agree-fees.ts";
+import { fixFees } from "./routing/fee-terms.ts";
 import { chooseRoute, type ValuedRoute } from "./routing/choose-route.ts";
 import type { ChosenRoute } from "./routing/chosen-route.ts";
 import { priceCalls } from "./routing/dry-run-calls.ts";
@@ -33,12 +33,12 @@ import { dryRunFirst } from "./routing/dry-run-first.ts";
 import { judgeSponsor } from "./routing/judge-sponsor.ts";
 import { withDisplayFacts } from "./display-facts.ts";
 
-/** The services for agreeing on terms. `solver` is the address that signs orders and pays. */
-export interface AgreeServices extends KnownPauses {
+/** The services for fixing the terms of a quote. `solver` is the address that signs orders and pays. */
+export interface TermsServices extends KnownPauses {
   readonly clock: Clock;
   readonly random: Random;
   readonly chains: ChainDirectory;
-  /** Without it, only configured currencies are known. */
+  /** Undefined: only configured currencies are known. */
   readonly tokens?: TokenBook | undefined;
   /** Undefined: tokens are not probed. */
   readonly quirks?: TokenQuirks | undefined;
@@ -64,7 +64,7 @@ export interface AgreeServices extends KnownPauses {
 }
 
 /** The services for pricing a quote. */
-export interface PriceServices extends AgreeServices {
+export interface PriceServices extends TermsServices {
   readonly timings: RouteTimings;
 }
 
@@ -78,14 +78,14 @@ export interface QuoteServices extends PriceServices, Pick<OrderSigner, "signOrd
  * With fresh prices, pools and heads, it reads only the user's balance and allowance (concurrent quotes share
  * one call) and writes only the terms.
  * @param keyId the client's API key, if any: only this key may request a fast fill below the quoted input
- * @param key the key whose app may pay fees; absent: the client cannot sponsor
+ * @param key the client's API key, whose app may sponsor fees; absent: nothing can be sponsored
  * @throws ServiceError with the codes of the public contract
  */
 export async function createQuote(
   services: QuoteServices,
   input: QuoteInput,
   keyId?: string,
-  key?: AskingKey,
+  key?: QuoteKey,
 ): Promise<QuoteAnswer> {
   return await quoteAs(services, input, (answer) => answer, keyId, key);
 }
@@ -100,11 +100,11 @@ export async function quoteAs<Serialized>(
   input: QuoteInput,
   serialize: (answer: QuoteAnswer) => Serialized,
   keyId?: string,
-  key?: AskingKey,
+  key?: QuoteKey,
 ): Promise<Serialized> {
-  const { answered, stored } = await storeQuote(services, input, serialize, keyId, key);
+  const { serialized, stored } = await storeQuote(services, input, serialize, keyId, key);
   await stored;
-  return answered;
+  return serialized;
 }
 
 async function storeQuote<Serialized>(
@@ -112,17 +112,17 @@ async function storeQuote<Serialized>(
   input: QuoteInput,
   serialize: (answer: QuoteAnswer) => Serialized,
   keyId: string | undefined,
-  key: AskingKey | undefined,
-): Promise<{ readonly answered: Serialized; readonly stored: Promise<void> | undefined }> {
-  const { answer, terms } = await pricedTerms(services, input, keyId, key);
+  key: QuoteKey | undefined,
+): Promise<{ readonly serialized: Serialized; readonly stored: Promise<void> | undefined }> {
+  const { answer, terms } = await priceTerms(services, input, keyId, key);
   if (input.includeProtocolData !== true) {
-    const answered = serialize(answer);
-    return { answered, stored: services.requests.insertQuoted(terms, newDepositAddress(terms, input)) };
+    const serialized = serialize(answer);
+    return { serialized, stored: services.requests.insertQuoted(terms, newDepositAddress(terms, input)) };
   }
   await services.requests.insertQuoted(terms, newDepositAddress(terms, input));
   const signed = await signedOrder(services, terms.order);
   return {
-    answered: serialize({ ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } }),
+    serialized: serialize({ ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } }),
     stored: undefined,
   };
 }
@@ -135,16 +135,16 @@ export async function priceQuote(
   services: PriceServices,
   input: QuoteInput,
   keyId: string | undefined,
-  key: AskingKey | undefined,
+  key: QuoteKey | undefined,
 ): Promise<QuoteAnswer> {
-  return (await pricedTerms(services, input, keyId, key)).answer;
+  return (await priceTerms(services, input, keyId, key)).answer;
 }
 
-async function pricedTerms(
+async function priceTerms(
   services: PriceServices,
   input: QuoteInput,
   keyId: string | undefined,
-  key: AskingKey | undefined,
+  key: QuoteKey | undefined,
 ): Promise<{ readonly answer: QuoteAnswer; readonly terms: RequestTerms }> {
   const { question, valued, agreement } = await prepareQuote(services, input, keyId, key);
   const { terms, guarantee } = agreement;
@@ -152,8 +152,8 @@ async function pricedTerms(
   if (key !== undefined && terms.sponsorship !== undefined) await judgeSponsor(services, key, terms);
   const { originCurrency, destinationCurrency, tradeType, publicKey, tokens } = question;
   const { resetsApproval } = tokens;
-  const asked = { originCurrency, destinationCurrency, tradeType, publicKey, resetsApproval };
-  const facts = { ...asked, policy: services.quotePolicy, route, terms, guarantee };
+  const questionFacts = { originCurrency, destinationCurrency, tradeType, publicKey, resetsApproval };
+  const facts = { ...questionFacts, policy: services.quotePolicy, route, terms, guarantee };
   const [userSteps] = await Promise.all([
     question.from.steps(facts),
     refuseUnpayable(question, minPayment(valued, agreement)),
@@ -164,12 +164,12 @@ async function pricedTerms(
   return { answer, terms: withDisplayFacts(terms, answer) };
 }
 
-/** Reads the question, chooses its route and agrees on the terms. */
+/** Reads the question, chooses its route and fixes the terms. */
 async function prepareQuote(
-  sources: AgreeServices,
+  sources: TermsServices,
   input: QuoteInput,
   keyId: string | undefined,
-  key: AskingKey | undefined,
+  key: QuoteKey | undefined,
 ): Promise<{
   readonly question: QuoteQuestion;
   readonly valued: ValuedRoute;
@@ -177,21 +177,23 @@ async function prepareQuote(
 }> {
   const market = createMarket(sources);
   const services = { ...sources, market };
-  const { question: asked, addressOptions } = await market.decide(() => readQuestion(services, input, key));
-  refusePaused(services, asked.origin.chain.id, asked.destination.chain.id);
-  const question = await priceCalls(services, asked);
+  const { question: unpriced, addressOptions } = await market.decide(() =>
+    readQuestion(services, input, key),
+  );
+  refusePaused(services, unpriced.origin.chain.id, unpriced.destination.chain.id);
+  const question = await priceCalls(services, unpriced);
   const stamp = stampOf(services, question);
-  const { valued, agreed } = await market.decide(() => {
+  const { valued, draft } = await market.decide(() => {
     const chosen = chooseRoute(services, question);
-    const { terms, ...promised } = agree(services, question, chosen, stamp, keyId);
-    const fees = agreeFees(services, question, chosen.route);
-    return { valued: chosen, agreed: { ...promised, terms: { ...terms, ...fees } } };
+    const { terms, ...bounds } = fixTerms(services, question, chosen, stamp, keyId);
+    const fees = fixFees(services, question, chosen.route);
+    return { valued: chosen, draft: { ...bounds, terms: { ...terms, ...fees } } };
   });
-  const agreement = await dryRunFirst(services, question, valued, agreed);
+  const agreement = await dryRunFirst(services, question, valued, draft);
   const { terms } = agreement;
   if (question.permit !== undefined) {
-    const signing = { ...question, permit: question.permit };
-    const permit = permitTermsOf(services.quotePolicy.gas, signing, valued.route, agreement);
+    const permitQuestion = { ...question, permit: question.permit };
+    const permit = permitTermsOf(services.quotePolicy.gas, permitQuestion, valued.route, agreement);
     return { question, valued, agreement: { ...agreement, terms: { ...terms, permit } } };
   }
   if (addressOptions === undefined) return { question, valued, agreement };
@@ -201,7 +203,7 @@ async function prepareQuote(
 
 /** Call once per quote: a decision may run several times, but its nonce and ids must not change. */
 function stampOf(
-  { clock, random, walletNonces }: Pick<AgreeServices, "clock" | "random" | "walletNonces">,
+  { clock, random, walletNonces }: Pick<TermsServices, "clock" | "random" | "walletNonces">,
   { origin, from }: QuoteQuestion,
 ): Stamp {
   const nowMs = clock.nowMs();
@@ -217,8 +219,8 @@ function stampOf(
  * Returns the terms that a quote for this input would fix now. Stores nothing.
  * @throws ServiceError as {@link createQuote}
  */
-export async function agreeOn(
-  services: AgreeServices,
+export async function quoteTerms(
+  services: TermsServices,
   input: QuoteInput,
   keyId: string | undefined,
 ): Promise<RequestTerms> {

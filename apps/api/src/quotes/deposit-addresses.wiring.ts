@@ -5,7 +5,7 @@ import { pooledRandomBytes } from "../db/pooled-bytes.adapter.ts";
 import type { Services } from "../db/services.port.ts";
 import { type AddressServices, createAddressWatch } from "../deposits/index.ts";
 import type { Lifecycle } from "@causeway/service-kit";
-import { agreeOn, type AgreeServices } from "./create-quote.ts";
+import { quoteTerms, type TermsServices } from "./create-quote.ts";
 
 /** How often the facts that quotes share are read. */
 const POLL_INTERVAL_MS = 1_000;
@@ -13,15 +13,15 @@ const POLL_INTERVAL_MS = 1_000;
 /** The dependencies of watching deposit addresses, including how to agree on the terms of a new quote. */
 export function addressServices(
   services: Services,
-  quoting: Pick<AgreeServices, "reservations" | "recipientCodes" | "random">,
+  quoting: Pick<TermsServices, "reservations" | "recipientCodes" | "random">,
 ): AddressServices {
   const solver = services.signer.address;
-  const agreeing: AgreeServices = { ...services, ...quoting, solver };
+  const termsServices: TermsServices = { ...services, ...quoting, solver };
   return {
     ...services,
     random: quoting.random,
     solver,
-    agreeOn: (input, keyId) => agreeOn(agreeing, input, keyId),
+    quoteTerms: (input, keyId) => quoteTerms(termsServices, input, keyId),
   };
 }
 
@@ -30,7 +30,7 @@ export interface AddressWork {
   /** Watches an EVM chain's deposit addresses. Call the result with each scanned block. */
   readonly watch: (connected: ConnectedChain) => (atBlock: bigint) => Promise<void>;
   /** Checks a non-EVM chain's deposit addresses. Call the result whenever the chain changes. */
-  readonly look: (connected: ConnectedNonEvmChain) => () => Promise<void>;
+  readonly check: (connected: ConnectedNonEvmChain) => () => Promise<void>;
 }
 
 /** Starts to watch deposit addresses. Does nothing if the instance has none. */
@@ -42,21 +42,21 @@ export async function startDepositAddresses(
     ({ connection }) => connection.depositAddresses !== undefined,
   );
   if (services.depositAddressOperator === undefined && !hasTransferAddresses)
-    return { watch: () => async () => undefined, look: () => async () => undefined };
-  const polled = await pollFacts(reads, events, POLL_INTERVAL_MS);
+    return { watch: () => async () => undefined, check: () => async () => undefined };
+  const polled = await pollFacts({ reserved: () => reads.reserved() }, events, POLL_INTERVAL_MS);
   lifecycle.add("polled facts of deposit addresses", () => polled.close());
-  const watching = addressServices(services, {
+  const watchServices = addressServices(services, {
     reservations: { reserved: polled.reserved },
     recipientCodes: createCodeCache(chains),
     random: pooledRandomBytes(),
   });
   return {
     watch: (connected) => {
-      const watch = createAddressWatch(watching, connected);
+      const watch = createAddressWatch(watchServices, connected);
       if (services.depositAddressOperator === undefined) return async () => undefined;
-      return (atBlock) => watch.look(atBlock);
+      return (atBlock) => watch.scan(atBlock);
     },
-    look: (connected) => watchNewBlocks(watching, connected),
+    check: (connected) => watchNewBlocks(watchServices, connected),
   };
 }
 
@@ -78,7 +78,7 @@ function watchNewBlocks(services: AddressServices, connected: ConnectedNonEvmCha
     const { number, hash } = await depositAddresses.newest();
     const atMs = performance.now();
     if (hash === last?.hash && atMs - last.atMs < recheckMs) return;
-    await watch.look(number);
+    await watch.scan(number);
     last = { hash, atMs };
   };
 }

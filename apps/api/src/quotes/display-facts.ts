@@ -14,24 +14,24 @@ export function withDisplayFacts(terms: RequestTerms, { details, fees }: QuoteFa
       ...(total !== undefined && { slippageBps: Number(total) }),
       // "0" means that the price is unknown.
       ...(currencyOut.amountUsd !== "0" && { outputUsd: currencyOut.amountUsd }),
-      fees: quotedFees(fees, details),
+      fees: toQuotedFees(fees, details),
     },
   };
 }
 
-function quotedFees(
+function toQuotedFees(
   { relayerGas, relayerService, app, subsidized }: QuoteAnswer["fees"],
   { expandedPriceImpact: { swap } }: QuoteAnswer["details"],
 ): QuotedFees {
   return {
-    execution: quotedFee(relayerGas),
-    service: quotedFee(relayerService),
-    ...(app.amount !== "0" && { app: quotedFee(app) }),
-    ...(subsidized.amount !== "0" && { sponsored: quotedFee(subsidized) }),
+    execution: toQuotedFee(relayerGas),
+    service: toQuotedFee(relayerService),
+    ...(app.amount !== "0" && { app: toQuotedFee(app) }),
+    ...(subsidized.amount !== "0" && { sponsored: toQuotedFee(subsidized) }),
     swapImpactUsd: swap.usd,
   };
 }
 
-function quotedFee({ amount, amountUsd: usd }: AmountObject): QuotedFee {
+function toQuotedFee({ amount, amountUsd: usd }: AmountObject): QuotedFee {
   return { amount, usd };
 }

@@ -16,10 +16,10 @@ test("runs a decision once when all its facts are in memory", async () => {
 
 test("fetches a missing fact once and runs the decision again with the same value", async () => {
   const facts = createFacts();
-  let asked = 0;
-  const one = () => facts.read("one", () => later(++asked));
-  expect(await facts.decide(() => one() + one())).toBe(2);
-  expect(await facts.decide(one)).toBe(1);
+  let fetches = 0;
+  const readOnce = () => facts.read("one", () => later(++fetches));
+  expect(await facts.decide(() => readOnce() + readOnce())).toBe(2);
+  expect(await facts.decide(readOnce)).toBe(1);
 });
 
 test("a fact may depend on another", async () => {
@@ -54,29 +54,29 @@ test("fetches facts that are read together at the same time", async () => {
 
 test("throws the error of a fact at every read, and fetches the fact only once", async () => {
   const facts = createFacts();
-  let asked = 0;
-  const gone = () =>
+  let fetches = 0;
+  const readGone = () =>
     facts.read("gone", async () => {
-      asked++;
+      fetches++;
       await later(undefined);
       throw new Error("gone");
     });
   const decision = (): string => {
     try {
-      return gone();
+      return readGone();
     } catch (error) {
       if (error instanceof Error && error.message === "gone") return "without it";
       throw error;
     }
   };
   expect(await facts.decide(decision)).toBe("without it");
-  await expect(facts.decide(gone)).rejects.toThrow("gone");
-  const broken = () =>
+  await expect(facts.decide(readGone)).rejects.toThrow("gone");
+  const readBroken = () =>
     facts.read("broken", () => {
       throw new Error("broken");
     });
-  await expect(facts.decide(broken)).rejects.toThrow("broken");
-  expect(asked).toBe(1);
+  await expect(facts.decide(readBroken)).rejects.toThrow("broken");
+  expect(fetches).toBe(1);
 });
 
 test("an error of one fact does not affect other facts, and no rejection remains unhandled", async () => {

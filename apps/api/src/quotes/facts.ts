@@ -18,8 +18,8 @@ type Fact =
  * fact keeps its value throughout the quote.
  */
 export interface Facts {
-  /** Calls `ask` at most once for each key. @throws what `ask` throws or rejects with */
-  read<T>(key: string, ask: () => MaybePromise<T>): T;
+  /** Calls `fetch` at most once for each key. @throws what `fetch` throws or rejects with */
+  read<T>(key: string, fetch: () => MaybePromise<T>): T;
   /** Starts all reads before any of them stops the decision: missing facts are fetched at the same time. */
   together(...reads: readonly (() => unknown)[]): void;
   /** Runs the decision until all facts that it reads are known. */
@@ -31,20 +31,20 @@ export function createFacts(): Facts {
   const missing = new MissingFact();
   const facts = new Map<string, Fact>();
   const pending = new Map<string, Promise<void>>();
-  const keep = (key: string, fact: Fact): void => {
+  const settle = (key: string, fact: Fact): void => {
     facts.set(key, fact);
     pending.delete(key);
   };
-  const ask = (key: string, question: () => MaybePromise<unknown>): Fact => {
+  const fetchFact = (key: string, fetch: () => MaybePromise<unknown>): Fact => {
     let fact: Fact;
     try {
-      const value = question();
+      const value = fetch();
       if (value instanceof Promise) {
         pending.set(
           key,
           value.then(
-            (known: unknown) => keep(key, { kind: "known", value: known }),
-            (error: unknown) => keep(key, { kind: "failed", error }),
+            (result: unknown) => settle(key, { kind: "known", value: result }),
+            (error: unknown) => settle(key, { kind: "failed", error }),
           ),
         );
         throw missing;
@@ -58,9 +58,9 @@ export function createFacts(): Facts {
     return fact;
   };
   return {
-    read<T>(key: string, question: () => MaybePromise<T>): T {
+    read<T>(key: string, fetch: () => MaybePromise<T>): T {
       if (pending.has(key)) throw missing;
-      const fact = facts.get(key) ?? ask(key, question);
+      const fact = facts.get(key) ?? fetchFact(key, fetch);
       if (fact.kind === "failed") throw fact.error;
       return fact.value as T;
     },

@@ -15,9 +15,9 @@ test("a price that is refreshed while the quote waits keeps its value and its ag
   const market = marketOf({ usd: () => usd, reading });
   expect(await market.decide(() => market.usd(token))).toBe(100n);
   [usd, ageMs] = [120n, 1_000];
-  const known = await market.decide(() => ({ usd: market.usd(token), reading: market.reading(token) }));
-  expect(known).toMatchObject({ usd: 100n, reading: { volatilityBps: 3 } });
-  expect(known.reading?.ageMs).toBeGreaterThanOrEqual(50_000);
+  const second = await market.decide(() => ({ usd: market.usd(token), reading: market.reading(token) }));
+  expect(second).toMatchObject({ usd: 100n, reading: { volatilityBps: 3 } });
+  expect(second.reading?.ageMs).toBeGreaterThanOrEqual(50_000);
 });
 
 test("the reading of a fetched price is from the moment when the price arrived", async () => {
@@ -33,9 +33,9 @@ test("the reading of a fetched price is from the moment when the price arrived",
 });
 
 test("a dispute about a price counts even if the quote read the price before", async () => {
-  const known: { reading: PriceReading } = { reading: { ageMs: 0, volatilityBps: 0 } };
-  const market = marketOf({ usd: () => 1n, reading: () => known.reading });
+  const book: { reading: PriceReading } = { reading: { ageMs: 0, volatilityBps: 0 } };
+  const market = marketOf({ usd: () => 1n, reading: () => book.reading });
   expect(await market.decide(() => market.reading(token)?.disputedBy)).toBeUndefined();
-  known.reading = { ...known.reading, disputedBy: "pool" };
+  book.reading = { ...book.reading, disputedBy: "pool" };
   expect(await market.decide(() => market.reading(token)?.disputedBy)).toBe("pool");
 });

@@ -15,7 +15,7 @@ import { createFacts, type Facts } from "./facts.ts";
 export interface MarketSources {
   readonly prices: PriceBook;
   readonly recipientCodes: RecipientCodes;
-  /** Without it, only configured currencies are known. */
+  /** Undefined: only configured currencies are known. */
   readonly tokens?: TokenBook | undefined;
   /** Undefined: tokens are not probed. */
   readonly quirks?: TokenQuirks | undefined;
@@ -53,7 +53,7 @@ export interface Market extends Pick<Facts, "together" | "decide"> {
     field: "originChainId" | "destinationChainId",
   ): bigint | undefined;
   /** Undefined when swaps are not enabled, or no path has the liquidity. */
-  swap(question: SwapQuestion, way: "exactIn" | "exactOut", amount: bigint): SwapAnswer | undefined;
+  swap(question: SwapQuestion, direction: "exactIn" | "exactOut", amount: bigint): SwapAnswer | undefined;
 }
 
 /** Create one for each quote. */
@@ -67,13 +67,13 @@ export function createMarket({
 }: MarketSources): Market {
   const facts = createFacts();
   // Every candidate route reads the same few prices.
-  const pricesRead = new Map<Currency, KnownPrice>();
-  const price = (currency: Currency): KnownPrice => {
-    const before = pricesRead.get(currency);
-    if (before !== undefined) return before;
-    const known = facts.read(`price ${placeOf(currency)}`, () => readPrice(prices, currency));
-    pricesRead.set(currency, known);
-    return known;
+  const pricesRead = new Map<Currency, PriceWithReading>();
+  const price = (currency: Currency): PriceWithReading => {
+    const cached = pricesRead.get(currency);
+    if (cached !== undefined) return cached;
+    const fresh = facts.read(`price ${currencyKey(currency)}`, () => readPrice(prices, currency));
+    pricesRead.set(currency, fresh);
+    return fresh;
   };
   return {
     together: facts.together,
@@ -99,11 +99,11 @@ export function createMarket({
         quirks.recipient(chainId, token, recipient),
       ),
     permitsOf: (chain, currency) =>
-      facts.read(`permits ${placeOf(currency)}`, () =>
+      facts.read(`permits ${currencyKey(currency)}`, () =>
         withPermitErrors(chain, async () => await permitTokens?.permitsOf(currency)),
       ) ?? NO_PERMITS,
     permitNonce: (chain, currency, owner) =>
-      facts.read(`permit nonce ${placeOf(currency)} ${owner}`, () =>
+      facts.read(`permit nonce ${currencyKey(currency)} ${owner}`, () =>
         withPermitErrors(chain, async () => await permitTokens?.nonceOf(currency, owner)),
       ) ?? 0n,
     costOfPaying: (end, currency, account, field) =>
@@ -112,34 +112,36 @@ export function createMarket({
         : facts.read(`cost ${field} ${currency} ${account}`, () =>
             quotedCostOfPaying(end, currency, account, field),
           ),
-    swap: (question, way, amount) =>
-      facts.read(`${way} ${amount} ${swapKeyOf(question)}`, () => liquidity[way](question, amount)),
+    swap: (question, direction, amount) =>
+      facts.read(`${direction} ${amount} ${swapKeyOf(question)}`, () =>
+        liquidity[direction](question, amount),
+      ),
   };
 }
 
 /** A price, and its reading when the price was read. */
-interface KnownPrice {
+interface PriceWithReading {
   readonly usd: bigint;
   readonly reading: PriceReading | undefined;
   /** Milliseconds on the monotonic clock. */
   readonly readAtMs: number;
 }
 
-function readPrice(prices: PriceBook, currency: Currency): KnownPrice | Promise<KnownPrice> {
-  const known = (usd: bigint): KnownPrice => ({
+function readPrice(prices: PriceBook, currency: Currency): PriceWithReading | Promise<PriceWithReading> {
+  const withReading = (usd: bigint): PriceWithReading => ({
     usd,
     reading: prices.reading?.(currency),
     readAtMs: performance.now(),
   });
   const usd = prices.usd(currency);
-  return typeof usd === "bigint" ? known(usd) : usd.then(known);
+  return typeof usd === "bigint" ? withReading(usd) : usd.then(withReading);
 }
 
 const NO_PERMITS: TokenPermits = { domain: undefined, eip3009: false, eip2612: false };
 
-async function withPermitErrors<T>({ displayName }: Chain, ask: () => Promise<T>): Promise<T> {
+async function withPermitErrors<T>({ displayName }: Chain, read: () => Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await read();
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;
     throw new ServiceError(
@@ -150,7 +152,7 @@ async function withPermitErrors<T>({ displayName }: Chain, ask: () => Promise<T>
   }
 }
 
-function placeOf({ chainId, address }: Currency): string {
+function currencyKey({ chainId, address }: Currency): string {
   return `${chainId} ${address}`;
 }
 
@@ -160,9 +162,10 @@ const swapKeys = new WeakMap<SwapQuestion, string>();
 function swapKeyOf(question: SwapQuestion): string {
   let key = swapKeys.get(question);
   if (key === undefined) {
-    const { chainId, tokenIn, tokenOut, included, excluded, maxHops, external, slippageBps } = question;
-    const names = [included === undefined ? "all" : [...included].join(), [...excluded].join()];
-    key = [chainId, tokenIn, tokenOut, ...names, maxHops, external, slippageBps].join(" ");
+    const { chainId, tokenIn, tokenOut, included, excluded, maxHops, slippageBps } = question;
+    const sources = [included === undefined ? "all" : [...included].join(), [...excluded].join()];
+    const limits = [maxHops, question.shouldQueryExternal, slippageBps];
+    key = [chainId, tokenIn, tokenOut, ...sources, ...limits].join(" ");
     swapKeys.set(question, key);
   }
   return key;

@@ -35,19 +35,19 @@ import {
   aConnectedNonEvmChain,
   bitcoin,
   bytesOn,
-  exchange,
+  hyperliquid,
   solana,
 } from "../../../../test/fakes/non-evm-chains.ts";
-import type { NonEvmStory } from "../../../../test/fakes/non-evm-chains.ts";
+import type { NonEvmScenario } from "../../../../test/fakes/non-evm-chains.ts";
 import { noAppBalances } from "../../../../test/fakes/no-app-balances.ts";
 import type { BitcoinDepositData, NonEvmUsers, UserDeposit } from "@causeway/chains";
-import { agreeOn, createQuote } from "./create-quote.ts";
+import { quoteTerms, createQuote } from "./create-quote.ts";
 import { priceFastFill } from "../executions/price-fast-fill.ts";
 import { priceIntent } from "./price-intent.ts";
 
 const SOLANA = 792_703_809;
 const BITCOIN = 8_253_038;
-const EXCHANGE = 1_337;
+const HYPERLIQUID = 1_337;
 const NATIVE = `0x${"0".repeat(40)}`;
 const executor: Hex = "0x7777777777777777777777777777777777777777";
 const factory: Hex = "0x8888888888888888888888888888888888888888";
@@ -57,13 +57,17 @@ function bitcoinPayment({ amount, orderId }: UserDeposit): BitcoinDepositData["p
   return { address: bitcoin.depository, amount: amount.toString(), opReturn: orderId, opReturnHex };
 }
 
-/** Wallet adapters of the two chain families that need one. `asked` records their arguments. */
-function users(asked: UserDeposit[] = []): { svm: NonEvmUsers; bvm: NonEvmUsers; hypevm: NonEvmUsers } {
+/** Wallet adapters of the two chain families that need one. `deposits` records their arguments. */
+function recordingUsers(deposits: UserDeposit[] = []): {
+  svm: NonEvmUsers;
+  bvm: NonEvmUsers;
+  hypevm: NonEvmUsers;
+} {
   return {
     svm: {
       balance: async () => 42n,
       deposit: async (payment) => {
-        asked.push(payment);
+        deposits.push(payment);
         return {
           data: {
             instructions: [
@@ -82,31 +86,31 @@ function users(asked: UserDeposit[] = []): { svm: NonEvmUsers; bvm: NonEvmUsers;
     bvm: {
       balance: async () => 43n,
       deposit: async (payment) => {
-        asked.push(payment);
+        deposits.push(payment);
         return { data: { psbt: "70736274ff01", payment: bitcoinPayment(payment) }, fee: 700n };
       },
     },
     hypevm: {
       balance: async () => 44n,
-      token: async () => ({ name: "USDC", tokenId: exchange.spot as Hex }),
+      token: async () => ({ name: "USDC", tokenId: hyperliquid.spot as Hex }),
     },
   };
 }
 
-interface Story extends World {
-  readonly svm?: NonEvmStory;
-  readonly bvm?: NonEvmStory;
-  readonly hypevm?: NonEvmStory;
-  readonly asked?: UserDeposit[];
+interface Scenario extends World {
+  readonly svm?: NonEvmScenario;
+  readonly bvm?: NonEvmScenario;
+  readonly hypevm?: NonEvmScenario;
+  readonly recordedDeposits?: UserDeposit[];
 }
 
-function worldOf({ svm, bvm, hypevm, asked, ...world }: Story = {}) {
-  const sides = users(asked);
+function worldOf({ svm, bvm, hypevm, recordedDeposits, ...world }: Scenario = {}) {
+  const usersByFamily = recordingUsers(recordedDeposits);
   return quoteWorld({
     nonEvmChains: [
-      aConnectedNonEvmChain("svm", { users: sides.svm, ...svm }),
-      aConnectedNonEvmChain("bvm", { users: sides.bvm, ...bvm }),
-      aConnectedNonEvmChain("hypevm", { users: sides.hypevm, ...hypevm }),
+      aConnectedNonEvmChain("svm", { users: usersByFamily.svm, ...svm }),
+      aConnectedNonEvmChain("bvm", { users: usersByFamily.bvm, ...bvm }),
+      aConnectedNonEvmChain("hypevm", { users: usersByFamily.hypevm, ...hypevm }),
     ],
     ...world,
   });
@@ -119,12 +123,12 @@ const places = {
   svm: { id: SOLANA, currency: solana.usdc, user: solana.user, amount: "100000000" },
   sol: { id: SOLANA, currency: solana.native, user: solana.user, amount: "1000000000" },
   bvm: { id: BITCOIN, currency: bitcoin.native, user: bitcoin.user, amount: "1000000" },
-  perps: { id: EXCHANGE, currency: exchange.perps, user, amount: "10000000000" },
-  spot: { id: EXCHANGE, currency: exchange.spot, user, amount: "10000000000" },
+  perps: { id: HYPERLIQUID, currency: hyperliquid.perps, user, amount: "10000000000" },
+  spot: { id: HYPERLIQUID, currency: hyperliquid.spot, user, amount: "10000000000" },
 } as const;
 type Place = keyof typeof places;
 
-function ask(from: Place, to: Place, change: Partial<QuoteInput> = {}): QuoteInput {
+function inputFor(from: Place, to: Place, change: Partial<QuoteInput> = {}): QuoteInput {
   const [origin, destination] = [places[from], places[to]];
   return {
     user: origin.user,
@@ -135,14 +139,14 @@ function ask(from: Place, to: Place, change: Partial<QuoteInput> = {}): QuoteInp
     recipient: destination.user,
     amount: origin.amount,
     tradeType: "EXACT_INPUT",
-    ...(origin.id === EXCHANGE && { protocolVersion: "v2" }),
+    ...(origin.id === HYPERLIQUID && { protocolVersion: "v2" }),
     ...change,
   };
 }
 
-const quoted = async (from: Place, to: Place, change: Partial<QuoteInput> = {}, story: Story = {}) => {
-  const world = worldOf(story);
-  const answer = await createQuote(world, ask(from, to, change));
+const quote = async (from: Place, to: Place, change: Partial<QuoteInput> = {}, scenario: Scenario = {}) => {
+  const world = worldOf(scenario);
+  const answer = await createQuote(world, inputFor(from, to, change));
   const [terms] = world.stored;
   if (terms === undefined) throw new Error("the quote was not stored");
   return { answer, terms, world };
@@ -150,9 +154,9 @@ const quoted = async (from: Place, to: Place, change: Partial<QuoteInput> = {}, 
 
 async function refusalOf(
   input: QuoteInput,
-  story: Story = {},
+  scenario: Scenario = {},
 ): Promise<readonly [ErrorCode, string | undefined]> {
-  const world = worldOf(story);
+  const world = worldOf(scenario);
   try {
     await createQuote(world, input);
   } catch (error) {
@@ -173,9 +177,9 @@ const pairs: (readonly [Place, Place])[] = (Object.keys(places) as Place[]).flat
 
 /** The family that an oracle configures for a chain of this name. */
 function familiesOf(world: ReturnType<typeof worldOf>): (name: string) => VmType {
-  const chains = [...world.chains.all, ...world.chains.nonEvmChains].map(({ chain }) => chain);
+  const chains = [...world.chains.evmChains, ...world.chains.nonEvmChains].map(({ chain }) => chain);
   return (name) => {
-    const chain = chains.find((one) => one.name === name);
+    const chain = chains.find((candidate) => candidate.name === name);
     if (chain === undefined) throw new Error(`no chain ${name}`);
     return familyOf(chain);
   };
@@ -184,7 +188,7 @@ function familiesOf(world: ReturnType<typeof worldOf>): (name: string) => VmType
 test.each(pairs)(
   "from %s to %s: the id in the deposit is the one that an oracle computes from the order",
   async (from, to) => {
-    const { answer, terms, world } = await quoted(from, to);
+    const { answer, terms, world } = await quote(from, to);
     const order = encodeOrder(answer.protocol.v2.orderData as OrderJson, familiesOf(world));
     expect(orderIdOf(order)).toBe(terms.orderId);
     expect(answer.protocol.v2.orderId).toBe(terms.orderId);
@@ -195,7 +199,7 @@ test.each(pairs)(
 test.each(pairs)(
   "from %s to %s: the quote has the documented form and uses the address formats of its chains",
   async (from, to) => {
-    const { answer, terms } = await quoted(from, to);
+    const { answer, terms } = await quote(from, to);
     expect(mismatch(quoteAnswer, answer)).toBeUndefined();
     expect(answer.details).toMatchObject({
       sender: places[from].user,
@@ -217,7 +221,7 @@ test.each(pairs)(
 );
 
 test("stores accounts as bytes, regardless of the client's format", async () => {
-  const { terms } = await quoted("svm", "bvm", { recipient: bitcoin.user.toUpperCase() });
+  const { terms } = await quote("svm", "bvm", { recipient: bitcoin.user.toUpperCase() });
   expect(terms).toMatchObject({
     kind: "bridge",
     user: bytesOn("svm", solana.user),
@@ -233,16 +237,22 @@ test("stores accounts as bytes, regardless of the client's format", async () => 
 
 test("an EVM side of the order names the contract whose events prove the payment", async () => {
   const contract = encodeFillContract(aChain(ORIGIN).contracts.router);
-  const { order: out } = (await quoted("evm", "svm")).terms;
-  expect([out.inputs[0]?.refunds[0]?.extraData, out.output.extraData]).toEqual([contract, "0x"]);
-  const { order: back } = (await quoted("svm", "evm")).terms;
-  expect([back.inputs[0]?.refunds[0]?.extraData, back.output.extraData]).toEqual(["0x", contract]);
+  const { order: fromEvmOrder } = (await quote("evm", "svm")).terms;
+  expect([fromEvmOrder.inputs[0]?.refunds[0]?.extraData, fromEvmOrder.output.extraData]).toEqual([
+    contract,
+    "0x",
+  ]);
+  const { order: toEvmOrder } = (await quote("svm", "evm")).terms;
+  expect([toEvmOrder.inputs[0]?.refunds[0]?.extraData, toEvmOrder.output.extraData]).toEqual([
+    "0x",
+    contract,
+  ]);
 });
 
 // ——— prices ———
 
 test("deducts the payment's cost, the flat fee and the pair's fee from an exact input", async () => {
-  const { answer, terms } = await quoted(
+  const { answer, terms } = await quote(
     "evm",
     "bvm",
     {},
@@ -271,20 +281,20 @@ test("charges the user, not the solver, for activating a Hyperliquid account", a
   const dollar = 100_000_000n;
   const { user: fresh } = places.other;
   const first = { connection: { paymentCost: async (_: Hex, to?: Hex) => (to === fresh ? dollar : 0n) } };
-  const { terms: known } = await quoted("evm", "perps");
-  const { terms } = await quoted("evm", "perps", {}, { hypevm: first });
-  expect(known.destination.expectedAmount - terms.destination.expectedAmount).toBe(dollar);
-  expect(await refusalOf(ask("evm", "spot", { amount: "900000" }), { hypevm: first })).toEqual([
+  const { terms: active } = await quote("evm", "perps");
+  const { terms } = await quote("evm", "perps", {}, { hypevm: first });
+  expect(active.destination.expectedAmount - terms.destination.expectedAmount).toBe(dollar);
+  expect(await refusalOf(inputFor("evm", "spot", { amount: "900000" }), { hypevm: first })).toEqual([
     "AMOUNT_TOO_LOW",
     "amount",
   ]);
   // A refund to an inactive account must not cost the solver the activation either.
   const elsewhere: Hex = `0x${"5a".repeat(20)}`;
   const back = { connection: { paymentCost: async (_: Hex, to?: Hex) => (to === elsewhere ? dollar : 0n) } };
-  const { terms: refunded } = await quoted("perps", "evm", { refundTo: elsewhere }, { hypevm: back });
+  const { terms: refunded } = await quote("perps", "evm", { refundTo: elsewhere }, { hypevm: back });
   expect(refunded.order.inputs[0]?.refunds[0]?.minimumAmount).toBe(refunded.origin.amount - 10n * dollar);
   expect(
-    await refusalOf(ask("evm", "perps"), {
+    await refusalOf(inputFor("evm", "perps"), {
       hypevm: { connection: { paymentCost: () => Promise.reject(new Error("connection refused")) } },
     }),
   ).toEqual(["RPC_HTTP_ERROR", "destinationChainId"]);
@@ -292,16 +302,16 @@ test("charges the user, not the solver, for activating a Hyperliquid account", a
 
 test("an exact output costs the smallest input that buys it, and has no slippage", async () => {
   const exact = { tradeType: "EXACT_OUTPUT", amount: "150000" } as const;
-  const { terms } = await quoted("evm", "bvm", exact);
+  const { terms } = await quote("evm", "bvm", exact);
   expect(terms.destination).toMatchObject({ expectedAmount: 150_000n, minimumAmount: 150_000n });
-  const { terms: forward } = await quoted("evm", "bvm", { amount: String(terms.origin.amount) });
+  const { terms: forward } = await quote("evm", "bvm", { amount: String(terms.origin.amount) });
   expect(forward.destination.expectedAmount).toBeGreaterThanOrEqual(150_000n);
-  const { terms: less } = await quoted("evm", "bvm", { amount: String(terms.origin.amount - 1n) });
+  const { terms: less } = await quote("evm", "bvm", { amount: String(terms.origin.amount - 1n) });
   expect(less.destination.expectedAmount).toBeLessThan(150_000n);
 });
 
 test("an expected output may be lower by the client's slippage", async () => {
-  const { terms } = await quoted("evm", "svm", {
+  const { terms } = await quote("evm", "svm", {
     tradeType: "EXPECTED_OUTPUT",
     amount: "90000000",
     slippageTolerance: "250",
@@ -310,7 +320,7 @@ test("an expected output may be lower by the client's slippage", async () => {
 });
 
 test("the minimum refund leaves room for ten times today's cost of a payment on the origin", async () => {
-  const { answer, terms } = await quoted("bvm", "evm", {}, { bvm: { paymentCost: 2_000n } });
+  const { answer, terms } = await quote("bvm", "evm", {}, { bvm: { paymentCost: 2_000n } });
   const minimum = 1_000_000n - 20_000n;
   expect(terms.order.inputs[0]?.refunds[0]?.minimumAmount).toBe(minimum);
   expect(answer.details.refundCurrency.minimumAmount).toBe(String(minimum));
@@ -318,14 +328,15 @@ test("the minimum refund leaves room for ten times today's cost of a payment on 
 
 test("the minimum refund leaves room for the gas of reverted fills that pay a contract in native tokens", async () => {
   const native = { destinationCurrency: NATIVE };
-  const plain = await quoted("svm", "evm", native);
-  const { terms } = await quoted("svm", "evm", native, { recipientHasCode: true });
-  const promised = (of: typeof terms) => of.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
-  expect(promised(terms)).toBeLessThan(promised(plain.terms));
+  const plain = await quote("svm", "evm", native);
+  const { terms } = await quote("svm", "evm", native, { recipientHasCode: true });
+  const minRefundOf = (requestTerms: typeof terms) =>
+    requestTerms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
+  expect(minRefundOf(terms)).toBeLessThan(minRefundOf(plain.terms));
 });
 
 test("the time estimate includes the finality of the origin", async () => {
-  const seconds = async (from: Place, to: Place) => (await quoted(from, to)).answer.details.timeEstimate;
+  const seconds = async (from: Place, to: Place) => (await quote(from, to)).answer.details.timeEstimate;
   // The fake reports 1 + 2 seconds per confirmation.
   expect(await seconds("bvm", "evm")).toBe(1 + 2 * 6);
   expect(await seconds("svm", "evm")).toBe(1 + 2 * 32);
@@ -335,7 +346,7 @@ test("the time estimate includes the finality of the origin", async () => {
 
 test("pricing stores nothing", async () => {
   const world = worldOf();
-  const { details } = await priceIntent(world, ask("evm", "svm"));
+  const { details } = await priceIntent(world, inputFor("evm", "svm"));
   expect(details.recipient).toBe(solana.user);
   expect(world.stored).toEqual([]);
 });
@@ -350,7 +361,7 @@ const onlyStep = ({ steps }: QuoteAnswer) => {
 };
 
 test("an EVM user deposits for a non-EVM destination as for any other request", async () => {
-  const { answer, terms } = await quoted("evm", "perps", {}, { account: { allowance: 10n ** 18n } });
+  const { answer, terms } = await quote("evm", "perps", {}, { account: { allowance: 10n ** 18n } });
   const step = onlyStep(answer);
   expect(step).toMatchObject({ id: "deposit", kind: "transaction" });
   const [item] = step.items;
@@ -380,8 +391,8 @@ function decodeDeposit({ data }: { data: Hex }): { data: readonly unknown[] } {
 }
 
 test("a Solana wallet gets the instructions of its deposit and a check", async () => {
-  const asked: UserDeposit[] = [];
-  const { answer, terms } = await quoted("svm", "evm", {}, { asked });
+  const recordedDeposits: UserDeposit[] = [];
+  const { answer, terms } = await quote("svm", "evm", {}, { recordedDeposits });
   expect(onlyStep(answer)).toEqual({
     id: "deposit",
     action: "Confirm transaction in your wallet",
@@ -406,7 +417,7 @@ test("a Solana wallet gets the instructions of its deposit and a check", async (
       },
     ],
   });
-  expect(asked).toEqual([
+  expect(recordedDeposits).toEqual([
     {
       user: bytesOn("svm", solana.user),
       currency: bytesOn("svm", solana.usdc),
@@ -423,13 +434,13 @@ test("a Solana wallet gets the instructions of its deposit and a check", async (
 });
 
 test("a Bitcoin wallet gets a transaction to sign, and the instructions for paying in another way", async () => {
-  const asked: UserDeposit[] = [];
+  const recordedDeposits: UserDeposit[] = [];
   const publicKey = `02${"ab".repeat(32)}`;
-  const { answer, terms } = await quoted(
+  const { answer, terms } = await quote(
     "bvm",
     "evm",
     { additionalData: { userPublicKey: publicKey } },
-    { asked },
+    { recordedDeposits },
   );
   expect(onlyStep(answer).items[0]).toMatchObject({
     status: "incomplete",
@@ -444,7 +455,7 @@ test("a Bitcoin wallet gets a transaction to sign, and the instructions for payi
     },
     check: { endpoint: `/intents/status/v3?requestId=${terms.requestId}` },
   });
-  expect(asked[0]?.publicKey).toBe(publicKey);
+  expect(recordedDeposits[0]?.publicKey).toBe(publicKey);
 });
 
 test("quotes for a user with too little balance, without a transaction to sign", async () => {
@@ -452,7 +463,7 @@ test("quotes for a user with too little balance, without a transaction to sign",
     balance: async () => 0n,
     deposit: async (payment) => ({ data: { payment: bitcoinPayment(payment) }, fee: 0n }),
   };
-  const { answer } = await quoted("bvm", "evm", {}, { bvm: { users: poor } });
+  const { answer } = await quote("bvm", "evm", {}, { bvm: { users: poor } });
   const [item] = onlyStep(answer).items;
   expect(item?.data).not.toHaveProperty("psbt");
   expect(item?.data).toHaveProperty("payment.address", bitcoin.depository);
@@ -460,7 +471,7 @@ test("quotes for a user with too little balance, without a transaction to sign",
 });
 
 test("a Hyperliquid withdrawal has two steps with one nonce: its mapping, without a check, and the transfer", async () => {
-  const { answer, terms } = await quoted("perps", "evm");
+  const { answer, terms } = await quote("perps", "evm");
   const nonce = terms.walletNonce;
   expect(nonce).toBeGreaterThanOrEqual(NOW_MS);
   expect(nonce).toBeLessThan(NOW_MS + 10_000);
@@ -496,7 +507,7 @@ test("a Hyperliquid withdrawal has two steps with one nonce: its mapping, withou
           method: "POST",
           body: {
             type: "nonce-mapping",
-            walletChainId: EXCHANGE,
+            walletChainId: HYPERLIQUID,
             wallet: user,
             depositor: user,
             nonce,
@@ -516,10 +527,10 @@ test("a Hyperliquid withdrawal has two steps with one nonce: its mapping, withou
           type: "sendAsset",
           parameters: {
             exchangeChain: "Mainnet",
-            destination: exchange.depository,
+            destination: hyperliquid.depository,
             sourceDex: "",
             destinationDex: "",
-            token: `USDC:${exchange.spot}`,
+            token: `USDC:${hyperliquid.spot}`,
             amount: "100",
             fromSubAccount: "",
             nonce,
@@ -550,20 +561,20 @@ test("withdraws spot USDC from spot, under the names that the real Hyperliquid v
   const facts = {
     profile: "hyperliquid",
     isTestnet: true,
-    usdcTokenId: exchange.spot as Hex,
+    usdcTokenId: hyperliquid.spot as Hex,
     publicApiUrl: "https://api.exchange.example",
   } as const;
   // Hyperliquid's own token name, not the configured one.
-  const named: NonEvmUsers = {
+  const renamedToken: NonEvmUsers = {
     balance: async () => 0n,
-    token: async () => ({ name: "DOLLAR", tokenId: exchange.spot as Hex }),
+    token: async () => ({ name: "DOLLAR", tokenId: hyperliquid.spot as Hex }),
   };
-  const { answer } = await quoted(
+  const { answer } = await quote(
     "spot",
     "evm",
     {},
     {
-      hypevm: { chain: { exchange: facts }, users: named },
+      hypevm: { chain: { exchange: facts }, users: renamedToken },
     },
   );
   expect(answer.steps[1]?.items[0]?.data).toMatchObject({
@@ -572,7 +583,7 @@ test("withdraws spot USDC from spot, under the names that the real Hyperliquid v
         hyperliquidChain: "Testnet",
         sourceDex: "spot",
         destinationDex: "spot",
-        token: `DOLLAR:${exchange.spot}`,
+        token: `DOLLAR:${hyperliquid.spot}`,
       },
     },
     eip712PrimaryType: "HyperliquidTransaction:SendAsset",
@@ -581,25 +592,31 @@ test("withdraws spot USDC from spot, under the names that the real Hyperliquid v
 
 test("no two withdrawals share a nonce, even when quoted at the same moment", async () => {
   const world = worldOf();
-  for (let n = 0; n < 300; n++) await createQuote(world, ask("perps", "evm"));
+  for (let n = 0; n < 300; n++) await createQuote(world, inputFor("perps", "evm"));
   expect(new Set(world.stored.map(({ walletNonce }) => walletNonce)).size).toBe(300);
 });
 
 // ——— refusals ———
 
 test("validates each address against its own chain, and the error names the field", async () => {
-  expect(await refusalOf(ask("svm", "evm", { user }))).toEqual(["INVALID_ADDRESS", "user"]);
-  expect(await refusalOf(ask("evm", "svm", { user: solana.user }))).toEqual(["INVALID_ADDRESS", "user"]);
-  expect(await refusalOf(ask("evm", "svm", { recipient: user }))).toEqual(["INVALID_ADDRESS", "recipient"]);
-  expect(await refusalOf(ask("evm", "bvm", { recipient: solana.user }))).toEqual([
+  expect(await refusalOf(inputFor("svm", "evm", { user }))).toEqual(["INVALID_ADDRESS", "user"]);
+  expect(await refusalOf(inputFor("evm", "svm", { user: solana.user }))).toEqual(["INVALID_ADDRESS", "user"]);
+  expect(await refusalOf(inputFor("evm", "svm", { recipient: user }))).toEqual([
     "INVALID_ADDRESS",
     "recipient",
   ]);
-  expect(await refusalOf(ask("evm", "perps", { recipient: exchange.spot }))).toEqual([
+  expect(await refusalOf(inputFor("evm", "bvm", { recipient: solana.user }))).toEqual([
     "INVALID_ADDRESS",
     "recipient",
   ]);
-  expect(await refusalOf(ask("bvm", "evm", { refundTo: user }))).toEqual(["INVALID_ADDRESS", "refundTo"]);
+  expect(await refusalOf(inputFor("evm", "perps", { recipient: hyperliquid.spot }))).toEqual([
+    "INVALID_ADDRESS",
+    "recipient",
+  ]);
+  expect(await refusalOf(inputFor("bvm", "evm", { refundTo: user }))).toEqual([
+    "INVALID_ADDRESS",
+    "refundTo",
+  ]);
 });
 
 test("requires a recipient between chain families, except for withdrawals to the user's own EVM account", async () => {
@@ -611,13 +628,13 @@ test("requires a recipient between chain families, except for withdrawals to the
     ["svm", "bvm"],
     ["perps", "svm"],
   ] as const) {
-    const { recipient: _, ...input } = ask(from, to);
+    const { recipient: _, ...input } = inputFor(from, to);
     expect(await refusalOf(input), `${from} to ${to}`).toEqual(["INVALID_ADDRESS", "recipient"]);
   }
-  const { recipient: _, ...own } = ask("perps", "evm");
+  const { recipient: _, ...withoutRecipient } = inputFor("perps", "evm");
   const world = worldOf();
-  expect((await createQuote(world, own)).details.recipient).toBe(user);
-  const { recipient: __, ...local } = ask("svm", "sol");
+  expect((await createQuote(world, withoutRecipient)).details.recipient).toBe(user);
+  const { recipient: __, ...local } = inputFor("svm", "sol");
   expect((await createQuote(world, local)).details.recipient).toBe(solana.user);
 });
 
@@ -630,46 +647,46 @@ test("refuses recipients that could never spend the payment", async () => {
     ["bvm", bitcoin.depository],
     ["bvm", bitcoin.solver],
     ["perps", NATIVE],
-    ["perps", exchange.depository],
-    ["perps", exchange.solver],
+    ["perps", hyperliquid.depository],
+    ["perps", hyperliquid.solver],
   ] as const)
-    expect(await refusalOf(ask("evm", to, { recipient })), recipient).toEqual([
+    expect(await refusalOf(inputFor("evm", to, { recipient })), recipient).toEqual([
       "INVALID_RECIPIENT",
       "recipient",
     ]);
-  expect(await refusalOf(ask("svm", "evm", { refundTo: solana.depository }))).toEqual([
+  expect(await refusalOf(inputFor("svm", "evm", { refundTo: solana.depository }))).toEqual([
     "INVALID_RECIPIENT",
     "refundTo",
   ]);
   // The placeholder of a page without a connected wallet gets its own error.
-  await expect(createQuote(worldOf(), ask("svm", "evm", { user: solana.native }))).rejects.toThrow(
+  await expect(createQuote(worldOf(), inputFor("svm", "evm", { user: solana.native }))).rejects.toThrow(
     "user must be a wallet, not the zero address",
   );
 });
 
 test("refuses an unknown currency, naming the field of its side", async () => {
-  expect(await refusalOf(ask("svm", "evm", { originCurrency: NATIVE }))).toEqual([
+  expect(await refusalOf(inputFor("svm", "evm", { originCurrency: NATIVE }))).toEqual([
     "INVALID_INPUT_CURRENCY",
     "originCurrency",
   ]);
-  expect(await refusalOf(ask("evm", "svm", { destinationCurrency: NATIVE }))).toEqual([
+  expect(await refusalOf(inputFor("evm", "svm", { destinationCurrency: NATIVE }))).toEqual([
     "INVALID_OUTPUT_CURRENCY",
     "destinationCurrency",
   ]);
-  expect(await refusalOf(ask("evm", "bvm", { destinationCurrency: "btc" }))).toEqual([
+  expect(await refusalOf(inputFor("evm", "bvm", { destinationCurrency: "btc" }))).toEqual([
     "INVALID_OUTPUT_CURRENCY",
     "destinationCurrency",
   ]);
 });
 
 test("swaps on the EVM side, before the deposit or in the fill", async () => {
-  const story = { pools: market() };
+  const scenario = { pools: market() };
   // About $100 of each.
   for (const [currency, amount] of [
     [foreignOn(ORIGIN), 10n ** 13n],
     [lockedOn(ORIGIN), 20n * 10n ** 18n],
   ] as const) {
-    const from = await quoted("evm", "svm", { originCurrency: currency, amount: amount.toString() }, story);
+    const from = await quote("evm", "svm", { originCurrency: currency, amount: amount.toString() }, scenario);
     expect(from.answer.steps.at(-1)?.id).toBe("deposit");
     expect(from.terms).toMatchObject({
       input: { currency, amount },
@@ -677,7 +694,7 @@ test("swaps on the EVM side, before the deposit or in the fill", async () => {
     });
     expect(from.terms.origin.currency).not.toBe(currency);
     expect(from.terms.origin.minimumAmount).toBeLessThan(from.terms.origin.amount);
-    const to = await quoted("svm", "evm", { destinationCurrency: currency }, story);
+    const to = await quote("svm", "evm", { destinationCurrency: currency }, scenario);
     expect(to.terms.destination).toMatchObject({ currency, minimumAmount: expect.any(BigInt) as bigint });
     expect([usdcOn(ORIGIN), wethOn(ORIGIN), NATIVE]).toContain(to.terms.destination.paidFrom);
     expect(mismatch(quoteAnswer, to.answer)).toBeUndefined();
@@ -685,36 +702,35 @@ test("swaps on the EVM side, before the deposit or in the fill", async () => {
 });
 
 test("asks external services for the swap before a deposit, never for the swap of a fill", async () => {
-  const story = { pools: market(), external: [PAIRS, SMALL_PAIRS] };
+  const scenario = { pools: market(), external: [PAIRS, SMALL_PAIRS] };
   const change = { amount: (20n * 10n ** 18n).toString() };
-  const from = await quoted("evm", "svm", { originCurrency: lockedOn(ORIGIN), ...change }, story);
+  const from = await quote("evm", "svm", { originCurrency: lockedOn(ORIGIN), ...change }, scenario);
   expect(from.answer.details.route.origin.includedSwapSources).toEqual([PAIRS]);
-  expect(await refusalOf(ask("svm", "evm", { destinationCurrency: lockedOn(ORIGIN) }), story)).toEqual([
-    "NO_SWAP_ROUTES_FOUND",
-    undefined,
-  ]);
+  expect(
+    await refusalOf(inputFor("svm", "evm", { destinationCurrency: lockedOn(ORIGIN) }), scenario),
+  ).toEqual(["NO_SWAP_ROUTES_FOUND", undefined]);
 });
 
 test("refuses a currency that the solver does not hold where nothing can be swapped", async () => {
-  expect(await refusalOf(ask("evm", "svm", { originCurrency: lockedOn(ORIGIN) }))).toEqual([
+  expect(await refusalOf(inputFor("evm", "svm", { originCurrency: lockedOn(ORIGIN) }))).toEqual([
     "UNSUPPORTED_CURRENCY",
     "originCurrency",
   ]);
-  expect(await refusalOf(ask("evm", "svm", { originCurrency: foreignOn(ORIGIN) }))).toEqual([
+  expect(await refusalOf(inputFor("evm", "svm", { originCurrency: foreignOn(ORIGIN) }))).toEqual([
     "INVALID_INPUT_CURRENCY",
     "originCurrency",
   ]);
 });
 
 test("a swap on the EVM side of an exact output buys the smallest deposit that pays for it", async () => {
-  const story = { pools: market() };
+  const scenario = { pools: market() };
   const exact = { originCurrency: lockedOn(ORIGIN), tradeType: "EXACT_OUTPUT", amount: "50000000" } as const;
-  const { answer } = await quoted("evm", "svm", exact, story);
+  const { answer } = await quote("evm", "svm", exact, scenario);
   expect(answer.details.currencyOut).toMatchObject({ amount: "50000000", minimumAmount: "50000000" });
   const input = BigInt(answer.details.currencyIn.amount);
   const bought = async (amount: bigint): Promise<bigint> => {
     const change = { originCurrency: lockedOn(ORIGIN), amount: amount.toString() };
-    return BigInt((await quoted("evm", "svm", change, story)).answer.details.currencyOut.amount);
+    return BigInt((await quote("evm", "svm", change, scenario)).answer.details.currencyOut.amount);
   };
   expect(await bought(input)).toBeGreaterThanOrEqual(50_000_000n);
   expect(await bought(input - 10n ** 14n)).toBeLessThan(50_000_000n);
@@ -722,11 +738,11 @@ test("a swap on the EVM side of an exact output buys the smallest deposit that p
 
 test("refuses a withdrawal by a client that does not know protocol v2", async () => {
   for (const protocolVersion of ["v1", "preferV2", undefined])
-    expect(await refusalOf({ ...ask("perps", "evm"), protocolVersion })).toEqual([
+    expect(await refusalOf({ ...inputFor("perps", "evm"), protocolVersion })).toEqual([
       "INVALID_REQUEST",
       "protocolVersion",
     ]);
-  expect((await quoted("evm", "perps", { protocolVersion: undefined })).terms.kind).toBe("bridge");
+  expect((await quote("evm", "perps", { protocolVersion: undefined })).terms.kind).toBe("bridge");
 });
 
 // ——— options of one end ———
@@ -753,30 +769,30 @@ test.each(pairs)(
           ] as const)),
     ];
     for (const [change, code] of refused)
-      expect(await refusalOf(ask(from, to, change))).toEqual([code, Object.keys(change)[0]]);
+      expect(await refusalOf(inputFor(from, to, change))).toEqual([code, Object.keys(change)[0]]);
   },
 );
 
 const withFactory = { contracts: { ...aChain(ORIGIN).contracts, depositAddressFactory: factory } };
 /** The service can submit permits and sweep deposit addresses. */
-function submittingFor(story: Story = {}): ReturnType<typeof worldOf> {
+function submittingWorld(scenario: Scenario = {}): ReturnType<typeof worldOf> {
   const permits = { domain: { name: "USD Coin", version: "2" }, eip3009: true, eip2612: true };
   return {
-    ...worldOf({ ...story, origin: { ...withFactory, ...story.origin } }),
+    ...worldOf({ ...scenario, origin: { ...withFactory, ...scenario.origin } }),
     executor: { address: executor },
     permitTokens: { permitsOf: () => permits, nonceOf: async () => 7n },
     depositAddressOperator: { address: executor },
   };
 }
-const fromEvm = pairs.filter(([from]) => from === "evm");
-const toEvm = pairs.filter(([, to]) => to === "evm");
+const pairsFromEvm = pairs.filter(([from]) => from === "evm");
+const pairsToEvm = pairs.filter(([, to]) => to === "evm");
 
-test.each(fromEvm)(
+test.each(pairsFromEvm)(
   "from %s to %s: the user pays by signature, and the output pays its gas",
   async (from, to) => {
-    const world = submittingFor();
-    const plain = await createQuote(submittingFor(), ask(from, to));
-    const answer = await createQuote(world, ask(from, to, { usePermit: true }));
+    const world = submittingWorld();
+    const plain = await createQuote(submittingWorld(), inputFor(from, to));
+    const answer = await createQuote(world, inputFor(from, to, { usePermit: true }));
     expect(mismatch(quoteAnswer, answer)).toBeUndefined();
     expect(answer.steps.map(({ id }) => id)).toEqual(["authorize1"]);
     const [terms] = world.stored;
@@ -786,12 +802,12 @@ test.each(fromEvm)(
   },
 );
 
-test.each(fromEvm)(
+test.each(pairsFromEvm)(
   "from %s to %s: the quote is paid to a deposit address, open or strict",
   async (from, to) => {
     for (const options of [{}, { strict: true, refundTo: executor }]) {
-      const world = submittingFor();
-      const answer = await createQuote(world, ask(from, to, { useDepositAddress: true, ...options }));
+      const world = submittingWorld();
+      const answer = await createQuote(world, inputFor(from, to, { useDepositAddress: true, ...options }));
       expect(mismatch(quoteAnswer, answer)).toBeUndefined();
       const [terms] = world.stored;
       expect(terms?.depositAddress?.strict).toBe("strict" in options);
@@ -801,11 +817,11 @@ test.each(fromEvm)(
   },
 );
 
-test.each(fromEvm)(
+test.each(pairsFromEvm)(
   "from %s to %s: the output pays for a deposit that the service sends",
   async (from, to) => {
-    const plain = await quoted(from, to);
-    const { answer, terms } = await quoted(from, to, { originGasOverhead: "80000" });
+    const plain = await quote(from, to);
+    const { answer, terms } = await quote(from, to, { originGasOverhead: "80000" });
     expect(terms.originGasUsd).toBeGreaterThan(0n);
     expect(BigInt(answer.details.currencyOut.amount)).toBeLessThan(
       BigInt(plain.answer.details.currencyOut.amount),
@@ -813,11 +829,11 @@ test.each(fromEvm)(
   },
 );
 
-test.each(toEvm)(
+test.each(pairsToEvm)(
   "from %s to %s: a gas top-up is a second payment, paid from the deposit",
   async (from, to) => {
-    const plain = await quoted(from, to);
-    const { answer, terms } = await quoted(from, to, { topupGas: true, topupGasAmount: "3000000" });
+    const plain = await quote(from, to);
+    const { answer, terms } = await quote(from, to, { topupGas: true, topupGasAmount: "3000000" });
     expect(mismatch(quoteAnswer, answer)).toBeUndefined();
     // Three dollars at $2,000.
     const wei = 1_500_000_000_000_000n;
@@ -840,14 +856,14 @@ test.each(toEvm)(
 test("does not quote a payment that the chain would refuse for funds at a deposit address", async () => {
   const rent = async ({ amount }: { amount: bigint }) =>
     amount < 1_000_000_000n ? "the account does not exist, and rent is more" : undefined;
-  const world = submittingFor({ svm: { connection: { refusalOf: rent } } });
+  const world = submittingWorld({ svm: { connection: { refusalOf: rent } } });
   const address = { useDepositAddress: true } as const;
   await expect(
-    agreeOn(world, ask("evm", "sol", { ...address, amount: "1000000" }), undefined),
+    quoteTerms(world, inputFor("evm", "sol", { ...address, amount: "1000000" }), undefined),
   ).rejects.toMatchObject({ code: "AMOUNT_TOO_LOW", facts: { field: "amount" } });
-  expect((await agreeOn(world, ask("evm", "sol", { ...address, amount: "500000000" }), undefined)).kind).toBe(
-    "bridge",
-  );
+  expect(
+    (await quoteTerms(world, inputFor("evm", "sol", { ...address, amount: "500000000" }), undefined)).kind,
+  ).toBe("bridge");
 });
 
 // ——— fees of apps ———
@@ -859,8 +875,8 @@ test.each(pairs)(
   async (from, to) => {
     const world = withAppBalances(worldOf());
     const appFees = [{ recipient: app, fee: "37" }];
-    const plain = await createQuote(worldOf(), ask(from, to));
-    const answer = await createQuote(world, ask(from, to, { appFees }));
+    const plain = await createQuote(worldOf(), inputFor(from, to));
+    const answer = await createQuote(world, inputFor(from, to, { appFees }));
     expect(mismatch(quoteAnswer, answer)).toBeUndefined();
     const input = BigInt(answer.details.currencyIn.amount);
     expect(BigInt(answer.fees.app.amount)).toBe((input * 37n) / 10_000n);
@@ -880,15 +896,15 @@ test.each(pairs)(
 
 test("an exact output costs more by the app fee, and delivers the same", async () => {
   const exact = { tradeType: "EXACT_OUTPUT", amount: "50000000" } as const;
-  const plain = await createQuote(worldOf(), ask("evm", "svm", exact));
+  const plain = await createQuote(worldOf(), inputFor("evm", "svm", exact));
   const answer = await createQuote(
     withAppBalances(worldOf()),
-    ask("evm", "svm", { ...exact, appFees: [{ recipient: app, fee: "100" }] }),
+    inputFor("evm", "svm", { ...exact, appFees: [{ recipient: app, fee: "100" }] }),
   );
   expect(answer.details.currencyOut.amount).toBe(plain.details.currencyOut.amount);
-  const [paid, was] = [answer, plain].map(({ details }) => BigInt(details.currencyIn.amount));
-  expect(paid! - was!).toBeGreaterThanOrEqual(BigInt(answer.fees.app.amount));
-  expect(paid! - was!).toBeLessThanOrEqual(BigInt(answer.fees.app.amount) + 500n);
+  const [paid, plainPaid] = [answer, plain].map(({ details }) => BigInt(details.currencyIn.amount));
+  expect(paid! - plainPaid!).toBeGreaterThanOrEqual(BigInt(answer.fees.app.amount));
+  expect(paid! - plainPaid!).toBeLessThanOrEqual(BigInt(answer.fees.app.amount) + 500n);
 });
 
 test.each([
@@ -902,12 +918,12 @@ test.each([
     const world = withAppBalances(worldOf());
     const key = aPayingAppKey();
     const all = ["execution", "relay", "app", "rent"];
-    const asked = ask(from, to, {
+    const input = inputFor(from, to, {
       subsidizeFees: true,
       sponsoredFeeComponents: all,
       appFees: [{ recipient: app, fee: "10" }],
     });
-    const answer = await createQuote(world, asked, key.id, key);
+    const answer = await createQuote(world, input, key.id, key);
     const { details, fees } = answer;
     // Both currencies are USDC, with the decimals of their chains.
     expect(details.currencyOut.amountFormatted).toBe(details.currencyIn.amountFormatted);
@@ -921,29 +937,34 @@ test("the cost of a token payment on Solana is rent, which sponsors do not pay b
   const key = aPayingAppKey();
   const sponsored = async (to: Place, more: Partial<QuoteInput> = {}) => {
     const world = withAppBalances(worldOf());
-    const answer = await createQuote(world, ask("evm", to, { subsidizeFees: true, ...more }), key.id, key);
+    const answer = await createQuote(
+      world,
+      inputFor("evm", to, { subsidizeFees: true, ...more }),
+      key.id,
+      key,
+    );
     const [{ sponsorship } = {}] = world.stored;
-    return { execution: BigInt(answer.fees.relayerGas.amount), of: sponsorship?.components };
+    return { execution: BigInt(answer.fees.relayerGas.amount), components: sponsorship?.components };
   };
   const byDefault = await sponsored("svm");
   expect(byDefault.execution).toBeGreaterThan(0n);
-  expect(byDefault.of).toMatchObject({
+  expect(byDefault.components).toMatchObject({
     execution: { totalUsd: 0n },
     rent: { selected: false, sponsoredUsd: 0n },
   });
-  expect(byDefault.of?.rent.totalUsd).toBeGreaterThan(0n);
-  const asked = await sponsored("svm", { sponsoredFeeComponents: ["rent"] });
-  expect(asked.of?.rent.sponsoredUsd).toBe(asked.of?.rent.totalUsd);
-  expect((await sponsored("spot")).of?.execution.sponsoredUsd).toBeGreaterThan(0n);
+  expect(byDefault.components?.rent.totalUsd).toBeGreaterThan(0n);
+  const withRent = await sponsored("svm", { sponsoredFeeComponents: ["rent"] });
+  expect(withRent.components?.rent.sponsoredUsd).toBe(withRent.components?.rent.totalUsd);
+  expect((await sponsored("spot")).components?.execution.sponsoredUsd).toBeGreaterThan(0n);
 });
 
 test("refuses a sponsor that cannot pay, and app fees on a service without app balances", async () => {
   const key = aPayingAppKey();
   const poor = withAppBalances(worldOf(), { balance: 0n });
   await expect(
-    createQuote(poor, ask("evm", "spot", { subsidizeFees: true }), key.id, key),
+    createQuote(poor, inputFor("evm", "spot", { subsidizeFees: true }), key.id, key),
   ).rejects.toMatchObject({ code: "INSUFFICIENT_FUNDS" });
-  expect(await refusalOf(ask("svm", "evm", { appFees: [{ recipient: app, fee: 1 }] }))).toEqual([
+  expect(await refusalOf(inputFor("svm", "evm", { appFees: [{ recipient: app, fee: 1 }] }))).toEqual([
     "UNSUPPORTED_EXECUTION_TYPE",
     "appFees",
   ]);
@@ -953,11 +974,11 @@ test("accepts a fixed rate between stablecoins of any chains, and refuses it for
   const key = aPayingAppKey();
   const fixed = { subsidizeFees: true, fixedRate: "1:1" };
   const world = withAppBalances(worldOf());
-  const answer = await createQuote(world, ask("svm", "evm", fixed), key.id, key);
+  const answer = await createQuote(world, inputFor("svm", "evm", fixed), key.id, key);
   expect(answer.details.isFixedRate).toBe(true);
   expect(answer.details.currencyOut.amount).toBe(answer.details.currencyIn.amount);
   await expect(
-    createQuote(withAppBalances(worldOf()), ask("evm", "bvm", fixed), key.id, key),
+    createQuote(withAppBalances(worldOf()), inputFor("evm", "bvm", fixed), key.id, key),
   ).rejects.toMatchObject({ code: "UNSUPPORTED_ROUTE", facts: { field: "fixedRate" } });
 });
 
@@ -965,10 +986,10 @@ test("a fixed rate to a token on Solana needs a sponsor that pays rent, which th
   const key = aPayingAppKey();
   const fixed = { subsidizeFees: true, fixedRate: "1:1" };
   await expect(
-    createQuote(withAppBalances(worldOf()), ask("evm", "svm", fixed), key.id, key),
+    createQuote(withAppBalances(worldOf()), inputFor("evm", "svm", fixed), key.id, key),
   ).rejects.toMatchObject({ code: "INVALID_REQUEST", facts: { field: "fixedRate" } });
   const paying = { ...fixed, sponsoredFeeComponents: ["rent" as const] };
-  const answer = await createQuote(withAppBalances(worldOf()), ask("evm", "svm", paying), key.id, key);
+  const answer = await createQuote(withAppBalances(worldOf()), inputFor("evm", "svm", paying), key.id, key);
   expect(answer.details.isFixedRate).toBe(true);
 });
 
@@ -978,7 +999,7 @@ test("refuses a fast fill on a non-EVM chain, and of a deposit on Hyperliquid", 
     ["svm", "bvm"],
     ["perps", "evm"],
   ] as const) {
-    const { terms, world } = await quoted(from, to);
+    const { terms, world } = await quote(from, to);
     const { appBalance } = noAppBalances;
     await expect(
       priceFastFill({ ...noAppBalances, ...world, appBalance }, terms, undefined),
@@ -992,17 +1013,17 @@ test("refuses a fast fill on a non-EVM chain, and of a deposit on Hyperliquid", 
 test("refuses amounts below Bitcoin's dust limit, on either side", async () => {
   const tooLow = { code: "AMOUNT_TOO_LOW", facts: { field: "amount", data: { minimumAmount: "546" } } };
   const world = worldOf({ bvm: { paymentCost: 0n } });
-  await expect(createQuote(world, ask("bvm", "evm", { amount: "545" }))).rejects.toMatchObject(tooLow);
+  await expect(createQuote(world, inputFor("bvm", "evm", { amount: "545" }))).rejects.toMatchObject(tooLow);
   const output = { tradeType: "EXACT_OUTPUT", amount: "545" } as const;
-  await expect(createQuote(worldOf(), ask("evm", "bvm", output))).rejects.toMatchObject(tooLow);
-  expect((await quoted("evm", "bvm", { ...output, amount: "546" })).terms.destination.expectedAmount).toBe(
+  await expect(createQuote(worldOf(), inputFor("evm", "bvm", output))).rejects.toMatchObject(tooLow);
+  expect((await quote("evm", "bvm", { ...output, amount: "546" })).terms.destination.expectedAmount).toBe(
     546n,
   );
 });
 
 test("refuses an amount below the cost of the payment and states the minimum", async () => {
   const world = worldOf({ bvm: { paymentCost: 200_000n } });
-  await expect(createQuote(world, ask("evm", "bvm", { amount: "1000000" }))).rejects.toMatchObject({
+  await expect(createQuote(world, inputFor("evm", "bvm", { amount: "1000000" }))).rejects.toMatchObject({
     code: "AMOUNT_TOO_LOW",
     facts: { data: { minimumAmount: expect.stringMatching(/^\d{9}$/) as string } },
   });
@@ -1012,75 +1033,76 @@ test("distinguishes an account that needs more to be created from one that canno
   const rent = async ({ amount }: { amount: bigint }) =>
     amount < 1_000_000_000n ? "the account does not exist, and rent is more" : undefined;
   expect(
-    await refusalOf(ask("evm", "sol", { tradeType: "EXACT_OUTPUT", amount: "890879" }), {
+    await refusalOf(inputFor("evm", "sol", { tradeType: "EXACT_OUTPUT", amount: "890879" }), {
       svm: { connection: { refusalOf: rent } },
     }),
   ).toEqual(["AMOUNT_TOO_LOW", "amount"]);
   expect(
-    await refusalOf(ask("evm", "svm"), {
+    await refusalOf(inputFor("evm", "svm"), {
       svm: { connection: { refusalOf: async () => "the account is frozen" } },
     }),
   ).toEqual(["INVALID_RECIPIENT", "recipient"]);
   expect(
-    await refusalOf(ask("evm", "svm"), {
+    await refusalOf(inputFor("evm", "svm"), {
       svm: { connection: { refusalOf: () => Promise.reject(new Error("connection refused")) } },
     }),
   ).toEqual(["RPC_HTTP_ERROR", "destinationChainId"]);
 });
 
 test("checks that the recipient can receive the minimum output after a swap before the deposit", async () => {
-  const asked: bigint[] = [];
+  const amounts: bigint[] = [];
   const connection = {
     refusalOf: async ({ amount }: { amount: bigint }): Promise<undefined> => {
-      asked.push(amount);
+      amounts.push(amount);
       return undefined;
     },
   };
-  const swapped = { originCurrency: lockedOn(ORIGIN), amount: (20n * 10n ** 18n).toString() };
-  const { terms } = await quoted("evm", "svm", swapped, { pools: market(), svm: { connection } });
+  const swapChange = { originCurrency: lockedOn(ORIGIN), amount: (20n * 10n ** 18n).toString() };
+  const { terms } = await quote("evm", "svm", swapChange, { pools: market(), svm: { connection } });
   expect(terms.destination.minimumAmount).toBeLessThan(terms.destination.expectedAmount);
-  expect(asked).toEqual([terms.destination.minimumAmount]);
+  expect(amounts).toEqual([terms.destination.minimumAmount]);
 });
 
 test("quotes at most the solver's free balance on the destination, less the cost of the payment", async () => {
-  const story = (balance: bigint): Story => ({ svm: { balance, paymentCost: 10_000n } });
-  const exact = (amount: bigint) => ask("evm", "sol", { tradeType: "EXACT_OUTPUT", amount: String(amount) });
-  expect(await refusalOf(exact(999_990_001n), story(1_000_000_000n))).toEqual([
+  const scenario = (balance: bigint): Scenario => ({ svm: { balance, paymentCost: 10_000n } });
+  const exact = (amount: bigint) =>
+    inputFor("evm", "sol", { tradeType: "EXACT_OUTPUT", amount: String(amount) });
+  expect(await refusalOf(exact(999_990_001n), scenario(1_000_000_000n))).toEqual([
     "INSUFFICIENT_LIQUIDITY",
     "amount",
   ]);
-  const world = worldOf(story(1_000_000_000n));
+  const world = worldOf(scenario(1_000_000_000n));
   await createQuote(world, exact(999_990_000n));
-  expect(await refusalOf(exact(999_990_000n), { ...story(1_000_000_000n), reserved: 1n })).toEqual([
+  expect(await refusalOf(exact(999_990_000n), { ...scenario(1_000_000_000n), reserved: 1n })).toEqual([
     "INSUFFICIENT_LIQUIDITY",
     "amount",
   ]);
   // A token payment is paid for in the native token.
   expect(
-    await refusalOf(ask("evm", "svm", { tradeType: "EXACT_OUTPUT", amount: "1000" }), {
+    await refusalOf(inputFor("evm", "svm", { tradeType: "EXACT_OUTPUT", amount: "1000" }), {
       svm: { paymentCost: 200_000n, balance: 150_000n },
     }),
   ).toEqual(["INSUFFICIENT_LIQUIDITY", "destinationChainId"]);
 });
 
 test("reports a chain that is disabled, restricted or closed", async () => {
-  expect(await refusalOf(ask("evm", "svm"), { svm: { chain: { disabled: true } } })).toEqual([
+  expect(await refusalOf(inputFor("evm", "svm"), { svm: { chain: { disabled: true } } })).toEqual([
     "CHAIN_DISABLED",
     "destinationChainId",
   ]);
-  expect(await refusalOf(ask("svm", "evm"), { svm: { chain: { disabled: true } } })).toEqual([
+  expect(await refusalOf(inputFor("svm", "evm"), { svm: { chain: { disabled: true } } })).toEqual([
     "CHAIN_DISABLED",
     "originChainId",
   ]);
-  expect(await refusalOf(ask("evm", "svm"), { svm: { chain: { depositEnabled: false } } })).toEqual([
+  expect(await refusalOf(inputFor("evm", "svm"), { svm: { chain: { depositEnabled: false } } })).toEqual([
     "CHAIN_DISABLED",
     "destinationChainId",
   ]);
-  expect(await refusalOf(ask("evm", "svm"), { svm: { chain: { partialDisableLimit: 1n } } })).toEqual([
+  expect(await refusalOf(inputFor("evm", "svm"), { svm: { chain: { partialDisableLimit: 1n } } })).toEqual([
     "ROUTE_TEMPORARILY_RESTRICTED",
     "destinationChainId",
   ]);
-  expect(await refusalOf({ ...ask("evm", "svm"), originChainId: 5 })).toEqual([
+  expect(await refusalOf({ ...inputFor("evm", "svm"), originChainId: 5 })).toEqual([
     "UNSUPPORTED_CHAIN",
     "originChainId",
   ]);
@@ -1088,28 +1110,28 @@ test("reports a chain that is disabled, restricted or closed", async () => {
 
 test("a chain whose deposits this build cannot create is refused as the origin, not as the destination", async () => {
   const { users: _, ...bare } = aConnectedNonEvmChain("svm");
-  const input = ask("svm", "evm");
+  const input = inputFor("svm", "evm");
   await expect(createQuote(quoteWorld({ nonEvmChains: [bare] }), input)).rejects.toMatchObject({
     code: "UNSUPPORTED_ROUTE",
     facts: { field: "originChainId" },
   });
-  const answer = await createQuote(quoteWorld({ nonEvmChains: [bare] }), ask("evm", "svm"));
+  const answer = await createQuote(quoteWorld({ nonEvmChains: [bare] }), inputFor("evm", "svm"));
   expect(answer.details.recipient).toBe(solana.user);
 });
 
 test("stores nothing when the origin is unreachable, and the client may retry", async () => {
-  const down: NonEvmUsers = {
+  const unreachableUsers: NonEvmUsers = {
     balance: () => Promise.reject(new Error("connection refused")),
     deposit: () => Promise.reject(new Error("connection refused")),
     token: () => Promise.reject(new Error("connection refused")),
   };
-  for (const [from, story] of [
-    ["svm", { svm: { users: down } }],
-    ["bvm", { bvm: { users: down } }],
-    ["perps", { hypevm: { users: down } }],
+  for (const [from, scenario] of [
+    ["svm", { svm: { users: unreachableUsers } }],
+    ["bvm", { bvm: { users: unreachableUsers } }],
+    ["perps", { hypevm: { users: unreachableUsers } }],
     ["evm", { readerFails: true }],
   ] as const)
-    expect(await refusalOf(ask(from, from === "evm" ? "svm" : "evm"), story), from).toEqual([
+    expect(await refusalOf(inputFor(from, from === "evm" ? "svm" : "evm"), scenario), from).toEqual([
       "RPC_HTTP_ERROR",
       "originChainId",
     ]);
@@ -1123,7 +1145,7 @@ test("requests between EVM chains are unchanged by configured non-EVM chains", a
 
 test("a configured currency that Hyperliquid does not list cannot be withdrawn", async () => {
   const unlisted: NonEvmUsers = { balance: async () => 0n, token: async () => undefined };
-  expect(await refusalOf(ask("spot", "evm"), { hypevm: { users: unlisted } })).toEqual([
+  expect(await refusalOf(inputFor("spot", "evm"), { hypevm: { users: unlisted } })).toEqual([
     "UNSUPPORTED_CURRENCY",
     "originCurrency",
   ]);

@@ -5,7 +5,7 @@ import type { QuoteQuestion } from "./quote-question.ts";
 /**
  * The quote's charge for an origin transaction that the service sends, USD with 18 decimals, rounded up: the
  * gas and overhead, or the sweep of a deposit address. Undefined if the user sends the transaction, and on
- * same-chain routes without a permit: there, only an app pays for its users.
+ * same-chain routes without a permit, on which only an app can pay for that transaction.
  * @param gasUnits gas of the user's transactions, including an approval
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR
  */

@@ -23,7 +23,7 @@ test("pricing stores and signs nothing", async () => {
   expect(signed).toEqual([]);
 });
 
-test("refuses to price what cannot be quoted", async () => {
+test("refuses to price an input that cannot be quoted", async () => {
   await expect(priceIntent(quoteWorld(), aQuoteInput({ amount: "0" }))).rejects.toMatchObject({
     code: "AMOUNT_TOO_LOW",
   });

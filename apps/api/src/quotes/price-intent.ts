@@ -1,5 +1,5 @@
 import type { PriceAnswer, QuoteInput } from "@causeway/wire";
-import type { AskingKey } from "../balances/sponsors.port.ts";
+import type { QuoteKey } from "../balances/sponsors.port.ts";
 import { priceQuote, type PriceServices } from "./create-quote.ts";
 
 /**
@@ -10,7 +10,7 @@ export async function priceIntent(
   services: PriceServices,
   input: QuoteInput,
   keyId?: string,
-  key?: AskingKey,
+  key?: QuoteKey,
 ): Promise<PriceAnswer> {
   const { fees, details, feeSponsorship, warnings } = await priceQuote(services, input, keyId, key);
   return {

@@ -1,16 +1,16 @@
 import { priceAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire";
 import type { Calls } from "../http/use-cases.port.ts";
 import { acceptChainAliases } from "../http/chain-aliases.route.ts";
-import { deprecated } from "../http/deprecated.route.ts";
+import { deprecatedRoute } from "../http/deprecated.route.ts";
 import { priceIntent } from "./price-intent.ts";
 import { QUOTE_ANSWER_MS } from "./quote.route.ts";
 import { noteNearMisses, withWarnings } from "./quote-warnings.route.ts";
-import { boundCalls } from "./quoted-calls.route.ts";
+import { limitCallData } from "./quoted-calls.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 
 /** `POST /price`, for older clients: what a quote costs and yields, without its steps and its guarantee. */
 export function priceRoute(app: TypedServer, { call }: Calls<typeof priceIntent>): void {
-  const { onRequest, deprecation } = deprecated("/quote/v2");
+  const { onRequest, deprecation } = deprecatedRoute("/quote/v2");
   app.post(
     "/price",
     {
@@ -34,7 +34,7 @@ export function priceRoute(app: TypedServer, { call }: Calls<typeof priceIntent>
       },
     },
     async ({ body, apiKey, ip, raw }) => {
-      await boundCalls(undefined, { apiKey, ip }, body);
+      await limitCallData(undefined, { apiKey, ip }, body);
       const price = await call(priceIntent, body, apiKey?.id, apiKey);
       return { ...withWarnings(raw, price), deprecation };
     },

@@ -41,27 +41,27 @@ test("refuses a quote whose chain and alias differ", async () => {
 });
 
 test("refuses a price with the same error as a quote", async () => {
-  const bad = await app.inject({
+  const invalid = await app.inject({
     method: "POST",
     url: "/price",
     payload: { ...aQuoteBody, slippageTolerance: "x" },
   });
-  expect(bad.statusCode).toBe(400);
-  expect(bad.json()).toMatchObject({
+  expect(invalid.statusCode).toBe(400);
+  expect(invalid.json()).toMatchObject({
     errorCode: "INVALID_SLIPPAGE_TOLERANCE",
     message: "slippageTolerance must be a whole number of bps from 0 to 10000",
   });
-  const none = await refusing.inject({ method: "POST", url: "/price", payload: aQuoteBody });
-  expect(none.statusCode).toBe(400);
-  expect(none.json()).toMatchObject({ errorCode: "NO_QUOTES", errorData: { field: "amount" } });
-  expect(none.headers["sunset"]).toBe("Mon, 01 Nov 2027 00:00:00 GMT");
+  const noQuotes = await refusing.inject({ method: "POST", url: "/price", payload: aQuoteBody });
+  expect(noQuotes.statusCode).toBe(400);
+  expect(noQuotes.json()).toMatchObject({ errorCode: "NO_QUOTES", errorData: { field: "amount" } });
+  expect(noQuotes.headers["sunset"]).toBe("Mon, 01 Nov 2027 00:00:00 GMT");
 });
 
 test("the older of the two quote routes points to the newer one", async () => {
-  const ask = async (url: string) => await app.inject({ method: "POST", url, payload: aQuoteBody });
-  expect((await ask("/quote")).headers).toMatchObject({
+  const post = async (url: string) => await app.inject({ method: "POST", url, payload: aQuoteBody });
+  expect((await post("/quote")).headers).toMatchObject({
     deprecation: "@1793491200",
     link: expect.stringContaining('</quote/v2>; rel="successor-version"'),
   });
-  expect((await ask("/quote/v2")).headers).not.toHaveProperty("deprecation");
+  expect((await post("/quote/v2")).headers).not.toHaveProperty("deprecation");
 });

@@ -88,7 +88,7 @@ function feesOf({ question, route, values, userSteps }: AnswerFacts): QuoteFees 
   const currency = toWireCurrency(route.deposited, origin.chain);
   const inDeposit = (amount: bigint) => amountObject(currency, unit, amount, amount);
   const zeroAmount = zeroAmountOf(currency, unit);
-  const written = (amount: bigint): bigint => toWrittenUsd(amountToUsdDown(amount, unit));
+  const writtenUsd = (amount: bigint): bigint => toWrittenUsd(amountToUsdDown(amount, unit));
   return {
     gas: amountObject(
       toWireCurrency(origin.chain.native, origin.chain),
@@ -100,7 +100,7 @@ function feesOf({ question, route, values, userSteps }: AnswerFacts): QuoteFees 
       ...inDeposit(priced.execution + priced.service),
       // Adds the two rounded amounts, so that the sum matches what the client sees.
       ...(unit.priceUsd > 0n && {
-        amountUsd: formatUsd(written(priced.execution) + written(priced.service)),
+        amountUsd: formatUsd(writtenUsd(priced.execution) + writtenUsd(priced.service)),
       }),
     },
     relayerGas: inDeposit(priced.execution),

@@ -22,7 +22,7 @@ import {
 } from "../../../../test/fakes/quote-world.ts";
 import type { World } from "../../../../test/fakes/quote-world.ts";
 import { aServer } from "../../../../test/support/route-server.ts";
-import type { AskingKey } from "../balances/sponsors.port.ts";
+import type { QuoteKey } from "../balances/sponsors.port.ts";
 import { createQuote } from "./create-quote.ts";
 import type { QuoteServices } from "./create-quote.ts";
 
@@ -32,24 +32,24 @@ import type { QuoteServices } from "./create-quote.ts";
 const recipient: Address = "0x2222222222222222222222222222222222222222";
 const callee: Address = "0x3333333333333333333333333333333333333333";
 const call = { to: callee, value: "0", data: "0xabcdef01" };
-const here = { originChainId: ORIGIN, destinationChainId: ORIGIN };
+const sameChain = { originChainId: ORIGIN, destinationChainId: ORIGIN };
 
 interface Case {
   readonly code: ErrorCode;
   readonly when: string;
-  readonly ask: Readonly<Record<string, unknown>>;
+  readonly input: Readonly<Record<string, unknown>>;
   readonly world?: World;
   readonly change?: (services: QuoteServices) => Partial<QuoteServices>;
-  readonly key?: AskingKey;
+  readonly key?: QuoteKey;
   readonly status?: number;
   readonly message: string;
   readonly data?: unknown;
   /** Further fields of the body. */
-  readonly more?: Readonly<Record<string, unknown>>;
+  readonly bodyFields?: Readonly<Record<string, unknown>>;
 }
 
-const field = (name: string): { readonly field: string } => ({ field: name });
-const malformed = (name: string, reason: string): object => ({
+const fieldData = (name: string): { readonly field: string } => ({ field: name });
+const malformedField = (name: string, reason: string): object => ({
   field: name,
   problems: [{ field: name, reason }],
 });
@@ -66,7 +66,7 @@ const traces =
   };
 
 /** The destination's node can neither trace nor simulate. */
-const blind = (services: QuoteServices): Partial<QuoteServices> => {
+const withoutTracing = (services: QuoteServices): Partial<QuoteServices> => {
   const connected = services.chains.get(DESTINATION);
   if (connected === undefined) throw new Error("the destination is missing");
   Object.assign(connected.pulse, { effectsView: () => "unseen" });
@@ -80,7 +80,7 @@ const vaultIsClosed: TraceOutcome = {
   failure: { ...revert, details: { topLevel: frame, innermost: frame, path: [frame], revert } },
 };
 
-/** Tokens that are not configured, and how they behave. */
+/** Defines how tokens that are not configured behave. */
 const quirks =
   (behavior: TokenBehavior, standing: RecipientStanding = "open") =>
   (): Partial<QuoteServices> => ({
@@ -95,12 +95,12 @@ const appBalance = {
   minTopUpUsd: 0n,
   claimLifetimeSeconds: 600,
 };
-const unfunded: AskingKey = {
+const unfunded: QuoteKey = {
   id: "key-1",
   fundingAddress: undefined,
   origins: [],
   rules: defaultSponsorshipRules,
-} as unknown as AskingKey;
+} as unknown as QuoteKey;
 
 const approved: World = { account: { allowance: 2n ** 255n } };
 
@@ -108,29 +108,29 @@ const cases: readonly Case[] = [
   {
     code: "INVALID_REQUEST",
     when: "a field is missing",
-    ask: { user: undefined },
+    input: { user: undefined },
     message: "user is required",
-    data: malformed("user", "is required"),
+    data: malformedField("user", "is required"),
   },
   {
     code: "INVALID_REQUEST",
     when: "an option contradicts another",
-    ask: { strict: true },
+    input: { strict: true },
     message: "strict requires useDepositAddress to be true",
-    data: field("strict"),
+    data: fieldData("strict"),
   },
   {
     code: "AMOUNT_TOO_LOW",
     when: "the input does not cover the fees",
-    ask: { amount: "1000" },
+    input: { amount: "1000" },
     message: "amount must be at least 73964 (0.073964 USDC) to cover the fees, got 1000",
     data: { field: "amount", amount: "1000", minimumAmount: expect.stringMatching(/^\d+$/) as unknown },
   },
   {
     code: "AMOUNT_TOO_LOW",
     when: "a swap on one chain is worth less than $0.05",
-    ask: {
-      ...here,
+    input: {
+      ...sameChain,
       originCurrency: lockedOn(ORIGIN),
       destinationCurrency: usdcOn(ORIGIN),
       amount: "9000000000000000",
@@ -138,42 +138,42 @@ const cases: readonly Case[] = [
     world: { pools: market() },
     message:
       "amount: the input of a swap on one chain must be worth at least $0.05, which is 10000000000000000 (0.01 LOCKED), got $0.045000",
-    data: field("amount"),
+    data: fieldData("amount"),
   },
   {
     code: "CHAIN_DISABLED",
     when: "a chain is disabled",
-    ask: {},
+    input: {},
     world: { origin: { disabled: true } },
     message: `Chain ${ORIGIN} is disabled; use another chain`,
-    data: field("originChainId"),
+    data: fieldData("originChainId"),
   },
   {
     code: "EXTRA_TXS_NOT_SUPPORTED",
     when: "calls are requested with an output that is only expected",
-    ask: { txs: [call], tradeType: "EXPECTED_OUTPUT", amount: "1000000" },
+    input: { txs: [call], tradeType: "EXPECTED_OUTPUT", amount: "1000000" },
     message: "tradeType must be EXACT_INPUT or EXACT_OUTPUT with txs: calls need a known amount",
-    data: field("tradeType"),
+    data: fieldData("tradeType"),
   },
   {
     code: "INSUFFICIENT_LIQUIDITY",
-    when: "the solver does not have so much",
-    ask: { destinationCurrency: usdcOn(DESTINATION) },
+    when: "the solver does not hold the output",
+    input: { destinationCurrency: usdcOn(DESTINATION) },
     world: { inventory: 5n, nativeInventory: 10n ** 20n },
     message: "Insufficient liquidity: 5 base units (0.000005 USDC) available",
     data: { field: "amount", available: "5" },
   },
   {
     code: "INVALID_ADDRESS",
-    when: "an address is none",
-    ask: { recipient: "nobody" },
+    when: "an address is malformed",
+    input: { recipient: "nobody" },
     message: "recipient must be a 20-byte address",
-    data: field("recipient"),
+    data: fieldData("recipient"),
   },
   {
     code: "INVALID_EXTRA_TXS",
     when: "calls carry more than the output",
-    ask: {
+    input: {
       txs: [{ ...call, value: "11" }],
       tradeType: "EXACT_OUTPUT",
       amount: "10",
@@ -183,82 +183,82 @@ const cases: readonly Case[] = [
   },
   {
     code: "INVALID_GAS_LIMIT_FOR_DEPOSIT_SPECIFIED_TXS",
-    when: "it is no number of gas units",
-    ask: { gasLimitForDepositSpecifiedTxs: -1 },
+    when: "the gas limit is negative",
+    input: { gasLimitForDepositSpecifiedTxs: -1 },
     message: "gasLimitForDepositSpecifiedTxs must not be negative",
-    data: malformed("gasLimitForDepositSpecifiedTxs", "must not be negative"),
+    data: malformedField("gasLimitForDepositSpecifiedTxs", "must not be negative"),
   },
   {
     code: "INVALID_INPUT_CURRENCY",
-    when: "no token answers there",
-    ask: { originCurrency: user },
+    when: "the address is not a token contract",
+    input: { originCurrency: user },
     message: `Invalid input or output currency: originCurrency ${user} is not a token contract on Chain ${ORIGIN}`,
-    data: field("originCurrency"),
+    data: fieldData("originCurrency"),
   },
   {
     code: "INVALID_OUTPUT_CURRENCY",
-    when: "no token answers there",
-    ask: { destinationCurrency: user },
+    when: "the address is not a token contract",
+    input: { destinationCurrency: user },
     message: `Invalid input or output currency: destinationCurrency ${user} is not a token contract on Chain ${DESTINATION}`,
-    data: field("destinationCurrency"),
+    data: fieldData("destinationCurrency"),
   },
   {
     code: "INVALID_RECIPIENT",
-    when: "it is a configured token",
-    ask: { recipient: wethOn(DESTINATION) },
+    when: "the recipient is a configured token",
+    input: { recipient: wethOn(DESTINATION) },
     message: "recipient must be a wallet, not a token or a contract of this service",
-    data: field("recipient"),
+    data: fieldData("recipient"),
   },
   {
     code: "INVALID_RECIPIENT",
-    when: "it is the zero address",
-    ask: { recipient: NATIVE_CURRENCY },
+    when: "the recipient is the zero address",
+    input: { recipient: NATIVE_CURRENCY },
     message: "recipient must be a wallet, not the zero address",
-    data: field("recipient"),
+    data: fieldData("recipient"),
   },
   {
     code: "INVALID_RECIPIENT",
-    when: "it is any other token",
-    ask: { recipient: foreignOn(DESTINATION) },
+    when: "the recipient is a token that is not configured",
+    input: { recipient: foreignOn(DESTINATION) },
     world: { recipientHasCode: true },
     message: "recipient must be a wallet, not a token contract",
-    data: field("recipient"),
+    data: fieldData("recipient"),
   },
   {
     code: "INVALID_RECIPIENT",
-    when: "the token blocks it",
-    ask: { recipient, destinationCurrency: foreignOn(DESTINATION) },
+    when: "the token blocks the recipient",
+    input: { recipient, destinationCurrency: foreignOn(DESTINATION) },
     world: { pools: market() },
     change: quirks(plain, "blocked"),
     message: "recipient is blocked by the token FOR; use another recipient",
-    data: field("recipient"),
+    data: fieldData("recipient"),
   },
   {
     code: "INVALID_SLIPPAGE_TOLERANCE",
-    when: "it is beyond its bounds",
-    ask: { slippageTolerance: "10001" },
+    when: "the tolerance is above 10000 bps",
+    input: { slippageTolerance: "10001" },
     message: "slippageTolerance must be a whole number of bps from 0 to 10000",
-    data: malformed("slippageTolerance", "must be a whole number of bps from 0 to 10000"),
+    data: malformedField("slippageTolerance", "must be a whole number of bps from 0 to 10000"),
   },
   {
     code: "NO_INTERNAL_SWAP_ROUTES_FOUND",
-    when: "only services of others might know a way, and must not be asked",
-    ask: { originCurrency: lockedOn(ORIGIN), amount: "200000000000000000000", useExternalLiquidity: false },
+    when: "only external sources could have a route, and the client excludes them",
+    input: { originCurrency: lockedOn(ORIGIN), amount: "200000000000000000000", useExternalLiquidity: false },
     world: { pools: market(), external: [PAIRS] },
     message: "No routes found in the liquidity of this service; try useExternalLiquidity",
-    data: field("useExternalLiquidity"),
+    data: fieldData("useExternalLiquidity"),
   },
   {
     code: "NO_SWAP_ROUTES_FOUND",
-    when: "a token is in no pool",
-    ask: { originCurrency: lonelyOn(ORIGIN) },
+    when: "no pool has the token",
+    input: { originCurrency: lonelyOn(ORIGIN) },
     world: { pools: market() },
     message: "No routes found",
   },
   {
     code: "NO_SWAP_ROUTES_FOUND",
-    when: "the request leaves out the ways that there are",
-    ask: {
+    when: "the fields of the request exclude every route",
+    input: {
       originCurrency: lockedOn(ORIGIN),
       amount: "200000000000000000000",
       disableOriginSwaps: true,
@@ -266,39 +266,39 @@ const cases: readonly Case[] = [
     },
     world: { pools: market() },
     message: "No routes found with disableOriginSwaps, maxRouteLength; try without these fields",
-    data: field("disableOriginSwaps"),
+    data: fieldData("disableOriginSwaps"),
   },
   {
     code: "INVALID_INPUT_CURRENCY",
-    when: "it is a symbol",
-    ask: { originCurrency: "usdc" },
+    when: "the currency is a symbol",
+    input: { originCurrency: "usdc" },
     message:
       "Invalid input or output currency: originCurrency must be a token address, not a symbol or name; find it with GET /currencies/v2",
-    data: field("originCurrency"),
+    data: fieldData("originCurrency"),
   },
   {
     code: "NO_SWAP_ROUTES_FOUND",
-    when: "the fill would swap and the destination's node does not tell what a call would do",
-    ask: { destinationCurrency: lockedOn(DESTINATION) },
+    when: "the fill would swap, and the destination's node cannot trace calls",
+    input: { destinationCurrency: lockedOn(DESTINATION) },
     world: { pools: market() },
-    change: blind,
+    change: withoutTracing,
     message: `No routes found: this quote needs a swap on the destination chain: the node of Chain ${DESTINATION} cannot trace calls`,
-    data: field("destinationCurrency"),
+    data: fieldData("destinationCurrency"),
   },
   {
     code: "SERVICE_UNAVAILABLE",
-    when: "there are calls and the destination's node does not tell what a call would do",
-    ask: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
+    when: "the quote has calls, and the destination's node cannot trace them",
+    input: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
     world: approved,
-    change: (services) => ({ ...blind(services), ...traces(async () => vaultIsClosed)(services) }),
+    change: (services) => ({ ...withoutTracing(services), ...traces(async () => vaultIsClosed)(services) }),
     status: 503,
     message: `txs is not available: the node of Chain ${DESTINATION} cannot trace calls`,
-    data: field("txs"),
+    data: fieldData("txs"),
   },
   {
     code: "ROUTE_TEMPORARILY_RESTRICTED",
-    when: "a chain serves only small requests for now",
-    ask: {},
+    when: "the amount exceeds the cap of a restricted chain",
+    input: {},
     world: { origin: { partialDisableLimit: 1n } },
     message: `Chain ${ORIGIN} is temporarily restricted to requests worth at most 1 base units of its native token; lower amount`,
     data: { field: "originChainId", partialDisableLimit: "1" },
@@ -306,7 +306,7 @@ const cases: readonly Case[] = [
   {
     code: "SWAP_IMPACT_TOO_HIGH",
     when: "the swaps cost too much",
-    ask: {
+    input: {
       originCurrency: lockedOn(ORIGIN),
       amount: (500_000n * 10n ** 18n).toString(),
       destinationCurrency: usdcOn(DESTINATION),
@@ -317,70 +317,70 @@ const cases: readonly Case[] = [
   },
   {
     code: "UNSUPPORTED_CHAIN",
-    when: "a chain is not served",
-    ask: { originChainId: 999 },
+    when: "a chain is not configured",
+    input: { originChainId: 999 },
     message: "Chain 999 is not supported; GET /chains lists the supported chains",
-    data: field("originChainId"),
+    data: fieldData("originChainId"),
   },
   {
     code: "UNSUPPORTED_CURRENCY",
-    when: "it is not held, and nothing is swapped on its chain",
-    ask: { originCurrency: lockedOn(ORIGIN) },
+    when: "the solver does not hold the currency, and its chain has no swaps",
+    input: { originCurrency: lockedOn(ORIGIN) },
     message:
       "originCurrency LOCKED cannot be bridged from or to Chain 72001; use a currency that GET /chains lists with supportsBridging",
-    data: field("originCurrency"),
+    data: fieldData("originCurrency"),
   },
   {
     code: "UNSUPPORTED_CURRENCY",
-    when: "it charges for transfers",
-    ask: { originCurrency: foreignOn(ORIGIN), amount: "1000000000000" },
+    when: "the token charges a fee on transfers",
+    input: { originCurrency: foreignOn(ORIGIN), amount: "1000000000000" },
     world: { pools: market() },
     change: quirks({ transfers: "charges", resetsApproval: false }),
     message: "originCurrency FOR charges a fee on transfers, which is not supported",
-    data: field("originCurrency"),
+    data: fieldData("originCurrency"),
   },
   {
     code: "UNSUPPORTED_CURRENCY",
-    when: "its buyer cannot transfer it",
-    ask: { destinationCurrency: foreignOn(DESTINATION) },
+    when: "the token cannot be transferred by its buyer",
+    input: { destinationCurrency: foreignOn(DESTINATION) },
     world: { pools: market() },
     change: quirks({ transfers: "refuses", resetsApproval: false }),
     message: "destinationCurrency FOR cannot be transferred after it was bought",
-    data: field("destinationCurrency"),
+    data: fieldData("destinationCurrency"),
   },
   {
     code: "UNSUPPORTED_EXECUTION_TYPE",
-    when: "calls are requested with a payment of the user's own",
-    ask: { ...here, destinationCurrency: usdcOn(ORIGIN), recipient, txs: [call] },
+    when: "calls are requested for a direct payment by the user",
+    input: { ...sameChain, destinationCurrency: usdcOn(ORIGIN), recipient, txs: [call] },
     message: "txs is not supported when the user pays the recipient directly",
-    data: field("txs"),
+    data: fieldData("txs"),
   },
   {
     code: "UNSUPPORTED_EXECUTION_TYPE",
     when: "authorizations come without calls",
-    ask: {
+    input: {
       authorizationList: [{ chainId: 1, address: callee, nonce: 0, yParity: 0, r: "0x1", s: "0x1" }],
     },
     message: "authorizationList requires txs: authorizations are sent together with calls",
-    data: field("authorizationList"),
+    data: fieldData("authorizationList"),
   },
   {
     code: "UNSUPPORTED_ROUTE",
     when: "nothing would move",
-    ask: { ...here, destinationCurrency: usdcOn(ORIGIN) },
+    input: { ...sameChain, destinationCurrency: usdcOn(ORIGIN) },
     message:
       "destinationCurrency must differ from originCurrency, or recipient must differ from user; otherwise nothing would move",
-    data: field("destinationCurrency"),
+    data: fieldData("destinationCurrency"),
   },
   {
     code: "DESTINATION_TX_FAILED",
     when: "a call reverts",
-    ask: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
+    input: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
     world: approved,
     change: traces(async () => vaultIsClosed),
     message: `The fill on Chain ${DESTINATION} would fail: REVERTED: the vault is closed`,
     data: "the vault is closed",
-    more: {
+    bodyFields: {
       failedCallData: {
         from: expect.stringMatching(/^0x[0-9a-f]{40}$/) as unknown,
         to: callee,
@@ -392,14 +392,14 @@ const cases: readonly Case[] = [
   {
     code: "ERC20_ROUTER_ADDRESS_NOT_FOUND",
     when: "the solver's tokens cannot be routed to calls",
-    ask: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
+    input: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
     message: `txs is not supported on Chain ${DESTINATION}: the solver pays with USDC and has not approved the approval proxy to spend enough of it`,
-    data: field("destinationCurrency"),
+    data: fieldData("destinationCurrency"),
   },
   {
     code: "RPC_HTTP_ERROR",
-    when: "a node does not answer about pools",
-    ask: { originCurrency: lockedOn(ORIGIN), amount: "200000000000000000000" },
+    when: "a node fails while pools are read",
+    input: { originCurrency: lockedOn(ORIGIN), amount: "200000000000000000000" },
     world: {
       pools: market(),
       poolsAre: { fails: () => new ServiceError("RPC_HTTP_ERROR", "Pools could not be read") },
@@ -409,25 +409,25 @@ const cases: readonly Case[] = [
   },
   {
     code: "UNAUTHORIZED",
-    when: "no account sponsors the fees",
-    ask: { subsidizeFees: true },
+    when: "sponsored fees are requested without an API key",
+    input: { subsidizeFees: true },
     status: 401,
     message: "subsidizeFees requires an API key: its app balance pays",
-    data: field("subsidizeFees"),
+    data: fieldData("subsidizeFees"),
   },
   {
     code: "FORBIDDEN",
-    when: "the key is funded by no wallet",
-    ask: { subsidizeFees: true },
+    when: "the API key has no funding address",
+    input: { subsidizeFees: true },
     key: unfunded,
     status: 403,
     message: "subsidizeFees requires an API key with a funding address",
-    data: field("subsidizeFees"),
+    data: fieldData("subsidizeFees"),
   },
   {
     code: "PRICE_FETCH_FAILED",
     when: "a price is not fresh",
-    ask: { originCurrency: rareOn(ORIGIN) },
+    input: { originCurrency: rareOn(ORIGIN) },
     change: () => ({
       prices: {
         usd: () => {
@@ -440,8 +440,8 @@ const cases: readonly Case[] = [
   },
   {
     code: "SERVICE_UNAVAILABLE",
-    when: "calls cannot be tried for now",
-    ask: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
+    when: "calls cannot be simulated at the moment",
+    input: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
     world: approved,
     change: traces(async () => ({ kind: "insufficientFunds" })),
     status: 503,
@@ -450,17 +450,17 @@ const cases: readonly Case[] = [
   },
   {
     code: "RPC_HTTP_ERROR",
-    when: "a node does not tell the user's balance",
-    ask: {},
+    when: "a node does not return the user's balance",
+    input: {},
     world: { readerFails: true },
     status: 503,
     message: `The node of Chain ${ORIGIN} did not return the user's balance; try again`,
-    data: field("originChainId"),
+    data: fieldData("originChainId"),
   },
   {
     code: "RPC_HTTP_ERROR",
-    when: "a node fails while calls are tried, which is no fault of theirs",
-    ask: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
+    when: "a node fails while calls are simulated",
+    input: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
     world: approved,
     change: traces(() =>
       Promise.reject(new RpcFault({ kind: "network", method: "eth_call", reason: "secret url" })),
@@ -471,14 +471,14 @@ const cases: readonly Case[] = [
   {
     code: "UNKNOWN_ERROR",
     when: "the service is at fault",
-    ask: {},
+    input: {},
     change: () => ({ requests: { insertQuoted: () => Promise.reject(new Error("the database is gone")) } }),
     status: 500,
     message: "internal error",
   },
 ];
 
-const words: Readonly<Record<number, string>> = {
+const statusTexts: Readonly<Record<number, string>> = {
   400: "Bad Request",
   401: "Unauthorized",
   403: "Forbidden",
@@ -487,49 +487,55 @@ const words: Readonly<Record<number, string>> = {
 };
 
 describe("a refused quote", () => {
-  test.each(cases)("$code: $when", async ({ code, ask, world, change, key, message, data, more, ...row }) => {
-    const services: QuoteServices = { ...quoteWorld(world), appBalance };
-    const given = { ...services, ...change?.(services) };
-    const { app } = await aServer({
-      createQuote: async (input, tell) => tell(await createQuote(given, input, key?.id, key)),
-    });
-    const payload = { ...aQuoteInput({ destinationCurrency: NATIVE_CURRENCY }), ...ask };
-    const answer = await app.inject({ method: "POST", url: "/quote/v2", payload });
-    const status = row.status ?? 400;
-    expect(answer.statusCode).toBe(status);
-    expect(answer.json()).toEqual({
-      message,
-      errorCode: code,
-      statusCode: status,
-      error: words[status],
-      ...(data === undefined ? {} : { errorData: data }),
-      ...more,
-    });
-    expect(answer.headers["retry-after"]).toBe(status === 503 ? "1" : undefined);
-    await app.close();
-  });
+  test.each(cases)(
+    "$code: $when",
+    async ({ code, input, world, change, key, message, data, bodyFields, ...row }) => {
+      const services: QuoteServices = { ...quoteWorld(world), appBalance };
+      const changedServices = { ...services, ...change?.(services) };
+      const { app } = await aServer({
+        createQuote: async (input, serialize) =>
+          serialize(await createQuote(changedServices, input, key?.id, key)),
+      });
+      const payload = { ...aQuoteInput({ destinationCurrency: NATIVE_CURRENCY }), ...input };
+      const answer = await app.inject({ method: "POST", url: "/quote/v2", payload });
+      const status = row.status ?? 400;
+      expect(answer.statusCode).toBe(status);
+      expect(answer.json()).toEqual({
+        message,
+        errorCode: code,
+        statusCode: status,
+        error: statusTexts[status],
+        ...(data === undefined ? {} : { errorData: data }),
+        ...bodyFields,
+      });
+      expect(answer.headers["retry-after"]).toBe(status === 503 ? "1" : undefined);
+      await app.close();
+    },
+  );
 });
 
 /** Rows of a table of docs/ERRORS.md: the code, and the other columns. */
 function rowsOf(heading: string): ReadonlyMap<string, readonly string[]> {
   const text = readFileSync(resolve(import.meta.dirname, "../../../../docs/ERRORS.md"), "utf8");
-  const section = text.split(/^## /m).find((one) => one.startsWith(heading));
+  const section = text.split(/^## /m).find((part) => part.startsWith(heading));
   const rows = [...(section ?? "").matchAll(/^\| `([A-Z0-9_]+)` +\|(.*)\|$/gm)];
-  return new Map(rows.map(([, code = "", rest = ""]) => [code, rest.split("|").map((cell) => cell.trim())]));
+  return new Map(
+    rows.map(([, code = "", columns = ""]) => [code, columns.split("|").map((cell) => cell.trim())]),
+  );
 }
 
 /** All codes of the public contract. */
-const contract =
+const contractCodes =
   "AMOUNT_TOO_LOW CHAIN_DISABLED EXTRA_TXS_NOT_SUPPORTED INSUFFICIENT_FUNDS INSUFFICIENT_LIQUIDITY INVALID_ADDRESS INVALID_EXTRA_TXS INVALID_GAS_LIMIT_FOR_DEPOSIT_SPECIFIED_TXS INVALID_INPUT_CURRENCY INVALID_OUTPUT_CURRENCY INVALID_RECIPIENT INVALID_SLIPPAGE_TOLERANCE NO_INTERNAL_SWAP_ROUTES_FOUND NO_QUOTES NO_SWAP_ROUTES_FOUND ROUTE_TEMPORARILY_RESTRICTED SANCTIONED_CURRENCY SANCTIONED_WALLET_ADDRESS SOLANA_TX_TOO_LARGE SWAP_IMPACT_TOO_HIGH UNSUPPORTED_CHAIN UNSUPPORTED_CURRENCY UNSUPPORTED_EXECUTION_TYPE UNSUPPORTED_ROUTE USER_RECIPIENT_MISMATCH DESTINATION_TX_FAILED ERC20_ROUTER_ADDRESS_NOT_FOUND SWAP_QUOTE_FAILED PERMIT_FAILED UNAUTHORIZED FORBIDDEN PRICE_FETCH_FAILED SERVICE_UNAVAILABLE REQUEST_TIMED_OUT RPC_HTTP_ERROR UNKNOWN_ERROR INVALID_REQUEST".split(
     " ",
   );
 
 describe("docs/ERRORS.md", () => {
   const occurring = rowsOf("Quote errors");
-  const never = rowsOf("Codes that never occur");
+  const neverReturned = rowsOf("Codes that never occur");
 
   test("marks every code of the public contract as returned or not returned here", () => {
-    expect([...occurring.keys(), ...never.keys()].toSorted()).toEqual(contract.toSorted());
+    expect([...occurring.keys(), ...neverReturned.keys()].toSorted()).toEqual(contractCodes.toSorted());
   });
 
   test("documents the HTTP status, and whether to retry", () => {
@@ -541,9 +547,9 @@ describe("docs/ERRORS.md", () => {
   });
 
   test("links to a test for each code that this file does not produce", () => {
-    const here = new Set<string>(cases.map(({ code }) => code));
+    const produced = new Set<string>(cases.map(({ code }) => code));
     for (const [code, cells] of occurring) {
-      if (here.has(code)) continue;
+      if (produced.has(code)) continue;
       const path = /`([^`]+\.test\.ts)`/.exec(cells.join(" "))?.[1];
       expect(path, `${code} names a test`).toBeDefined();
       const text = readFileSync(resolve(import.meta.dirname, "../../../..", path ?? ""), "utf8");

@@ -1,8 +1,8 @@
 import type { Currency, Hex, TradeType } from "@causeway/domain";
 import type { RequestEnd } from "../chains/chains.port.ts";
-import type { PermitWay } from "./permits/chosen-permit.ts";
+import type { ChosenPermit } from "./permits/chosen-permit.ts";
 import type { FeeOptions } from "./routing/fee-options.ts";
-import type { RequestedCalls, TokensOfQuestion } from "./routing/fill-options.ts";
+import type { RequestedCalls, TokenFacts } from "./routing/fill-options.ts";
 import type { SwapChoice } from "./routing/swap-choice.ts";
 import type { Side } from "./sides/side.ts";
 
@@ -37,12 +37,12 @@ export interface QuoteQuestion {
    * transaction.
    */
   readonly originGasOverhead: number | undefined;
-  /** How the user signs a payment that the service sends. Absent: the user sends it. */
-  readonly permit: PermitWay | undefined;
+  /** How the user signs a payment that the service sends. Absent: the user sends the payment. */
+  readonly permit: ChosenPermit | undefined;
   /** Fees that apps take and pay. */
   readonly fees: FeeOptions | undefined;
   /** Facts from the chains about the two currencies and the recipient. */
-  readonly tokens: TokensOfQuestion;
+  readonly tokens: TokenFacts;
   /** Calls that the fill makes with the output. Absent: the output is paid to the recipient. */
   readonly calls: RequestedCalls | undefined;
   /**

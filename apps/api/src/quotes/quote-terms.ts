@@ -35,7 +35,7 @@ export const FORCE_REFUND_REFERRER = "debug-force-refund";
 /** How long a payment that reached its deposit address in time may take to be deposited and filled. */
 const SWEEP_GRACE_MS = 24 * 3600_000;
 
-export interface AgreeServices {
+export interface FixTermsServices {
   readonly market: Pick<Market, "costOfPaying">;
   readonly quotePolicy: QuotePolicy;
   readonly solver: Address;
@@ -61,8 +61,8 @@ export interface Agreement {
  * Fixes the terms and the order, whose hash identifies the deposit.
  * @param keyId the client's API key, if any
  */
-export function agree(
-  services: AgreeServices,
+export function fixTerms(
+  services: FixTermsServices,
   question: QuoteQuestion,
   { route, values }: ValuedRoute,
   { nowMs, salt, requestId, walletNonce }: Stamp,
@@ -82,8 +82,8 @@ export function agree(
   const payByMs = nowMs + lifetimeSeconds * 1000;
   // A payment to a deposit address must be confirmed and swept before it is a deposit, and the sweep may have
   // to wait for gas. The order must outlive that.
-  const isToAddress = question.sweepGas !== undefined;
-  const fillDeadlineMs = payByMs + (isToAddress ? SWEEP_GRACE_MS : 0);
+  const usesDepositAddress = question.sweepGas !== undefined;
+  const fillDeadlineMs = payByMs + (usesDepositAddress ? SWEEP_GRACE_MS : 0);
   // The order outlives the fill deadline: a fill that is mined after the order's deadline is not attested,
   // and the solver is not repaid.
   const deadline = Math.ceil(fillDeadlineMs / 1000) + quotePolicy.fillGraceSeconds;
@@ -177,7 +177,7 @@ export function agree(
     createdAtMs: nowMs,
     firmUntilMs: firmUntil(nowMs, quotePolicy.firmSeconds, payByMs),
     fillDeadlineMs,
-    ...(isToAddress && { payByMs }),
+    ...(usesDepositAddress && { payByMs }),
     referrer: question.referrer,
     forceRefund: question.referrer === FORCE_REFUND_REFERRER,
     order,
@@ -192,7 +192,7 @@ function gasTopupOf(facts: PricingFacts): GasTopup | undefined {
 }
 
 function minRefund(
-  { market, quotePolicy: policy }: AgreeServices,
+  { market, quotePolicy: policy }: FixTermsServices,
   question: QuoteQuestion,
   route: ChosenRoute,
   values: RouteValues,
@@ -209,21 +209,21 @@ function minRefund(
       : permitGasUnits(policy.gas, permit.method, {
           paid: originCurrency,
           deposited,
-          exchanged: trade.origin,
+          originSwap: trade.origin,
         }) + BigInt(originGasOverhead);
   const cost = from.refundCost(policy, deposited, {
     payment: market.costOfPaying(origin, deposited.address, refundTo, "originChainId"),
     depositGas: sweepGas + permitGas,
   });
   const refund = refundAmount(deposit, cost, values.originNative, values.deposited);
-  // `agreeCalls` deducts the gas of calls.
+  // `addCalls` deducts the gas of calls.
   const revertedGas =
     route.kind === "bridge" && question.calls === undefined
       ? gasOfRevertedFills(route.pricing, values.deposited)
       : 0n;
-  const rest = refund.kind === "refund" ? refund.amount - revertedGas : 0n;
+  const remaining = refund.kind === "refund" ? refund.amount - revertedGas : 0n;
   // An amount below the chain's minimum cannot be refunded.
-  return rest > 0n && rest >= from.minPayment ? rest : 0n;
+  return remaining > 0n && remaining >= from.minPayment ? remaining : 0n;
 }
 
 /** Cost of the gas that reverted fills may use, in base units of the deposit. The refund is reduced by it. */

@@ -3,11 +3,11 @@ import type { QuoteWarning } from "@causeway/wire";
 import type { FastifyRequest } from "fastify";
 import { nearMissesOf } from "../http/near-misses.route.ts";
 
-const known = Object.keys(quoteRequest.shape);
+const knownFields = Object.keys(quoteRequest.shape);
 const withoutEffect: ReadonlySet<string> = new Set(quoteFieldsWithoutEffect);
 
 const findNearMisses = nearMissesOf(
-  { known, suggested: known.filter((field) => !withoutEffect.has(field)) },
+  { known: knownFields, suggested: knownFields.filter((field) => !withoutEffect.has(field)) },
   {
     slippage: "slippageTolerance",
     slippagebps: "slippageTolerance",
@@ -48,7 +48,7 @@ const findNearMisses = nearMissesOf(
   },
 );
 
-const found = new WeakMap<FastifyRequest["raw"], readonly QuoteWarning[]>();
+const warningsByRequest = new WeakMap<FastifyRequest["raw"], readonly QuoteWarning[]>();
 
 /**
  * Finds likely misspellings of known fields before validation drops them. Use as a route's `preValidation`.
@@ -56,12 +56,12 @@ const found = new WeakMap<FastifyRequest["raw"], readonly QuoteWarning[]>();
 export function noteNearMisses({ body, raw }: FastifyRequest, _reply: unknown, done: () => void): void {
   const misses = findNearMisses(body);
   if (misses.length > 0)
-    found.set(
+    warningsByRequest.set(
       raw,
-      misses.map(({ field, meant }) => ({
+      misses.map(({ field, suggestion: suggestion }) => ({
         code: "UNKNOWN_FIELD",
         field,
-        message: `Unknown field ${field} was ignored; did you mean ${meant}?`,
+        message: `Unknown field ${field} was ignored; did you mean ${suggestion}?`,
       })),
     );
   done();
@@ -72,6 +72,6 @@ export function withWarnings<Answer extends { readonly warnings?: QuoteWarning[]
   raw: FastifyRequest["raw"],
   answer: Answer,
 ): Answer {
-  const warnings = found.get(raw);
+  const warnings = warningsByRequest.get(raw);
   return warnings === undefined ? answer : { ...answer, warnings: [...warnings, ...(answer.warnings ?? [])] };
 }

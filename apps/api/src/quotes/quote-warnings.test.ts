@@ -6,7 +6,7 @@ const { app } = await aServer();
 afterAll(async () => await app.close());
 
 /** The fields that the warnings of a quote and of a price name, each with its suggestion. */
-async function warnedOf(fields: Readonly<Record<string, unknown>>): Promise<string[]> {
+async function warningsFor(fields: Readonly<Record<string, unknown>>): Promise<string[]> {
   const payload = { ...aQuoteBody, ...fields };
   const [quote, old, price] = await Promise.all(
     ["/quote/v2", "/quote", "/price"].map(async (url) => {
@@ -39,11 +39,14 @@ test("warns about an ignored field whose name is close to one that affects money
     ["topUpGas", "topupGas"],
     ["subsidiseFees", "subsidizeFees"],
   ] as const)
-    expect(await warnedOf({ [field]: "1" })).toEqual([`${field} -> ${meant}`]);
+    expect(await warningsFor({ [field]: "1" })).toEqual([`${field} -> ${meant}`]);
 });
 
 test("each near miss has its own warning", async () => {
-  expect(await warnedOf({ slippage: 50, TTL: 5 })).toEqual(["slippage -> slippageTolerance", "TTL -> ttl"]);
+  expect(await warningsFor({ slippage: 50, TTL: 5 })).toEqual([
+    "slippage -> slippageTolerance",
+    "TTL -> ttl",
+  ]);
 });
 
 test("accepts known fields, fields without effect and fields of newer clients without a warning", async () => {
@@ -54,7 +57,7 @@ test("accepts known fields, fields without effect and fields of newer clients wi
     { userOperationGasOverhead: 1, depositFeePayer: "x", includeComputeUnitLimit: true, refundType: "x" },
     { refundOnOrigins: true, usefallbacks: true },
   ])
-    expect(await warnedOf(fields)).toEqual([]);
+    expect(await warningsFor(fields)).toEqual([]);
 });
 
 test("does not warn about the aliases of the chain fields", async () => {
@@ -66,9 +69,11 @@ test("does not warn about the aliases of the chain fields", async () => {
 });
 
 test("inspects only part of a body with many unknown fields", async () => {
-  const odd = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`odd${n}`, n]));
-  expect(await warnedOf({ ...odd, slippage: 1 })).toEqual([]);
-  expect(await warnedOf({ [`slippage${"x".repeat(1_000)}`]: 1 })).toEqual([]);
-  const near = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`trade${"_".repeat(n)}type`, n]));
-  expect(await warnedOf(near)).toHaveLength(10);
+  const unknownFields = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`odd${n}`, n]));
+  expect(await warningsFor({ ...unknownFields, slippage: 1 })).toEqual([]);
+  expect(await warningsFor({ [`slippage${"x".repeat(1_000)}`]: 1 })).toEqual([]);
+  const nearMisses = Object.fromEntries(
+    Array.from({ length: 15 }, (_, n) => [`trade${"_".repeat(n)}type`, n]),
+  );
+  expect(await warningsFor(nearMisses)).toHaveLength(10);
 });

@@ -5,8 +5,8 @@ import type { RateLimits } from "../http/rate-limits.port.ts";
 import type { Calls } from "../http/use-cases.port.ts";
 import { acceptChainAliases } from "../http/chain-aliases.route.ts";
 import { quoteAs } from "./create-quote.ts";
-import { deprecated } from "../http/deprecated.route.ts";
-import { boundCalls } from "./quoted-calls.route.ts";
+import { deprecatedRoute } from "../http/deprecated.route.ts";
+import { limitCallData } from "./quoted-calls.route.ts";
 import { noteNearMisses, withWarnings } from "./quote-warnings.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import {
@@ -36,7 +36,7 @@ export function quoteRoutes(app: TypedServer, needs: QuoteRouteNeeds): void {
     app.post(
       url,
       {
-        ...(isOld && { onRequest: deprecated("/quote/v2").onRequest }),
+        ...(isOld && { onRequest: deprecatedRoute("/quote/v2").onRequest }),
         config: {
           fieldErrorCodes: quoteFieldErrorCodes,
           access: { kind: "anybody", scope: "quote" },
@@ -60,14 +60,16 @@ export function quoteRoutes(app: TypedServer, needs: QuoteRouteNeeds): void {
           request,
           reply,
           async () => {
-            await boundCalls(needs.limits, request, request.body);
+            await limitCallData(needs.limits, request, request.body);
             const beganAtMs = performance.now();
-            const store = (answer: QuoteAnswer): StoredAnswer => {
+            const serialize = (answer: QuoteAnswer): StoredAnswer => {
               needs.traceQuote(answer.requestId, performance.now() - beganAtMs);
               return { status: 200, body: JSON.stringify(withWarnings(request.raw, answer)) };
             };
             const { body, apiKey } = request;
-            return await needs.countQuote(needs.call(quoteAs<StoredAnswer>, body, store, apiKey?.id, apiKey));
+            return await needs.countQuote(
+              needs.call(quoteAs<StoredAnswer>, body, serialize, apiKey?.id, apiKey),
+            );
           },
           { needsSecretKey: true },
         ),

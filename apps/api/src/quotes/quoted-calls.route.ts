@@ -14,7 +14,7 @@ const OVERHEAD_BYTES = 128;
  * Limits how much data of destination calls a caller without a secret API key may have stored.
  * @throws ServiceError INVALID_EXTRA_TXS for one quote, RATE_LIMITED for the bytes of a day
  */
-export async function boundCalls(
+export async function limitCallData(
   limits: RateLimits | undefined,
   request: Pick<FastifyRequest, "apiKey" | "ip">,
   { txs = [], authorizationList = [] }: Pick<QuoteInput, "txs" | "authorizationList">,

@@ -10,9 +10,9 @@ import { formatAddress, parseAccount, parseCurrency } from "@causeway/families";
 import type { QuoteInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
-import type { AskingKey } from "../balances/sponsors.port.ts";
+import type { QuoteKey } from "../balances/sponsors.port.ts";
 import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
-import { type AddressOptions, askForAddress, refuseUnmovable } from "../deposits/index.ts";
+import { type AddressOptions, readAddressOptions, refuseUnmovable } from "../deposits/index.ts";
 import { endOf } from "../http/request-end.ts";
 import {
   depositsClosed,
@@ -23,7 +23,7 @@ import {
 } from "../http/refusals.ts";
 import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
 import type { Market } from "./market.ts";
-import { choosePermit, type PermitWayServices } from "./permits/choose-permit.ts";
+import { choosePermit, type ChoosePermitServices } from "./permits/choose-permit.ts";
 import type { PlainQuestion, QuoteQuestion } from "./quote-question.ts";
 import { readRequestedCalls } from "./routing/requested-calls.ts";
 import { checkTokens, type TokenCheckServices } from "./routing/check-tokens.ts";
@@ -31,7 +31,7 @@ import { readFeeOptions } from "./routing/fee-options.ts";
 import { refuseUncollectable } from "./routing/refuse-uncollectable.ts";
 import { readSwapChoice } from "./routing/swap-choice.ts";
 import { refuseUntraceable } from "./routing/refuse-untraceable.ts";
-import { needs, noSends, refuseIncapable } from "./sides/capabilities.ts";
+import { requirements, noSends, refuseIncapable } from "./sides/capabilities.ts";
 import { sideOf } from "./sides/side-of.ts";
 import type { Side } from "./sides/side.ts";
 
@@ -43,7 +43,7 @@ const MAX_GAS_OVERHEAD = 5_000_000;
 const UINT256_MAX = 2n ** 256n - 1n;
 
 /** Dependencies of reading a question. */
-export interface QuestionServices extends TokenCheckServices, PermitWayServices {
+export interface QuestionServices extends TokenCheckServices, ChoosePermitServices {
   readonly market: Market;
   readonly chains: ChainDirectory;
   readonly solver: Address;
@@ -57,23 +57,23 @@ export interface QuestionServices extends TokenCheckServices, PermitWayServices 
 }
 
 /** A question, and the options of the deposit address if it requests one. */
-export interface ReadQuestion {
+export interface QuestionWithOptions {
   readonly question: QuoteQuestion;
   readonly addressOptions: AddressOptions | undefined;
 }
 
 /**
- * @param key the key whose app may pay fees; absent: the client cannot sponsor
+ * @param key the client's API key, whose app may sponsor fees; absent: nothing can be sponsored
  * @throws ServiceError with a code of the public contract, naming the invalid field
  */
 export function readQuestion(
   services: QuestionServices,
   input: QuoteInput,
-  key: AskingKey | undefined,
-): ReadQuestion {
+  key: QuoteKey | undefined,
+): QuestionWithOptions {
   const ends = readEnds(services.chains, input);
-  const { quoted, addressOptions } = askForAddress(input, ends.origin.chain, ends.from);
-  const plain = readPlain(services, ends, quoted);
+  const { effectiveInput, addressOptions } = readAddressOptions(input, ends.origin.chain, ends.from);
+  const plain = readPlain(services, ends, effectiveInput);
   const fees = readFeeOptions(input, key, services.appBalance !== undefined);
   if (fees !== undefined) refuseUncollectable(services, plain, fees);
   const permit = input.usePermit === true ? choosePermit(services, plain, input) : undefined;
@@ -88,13 +88,13 @@ export function readQuestion(
   if (calls !== undefined) refuseUntraceable(plain, "SERVICE_UNAVAILABLE", "txs", "txs is not available");
   const tokens = checkTokens(services, plain);
   // Fees need a deposit, calls need a fill, and a pool's output cannot pay for submitting a signature.
-  const bySolver =
+  const isFilledBySolver =
     fees !== undefined || calls !== undefined || (permit !== undefined && plain.origin === plain.destination);
   return {
     question: {
       ...plain,
       explicitDeposit: plain.explicitDeposit || permit !== undefined,
-      swaps: bySolver ? { ...plain.swaps, bySolver } : plain.swaps,
+      swaps: isFilledBySolver ? { ...plain.swaps, isFilledBySolver } : plain.swaps,
       fees,
       permit,
       tokens,
@@ -146,14 +146,14 @@ function readPlain(services: QuestionServices, ends: Ends, input: QuoteInput): P
   if (isSend && !from.can.sends) throw noSends();
   const user = parseAccount(origin.chain, input.user, "user");
   const recipient = recipientOf(from, destination, user, input.recipient);
-  const payee = input.recipient === undefined ? "user" : "recipient";
-  refuseUnsafeAccount(chains, destination, to.unsafeAccounts(solver), recipient, payee);
+  const recipientField = input.recipient === undefined ? "user" : "recipient";
+  refuseUnsafeAccount(chains, destination, to.unsafeAccounts(solver), recipient, recipientField);
   // `refuseUnsafeAccount` knows only configured tokens.
-  if (recipient === destinationCurrency.address) throw unsafeAccount(payee);
+  if (recipient === destinationCurrency.address) throw unsafeAccount(recipientField);
   const refundTo =
     input.refundTo === undefined ? user : parseAccount(origin.chain, input.refundTo, "refundTo");
-  const refundee = input.refundTo === undefined ? "user" : "refundTo";
-  refuseUnsafeAccount(chains, origin, from.unsafeAccounts(solver), refundTo, refundee);
+  const refundField = input.refundTo === undefined ? "user" : "refundTo";
+  refuseUnsafeAccount(chains, origin, from.unsafeAccounts(solver), refundTo, refundField);
   if (isSend && recipient === user)
     throw refusal(
       "UNSUPPORTED_ROUTE",
@@ -193,8 +193,11 @@ function readPlain(services: QuestionServices, ends: Ends, input: QuoteInput): P
 }
 
 /** What each side needs to swap a currency that the solver does not hold. */
-const swapNeeds = { originCurrency: needs.swapBefore, destinationCurrency: needs.swapAfter } as const;
-type CurrencyField = keyof typeof swapNeeds;
+const swapRequirements = {
+  originCurrency: requirements.swapBefore,
+  destinationCurrency: requirements.swapAfter,
+} as const;
+type CurrencyField = keyof typeof swapRequirements;
 
 function currencyOf(
   { chains, market }: QuestionServices,
@@ -204,28 +207,28 @@ function currencyOf(
   field: CurrencyField,
 ): Currency {
   const address = parseCurrency(chain, input[field]);
-  const known = address === undefined ? undefined : chains.currency(chain.id, address);
-  if (known !== undefined) return known;
+  const configured = address === undefined ? undefined : chains.currency(chain.id, address);
+  if (configured !== undefined) return configured;
   // Without swaps, an unconfigured token could not be used, so the chain is not queried for it.
-  if (address !== undefined && side.can[swapNeeds[field].capability] && hasSwaps(chain)) {
-    const found = market.token(chain.id, address);
-    if (found !== undefined) return found;
+  if (address !== undefined && side.can[swapRequirements[field].capability] && hasSwaps(chain)) {
+    const token = market.token(chain.id, address);
+    if (token !== undefined) return token;
   }
   throw refusal(
     field === "originCurrency" ? "INVALID_INPUT_CURRENCY" : "INVALID_OUTPUT_CURRENCY",
-    `Invalid input or output currency: ${field} ${invalidity(side, chain, address, field)}`,
+    `Invalid input or output currency: ${field} ${invalidCurrencyReason(side, chain, address, field)}`,
     field,
   );
 }
 
-function invalidity(
+function invalidCurrencyReason(
   { evm, can }: Side,
   chain: RequestEnd["chain"],
   address: Hex | undefined,
   field: CurrencyField,
 ): string {
   const { displayName } = chain;
-  const { capability, why } = swapNeeds[field];
+  const { capability, why } = swapRequirements[field];
   if (!can[capability])
     return `must be the address of a currency that GET /chains lists for ${displayName}: ${why}`;
   if (evm === undefined)
@@ -245,7 +248,7 @@ function refuseUnreachable(
   field: CurrencyField,
 ): void {
   if (currency.supportsBridging) return;
-  const { capability, why } = swapNeeds[field];
+  const { capability, why } = swapRequirements[field];
   const swaps = can[capability];
   if (!swaps || !hasSwaps(chain)) throw notBridgeable(currency, chain, field, swaps ? undefined : why);
 }

@@ -8,7 +8,7 @@ import {
   aConnectedNonEvmChain,
   aNonEvmChain,
   bitcoin,
-  exchange,
+  hyperliquid,
   solana,
 } from "../../../../test/fakes/non-evm-chains.ts";
 import {
@@ -57,14 +57,14 @@ const wallets: Readonly<Record<NonEvmVmType, NonEvmUsers>> = {
   },
   hypevm: {
     balance: async () => 0n,
-    token: async () => ({ name: "USDC", tokenId: exchange.spot as Hex }),
+    token: async () => ({ name: "USDC", tokenId: hyperliquid.spot as Hex }),
   },
 };
-const others = Object.keys(wallets) as NonEvmVmType[];
+const nonEvmFamilies = Object.keys(wallets) as NonEvmVmType[];
 
 const world = (): QuoteWorld =>
   quoteWorld({
-    nonEvmChains: others.map((kind) => aConnectedNonEvmChain(kind, { users: wallets[kind] })),
+    nonEvmChains: nonEvmFamilies.map((kind) => aConnectedNonEvmChain(kind, { users: wallets[kind] })),
     pools: market(),
   });
 
@@ -72,24 +72,24 @@ const world = (): QuoteWorld =>
 const places: Readonly<
   Record<
     Kind,
-    { readonly currency: string; readonly amount: string; readonly other: string; readonly user: string }
+    { readonly currency: string; readonly amount: string; readonly unheld: string; readonly user: string }
   >
 > = {
-  evm: { currency: usdcOn(ORIGIN), amount: "100000000", other: `0x${"77".repeat(20)}`, user },
+  evm: { currency: usdcOn(ORIGIN), amount: "100000000", unheld: `0x${"77".repeat(20)}`, user },
   svm: {
     currency: solana.usdc,
     amount: "100000000",
-    other: "DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263",
+    unheld: "DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263",
     user: solana.user,
   },
-  bvm: { currency: bitcoin.native, amount: "200000", other: bitcoin.solver, user: bitcoin.user },
-  hypevm: { currency: exchange.perps, amount: "10000000000", other: `0x${"77".repeat(16)}`, user },
+  bvm: { currency: bitcoin.native, amount: "200000", unheld: bitcoin.solver, user: bitcoin.user },
+  hypevm: { currency: hyperliquid.perps, amount: "10000000000", unheld: `0x${"77".repeat(16)}`, user },
 };
 
 const chainOf = (kind: Kind, end: "origin" | "destination"): { id: number; displayName: string } =>
   kind === "evm" ? aChain(end === "origin" ? ORIGIN : DESTINATION) : aNonEvmChain(kind);
 
-function ask({ from, to }: Route, change: Partial<QuoteInput> = {}): QuoteInput {
+function inputFor({ from, to }: Route, change: Partial<QuoteInput> = {}): QuoteInput {
   return {
     user: places[from].user,
     recipient: places[to].user,
@@ -104,7 +104,7 @@ function ask({ from, to }: Route, change: Partial<QuoteInput> = {}): QuoteInput 
   };
 }
 
-/** The option of a quote that asks for a feature. Absent: every quote, or another endpoint, asks for it. */
+/** The quote option that requests a feature. Absent: every quote or another endpoint requests it. */
 const options: Readonly<Partial<Record<FeatureName, Partial<QuoteInput>>>> = {
   expectedOutput: { tradeType: "EXPECTED_OUTPUT" },
   exactOutput: { tradeType: "EXACT_OUTPUT" },
@@ -120,8 +120,8 @@ const options: Readonly<Partial<Record<FeatureName, Partial<QuoteInput>>>> = {
 };
 
 function optionOf(feature: FeatureName, { from, to }: Route): Partial<QuoteInput> {
-  if (feature === "swapBefore") return { originCurrency: places[from].other };
-  if (feature === "swapAfter") return { destinationCurrency: places[to].other };
+  if (feature === "swapBefore") return { originCurrency: places[from].unheld };
+  if (feature === "swapAfter") return { destinationCurrency: places[to].unheld };
   return options[feature] ?? {};
 }
 
@@ -137,8 +137,8 @@ async function post(services: QuoteWorld, url: string, payload: object): Promise
   const terms = services.stored.at(0);
   const { app } = await aServer({
     apiKeys: fakeApiKeys({ usual: anApiKey({ fundingAddress: user }) }),
-    createQuote: async (input, tell) => tell(await createQuote(services, input)),
-    requestFastFill: async (asked) =>
+    createQuote: async (input, serialize) => serialize(await createQuote(services, input)),
+    requestFastFill: async (request) =>
       await requestFastFill(
         {
           ...noAppBalances,
@@ -148,7 +148,7 @@ async function post(services: QuoteWorld, url: string, payload: object): Promise
           reads: { request: async () => (terms === undefined ? undefined : recordOf(terms)) } as never,
           uow: { run: () => Promise.reject(new Error("nothing may be stored")) },
         },
-        asked,
+        request,
       ),
   });
   apps.push(app);
@@ -178,28 +178,28 @@ function textOf(feature: FeatureName, route: Route, reason: string): string {
   return `${field} is not supported ${lacking}: ${reason}`;
 }
 
-const refused = tableCells().flatMap(({ reason, ...cell }) =>
+const refusedCells = tableCells().flatMap(({ reason, ...cell }) =>
   reason === undefined ? [] : [{ ...cell, reason, name: cellName(cell) }],
 );
 
-test.each(refused)("refuses $name with the reason", async ({ feature, route, reason }) => {
+test.each(refusedCells)("refuses $name with the reason", async ({ feature, route, reason }) => {
   const services = world();
   const isFastFill = feature === "fastFill";
-  if (isFastFill) await createQuote(services, ask(route));
+  if (isFastFill) await createQuote(services, inputFor(route));
   const stored = services.stored.length;
   const answer = isFastFill
     ? await post(services, "/fast-fill", { requestId: services.stored.at(0)?.requestId })
-    : await post(services, "/quote/v2", ask(route, optionOf(feature, route)));
+    : await post(services, "/quote/v2", inputFor(route, optionOf(feature, route)));
   expect(answer).toEqual({ status: 400, message: textOf(feature, route, reason) });
   expect(services.stored).toHaveLength(stored);
 });
 
 test("a listed token that the solver does not hold is refused with the same reason where nothing is swapped", async () => {
-  const rare = aNonEvmChain("svm").tokens.map((one) => ({ ...one, supportsBridging: false }));
+  const unheldTokens = aNonEvmChain("svm").tokens.map((token) => ({ ...token, supportsBridging: false }));
   const services = quoteWorld({
-    nonEvmChains: [aConnectedNonEvmChain("svm", { users: wallets.svm, chain: { tokens: rare } })],
+    nonEvmChains: [aConnectedNonEvmChain("svm", { users: wallets.svm, chain: { tokens: unheldTokens } })],
   });
-  const answer = await post(services, "/quote/v2", ask({ from: "evm", to: "svm" }));
+  const answer = await post(services, "/quote/v2", inputFor({ from: "evm", to: "svm" }));
   expect(answer).toEqual({
     status: 400,
     message:

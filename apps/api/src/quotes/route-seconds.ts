@@ -4,8 +4,8 @@ interface TimedChain {
 }
 
 /**
- * Estimates the seconds that routes take: the confirmations of the deposit, then the measured rest. Until a
- * route is measured, the rest is one block of the destination chain.
+ * Estimates the seconds that routes take: the confirmations of the deposit, then the measured time of the
+ * fill. Until a route is measured, the fill takes one block of the destination chain.
  */
 export function routeSeconds(
   chains: readonly TimedChain[],
@@ -13,10 +13,10 @@ export function routeSeconds(
 ): (originChainId: number, destinationChainId: number, confirmations: number) => number {
   const blockSeconds = new Map(chains.map(({ chain }) => [chain.id, chain.blockTimeSeconds]));
   return (originChainId, destinationChainId, confirmations) => {
-    const origin = blockSeconds.get(originChainId) ?? 0;
-    const measured = measuredMs(originChainId, destinationChainId);
-    const rest = measured === undefined ? (blockSeconds.get(destinationChainId) ?? 0) : measured / 1000;
+    const originBlockSeconds = blockSeconds.get(originChainId) ?? 0;
+    const fillMs = measuredMs(originChainId, destinationChainId);
+    const fillSeconds = fillMs === undefined ? (blockSeconds.get(destinationChainId) ?? 0) : fillMs / 1000;
     // The deposit is in one block even if it needs no confirmations.
-    return Math.ceil(origin + Math.max(confirmations - 1, 0) * origin + rest);
+    return Math.ceil(originBlockSeconds + Math.max(confirmations - 1, 0) * originBlockSeconds + fillSeconds);
   };
 }

@@ -3,14 +3,19 @@ import { ServiceError, type Currency, type Hex } from "@causeway/domain";
 import { mismatch } from "@causeway/service-kit";
 import { quoteAnswer, type QuoteInput } from "@causeway/wire";
 import { expect, test } from "vitest";
-import { aConnectedNonEvmChain, bytesOn, exchange, solana } from "../../../../test/fakes/non-evm-chains.ts";
+import {
+  aConnectedNonEvmChain,
+  bytesOn,
+  hyperliquid,
+  solana,
+} from "../../../../test/fakes/non-evm-chains.ts";
 import { ORIGIN, quoteWorld, user, usdcOn } from "../../../../test/fakes/quote-world.ts";
 import type { SwapQuestion } from "../markets/liquidity/liquidity.port.ts";
 import { createQuote } from "./create-quote.ts";
 import { foreignToken } from "../markets/tokens/foreign-token.adapter.ts";
 
-// Quotes with a swap on Solana before the deposit. The source is a stand-in for an aggregator: it sells two
-// tokens for a dollar, less half a percent for slippage.
+// Quotes with a swap on Solana before the deposit. A fake aggregator sells two tokens for
+// a dollar, less half a percent for slippage.
 
 const SOLANA = 792_703_809;
 const WILD = "DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263";
@@ -31,15 +36,15 @@ const proposed: ProposedSwap = {
   lookupTables: [],
 };
 
-interface Story {
+interface Scenario {
   readonly isConfigured?: boolean;
   readonly refusal?: SwapRefused;
   readonly balance?: bigint;
-  readonly isSilent?: boolean;
+  readonly isUnavailable?: boolean;
 }
 
-function worldOf({ isConfigured = true, refusal, balance, isSilent = false }: Story = {}) {
-  const asked: { way: string; question: SwapQuestion; amount: bigint }[] = [];
+function worldOf({ isConfigured = true, refusal, balance, isUnavailable = false }: Scenario = {}) {
+  const queries: { method: string; question: SwapQuestion; amount: bigint }[] = [];
   const deposits: UserDeposit[] = [];
   const balances: Hex[] = [];
   const programs = [solana.depository];
@@ -60,16 +65,16 @@ function worldOf({ isConfigured = true, refusal, balance, isSilent = false }: St
   });
   const hypevm = aConnectedNonEvmChain("hypevm", {});
   const world = quoteWorld({ nonEvmChains: [svm, hypevm] });
-  const answer = (way: string, question: SwapQuestion, amount: bigint) => {
-    asked.push({ way, question, amount });
-    if (isSilent)
+  const answer = (method: string, question: SwapQuestion, amount: bigint) => {
+    queries.push({ method, question, amount });
+    if (isUnavailable)
       throw new ServiceError("SERVICE_UNAVAILABLE", "The swap aggregator did not respond; try again");
     // Only USDC is sold.
     const isExcluded = question.excluded.has("jupiter");
     if (isExcluded || question.tokenOut !== bytesOn("svm", solana.usdc)) return undefined;
     const slippage = BigInt(question.slippageBps ?? 50);
     const [amountIn, amountOut] =
-      way === "exactIn"
+      method === "exactIn"
         ? [amount, (amount * (10_000n - slippage)) / 20_000n]
         : [(amount * 2n * (10_000n + slippage)) / 10_000n, amount];
     return {
@@ -98,10 +103,10 @@ function worldOf({ isConfigured = true, refusal, balance, isSilent = false }: St
       exactOut: (question: SwapQuestion, amount: bigint) => answer("exactOut", question, amount),
     },
   };
-  return { services, world, asked, deposits, balances };
+  return { services, world, queries, deposits, balances };
 }
 
-const ask = (change: Partial<QuoteInput> = {}): QuoteInput => ({
+const inputWith = (change: Partial<QuoteInput> = {}): QuoteInput => ({
   user: solana.user,
   originChainId: SOLANA,
   destinationChainId: ORIGIN,
@@ -113,9 +118,9 @@ const ask = (change: Partial<QuoteInput> = {}): QuoteInput => ({
   ...change,
 });
 
-const refusalOf = async (change: Partial<QuoteInput>, story: Story = {}): Promise<ServiceError> => {
-  const { services, world } = worldOf(story);
-  const refusal: unknown = await createQuote(services, ask(change)).catch((error: unknown) => error);
+const refusalOf = async (change: Partial<QuoteInput>, scenario: Scenario = {}): Promise<ServiceError> => {
+  const { services, world } = worldOf(scenario);
+  const refusal: unknown = await createQuote(services, inputWith(change)).catch((error: unknown) => error);
   if (!(refusal instanceof ServiceError)) throw new Error("expected a refusal, got a quote");
   expect(world.stored).toEqual([]);
   return refusal;
@@ -123,7 +128,7 @@ const refusalOf = async (change: Partial<QuoteInput>, story: Story = {}): Promis
 
 test("an exact input deposits exactly the swap's minimum output, and the step says that the rest stays with the user", async () => {
   const { services, world, deposits, balances } = worldOf();
-  const answer = await createQuote(services, ask());
+  const answer = await createQuote(services, inputWith());
   const [terms] = world.stored;
   expect(mismatch(quoteAnswer, answer)).toBeUndefined();
   expect(terms?.origin).toEqual({
@@ -160,23 +165,23 @@ test("an exact input deposits exactly the swap's minimum output, and the step sa
 });
 
 test.each(["EXACT_OUTPUT", "EXPECTED_OUTPUT"] as const)(
-  "an %s is bought for at most its input, and each currency is asked for once",
+  "an %s is bought for at most its input, with one query for each currency that could be deposited",
   async (tradeType) => {
-    const { services, world, asked } = worldOf();
-    const answer = await createQuote(services, ask({ tradeType, amount: "50000000" }));
+    const { services, world, queries } = worldOf();
+    const answer = await createQuote(services, inputWith({ tradeType, amount: "50000000" }));
     const [terms] = world.stored;
     const deposit = terms?.origin.amount ?? 0n;
     expect(terms?.origin.minimumAmount).toBeUndefined();
     expect(terms?.input?.amount).toBe((deposit * 2n * 10_050n) / 10_000n);
     expect(answer.details.currencyOut.amount).toBe("50000000");
-    expect(asked.map(({ way }) => way)).toEqual(["exactOut", "exactOut"]);
+    expect(queries.map(({ method }) => method)).toEqual(["exactOut", "exactOut"]);
   },
 );
 
 test("the client's slippage bounds the swap", async () => {
-  const { services, world, asked } = worldOf();
-  await createQuote(services, ask({ slippageTolerance: "200" }));
-  expect(new Set(asked.map(({ question }) => question.slippageBps))).toEqual(new Set([200]));
+  const { services, world, queries } = worldOf();
+  await createQuote(services, inputWith({ slippageTolerance: "200" }));
+  expect(new Set(queries.map(({ question }) => question.slippageBps))).toEqual(new Set([200]));
   expect(world.stored[0]?.origin.amount).toBe(98_000_000n);
 });
 
@@ -184,15 +189,15 @@ test("a swap on Solana pays for a transfer on Hyperliquid too", async () => {
   const { services, world } = worldOf();
   await createQuote(
     services,
-    ask({ destinationChainId: 1_337, destinationCurrency: exchange.perps, recipient: user }),
+    inputWith({ destinationChainId: 1_337, destinationCurrency: hyperliquid.perps, recipient: user }),
   );
   expect(world.stored[0]?.origin.amount).toBe(99_500_000n);
 });
 
 test("refuses currencies that cannot be swapped on Solana, with the reason and the remedy", async () => {
-  const elsewhere = await refusalOf({}, { isConfigured: false });
-  expect([elsewhere.code, elsewhere.facts.field]).toEqual(["INVALID_INPUT_CURRENCY", "originCurrency"]);
-  expect(elsewhere.message).toContain(
+  const unconfigured = await refusalOf({}, { isConfigured: false });
+  expect([unconfigured.code, unconfigured.facts.field]).toEqual(["INVALID_INPUT_CURRENCY", "originCurrency"]);
+  expect(unconfigured.message).toContain(
     "must be the address of a currency that GET /chains lists for Solana: this service swaps no other tokens there",
   );
   const unknown = await refusalOf({ originCurrency: solana.solver });
@@ -221,8 +226,8 @@ test("refuses currencies that cannot be swapped on Solana, with the reason and t
 });
 
 test("never swaps in a fill on Solana, even if the solver holds too little", async () => {
-  const { services, asked } = worldOf({ balance: 1n });
-  const input = ask({
+  const { services, queries } = worldOf({ balance: 1n });
+  const input = inputWith({
     user,
     originChainId: ORIGIN,
     originCurrency: usdcOn(ORIGIN),
@@ -232,7 +237,7 @@ test("never swaps in a fill on Solana, even if the solver holds too little", asy
     amount: "100000000",
   });
   await expect(createQuote(services, input)).rejects.toMatchObject({ code: "INSUFFICIENT_LIQUIDITY" });
-  expect(asked).toEqual([]);
+  expect(queries).toEqual([]);
 });
 
 test("reports an invalid proposal as the aggregator's fault, never the client's", async () => {
@@ -245,13 +250,13 @@ test("reports an invalid proposal as the aggregator's fault, never the client's"
   expect([large.code, large.facts.field]).toEqual(["NO_SWAP_ROUTES_FOUND", "originCurrency"]);
   const taxed = await refusalOf({}, { refusal: new SwapRefused("currency", "token charges a transfer fee") });
   expect([taxed.code, taxed.facts.field]).toEqual(["UNSUPPORTED_CURRENCY", "originCurrency"]);
-  expect((await refusalOf({}, { isSilent: true })).code).toBe("SERVICE_UNAVAILABLE");
+  expect((await refusalOf({}, { isUnavailable: true })).code).toBe("SERVICE_UNAVAILABLE");
 });
 
 test("deposits a currency that the solver holds without querying the aggregator", async () => {
-  const { services, world, asked, deposits } = worldOf();
-  await createQuote(services, ask({ originCurrency: solana.usdc, amount: "100000000" }));
-  expect(asked).toEqual([]);
+  const { services, world, queries, deposits } = worldOf();
+  await createQuote(services, inputWith({ originCurrency: solana.usdc, amount: "100000000" }));
+  expect(queries).toEqual([]);
   expect(world.stored[0]?.input).toBeUndefined();
   expect(deposits[0]?.swap).toBeUndefined();
 });

@@ -18,7 +18,7 @@ type Needs = Pick<Services, "events" | "reads" | "uow" | "enginePolicy"> &
 type Report = Parameters<typeof indexTransaction>[1];
 
 /** Requests of one chain that may expire now. */
-interface Due extends DueOnChain {
+interface DueChain extends DueOnChain {
   /** Requests whose reported transactions were checked. */
   readonly checked: readonly RequestId[];
 }
@@ -47,11 +47,11 @@ export async function expireRequests(services: Needs): Promise<number> {
   };
   // Nodes are queried concurrently, the database one chain at a time, or expiry would use all connections.
   const dueOnChains = origins.map(
-    async ({ chainId, newestBlockMs, isConfigured }): Promise<Due | undefined> => {
+    async ({ chainId, newestBlockMs, isConfigured }): Promise<DueChain | undefined> => {
       if (!isConfigured && !isClockTrusted) return undefined;
       // A reported transaction may be in a block that the watcher missed or has not read yet: check it first.
       const reported = { chainId, deadlineBeforeMs: clock.nowMs - clock.graceMs };
-      const checked = await guarded(
+      const checked = await runOrReport(
         services,
         reported,
         async () => await recheckReports(recheckServices, reported),
@@ -61,23 +61,23 @@ export async function expireRequests(services: Needs): Promise<number> {
       return { chainId, deadlineBeforeMs, checked };
     },
   );
-  let due = (await Promise.all(dueOnChains)).filter((one) => one !== undefined);
+  let dueChains = (await Promise.all(dueOnChains)).filter((chain) => chain !== undefined);
   let expired = 0;
   // One batch per chain in turn, so that the backlog of one does not delay the others.
-  for (let batch = 0; batch < MAX_BATCHES && due.length > 0; batch++) {
-    const full: Due[] = [];
-    for (const one of due) {
-      const ended = (await guarded(services, one, async () => await expireBatch(services, one))) ?? 0;
+  for (let batch = 0; batch < MAX_BATCHES && dueChains.length > 0; batch++) {
+    const full: DueChain[] = [];
+    for (const chain of dueChains) {
+      const ended = (await runOrReport(services, chain, async () => await expireBatch(services, chain))) ?? 0;
       expired += ended;
-      if (ended === BATCH) full.push(one);
+      if (ended === BATCH) full.push(chain);
     }
-    due = full;
+    dueChains = full;
   }
   return expired;
 }
 
 /** @returns undefined if `work` failed: the round then ends for this chain only */
-async function guarded<T>(
+async function runOrReport<T>(
   services: Needs,
   { chainId }: DueOnChain,
   work: () => Promise<T>,
@@ -92,20 +92,22 @@ async function guarded<T>(
 }
 
 /** Untouched quotes, the large majority, expire together; requests with a history expire one by one. */
-async function expireBatch(services: Needs, due: Due): Promise<number> {
-  const { ended, left } = await services.uow.run(async (tx) => {
-    const overdue = await tx.requests.lockOverdue(due, BATCH, due.checked);
+async function expireBatch(services: Needs, chain: DueChain): Promise<number> {
+  const { ended, remaining } = await services.uow.run(async (tx) => {
+    const overdue = await tx.requests.lockOverdue(chain, BATCH, chain.checked);
     const together = overdue.filter(({ state, hasReservedFees }) => isUntouched(state) && !hasReservedFees);
     const ids = await expireTogether(services, tx, together);
     return {
       ended: ids.size,
-      left: overdue.filter(({ requestId }) => !ids.has(requestId)),
+      remaining: overdue.filter(({ requestId }) => !ids.has(requestId)),
     };
   });
   let endedAlone = 0;
-  for (const { requestId } of left)
+  for (const { requestId } of remaining)
     endedAlone +=
-      (await guarded(services, due, async () => await expireAlone(services, requestId), { requestId })) ?? 0;
+      (await runOrReport(services, chain, async () => await expireAlone(services, requestId), {
+        requestId,
+      })) ?? 0;
   return ended + endedAlone;
 }
 
@@ -121,11 +123,11 @@ async function expireTogether(
 ): Promise<ReadonlySet<RequestId>> {
   const atMs = clock.nowMs();
   const ended = new Set<RequestId>();
-  for (const ofKind of Map.groupBy(untouched, ({ state }) => state.kind).values()) {
-    const state: RequestState | undefined = ofKind[0]?.state;
+  for (const sameKind of Map.groupBy(untouched, ({ state }) => state.kind).values()) {
+    const state: RequestState | undefined = sameKind[0]?.state;
     const decision = state && decide(state, DEADLINE_PASSED);
     if (state === undefined || decision?.kind !== "applied" || decision.effects.length > 0) continue;
-    const requestIds = ofKind.map(({ requestId }) => requestId);
+    const requestIds = sameKind.map(({ requestId }) => requestId);
     const { next } = decision;
     await tx.requests.saveAll(
       requestIds.map((requestId) => ({ requestId, state: next })),

@@ -3,14 +3,14 @@ import { SETTLEMENT, watchOf, type LedTask, type WorkedAgo } from "../db/leaders
 import type { LeaderReport } from "./readiness.ts";
 
 export function ledTasks(
-  { all, nonEvmChains }: Pick<ChainDirectory, "all" | "nonEvmChains">,
-  settles: boolean,
+  { evmChains, nonEvmChains }: Pick<ChainDirectory, "evmChains" | "nonEvmChains">,
+  hasSettlement: boolean,
 ): readonly LedTask[] {
-  const chains = [...all, ...nonEvmChains].map(({ chain }) => ({
+  const chains = [...evmChains, ...nonEvmChains].map(({ chain }) => ({
     label: chain.name,
     lock: watchOf(chain.id),
   }));
-  return settles ? [...chains, { label: SETTLEMENT, lock: SETTLEMENT }] : chains;
+  return hasSettlement ? [...chains, { label: SETTLEMENT, lock: SETTLEMENT }] : chains;
 }
 
 /** @param heldLocks returns those of the locks that any process holds */

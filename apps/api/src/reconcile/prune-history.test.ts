@@ -9,14 +9,14 @@ async function pruneQuotes(msEach: number) {
   let nowMs = 1_700_000_000_000;
   const clock = { nowMs: () => nowMs };
   const commitsMs: number[] = [];
-  let left = 100_000;
-  const none = { prune: async () => await Promise.resolve(0) };
-  const dropped = async () => await Promise.resolve(0);
-  const noBytes = { dropBytes: dropped, dropSignatures: dropped };
+  let remaining = 100_000;
+  const pruneNothing = { prune: async () => await Promise.resolve(0) };
+  const dropNothing = async () => await Promise.resolve(0);
+  const noBytes = { dropBytes: dropNothing, dropSignatures: dropNothing };
   const requests = {
     prune: async (quotes: string, _beforeMs: number, limit: number) => {
-      const deleted = quotes === "requests" ? Math.min(left, limit) : 0;
-      left -= deleted;
+      const deleted = quotes === "requests" ? Math.min(remaining, limit) : 0;
+      remaining -= deleted;
       nowMs += deleted * msEach;
       return await Promise.resolve({ deleted, seen: deleted });
     },
@@ -25,9 +25,9 @@ async function pruneQuotes(msEach: number) {
     run: async (work) => {
       const startedAtMs = clock.nowMs();
       const result = await work({
-        outbox: none,
-        idempotency: none,
-        claims: none,
+        outbox: pruneNothing,
+        idempotency: pruneNothing,
+        claims: pruneNothing,
         requests,
         lanes: noBytes,
         settlement: noBytes,
@@ -38,7 +38,7 @@ async function pruneQuotes(msEach: number) {
   };
   const reads = { newestBlocksMs: async () => await Promise.resolve([clock.nowMs()]) } as unknown as Reads;
   await pruneHistory({ reads, uow, events: recordedEvents(), clock });
-  return { left, commitsMs };
+  return { remaining, commitsMs };
 }
 
 test.each([0.01, 0.4, 2])(
@@ -50,7 +50,7 @@ test.each([0.01, 0.4, 2])(
 );
 
 test("prunes almost 100,000 rows in a round while commits are quick", async () => {
-  expect((await pruneQuotes(0.2)).left).toBeLessThan(5_000);
+  expect((await pruneQuotes(0.2)).remaining).toBeLessThan(5_000);
 });
 
 test("reduces batches until slow rows commit within half a second", async () => {

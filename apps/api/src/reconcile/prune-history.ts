@@ -16,7 +16,7 @@ const QUICK_MS = 250;
 /** Batches of one table per round; the rest waits for the next one. */
 const MAX_BATCHES = 100;
 
-interface Pruned {
+interface PruneResult {
   readonly deleted: number;
   /** Rows examined, whether deleted or kept. */
   readonly seen: number;
@@ -32,7 +32,7 @@ export async function pruneHistory(
   if (!(await mayDeleteByAge(services))) return;
   const counts = {
     jobs: await prune(services, "outbox", async (tx, beforeMs, limit) =>
-      all(await tx.outbox.prune(beforeMs, limit)),
+      allDeleted(await tx.outbox.prune(beforeMs, limit)),
     ),
     quotesWithCalls: await prune(services, "large_requests", (tx, beforeMs, limit) =>
       tx.requests.prune("large_requests", beforeMs, limit),
@@ -41,22 +41,22 @@ export async function pruneHistory(
       tx.requests.prune("requests", beforeMs, limit),
     ),
     calls: await prune(services, "idempotency_keys", async (tx, beforeMs, limit) =>
-      all(await tx.idempotency.prune(beforeMs, limit)),
+      allDeleted(await tx.idempotency.prune(beforeMs, limit)),
     ),
     offers: await prune(services, "claims", async (tx, beforeMs, limit) =>
-      all(await tx.claims.prune(Math.floor(beforeMs / 1000), limit)),
+      allDeleted(await tx.claims.prune(Math.floor(beforeMs / 1000), limit)),
     ),
     signedBytes: await prune(services, "attempts", async (tx, beforeMs, limit) =>
-      all(await tx.lanes.dropBytes(beforeMs, limit)),
+      allDeleted(await tx.lanes.dropBytes(beforeMs, limit)),
     ),
     attestations: await prune(services, "hub_executions", async (tx, beforeMs, limit) =>
-      all(await tx.settlement.dropSignatures(beforeMs, limit)),
+      allDeleted(await tx.settlement.dropSignatures(beforeMs, limit)),
     ),
   };
   if (Object.values(counts).some((count) => count > 0)) services.events.happened("pruned", counts);
 }
 
-const all = (deleted: number): Pruned => ({ deleted, seen: deleted });
+const allDeleted = (deleted: number): PruneResult => ({ deleted, seen: deleted });
 
 /** An archive can lock a month's events for minutes: a batch that waited for it would hold its own locks. */
 const LOCK_TIMEOUT_MS = 2_000;
@@ -64,7 +64,7 @@ const LOCK_TIMEOUT_MS = 2_000;
 async function prune(
   { uow, clock, events }: Pick<Services, "uow" | "events" | "clock">,
   table: PrunableTable,
-  batch: (tx: Tx, beforeMs: number, limit: number) => Promise<Pruned>,
+  batch: (tx: Tx, beforeMs: number, limit: number) => Promise<PruneResult>,
 ): Promise<number> {
   const beforeMs = clock.nowMs() - RETENTION_MS[table];
   let total = 0;

@@ -8,7 +8,7 @@ const MIN_MINING_SECONDS = 600;
 const MINING_BLOCKS = 6;
 
 /**
- * When a pending refund is canceled and planned again. An attestable one is canceled early enough to be
+ * When a pending refund is canceled and planned again. An attestable refund is canceled early enough to be
  * mined before its order's deadline: later it would not be attestable.
  */
 export function refundCancelAfterMs(

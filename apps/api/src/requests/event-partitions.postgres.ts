@@ -25,24 +25,24 @@ const MAX_COUNTED = text.raw("10000");
 const PAGE = 20_000;
 
 /** An SQL name. */
-const named = (name: string): SQL => text`${text.identifier(name)}`;
+const sqlName = (name: string): SQL => text`${text.identifier(name)}`;
 const partitionName = (month: Month): string => `${PARENT}_${month.replace("-", "_")}`;
 
-const partitions = defineSql(
+const readPartitions = defineSql(
   "event_partitions",
   { name: String },
   () => text`select inhrelid::regclass::text as name from pg_inherits
     where inhparent = ${text.raw(`'${PARENT}'`)}::regclass order by 1`,
 );
-const inDefault = defineSql(
+const countDefaultRows = defineSql(
   "event_partition_default_rows",
   { count: Number },
-  () => text`select count(*) as count from (select from ${named(DEFAULT)} limit ${MAX_COUNTED}) counted`,
+  () => text`select count(*) as count from (select from ${sqlName(DEFAULT)} limit ${MAX_COUNTED}) counted`,
 );
 
 /** Months that have a partition, in order. */
 export async function partitionedMonths(sql: Sql): Promise<readonly Month[]> {
-  const rows = await partitions(sql, {});
+  const rows = await readPartitions(sql, {});
   return rows
     .filter(({ name }) => name !== DEFAULT)
     .map(({ name }) => toMonth(name.slice(PARENT.length + 1).replace("_", "-")));
@@ -50,7 +50,7 @@ export async function partitionedMonths(sql: Sql): Promise<readonly Month[]> {
 
 /** Rows in default partitions by table, counted up to 10,000. */
 export async function defaultPartitionRows(sql: Sql): Promise<ReadonlyMap<string, number>> {
-  const [row] = await inDefault(sql, {});
+  const [row] = await countDefaultRows(sql, {});
   return new Map([[PARENT, row?.count ?? 0]]);
 }
 
@@ -60,7 +60,7 @@ export async function monthsInDefault(sql: Sql): Promise<readonly Month[]> {
     sql,
     { month: String },
     text`select distinct to_char(to_timestamp(${nameOf(requestEvents.atMs)} / 1000) at time zone 'utc', 'YYYY-MM') as month
-      from ${named(DEFAULT)} order by 1`,
+      from ${sqlName(DEFAULT)} order by 1`,
   );
   return rows.map(({ month }) => toMonth(month));
 }
@@ -87,42 +87,46 @@ export async function makePartition(client: pg.PoolClient, month: Month): Promis
   await lockPartitions(client);
   const sql = sqlOn(client);
   if ((await partitionedMonths(sql)).includes(month)) return;
-  const partition = named(partitionName(month));
+  const partition = sqlName(partitionName(month));
   await createLike(sql, partition, month);
-  // After months without a partition there are more rows than one statement may move. Meanwhile, other
-  // transactions still read these rows and write new ones.
+  // After months without a partition there are more rows than one statement may move. While pages are moved,
+  // other transactions still read these rows and write new ones.
   for await (const page of pagesOfDefault(sql)) await move(sql, takeFromDefault(month, page), partition);
   // Writers wait at the parent. A writer that waited at the default partition would fail: when it continues,
   // its row belongs to the new partition.
   await runSql(sql, {}, text`lock table only ${requestEvents} in share row exclusive mode`);
-  await runSql(sql, {}, text`lock table ${named(DEFAULT)} in access exclusive mode`);
+  await runSql(sql, {}, text`lock table ${sqlName(DEFAULT)} in access exclusive mode`);
   await move(sql, takeFromDefault(month, text`true`), partition);
   await attach(sql, month);
 }
 
 /**
- * Removes the events of a month except those that `kept` selects, in the running transaction. Deletes no
- * single rows: replaces the partition with a new one that has the remaining rows.
- * @param kept condition on the columns of `request_events`
+ * Removes the events of a month except those that `keepCondition` selects, in the running transaction.
+ * Deletes no single rows: replaces the partition with a new one that has the remaining rows.
+ * @param keepCondition condition on the columns of `request_events`
  * @throws DatabaseError when the table stays locked
  */
-export async function removeEvents(client: pg.PoolClient, month: Month, kept: SQL): Promise<void> {
+export async function removeEvents(client: pg.PoolClient, month: Month, keepCondition: SQL): Promise<void> {
   const sql = sqlOn(client);
   if ((await monthsInDefault(sql)).includes(month)) await makePartition(client, month);
   await lockPartitions(client);
   if (!(await partitionedMonths(sql)).includes(month)) return;
-  const [partition, staying] = [named(partitionName(month)), named(`${PARENT}_staying`)];
+  const [partition, keptTable] = [sqlName(partitionName(month)), sqlName(`${PARENT}_staying`)];
   // Events written after `move` would be dropped with the old partition.
   await runSql(sql, {}, text`lock table ${partition} in share mode`);
-  await createLike(sql, staying, month);
-  await move(sql, text`select * from ${partition} as ${requestEvents} where ${kept}`, staying);
-  const [row] = await runSql(sql, { some: Boolean }, text`select exists (select from ${staying}) as some`);
+  await createLike(sql, keptTable, month);
+  await move(sql, text`select * from ${partition} as ${requestEvents} where ${keepCondition}`, keptTable);
+  const [row] = await runSql(
+    sql,
+    { hasRows: Boolean },
+    text`select exists (select from ${keptTable}) as has_rows`,
+  );
   // From here until the commit, other transactions wait for the trace.
   await runSql(sql, {}, text`drop table ${partition}`);
-  if (row?.some === true) {
-    await runSql(sql, {}, text`alter table ${staying} rename to ${partition}`);
+  if (row?.hasRows === true) {
+    await runSql(sql, {}, text`alter table ${keptTable} rename to ${partition}`);
     await attach(sql, month);
-  } else await runSql(sql, {}, text`drop table ${staying}`);
+  } else await runSql(sql, {}, text`drop table ${keptTable}`);
 }
 
 /** Runs `change`; false when a table stayed locked and nothing was changed. */
@@ -146,7 +150,7 @@ async function lockPartitions(client: pg.PoolClient): Promise<void> {
   );
 }
 
-const takeFromDefault = (month: Month, page: SQL): SQL => text`delete from ${named(DEFAULT)}
+const takeFromDefault = (month: Month, page: SQL): SQL => text`delete from ${sqlName(DEFAULT)}
   where ${nameOf(requestEvents.atMs)} >= ${startOfMonth(month)}::bigint and ${nameOf(requestEvents.atMs)} < ${endOfMonth(month)}::bigint
     and ${page} returning *`;
 
@@ -157,7 +161,7 @@ async function* pagesOfDefault(sql: Sql): AsyncGenerator<SQL> {
     const [page] = await runSql(
       sql,
       { last: nullable(Number) },
-      text`select max(${id}) as last from (select ${id} from ${named(DEFAULT)} where ${id} > ${after} order by ${id} limit ${PAGE}) as page`,
+      text`select max(${id}) as last from (select ${id} from ${sqlName(DEFAULT)} where ${id} > ${after} order by ${id} limit ${PAGE}) as page`,
     );
     if (page === undefined || page.last === null) return;
     yield text`${id} > ${after} and ${id} <= ${page.last}`;
@@ -168,20 +172,20 @@ async function* pagesOfDefault(sql: Sql): AsyncGenerator<SQL> {
 /** Creates a table like the partition of a month. */
 async function createLike(sql: Sql, table: SQL, month: Month): Promise<void> {
   const [from, to] = [startOfMonth(month), endOfMonth(month)].map((ms) => text.raw(String(ms)));
-  const at = nameOf(requestEvents.atMs);
+  const atMs = nameOf(requestEvents.atMs);
   // Without an identity, because the partition uses that of its parent. With the constraint, attaching the
   // partition scans no rows while other transactions wait.
   await runSql(
     sql,
     {},
     text`create table ${table} (like ${requestEvents} including defaults including constraints including indexes including storage,
-      constraint in_month check (${at} >= ${from} and ${at} < ${to}))`,
+      constraint in_month check (${atMs} >= ${from} and ${atMs} < ${to}))`,
   );
 }
 
 /** Inserts the rows that a statement returns. */
-async function move(sql: Sql, rows: SQL, to: SQL): Promise<void> {
-  await runSql(sql, {}, text`with moved as (${rows}) insert into ${to} select * from moved`);
+async function move(sql: Sql, rows: SQL, table: SQL): Promise<void> {
+  await runSql(sql, {}, text`with moved as (${rows}) insert into ${table} select * from moved`);
 }
 
 async function attach(sql: Sql, month: Month): Promise<void> {
@@ -189,6 +193,6 @@ async function attach(sql: Sql, month: Month): Promise<void> {
   await runSql(
     sql,
     {},
-    text`alter table ${requestEvents} attach partition ${named(partitionName(month))} for values from (${from}) to (${to})`,
+    text`alter table ${requestEvents} attach partition ${sqlName(partitionName(month))} for values from (${from}) to (${to})`,
   );
 }

@@ -6,7 +6,7 @@ export { PRICE_WAIT_MS, priceOfRefund } from "./refund-price.ts";
 export { refundRecipient } from "./refund-recipient.ts";
 export { newRequestId } from "./request-id.ts";
 export type { OrderSigner } from "./signing/order-signer.port.ts";
-export { signedOrder } from "./signing/signed-order.ts";
+export { signOrderForQuote as signedOrder } from "./signing/sign-order-for-quote.ts";
 export { statusView, successorView } from "./request-status.ts";
 export {
   executeJob,

@@ -1,11 +1,11 @@
 import { sendJson } from "@causeway/service-kit";
 import { statusAnswer, statusQuery, unknownRequest } from "@causeway/wire";
 import type { Calls } from "../http/use-cases.port.ts";
-import { deprecated } from "../http/deprecated.route.ts";
+import { deprecatedRoute } from "../http/deprecated.route.ts";
 import { statusJson } from "./status-json.route.ts";
 import { statusByIdOrDeposit } from "./request-status.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { hash } from "../http/wire-values.ts";
+import { parseHash } from "../http/wire-values.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
 /** `GET /intents/status/v3` and its two older paths: one body with the fields of all three. */
@@ -18,7 +18,7 @@ export function intentStatusRoutes(app: TypedServer, { call }: Calls<typeof stat
     app.get(
       url,
       {
-        ...(isOld && { onRequest: deprecated("/intents/status/v3").onRequest }),
+        ...(isOld && { onRequest: deprecatedRoute("/intents/status/v3").onRequest }),
         config: { limited: "status" },
         schema: {
           tags: ["status"],
@@ -32,7 +32,7 @@ export function intentStatusRoutes(app: TypedServer, { call }: Calls<typeof stat
         },
       },
       async (request, reply) => {
-        const requestId = hash(request.query.requestId);
+        const requestId = parseHash(request.query.requestId);
         const view = await call(statusByIdOrDeposit, requestId);
         if (view === undefined) throw requestNotFound(requestId);
         sendJson(reply, statusJson(view));

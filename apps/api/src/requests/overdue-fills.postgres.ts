@@ -6,7 +6,7 @@ import { lostJob } from "../db/job-runs.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { requests } from "./requests.tables.ts";
 
-const overdue = defineSql(
+const readOverdue = defineSql(
   "read_overdue_fills",
   { requestId: requests.requestId },
   (p: Params<{ sinceBeforeMs: number; nowMs: number; limit: number }>) => {
@@ -28,6 +28,6 @@ const overdue = defineSql(
 export function overdueFillReads(sql: Sql): Pick<Reads, "overdueFills"> {
   return {
     overdueFills: async ({ sinceBeforeMs, nowMs }, limit) =>
-      (await overdue(sql, { sinceBeforeMs, nowMs, limit })).map(({ requestId }) => requestId),
+      (await readOverdue(sql, { sinceBeforeMs, nowMs, limit })).map(({ requestId }) => requestId),
   };
 }

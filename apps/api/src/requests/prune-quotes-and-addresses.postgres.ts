@@ -19,7 +19,7 @@ import { requestEvents, requests, statusEvents } from "./requests.tables.ts";
 
 // Undelivered webhooks still need the request, so it is pruned after them. A subquery, so that this is an
 // index probe per request.
-const awaited = text`(select true from ${statusEvents}
+const waitingDelivery = text`(select true from ${statusEvents}
     join ${webhookEndpoints} on ${webhookEndpoints.keyId} = ${statusEvents.keyId}
     join ${webhookDeliveries} on ${webhookDeliveries.endpointId} = ${webhookEndpoints.id}
       and ${webhookDeliveries.requestId} = ${statusEvents.requestId} and ${webhookDeliveries.seq} = ${statusEvents.seq}
@@ -52,7 +52,7 @@ const prune = (name: string, isDue: SQL, endedMs: SQL) =>
     (p: Params<{ beforeMs: number; limit: number }>) => text`
       with due as materialized (
         select ${requests.requestId}, ${requests.depositAddress} from ${requests}
-        where ${requests.state} = 'expired' and not ${requests.kept} and ${isDue} and ${endedMs} < ${p.beforeMs} and ${awaited} is null
+        where ${requests.state} = 'expired' and not ${requests.kept} and ${isDue} and ${endedMs} < ${p.beforeMs} and ${waitingDelivery} is null
         order by ${endedMs} limit ${p.limit} for update skip locked),
       seen as materialized (
         select due.request_id,

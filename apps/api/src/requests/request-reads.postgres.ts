@@ -18,7 +18,7 @@ import { batchedStatusReads } from "./status-reads.postgres.ts";
 const ping = defineQuery("read_ping", (db) =>
   db.select({ requestId: requests.requestId }).from(requests).limit(1),
 );
-const byIds = defineQuery(
+const readByIds = defineQuery(
   "read_requests",
   (db, { requestIds }: Params<{ requestIds: readonly RequestId[] }>) =>
     db
@@ -26,7 +26,7 @@ const byIds = defineQuery(
       .from(requests)
       .where(text`${requests.requestId} = any(${requestIds}::text[])`),
 );
-const byOrders = defineQuery(
+const readByOrders = defineQuery(
   "read_requests_by_orders",
   (db, { orderIds }: Params<{ orderIds: readonly OrderId[] }>) =>
     db
@@ -34,16 +34,18 @@ const byOrders = defineQuery(
       .from(requests)
       .where(text`${requests.orderId} = any(${orderIds})`),
 );
-const stateSince = defineQuery("read_state_since", (db, { requestId }: Params<{ requestId: RequestId }>) =>
-  db
-    .select({
-      sinceMs: text<number>`coalesce(${requests.stateSinceMs}, ${requests.updatedAtMs})`.mapWith(Number),
-    })
-    .from(requests)
-    .where(eq(requests.requestId, requestId)),
+const readStateSince = defineQuery(
+  "read_state_since",
+  (db, { requestId }: Params<{ requestId: RequestId }>) =>
+    db
+      .select({
+        sinceMs: text<number>`coalesce(${requests.stateSinceMs}, ${requests.updatedAtMs})`.mapWith(Number),
+      })
+      .from(requests)
+      .where(eq(requests.requestId, requestId)),
 );
 // A transaction that paid for several requests identifies none of them.
-const ofDeposits = defineSql(
+const readRequestsOfDeposits = defineSql(
   "read_requests_of_deposits",
   { txHash: requestTransactions.txHash, requestId: requestTransactions.requestId },
   ({ txHashes }: Params<{ txHashes: readonly TxHash[] }>) => text`
@@ -51,7 +53,7 @@ const ofDeposits = defineSql(
     where ${requestTransactions.txHash} = any(${txHashes}::text[]) and ${requestTransactions.kind} = 'deposit'
     group by ${requestTransactions.txHash} having min(${requestTransactions.requestId}) = max(${requestTransactions.requestId})`,
 );
-const timings = defineQuery("read_route_timings", (db) =>
+const readTimings = defineQuery("read_route_timings", (db) =>
   db
     .select({
       originChainId: routeTimings.originChainId,
@@ -62,14 +64,14 @@ const timings = defineQuery("read_route_timings", (db) =>
     .from(routeTimings),
 );
 
-const isExpired = text`${requests.state} = 'expired' and not ${requests.kept}`;
-const oldestPrunable = defineSql(
+const isPrunable = text`${requests.state} = 'expired' and not ${requests.kept}`;
+const readOldestPrunable = defineSql(
   "read_oldest_prunable",
   { name: (name: PrunableTable) => name, sinceMs: nullable(Number) },
   () => text`
     select 'outbox' as name, min(${outbox.publishedAtMs}) as since_ms from ${outbox} where ${outbox.publishedAtMs} is not null
-    union all select 'requests', min(${requests.fillDeadlineMs}) from ${requests} where ${isExpired}
-    union all select 'large_requests', min(${largeEndedMs}) from ${requests} where ${isExpired} and ${isLarge}
+    union all select 'requests', min(${requests.fillDeadlineMs}) from ${requests} where ${isPrunable}
+    union all select 'large_requests', min(${largeEndedMs}) from ${requests} where ${isPrunable} and ${isLarge}
     union all select 'idempotency_keys', min(${idempotencyKeys.createdAtMs}) from ${idempotencyKeys}
     union all select 'claims', min(${claims.expiresAt}) * 1000 from ${claims} where ${claims.state} = 'offered'`,
 );
@@ -93,26 +95,26 @@ export function requestReads(sql: Sql): RequestReads {
     },
     status: batchedStatusReads(sql),
     request: readByKey(
-      async (requestIds) => (await byIds(sql, { requestIds })).map(requestOf),
+      async (requestIds) => (await readByIds(sql, { requestIds })).map(requestOf),
       ({ terms }) => terms.requestId,
     ),
     async requestsByOrders(orderIds) {
       if (orderIds.length === 0) return new Map();
-      const rows = await byOrders(sql, { orderIds });
+      const rows = await readByOrders(sql, { orderIds });
       return new Map(rows.map((row) => [row.orderId, requestOf(row)]));
     },
-    stateSinceMs: async (requestId) => (await stateSince(sql, { requestId }))[0]?.sinceMs,
+    stateSinceMs: async (requestId) => (await readStateSince(sql, { requestId }))[0]?.sinceMs,
     requestOfDeposit: tickBatcher(
       async (txHashes: readonly TxHash[]) => {
-        const rows = await ofDeposits(sql, { txHashes });
-        const found = new Map(rows.map((row) => [row.txHash, row.requestId]));
-        return txHashes.map((txHash) => found.get(txHash));
+        const rows = await readRequestsOfDeposits(sql, { txHashes });
+        const byHash = new Map(rows.map((row) => [row.txHash, row.requestId]));
+        return txHashes.map((txHash) => byHash.get(txHash));
       },
       { inFlight: 2, maxBatch: 500 },
     ),
-    routeTimings: async () => await timings(sql, {}),
+    routeTimings: async () => await readTimings(sql, {}),
     async oldestPrunable() {
-      const rows = await oldestPrunable(sql, {});
+      const rows = await readOldestPrunable(sql, {});
       return rows.map(({ name, sinceMs }) => ({ table: name, sinceMs: sinceMs ?? undefined }));
     },
   };

@@ -9,13 +9,13 @@ import {
   namesOf,
   recordset,
   rowsJson,
-  untilWritten,
+  awaitWrite,
   defineSqlWrite,
-  type GivenRow,
+  type InputRow,
   type Params,
 } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { sentTogether } from "../db/sent-together.ts";
+import { awaitTogether } from "../db/await-together.ts";
 import { apiKeys } from "../callers/callers.tables.ts";
 import { executions } from "../payments/executions.tables.ts";
 import { webhookDeliveries, webhookEndpoints } from "../push/webhooks.tables.ts";
@@ -23,7 +23,7 @@ import {
   listRemembered,
   listRequests,
   IS_LISTED,
-  newlyListed,
+  toNewlyListed,
   type NewlyListed,
   selectUnlisted,
   UNLISTED,
@@ -128,7 +128,7 @@ export function deliveriesOfEvent(atMs: SQL): SQL {
     where ${webhookEndpoints.deletedAtMs} is null and ${apiKeys.revokedAtMs} is null and not e.only_final returning ${id}`;
 }
 
-interface Saved extends Record<string, unknown> {
+interface SaveParams extends Record<string, unknown> {
   readonly requestIds: readonly RequestId[];
   readonly rows: string;
   readonly atMs: number;
@@ -143,20 +143,20 @@ const isListed = text`${requests}.is_listed`;
  * @param hasHashes false: no hash is given. Each part of a statement costs time even if it changes nothing
  * @param end what follows for the history, from `saved`
  */
-const saveStatement = (p: Params<Saved>, hasHashes: boolean, end: SQL): SQL => {
-  const hashesOr = (given: SQL, kept: SQL): SQL => (hasHashes ? given : kept);
+const saveStatement = (p: Params<SaveParams>, hasHashes: boolean, end: SQL): SQL => {
+  const ifHashes = (withHashes: SQL, withoutHashes: SQL): SQL => (hasHashes ? withHashes : withoutHashes);
   return text`
     with given as materialized (select * from ${recordset(p.rows, hasHashes ? SAVED : SAVED_STATE)}),
     before as materialized (
-      select given.*, ${requests.statusSeq}, ${IS_LISTED} as is_listed, ${isStateChanged}${hashesOr(text` or ${areHashesChanged}`, text``)} as status_changed,
-        ${hashesOr(text`${areHashesChanged} as hashes_changed,`, text``)} ${requests.final} <> given.final as final_changed
+      select given.*, ${requests.statusSeq}, ${IS_LISTED} as is_listed, ${isStateChanged}${ifHashes(text` or ${areHashesChanged}`, text``)} as status_changed,
+        ${ifHashes(text`${areHashesChanged} as hashes_changed,`, text``)} ${requests.final} <> given.final as final_changed
       from ${requests} join given on given.request_id = ${requests.requestId}
       -- The planner knows how few ids an array has, and uses the index however small the table was.
       where ${requests.requestId} = any(${p.requestIds}::text[])),
     saved as (
       update ${requests} set ${nameOf(requests.state)} = b.state, ${nameOf(requests.failReason)} = b.fail_reason,
         ${nameOf(requests.refundFailReason)} = b.refund_fail_reason, ${nameOf(requests.final)} = b.final,
-        ${hashesOr(
+        ${ifHashes(
           text`${nameOf(requests.inTxHashes)} = coalesce(b.in_tx_hashes, ${requests.inTxHashes}),
         ${nameOf(requests.txHashes)} = coalesce(b.tx_hashes, ${requests.txHashes}),
         ${nameOf(requests.refundTxHashes)} = coalesce(b.refund_tx_hashes, ${requests.refundTxHashes}),`,
@@ -169,7 +169,7 @@ const saveStatement = (p: Params<Saved>, hasHashes: boolean, end: SQL): SQL => {
         ${nameOf(requests.statusSeq)} = ${requests.statusSeq} + (b.status_changed or b.final_changed)::integer
       from before b
       where ${requests.requestId} = b.request_id and ${requests.requestId} = any(${p.requestIds}::text[])
-      returning ${requests}.*, b.status_seq as seq_before, b.is_listed, b.status_changed${hashesOr(text`, b.hashes_changed`, text``)}),
+      returning ${requests}.*, b.status_seq as seq_before, b.is_listed, b.status_changed${ifHashes(text`, b.hashes_changed`, text``)}),
     event as (
       ${insertStatusEvents(text`saved as ${requests} where ${requests.statusSeq} > ${requests}.seq_before`, {
         atMs: text`${requests.updatedAtMs}`,
@@ -191,20 +191,20 @@ const moved = text`,
 const saveHashes = defineSql(
   "request_save",
   UNLISTED,
-  (p: Params<Saved>) => saveStatement(p, true, updateAndSelect(moved)),
+  (p: Params<SaveParams>) => saveStatement(p, true, updateAndSelect(moved)),
   announces,
 );
 const saveStates = defineSql(
   "request_save_state",
   UNLISTED,
-  (p: Params<Saved>) => saveStatement(p, false, updateAndSelect(text``)),
+  (p: Params<SaveParams>) => saveStatement(p, false, updateAndSelect(text``)),
   announces,
 );
 // Few requests that enter the history have an entry: updating it would cost more than the rest.
 const saveEntering = defineSql(
   "request_save_entering",
   { requestId: requests.requestId, isListed: Boolean },
-  (p: Params<Saved>) =>
+  (p: Params<SaveParams>) =>
     saveStatement(p, true, text` select ${requests.requestId}, ${isListed} from saved as ${requests}`),
   announces,
 );
@@ -223,7 +223,7 @@ const saveInternal = defineSqlWrite(
 /**
  * Saves locked requests, each at most once, and announces the changes to followers. In a transaction it waits
  * like {@link defineWrite}.
- * @param memory of this process, for requests that enter history. Absent: names are read
+ * @param memory of this process, for requests that enter history. Absent: names are read from the database
  */
 export async function saveRequests(
   sql: Sql,
@@ -232,10 +232,10 @@ export async function saveRequests(
   memory?: NameMemory,
 ): Promise<void> {
   const internal = saves.filter(isInternalOnly);
-  const seen = saves.filter((save) => !isInternalOnly(save));
-  await sentTogether([
+  const visible = saves.filter((save) => !isInternalOnly(save));
+  await awaitTogether([
     ...(internal.length > 0 ? [saveStateNames(sql, internal, atMs)] : []),
-    ...(seen.length > 0 ? [untilWritten(sql, saveAndList(sql, seen, atMs, memory))] : []),
+    ...(visible.length > 0 ? [awaitWrite(sql, saveAndList(sql, visible, atMs, memory))] : []),
   ]);
 }
 
@@ -262,7 +262,7 @@ async function saveAndList(
   const sql: Sql = { query, db };
   const entering = saves.filter(({ enters }) => enters !== undefined);
   const others = saves.filter(({ enters }) => enters === undefined);
-  await sentTogether([
+  await awaitTogether([
     ...(entering.length > 0 ? [saveAndEnter(sql, entering, atMs, memory)] : []),
     ...(others.length > 0 ? [saveAndUpdate(sql, others, atMs, memory)] : []),
   ]);
@@ -274,10 +274,10 @@ async function saveAndEnter(
   atMs: number,
   memory: NameMemory | undefined,
 ): Promise<void> {
-  const entries = saves.flatMap(enteringOf);
+  const entries = saves.flatMap(newlyListedOf);
   const saving = saveEntering(sql, savedWithHashes(saves, atMs));
   const listing = listRemembered(sql, entries, memory);
-  const [saved] = await sentTogether([saving, listing ?? Promise.resolve()]);
+  const [saved] = await awaitTogether([saving, listing ?? Promise.resolve()]);
   // Listed before a reorg undid its deposit.
   const known = new Set(saved.filter((row) => row.isListed).map(({ requestId }) => requestId));
   if (listing === undefined) {
@@ -303,10 +303,10 @@ async function saveAndUpdate(
         rows: rowsJson(SAVED_STATE, saves.map(savedState)),
         atMs,
       });
-  await listRequests(sql, unlisted.map(newlyListed), memory);
+  await listRequests(sql, unlisted.map(toNewlyListed), memory);
 }
 
-function savedWithHashes(saves: readonly RequestSave[], atMs: number): Saved {
+function savedWithHashes(saves: readonly RequestSave[], atMs: number): SaveParams {
   return {
     requestIds: saves.map(({ requestId }) => requestId),
     rows: rowsJson<typeof SAVED, Hashes>(SAVED, saves.map(savedRow)),
@@ -314,18 +314,18 @@ function savedWithHashes(saves: readonly RequestSave[], atMs: number): Saved {
   };
 }
 
-function enteringOf({ enters, state }: RequestSave): NewlyListed[] {
+function newlyListedOf({ enters, state }: RequestSave): NewlyListed[] {
   return enters === undefined
     ? []
     : [{ terms: enters, state: state.name, isFastFill: state.front !== "none" }];
 }
 
-function savedRow(save: RequestSave): GivenRow<typeof SAVED, Hashes> {
+function savedRow(save: RequestSave): InputRow<typeof SAVED, Hashes> {
   const { inTxHashes = null, txHashes = null, refundTxHashes = null } = save;
   return { ...savedState(save), inTxHashes, txHashes, refundTxHashes };
 }
 
-function savedState({ requestId, state }: RequestSave): GivenRow<typeof SAVED_STATE> {
+function savedState({ requestId, state }: RequestSave): InputRow<typeof SAVED_STATE> {
   const { name, failReason = null, refundFailReason = null, final, depositId, front } = state;
   return {
     requestId,

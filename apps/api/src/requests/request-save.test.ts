@@ -29,16 +29,16 @@ const names = [
 test("lists a request that enters history without waiting for an answer, once its names are known", async () => {
   const memory = nameMemory();
   const first = aConnection();
-  const unknown = saveRequests(first.sql, [{ requestId, state, enters: terms }], 1, memory);
+  const firstSave = saveRequests(first.sql, [{ requestId, state, enters: terms }], 1, memory);
   expect(first.sent).toEqual(["request_save_entering"]);
   first.answer();
-  await unknown;
+  await firstSave;
   memory.keep(names);
   const second = aConnection();
-  const known = saveRequests(second.sql, [{ requestId, state, enters: terms }], 1, memory);
+  const secondSave = saveRequests(second.sql, [{ requestId, state, enters: terms }], 1, memory);
   expect(second.sent).toEqual(["request_save_entering", "history_insert"]);
   second.answer();
-  await known;
+  await secondSave;
   expect(second.sent).toHaveLength(2);
 });
 
@@ -72,13 +72,13 @@ test.for(["inTxHashes", "txHashes", "refundTxHashes"] as const)(
 
 test("an internal change saves only the state, unless it has hashes", async () => {
   const { sql, sent, answer } = aConnection();
-  const other = terms.orderId as string as typeof requestId;
+  const otherRequestId = terms.orderId as string as typeof requestId;
   const internal = { state, isInternal: true } as const;
   const saved = saveRequests(
     sql,
     [
       { requestId, ...internal },
-      { requestId: other, ...internal, txHashes: [] },
+      { requestId: otherRequestId, ...internal, txHashes: [] },
     ],
     1,
   );

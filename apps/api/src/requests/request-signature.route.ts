@@ -8,10 +8,10 @@ import {
 import type { createRequestSignature, SignedRequest } from "./request-signature.ts";
 import type { AttestationLayout } from "./signing/order-signer.port.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
-import { hash } from "../http/wire-values.ts";
+import { parseHash } from "../http/wire-values.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
-const described = {
+const sharedSchema = {
   tags: ["status"],
   params: requestSignatureParams,
   description:
@@ -28,31 +28,31 @@ interface SignatureRouteNeeds {
  * contracts to verify.
  */
 export function requestSignatureRoutes(app: TypedServer, { requestSignature }: SignatureRouteNeeds): void {
-  const signed = async (requestId: RequestId, layout: AttestationLayout): Promise<SignedRequest> => {
-    const found = await requestSignature(requestId, layout);
-    if (found === undefined) throw requestNotFound(requestId);
-    return found;
+  const signOrThrow = async (requestId: RequestId, layout: AttestationLayout): Promise<SignedRequest> => {
+    const signedRequest = await requestSignature(requestId, layout);
+    if (signedRequest === undefined) throw requestNotFound(requestId);
+    return signedRequest;
   };
   app.get(
     "/requests/:requestId/signature",
     {
       schema: {
-        ...described,
+        ...sharedSchema,
         operationId: "getRequestSignature",
         summary: "Get the solver's signature of a request; it covers the amount",
         response: { 200: requestSignatureAnswer, ...refusals },
       },
     },
     async ({ params }) => {
-      const { facts, words, signature } = await signed(hash(params.requestId), "v1");
+      const { facts, formatted, signature } = await signOrThrow(parseHash(params.requestId), "v1");
       return {
         requestData: {
           originChainId: facts.originChainId,
-          originUser: words.originUser,
-          originCurrency: words.originCurrency,
+          originUser: formatted.originUser,
+          originCurrency: formatted.originCurrency,
           originAmount: facts.originAmount.toString(),
           destinationChainId: facts.destinationChainId,
-          destinationUser: words.destinationUser,
+          destinationUser: formatted.destinationUser,
         },
         signature,
       };
@@ -62,22 +62,22 @@ export function requestSignatureRoutes(app: TypedServer, { requestSignature }: S
     "/requests/:requestId/signature/v2",
     {
       schema: {
-        ...described,
+        ...sharedSchema,
         operationId: "getRequestSignatureV2",
         summary: "Get the solver's signature of a request; it covers the recipient's currency",
         response: { 200: requestSignatureV2Answer, ...refusals },
       },
     },
     async ({ params }) => {
-      const { facts, words, signature } = await signed(hash(params.requestId), "v2");
+      const { facts, formatted, signature } = await signOrThrow(parseHash(params.requestId), "v2");
       return {
         requestData: {
           originChainId: facts.originChainId,
-          originUser: words.originUser,
-          originCurrency: words.originCurrency,
+          originUser: formatted.originUser,
+          originCurrency: formatted.originCurrency,
           destinationChainId: facts.destinationChainId,
-          destinationUser: words.destinationUser,
-          destinationCurrency: words.destinationCurrency,
+          destinationUser: formatted.destinationUser,
+          destinationCurrency: formatted.destinationCurrency,
         },
         signature,
       };

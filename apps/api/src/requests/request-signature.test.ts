@@ -18,7 +18,7 @@ const terms = someTerms({
 });
 
 /** The use case over stored requests, and how often it signed. */
-function signing(stored: Map<RequestId, typeof terms>) {
+function aSignatureService(stored: Map<RequestId, typeof terms>) {
   const counted = { signed: 0 };
   const counting: Signer = {
     address: signer.address,
@@ -28,19 +28,23 @@ function signing(stored: Map<RequestId, typeof terms>) {
     },
   };
   const request = async (requestId: RequestId) => {
-    const found = stored.get(requestId);
-    return found && { terms: found };
+    const storedTerms = stored.get(requestId);
+    return storedTerms && { terms: storedTerms };
   };
   const reads = { request } as unknown as Reads;
   return {
-    ask: createRequestSignature({ reads, orderSigner: keyOrderSigner(counting), chains: noChains }),
+    requestSignature: createRequestSignature({
+      reads,
+      orderSigner: keyOrderSigner(counting),
+      chains: noChains,
+    }),
     counted,
   };
 }
 
 test("the solver's address is recovered from the hash that a contract computes", async () => {
-  const { ask } = signing(new Map([[terms.requestId, terms]]));
-  const signed = await ask(terms.requestId, "v1");
+  const { requestSignature } = aSignatureService(new Map([[terms.requestId, terms]]));
+  const signed = await requestSignature(terms.requestId, "v1");
   // keccak256(abi.encode(…)) of these facts, computed by another implementation.
   const raw = "0x0aa82cb26bfd672aef626935c2ff216934c405a8b14f8ebc1646992f314afa8a";
   expect(signed?.signature).toBe(
@@ -51,8 +55,8 @@ test("the solver's address is recovered from the hash that a contract computes",
 });
 
 test("the second layout has the recipient's currency in place of the amount", async () => {
-  const { ask } = signing(new Map([[terms.requestId, terms]]));
-  const signed = await ask(terms.requestId, "v2");
+  const { requestSignature } = aSignatureService(new Map([[terms.requestId, terms]]));
+  const signed = await requestSignature(terms.requestId, "v2");
   const { facts, signature = "0x" } = signed ?? {};
   // In the format that a deployed contract reads.
   const raw = keccak256(
@@ -72,24 +76,26 @@ test("the second layout has the recipient's currency in place of the amount", as
   const recovered = await recoverMessageAddress({ message: { raw }, signature });
   expect(recovered.toLowerCase()).toBe(signer.address);
   expect(facts?.destinationCurrency).toBe(terms.destination.currency);
-  const first = await ask(terms.requestId, "v1");
+  const first = await requestSignature(terms.requestId, "v1");
   expect(first?.signature).not.toBe(signature);
 });
 
 test("repeated and concurrent calls return the same bytes and sign once", async () => {
-  const { ask, counted } = signing(new Map([[terms.requestId, terms]]));
-  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(terms.requestId, "v1")));
-  answers.push(await ask(terms.requestId, "v1"));
+  const { requestSignature, counted } = aSignatureService(new Map([[terms.requestId, terms]]));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => requestSignature(terms.requestId, "v1")),
+  );
+  answers.push(await requestSignature(terms.requestId, "v1"));
   expect(new Set(answers.map((answer) => answer?.signature)).size).toBe(1);
   expect(counted.signed).toBe(1);
 });
 
 test("an unknown id has no signature until it is quoted", async () => {
   const stored = new Map<RequestId, typeof terms>();
-  const { ask } = signing(stored);
-  expect(await ask(terms.requestId, "v1")).toBeUndefined();
+  const { requestSignature } = aSignatureService(stored);
+  expect(await requestSignature(terms.requestId, "v1")).toBeUndefined();
   stored.set(terms.requestId, terms);
-  expect(await ask(terms.requestId, "v1")).toBeDefined();
+  expect(await requestSignature(terms.requestId, "v1")).toBeDefined();
 });
 
 test("does not cache a failure", async () => {
@@ -98,13 +104,13 @@ test("does not cache a failure", async () => {
     if (broken) throw new Error("the database is unreachable");
     return { terms };
   };
-  const ask = createRequestSignature({
+  const requestSignature = createRequestSignature({
     reads: { request } as unknown as Reads,
     orderSigner: keyOrderSigner(signer),
     chains: noChains,
   });
-  await expect(ask(someHash(), "v1")).rejects.toThrow("unreachable");
-  await expect(ask(terms.requestId, "v1")).rejects.toThrow("unreachable");
+  await expect(requestSignature(someHash(), "v1")).rejects.toThrow("unreachable");
+  await expect(requestSignature(terms.requestId, "v1")).rejects.toThrow("unreachable");
   broken = false;
-  expect(await ask(terms.requestId, "v1")).toBeDefined();
+  expect(await requestSignature(terms.requestId, "v1")).toBeDefined();
 });

@@ -10,7 +10,7 @@ type Needs = Pick<Services, "reads" | "chains"> & { readonly orderSigner: Pick<O
 export interface SignedRequest {
   readonly facts: RequestAttestationFacts;
   /** Accounts and currencies in the formats of their chains. */
-  readonly words: Readonly<
+  readonly formatted: Readonly<
     Record<"originUser" | "originCurrency" | "destinationUser" | "destinationCurrency", string>
   >;
   readonly signature: Hex;
@@ -20,7 +20,7 @@ export interface SignedRequest {
  * Maximum number of cached answers. Cached, because signing costs far more than any other part of the
  * request.
  */
-const KEPT = 10_000;
+const MAX_CACHED = 10_000;
 
 /**
  * Signs the terms of a quote, for contracts that verify them against the solver's address. It does not prove
@@ -30,18 +30,18 @@ const KEPT = 10_000;
 export function createRequestSignature(
   services: Needs,
 ): (requestId: RequestId, layout: AttestationLayout) => Promise<SignedRequest | undefined> {
-  const known = new Map<string, Promise<SignedRequest | undefined>>();
+  const cache = new Map<string, Promise<SignedRequest | undefined>>();
   return (requestId, layout) => {
-    const place = `${layout} ${requestId}`;
-    const before = known.get(place);
-    if (before !== undefined) return before;
+    const key = `${layout} ${requestId}`;
+    const cached = cache.get(key);
+    if (cached !== undefined) return cached;
     const fresh = sign(services, requestId, layout);
-    known.set(place, fresh);
-    const forget = (): void => void known.delete(place);
+    cache.set(key, fresh);
+    const forget = (): void => void cache.delete(key);
     // An unknown id may be quoted later, and a failure may be temporary.
     fresh.then((signed) => signed ?? forget(), forget);
-    const oldest = known.size > KEPT ? known.keys().next().value : undefined;
-    if (oldest !== undefined) known.delete(oldest);
+    const oldest = cache.size > MAX_CACHED ? cache.keys().next().value : undefined;
+    if (oldest !== undefined) cache.delete(oldest);
     return fresh;
   };
 }
@@ -57,7 +57,7 @@ async function sign(
   const format = addressFormatOf(chains);
   return {
     facts,
-    words: {
+    formatted: {
       originUser: format.address(facts.originChainId, facts.originUser),
       originCurrency: format.address(facts.originChainId, facts.originCurrency),
       destinationUser: format.address(facts.destinationChainId, facts.destinationUser),

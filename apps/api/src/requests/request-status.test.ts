@@ -128,9 +128,9 @@ test("further funds at the address of a superseded request do not change the rep
 });
 
 test("asks for a new quote after the payment deadline, unless funds were seen", () => {
-  const askedAt = (nowMs: number, addressFunds?: "seen") =>
+  const nextActionAt = (nowMs: number, addressFunds?: "seen") =>
     statusView({ ...record, ...(addressFunds && { addressFunds }) }, nowMs, hexAddressFormat).nextAction;
-  expect([askedAt(5_000), askedAt(5_001), askedAt(5_001, "seen")]).toEqual([
+  expect([nextActionAt(5_000), nextActionAt(5_001), nextActionAt(5_001, "seen")]).toEqual([
     "send_deposit",
     "quote_again",
     "wait_for_confirmations",
@@ -150,7 +150,7 @@ test("reports funds at a deposit address as soon as they are seen", () => {
   });
 });
 
-test("formats transactions like their own chains: deposit and refund like the origin, the fill like the destination", async () => {
+test("formats deposits and refunds in the format of the origin chain, and fills in that of the destination chain", async () => {
   const chains = createChainDirectory([], [aConnectedNonEvmChain("svm"), aConnectedNonEvmChain("bvm")]);
   const [solana, bitcoin] = chains.nonEvmChains;
   const signature: Hex = `0x${"01".repeat(64)}`;

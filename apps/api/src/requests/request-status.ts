@@ -10,10 +10,10 @@ import { formatTransactionIds, addressFormatOf } from "../chains/index.ts";
 /** The status of a request; undefined if it is unknown. Concurrent reads share one query. */
 export async function requestStatus(
   services: Pick<Services, "chains" | "clock"> & { readonly reads: Pick<Reads, "status"> },
-  asked: RequestId,
+  requestId: RequestId,
 ): Promise<StatusView | undefined> {
   const { reads, chains, clock } = services;
-  const record = await reads.status(asked);
+  const record = await reads.status(requestId);
   if (record === undefined) return undefined;
   const format = addressFormatOf(chains);
   const nowMs = clock.nowMs();
@@ -30,11 +30,11 @@ export async function statusByIdOrDeposit(
   services: Pick<Services, "chains" | "clock"> & {
     readonly reads: Pick<Reads, "status" | "requestOfDeposit">;
   },
-  asked: RequestId | TxHash,
+  idOrHash: RequestId | TxHash,
 ): Promise<StatusView | undefined> {
-  const view = await requestStatus(services, asked);
+  const view = await requestStatus(services, idOrHash);
   if (view !== undefined) return view;
-  const requestId = await services.reads.requestOfDeposit(asked);
+  const requestId = await services.reads.requestOfDeposit(idOrHash);
   return requestId && (await requestStatus(services, requestId));
 }
 
@@ -43,14 +43,14 @@ export async function statusByIdOrDeposit(
  * belong to the superseded request.
  */
 export function successorView(
-  own: StatusRecord,
+  superseded: StatusRecord,
   successor: StatusRecord,
   nowMs: number,
   format: AddressFormat,
 ): StatusView {
   return {
     ...statusView(successor, nowMs, format),
-    requestId: own.requestId,
+    requestId: superseded.requestId,
     supersededByRequestId: successor.requestId,
   };
 }

@@ -134,7 +134,7 @@ const insertEvents = defineSqlWrite(
 // An exponential moving average: each new run counts for at least a twentieth. A run is skipped while another
 // run of the route is being counted: otherwise, fills that are stored at the same moment would wait for each
 // other.
-const measured = defineSqlWrite(
+const writeMeasurement = defineSqlWrite(
   "request_measured",
   (p: Params<{ originChainId: number; destinationChainId: number; meanMs: number; runs: number }>) => {
     const { originChainId, destinationChainId, samples, averageMs } = routeTimings;
@@ -208,9 +208,9 @@ export function requestWrites(sql: Sql, memory?: NameMemory): RequestWrites {
     async noteAll(notes, atMs): Promise<void> {
       if (notes.length > 0) await insertNotes(notes, atMs);
     },
-    async measured(originChainId, destinationChainId, tookMs): Promise<void> {
+    async recordDurations(originChainId, destinationChainId, tookMs): Promise<void> {
       const meanMs = tookMs.reduce((sum, ms) => sum + ms, 0) / tookMs.length;
-      await measured(sql, { originChainId, destinationChainId, meanMs, runs: tookMs.length });
+      await writeMeasurement(sql, { originChainId, destinationChainId, meanMs, runs: tookMs.length });
     },
     prune: async (quotes, beforeMs, limit) => await pruneQuotesAndAddresses(sql, quotes, beforeMs, limit),
     async lockWaiting(requestId): Promise<RequestRecord | undefined> {

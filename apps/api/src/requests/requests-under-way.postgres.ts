@@ -7,8 +7,8 @@ import { requests } from "./requests.tables.ts";
 /** Every state is reported, even without requests: a series that disappears raises no alarm. */
 const STATES = ["deposited", "fillable", "filling", "submitted", "refunding"] as const;
 
-/** The predicate of the index `requests_under_way`, which bounds the rows that are read. */
-const underWay = defineQuery("requests_under_way", (db) => {
+/** Uses the predicate of the index `requests_under_way`, which bounds the rows that are read. */
+const readUnderWay = defineQuery("requests_under_way", (db) => {
   const oldest = db
     .select({
       state: requests.state,
@@ -32,9 +32,9 @@ const underWay = defineQuery("requests_under_way", (db) => {
 });
 
 export async function requestsUnderWay(sql: Sql): Promise<readonly StateUnderWay[]> {
-  const rows = await underWay(sql, {});
+  const rows = await readUnderWay(sql, {});
   return STATES.map((state) => {
-    const row = rows.find((one) => one.state === state);
+    const row = rows.find((candidate) => candidate.state === state);
     return { state, count: row?.count ?? 0, oldestMs: row?.oldestMs };
   });
 }

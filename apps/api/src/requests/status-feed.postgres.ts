@@ -17,7 +17,7 @@ interface Follower {
   readonly early: StatusChange[];
 }
 
-interface Followed {
+interface FollowedRequest {
   readonly followers: Set<Follower>;
   /** Changes up to this sequence were read; undefined while unknown. */
   read: number | undefined;
@@ -28,7 +28,7 @@ interface Followed {
 export interface StatusFeedParts {
   readonly reads: StatusEventReads;
   /** Listens for announcements; undefined: earlier announcements may have been missed. */
-  readonly listen: (on: {
+  readonly listen: (handlers: {
     readonly onNotice: (payload: string | undefined) => void;
     readonly onFault: (error: unknown) => void;
   }) => { close(): Promise<void> };
@@ -66,14 +66,14 @@ export function statusFeed({
   figures(): StatusFeedFigures;
   close(): Promise<void>;
 } {
-  const requests = new Map<RequestId, Followed>();
+  const requests = new Map<RequestId, FollowedRequest>();
   const keys = new Map<string, Set<StatusListener>>();
   /** Announced and not yet read, with the sequences that followers of a key must get. */
   const pending = new Map<RequestId, Set<number>>();
   const figures = { changes: 0, losses: 0 };
   const id = randomUUID();
   /** Numbers of the last heartbeat announced and of the last one received. */
-  const counted = { announced: 0, heard: 0 };
+  const heartbeats = { announced: 0, heard: 0 };
   let isReading = false;
   let isScheduled = false;
 
@@ -81,20 +81,20 @@ export function statusFeed({
     if (payload === undefined) return catchUp();
     if (payload.startsWith(BEAT)) {
       const [, sender, number] = payload.split(" ");
-      if (sender === id) counted.heard = Math.max(counted.heard, Number(number));
+      if (sender === id) heartbeats.heard = Math.max(heartbeats.heard, Number(number));
       return;
     }
-    const [word, sequence, keyId] = payload.split(" ");
-    const requestId = word as RequestId;
+    const [idText, sequence, keyId] = payload.split(" ");
+    const requestId = idText as RequestId;
     if (sequence === undefined) return;
     const followed = requests.get(requestId);
     // The state before this change may not have been delivered to any follower yet.
     if (followed !== undefined) followed.read ??= Number(sequence) - 1;
-    const isWantedByKey = keyId !== undefined && keys.has(keyId);
-    if (followed === undefined && !isWantedByKey) return;
-    const wanted = pending.get(requestId) ?? new Set();
-    if (isWantedByKey) wanted.add(Number(sequence));
-    pending.set(requestId, wanted);
+    const isFollowedByKey = keyId !== undefined && keys.has(keyId);
+    if (followed === undefined && !isFollowedByKey) return;
+    const sequences = pending.get(requestId) ?? new Set();
+    if (isFollowedByKey) sequences.add(Number(sequence));
+    pending.set(requestId, sequences);
     schedule();
   }
 
@@ -105,10 +105,10 @@ export function statusFeed({
   function catchUp(): void {
     for (const requestId of requests.keys()) if (!pending.has(requestId)) pending.set(requestId, new Set());
     schedule();
-    endKeys();
+    dropKeyListeners();
   }
 
-  function readAgain(requestId: RequestId, followed: Followed): void {
+  function readAgain(requestId: RequestId, followed: FollowedRequest): void {
     followed.mayHaveMissed = false;
     if (!pending.has(requestId)) pending.set(requestId, new Set());
     schedule();
@@ -127,11 +127,11 @@ export function statusFeed({
     isReading = true;
     const batch = [...pending].slice(0, MAX_AT_ONCE);
     for (const [requestId] of batch) pending.delete(requestId);
-    const wantedByKeys = new Map(batch);
+    const sequencesByRequest = new Map(batch);
     const after = new Map<RequestId, number>();
-    for (const [requestId, wanted] of batch) {
-      const read = Math.min(requests.get(requestId)?.read ?? Infinity, Math.min(...wanted) - 1);
-      if (read < Infinity) after.set(requestId, read);
+    for (const [requestId, sequences] of batch) {
+      const readUpTo = Math.min(requests.get(requestId)?.read ?? Infinity, Math.min(...sequences) - 1);
+      if (readUpTo < Infinity) after.set(requestId, readUpTo);
       const followed = requests.get(requestId);
       if (followed !== undefined && followed.read === undefined) followed.mayHaveMissed = true;
     }
@@ -140,12 +140,12 @@ export function statusFeed({
         for (const change of await reads.eventsAfter(after)) {
           const { requestId } = change.record;
           notifyFollowers(requestId, change);
-          if (change.keyId !== undefined && wantedByKeys.get(requestId)?.has(change.sequence) === true)
+          if (change.keyId !== undefined && sequencesByRequest.get(requestId)?.has(change.sequence) === true)
             for (const listener of keys.get(change.keyId) ?? []) listener.changed(change);
         }
     } catch (error) {
       events.fault("status_feed_fault", error, { part: "read" });
-      lose();
+      dropFollowers();
     } finally {
       isReading = false;
       schedule();
@@ -168,19 +168,19 @@ export function statusFeed({
     }
   }
 
-  function endKeys(): void {
+  function dropKeyListeners(): void {
     const ended = [...keys.values()].flatMap((listeners) => [...listeners]);
     keys.clear();
     for (const listener of ended) listener.lost();
   }
 
-  function lose(): void {
+  function dropFollowers(): void {
     figures.losses++;
     pending.clear();
     const ended = [...requests.values()].flatMap(({ followers }) => [...followers]);
     requests.clear();
     for (const { listener } of ended) listener.lost();
-    endKeys();
+    dropKeyListeners();
   }
 
   const startListening = (): { close(): Promise<void> } =>
@@ -188,29 +188,29 @@ export function statusFeed({
       onNotice,
       onFault: (error) => events.fault("status_feed_fault", error, { part: "listen" }),
     });
-  let listener = startListening();
+  let connection = startListening();
   const beat = setInterval(() => {
-    if (counted.announced - counted.heard >= beatsUntilLost) {
-      lose();
-      counted.heard = counted.announced;
+    if (heartbeats.announced - heartbeats.heard >= beatsUntilLost) {
+      dropFollowers();
+      heartbeats.heard = heartbeats.announced;
       // A silently dropped connection may take hours to notice.
-      listener.close().catch(() => undefined);
-      listener = startListening();
+      connection.close().catch(() => undefined);
+      connection = startListening();
     }
-    announce(`${BEAT} ${id} ${++counted.announced}`).catch((error: unknown) =>
+    announce(`${BEAT} ${id} ${++heartbeats.announced}`).catch((error: unknown) =>
       events.fault("status_feed_fault", error, { part: "beat" }),
     );
   }, beatMs);
 
   return {
-    async follow(requestId, listening, after): Promise<StopListening | undefined> {
+    async follow(requestId, statusListener, after): Promise<StopListening | undefined> {
       const followed = requests.get(requestId) ?? {
         followers: new Set(),
         read: undefined,
         mayHaveMissed: false,
       };
       requests.set(requestId, followed);
-      const follower: Follower = { listener: listening, delivered: undefined, early: [] };
+      const follower: Follower = { listener: statusListener, delivered: undefined, early: [] };
       followed.followers.add(follower);
       const stop = (): void => {
         followed.followers.delete(follower);
@@ -218,21 +218,21 @@ export function statusFeed({
       };
       try {
         // Follow before reading: a change in between arrives twice here and is delivered once.
-        const now = await reads.snapshot(requestId);
-        if (now === undefined) {
+        const snapshot = await reads.snapshot(requestId);
+        if (snapshot === undefined) {
           stop();
           return undefined;
         }
         const missed =
-          after === undefined || after >= now.sequence
+          after === undefined || after >= snapshot.sequence
             ? []
             : await reads.eventsAfter(new Map([[requestId, after]]));
-        followed.read ??= now.sequence;
-        const first = missed.length > 0 ? missed : [now];
-        follower.delivered = first.at(-1)?.sequence ?? now.sequence;
+        followed.read ??= snapshot.sequence;
+        const firstChanges = missed.length > 0 ? missed : [snapshot];
+        follower.delivered = firstChanges.at(-1)?.sequence ?? snapshot.sequence;
         // Followers that lost the feed in the meantime were already notified.
         if (followed.followers.has(follower) && requests.get(requestId) === followed) {
-          for (const change of first) listening.changed(change);
+          for (const change of firstChanges) statusListener.changed(change);
           for (const change of follower.early.splice(0)) notify(follower, change);
           if (followed.mayHaveMissed) readAgain(requestId, followed);
         }
@@ -242,19 +242,19 @@ export function statusFeed({
         throw error;
       }
     },
-    followKey(keyId, listening): StopListening {
+    followKey(keyId, statusListener): StopListening {
       const listeners = keys.get(keyId) ?? new Set();
       keys.set(keyId, listeners);
-      listeners.add(listening);
+      listeners.add(statusListener);
       return () => {
-        listeners.delete(listening);
+        listeners.delete(statusListener);
         if (listeners.size === 0 && keys.get(keyId) === listeners) keys.delete(keyId);
       };
     },
     figures: () => ({ ...figures, followed: requests.size }),
     async close(): Promise<void> {
       clearInterval(beat);
-      await listener.close();
+      await connection.close();
     },
   };
 }

@@ -16,9 +16,16 @@ const BEATS_UNTIL_LOST = 5;
 function aStore() {
   const stored = new Map<RequestId, StoredChange[]>();
   const snapshots: PromiseWithResolvers<void>[] = [];
-  const state = { heard: true, fails: false, queries: 0, listeners: 0, holdsSnapshots: false, isSlow: false };
+  const state = {
+    isConnected: true,
+    fails: false,
+    queries: 0,
+    listeners: 0,
+    holdsSnapshots: false,
+    isSlow: false,
+  };
   /** Announced but not delivered yet. */
-  const late: string[] = [];
+  const delayed: string[] = [];
   let notice: (payload: string | undefined) => void = () => undefined;
   const events = recordedEvents();
   const change = (requestId: RequestId, sequence: number, keyId?: string): StoredChange => ({
@@ -43,9 +50,9 @@ function aStore() {
       async snapshot(requestId) {
         const last = stored.get(requestId)?.at(-1);
         if (state.holdsSnapshots) {
-          const held = Promise.withResolvers<void>();
-          snapshots.push(held);
-          await held.promise;
+          const gate = Promise.withResolvers<void>();
+          snapshots.push(gate);
+          await gate.promise;
         }
         return last;
       },
@@ -63,8 +70,8 @@ function aStore() {
       return { close: async () => undefined };
     },
     announce: async (text) => {
-      if (state.isSlow) late.push(text);
-      else if (state.heard) notice(text);
+      if (state.isSlow) delayed.push(text);
+      else if (state.isConnected) notice(text);
     },
     events,
     beatMs: BEAT_MS,
@@ -82,15 +89,15 @@ function aStore() {
     commit(requestId: RequestId, keyId?: string): void {
       const changes = stored.get(requestId) ?? [];
       changes.push(change(requestId, changes.length, keyId));
-      if (state.heard) notice(`${requestId} ${changes.length - 1} ${keyId ?? ""}`);
+      if (state.isConnected) notice(`${requestId} ${changes.length - 1} ${keyId ?? ""}`);
     },
-    announced: (text: string) => notice(text),
-    again: () => notice(undefined),
+    announceText: (text: string) => notice(text),
+    reconnect: () => notice(undefined),
     /** Delivers the first delayed announcement. */
-    bring: () => notice(late.shift() ?? ""),
-    letSnapshotsGo() {
+    deliverDelayed: () => notice(delayed.shift() ?? ""),
+    releaseSnapshots() {
       state.holdsSnapshots = false;
-      for (const held of snapshots.splice(0)) held.resolve();
+      for (const gate of snapshots.splice(0)) gate.resolve();
     },
   };
 }
@@ -137,7 +144,7 @@ test("a change during a follower's first read is delivered after it, once", asyn
   await pause();
   store.commit(id);
   expect(listener.heard).toEqual([]);
-  store.letSnapshotsGo();
+  store.releaseSnapshots();
   await following;
   await pause();
   expect(listener.heard).toEqual([0, 1, 2]);
@@ -145,42 +152,42 @@ test("a change during a follower's first read is delivered after it, once", asyn
 
 test("changes committed without a connection are read on reconnection, also for a follower that joined meanwhile", async () => {
   const store = aStore();
-  const [known, fresh] = [store.aRequest(), store.aRequest()];
-  const [one, other, ofKey] = [aListener(), aListener(), aListener()];
-  await store.feed.follow(known, one);
-  store.feed.followKey("k", ofKey);
-  store.state.heard = false;
+  const [followedRequest, newRequest] = [store.aRequest(), store.aRequest()];
+  const [listener, newListener, keyListener] = [aListener(), aListener(), aListener()];
+  await store.feed.follow(followedRequest, listener);
+  store.feed.followKey("k", keyListener);
+  store.state.isConnected = false;
   store.state.holdsSnapshots = true;
-  const following = store.feed.follow(fresh, other);
-  store.commit(known);
-  store.commit(fresh);
-  store.state.heard = true;
-  store.again();
+  const following = store.feed.follow(newRequest, newListener);
+  store.commit(followedRequest);
+  store.commit(newRequest);
+  store.state.isConnected = true;
+  store.reconnect();
   await pause();
-  store.letSnapshotsGo();
+  store.releaseSnapshots();
   await following;
   await pause();
-  expect(one.heard).toEqual([0, 1]);
-  expect(other.heard).toEqual([0, 1]);
+  expect(listener.heard).toEqual([0, 1]);
+  expect(newListener.heard).toEqual([0, 1]);
   // The changed requests of the key are unknown.
-  expect(ofKey.heard).toEqual(["lost"]);
+  expect(keyListener.heard).toEqual(["lost"]);
 });
 
 test("followers of a key get each change of its requests once, and no others", async () => {
   const { feed, aRequest, commit } = aStore();
-  const [own, others] = [aRequest(), aRequest()];
+  const [requestOfKey, otherRequest] = [aRequest(), aRequest()];
   const listener = aListener();
   const stop = feed.followKey("k", listener);
-  commit(own, "k");
-  commit(others, "another");
-  commit(others);
+  commit(requestOfKey, "k");
+  commit(otherRequest, "another");
+  commit(otherRequest);
   await pause();
-  commit(own, "k");
-  commit(own, "k");
+  commit(requestOfKey, "k");
+  commit(requestOfKey, "k");
   await pause();
   expect(listener.heard).toEqual([1, 2, 3]);
   stop();
-  commit(own, "k");
+  commit(requestOfKey, "k");
   await pause();
   expect(listener.heard).toEqual([1, 2, 3]);
 });
@@ -188,17 +195,17 @@ test("followers of a key get each change of its requests once, and no others", a
 test("when changes cannot be read, all followers are notified that the feed is lost and get nothing afterwards", async () => {
   const { feed, state, aRequest, commit, events } = aStore();
   const id = aRequest();
-  const [one, ofKey] = [aListener(), aListener()];
-  await feed.follow(id, one);
-  feed.followKey("k", ofKey);
+  const [listener, keyListener] = [aListener(), aListener()];
+  await feed.follow(id, listener);
+  feed.followKey("k", keyListener);
   state.fails = true;
   commit(id, "k");
   await pause();
   state.fails = false;
   commit(id, "k");
   await pause();
-  expect(one.heard).toEqual([0, "lost"]);
-  expect(ofKey.heard).toEqual(["lost"]);
+  expect(listener.heard).toEqual([0, "lost"]);
+  expect(keyListener.heard).toEqual(["lost"]);
   expect(events.of("status_feed_fault")).toHaveLength(1);
 });
 
@@ -209,13 +216,13 @@ test("when all heartbeats are missed, followers are notified and the connection 
   await feed.follow(aRequest(), listener);
   await vi.advanceTimersByTimeAsync(3 * BEAT_MS);
   expect(listener.heard).toEqual([0]);
-  state.heard = false;
+  state.isConnected = false;
   await vi.advanceTimersByTimeAsync(BEATS_UNTIL_LOST * BEAT_MS);
   expect(listener.heard).toEqual([0]);
   await vi.advanceTimersByTimeAsync(BEAT_MS);
   expect(listener.heard).toEqual([0, "lost"]);
   expect(state.listeners).toBe(2);
-  // The new connection has the same time.
+  // The new connection has the same limit.
   await vi.advanceTimersByTimeAsync((BEATS_UNTIL_LOST - 1) * BEAT_MS);
   expect(state.listeners).toBe(2);
   await vi.advanceTimersByTimeAsync(BEAT_MS);
@@ -225,14 +232,14 @@ test("when all heartbeats are missed, followers are notified and the connection 
 
 test("late heartbeats disconnect no follower while each arrives before the limit of missed ones", async () => {
   vi.useFakeTimers();
-  const { feed, state, aRequest, bring } = aStore();
+  const { feed, state, aRequest, deliverDelayed } = aStore();
   const listener = aListener();
   await feed.follow(aRequest(), listener);
   state.isSlow = true;
   await vi.advanceTimersByTimeAsync((BEATS_UNTIL_LOST - 1) * BEAT_MS);
   for (let beat = 0; beat < 10; beat++) {
     await vi.advanceTimersByTimeAsync(BEAT_MS);
-    bring();
+    deliverDelayed();
   }
   expect(listener.heard).toEqual([0]);
   expect(state.listeners).toBe(1);
@@ -241,32 +248,32 @@ test("late heartbeats disconnect no follower while each arrives before the limit
   await feed.close();
 });
 
-test("another process's heartbeat is not a sign of life", async () => {
+test("ignores heartbeats of other processes", async () => {
   vi.useFakeTimers();
-  const { feed, state, aRequest, announced } = aStore();
+  const { feed, state, aRequest, announceText } = aStore();
   const listener = aListener();
   await feed.follow(aRequest(), listener);
-  state.heard = false;
+  state.isConnected = false;
   for (let beat = 1; beat <= BEATS_UNTIL_LOST + 1; beat++) {
-    announced(`beat 6b1e2f10-7f0e-4d7e-9a39-0d1e6f8f5a11 ${beat}`);
+    announceText(`beat 6b1e2f10-7f0e-4d7e-9a39-0d1e6f8f5a11 ${beat}`);
     await vi.advanceTimersByTimeAsync(BEAT_MS);
   }
   expect(listener.heard).toEqual([0, "lost"]);
   await feed.close();
 });
 
-test("a returning follower gets the missed changes, and an unknown request has no followers", async () => {
+test("a returning follower gets the missed changes, and an unknown request cannot be followed", async () => {
   const { feed, aRequest, commit } = aStore();
   const id = aRequest();
   for (let change = 0; change < 3; change++) commit(id);
-  const [missed, none, ahead] = [aListener(), aListener(), aListener()];
+  const [missed, upToDate, ahead] = [aListener(), aListener(), aListener()];
   await feed.follow(id, missed, 1);
-  await feed.follow(id, none, 3);
+  await feed.follow(id, upToDate, 3);
   // A sequence that does not exist yet: the current status is delivered.
   await feed.follow(id, ahead, 9);
   commit(id);
   await pause();
-  expect([missed.heard, none.heard, ahead.heard]).toEqual([
+  expect([missed.heard, upToDate.heard, ahead.heard]).toEqual([
     [2, 3, 4],
     [3, 4],
     [3, 4],

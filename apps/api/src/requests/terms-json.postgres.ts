@@ -43,8 +43,8 @@ function withoutOrderCalls(
   outputCalls: OutputCalls,
   encoded: RequestTerms["order"]["output"]["calls"],
 ): StoredCalls {
-  const { calls, ...others } = outputCalls;
-  const isOfOrder =
-    calls.length === encoded.length && calls.every((call, at) => encodeOrderCall(call) === encoded[at]);
-  return isOfOrder ? others : outputCalls;
+  const { calls, ...remaining } = outputCalls;
+  const areOrderCalls =
+    calls.length === encoded.length && calls.every((call, index) => encodeOrderCall(call) === encoded[index]);
+  return areOrderCalls ? remaining : outputCalls;
 }

@@ -23,7 +23,7 @@ async function someTerms(): Promise<RequestTerms> {
 test("terms are read back as they were written, with amounts of any size", async () => {
   const terms = await someTerms();
   const large = { ...terms, inputUsd: 2n ** 255n, origin: { ...terms.origin, amount: 0n } };
-  for (const one of [terms, large]) expect(termsFromJson(termsToJson(one))).toEqual(one);
+  for (const example of [terms, large]) expect(termsFromJson(termsToJson(example))).toEqual(example);
 });
 
 test("a permit is read back with its amounts", async () => {

@@ -1,7 +1,7 @@
 import type { Address, FailReason, Hex, RequestEvent, RequestId, StateName, TxHash } from "@causeway/domain";
 import type { Facts } from "../db/events.port.ts";
 
-interface Moved {
+interface StateChange {
   readonly from: StateName;
   readonly to: StateName;
 }
@@ -32,7 +32,7 @@ export interface OtherDetails {
     readonly found: bigint;
     readonly amount: bigint;
     readonly excess: bigint;
-    /** The request that first got the address. Absent if it is this one. */
+    /** The request that first got the address. Absent: this request was the first. */
     readonly first?: RequestId;
   };
   /** The policy does not allow a payment now. */
@@ -42,7 +42,7 @@ export interface OtherDetails {
   readonly executionPlanned: { readonly nonce: number };
   readonly executionImpossible: Facts & { readonly reason: FailReason };
   readonly refundPlanned: RefundPlanned;
-  readonly refundReleased: Partial<Moved> & {
+  readonly refundReleased: Partial<StateChange> & {
     readonly depositId: string;
     readonly chainId: number;
     readonly currency: Address;
@@ -54,5 +54,5 @@ export interface OtherDetails {
 
 /** The detail of each event in a trace. */
 export type TraceDetails = OtherDetails &
-  Readonly<Record<Exclude<RequestEvent["kind"], keyof OtherDetails>, Moved & Facts>>;
+  Readonly<Record<Exclude<RequestEvent["kind"], keyof OtherDetails>, StateChange & Facts>>;
 export type TraceEvent = keyof TraceDetails;

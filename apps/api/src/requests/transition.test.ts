@@ -3,7 +3,7 @@ import type { RequestEvent, RequestTerms } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { noAppBalances } from "../../../../test/fakes/no-app-balances.ts";
 import type { RequestRecord } from "../db/records.port.ts";
-import type { Disposed, RequestSave, TraceNote, Tx } from "../db/unit-of-work.port.ts";
+import type { DepositOutcome, RequestSave, TraceNote, Tx } from "../db/unit-of-work.port.ts";
 import type { TraceEvent } from "./trace.port.ts";
 import { transition, transitionAll } from "./transition.ts";
 
@@ -16,7 +16,7 @@ const record: RequestRecord = {
   refundTxHashes: [],
   updatedAtMs: 1,
 };
-const seen: RequestEvent = {
+const depositSeen: RequestEvent = {
   kind: "depositSeen",
   depositId: "7",
   verdict: { kind: "match" },
@@ -39,7 +39,7 @@ function aTransaction() {
       },
     },
     deposits: {
-      setDispositions: async (disposed: readonly Disposed[]) => {
+      setDispositions: async (disposed: readonly DepositOutcome[]) => {
         for (const { id, disposition, reason, requestId } of disposed)
           written.push(["disposition", id, disposition, reason, requestId]);
       },
@@ -53,7 +53,9 @@ function aTransaction() {
 
 test("writes state, effects and trace together and returns the request after the event", async () => {
   const { tx, services, written } = aTransaction();
-  const { decision, record: next } = await transition(services, tx, record, seen, { inTxHashes: ["0xaa"] });
+  const { decision, record: next } = await transition(services, tx, record, depositSeen, {
+    inTxHashes: ["0xaa"],
+  });
   expect(decision.kind).toBe("applied");
   expect(next).toMatchObject({ state: { name: "fillable" }, inTxHashes: ["0xaa"], updatedAtMs: NOW_MS });
   expect(written).toEqual([
@@ -66,7 +68,7 @@ test("writes state, effects and trace together and returns the request after the
 
 test("a change within the status pending is internal, unless it gives a reason or another deposit", async () => {
   const { tx, services, written } = aTransaction();
-  const { record: fillable } = await transition(services, tx, record, seen);
+  const { record: fillable } = await transition(services, tx, record, depositSeen);
   written.length = 0;
   await transition(services, tx, fillable, { kind: "fillPlanned" });
   await transition(services, tx, fillable, { kind: "fillImpossible", reason: "SOLVER_CAPACITY_EXCEEDED" });
@@ -80,7 +82,7 @@ test("a change within the status pending is internal, unless it gives a reason o
 test("a refunded deposit is marked and gets its job", async () => {
   const { tx, services, written } = aTransaction();
   const mismatch = { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser: false } as const;
-  await transition(services, tx, record, { ...seen, verdict: mismatch } as RequestEvent);
+  await transition(services, tx, record, { ...depositSeen, verdict: mismatch } as RequestEvent);
   expect(written).toContainEqual(["disposition", "7", "refund", "DEPOSITED_AMOUNT_MISMATCH", "0x01"]);
   expect(written).toContainEqual([
     "outbox",
@@ -90,9 +92,9 @@ test("a refunded deposit is marked and gets its job", async () => {
 
 test("running it again changes nothing", async () => {
   const { tx, services, written } = aTransaction();
-  const { record: once } = await transition(services, tx, record, seen);
+  const { record: once } = await transition(services, tx, record, depositSeen);
   written.length = 0;
-  const { decision, record: twice } = await transition(services, tx, once, seen);
+  const { decision, record: twice } = await transition(services, tx, once, depositSeen);
   expect(decision.kind).toBe("already");
   expect(twice).toBe(once);
   expect(written).toEqual([]);
@@ -100,9 +102,9 @@ test("running it again changes nothing", async () => {
 
 test("an impossible event changes nothing and raises an alarm", async () => {
   const { tx, services, written, alarms } = aTransaction();
-  const { decision, record: same } = await transition(services, tx, record, { kind: "fillMined" });
+  const { decision, record: unchanged } = await transition(services, tx, record, { kind: "fillMined" });
   expect(decision.kind).toBe("rejected");
-  expect(same).toBe(record);
+  expect(unchanged).toBe(record);
   expect(written).toEqual([]);
   expect(alarms).toMatchObject([["transition_rejected", { requestId: "0x01", event: "fillMined" }]]);
 });
@@ -113,9 +115,13 @@ test("applies events to several requests, each with its own state, deposit, job 
   const { tx, services, written, alarms } = aTransaction();
   const third = { ...record, terms: { requestId: "0x03" } as unknown as RequestTerms };
   const transitions = await transitionAll(services, tx, [
-    { record, event: seen, change: { inTxHashes: ["0xaa"] } },
+    { record, event: depositSeen, change: { inTxHashes: ["0xaa"] } },
     { record: third, event: { kind: "fillMined" } },
-    { record: another, event: { ...seen, depositId: "8", confirmed: false }, facts: { txHash: "0xbb" } },
+    {
+      record: another,
+      event: { ...depositSeen, depositId: "8", confirmed: false },
+      facts: { txHash: "0xbb" },
+    },
   ]);
   expect(transitions.map(({ decision }) => decision.kind)).toEqual(["applied", "rejected", "applied"]);
   const [first, , last] = transitions.map(({ record: { state } }) => state);
@@ -133,7 +139,7 @@ test("applies events to several requests, each with its own state, deposit, job 
 
 test("refuses two events for one request, because the second must be decided on the state after the first", async () => {
   const { tx, services, written } = aTransaction();
-  const twice = [seen, { ...seen, depositId: "8" }].map((event) => ({ record, event }));
+  const twice = [depositSeen, { ...depositSeen, depositId: "8" }].map((event) => ({ record, event }));
   await expect(transitionAll(services, tx, twice)).rejects.toThrow("two events for one request");
   expect(written).toEqual([]);
 });

@@ -2,9 +2,9 @@ import { decide, isFronted, publicStatus, unreachable } from "@causeway/domain";
 import type { Decision, Effect, FailReason, RequestEvent, RequestState } from "@causeway/domain";
 import type { Facts } from "../db/events.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
-import type { Disposed, OutboxEntry, RequestChange, Tx } from "../db/unit-of-work.port.ts";
+import type { DepositOutcome, OutboxEntry, RequestChange, Tx } from "../db/unit-of-work.port.ts";
 import { entersHistory } from "./history/history-entry.ts";
-import { applyHold, followSponsorship, type HoldEffect, type HoldServices } from "../balances/index.ts";
+import { applyHold, settleSponsorship, type HoldEffect, type HoldServices } from "../balances/index.ts";
 
 /** The services for applying an event; holds are moved in the same commit. */
 export type TransitionServices = HoldServices;
@@ -33,9 +33,9 @@ export async function transition(
   change: Omit<RequestChange, "state"> = {},
   facts: Facts = {},
 ): Promise<Transition> {
-  const [only] = await transitionAll(services, tx, [{ record, event, change, facts }]);
-  if (only === undefined) throw new Error(`invariant violated: no transition of ${record.terms.requestId}`);
-  return only;
+  const [result] = await transitionAll(services, tx, [{ record, event, change, facts }]);
+  if (result === undefined) throw new Error(`invariant violated: no transition of ${record.terms.requestId}`);
+  return result;
 }
 
 /**
@@ -61,8 +61,8 @@ export async function transitionAll(
       transitions.push({ decision, record });
       continue;
     }
-    const moved = { ...record, ...change, state: decision.next, updatedAtMs: atMs };
-    transitions.push({ decision, record: await resumeOwnDeposits(services, tx, record, moved) });
+    const updated = { ...record, ...change, state: decision.next, updatedAtMs: atMs };
+    transitions.push({ decision, record: await resumeOwnDeposits(services, tx, record, updated) });
   }
   return transitions;
 }
@@ -99,15 +99,15 @@ async function store(
     })),
     atMs,
   );
-  const disposed = applied.flatMap(disposedBy);
-  if (disposed.length > 0) await tx.deposits.setDispositions(disposed);
-  const jobs = applied.flatMap((one) => jobsOf(one, atMs));
+  const dispositions = applied.flatMap(dispositionsOf);
+  if (dispositions.length > 0) await tx.deposits.setDispositions(dispositions);
+  const jobs = applied.flatMap((move) => jobsOf(move, atMs));
   if (jobs.length > 0) await tx.outbox.add(jobs, atMs);
   // Wallets are locked after everything else.
   for (const { record, next, effects } of applied) {
     for (const effect of effects)
-      if (isOnHold(effect)) await applyHold(services, tx, record.terms, next, effect);
-    await followSponsorship(services, tx, record.terms, next);
+      if (isHoldEffect(effect)) await applyHold(services, tx, record.terms, next, effect);
+    await settleSponsorship(services, tx, record.terms, next);
   }
   await tx.requests.noteAll(
     applied.map(({ record, event, next, facts }) => ({
@@ -133,9 +133,9 @@ function isInternal(from: RequestState, to: RequestState): boolean {
 }
 
 /** The outcome of the deposits named by the effects. */
-function disposedBy({ record, effects }: Applied): Disposed[] {
+function dispositionsOf({ record, effects }: Applied): DepositOutcome[] {
   const { requestId } = record.terms;
-  return effects.flatMap((effect): Disposed[] => {
+  return effects.flatMap((effect): DepositOutcome[] => {
     if (effect.kind === "acceptDeposit")
       return [{ id: effect.depositId, disposition: "accepted", requestId }];
     if (effect.kind === "refundDeposit")
@@ -152,7 +152,7 @@ function jobsOf({ record, effects }: Applied, atMs: number): OutboxEntry[] {
   });
 }
 
-function isOnHold(effect: Effect): effect is HoldEffect {
+function isHoldEffect(effect: Effect): effect is HoldEffect {
   switch (effect.kind) {
     case "releaseHold":
     case "reinstateHold":
@@ -177,21 +177,24 @@ async function resumeOwnDeposits(
   services: TransitionServices,
   tx: Tx,
   before: RequestRecord,
-  moved: RequestRecord,
+  after: RequestRecord,
 ): Promise<RequestRecord> {
-  if (!isFronted(before.state) || isFronted(moved.state)) return moved;
-  const { requestId, origin, user } = moved.terms;
-  let record = moved;
+  if (!isFronted(before.state) || isFronted(after.state)) return after;
+  const { requestId, origin, user } = after.terms;
+  let record = after;
   for (const deposit of await tx.deposits.unattestableOf(requestId, origin.chainId))
     record = await resume(services, tx, record, deposit, "DEPOSIT_UNATTESTABLE");
   if (record.state.name !== "quoted") return record;
-  const due = await tx.deposits.refundsDue(requestId, origin.chainId);
-  const own = due.find(({ sender, reason }) => sender === user && reason !== undefined);
-  return own?.reason === undefined ? record : await resume(services, tx, record, own, own.reason);
+  const refundsDue = await tx.deposits.refundsDue(requestId, origin.chainId);
+  const ownRefund = refundsDue.find(({ sender, reason }) => sender === user && reason !== undefined);
+  return ownRefund?.reason === undefined
+    ? record
+    : await resume(services, tx, record, ownRefund, ownRefund.reason);
 }
 
 /**
- * Applies a deposit to its request as a mismatch. If the request already has one, it is refunded separately.
+ * Applies a deposit to its request as a mismatch. If the request already has a deposit, this one is refunded
+ * separately.
  */
 async function resume(
   services: TransitionServices,

@@ -27,28 +27,28 @@ const MAX_REPORTED = 10;
 /** Requests per chain and round that are searched for reported transactions. */
 const REPORT_WINDOW = text.raw("1000");
 
-const next = alias(requests, "r");
+const nextRequest = alias(requests, "r");
 
 // Skips from chain to chain in the index: a million waiting requests of one chain cost as much as one.
-const origins = defineSql(
+const readOrigins = defineSql(
   "read_waiting_origins",
   { chainId: requests.originChainId, newestMs: nullable(Number) },
   () => text`
     with recursive origins (chain_id) as (
       (select ${requests.originChainId} from ${requests} where ${isWaiting()} order by ${requests.originChainId} limit 1)
       union all
-      select (select ${next.originChainId} from ${requests} ${next}
-        where ${isWaiting(next)} and ${next.originChainId} > o.chain_id order by ${next.originChainId} limit 1)
+      select (select ${nextRequest.originChainId} from ${requests} ${nextRequest}
+        where ${isWaiting(nextRequest)} and ${nextRequest.originChainId} > o.chain_id order by ${nextRequest.originChainId} limit 1)
       from origins o where o.chain_id is not null),
     newest as materialized (${newestBlocks})
     select o.chain_id, n.newest_ms from origins o left join newest n on n.chain_id = o.chain_id where o.chain_id is not null`,
 );
-const newest = defineSql(
+const readNewest = defineSql(
   "read_newest_blocks",
   { newestMs: Number },
   () => text`select newest_ms from (${newestBlocks}) n where newest_ms is not null`,
 );
-const overdueReported = defineSql(
+const readOverdueReported = defineSql(
   "read_overdue_reported",
   { requestId: requests.requestId, txHashes: requests.txHashes },
   (p: Params<{ chainId: number; deadlineBeforeMs: number; limit: number }>) => text`
@@ -66,14 +66,14 @@ const overdueReported = defineSql(
 export function waitingReads(sql: Sql): WaitingReads {
   return {
     async waitingOrigins() {
-      const rows = await origins(sql, {});
+      const rows = await readOrigins(sql, {});
       return rows.map(({ chainId, newestMs }) => ({ chainId, newestBlockMs: newestMs ?? undefined }));
     },
     async newestBlocksMs() {
-      return (await newest(sql, {})).map(({ newestMs }) => newestMs);
+      return (await readNewest(sql, {})).map(({ newestMs }) => newestMs);
     },
     async overdueReported(due, limit) {
-      const rows = await overdueReported(sql, { ...due, limit });
+      const rows = await readOverdueReported(sql, { ...due, limit });
       return rows.map(({ requestId, txHashes }): { requestId: RequestId; txHashes: TxHash[] } => ({
         requestId,
         txHashes: txHashes.slice(0, MAX_REPORTED),

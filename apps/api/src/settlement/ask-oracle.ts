@@ -9,7 +9,7 @@ import type { AttestedDeposit, DepositClaim } from "./judge-deposits.ts";
 import { judgePayment } from "./judge-payment.ts";
 import type { PaymentAnswer } from "./judge-payment.ts";
 import type { Claim } from "./payment-claim.ts";
-import type { Verdict } from "./signed-execution.ts";
+import type { Verdict } from "./verify-execution.ts";
 
 /** The result of asking one oracle. */
 export type Finding<T> =
@@ -25,7 +25,7 @@ export type Finding<T> =
 const WITH_PEERS = { requestPeerSignatures: true, requireThreshold: true } as const;
 
 /** Executions that settle a payment, in the order in which the hub must run them. */
-export interface Attested {
+export interface AttestedExecutions {
   readonly deposit: SignedExecution;
   readonly payment: SignedExecution;
 }
@@ -41,7 +41,7 @@ export async function askOracle(
   claim: Claim,
   orderSignature: Hex,
   signal: AbortSignal,
-): Promise<Finding<Attested>> {
+): Promise<Finding<AttestedExecutions>> {
   const oracle: AttestationOracle = {
     name: endpoint.name,
     ask: async (path, body, until) => await endpoint.ask(path, body, until, payment.request.terms.requestId),
@@ -49,7 +49,7 @@ export async function askOracle(
   const deposit = await askForDeposit(oracle, judge, claim.deposit, signal);
   if (deposit.kind !== "attested") return deposit;
   const body = paymentBody(judge, payment, claim, orderSignature, deposit.value);
-  const judged = (answer: PaymentAnswer) =>
+  const judgeAnswer = (answer: PaymentAnswer) =>
     judgePayment(
       judge,
       {
@@ -63,15 +63,29 @@ export async function askOracle(
       },
       answer,
     );
-  const paid =
+  const paymentFinding =
     payment.kind === "fill"
-      ? await ask(oracle, "/attestations/solver-fills/v1", body, fillAttestationAnswer, signal, judged)
-      : await ask(oracle, "/attestations/solver-refunds/v1", body, refundAttestationAnswer, signal, judged);
-  if (paid.kind !== "attested") return paid;
-  return { kind: "attested", value: { deposit: deposit.value.execution, payment: paid.value } };
+      ? await askAndJudge(
+          oracle,
+          "/attestations/solver-fills/v1",
+          body,
+          fillAttestationAnswer,
+          signal,
+          judgeAnswer,
+        )
+      : await askAndJudge(
+          oracle,
+          "/attestations/solver-refunds/v1",
+          body,
+          refundAttestationAnswer,
+          signal,
+          judgeAnswer,
+        );
+  if (paymentFinding.kind !== "attested") return paymentFinding;
+  return { kind: "attested", value: { deposit: deposit.value.execution, payment: paymentFinding.value } };
 }
 
-/** Requests the transaction's deposits part by part until one holds ours: nearly always the first. */
+/** Requests the transaction's deposits part by part until a part contains ours: nearly always the first. */
 export async function askForDeposit(
   oracle: AttestationOracle,
   judge: Judge,
@@ -79,23 +93,23 @@ export async function askForDeposit(
   signal: AbortSignal,
 ): Promise<Finding<AttestedDeposit>> {
   for (let part = 0, alike = 0; ; part++) {
-    const [asked, before] = [part, alike];
-    const found = await ask(
+    const [currentPart, identicalBefore] = [part, alike];
+    const finding = await askAndJudge(
       oracle,
       "/attestations/depository-deposits/v1",
       {
         chainId: claim.chain,
         transactionId: claim.transactionId,
-        ...(asked > 0 && { part: asked }),
+        ...(currentPart > 0 && { part: currentPart }),
       },
       depositAttestationAnswer,
       signal,
-      (answer) => judgeDeposits(judge, claim, answer, asked, before),
+      (answer) => judgeDeposits(judge, claim, answer, currentPart, identicalBefore),
     );
-    if (found.kind !== "attested") return found;
-    const { ours } = found.value;
+    if (finding.kind !== "attested") return finding;
+    const { ours } = finding.value;
     if (ours !== undefined) return { kind: "attested", value: ours };
-    alike += found.value.alike;
+    alike += finding.value.identicalCount;
   }
 }
 
@@ -117,31 +131,33 @@ function paymentBody(
 }
 
 /** Asks one oracle, with its peers, and judges its answer. */
-export async function ask<Answer, T>(
+export async function askAndJudge<Answer, T>(
   oracle: AttestationOracle,
   path: string,
   body: object,
   schema: AnswerForm<Answer>,
   signal: AbortSignal,
-  judged: (answer: Answer) => Verdict<T>,
+  judgeAnswer: (answer: Answer) => Verdict<T>,
 ): Promise<Finding<T>> {
   const response = await oracle.ask(path, { ...body, ...WITH_PEERS }, signal);
   if (response.kind === "unavailable") return { kind: "later", reason: response.reason, afterMs: undefined };
   if (response.kind === "refused") {
     const reason = `${response.code}: ${response.message}`;
-    const isNo = response.code === "rejected" || response.code === "invalid_request";
-    return isNo ? { kind: "rejected", reason } : { kind: "later", reason, afterMs: response.retryAfterMs };
+    const isRejection = response.code === "rejected" || response.code === "invalid_request";
+    return isRejection
+      ? { kind: "rejected", reason }
+      : { kind: "later", reason, afterMs: response.retryAfterMs };
   }
   const answer = schema.safeParse(response.json);
   if (!answer.success) return { kind: "lie", reason: "the response does not match the schema of the route" };
-  const verdict = judgeOrRefuse(judged, answer.data);
+  const verdict = judgeOrRefuse(judgeAnswer, answer.data);
   return verdict.kind === "true" ? { kind: "attested", value: verdict.value } : verdict;
 }
 
 /** A value that cannot even be hashed (a malformed address, a number too large) makes the answer false. */
-function judgeOrRefuse<Answer, T>(judged: (answer: Answer) => Verdict<T>, answer: Answer): Verdict<T> {
+function judgeOrRefuse<Answer, T>(judgeAnswer: (answer: Answer) => Verdict<T>, answer: Answer): Verdict<T> {
   try {
-    return judged(answer);
+    return judgeAnswer(answer);
   } catch (error) {
     return {
       kind: "lie",

@@ -3,7 +3,7 @@ import { attestPayment } from "./attest-payment.ts";
 import { backoff } from "./backoff.ts";
 
 /** Payments taken over from the payment engine per commit. */
-const NOTED_AT_ONCE = 500;
+const MAX_PER_COMMIT = 500;
 
 /**
  * One round: takes over final payments and asks oracles about all that are due, several at once. An error for
@@ -11,12 +11,14 @@ const NOTED_AT_ONCE = 500;
  */
 export async function attestDue(services: SettlementServices, signal: AbortSignal): Promise<void> {
   const { clock, uow, settlement, settlementPolicy: policy } = services;
-  while ((await uow.run((tx) => tx.settlement.notePayments(clock.nowMs(), NOTED_AT_ONCE))) === NOTED_AT_ONCE);
+  while (
+    (await uow.run((tx) => tx.settlement.notePayments(clock.nowMs(), MAX_PER_COMMIT))) === MAX_PER_COMMIT
+  );
   while (!signal.aborted) {
-    const due = await settlement.duePayments(clock.nowMs(), policy.concurrency);
-    if (due.length === 0) return;
+    const duePayments = await settlement.duePayments(clock.nowMs(), policy.concurrency);
+    if (duePayments.length === 0) return;
     await Promise.all(
-      due.map((payment) =>
+      duePayments.map((payment) =>
         attestPayment(services, payment, signal).catch(async (error: unknown) => {
           const requestId = payment.request.terms.requestId;
           services.events.fault("settlement_fault", error, { requestId });

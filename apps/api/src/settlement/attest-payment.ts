@@ -4,7 +4,7 @@ import type { DuePayment, Postponement } from "./settlement.port.ts";
 import type { SettlementServices } from "./settlement-services.port.ts";
 import { orderSignerOf } from "../chains/index.ts";
 import { askOracle } from "./ask-oracle.ts";
-import type { Attested, Finding } from "./ask-oracle.ts";
+import type { AttestedExecutions, Finding } from "./ask-oracle.ts";
 import { backoff } from "./backoff.ts";
 import { familiesOf, judgeFor } from "./hub-facts.ts";
 import { claimOf } from "./payment-claim.ts";
@@ -14,7 +14,7 @@ type Needs = Pick<
   "clock" | "events" | "signer" | "formerSigners" | "uow" | "chains" | "hub" | "oracles" | "settlementPolicy"
 >;
 
-type Failure = Exclude<Finding<Attested>, { kind: "attested" }>;
+type Failure = Exclude<Finding<AttestedExecutions>, { kind: "attested" }>;
 
 /**
  * Asks one oracle after another to attest one payment and its deposit, and stores the executions with the new
@@ -39,12 +39,12 @@ export async function attestPayment(
   const orderSignature = await signPersonalMessage(orderSigner, claim.deposit.orderId, claim.order);
 
   const findings: Failure[] = [];
-  for (let at = 0; at < services.oracles.length && !signal.aborted; at++) {
-    // Rotate the first oracle: one that is down must not cost its timeout at every try.
-    const oracle = services.oracles[(at + payment.tries) % services.oracles.length];
+  for (let index = 0; index < services.oracles.length && !signal.aborted; index++) {
+    // Rotate the first oracle, so that an oracle that is down does not cost its timeout at every try.
+    const oracle = services.oracles[(index + payment.tries) % services.oracles.length];
     if (oracle === undefined) break;
     const finding = await askOracle(oracle, judge, payment, claim, orderSignature, signal);
-    if (finding.kind === "attested") return remember(services, payment, finding.value, oracle.name);
+    if (finding.kind === "attested") return storeAttested(services, payment, finding.value, oracle.name);
     if (finding.kind === "lie")
       services.events.alarm("oracle_lied", {
         ...factsOf(payment),
@@ -56,15 +56,15 @@ export async function attestPayment(
   if (!signal.aborted) await postpone(services, payment, findings);
 }
 
-async function remember(
+async function storeAttested(
   services: Needs,
   payment: DuePayment,
-  attested: Attested,
+  attested: AttestedExecutions,
   oracle: string,
 ): Promise<void> {
   const atMs = services.clock.nowMs();
   const keys = { deposit: attested.deposit.idempotencyKey, payment: attested.payment.idempotencyKey };
-  const fresh = await services.uow.run(async (tx) => {
+  const isNew = await services.uow.run(async (tx) => {
     if (!(await tx.settlement.markAttested(payment.slotId, keys, atMs))) return false;
     // The deposit comes first: the hub cannot move a credit that does not exist yet.
     await tx.settlement.addExecutions([attested.deposit, attested.payment], atMs);
@@ -76,7 +76,7 @@ async function remember(
     });
     return true;
   });
-  if (fresh) services.events.happened("settlement_attested", { ...factsOf(payment), oracle });
+  if (isNew) services.events.happened("settlement_attested", { ...factsOf(payment), oracle });
 }
 
 async function giveUp(services: Needs, payment: DuePayment, reason: string): Promise<void> {
@@ -86,7 +86,7 @@ async function giveUp(services: Needs, payment: DuePayment, reason: string): Pro
 
 async function postpone(services: Needs, payment: DuePayment, findings: readonly Failure[]): Promise<void> {
   const nowMs = services.clock.nowMs();
-  const why = postponement(services, payment, findings, nowMs);
+  const why = postponementOf(services, payment, findings, nowMs);
   await services.uow.run((tx) => tx.settlement.postpone(payment.slotId, why, nowMs));
   const facts = { ...factsOf(payment), reason: why.reason, tries: payment.tries + 1 };
   if (why.rejected) services.events.alarm("settlement_rejected", facts);
@@ -94,7 +94,7 @@ async function postpone(services: Needs, payment: DuePayment, findings: readonly
 }
 
 /** Rejected only if all oracles refuse; while one may still sign, it is retried early. */
-function postponement(
+function postponementOf(
   { settlementPolicy: policy }: Needs,
   { tries }: DuePayment,
   findings: readonly Failure[],

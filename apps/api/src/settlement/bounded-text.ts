@@ -2,7 +2,7 @@
  * Reads the body of a response.
  * @throws Error if it exceeds `maxBytes`
  */
-export async function boundedText(response: Response, maxBytes: number): Promise<string> {
+export async function readBoundedText(response: Response, maxBytes: number): Promise<string> {
   if (response.body === null) return "";
   const decoder = new TextDecoder();
   let text = "";

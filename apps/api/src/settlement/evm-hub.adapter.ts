@@ -19,7 +19,7 @@ import { executionGas } from "./execution-gas.adapter.ts";
 /** Minimum priority fee and maximum fee per gas, in wei: gas on a hub is cheap. */
 const FEES = { minPriorityFeeWei: 1_000_000n, maxFeePerGasWei: 2_000_000_000_000n };
 /** The multisig's signers change rarely, and a stale list costs a refused execution, never money. */
-const SIGNERS_KEPT_MS = 30_000;
+const SIGNERS_CACHE_MS = 30_000;
 /** First guess in the search for an old enough block. */
 const NOMINAL_BLOCK_SECONDS = 1;
 
@@ -37,7 +37,7 @@ export function connectHub(
   const { transport } = endpoints;
   const client = createPublicClient({ transport: viemTransport(transport) });
   const oracle = { abi: oracleAbi, address: hub.oracleAddress } as const;
-  let known: { readonly signers: HubSigners; readonly atMs: number } | undefined;
+  let cachedSigners: { readonly signers: HubSigners; readonly atMs: number } | undefined;
 
   const final = finalBlockReads(transport, {
     finality: hub.finality,
@@ -47,15 +47,15 @@ export function connectHub(
    * Reads at a block that the node reports as final, pinned by hash, and fails if that block is no longer
    * canonical: final reads decide what is signed next. Undefined while no block is final.
    */
-  const atFinal = async <T>(read: (at: BlockPin) => Promise<T>): Promise<T | undefined> => {
-    const found = await final.block();
-    if (found.kind !== "final") return undefined;
-    const value = await read({ blockHash: found.value.hash, requireCanonical: true });
-    await final.confirm(found.value);
+  const atFinal = async <T>(read: (pin: BlockPin) => Promise<T>): Promise<T | undefined> => {
+    const finalBlock = await final.block();
+    if (finalBlock.kind !== "final") return undefined;
+    const value = await read({ blockHash: finalBlock.value.hash, requireCanonical: true });
+    await final.confirm(finalBlock.value);
     return value;
   };
-  const callAt = async (to: Address, data: Hex, at: BlockPin | "latest"): Promise<Hex> => {
-    const answer = await transport.request("eth_call", [{ to, data }, at]);
+  const callAt = async (to: Address, data: Hex, blockTag: BlockPin | "latest"): Promise<Hex> => {
+    const answer = await transport.request("eth_call", [{ to, data }, blockTag]);
     // Everything read at a final block is a single 32-byte word.
     if (typeof answer === "string" && /^0x[0-9a-f]{64}$/i.test(answer)) return answer.toLowerCase() as Hex;
     throw new RpcFault({
@@ -64,24 +64,26 @@ export function connectHub(
       reason: "the contract did not return 32 bytes",
     });
   };
-  const wordAt = async (to: Address, data: Hex, at: "latest" | "final"): Promise<Hex | undefined> =>
-    at === "latest" ? await callAt(to, data, at) : await atFinal(async (pin) => await callAt(to, data, pin));
-  const executedAt = async (keys: readonly Hex32[], at: BlockPin | "latest"): Promise<Set<Hex32>> => {
+  const wordAt = async (to: Address, data: Hex, blockTag: "latest" | "final"): Promise<Hex | undefined> =>
+    blockTag === "latest"
+      ? await callAt(to, data, blockTag)
+      : await atFinal(async (pin) => await callAt(to, data, pin));
+  const executedAt = async (keys: readonly Hex32[], blockTag: BlockPin | "latest"): Promise<Set<Hex32>> => {
     const words = await Promise.all(
-      keys.map(async (key) => await callAt(oracle.address, isExecuted(key), at)),
+      keys.map(async (key) => await callAt(oracle.address, isExecuted(key), blockTag)),
     );
-    return new Set(keys.filter((_, n) => BigInt(words[n] ?? 0) === 1n));
+    return new Set(keys.filter((_, index) => BigInt(words[index] ?? 0) === 1n));
   };
-  const nonceAt = async (account: Address, at: BlockPin): Promise<number> => {
+  const nonceAt = async (account: Address, pin: BlockPin): Promise<number> => {
     const method = "eth_getTransactionCount";
-    return Number(quantityOf(await transport.request(method, [account, at]), method));
+    return Number(quantityOf(await transport.request(method, [account, pin]), method));
   };
   return {
     hub,
     lane: calledChain({ id: hub.chainId, name: hub.name }, endpoints, final),
-    async executed(keys, at) {
+    async executed(keys, blockTag) {
       if (keys.length === 0) return new Set();
-      if (at === "latest") return await executedAt(keys, at);
+      if (blockTag === "latest") return await executedAt(keys, blockTag);
       return (await atFinal(async (pin) => await executedAt(keys, pin))) ?? new Set();
     },
     async final(keys, accounts) {
@@ -107,7 +109,8 @@ export function connectHub(
       }
     },
     async signers() {
-      if (known !== undefined && clock.nowMs() - known.atMs < SIGNERS_KEPT_MS) return known.signers;
+      if (cachedSigners !== undefined && clock.nowMs() - cachedSigners.atMs < SIGNERS_CACHE_MS)
+        return cachedSigners.signers;
       const contract = { abi: oracleMultisigAbi, address: multisig } as const;
       const [addresses, threshold] = await Promise.all([
         client.readContract({ ...contract, functionName: "signers" }),
@@ -117,18 +120,18 @@ export function connectHub(
         signers: new Set(addresses.map((address) => address.toLowerCase() as Address)),
         threshold: Number(threshold),
       };
-      known = { signers, atMs: clock.nowMs() };
+      cachedSigners = { signers, atMs: clock.nowMs() };
       return signers;
     },
     async transactionGasLimit() {
       const { gasLimit } = await client.getBlock({ blockTag: "latest" });
       return gasLimit < MAX_TRANSACTION_GAS ? gasLimit : MAX_TRANSACTION_GAS;
     },
-    async executionGas(executions, sender, threshold, room) {
-      const facts = { oracle: oracle.address, multisig, sender, threshold, room };
+    async executionGas(executions, sender, threshold, maxGas) {
+      const facts = { oracle: oracle.address, multisig, sender, threshold, maxGas };
       return await Promise.all(executions.map((execution) => executionGas(transport, facts, execution)));
     },
-    carry(executions) {
+    batchCall(executions) {
       const data = encodeFunctionData({
         abi: oracleAbi,
         functionName: "executeMultiple",
@@ -136,14 +139,14 @@ export function connectHub(
       });
       return { to: hub.oracleAddress, data };
     },
-    async balance(owner, tokenId, at) {
+    async balance(owner, tokenId, blockTag) {
       const data = encodeFunctionData({ abi: hubAbi, functionName: "balanceOf", args: [owner, tokenId] });
-      return BigInt((await wordAt(hub.hubAddress, data, at)) ?? 0);
+      return BigInt((await wordAt(hub.hubAddress, data, blockTag)) ?? 0);
     },
-    async recordedWithdrawal(address, at) {
+    async recordedWithdrawal(address, blockTag) {
       if (hub.allocatorAddress === undefined) return undefined;
       const data = encodeFunctionData({ abi: allocatorAbi, functionName: "withdrawalIdOf", args: [address] });
-      const id = await wordAt(hub.allocatorAddress, data, at);
+      const id = await wordAt(hub.allocatorAddress, data, blockTag);
       return id === undefined || BigInt(id) === 0n ? undefined : id;
     },
     close: () => endpoints.close(),

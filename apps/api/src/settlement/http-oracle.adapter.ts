@@ -1,9 +1,9 @@
 import { traceparentOf } from "@causeway/service-kit";
 import { oracleError } from "@causeway/wire";
 import type { AttestationOracle, OracleAnswer } from "./oracles.port.ts";
-import { boundedText } from "./bounded-text.ts";
+import { readBoundedText } from "./bounded-text.ts";
 
-/** An answer holds each deposit of one transaction, some kilobytes each; more cannot be an attestation. */
+/** An answer contains each deposit of one transaction, some kilobytes each. Longer answers are invalid. */
 const MAX_BYTES = 4_194_304;
 
 export interface OracleEndpoint {
@@ -35,7 +35,7 @@ export function createHttpOracle(
           // A redirect could leak the key to another host.
           redirect: "error",
         });
-        return read(response.status, await boundedText(response, MAX_BYTES));
+        return readAnswer(response.status, await readBoundedText(response, MAX_BYTES));
       } catch (error) {
         return { kind: "unavailable", reason: reasonOf(error, options.timeoutMs) };
       }
@@ -43,8 +43,8 @@ export function createHttpOracle(
   };
 }
 
-function read(status: number, text: string): OracleAnswer {
-  const json = parsed(text);
+function readAnswer(status: number, text: string): OracleAnswer {
+  const json = parseJson(text);
   if (status === 200) {
     if (json === undefined) return { kind: "unavailable", reason: "the response is not JSON" };
     // Its operator is testing it: nothing may rely on its answers.
@@ -68,7 +68,7 @@ function isShadow(json: unknown): boolean {
   return typeof json === "object" && json !== null && "shadow" in json && json.shadow === true;
 }
 
-function parsed(text: string): { readonly value: unknown } | undefined {
+function parseJson(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {

@@ -9,7 +9,7 @@ afterEach(() => {
 });
 
 /** An oracle on a real socket. */
-async function behind(listener: RequestListener, timeoutMs = 500) {
+async function startOracle(listener: RequestListener, timeoutMs = 500) {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closing.push(() => {
@@ -26,12 +26,12 @@ const answering = (status: number, text: string): RequestListener => {
 };
 
 test("sends the body and the key to the path below the base URL, and returns the answer", async () => {
-  const { ask } = await behind((request, response) => {
+  const { ask } = await startOracle((request, response) => {
     let body = "";
     request.on("data", (chunk) => (body += String(chunk)));
     request.on("end", () => {
-      const seen = [request.method, request.url, request.headers["x-api-key"], JSON.parse(body)];
-      response.end(JSON.stringify(seen));
+      const received = [request.method, request.url, request.headers["x-api-key"], JSON.parse(body)];
+      response.end(JSON.stringify(received));
     });
   });
   expect(await ask()).toEqual({ kind: "answer", json: ["POST", "/base/path", "a secret", { a: 1 }] });
@@ -39,7 +39,7 @@ test("sends the body and the key to the path below the base URL, and returns the
 
 test("keeps the code, message and retry time of an oracle's error", async () => {
   const body = JSON.stringify({ message: "two blocks more", code: "not_final", retryAfter: 24 });
-  const { ask } = await behind(answering(400, body));
+  const { ask } = await startOracle(answering(400, body));
   expect(await ask()).toEqual({
     kind: "refused",
     code: "not_final",
@@ -50,15 +50,15 @@ test("keeps the code, message and retry time of an oracle's error", async () => 
 
 test.for([
   ["HTML of a proxy", answering(502, "<html>"), "HTTP status 502"],
-  ["an error in other words", answering(400, '{"error":"no"}'), "HTTP status 400"],
+  ["an error in another format", answering(400, '{"error":"no"}'), "HTTP status 400"],
   [
-    "a server error in the oracle's words",
+    "a server error in the oracle's format",
     answering(503, '{"message":"x","code":"rejected"}'),
     "HTTP status 503",
   ],
   ["invalid JSON", answering(200, "{"), "the response is not JSON"],
   [
-    "the answer of a shadow",
+    "an answer of an oracle in shadow mode",
     answering(200, '{"messages":[],"shadow":true}'),
     "the oracle runs in shadow mode",
   ],
@@ -79,9 +79,9 @@ test.for([
     "the response exceeds 4194304 bytes",
   ],
 ] as const)(
-  "treats %s as no answer, and the reason holds neither key nor URL",
+  "treats %s as no answer, and the reason contains neither key nor URL",
   async ([, listener, reason]) => {
-    const { ask, url } = await behind(listener);
+    const { ask, url } = await startOracle(listener);
     const response = await ask();
     expect(response).toEqual({ kind: "unavailable", reason });
     expect(JSON.stringify(response)).not.toContain("secret");

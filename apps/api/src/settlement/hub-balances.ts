@@ -7,18 +7,18 @@ import type { HubChain } from "./hub.port.ts";
 
 /** The solver's hub balances of every bridged currency, at the newest block. @throws RpcFault */
 export async function hubBalances(
-  chains: Pick<ChainDirectory, "all" | "nonEvmChains">,
+  chains: Pick<ChainDirectory, "evmChains" | "nonEvmChains">,
   hub: Pick<HubChain, "balance">,
   solver: { readonly address: Address; readonly chainName: string },
 ): Promise<readonly HeldAmount[]> {
-  const configured = [...chains.all, ...chains.nonEvmChains].map(({ chain }) => chain);
+  const configured = [...chains.evmChains, ...chains.nonEvmChains].map(({ chain }) => chain);
   const home = configured.find(({ name }) => name === solver.chainName);
   if (home === undefined) return [];
-  const owner = hubAlias(onHub(home), solver.address);
+  const owner = hubAlias(hubChainOf(home), solver.address);
   return await Promise.all(
     configured.flatMap((chain) =>
-      bridged(chain).map(async (currency) => {
-        const tokenId = hubTokenId(onHub(chain), encodeAddress(familyOf(chain), currency.address));
+      bridgedCurrencies(chain).map(async (currency) => {
+        const tokenId = hubTokenId(hubChainOf(chain), encodeAddress(familyOf(chain), currency.address));
         return { chain: chain.name, currency, amount: await hub.balance(owner, tokenId, "latest") };
       }),
     ),
@@ -30,10 +30,10 @@ export async function hubBalances(
  * yet. Omits chains whose node does not answer.
  */
 export async function depositoryBalances(
-  chains: Pick<ChainDirectory, "all">,
+  chains: Pick<ChainDirectory, "evmChains">,
 ): Promise<readonly HeldAmount[]> {
-  const read = chains.all.map(async ({ chain, connection }) => {
-    const currencies = bridged(chain);
+  const reads = chains.evmChains.map(async ({ chain, connection }) => {
+    const currencies = bridgedCurrencies(chain);
     const { balances } = await connection.reader.balances(
       chain.contracts.depository,
       currencies.map(({ address }) => address),
@@ -43,14 +43,14 @@ export async function depositoryBalances(
       return amount === undefined ? [] : [{ chain: chain.name, currency, amount }];
     });
   });
-  const settled = await Promise.allSettled(read);
-  return settled.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+  const results = await Promise.allSettled(reads);
+  return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
 }
 
-function onHub(chain: Chain | NonEvmChain) {
+function hubChainOf(chain: Chain | NonEvmChain) {
   return { name: chain.name, vmType: familyOf(chain) };
 }
 
-function bridged({ native, tokens }: Chain | NonEvmChain): readonly Currency[] {
+function bridgedCurrencies({ native, tokens }: Chain | NonEvmChain): readonly Currency[] {
   return [native, ...tokens].filter(({ supportsBridging }) => supportsBridging);
 }

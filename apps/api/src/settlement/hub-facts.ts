@@ -16,8 +16,11 @@ export interface Judge {
 }
 
 /** The family of a configured chain, by name. */
-export function familiesOf({ all, nonEvmChains }: Pick<KnownChains, "all" | "nonEvmChains">): FamilyOf {
-  const families = new Map([...all, ...nonEvmChains].map(({ chain }) => [chain.name, familyOf(chain)]));
+export function familiesOf({
+  evmChains,
+  nonEvmChains,
+}: Pick<KnownChains, "evmChains" | "nonEvmChains">): FamilyOf {
+  const families = new Map([...evmChains, ...nonEvmChains].map(({ chain }) => [chain.name, familyOf(chain)]));
   return (name) => {
     const family = families.get(name);
     if (family === undefined)

@@ -15,7 +15,7 @@ export interface HubChain {
   /** The hub's chain for the payment engine, which sends the transactions. */
   readonly lane: CalledChain;
   /** Which of the keys were executed, at the newest block or at the newest final one. */
-  executed(keys: readonly Hex32[], at: "latest" | "final"): Promise<ReadonlySet<Hex32>>;
+  executed(keys: readonly Hex32[], blockTag: "latest" | "final"): Promise<ReadonlySet<Hex32>>;
   /**
    * Which of the keys were executed, and how many nonces each account had used, at one final block. Undefined
    * while no block is final.
@@ -31,22 +31,22 @@ export interface HubChain {
   signers(): Promise<HubSigners>;
   /** Gas limit of one transaction now: the block's, capped by EIP-7825. */
   transactionGasLimit(): Promise<bigint>;
-  /** Gas of each execution in a batch that `sender` submits, when none may use more than `room`. */
+  /** Gas of each execution in a batch that `sender` submits, when none may use more than `maxGas`. */
   executionGas(
     executions: readonly SignedExecution[],
     sender: Address,
     threshold: number,
-    room: bigint,
+    maxGas: bigint,
   ): Promise<ExecutionGas[]>;
   /** The call that runs the executions in their order. */
-  carry(executions: readonly SignedExecution[]): Omit<HubCall, "gasLimit">;
+  batchCall(executions: readonly SignedExecution[]): Omit<HubCall, "gasLimit">;
   /** Balance of a hub token in base units, at the newest block or at the newest final one. */
-  balance(owner: Address, tokenId: bigint, at: "latest" | "final"): Promise<bigint>;
+  balance(owner: Address, tokenId: bigint, blockTag: "latest" | "final"): Promise<bigint>;
   /**
    * The payload that the hub's Allocator recorded for a withdrawal address. Undefined if there is none, or no
    * Allocator.
    */
-  recordedWithdrawal(address: Address, at: "latest" | "final"): Promise<Hex32 | undefined>;
+  recordedWithdrawal(address: Address, blockTag: "latest" | "final"): Promise<Hex32 | undefined>;
   close(): Promise<void>;
 }
 

@@ -47,7 +47,7 @@ const judge = judgeFor(
   { accepted: new Set(quorum.map(({ address }) => address)), threshold: 2 },
   familyOf,
 );
-const at: HubChain = { name: "one", vmType: "ethereum-vm" };
+const hubChain: HubChain = { name: "one", vmType: "ethereum-vm" };
 const digest = executionDigester(hub);
 
 const claim: DepositClaim = {
@@ -71,27 +71,27 @@ const ours = {
 
 /** The answer that a full quorum signs for these deposits. */
 async function quorumSees(...deposits: readonly (typeof ours)[]): Promise<DepositAttestationAnswer> {
-  return await quorumSeesOn(at, claim.transactionId, deposits);
+  return await quorumSeesOn(hubChain, claim.transactionId, deposits);
 }
 
 async function quorumSeesOn(
-  at: HubChain,
+  chain: HubChain,
   transactionId: string,
   deposits: readonly (typeof ours)[],
   part = 0,
 ): Promise<DepositAttestationAnswer> {
   const timestamp = 1_700_000_000n;
-  const data = { chainId: at.name, transactionId };
+  const data = { chainId: chain.name, transactionId };
   const execution = {
-    idempotencyKey: depositKey(at.name, transactionId, part),
+    idempotencyKey: depositKey(chain.name, transactionId, part),
     actions: deposits.map((deposit) =>
       encodeHubAction({
         kind: "mint",
         to:
           deposit.depositId === NO_DEPOSIT_ID
-            ? hubAlias(at, deposit.depositor)
-            : orderAddress(at, { ...deposit, timestamp }),
-        tokenId: hubTokenId(at, deposit.currency),
+            ? hubAlias(chain, deposit.depositor)
+            : orderAddress(chain, { ...deposit, timestamp }),
+        tokenId: hubTokenId(chain, deposit.currency),
         amount: deposit.amount,
       }),
     ),
@@ -106,7 +106,9 @@ async function quorumSeesOn(
           quorum.map(async (signer) => ({
             oracle: signer.address,
             signature: signatureToHex(
-              await signer.signDigest(messageDigest(depositoryDepositId(() => at.vmType, { data, result }))),
+              await signer.signDigest(
+                messageDigest(depositoryDepositId(() => chain.vmType, { data, result })),
+              ),
             ),
           })),
         ),
@@ -141,8 +143,8 @@ test("finds our deposit among others of its transaction, with its id and its acc
       ours: {
         onchainId: ours.onchainId,
         credit: {
-          holder: orderAddress(at, { ...ours, timestamp: 1_700_000_000n }),
-          tokenId: hubTokenId(at, ours.currency),
+          holder: orderAddress(hubChain, { ...ours, timestamp: 1_700_000_000n }),
+          tokenId: hubTokenId(hubChain, ours.currency),
           amount: ours.amount,
         },
       },
@@ -155,9 +157,9 @@ test("finds our deposit among others of its transaction, with its id and its acc
 test("requires a timestamp only of deposits with an id", async () => {
   const withoutId = { ...ours, onchainId: someHash(), depositId: NO_DEPOSIT_ID, amount: 1n };
   const { messages, execution } = await quorumSees(ours, withoutId);
-  const withoutTime = (place: number): DepositAttestationAnswer => ({
-    messages: messages.map(({ extraData, ...message }, at) =>
-      at === place || extraData === undefined ? message : { ...message, extraData },
+  const withoutTime = (position: number): DepositAttestationAnswer => ({
+    messages: messages.map(({ extraData, ...message }, index) =>
+      index === position || extraData === undefined ? message : { ...message, extraData },
     ),
     ...(execution && { execution }),
   });
@@ -180,22 +182,25 @@ test("of identical deposits, picks the one at our position", async () => {
   });
   expect(judgeDeposits(judge, { ...claim, ordinal: 2 }, answer)).toMatchObject({
     kind: "true",
-    value: { ours: undefined, alike: 2 },
+    value: { ours: undefined, identicalCount: 2 },
   });
 });
 
 test("finds our deposit in a later part, counting identical ones in earlier parts", async () => {
   const third = { ...ours, onchainId: someHash() };
-  const later = await quorumSeesOn(at, claim.transactionId, [third], 1);
-  const wanted = { ...claim, ordinal: 2 };
-  expect(judgeDeposits(judge, wanted, later, 1, 2)).toMatchObject({
+  const later = await quorumSeesOn(hubChain, claim.transactionId, [third], 1);
+  const laterClaim = { ...claim, ordinal: 2 };
+  expect(judgeDeposits(judge, laterClaim, later, 1, 2)).toMatchObject({
     kind: "true",
     value: { ours: { onchainId: third.onchainId } },
   });
-  expect(judgeDeposits(judge, wanted, later, 1, 1)).toMatchObject({ kind: "true", value: { alike: 1 } });
+  expect(judgeDeposits(judge, laterClaim, later, 1, 1)).toMatchObject({
+    kind: "true",
+    value: { identicalCount: 1 },
+  });
   // An execution of one part is not an execution of another.
-  expect(judgeDeposits(judge, wanted, later, 0, 2).kind).toBe("lie");
-  expect(judgeDeposits(judge, wanted, { messages: [] }, 1, 2)).toEqual({
+  expect(judgeDeposits(judge, laterClaim, later, 0, 2).kind).toBe("lie");
+  expect(judgeDeposits(judge, laterClaim, { messages: [] }, 1, 2)).toEqual({
     kind: "lie",
     reason: "the deposit is not among those that the oracle sees",
   });
@@ -210,7 +215,7 @@ test.for([
 ] as const)("rejects even a quorum that sees a different %s than we did", async ([, change]) => {
   expect(judgeDeposits(judge, claim, await quorumSees({ ...ours, ...change }))).toMatchObject({
     kind: "true",
-    value: { ours: undefined, alike: 0 },
+    value: { ours: undefined, identicalCount: 0 },
   });
 });
 
@@ -236,39 +241,45 @@ test("verifies a deposit of another chain family in that family's formats, which
   const two: HubChain = { name: "two", vmType: "solana-vm" };
   const account = () => decodeAddress(two.vmType, someHash());
   const transactionId = formatTransactionId({ vmType: "svm" }, `0x${"5a".repeat(64)}`);
-  const seen = { ...ours, depository: account(), depositor: account(), currency: account() };
-  const { depository, depositor, currency } = seen;
+  const depositOnTwo = { ...ours, depository: account(), depositor: account(), currency: account() };
+  const { depository, depositor, currency } = depositOnTwo;
   const claimOnTwo = { ...claim, chain: "two", transactionId, depository, depositor, currency };
-  expect(judgeDeposits(judge, claimOnTwo, await quorumSeesOn(two, transactionId, [seen]))).toMatchObject({
+  expect(
+    judgeDeposits(judge, claimOnTwo, await quorumSeesOn(two, transactionId, [depositOnTwo])),
+  ).toMatchObject({
     kind: "true",
     value: {
       ours: {
         credit: {
-          holder: orderAddress(two, { ...seen, timestamp: 1_700_000_000n }),
+          holder: orderAddress(two, { ...depositOnTwo, timestamp: 1_700_000_000n }),
           tokenId: hubTokenId(two, currency),
-          amount: seen.amount,
+          amount: depositOnTwo.amount,
         },
       },
     },
   });
-  const answer = await quorumSeesOn(two, transactionId, [seen]);
+  const answer = await quorumSeesOn(two, transactionId, [depositOnTwo]);
   const [message] = answer.messages;
   if (message === undefined) throw new Error("the message is missing");
   const inLowerCase = { ...message, data: { ...message.data, transactionId: transactionId.toLowerCase() } };
   expect(judgeDeposits(judge, claimOnTwo, { ...answer, messages: [inLowerCase] }).kind).toBe("lie");
 });
 
-test("requests one part after another until one holds our deposit", async () => {
-  const others = Array.from({ length: 2 }, () => ({ ...ours, onchainId: someHash(), depositId: someHash() }));
+test("requests one part after another until a part contains our deposit", async () => {
+  const otherDeposits = Array.from({ length: 2 }, () => ({
+    ...ours,
+    onchainId: someHash(),
+    depositId: someHash(),
+  }));
   const answers = [
-    await quorumSeesOn(at, claim.transactionId, others, 0),
-    await quorumSeesOn(at, claim.transactionId, [ours], 1),
+    await quorumSeesOn(hubChain, claim.transactionId, otherDeposits, 0),
+    await quorumSeesOn(hubChain, claim.transactionId, [ours], 1),
   ];
-  const asked: object[] = [];
+  const requests: object[] = [];
   const oracle: AttestationOracle = {
     name: "one",
     ask: async (path, body) => {
-      asked.push({ path, part: "part" in body ? body.part : undefined });
+      requests.push({ path, part: "part" in body ? body.part : undefined });
       const json = answers.shift();
       return json === undefined ? { kind: "unavailable", reason: "enough" } : { kind: "answer", json };
     },
@@ -276,7 +287,7 @@ test("requests one part after another until one holds our deposit", async () => 
   const finding = await askForDeposit(oracle, judge, claim, new AbortController().signal);
   expect(finding).toMatchObject({ kind: "attested", value: { onchainId: ours.onchainId } });
   const path = "/attestations/depository-deposits/v1";
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     { path, part: undefined },
     { path, part: 1 },
   ]);

@@ -13,8 +13,8 @@ import { canonicalCase } from "@causeway/families";
 import type { DepositAttestationAnswer, DepositMessage } from "@causeway/wire";
 import type { SignedExecution } from "./settlement.port.ts";
 import type { Judge } from "./hub-facts.ts";
-import { signedExecution } from "./signed-execution.ts";
-import type { Verdict } from "./signed-execution.ts";
+import { verifyExecution } from "./verify-execution.ts";
+import type { Verdict } from "./verify-execution.ts";
 
 /** This service's observation of the deposit, in the oracles' format. */
 export interface DepositClaim {
@@ -40,25 +40,25 @@ export interface AttestedPart {
   /** Undefined if our deposit is in another part. */
   readonly ours: AttestedDeposit | undefined;
   /** Deposits of this part that are identical to ours. */
-  readonly alike: number;
+  readonly identicalCount: number;
 }
 
 /**
  * Verifies an oracle's answer for one part of a transaction's deposits: its execution must mint exactly what
  * its messages report, a quorum must have signed both, and our deposit is the one that equals our own record.
  * Only the on-chain id and the block time are taken from the signed messages.
- * @param part earlier parts did not hold our deposit
- * @param before deposits of those parts that are identical to ours
+ * @param part number of this part, from 0; earlier parts did not contain our deposit
+ * @param identicalBefore number of deposits in earlier parts that are identical to ours
  */
 export function judgeDeposits(
   judge: Judge,
   claim: DepositClaim,
   answer: DepositAttestationAnswer,
   part = 0,
-  before = 0,
+  identicalBefore = 0,
 ): Verdict<AttestedPart> {
-  const at = judge.chainOf(claim.chain);
-  const messages = answer.messages.map((message) => withCanonicalHex(at, message));
+  const chain = judge.chainOf(claim.chain);
+  const messages = answer.messages.map((message) => withCanonicalHex(chain, message));
   const stray = messages.find(
     ({ data }) => data.chainId !== claim.chain || data.transactionId !== claim.transactionId,
   );
@@ -73,10 +73,10 @@ export function judgeDeposits(
   if (messages.some(({ result, extraData }) => result.depositId !== NO_DEPOSIT_ID && extraData === undefined))
     return { kind: "lie", reason: "the oracle reports a deposit with an id but without a timestamp" };
 
-  const signed = signedExecution(
+  const signed = verifyExecution(
     judge,
     "deposit",
-    depositExecution(at, claim.transactionId, part, messages.map(depositIn)),
+    depositExecution(chain, claim.transactionId, part, messages.map(depositIn)),
     execution,
     messages.map((message) => ({
       digest: messageDigest(depositoryDepositId(judge.familyOf, readDepositMessage(message))),
@@ -85,7 +85,7 @@ export function judgeDeposits(
   );
   if (signed.kind === "lie") return signed;
 
-  const alike = messages.filter(
+  const identical = messages.filter(
     ({ result }) =>
       result.depositId === claim.orderId &&
       result.depository === claim.depository &&
@@ -93,15 +93,15 @@ export function judgeDeposits(
       result.currency === claim.currency &&
       BigInt(result.amount) === claim.amount,
   );
-  const ours = alike[claim.ordinal - before];
+  const ours = identical[claim.ordinal - identicalBefore];
   return {
     kind: "true",
     value: {
-      alike: alike.length,
+      identicalCount: identical.length,
       ours: ours && {
         execution: signed.value,
         onchainId: ours.result.onchainId as Hex32,
-        credit: creditOf(at, {
+        credit: creditOf(chain, {
           ...claim,
           depositId: claim.orderId,
           timestamp: depositIn(ours).timestamp,
@@ -112,16 +112,16 @@ export function judgeDeposits(
 }
 
 function withCanonicalHex({ vmType }: HubChain, { data, result, ...rest }: DepositMessage): DepositMessage {
-  const one = (text: string) => canonicalCase(vmType, text);
+  const canonical = (text: string) => canonicalCase(vmType, text);
   return {
     ...rest,
-    data: { ...data, transactionId: one(data.transactionId) },
+    data: { ...data, transactionId: canonical(data.transactionId) },
     result: {
       onchainId: result.onchainId.toLowerCase(),
-      depository: one(result.depository),
+      depository: canonical(result.depository),
       depositId: result.depositId.toLowerCase(),
-      depositor: one(result.depositor),
-      currency: one(result.currency),
+      depositor: canonical(result.depositor),
+      currency: canonical(result.currency),
       amount: result.amount,
     },
   };

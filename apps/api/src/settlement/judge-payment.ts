@@ -15,8 +15,8 @@ import type { FillAttestationAnswer } from "@causeway/wire";
 import type { SignedExecution } from "./settlement.port.ts";
 import type { AttestedDeposit } from "./judge-deposits.ts";
 import type { Judge } from "./hub-facts.ts";
-import { signedExecution } from "./signed-execution.ts";
-import type { Verdict } from "./signed-execution.ts";
+import { verifyExecution } from "./verify-execution.ts";
+import type { Verdict } from "./verify-execution.ts";
 
 /**
  * A payment of the solver for an attested deposit. Orders of this service have one input with one refund
@@ -48,7 +48,7 @@ export function judgePayment(
   claim: PaymentClaim,
   answer: PaymentAnswer,
 ): Verdict<SignedExecution> {
-  return signedExecution(judge, claim.kind, executionOf(judge, claim), answer.execution, [
+  return verifyExecution(judge, claim.kind, executionOf(judge, claim), answer.execution, [
     {
       digest: messageDigest(messageIdOf(judge, claim)),
       signatures: answer.message.signatures.map(({ signature }) => signature),

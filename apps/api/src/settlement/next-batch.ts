@@ -2,7 +2,7 @@ import type { ExecutionGas } from "./hub.port.ts";
 import type { ExecutionRecord } from "./settlement.port.ts";
 
 /** An execution and its gas. */
-export interface Weighed {
+export interface EstimatedExecution {
   readonly execution: ExecutionRecord;
   readonly gas: ExecutionGas;
 }
@@ -13,14 +13,14 @@ export interface Batch {
   /** Covers all of them, within the limit. */
   readonly gasLimit: bigint;
   /** Executions that exceed the limit by themselves. */
-  readonly oversized: readonly Weighed[];
+  readonly oversized: readonly EstimatedExecution[];
 }
 
 /** Gas of a transaction without executions. */
 const TRANSACTION_GAS = 60_000n;
 
 /** Gas that the executions of a transaction may use together. */
-export function roomFor(limit: bigint): bigint {
+export function gasForExecutions(limit: bigint): bigint {
   return limit > TRANSACTION_GAS ? limit - TRANSACTION_GAS : 0n;
 }
 
@@ -28,17 +28,17 @@ export function roomFor(limit: bigint): bigint {
  * Chooses the next hub transaction: as many executions as its gas allows, in order, because later ones may
  * depend on earlier ones.
  */
-export function nextBatch(weighed: readonly Weighed[], limit: bigint): Batch {
-  const room = roomFor(limit);
-  const isOversized = ({ gas }: Weighed): boolean => gas.kind === "tooLarge" || gas.gas > room;
+export function nextBatch(candidates: readonly EstimatedExecution[], limit: bigint): Batch {
+  const maxGas = gasForExecutions(limit);
+  const isOversized = ({ gas }: EstimatedExecution): boolean => gas.kind === "tooLarge" || gas.gas > maxGas;
   const executions: ExecutionRecord[] = [];
   let used = 0n;
-  for (const { execution, gas } of weighed) {
-    if (gas.kind === "tooLarge" || gas.gas > room) continue;
-    if (used + gas.gas > room || (execution.apart && executions.length > 0)) break;
+  for (const { execution, gas } of candidates) {
+    if (gas.kind === "tooLarge" || gas.gas > maxGas) continue;
+    if (used + gas.gas > maxGas || (execution.apart && executions.length > 0)) break;
     executions.push(execution);
     used += gas.gas;
     if (execution.apart) break;
   }
-  return { executions, gasLimit: TRANSACTION_GAS + used, oversized: weighed.filter(isOversized) };
+  return { executions, gasLimit: TRANSACTION_GAS + used, oversized: candidates.filter(isOversized) };
 }

@@ -19,7 +19,7 @@ export interface Claim {
   readonly paymentTransactionId: string;
 }
 
-export type Claimed =
+export type ClaimResult =
   | { readonly kind: "claim"; readonly claim: Claim }
   /** `isPermanent`: neither a reorg nor a configuration change can make it attestable. */
   | { readonly kind: "never"; readonly reason: string; readonly isPermanent: boolean };
@@ -32,27 +32,28 @@ export function claimOf(
   payment: DuePayment,
   chains: Pick<KnownChains, "profile">,
   isOwnSolver: (solver: Address) => boolean,
-): Claimed {
-  const never = (reason: string) => ({ kind: "never", reason, isPermanent: false }) as const;
+): ClaimResult {
+  const unattestable = (reason: string) => ({ kind: "never", reason, isPermanent: false }) as const;
   const { deposit, request } = payment;
   const { terms } = request;
   const input = terms.order.inputs[0];
-  if (deposit === undefined) return never("the deposit is not stored");
+  if (deposit === undefined) return unattestable("the deposit is not stored");
   const { unrepaidReason } = deposit;
   // A missing key may be configured now or later; a refund close to its deadline may have been mined in time.
   if (payment.kind === "refund" && unrepaidReason !== undefined && !TEMPORARY_REASONS.has(unrepaidReason))
     return { kind: "never", reason: unrepaidReason, isPermanent: true };
-  if (!deposit.canonical) return never("the deposit was reorged out");
-  if (deposit.orderId !== terms.orderId) return never("the deposit does not carry the id of the order");
-  if (!isOwnSolver(terms.order.solver)) return never(`${MISSING_SOLVER_KEY} (SOLVER_FORMER_KEYS)`);
+  if (!deposit.canonical) return unattestable("the deposit was reorged out");
+  if (deposit.orderId !== terms.orderId)
+    return unattestable("the deposit does not carry the id of the order");
+  if (!isOwnSolver(terms.order.solver)) return unattestable(`${MISSING_SOLVER_KEY} (SOLVER_FORMER_KEYS)`);
   const origin = chains.profile(deposit.chainId);
-  if (origin === undefined) return never("the chain of the deposit is not configured");
-  const paidOn = chains.profile(payment.chainId);
-  if (paidOn === undefined) return never("the chain of the payment is not configured");
+  if (origin === undefined) return unattestable("the chain of the deposit is not configured");
+  const paymentChain = chains.profile(payment.chainId);
+  if (paymentChain === undefined) return unattestable("the chain of the payment is not configured");
   if (input === undefined || terms.order.inputs.length !== 1)
-    return never("the order does not have exactly one input");
+    return unattestable("the order does not have exactly one input");
   if (input.payment.chainId !== origin.name || input.payment.currency !== deposit.currency)
-    return never("the deposit is not in the currency and on the chain of the order's input");
+    return unattestable("the deposit is not in the currency and on the chain of the order's input");
   // Oracles write addresses in the format of their family, which is the same on all its networks.
   const vm = familyOf(origin);
   const addressText = (bytes: Hex) => decodeAddress(vm, bytes);
@@ -60,7 +61,7 @@ export function claimOf(
     kind: "claim",
     claim: {
       order: terms.order,
-      paymentTransactionId: formatTransactionId(paidOn, payment.txHash),
+      paymentTransactionId: formatTransactionId(paymentChain, payment.txHash),
       deposit: {
         chain: origin.name,
         transactionId: formatTransactionId(origin, deposit.txHash),

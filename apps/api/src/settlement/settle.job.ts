@@ -3,8 +3,8 @@ import type { SettlementServices } from "./settlement-services.port.ts";
 import { attestDue } from "./attest-due.ts";
 import { submitExecutions } from "./submit-executions.ts";
 
-/** Pause after losing leadership or failing to ask for it. */
-const STAND_BY_MS = 500;
+/** Pause after losing leadership or failing to acquire it. */
+const LEADERSHIP_RETRY_MS = 500;
 
 /** A repeated task with its usual pause between rounds. May throw: the next round continues. */
 export type Task = (stop: AbortSignal) => Promise<void>;
@@ -12,20 +12,20 @@ export type Task = (stop: AbortSignal) => Promise<void>;
 /**
  * Settles payments while this process leads. Oracles and hub have separate loops, so that neither waits for
  * the other; nothing else waits for either.
- * @param others tasks that also run while this process leads
+ * @param extraTasks tasks that also run while this process leads
  */
 export function settlePayments(
   services: SettlementServices,
   leadOf: Lead,
-  others: readonly Task[] = [],
+  extraTasks: readonly Task[] = [],
 ): { close(): Promise<void> } {
   const closing = new AbortController();
-  const courses: readonly Task[] = [
+  const tasks: readonly Task[] = [
     (stop) => attestDue(services, stop),
     () => submitExecutions(services),
-    ...others,
+    ...extraTasks,
   ];
-  const loop = standBy(services, leadOf, courses, closing.signal);
+  const loop = runWhileLeading(services, leadOf, tasks, closing.signal);
   return {
     async close(): Promise<void> {
       closing.abort();
@@ -34,10 +34,10 @@ export function settlePayments(
   };
 }
 
-async function standBy(
+async function runWhileLeading(
   services: SettlementServices,
   leadOf: Lead,
-  courses: readonly Task[],
+  tasks: readonly Task[],
   closing: AbortSignal,
 ): Promise<void> {
   while (!closing.aborted) {
@@ -47,23 +47,23 @@ async function standBy(
       if (leadership) {
         services.events.happened("settlement_leads", {});
         const stop = AbortSignal.any([closing, leadership.lost]);
-        const { worked } = leadership;
-        const rounds = courses.map((course) => async () => {
-          await course(stop);
-          worked();
+        const { reportWork } = leadership;
+        const rounds = tasks.map((task) => async () => {
+          await task(stop);
+          reportWork();
         });
-        await Promise.all(rounds.map((round) => again(services, stop, round)));
+        await Promise.all(rounds.map((round) => repeatRounds(services, stop, round)));
       }
     } catch (error) {
       services.events.fault("settlement_fault", error, {});
     } finally {
       await leadership?.release().catch(() => undefined);
     }
-    await pause(STAND_BY_MS, closing);
+    await pause(LEADERSHIP_RETRY_MS, closing);
   }
 }
 
-async function again(
+async function repeatRounds(
   { events, settlementPolicy }: SettlementServices,
   stop: AbortSignal,
   round: () => Promise<void>,

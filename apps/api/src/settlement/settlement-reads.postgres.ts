@@ -24,7 +24,7 @@ const DUE = {
   legId: slots.legId,
   txHash: attempts.txHash,
 };
-const due = defineSql(
+const readDue = defineSql(
   "settlement_due",
   DUE,
   (p: Params<{ nowMs: number; limit: number }>) => text`
@@ -36,7 +36,7 @@ const due = defineSql(
       and not (${isGuaranteed})
     order by ${settlements.nextTryMs} limit ${p.limit}`,
 );
-const requestsOf = defineQuery(
+const readRequests = defineQuery(
   "settlement_requests",
   (db, { requestIds }: Params<{ requestIds: readonly RequestId[] }>) =>
     db
@@ -44,14 +44,14 @@ const requestsOf = defineQuery(
       .from(requests)
       .where(text`${requests.requestId} = any(${requestIds}::text[])`),
 );
-const depositsOf = defineQuery("settlement_deposits", (db, { ids }: Params<{ ids: readonly string[] }>) =>
+const readDeposits = defineQuery("settlement_deposits", (db, { ids }: Params<{ ids: readonly string[] }>) =>
   db
     .select(DEPOSIT)
     .from(deposits)
     .where(text`${deposits.id} = any(${ids}::bigint[])`),
 );
 const credit = alias(hubExecutions, "credit");
-const toCarry = defineSql(
+const readToSubmit = defineSql(
   "hub_executions_to_carry",
   EXECUTION,
   (p: Params<{ nowMs: number; limit: number }>) => text`
@@ -63,10 +63,10 @@ const toCarry = defineSql(
           and ${credit.state} = 'attested' and ${credit.slotId} is null and ${credit.nextTryMs} > ${p.nowMs})
     order by ${hubExecutions.id} limit ${p.limit}`,
 );
-const byKey = defineQuery("hub_execution_by_key", (db, { key }: Params<{ key: string }>) =>
+const readByKey = defineQuery("hub_execution_by_key", (db, { key }: Params<{ key: string }>) =>
   db.select(EXECUTION).from(hubExecutions).where(eq(hubExecutions.idempotencyKey, key)),
 );
-const ended = defineQuery("hub_executions_ended", (db, _: Params<{ limit: number }>) =>
+const readEnded = defineQuery("hub_executions_ended", (db, _: Params<{ limit: number }>) =>
   db
     .select({
       execution: EXECUTION,
@@ -84,7 +84,7 @@ const nextBatchId = defineSql(
   { id: String },
   () => text`select nextval(${hubBatches.seqName}) as id`,
 );
-const waiting = defineSql(
+const readWaiting = defineSql(
   "settlement_waiting",
   { state: String, count: Number, oldestMs: Number },
   () => text`
@@ -101,20 +101,20 @@ const waiting = defineSql(
 export function settlementReads(sql: Sql): SettlementReads {
   return {
     async duePayments(nowMs, limit): Promise<DuePayment[]> {
-      const rows = await due(sql, { nowMs, limit });
+      const rows = await readDue(sql, { nowMs, limit });
       if (rows.length === 0) return [];
-      const stored = await requestsOf(sql, { requestIds: rows.map(({ requestId }) => requestId) });
+      const stored = await readRequests(sql, { requestIds: rows.map(({ requestId }) => requestId) });
       const requestById = new Map(stored.map((row) => [row.requestId, requestOf(row)]));
       const depositIds = rows.map(({ legKind, legId, requestId }) =>
         legKind === "refund" ? legId : requestById.get(requestId)?.state.depositId,
       );
       const ids = depositIds.filter((id) => id !== undefined);
       const depositById = new Map(
-        (await depositsOf(sql, { ids })).map((row) => [String(row.id), depositOf(row)]),
+        (await readDeposits(sql, { ids })).map((row) => [String(row.id), depositOf(row)]),
       );
-      return rows.flatMap(({ slotId, legKind, chainId, txHash, requestId, tries }, at) => {
+      return rows.flatMap(({ slotId, legKind, chainId, txHash, requestId, tries }, index) => {
         const request = requestById.get(requestId);
-        const depositId = depositIds[at];
+        const depositId = depositIds[index];
         return request === undefined
           ? []
           : {
@@ -128,13 +128,13 @@ export function settlementReads(sql: Sql): SettlementReads {
             };
       });
     },
-    executionsToCarry: async (nowMs, limit) => (await toCarry(sql, { nowMs, limit })).map(executionOf),
+    executionsToSubmit: async (nowMs, limit) => (await readToSubmit(sql, { nowMs, limit })).map(executionOf),
     async execution(key) {
-      const [row] = await byKey(sql, { key });
+      const [row] = await readByKey(sql, { key });
       return row && executionOf(row);
     },
     endedExecutions: async (limit) =>
-      (await ended(sql, { limit })).map(({ execution, slot }) => ({
+      (await readEnded(sql, { limit })).map(({ execution, slot }) => ({
         ...executionOf(execution),
         slot: { ...slot, id: String(slot.id) },
       })),
@@ -143,6 +143,6 @@ export function settlementReads(sql: Sql): SettlementReads {
       if (row === undefined) throw new Error("invariant violated: a sequence returned no number");
       return row.id;
     },
-    waiting: async () => await waiting(sql, {}),
+    waiting: async () => await readWaiting(sql, {}),
   };
 }

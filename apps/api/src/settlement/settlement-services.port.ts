@@ -1,6 +1,6 @@
 import type { Chain, NonEvmChain } from "@causeway/domain";
 import type { HubChain } from "./hub.port.ts";
-import type { CallSent, ContractCall } from "../payments/contract-call.port.ts";
+import type { CallOutcome, ContractCall } from "../payments/contract-call.port.ts";
 import type { AttestationOracle } from "./oracles.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { SettlementPolicy } from "./settlement-policy.port.ts";
@@ -9,7 +9,7 @@ import type { SettlementReads } from "./settlement.port.ts";
 /** The configured chains; settlement asks the oracles about them, never their nodes. */
 export interface KnownChains {
   /** EVM chains. */
-  readonly all: readonly { readonly chain: Chain }[];
+  readonly evmChains: readonly { readonly chain: Chain }[];
   /** Non-EVM chains. */
   readonly nonEvmChains: readonly { readonly chain: NonEvmChain }[];
   /** A chain of any family. */
@@ -27,7 +27,7 @@ export interface SettlementServices extends Pick<
    * Sends calls of the hub if its chain is enabled: they are payments of the solver's lane there, and its
    * watcher maintains them. Absent: the chain is not enabled, and settlement maintains them.
    */
-  readonly sendAsPayment?: ((call: ContractCall) => Promise<CallSent>) | undefined;
+  readonly sendAsPayment?: ((call: ContractCall) => Promise<CallOutcome>) | undefined;
   /** At least one; if one does not help, the next is queried. */
   readonly oracles: readonly AttestationOracle[];
   readonly settlement: SettlementReads;

@@ -36,14 +36,14 @@ const notePayments = defineSql(
 
 const isDue = ({ slotId }: Params<{ slotId: string }>): SQL =>
   text`${settlements.slotId} = ${slotId} and ${settlements.state} = 'due'`;
-interface Postponed extends Record<string, unknown> {
+interface PostponeParams extends Record<string, unknown> {
   readonly slotId: string;
   readonly reason: string;
   readonly rejected: boolean;
   readonly nextTryMs: number;
   readonly atMs: number;
 }
-const postpone = defineWrite("settlement_postpone", (db, p: Params<Postponed>) =>
+const postpone = defineWrite("settlement_postpone", (db, p: Params<PostponeParams>) =>
   db
     .update(settlements)
     .set({
@@ -63,13 +63,13 @@ const giveUp = defineWrite(
       .set({ state: "unrepayable", reason: p.reason, rejected: true, updatedAtMs: p.atMs })
       .where(isDue(p)),
 );
-interface Attested extends Record<string, unknown> {
+interface AttestedParams extends Record<string, unknown> {
   readonly slotId: string;
   readonly depositKey: Hex;
   readonly paymentKey: Hex;
   readonly atMs: number;
 }
-const markAttested = defineQuery("settlement_attested", (db, p: Params<Attested>) =>
+const markAttested = defineQuery("settlement_attested", (db, p: Params<AttestedParams>) =>
   db
     .update(settlements)
     .set({
@@ -85,19 +85,19 @@ const markAttested = defineQuery("settlement_attested", (db, p: Params<Attested>
     .returning({ slotId: settlements.slotId }),
 );
 
-interface Execution extends Record<string, unknown> {
+interface ExecutionParams extends Record<string, unknown> {
   readonly idempotencyKey: Hex;
   readonly kind: ExecutionKind;
   readonly actions: readonly Hex[];
   readonly signature: Hex;
   readonly atMs: number;
 }
-const addExecution = defineWrite("hub_execution_add", (db, p: Params<Execution>) => {
-  const again = { actions: text`${p.actions}`, signature: p.signature, nextTryMs: p.atMs };
+const addExecution = defineWrite("hub_execution_add", (db, p: Params<ExecutionParams>) => {
+  const signedFields = { actions: text`${p.actions}`, signature: p.signature, nextTryMs: p.atMs };
   return db
     .insert(hubExecutions)
     .values({
-      ...again,
+      ...signedFields,
       idempotencyKey: p.idempotencyKey,
       kind: p.kind,
       state: "attested",
@@ -105,13 +105,13 @@ const addExecution = defineWrite("hub_execution_add", (db, p: Params<Execution>)
     })
     .onConflictDoUpdate({
       target: hubExecutions.idempotencyKey,
-      set: { ...again, state: "attested", slotId: null, apart: false, setAsideSinceMs: null },
+      set: { ...signedFields, state: "attested", slotId: null, apart: false, setAsideSinceMs: null },
       setWhere: text`${hubExecutions.state} = 'refused'`,
     });
 });
 const ID = { id: hubExecutions.id };
 const isAttested = text`${hubExecutions.state} = 'attested'`;
-const lockUncarried = defineQuery(
+const lockUnsubmittedRows = defineQuery(
   "hub_execution_lock_uncarried",
   (db, { executionIds }: Params<{ executionIds: readonly string[] }>) =>
     db
@@ -123,7 +123,7 @@ const lockUncarried = defineQuery(
       .orderBy(asc(hubExecutions.id))
       .for("update"),
 );
-const carry = defineWrite(
+const writeSlot = defineWrite(
   "hub_execution_carry",
   (db, p: Params<{ executionIds: readonly string[]; slotId: string }>) =>
     db
@@ -131,7 +131,7 @@ const carry = defineWrite(
       .set({ slotId: text`${p.slotId}`, setAsideSinceMs: null, reason: null })
       .where(text`${hubExecutions.id} = any(${p.executionIds}::bigint[])`),
 );
-interface Due extends Record<string, unknown> {
+interface DropParams extends Record<string, unknown> {
   readonly beforeMs: number;
   readonly limit: number;
 }
@@ -139,7 +139,7 @@ interface Due extends Record<string, unknown> {
 const dropSignatures = defineSql(
   "hub_execution_drop_signatures",
   { dropped: Number },
-  (p: Params<Due>) => text`
+  (p: Params<DropParams>) => text`
     with due as materialized (
       select ${hubExecutions.id} from ${hubExecutions}
       where ${hubExecutions.state} = 'settled' and ${hubExecutions.signature} <> '0x' and ${hubExecutions.settledAtMs} < ${p.beforeMs}
@@ -173,51 +173,53 @@ const settlePayments = defineQuery("settlement_settle", (db, p: Params<Keys>) =>
     )
     .returning({ slotId: settlements.slotId, requestId: settlements.requestId }),
 );
-interface CarriedParams extends Record<string, unknown> {
+interface OnSlotParams extends Record<string, unknown> {
   readonly key: Hex;
   readonly slotId: string | null;
   readonly reason: string;
 }
-/** Matches only if no other process has finished or reassigned it. */
-const isCarried = (p: Params<Pick<CarriedParams, "key" | "slotId">>) =>
+/** Matches only while the execution is attested and on this slot; null: on no slot. */
+const isOnSlot = (p: Params<Pick<OnSlotParams, "key" | "slotId">>) =>
   text`${hubExecutions.idempotencyKey} = ${p.key} and ${hubExecutions.slotId} is not distinct from ${p.slotId}::bigint and ${isAttested}`;
-const refuseExecution = defineQuery("hub_execution_refuse", (db, p: Params<CarriedParams>) =>
+const refuseExecution = defineQuery("hub_execution_refuse", (db, p: Params<OnSlotParams>) =>
   db
     .update(hubExecutions)
     .set({ state: "refused", reason: p.reason, slotId: null })
-    .where(isCarried(p))
+    .where(isOnSlot(p))
     .returning(ID),
 );
-interface Again extends Record<string, unknown> {
+interface RetryParams extends Record<string, unknown> {
   readonly key: Hex;
   readonly reason: string;
   readonly nextTryMs: number;
 }
-const refusePayments = defineWrite("settlement_refuse", (db, p: Params<Again & { readonly atMs: number }>) =>
-  db
-    .update(settlements)
-    .set({
-      state: "due",
-      reason: p.reason,
-      tries: text`${settlements.tries} + 1`,
-      nextTryMs: p.nextTryMs,
-      updatedAtMs: p.atMs,
-    })
-    .where(
-      text`${settlements.state} = 'attested' and (${settlements.depositKey} = ${p.key} or ${settlements.paymentKey} = ${p.key})`,
-    ),
+const refusePayments = defineWrite(
+  "settlement_refuse",
+  (db, p: Params<RetryParams & { readonly atMs: number }>) =>
+    db
+      .update(settlements)
+      .set({
+        state: "due",
+        reason: p.reason,
+        tries: text`${settlements.tries} + 1`,
+        nextTryMs: p.nextTryMs,
+        updatedAtMs: p.atMs,
+      })
+      .where(
+        text`${settlements.state} = 'attested' and (${settlements.depositKey} = ${p.key} or ${settlements.paymentKey} = ${p.key})`,
+      ),
 );
 const release = defineWrite(
   "hub_execution_release",
-  (db, p: Params<CarriedParams & { readonly nextTryMs: number }>) =>
+  (db, p: Params<OnSlotParams & { readonly nextTryMs: number }>) =>
     db
       .update(hubExecutions)
       .set({ slotId: null, nextTryMs: p.nextTryMs, reason: p.reason })
-      .where(isCarried(p)),
+      .where(isOnSlot(p)),
 );
 const postponeExecution = defineWrite(
   "hub_execution_postpone",
-  (db, p: Params<Again & { readonly atMs: number }>) =>
+  (db, p: Params<RetryParams & { readonly atMs: number }>) =>
     db
       .update(hubExecutions)
       .set({
@@ -239,12 +241,12 @@ const splitBatch = defineSql(
       where ${hubExecutions.slotId} = ${p.slotId} and ${isAttested} returning ${columnsOf(EXECUTION)})
     select * from freed order by id`,
 );
-interface Abandoned extends Record<string, unknown> {
+interface AbandonParams extends Record<string, unknown> {
   readonly slotId: string;
   readonly reason: string;
   readonly atMs: number;
 }
-const abandonExecutions = defineQuery("hub_execution_abandon", (db, p: Params<Abandoned>) =>
+const abandonExecutions = defineQuery("hub_execution_abandon", (db, p: Params<AbandonParams>) =>
   db
     .update(hubExecutions)
     .set({ slotId: null, nextTryMs: p.atMs, reason: p.reason })
@@ -252,7 +254,7 @@ const abandonExecutions = defineQuery("hub_execution_abandon", (db, p: Params<Ab
     .returning(ID),
 );
 // Oracles sign them again, because the set of oracles may have changed.
-const abandonMappings = defineQuery("nonce_mapping_abandon", (db, p: Params<Abandoned>) =>
+const abandonMappings = defineQuery("nonce_mapping_abandon", (db, p: Params<AbandonParams>) =>
   db
     .update(nonceMappings)
     .set({
@@ -290,10 +292,10 @@ export function settlementWrites(sql: Sql): SettlementWrites {
       for (const { idempotencyKey, kind, actions, signature } of executions)
         await addExecution(sql, { idempotencyKey, kind, actions, signature, atMs });
     },
-    lockUncarried: async (executionIds) =>
-      (await lockUncarried(sql, { executionIds })).length === executionIds.length,
-    async carry(executionIds, slotId) {
-      await carry(sql, { executionIds, slotId });
+    lockUnsubmitted: async (executionIds) =>
+      (await lockUnsubmittedRows(sql, { executionIds })).length === executionIds.length,
+    async markSubmitted(executionIds, slotId) {
+      await writeSlot(sql, { executionIds, slotId });
     },
     splitBatch: async (slotId, nextTryMs) => (await splitBatch(sql, { slotId, nextTryMs })).map(executionOf),
     async abandon(slotId, reason, atMs) {

@@ -16,7 +16,7 @@ export interface DuePayment {
   readonly tries: number;
 }
 
-/** The payments that an execution settles. */
+/** What an execution settles: a deposit, a fill, a refund, or the initiation or outcome of a withdrawal. */
 export type ExecutionKind = "deposit" | "fill" | "refund" | "initiation" | "withdrawal";
 
 /** An execution with signatures that the hub's multisig accepts. */
@@ -49,8 +49,8 @@ export interface EndedExecution extends ExecutionRecord {
   readonly slot: Pick<Slot, "id" | "chainId" | "sender" | "nonce">;
 }
 
-/** An execution, as long as this slot carries it. Undefined: as long as none does. */
-export interface Carried {
+/** An execution, while it is in the transaction of this slot. `slotId` undefined: while it is in none. */
+export interface ExecutionOnSlot {
   readonly key: Hex32;
   readonly slotId: string | undefined;
 }
@@ -69,27 +69,27 @@ export interface SettlementWrites {
    * which get the new signature.
    */
   addExecutions(executions: readonly SignedExecution[], atMs: number): Promise<void>;
-  /** Locks executions in a fixed order. False if a transaction carries one of them already. */
-  lockUncarried(executionIds: readonly string[]): Promise<boolean>;
-  /** The transaction with this slot carries the locked executions. */
-  carry(executionIds: readonly string[], slotId: string): Promise<void>;
+  /** Locks executions in a fixed order. False if one of them is already in a transaction. */
+  lockUnsubmitted(executionIds: readonly string[]): Promise<boolean>;
+  /** Assigns the locked executions to the transaction with this slot. */
+  markSubmitted(executionIds: readonly string[], slotId: string): Promise<void>;
   /** Releases the executions of a refused transaction, to go one per transaction. Returns them. */
   splitBatch(slotId: string, nextTryMs: number): Promise<readonly ExecutionRecord[]>;
   /**
-   * Releases all executions and nonce mappings of an open transaction, so that another transaction can carry
-   * them. Returns how many were released.
+   * Releases all executions and nonce mappings of an open transaction, so that another transaction can
+   * include them. Returns how many were released.
    */
   abandon(slotId: string, reason: string, atMs: number): Promise<number>;
-  /** Too large for any transaction: it is checked again from `nextTryMs` on. */
+  /** For an execution that is too large for any transaction: it is checked again from `nextTryMs` on. */
   postponeExecution(key: Hex32, reason: string, nextTryMs: number, atMs: number): Promise<void>;
   /** Drops what oracles signed for up to `limit` executions that were settled before `beforeMs`. */
   dropSignatures(beforeMs: number, limit: number): Promise<number>;
   /** They are final on the hub. Returns the payments that this settles. */
   settle(keys: readonly Hex32[], atMs: number): Promise<readonly SettledPayment[]>;
   /** The hub did not run it; payments that need it are due again at `nextTryMs`. */
-  refuse(carried: Carried, reason: string, nextTryMs: number, atMs: number): Promise<void>;
+  refuse(execution: ExecutionOnSlot, reason: string, nextTryMs: number, atMs: number): Promise<void>;
   /** No transaction contains it any longer; another may from `nextTryMs` on. */
-  release(carried: Carried, reason: string, nextTryMs: number): Promise<void>;
+  release(execution: ExecutionOnSlot, reason: string, nextTryMs: number): Promise<void>;
 }
 
 export interface SettledPayment {
@@ -102,10 +102,10 @@ export interface SettlementReads {
   /** Payments that are due, longest waiting first. */
   duePayments(nowMs: number, limit: number): Promise<DuePayment[]>;
   /**
-   * Executions that no transaction carries, in order. A payment's execution follows once its deposit's is not
-   * held back.
+   * Executions that are in no transaction, in order. Omits a payment's execution while the execution of its
+   * deposit is postponed.
    */
-  executionsToCarry(nowMs: number, limit: number): Promise<ExecutionRecord[]>;
+  executionsToSubmit(nowMs: number, limit: number): Promise<ExecutionRecord[]>;
   execution(key: Hex32): Promise<ExecutionRecord | undefined>;
   /** Executions whose transaction is final or dead, without a result. */
   endedExecutions(limit: number): Promise<EndedExecution[]>;

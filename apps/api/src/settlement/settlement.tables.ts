@@ -65,13 +65,13 @@ export const hubExecutions = pgTable(
      * needs a new attestation.
      */
     state: text("state").$type<ExecutionState>().notNull(),
-    /** The hub transaction that carries it. Null if none does. */
+    /** The hub transaction that contains it. Null: none. */
     slotId: int8("slot_id").references(() => slots.id),
     reason: text("reason"),
     nextTryMs: int8("next_try_ms").notNull(),
     createdAtMs: int8("created_at_ms").notNull(),
     settledAtMs: int8("settled_at_ms"),
-    /** A transaction that carried it was rejected permanently; it is sent alone from now on. */
+    /** A transaction that contained it was rejected permanently; it is sent alone from now on. */
     apart: boolean("apart").notNull().default(false),
     /** Since when no transaction has room for it. Null if one does. */
     setAsideSinceMs: int8("set_aside_since_ms"),

@@ -10,7 +10,7 @@ import { restrictSigners } from "./restrict-signers.adapter.ts";
 import { connectHub } from "./evm-hub.adapter.ts";
 import type { HubChain } from "./hub.port.ts";
 import { createHttpOracle } from "./http-oracle.adapter.ts";
-import { carryMappings } from "./nonce-mappings/carry-mappings.ts";
+import { submitMappings } from "./nonce-mappings/submit-mappings.ts";
 import type { MappingServices } from "./nonce-mappings/mapping-services.port.ts";
 import type { NonceMappingAccess } from "./nonce-mappings/nonce-mappings.wiring.ts";
 import { signMappings } from "./nonce-mappings/sign-mappings.ts";
@@ -88,7 +88,7 @@ export function startSettlement(
   const settler = settlePayments(
     settling,
     lead,
-    publishing && [(stop) => signMappings(publishing, stop), () => carryMappings(publishing)],
+    publishing && [(stop) => signMappings(publishing, stop), () => submitMappings(publishing)],
   );
   lifecycle.add("settlement", () => settler.close());
   return { hub: settling.hub, publishing };

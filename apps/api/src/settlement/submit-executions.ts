@@ -4,7 +4,7 @@ import { orderSignerOf } from "../chains/index.ts";
 import { advanceCalls } from "../payments/index.ts";
 import type { EndedExecution, ExecutionRecord } from "./settlement.port.ts";
 import type { SettlementServices } from "./settlement-services.port.ts";
-import { nextBatch, roomFor, type Batch, type Weighed } from "./next-batch.ts";
+import { nextBatch, gasForExecutions, type Batch, type EstimatedExecution } from "./next-batch.ts";
 import { sendToHub } from "./send-to-hub.ts";
 import { settleExecutions } from "./settle-executions.ts";
 
@@ -41,7 +41,7 @@ export async function submitExecutions(services: Needs): Promise<void> {
   await concludeEnded(services);
   // One at a time: a batch queued behind another could be out of date when it is mined. Transactions of a
   // former key do not delay those of the current key.
-  if (!open.some(({ sender }) => sender === signer.address)) await carryNext(services);
+  if (!open.some(({ sender }) => sender === signer.address)) await submitNext(services);
 }
 
 /**
@@ -63,18 +63,19 @@ async function concludeEnded(services: Needs): Promise<void> {
     undone.map(({ idempotencyKey }) => idempotencyKey),
     "latest",
   );
-  const left: { readonly key: Hex32; readonly slotId: string; readonly refusal: string | undefined }[] = [];
+  const unexecuted: { readonly key: Hex32; readonly slotId: string; readonly refusal: string | undefined }[] =
+    [];
   for (const execution of undone) {
     const { idempotencyKey: key, slot } = execution;
     // Executed, but not final yet: the next rounds check again.
     if (atHead.has(key)) continue;
     const refusal = await hub.refusal(execution, signer.address);
-    if (refusal?.startsWith("AlreadyExecuted") !== true) left.push({ key, slotId: slot.id, refusal });
+    if (refusal?.startsWith("AlreadyExecuted") !== true) unexecuted.push({ key, slotId: slot.id, refusal });
   }
   const nowMs = clock.nowMs();
   await settleExecutions(services, [...final.executed]);
   await uow.run(async (tx) => {
-    for (const { key, slotId, refusal } of left) {
+    for (const { key, slotId, refusal } of unexecuted) {
       // If the hub refuses it even alone, it needs new signatures or another hub; otherwise another
       // transaction.
       if (refusal === undefined)
@@ -86,7 +87,7 @@ async function concludeEnded(services: Needs): Promise<void> {
       else await tx.settlement.refuse({ key, slotId }, refusal, nowMs + policy.maxRetryMs, nowMs);
     }
   });
-  for (const { key, refusal } of left)
+  for (const { key, refusal } of unexecuted)
     if (refusal !== undefined) services.events.alarm("execution_refused", { key, reason: refusal });
 }
 
@@ -114,10 +115,10 @@ async function abandonIfUnpayable(services: Needs, slot: Slot): Promise<void> {
   // On an enabled chain, transactions of former keys are only compared with the chain.
   const isReplaced = services.sendAsPayment === undefined;
   if (isConfigured && isReplaced && (await hub.lane.nativeBalance(sender)) >= gasLimit * maxFeePerGas) return;
-  const lacking = isReplaced
+  const unpayableReason = isReplaced
     ? "the sender lacks the native token of the hub"
     : "it was sent with a former key, and the service replaces only transactions of the current key on an enabled chain";
-  const reason = isConfigured ? lacking : "the key of the sender is not configured";
+  const reason = isConfigured ? unpayableReason : "the key of the sender is not configured";
   const freed = await uow.run((tx) => tx.settlement.abandon(id, reason, clock.nowMs()));
   if (freed > 0) events.alarm("hub_transaction_abandoned", { sender, nonce, reason, freed });
 }
@@ -132,33 +133,33 @@ async function splitBatch(services: Needs, { id, nonce }: Slot): Promise<void> {
   const reason = "the hub's node refuses the transaction that contains it";
   const freed = await uow.run(async (tx) => {
     const executions = await tx.settlement.splitBatch(id, nowMs + policy.retryMs);
-    const [only, ...others] = executions;
-    if (only !== undefined && others.length === 0)
+    const [first, ...more] = executions;
+    if (first !== undefined && more.length === 0)
       await tx.settlement.postponeExecution(
-        only.idempotencyKey,
+        first.idempotencyKey,
         reason,
         nowMs + policy.rejectedRetryMs,
         nowMs,
       );
     return executions;
   });
-  const [only, ...others] = freed;
-  if (only === undefined) return;
+  const [first, ...more] = freed;
+  if (first === undefined) return;
   events.alarm("hub_refused", { nonce, reason, executions: freed.length });
-  if (others.length === 0) logSetAside(services, only, reason);
+  if (more.length === 0) logSetAside(services, first, reason);
 }
 
-async function carryNext(services: Needs): Promise<void> {
+async function submitNext(services: Needs): Promise<void> {
   const batch = await chooseBatch(services);
   if (batch === undefined) return;
   const { executions, gasLimit } = batch;
   const ids = executions.map(({ id }) => id);
   await sendToHub(
     services,
-    { ...services.hub.carry(executions), gasLimit },
+    { ...services.hub.batchCall(executions), gasLimit },
     {
-      lock: async (tx) => await tx.settlement.lockUncarried(ids),
-      taken: async (tx, slotId) => await tx.settlement.carry(ids, slotId),
+      lock: async (tx) => await tx.settlement.lockUnsubmitted(ids),
+      assign: async (tx, slotId) => await tx.settlement.markSubmitted(ids, slotId),
     },
   );
 }
@@ -166,21 +167,21 @@ async function carryNext(services: Needs): Promise<void> {
 /** The executions of the next transaction, if any. Postpones those that are too large for any transaction. */
 async function chooseBatch(services: Needs): Promise<Batch | undefined> {
   const { hub, settlement, clock, signer, settlementPolicy: policy } = services;
-  const waiting = await settlement.executionsToCarry(clock.nowMs(), policy.batchSize);
+  const waiting = await settlement.executionsToSubmit(clock.nowMs(), policy.batchSize);
   if (waiting.length === 0) return undefined;
   const keys = waiting.map(({ idempotencyKey }) => idempotencyKey);
-  const done = await hub.executed(keys, "latest");
-  if (done.size > 0) await leaveToOthers(services, [...done]);
-  const undone = waiting.filter(({ idempotencyKey }) => !done.has(idempotencyKey));
-  if (undone.length === 0) return undefined;
+  const executed = await hub.executed(keys, "latest");
+  if (executed.size > 0) await releaseExecuted(services, [...executed]);
+  const remaining = waiting.filter(({ idempotencyKey }) => !executed.has(idempotencyKey));
+  if (remaining.length === 0) return undefined;
 
   const [{ threshold }, limit] = await Promise.all([hub.signers(), hub.transactionGasLimit()]);
-  const gas = await hub.executionGas(undone, signer.address, threshold, roomFor(limit));
-  const weighed = undone.flatMap((execution, at) => {
-    const needed = gas[at];
-    return needed === undefined ? [] : [{ execution, gas: needed }];
+  const gas = await hub.executionGas(remaining, signer.address, threshold, gasForExecutions(limit));
+  const estimated = remaining.flatMap((execution, index) => {
+    const executionGas = gas[index];
+    return executionGas === undefined ? [] : [{ execution, gas: executionGas }];
   });
-  const batch = nextBatch(weighed, limit);
+  const batch = nextBatch(estimated, limit);
   if (batch.oversized.length === 0) return batch.executions.length === 0 ? undefined : batch;
   await postponeOversized(services, batch.oversized, limit);
   // Payments that depend on a postponed execution wait too: choose again without them.
@@ -189,7 +190,7 @@ async function chooseBatch(services: Needs): Promise<Batch | undefined> {
 
 async function postponeOversized(
   services: Needs,
-  oversized: readonly Weighed[],
+  oversized: readonly EstimatedExecution[],
   limit: bigint,
 ): Promise<void> {
   const { uow, clock, settlementPolicy: policy } = services;
@@ -215,8 +216,8 @@ function logSetAside({ events }: Needs, execution: ExecutionRecord, reason: stri
   events.alarm("execution_set_aside", { key: execution.idempotencyKey, kind: execution.kind, reason });
 }
 
-/** Leaves executions that another party submitted: they settle once they are final. */
-async function leaveToOthers(services: Needs, keys: readonly Hex32[]): Promise<void> {
+/** Postpones executions that another party submitted: they settle once they are final. */
+async function releaseExecuted(services: Needs, keys: readonly Hex32[]): Promise<void> {
   const final = await services.hub.executed(keys, "final");
   await settleExecutions(services, [...final]);
   const nextTryMs = services.clock.nowMs() + services.settlementPolicy.retryMs;

@@ -12,11 +12,11 @@ export function balanceGauges(
   currencies: readonly Currency[],
   clock: Clock,
 ): void {
-  const shown = (
+  const addGauge = (
     name: string,
     help: string,
     labelNames: readonly string[],
-    show: (gauge: Gauge, totals: BalanceTotals) => void,
+    publish: (gauge: Gauge, totals: BalanceTotals) => void,
   ): void =>
     void new Gauge({
       name,
@@ -27,26 +27,31 @@ export function balanceGauges(
       async collect(): Promise<void> {
         const totals = await reads.totals().catch(() => undefined);
         // Unknown is not zero: the last known value stays.
-        if (totals !== undefined) show(this, totals);
+        if (totals !== undefined) publish(this, totals);
       },
     });
-  shown(
+  addGauge(
     "causeway_app_balance_holds",
     "Active holds: fast fills whose deposit is not confirmed",
     [],
     (gauge, { activeHolds }) => gauge.set(activeHolds),
   );
-  shown("causeway_app_balance_exposure_usd", "Sum of the active holds in USD", [], (gauge, { heldUsd }) =>
+  addGauge("causeway_app_balance_exposure_usd", "Sum of the active holds in USD", [], (gauge, { heldUsd }) =>
     gauge.set(Number(formatFixed(heldUsd, USD_DECIMALS, 6))),
   );
-  shown("causeway_app_balance_owed", "Debts of wallets, in whole units", ["currency"], (gauge, { owed }) => {
-    // Publish every currency, even at zero: an alert cannot fire on a missing series.
-    for (const { address, symbol, decimals } of currencies) {
-      const amount = owed.find(({ currency }) => currency === address)?.amount ?? 0n;
-      gauge.set({ currency: symbol }, Number(formatFixed(amount, decimals, Math.min(decimals, 9))));
-    }
-  });
-  shown(
+  addGauge(
+    "causeway_app_balance_owed",
+    "Debts of wallets, in whole units",
+    ["currency"],
+    (gauge, { owed }) => {
+      // Publish every currency, even at zero: an alert cannot fire on a missing series.
+      for (const { address, symbol, decimals } of currencies) {
+        const amount = owed.find(({ currency }) => currency === address)?.amount ?? 0n;
+        gauge.set({ currency: symbol }, Number(formatFixed(amount, decimals, Math.min(decimals, 9))));
+      }
+    },
+  );
+  addGauge(
     "causeway_app_balance_top_ups",
     "Top-ups that are not credited: seen (waiting for confirmations), unattributed (the marker names no wallet, or the amount is too low)",
     ["state"],
@@ -55,13 +60,13 @@ export function balanceGauges(
       gauge.set({ state: "unattributed" }, topUpsUnattributed);
     },
   );
-  shown(
+  addGauge(
     "causeway_app_balance_claims_paying",
     "Signed claims whose payout is not final",
     [],
     (gauge, { claimsPaying }) => gauge.set(claimsPaying),
   );
-  shown(
+  addGauge(
     "causeway_app_balance_oldest_claim_seconds",
     "Age of the oldest signed claim that is not paid",
     [],

@@ -6,10 +6,10 @@ import { chainHeadGauge } from "./chain-head-gauge.ts";
 test("publishes the age of the newest block of every chain of any family", async () => {
   const registry = new Registry();
   let ageMs = 2_000;
-  const one = (name: string) => ({ chain: { name }, pulse: { headAgeMs: () => ageMs } });
+  const connected = (name: string) => ({ chain: { name }, pulse: { headAgeMs: () => ageMs } });
   chainHeadGauge(registry, {
-    all: [one("base")],
-    nonEvmChains: [one("solana")],
+    evmChains: [connected("base")],
+    nonEvmChains: [connected("solana")],
   } as unknown as ChainDirectory);
   expect(await registry.metrics()).toContain('causeway_chain_head_age_seconds{chain="base"} 2');
   ageMs = 90_000;

@@ -5,7 +5,7 @@ import { chainGauge } from "./chain-gauge.ts";
 /** How long ago this process last saw a new head of each chain. */
 export function chainHeadGauge(
   registry: Registry,
-  chains: Pick<ChainDirectory, "all" | "nonEvmChains">,
+  chains: Pick<ChainDirectory, "evmChains" | "nonEvmChains">,
 ): void {
   chainGauge(
     registry,
@@ -15,7 +15,7 @@ export function chainHeadGauge(
     },
     async () =>
       await Promise.resolve(
-        [...chains.all, ...chains.nonEvmChains].map(
+        [...chains.evmChains, ...chains.nonEvmChains].map(
           ({ chain, pulse }) => [chain.name, pulse.headAgeMs() / 1000] as const,
         ),
       ),

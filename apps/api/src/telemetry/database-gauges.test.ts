@@ -18,9 +18,9 @@ test("publishes size and oldest snapshot of the database, and keeps the last val
     },
     { nowMs: () => 10_000 },
   );
-  const all =
+  const expected =
     /snapshot_seconds 7\n[^]*snapshot_transactions 40\n[^]*causeway_database_bytes 9000\n[^]*causeway_database_table_bytes\{table="requests"\} 8000\n[^]*oldest_row_seconds\{table="request_history"\} 6\n[^]*default_partition_rows\{table="request_events"\} 3\n/;
-  expect(await registry.metrics()).toMatch(all);
+  expect(await registry.metrics()).toMatch(expected);
   isDown = true;
-  expect(await registry.metrics()).toMatch(all);
+  expect(await registry.metrics()).toMatch(expected);
 });

@@ -22,7 +22,7 @@ export function databaseGauges(
   { oldestSnapshot, bytes, tableBytes, oldestRows, defaultPartitionRows }: DatabaseFigures,
   clock: Clock,
 ): void {
-  const shown = (name: string, help: string, read: () => Promise<number>): void =>
+  const addGauge = (name: string, help: string, read: () => Promise<number>): void =>
     void new Gauge({
       name: `causeway_database_${name}`,
       help,
@@ -33,18 +33,18 @@ export function databaseGauges(
         if (value !== undefined) this.set(value);
       },
     });
-  shown(
+  addGauge(
     "oldest_snapshot_seconds",
     "Age of the oldest transaction that keeps vacuum from removing dead rows",
     async () => (await oldestSnapshot()).seconds,
   );
-  shown(
+  addGauge(
     "oldest_snapshot_transactions",
     "Age in transactions of the oldest snapshot that a session, standby, replication slot or prepared transaction holds",
     async () => (await oldestSnapshot()).transactions,
   );
-  shown("bytes", "Size of the database on disk", bytes);
-  const shownByTable = (
+  addGauge("bytes", "Size of the database on disk", bytes);
+  const addTableGauge = (
     name: string,
     help: string,
     read: () => Promise<ReadonlyMap<string, number>>,
@@ -63,14 +63,14 @@ export function databaseGauges(
         for (const [table, value] of values) this.set({ table }, valueOf(value));
       },
     });
-  shownByTable("table_bytes", "Size of a table on disk with its partitions and indexes", tableBytes);
-  shownByTable(
+  addTableGauge("table_bytes", "Size of a table on disk with its partitions and indexes", tableBytes);
+  addTableGauge(
     "oldest_row_seconds",
     "Age of the oldest row of a table whose rows are archived or pruned",
     oldestRows,
     (atMs) => Math.max(0, (clock.nowMs() - atMs) / 1000),
   );
-  shownByTable(
+  addTableGauge(
     "default_partition_rows",
     "Rows in the default partition of a table, which belong to no monthly partition, counted up to 10,000",
     defaultPartitionRows,

@@ -13,7 +13,7 @@ export function depositAddressGauges(
   clock: Clock,
 ): void {
   const labelNames = ["chain", "currency", "held"];
-  const shown = (
+  const addGauge = (
     name: string,
     help: string,
     valueOf: (total: Awaited<ReturnType<typeof reads.unswept>>[number], decimals: number) => number,
@@ -42,17 +42,17 @@ export function depositAddressGauges(
         }
       },
     });
-  shown(
+  addGauge(
     "causeway_deposit_addresses_unswept",
     "Number of balances at deposit addresses that are not being moved; `held` is the reason, or empty if not decided yet",
     ({ places }) => places,
   );
-  shown(
+  addGauge(
     "causeway_deposit_addresses_unswept_amount",
     "Total of funds at deposit addresses that are not being moved, in whole units",
     ({ amount }, decimals) => Number(formatFixed(amount, decimals, Math.min(decimals, 9))),
   );
-  shown(
+  addGauge(
     "causeway_deposit_addresses_oldest_unswept_seconds",
     "Age of the oldest funds at deposit addresses that are not being moved",
     ({ oldestSeenAtMs }) => (clock.nowMs() - oldestSeenAtMs) / 1000,

@@ -8,7 +8,7 @@ test("publishes the state and the newest block of every endpoint, by host", asyn
   const endpoint = { host: "one.example", state: "ok", isLead: true, headNumber: 7n, latencyMs: 1 };
   const pulse = { endpoints: () => [endpoint] };
   endpointGauges(registry, {
-    all: [{ chain: { name: "base" }, pulse }],
+    evmChains: [{ chain: { name: "base" }, pulse }],
     nonEvmChains: [],
   } as unknown as ChainDirectory);
   const state = (text: string, value: number) =>

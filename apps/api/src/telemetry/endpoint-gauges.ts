@@ -16,10 +16,10 @@ const STATES: readonly EndpointState[] = [
 /** The state and the newest block of each endpoint of all chains, by host. */
 export function endpointGauges(
   registry: Registry,
-  chains: Pick<ChainDirectory, "all" | "nonEvmChains">,
+  chains: Pick<ChainDirectory, "evmChains" | "nonEvmChains">,
 ): void {
-  const all = (): readonly (EndpointStatus & { readonly chain: string })[] =>
-    [...chains.all, ...chains.nonEvmChains].flatMap(({ chain, pulse }) =>
+  const everyEndpoint = (): readonly (EndpointStatus & { readonly chain: string })[] =>
+    [...chains.evmChains, ...chains.nonEvmChains].flatMap(({ chain, pulse }) =>
       (pulse.endpoints?.() ?? []).map((status) => ({ ...status, chain: chain.name })),
     );
   void new Gauge({
@@ -28,7 +28,7 @@ export function endpointGauges(
     labelNames: ["chain", "endpoint", "state"],
     registers: [registry],
     collect(): void {
-      for (const { chain, host, state: present } of all())
+      for (const { chain, host, state: present } of everyEndpoint())
         for (const state of STATES) this.set({ chain, endpoint: host, state }, state === present ? 1 : 0);
     },
   });
@@ -38,7 +38,7 @@ export function endpointGauges(
     labelNames: ["chain", "endpoint"],
     registers: [registry],
     collect(): void {
-      for (const { chain, host, headNumber } of all())
+      for (const { chain, host, headNumber } of everyEndpoint())
         if (headNumber !== undefined) this.set({ chain, endpoint: host }, Number(headNumber));
     },
   });

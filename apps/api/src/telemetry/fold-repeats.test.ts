@@ -6,11 +6,11 @@ afterEach(() => void vi.useRealTimers());
 
 function aLog(maxSeries?: number) {
   const lines: unknown[] = [];
-  const occur = foldRepeats((level, line) => lines.push({ level, ...line }), maxSeries);
+  const fold = foldRepeats((level, line) => lines.push({ level, ...line }), maxSeries);
   return {
     lines,
     happen: (what: string, n = 0) =>
-      occur({
+      fold({
         level: "error",
         key: what,
         line: { event: what, n, stack: "at …" },

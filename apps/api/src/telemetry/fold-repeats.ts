@@ -40,32 +40,32 @@ export function foldRepeats(
   write: (level: Level, line: object) => void,
   maxSeries = MAX_SERIES,
 ): (occurrence: Occurrence) => void {
-  const open = new Map<string, Series>();
+  const openSeries = new Map<string, Series>();
   let sweeper: NodeJS.Timeout | undefined;
 
-  const numbers = ({ count, firstAtMs, lastAtMs }: Series): object => ({
+  const countAndDuration = ({ count, firstAtMs, lastAtMs }: Series): object => ({
     count,
     seconds: Math.round((lastAtMs - firstAtMs) / 1000),
   });
   const end = (key: string, series: Series): void => {
-    open.delete(key);
-    if (series.count > 1) write("info", { ...series.ended, ...numbers(series) });
+    openSeries.delete(key);
+    if (series.count > 1) write("info", { ...series.ended, ...countAndDuration(series) });
   };
   const sweep = (): void => {
     const nowMs = performance.now();
-    for (const [key, series] of open) if (nowMs - series.lastAtMs >= QUIET_MS) end(key, series);
-    if (open.size > 0) return;
+    for (const [key, series] of openSeries) if (nowMs - series.lastAtMs >= QUIET_MS) end(key, series);
+    if (openSeries.size > 0) return;
     clearInterval(sweeper);
     sweeper = undefined;
   };
 
   return ({ level, key, line, brief, ended }) => {
     const nowMs = performance.now();
-    const series = open.get(key);
+    const series = openSeries.get(key);
     if (series === undefined) {
-      const [oldest] = open;
-      if (oldest !== undefined && open.size >= maxSeries) end(...oldest);
-      open.set(key, { ended, firstAtMs: nowMs, lastAtMs: nowMs, writtenAtMs: nowMs, count: 1 });
+      const [oldest] = openSeries;
+      if (oldest !== undefined && openSeries.size >= maxSeries) end(...oldest);
+      openSeries.set(key, { ended, firstAtMs: nowMs, lastAtMs: nowMs, writtenAtMs: nowMs, count: 1 });
       write(level, line);
       // The timer must not keep an idle process alive.
       sweeper ??= setInterval(sweep, SWEEP_MS).unref();
@@ -75,6 +75,6 @@ export function foldRepeats(
     series.lastAtMs = nowMs;
     if (nowMs - series.writtenAtMs < REMIND_MS) return;
     series.writtenAtMs = nowMs;
-    write(level, { ...brief, ...numbers(series) });
+    write(level, { ...brief, ...countAndDuration(series) });
   };
 }

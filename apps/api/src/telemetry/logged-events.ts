@@ -20,30 +20,30 @@ const WAITS: ReadonlySet<EventName> = new Set([
 /** Facts that may differ between tries of the same series. */
 const OF_ONE_TRY: ReadonlySet<string> = new Set(["waitedMs", "failures"]);
 /**
- * Facts that identify an outage: all failed calls to one place belong to the same series, regardless of the
+ * Facts that say where an outage is: all failed calls there belong to the same series, regardless of the
  * request.
  */
 const PLACES = ["chain", "queue", "job", "oracle"] as const;
 
 /** Counts and logs each event; repeated faults and waits are folded. */
 export function loggedEvents(log: Logger, registry: Registry): Events {
-  const counted = new Counter({
+  const counter = new Counter({
     name: "causeway_events_total",
     help: "Events of requests, lanes and chains by name and level; every retry counts",
     labelNames: ["event", "level"],
     registers: [registry],
   });
   // Start at zero: Prometheus sees no increase in a series that begins at one.
-  for (const event of ALARMS) counted.inc({ event, level: "warn" }, 0);
+  for (const event of ALARMS) counter.inc({ event, level: "warn" }, 0);
   const measureFastFill = fastFillMetrics(registry);
   const measureFill = fillTimes(registry);
   const fold = foldRepeats((level, line) => log[level](line));
-  const repeated = (level: Level, key: string, event: EventName, facts: object, rest: object): void => {
+  const logRepeated = (level: Level, key: string, event: EventName, facts: object, failure: object): void => {
     fold({
       level,
       key,
-      line: { event, ...facts, ...rest },
-      brief: { event, ...facts, ...shortened(rest) },
+      line: { event, ...facts, ...failure },
+      brief: { event, ...facts, ...shorten(failure) },
       ended: { event: "repeats_ended", of: event, ...facts },
     });
   };
@@ -51,42 +51,43 @@ export function loggedEvents(log: Logger, registry: Registry): Events {
     happened: (event, facts) => {
       measureFastFill(event, facts);
       measureFill(event, facts);
-      counted.inc({ event, level: "info" });
-      log.info({ event, ...plain(facts) });
+      counter.inc({ event, level: "info" });
+      log.info({ event, ...withoutBigints(facts) });
     },
     alarm: (event, facts) => {
-      counted.inc({ event, level: "warn" });
-      if (WAITS.has(event)) repeated("warn", `${event} ${seriesOf(facts)}`, event, plain(facts), {});
-      else log.warn({ event, ...plain(facts) });
+      counter.inc({ event, level: "warn" });
+      if (WAITS.has(event))
+        logRepeated("warn", `${event} ${seriesOf(facts)}`, event, withoutBigints(facts), {});
+      else log.warn({ event, ...withoutBigints(facts) });
     },
     fault: (event, error, facts) => {
-      counted.inc({ event, level: "error" });
+      counter.inc({ event, level: "error" });
       const outage = outageKind(error);
-      const where =
+      const series =
         outage === undefined
           ? `${seriesOf(facts)} ${problemOf(error)}`
           : `${PLACES.map((place) => facts[place] ?? "").join(" ")} ${outage}`;
-      repeated("error", `${event} ${where}`, event, plain(facts), { err: error });
+      logRepeated("error", `${event} ${series}`, event, withoutBigints(facts), { err: error });
     },
   };
 }
 
 function seriesOf(facts: Facts): string {
-  const same = Object.entries(facts).filter(([name]) => !OF_ONE_TRY.has(name));
-  return same
-    .map(([name, value]) => `${name}=${name === "why" ? normalized(String(value)) : String(value)}`)
+  const identifying = Object.entries(facts).filter(([name]) => !OF_ONE_TRY.has(name));
+  return identifying
+    .map(([name, value]) => `${name}=${name === "why" ? normalize(String(value)) : String(value)}`)
     .join(" ");
 }
 
-/** Reasons and messages of the same series differ by heights, amounts and hashes. */
-function normalized(text: string): string {
+/** Removes heights, amounts and hashes, which differ between texts of the same series. */
+function normalize(text: string): string {
   return text.replace(/0x[0-9a-f]+|\d+/gi, "#");
 }
 
 /** The error with its causes: the same step may fail for a different reason later. */
 function problemOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
-  const problem = `${error.name} ${normalized(error.message)}`;
+  const problem = `${error.name} ${normalize(error.message)}`;
   return error.cause instanceof Error ? `${problem} < ${problemOf(error.cause)}` : problem;
 }
 
@@ -106,14 +107,14 @@ function outageKind(error: unknown): string | undefined {
 
 const OUTAGE_KINDS: ReadonlySet<string> = new Set(["network", "deadline", "http"]);
 
-/** The facts with errors reduced to their messages. */
-function shortened(rest: object): object {
-  const { err } = rest as { readonly err?: unknown };
+/** The message of an error, without its stack and without secrets of URLs. */
+function shorten(failure: object): object {
+  const { err } = failure as { readonly err?: unknown };
   return err instanceof Error ? { problem: withoutUrlSecrets(err.message) } : {};
 }
 
 /** Amounts and heights as text: JSON has no bigint. */
-function plain(facts: Facts): object {
+function withoutBigints(facts: Facts): object {
   return Object.fromEntries(
     Object.entries(facts).map(([key, value]) => [key, typeof value === "bigint" ? value.toString() : value]),
   );

@@ -15,7 +15,7 @@ export function mappingGauges(
   nonceMappings: Pick<NonceMappingStore, "waiting">,
   clock: Clock,
 ): void {
-  const shown = (
+  const addGauge = (
     name: string,
     help: string,
     value: (row: { readonly count: number; readonly oldestMs: number }) => number,
@@ -30,17 +30,17 @@ export function mappingGauges(
         // Unknown is not zero: the last known value stays.
         if (waiting === undefined) return;
         for (const state of STATES) {
-          const row = waiting.find((one) => one.state === state);
+          const row = waiting.find((candidate) => candidate.state === state);
           this.set({ state }, row === undefined ? 0 : value(row));
         }
       },
     });
-  shown(
+  addGauge(
     "causeway_mappings_waiting",
     "Nonce mappings that are not on the hub yet: stored (not signed by oracles), signed (not final on the hub)",
     ({ count }) => count,
   );
-  shown(
+  addGauge(
     "causeway_mappings_oldest_seconds",
     "Age of the oldest nonce mapping that is not on the hub yet",
     ({ oldestMs }) => (clock.nowMs() - oldestMs) / 1000,

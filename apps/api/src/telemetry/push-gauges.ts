@@ -44,9 +44,9 @@ export function pushGauges(registry: Registry, figures: () => PushFigures): void
       help: counters[name],
       registers: [registry],
       collect() {
-        const now = figures()[name];
-        this.inc(now - published);
-        published = now;
+        const current = figures()[name];
+        this.inc(current - published);
+        published = current;
       },
     });
   }

@@ -12,7 +12,7 @@ export function queueGauges(
   },
   clock: Clock,
 ): void {
-  const ofOutbox = (name: string, help: string, value: (depth: OutboxDepth) => number): void =>
+  const addOutboxGauge = (name: string, help: string, value: (depth: OutboxDepth) => number): void =>
     void new Gauge({
       name,
       help,
@@ -23,12 +23,12 @@ export function queueGauges(
         if (depth !== undefined) this.set(value(depth));
       },
     });
-  ofOutbox(
+  addOutboxGauge(
     "causeway_outbox_waiting",
     "Committed jobs that are not in a queue yet, counted up to 10000",
     ({ waiting }) => waiting,
   );
-  ofOutbox(
+  addOutboxGauge(
     "causeway_outbox_oldest_seconds",
     "Age of the oldest committed job that is not in a queue yet",
     ({ oldestMs }) => (oldestMs === undefined ? 0 : Math.max(0, clock.nowMs() - oldestMs) / 1000),

@@ -4,22 +4,22 @@ import type { Registry } from "prom-client";
 
 /** Counts quotes by outcome, and refused ones by error code. Returns a wrapper for each quote. */
 export function quoteCounts(registry: Registry): <T>(quote: Promise<T>) => Promise<T> {
-  const counted = new Counter({
+  const counter = new Counter({
     name: "causeway_quotes_total",
     help: "Quotes by outcome (ok, refused, fault) and error code; requests that fail validation are not counted",
     labelNames: ["outcome", "code"],
     registers: [registry],
   });
   // Start at zero: Prometheus sees no increase in a series that begins at one.
-  counted.inc({ outcome: "fault", code: "" }, 0);
+  counter.inc({ outcome: "fault", code: "" }, 0);
   return async (quote) => {
     try {
       const answer = await quote;
-      counted.inc({ outcome: "ok", code: "" });
+      counter.inc({ outcome: "ok", code: "" });
       return answer;
     } catch (error) {
-      if (error instanceof ServiceError) counted.inc({ outcome: "refused", code: error.code });
-      else counted.inc({ outcome: "fault", code: "" });
+      if (error instanceof ServiceError) counter.inc({ outcome: "refused", code: error.code });
+      else counter.inc({ outcome: "fault", code: "" });
       throw error;
     }
   };

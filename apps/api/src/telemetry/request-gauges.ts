@@ -9,7 +9,7 @@ export function requestGauges(
   read: () => Promise<readonly StateUnderWay[]>,
   clock: Clock,
 ): void {
-  const shown = (name: string, help: string, value: (row: StateUnderWay) => number): void =>
+  const addGauge = (name: string, help: string, value: (row: StateUnderWay) => number): void =>
     void new Gauge({
       name,
       help,
@@ -20,12 +20,12 @@ export function requestGauges(
         for (const row of await read().catch(() => [])) this.set({ state: row.state }, value(row));
       },
     });
-  shown(
+  addGauge(
     "causeway_requests_under_way",
     "Paid requests that are not finished, by state; only the 10000 least recently updated are counted",
     ({ count }) => count,
   );
-  shown(
+  addGauge(
     "causeway_requests_oldest_seconds",
     "Time that the oldest paid, unfinished request has been in its state",
     ({ oldestMs }) => (oldestMs === undefined ? 0 : Math.max(0, clock.nowMs() - oldestMs) / 1000),

@@ -15,15 +15,15 @@ export function rpcCallTimes(registry: Registry): ObserveEndpoint {
     boundsMs: BOUNDS_MS,
   });
   // Several connections to one endpoint share its series.
-  const known = new Map<string, NoteDuration>();
+  const series = new Map<string, NoteDuration>();
   return (chain, url) => {
     const endpoint = hostOf(url);
     return (_method, outcome, tookMs) => {
       const key = `${chain} ${endpoint} ${outcome}`;
-      let note = known.get(key);
+      let note = series.get(key);
       if (note === undefined) {
         note = seriesOf({ chain, endpoint, outcome });
-        known.set(key, note);
+        series.set(key, note);
       }
       note(tookMs);
     };

@@ -12,7 +12,7 @@ export function settlementGauges(
   reads: Pick<SettlementReads, "waiting">,
   clock: Clock,
 ): void {
-  const shown = (
+  const addGauge = (
     name: string,
     help: string,
     value: (row: { readonly count: number; readonly oldestMs: number }) => number,
@@ -28,17 +28,17 @@ export function settlementGauges(
         // Unknown is not zero: the last known value stays.
         if (waiting === undefined) return;
         for (const state of STATES) {
-          const row = waiting.find((one) => one.state === state);
+          const row = waiting.find((candidate) => candidate.state === state);
           this.set({ state }, row === undefined ? 0 : value(row));
         }
       },
     });
-  shown(
+  addGauge(
     "causeway_settlement_waiting",
     "Unsettled payments: due (no quorum yet), rejected (by the oracles), attested (not final on the hub), or a fast fill waiting for its deposit",
     ({ count }) => count,
   );
-  shown(
+  addGauge(
     "causeway_settlement_oldest_seconds",
     "Age of the oldest unsettled payment",
     ({ oldestMs }) => (clock.nowMs() - oldestMs) / 1000,

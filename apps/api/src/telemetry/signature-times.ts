@@ -15,9 +15,9 @@ export function signatureTimes(registry: Registry): TimeSignatures {
   return (account, source) => {
     const notes = new Map<string, NoteDuration>();
     const note = (outcome: "ok" | "fault", startedAtMs: number): void => {
-      const noteOne = notes.get(outcome) ?? seriesOf({ account, source, outcome });
-      notes.set(outcome, noteOne);
-      noteOne(performance.now() - startedAtMs);
+      const noteDuration = notes.get(outcome) ?? seriesOf({ account, source, outcome });
+      notes.set(outcome, noteDuration);
+      noteDuration(performance.now() - startedAtMs);
     };
     return async (sign) => {
       const startedAtMs = performance.now();

@@ -4,11 +4,11 @@ import type { CountSigning } from "../payments/limited-signing/signing-rules.por
 
 /** Counts the transactions that a signer process signed and refused, by rule. */
 export function signingCounts(registry: Registry): CountSigning {
-  const counted = new Counter({
+  const counter = new Counter({
     name: "causeway_signer_transactions_total",
     help: "Transactions that a signer process signed or refused, with the rule that they broke",
     labelNames: ["result", "rule"],
     registers: [registry],
   });
-  return (result, rule = "") => counted.inc({ result, rule });
+  return (result, rule = "") => counter.inc({ result, rule });
 }

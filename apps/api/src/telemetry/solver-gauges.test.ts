@@ -12,24 +12,24 @@ const bitcoin = { id: "btc", address: "0x03", decimals: 8, supportsBridging: tru
 
 function world() {
   let isFresh = true;
-  const asks = <T>(answer: T): T => {
+  const whileFresh = <T>(answer: T): T => {
     if (isFresh) return answer;
     throw new ServiceError("RPC_HTTP_ERROR", "No fresh state of the chain is available; try again");
   };
   const chains = {
-    all: [
+    evmChains: [
       {
         chain: { id: 1, name: "base", native, tokens: [usdc, foreign] },
         pulse: {
           solverBalance: () => ({ amount: 2_500_000n, blockNumber: 1n }),
-          gasBalance: () => asks({ amount: 25n * 10n ** 16n, blockNumber: 1n }),
+          gasBalance: () => whileFresh({ amount: 25n * 10n ** 16n, blockNumber: 1n }),
         },
       },
     ],
     nonEvmChains: [
       {
         chain: { id: 2, name: "bitcoin", native: bitcoin, tokens: [] },
-        pulse: { solverBalance: () => ({ amount: asks(150_000_000n) }) },
+        pulse: { solverBalance: () => ({ amount: whileFresh(150_000_000n) }) },
       },
     ],
   } as unknown as ChainDirectory;
@@ -54,8 +54,8 @@ test("publishes the solver's balances on every chain, and none for a chain witho
 test("publishes the gas balance of each account that only pays for gas, and none when it is unknown", async () => {
   const registry = new Registry();
   const { chains, loseTrack } = world();
-  const none = async (): Promise<readonly OpenPayments[]> => await Promise.resolve([]);
-  solverGauges(registry, chains, none, { nowMs: () => 0 }, [
+  const noPayments = async (): Promise<readonly OpenPayments[]> => await Promise.resolve([]);
+  solverGauges(registry, chains, noPayments, { nowMs: () => 0 }, [
     { name: "executor", address: "0x0e" },
     { name: "depositAddressOperator", address: "0x0f" },
   ]);

@@ -20,7 +20,7 @@ export interface GasPayer {
  */
 export function solverGauges(
   registry: Registry,
-  chains: Pick<ChainDirectory, "all" | "nonEvmChains">,
+  chains: Pick<ChainDirectory, "evmChains" | "nonEvmChains">,
   openPayments: () => Promise<readonly OpenPayments[]>,
   clock: Clock,
   gasPayers: readonly GasPayer[],
@@ -32,10 +32,10 @@ export function solverGauges(
     registers: [registry],
     collect(): void {
       this.reset();
-      for (const { chain, pulse } of [...chains.all, ...chains.nonEvmChains])
-        for (const currency of held(chain)) {
+      for (const { chain, pulse } of [...chains.evmChains, ...chains.nonEvmChains])
+        for (const currency of balanceCurrencies(chain)) {
           const balance = ifFresh(() => pulse.solverBalance(currency.address).amount);
-          if (balance !== undefined) this.set(labelsOf(chain, currency), whole(balance, currency));
+          if (balance !== undefined) this.set(labelsOf(chain, currency), wholeUnits(balance, currency));
         }
     },
   });
@@ -46,29 +46,29 @@ export function solverGauges(
     registers: [registry],
     collect(): void {
       this.reset();
-      for (const { chain, pulse } of chains.all)
+      for (const { chain, pulse } of chains.evmChains)
         for (const { name, address } of gasPayers) {
           const balance = ifFresh(() => pulse.gasBalance(address).amount);
           if (balance !== undefined)
-            this.set({ chain: chain.name, account: name }, whole(balance, chain.native));
+            this.set({ chain: chain.name, account: name }, wholeUnits(balance, chain.native));
         }
     },
   });
-  const shown = (name: string, help: string, value: (open: OpenPayments) => number): void =>
+  const addGauge = (name: string, help: string, value: (open: OpenPayments) => number): void =>
     chainGauge(registry, { name, help }, async () => {
       const open = await openPayments();
       // Publish every chain, even without open payments: an alert cannot fire on a missing series.
-      return [...chains.all, ...chains.nonEvmChains].map(({ chain }) => {
+      return [...chains.evmChains, ...chains.nonEvmChains].map(({ chain }) => {
         const values = open.filter(({ chainId }) => chainId === chain.id).map(value);
         return [chain.name, Math.max(0, ...values)] as const;
       });
     });
-  shown(
+  addGauge(
     "causeway_payments_open",
     "Payments that are not mined yet, in the chain's lane that has the most of them",
     ({ count }) => count,
   );
-  shown(
+  addGauge(
     "causeway_payments_oldest_seconds",
     "Age of the chain's oldest payment that is not mined yet",
     ({ oldestMs }) => (clock.nowMs() - oldestMs) / 1000,
@@ -82,7 +82,7 @@ interface Currencies {
 }
 
 /** The native token pays for gas even where it is not bridged. */
-function held({ native, tokens }: Currencies): readonly Currency[] {
+function balanceCurrencies({ native, tokens }: Currencies): readonly Currency[] {
   return [native, ...tokens.filter(({ supportsBridging }) => supportsBridging)];
 }
 
@@ -91,7 +91,7 @@ function labelsOf({ name }: Currencies, { id }: Currency) {
   return { chain: name, currency: id };
 }
 
-function whole(amount: bigint, { decimals }: Currency): number {
+function wholeUnits(amount: bigint, { decimals }: Currency): number {
   return Number(formatFixed(amount, decimals, Math.min(decimals, 9)));
 }
 

@@ -6,16 +6,20 @@ import { tracedEvents, traceQuotes } from "./traced-events.ts";
 const requestId = `0x${"1f".repeat(32)}`;
 const { traceId, rootSpanId } = traceOf(requestId);
 
-function traced() {
+function aTracer() {
   const spans: Span[] = [];
   const traces = { record: (span: Span) => void spans.push(span), close: async () => undefined };
   const clock = { nowMs: () => 10_000 };
-  return { spans, events: tracedEvents(recordedEvents(), traces, clock), quoted: traceQuotes(traces, clock) };
+  return {
+    spans,
+    events: tracedEvents(recordedEvents(), traces, clock),
+    recordQuote: traceQuotes(traces, clock),
+  };
 }
 
 test("the quote is the root of the trace, and what happens to the request later belongs to it", () => {
-  const { spans, events, quoted } = traced();
-  quoted(requestId, 40);
+  const { spans, events, recordQuote: recordQuote } = aTracer();
+  recordQuote(requestId, 40);
   events.happened("fill_mined", { requestId, tookMs: 2_000, originChain: "base" });
   events.alarm("deposit_exposed", { requestId });
   expect(spans).toMatchObject([
@@ -26,7 +30,7 @@ test("the quote is the root of the trace, and what happens to the request later 
 });
 
 test("does not record events without a request, or repeated waiting", () => {
-  const { spans, events } = traced();
+  const { spans, events } = aTracer();
   events.happened("chain_leads", { chain: "base" });
   events.alarm("fill_waits", { requestId });
   events.fault("chain_fault", new Error("down"), { chain: "base" });

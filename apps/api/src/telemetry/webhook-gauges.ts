@@ -10,7 +10,7 @@ interface Waiting {
 
 /** How far webhook deliveries lag behind, read from the database with each scrape. */
 export function webhookGauges(registry: Registry, read: () => Promise<Waiting>, clock: Clock): void {
-  const shown = (name: string, help: string, valueOf: (waiting: Waiting) => number): void =>
+  const addGauge = (name: string, help: string, valueOf: (waiting: Waiting) => number): void =>
     void new Gauge({
       name,
       help,
@@ -21,9 +21,9 @@ export function webhookGauges(registry: Registry, read: () => Promise<Waiting>, 
         if (waiting !== undefined) this.set(valueOf(waiting));
       },
     });
-  shown("causeway_webhooks_waiting", "Waiting deliveries", ({ waiting }) => waiting);
-  shown("causeway_webhooks_lag_seconds", "Age of the oldest undelivered event", ({ oldestMs }) =>
+  addGauge("causeway_webhooks_waiting", "Waiting deliveries", ({ waiting }) => waiting);
+  addGauge("causeway_webhooks_lag_seconds", "Age of the oldest undelivered event", ({ oldestMs }) =>
     oldestMs === undefined ? 0 : Math.max(0, clock.nowMs() - oldestMs) / 1000,
   );
-  shown("causeway_webhooks_failing", "Endpoints whose last attempt failed", ({ failing }) => failing);
+  addGauge("causeway_webhooks_failing", "Endpoints whose last attempt failed", ({ failing }) => failing);
 }

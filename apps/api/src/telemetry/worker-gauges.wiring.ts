@@ -45,18 +45,18 @@ export function workerGauges(
   needs: GaugeNeeds,
   {
     relay,
-    led,
+    ledTasks: ledTasks,
     workedAgoMs,
     settling,
   }: {
     readonly relay: OutboxRelay;
-    readonly led: readonly LedTask[];
+    readonly ledTasks: readonly LedTask[];
     readonly workedAgoMs: WorkedAgo;
     readonly settling: Settling | undefined;
   },
 ): void {
   const { registry, sql, chains, clock, reads } = needs;
-  leadershipGauges(registry, led, workedAgoMs);
+  leadershipGauges(registry, ledTasks, workedAgoMs);
   databaseGauges(
     registry,
     {

@@ -29,7 +29,7 @@ test("grows steps back to the configured size and no further", () => {
 
 test("keeps pauses short and grows steps while failing scans commit some of their steps", () => {
   const pace = createScanPace(500, () => 0);
-  for (let at = 0; at < 6; at++) pace.noteFailure();
+  for (let failure = 0; failure < 6; failure++) pace.noteFailure();
   const pauses = Array.from({ length: 3 }, () => {
     pace.noteCommit();
     return pace.noteFailure();

@@ -14,7 +14,13 @@ import {
   scanLag,
   TrailMoved,
 } from "../deposits/index.ts";
-import { attributeKnown, maintainLane, openLane, trackLane, trackSends } from "../payments/index.ts";
+import {
+  attributeRecordedDeposits,
+  maintainLane,
+  openLane,
+  trackLane,
+  trackSends,
+} from "../payments/index.ts";
 
 export interface Watcher {
   close(): Promise<void>;
@@ -27,7 +33,7 @@ const MAX_STAND_BY_MS = 15_000;
 /** Pause between reads of an endpoint that is behind the announced head. */
 const SERVED_PAUSE_MS = 500;
 
-/** How long what no payment waits for is put off while fills of a block are being sent. */
+/** How long work that no payment waits for is postponed while the fills of a block are being sent. */
 const FILLS_FIRST_MS = 250;
 
 /** Work for each new head that deposits and payments do not wait for, at a scanned block. */
@@ -40,11 +46,11 @@ export type HeadWork = (atBlock: bigint) => Promise<void>;
 export function watchChain(
   services: WorkerServices,
   connected: ConnectedChain,
-  leadOf: Lead,
+  acquireLead: Lead,
   headWork: HeadWork = async () => undefined,
 ): Watcher {
   const closing = new AbortController();
-  const loop = standBy(services, connected, { leadOf, headWork }, closing.signal);
+  const loop = standBy(services, connected, { acquireLead, headWork }, closing.signal);
   return {
     async close(): Promise<void> {
       closing.abort();
@@ -56,7 +62,7 @@ export function watchChain(
 async function standBy(
   services: WorkerServices,
   connected: ConnectedChain,
-  { leadOf, headWork }: { readonly leadOf: Lead; readonly headWork: HeadWork },
+  { acquireLead, headWork }: { readonly acquireLead: Lead; readonly headWork: HeadWork },
   closing: AbortSignal,
 ): Promise<void> {
   const facts = { chain: connected.chain.name };
@@ -64,10 +70,10 @@ async function standBy(
   while (!closing.aborted) {
     let leadership: Leadership | undefined;
     try {
-      leadership = await leadOf(watchOf(connected.chain.id), closing);
+      leadership = await acquireLead(watchOf(connected.chain.id), closing);
       if (leadership) {
         const stop = AbortSignal.any([closing, leadership.lost]);
-        await lead(services, connected, { headWork, worked: leadership.worked }, stop);
+        await lead(services, connected, { headWork, reportWork: leadership.reportWork }, stop);
       }
       pauseMs = STAND_BY_MS;
     } catch (error) {
@@ -85,7 +91,7 @@ async function standBy(
 async function lead(
   services: WorkerServices,
   connected: ConnectedChain,
-  { headWork, worked }: { readonly headWork: HeadWork; readonly worked: () => void },
+  { headWork, reportWork }: { readonly headWork: HeadWork; readonly reportWork: () => void },
   stop: AbortSignal,
 ): Promise<void> {
   const { chain, connection } = connected;
@@ -95,7 +101,7 @@ async function lead(
   services.events.happened("chain_leads", { chain: chain.name });
 
   let newest: Head | undefined = connection.heads.latest;
-  let looked: Head | undefined;
+  let scannedHead: Head | undefined;
   let wake: () => void = () => {};
   const unsubscribe = connection.heads.onHead((head) => {
     newest = head;
@@ -106,36 +112,37 @@ async function lead(
   const maintenance = createLaneMaintenance(services, connected);
   const onFault = (error: unknown): void =>
     services.events.fault("chain_fault", error, { chain: chain.name });
-  const fillsFirst = async (): Promise<void> => await services.newJobs?.settled(FILLS_FIRST_MS);
+  const fillsFirst = async (): Promise<void> => await services.newJobs?.waitForRunning(FILLS_FIRST_MS);
   const headWorker = oneAtATime(async (atBlock) => {
     await fillsFirst();
     await headWork(atBlock);
   }, onFault);
-  const recheck = oneAtATime(async () => {
+  let recheckedBlock: bigint | undefined;
+  const recheckWorker = oneAtATime(async () => {
     await fillsFirst();
-    await recheckFinalBlocks(services, connected, trail);
+    recheckedBlock = await recheckFinalBlocks(services, connected, trail, recheckedBlock);
   }, onFault);
   let lastReport: SendRecord | undefined;
-  const unattributed = oneAtATime(async (tip) => {
-    await attributeKnown(services, connected);
+  const unattributedWorker = oneAtATime(async (tip) => {
+    await attributeRecordedDeposits(services, connected);
     await returnUnattributed(services, connected, tip);
   }, onFault);
-  const reports = oneAtATime(async () => {
+  const reportWorker = oneAtATime(async () => {
     await fillsFirst();
     lastReport = await followReports(services, connected, trail, lastReport);
   }, onFault);
   const pace = createScanPace(services.enginePolicy.maxScanBlocks, Math.random);
   const reportLag = watchScanLag(services.events, chain);
-  // The endpoint may be behind the announced head.
+  // Set after a failed scan: the endpoint may be behind the announced head.
   let hasFailed = false;
   // Blocks of the trail were replaced since the lanes were last compared.
-  let reorged = false;
+  let isReorged = false;
   const follow = (next: readonly BlockRef[]): void => {
     const tip = trail.at(-1);
-    reorged ||= tip !== undefined && !next.some(({ hash }) => hash === tip.hash);
+    isReorged ||= tip !== undefined && !next.some(({ hash }) => hash === tip.hash);
     trail = next;
   };
-  let openAtMs = performance.now() + reconcileIntervalMs;
+  let nextOpenAtMs = performance.now() + reconcileIntervalMs;
   try {
     while (!stop.aborted) {
       try {
@@ -144,31 +151,32 @@ async function lead(
           announced !== undefined && hasFailed
             ? await servedHead(connection.reader, announced, trail.at(-1))
             : announced;
-        if (head !== undefined && head.hash !== looked?.hash) {
+        if (head !== undefined && head.hash !== scannedHead?.hash) {
           follow(await scanChain(services, connected, trail, head, pace));
-          await Promise.all([
-            trackLane(services, connected, trail, { reorged }),
+          const [hasOpenSlots] = await Promise.all([
+            trackLane(services, connected, trail, { reorged: isReorged }),
             trackSends(services, connected, trail),
           ]);
-          looked = head;
-          worked();
+          if (!hasOpenSlots) maintenance.noteIdle();
+          scannedHead = head;
+          reportWork();
           const scanned = trail.at(-1);
-          if (scanned !== undefined) headWorker.look(scanned.number);
-          if (scanned !== undefined) reports.look(scanned.number);
-          if (scanned !== undefined) recheck.look(scanned.number);
+          if (scanned !== undefined) headWorker.trigger(scanned.number);
+          if (scanned !== undefined) reportWorker.trigger(scanned.number);
+          if (scanned !== undefined) recheckWorker.trigger(scanned.number);
           // Transactions dropped by a reorg are sent again immediately.
-          if (reorged) maintenance.makeDue();
-          reorged = false;
+          if (isReorged) maintenance.makeDue();
+          isReorged = false;
           hasFailed = head !== announced;
         }
         reportLag(scanLag(chain, newest, trail.at(-1)));
-        maintenance.look();
+        maintenance.trigger();
         const nowMs = performance.now();
-        if (nowMs >= openAtMs) {
-          openAtMs = nowMs + reconcileIntervalMs;
+        if (nowMs >= nextOpenAtMs) {
+          nextOpenAtMs = nowMs + reconcileIntervalMs;
           await openLane(services, connected);
           const tip = trail.at(-1);
-          if (tip !== undefined) unattributed.look(tip.number);
+          if (tip !== undefined) unattributedWorker.trigger(tip.number);
         }
       } catch (error) {
         if (!(error instanceof TrailMoved))
@@ -178,19 +186,19 @@ async function lead(
         if (stored !== undefined) follow(stored);
         reportLag(scanLag(chain, newest, trail.at(-1)));
         hasFailed = true;
-        looked = undefined;
+        scannedHead = undefined;
         await pause(pace.noteFailure(), stop);
         continue;
       }
       if (hasFailed) await pause(SERVED_PAUSE_MS, stop);
-      if (newest?.hash === looked?.hash)
+      if (newest?.hash === scannedHead?.hash)
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, laneIntervalMs);
           wake = () => {
             clearTimeout(timer);
             resolve();
           };
-          if (stop.aborted || newest?.hash !== looked?.hash) wake();
+          if (stop.aborted || newest?.hash !== scannedHead?.hash) wake();
         });
     }
   } finally {
@@ -199,21 +207,21 @@ async function lead(
     await Promise.all([
       maintenance.idle(),
       headWorker.idle(),
-      reports.idle(),
-      recheck.idle(),
-      unattributed.idle(),
+      reportWorker.idle(),
+      recheckWorker.idle(),
+      unattributedWorker.idle(),
     ]);
   }
 }
 
-/** Runs the work unless it is still running: the next head asks again. */
+/** Starts the work unless it is still running: the next head triggers it again. */
 function oneAtATime(
   work: HeadWork,
   onFault: (error: unknown) => void,
-): { look(atBlock: bigint): void; idle(): Promise<void> } {
+): { trigger(atBlock: bigint): void; idle(): Promise<void> } {
   let round: Promise<void> | undefined;
   return {
-    look(atBlock) {
+    trigger(atBlock) {
       round ??= work(atBlock)
         .catch(onFault)
         .finally(() => {
@@ -228,11 +236,11 @@ function oneAtATime(
 function createLaneMaintenance(
   services: WorkerServices,
   connected: ConnectedChain,
-): { look(): void; makeDue(): void; idle(): Promise<void> } {
+): { trigger(): void; makeDue(): void; noteIdle(): void; idle(): Promise<void> } {
   let nextAtMs = 0;
   let round: Promise<void> | undefined;
   return {
-    look() {
+    trigger() {
       const nowMs = performance.now();
       if (round !== undefined || nowMs < nextAtMs) return;
       nextAtMs = nowMs + services.enginePolicy.laneIntervalMs;
@@ -247,6 +255,10 @@ function createLaneMaintenance(
     makeDue() {
       nextAtMs = 0;
     },
+    noteIdle() {
+      // Slots reserved from now on belong to their processes for that long.
+      nextAtMs = performance.now() + services.enginePolicy.orphanedAfterMs;
+    },
     idle: async () => round,
   };
 }
@@ -254,9 +266,9 @@ function createLaneMaintenance(
 /** Waits for a new head, up to this many ms. */
 async function untilHead(heads: HeadSource, ms: number, closing: AbortSignal): Promise<void> {
   if (ms <= 0) return;
-  const heard = new AbortController();
-  const unsubscribe = heads.onHead(() => heard.abort());
-  await pause(ms, AbortSignal.any([closing, heard.signal]));
+  const headSeen = new AbortController();
+  const unsubscribe = heads.onHead(() => headSeen.abort());
+  await pause(ms, AbortSignal.any([closing, headSeen.signal]));
   unsubscribe();
 }
 
@@ -275,7 +287,7 @@ function pause(ms: number, until: AbortSignal): Promise<void> {
 
 /**
  * The newest head that the endpoint serves: the announcement may come from another node, which is ahead.
- * Never below what is scanned: a lagging node is not a reorg, and a real one is announced.
+ * Never below what is scanned: a lagging node is not a reorg, and a real reorg is announced.
  */
 async function servedHead(
   reader: ChainReader,

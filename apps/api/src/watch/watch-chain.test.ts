@@ -13,7 +13,7 @@ afterEach(() => void vi.useRealTimers());
 function aDeadNode() {
   const events: EventName[] = [];
   const listeners = new Set<(head: Head) => void>();
-  let asked = 0;
+  let attempts = 0;
   const services = {
     signer: { address: "0x01" },
     enginePolicy: {},
@@ -33,7 +33,7 @@ function aDeadNode() {
       },
       reader: {
         nonce: async () => {
-          asked += 1;
+          attempts += 1;
           return await Promise.reject(new RpcFault({ kind: "network", method: "x", reason: "down" }));
         },
       },
@@ -41,13 +41,13 @@ function aDeadNode() {
   } as unknown as ConnectedChain;
   const watcher = watchChain(services, connected, async () => ({
     lost: new AbortController().signal,
-    worked: () => undefined,
+    reportWork: () => undefined,
     release: async () => undefined,
   }));
   return {
     watcher,
     events,
-    tries: () => asked,
+    tries: () => attempts,
     announceHead: () => {
       for (const listener of listeners) listener({} as Head);
     },

@@ -11,21 +11,26 @@ import { watchScanLag } from "./watch-scan-lag.job.ts";
 /** Pause after leadership was lost or could not be acquired; it doubles while the chain cannot be led. */
 const STAND_BY_MS = 500;
 const MAX_STAND_BY_MS = 5_000;
+/**
+ * How often the stored cursor is read again, ms. A failover may have lost the last commits, and a watcher
+ * that finds nothing new does not write, so it would not notice.
+ */
+const REREAD_CURSOR_MS = 60_000;
 
 /**
  * Watches one non-EVM chain while this process leads it: reads final deposits, attributes deposits that were
- * mapped late, tracks open payments, opens the lane, and looks at deposit addresses, at any news and at least
+ * mapped late, tracks open payments, opens the lane, and scans deposit addresses, at any news and at least
  * once per interval. None of these waits for the others.
- * @param look reads deposit addresses. Absent: none.
+ * @param scanAddresses scans deposit addresses. Absent: there are none.
  */
 export function watchNonEvm(
   services: WorkerServices,
   connected: TransferChain,
-  leadOf: Lead,
-  look: () => Promise<void> = async () => {},
+  acquireLead: Lead,
+  scanAddresses: () => Promise<void> = async () => {},
 ): Watcher {
   const closing = new AbortController();
-  const loop = standBy(services, connected, leadOf, { look, closing: closing.signal });
+  const loop = standBy(services, connected, acquireLead, { scanAddresses, closing: closing.signal });
   return {
     async close(): Promise<void> {
       closing.abort();
@@ -37,18 +42,18 @@ export function watchNonEvm(
 async function standBy(
   services: WorkerServices,
   connected: TransferChain,
-  leadOf: Lead,
-  { look, closing }: { readonly look: () => Promise<void>; readonly closing: AbortSignal },
+  acquireLead: Lead,
+  { scanAddresses, closing }: { readonly scanAddresses: () => Promise<void>; readonly closing: AbortSignal },
 ): Promise<void> {
   const facts = { chain: connected.chain.name };
   let pauseMs = STAND_BY_MS;
   while (!closing.aborted) {
     let leadership: Leadership | undefined;
     try {
-      leadership = await leadOf(watchOf(connected.chain.id), closing);
+      leadership = await acquireLead(watchOf(connected.chain.id), closing);
       if (leadership) {
         const stop = AbortSignal.any([closing, leadership.lost]);
-        await lead(services, connected, leadership.worked, { look, stop });
+        await lead(services, connected, leadership.reportWork, { scanAddresses, stop });
       }
       pauseMs = STAND_BY_MS;
     } catch (error) {
@@ -64,8 +69,8 @@ async function standBy(
 async function lead(
   services: WorkerServices,
   connected: TransferChain,
-  worked: () => void,
-  { look, stop }: { readonly look: () => Promise<void>; readonly stop: AbortSignal },
+  reportWork: () => void,
+  { scanAddresses, stop }: { readonly scanAddresses: () => Promise<void>; readonly stop: AbortSignal },
 ): Promise<void> {
   const { chain, connection } = connected;
   await openNonEvmLane(services, connected);
@@ -75,8 +80,14 @@ async function lead(
   let unreadSince: bigint | undefined;
   const recorded = new Set<string>();
   const reportLag = watchScanLag(services.events, chain);
+  let cursorReadAtMs = services.clock.nowMs();
   const read = async (): Promise<void> => {
     try {
+      if (services.clock.nowMs() - cursorReadAtMs >= REREAD_CURSOR_MS) {
+        recorded.clear();
+        cursor = await services.reads.nonEvmCursor(chain.id);
+        cursorReadAtMs = services.clock.nowMs();
+      }
       ({ cursor, unreadSince } = await readArrivals(services, connected, cursor, { recorded, checked }));
     } catch (error) {
       // Part of the deposits may have been recorded, or lost with a former primary. A fault of an endpoint is
@@ -87,13 +98,13 @@ async function lead(
     } finally {
       reportLag(unreadLag(services.clock.nowMs(), unreadSince));
     }
-    worked();
+    reportWork();
   };
   await Promise.all([
     repeat(services, connected, connection, stop, read),
     repeat(services, connected, connection, stop, () => attributeLate(services, connected)),
     repeat(services, connected, connection, stop, () => trackNonEvm(services, connected)),
-    repeat(services, connected, connection, stop, look),
+    repeat(services, connected, connection, stop, scanAddresses),
     // A held lane is opened when its lost payments are restored.
     repeat(services, connected, connection, stop, () => openNonEvmLane(services, connected)),
   ]);
@@ -108,17 +119,17 @@ async function repeat(
   act: () => Promise<void>,
 ): Promise<void> {
   const pauses = createFaultPauses(Math.random);
-  let isNews = false;
+  let hasNews = false;
   let wake: () => void = () => {};
   const unsubscribe = connection.onNews(() => {
-    isNews = true;
+    hasNews = true;
     wake();
   });
   const onStop = (): void => wake();
   stop.addEventListener("abort", onStop);
   try {
     while (!stop.aborted) {
-      isNews = false;
+      hasNews = false;
       try {
         await act();
         pauses.reset();
@@ -132,7 +143,7 @@ async function repeat(
           clearTimeout(timer);
           resolve();
         };
-        if (stop.aborted || isNews) wake();
+        if (stop.aborted || hasNews) wake();
       });
     }
   } finally {

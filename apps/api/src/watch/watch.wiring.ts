@@ -9,21 +9,21 @@ import { watchNonEvm } from "./watch-non-evm.job.ts";
 /**
  * Starts the watcher of every chain.
  * @param afterScan work that follows each scan of an EVM chain
- * @param look at the deposit addresses of a non-EVM chain
+ * @param scanAddresses scans the deposit addresses of a non-EVM chain
  */
 export function startWatchers(
   services: WorkerServices & { readonly evmChains: readonly EvmChain[]; readonly lifecycle: Lifecycle },
-  lead: Lead,
+  acquireLead: Lead,
   afterScan: (chain: EvmChain) => HeadWork,
-  look: (chain: TransferChain) => () => Promise<void>,
+  scanAddresses: (chain: TransferChain) => () => Promise<void>,
 ): void {
   const { lifecycle } = services;
-  for (const one of services.evmChains) {
-    const watcher = watchChain(services, one, lead, afterScan(one));
-    lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
+  for (const connected of services.evmChains) {
+    const watcher = watchChain(services, connected, acquireLead, afterScan(connected));
+    lifecycle.add(`watcher of ${connected.chain.name}`, () => watcher.close());
   }
-  for (const one of services.chains.nonEvmChains) {
-    const watcher = watchNonEvm(services, one, lead, look(one));
-    lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
+  for (const connected of services.chains.nonEvmChains) {
+    const watcher = watchNonEvm(services, connected, acquireLead, scanAddresses(connected));
+    lifecycle.add(`watcher of ${connected.chain.name}`, () => watcher.close());
   }
 }

@@ -16,7 +16,7 @@ import { groupedReceipts } from "./receipts.ts";
 import { creditsOf, readClaimedInputs, settledInputs } from "./settled-inputs.ts";
 import { settlementRoute } from "./settlement-route.ts";
 import { messageDifference } from "./message-difference.ts";
-import { mustBeWorthFilling } from "./worth-settling.ts";
+import { assertDepositedInFull } from "./deposited-in-full.ts";
 
 /**
  * Attests "the solver paid this order, and these final deposits were made for it": credits the deposits to
@@ -93,7 +93,7 @@ export function attestFill(services: AttestationServices, owner: string) {
           order,
           inputs.map(({ deposit }) => deposit.amount),
         );
-        if (hub.settlementKey === "payment") mustBeWorthFilling(order, inputs);
+        if (hub.settlementKey === "payment") assertDepositedInFull(order, inputs);
         signal.throwIfAborted();
         const [seal, execution] = await Promise.all([
           sealer.message(messageId(difference)),

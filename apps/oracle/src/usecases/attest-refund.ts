@@ -18,7 +18,7 @@ import { creditsOf, readClaimedInputs, settledInputs } from "./settled-inputs.ts
 import type { SettledInput } from "./settled-inputs.ts";
 import { settlementRoute } from "./settlement-route.ts";
 import { messageDifference } from "./message-difference.ts";
-import { mustBeWorthRefunding } from "./worth-settling.ts";
+import { assertRefundsWithinDeposits } from "./deposited-in-full.ts";
 
 /**
  * Attests "the solver refunded the deposits of this order": credits the deposits to the solver, who repaid
@@ -85,7 +85,8 @@ export function attestRefund(services: AttestationServices, owner: string) {
         const paid = await allInOrder(
           payments.map(async (payment) => await mustHaveBeenPaid(signed, payment, inputs, signal)),
         );
-        if (hub.settlementKey === "payment") mustBeWorthRefunding(order, refunds, payments, paid, inputs);
+        if (hub.settlementKey === "payment")
+          assertRefundsWithinDeposits(order, refunds, payments, paid, inputs);
         signal.throwIfAborted();
         const [seal, execution] = await Promise.all([
           sealer.message(messageId(difference)),

@@ -5,7 +5,7 @@ import { createAddressListing } from "./address-listing.ts";
 import { shareOutputs } from "./explorer.ts";
 
 const SCRIPT = `0014${"11".repeat(20)}`;
-const OTHER = `0014${"22".repeat(20)}`;
+const OTHER_SCRIPT = `0014${"22".repeat(20)}`;
 const tooMany = new RpcFault({ kind: "http", method: "utxo", reason: "HTTP status 400: Too many outputs" });
 
 const output = (seed: string, amount: bigint, isConfirmed = true): ReportedOutput => ({
@@ -16,7 +16,7 @@ const output = (seed: string, amount: bigint, isConfirmed = true): ReportedOutpu
 });
 
 /** An explorer, and a node whose scans end when the test ends them. */
-function aWorld() {
+function createWorld() {
   const scans: { scripts: readonly string[]; end: (found: readonly ScannedOutput[]) => Promise<void> }[] = [];
   const world = {
     explorer: [] as readonly ReportedOutput[] | RpcFault,
@@ -34,8 +34,8 @@ function aWorld() {
     reads: {
       scan: async (scripts) =>
         await new Promise((resolve) => {
-          const end = async (found: readonly ScannedOutput[]): Promise<void> => {
-            resolve(found);
+          const end = async (outputs: readonly ScannedOutput[]): Promise<void> => {
+            resolve(outputs);
             await new Promise((done) => setImmediate(done));
           };
           scans.push({ scripts, end });
@@ -51,7 +51,7 @@ function aWorld() {
 }
 
 test("lists the largest confirmed outputs", async () => {
-  const { world, amounts } = aWorld();
+  const { world, amounts } = createWorld();
   world.explorer = [
     output("a1", 1n),
     output("a2", 5n),
@@ -63,7 +63,7 @@ test("lists the largest confirmed outputs", async () => {
 });
 
 test("keeps the last list of an address with too much dust to list until the node has scanned it", async () => {
-  const { world, amounts } = aWorld();
+  const { world, amounts } = createWorld();
   world.explorer = [output("a1", 700n)];
   expect(await amounts()).toEqual([700n]);
   world.explorer = tooMany;
@@ -78,24 +78,24 @@ test("keeps the last list of an address with too much dust to list until the nod
 });
 
 test("scans addresses without a list together, one scan at a time and at most every 10 minutes", async () => {
-  const { world, amounts } = aWorld();
+  const { world, amounts } = createWorld();
   world.explorer = tooMany;
   await expect(amounts()).rejects.toBe(tooMany);
-  await expect(amounts(OTHER)).rejects.toBe(tooMany);
+  await expect(amounts(OTHER_SCRIPT)).rejects.toBe(tooMany);
   expect(world.scans.map(({ scripts }) => scripts)).toEqual([[SCRIPT]]);
   world.nowMs = 600_000;
-  await expect(amounts(OTHER)).rejects.toBe(tooMany);
+  await expect(amounts(OTHER_SCRIPT)).rejects.toBe(tooMany);
   expect(world.scans).toHaveLength(1);
   await world.scans[0]?.end([{ ...output("a1", 700n), script: SCRIPT }]);
   expect(await amounts()).toEqual([700n]);
-  expect(world.scans.map(({ scripts }) => scripts)).toEqual([[SCRIPT], [OTHER, SCRIPT]]);
+  expect(world.scans.map(({ scripts }) => scripts)).toEqual([[SCRIPT], [OTHER_SCRIPT, SCRIPT]]);
   await world.scans[1]?.end([]);
-  await expect(amounts(OTHER)).rejects.toBe(tooMany);
+  await expect(amounts(OTHER_SCRIPT)).rejects.toBe(tooMany);
   expect(world.scans).toHaveLength(2);
 });
 
 test("an explorer that is down or rate-limited causes no scan", async () => {
-  const { world, amounts } = aWorld();
+  const { world, amounts } = createWorld();
   for (const fault of [
     new RpcFault({ kind: "network", method: "utxo", reason: "network error" }),
     new RpcFault({ kind: "http", isPause: true, method: "utxo", reason: "HTTP status 429" }),
@@ -125,18 +125,19 @@ test("reads a scan of Bitcoin Core", () => {
 
 test("connections to several nodes share the list of an address for two seconds", async () => {
   vi.useFakeTimers();
-  let asked = 0;
-  const explorer = { outputsOf: async () => await Promise.resolve((asked++, [])) };
+  let requests = 0;
+  const explorer = { outputsOf: async () => await Promise.resolve((requests++, [])) };
   const lists = new Map<string, Promise<readonly ReportedOutput[]>>();
   const connections = [1, 2, 3].map(() => shareOutputs(explorer, lists));
-  const readAll = async () => await Promise.all(connections.map(async (one) => await one.outputsOf("bc1q")));
+  const readAll = async () =>
+    await Promise.all(connections.map(async (connection) => await connection.outputsOf("bc1q")));
   await readAll();
   await readAll();
-  expect(asked).toBe(1);
+  expect(requests).toBe(1);
   await vi.advanceTimersByTimeAsync(2_000);
   await readAll();
-  expect(asked).toBe(2);
+  expect(requests).toBe(2);
   expect(await shareOutputs(explorer, undefined).outputsOf("bc1q")).toEqual([]);
-  expect(asked).toBe(3);
+  expect(requests).toBe(3);
   vi.useRealTimers();
 });

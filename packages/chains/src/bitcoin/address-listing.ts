@@ -42,8 +42,8 @@ export function createAddressListing(
   let isScanning = false;
   let scannedAtMs: number | undefined;
 
-  const keep = (script: string, found: readonly ReportedOutput[]): readonly ReportedOutput[] => {
-    const list = found
+  const storeList = (script: string, outputs: readonly ReportedOutput[]): readonly ReportedOutput[] => {
+    const list = outputs
       .filter(({ isConfirmed }) => isConfirmed)
       .toSorted((a, b) => (a.amount === b.amount ? 0 : a.amount > b.amount ? -1 : 1))
       .slice(0, maxOutputs);
@@ -60,8 +60,8 @@ export function createAddressListing(
     scannedAtMs = now();
     for (const script of scripts) refused.delete(script);
     try {
-      const found = Map.groupBy(await reads.scan(scripts), ({ script }) => script);
-      for (const script of scripts) keep(script, found.get(script) ?? []);
+      const outputsByScript = Map.groupBy(await reads.scan(scripts), ({ script }) => script);
+      for (const script of scripts) storeList(script, outputsByScript.get(script) ?? []);
     } catch (error) {
       onFault(error);
     } finally {
@@ -75,15 +75,15 @@ export function createAddressListing(
       const address = bytes === undefined ? undefined : decodeBitcoinAddress(network, bytes);
       if (address === undefined) throw new RangeError("invariant violated: deposit script has no address");
       try {
-        const list = keep(script, await explorer.outputsOf(address));
+        const list = storeList(script, await explorer.outputsOf(address));
         refused.delete(script);
         return list;
       } catch (error) {
         // Any other fault is temporary.
         if (!(error instanceof RpcFault) || error.kind !== "http" || error.isPause) throw error;
         refused.add(script);
-        const isDue = scannedAtMs === undefined || now() - scannedAtMs >= SCAN_EVERY_MS;
-        if (isDue && !isScanning) void scan();
+        const isScanDue = scannedAtMs === undefined || now() - scannedAtMs >= SCAN_EVERY_MS;
+        if (isScanDue && !isScanning) void scan();
         const list = lists.get(script);
         if (list === undefined) throw error;
         onFault(error);

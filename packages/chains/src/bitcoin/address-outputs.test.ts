@@ -2,21 +2,21 @@ import { RawTx } from "@scure/btc-signer";
 import type { Hex } from "@causeway/domain";
 import { bytesIn, hexOf, readRawTransaction } from "@causeway/families/bitcoin";
 import { expect, test } from "vitest";
-import { outputsFor, createAddressOutputs } from "./address-outputs.ts";
+import { selectForSweep, createAddressOutputs } from "./address-outputs.ts";
 import { paymentOutputs } from "./payment-transaction.ts";
 
 const SCRIPT = `0014${"11".repeat(20)}`;
-const OTHER = `0014${"22".repeat(20)}`;
+const OTHER_SCRIPT = `0014${"22".repeat(20)}`;
 const CONFIRMATIONS = 6;
 
-interface Made {
+interface TestTransaction {
   readonly txid: string;
   readonly bytes: Uint8Array;
   readonly raw: Hex;
 }
 
 /** A transaction that spends an output and pays these amounts, without signatures. */
-function made(spent: string, outputs: readonly { script: string; amount: bigint }[]): Made {
+function transaction(spent: string, outputs: readonly { script: string; amount: bigint }[]): TestTransaction {
   const bytes = RawTx.encode({
     version: 2,
     segwitFlag: false,
@@ -32,8 +32,10 @@ function made(spent: string, outputs: readonly { script: string; amount: bigint 
 const bytesOf = (hex: string): Uint8Array => bytesIn(hex) ?? new Uint8Array();
 
 /** A node and a listing. `confirmations` by transaction; 0 means in the mempool. */
-function unspentOf(all: readonly (Made & { depth: number; spentIn?: "mempool" | "block" | undefined })[]) {
-  const find = (txid: string) => all.find((one) => one.txid === txid);
+function addressOutputsOf(
+  transactions: readonly (TestTransaction & { depth: number; spentIn?: "mempool" | "block" | undefined })[],
+) {
+  const find = (txid: string) => transactions.find((candidate) => candidate.txid === txid);
   return createAddressOutputs(
     { confirmations: CONFIRMATIONS },
     {
@@ -51,7 +53,7 @@ function unspentOf(all: readonly (Made & { depth: number; spentIn?: "mempool" | 
     },
     {
       outputsOf: async () =>
-        all
+        transactions
           .filter(({ depth, spentIn }) => depth > 0 && spentIn === undefined)
           // The explorer lists more than the address has.
           .map(({ txid }) => ({ txid, vout: 0, amount: 10n ** 9n, isConfirmed: true })),
@@ -59,50 +61,52 @@ function unspentOf(all: readonly (Made & { depth: number; spentIn?: "mempool" | 
   );
 }
 
-const paid = (seed: string, amount: bigint, depth: number, script = SCRIPT) => ({
-  ...made(seed.repeat(32), [{ script, amount }]),
+const payment = (seed: string, amount: bigint, depth: number, script = SCRIPT) => ({
+  ...transaction(seed.repeat(32), [{ script, amount }]),
   depth,
 });
 
 test("takes an address's confirmed balance from transaction bytes and the node, not from the explorer", async () => {
-  const found = unspentOf([
-    paid("a1", 5_000n, 9),
-    paid("a2", 700n, 1),
-    paid("a3", 90n, 0),
-    paid("a4", 1n, 9, OTHER),
+  const addressOutputs = addressOutputsOf([
+    payment("a1", 5_000n, 9),
+    payment("a2", 700n, 1),
+    payment("a3", 90n, 0),
+    payment("a4", 1n, 9, OTHER_SCRIPT),
   ]);
-  expect(await found.held(SCRIPT, [])).toBe(5_700n);
-  expect((await found.spendable(SCRIPT)).map(({ amount }) => amount)).toEqual([5_000n]);
+  expect(await addressOutputs.balance(SCRIPT, [])).toBe(5_700n);
+  expect((await addressOutputs.spendable(SCRIPT)).map(({ amount }) => amount)).toEqual([5_000n]);
 });
 
 test("a pending sweep has moved nothing, a mined one has left its change, and an unclear one makes the balance unknown", async () => {
-  const source = { ...paid("a1", 5_000n, 9), spentIn: "mempool" as const };
-  const outputs = [...paymentOutputs(OTHER, 3_000n, undefined), { script: SCRIPT, amount: 2_000n }];
-  const sweep = made(source.txid, outputs);
-  const pending = unspentOf([source, { ...sweep, depth: 0 }]);
+  const source = { ...payment("a1", 5_000n, 9), spentIn: "mempool" as const };
+  const outputs = [...paymentOutputs(OTHER_SCRIPT, 3_000n, undefined), { script: SCRIPT, amount: 2_000n }];
+  const sweep = transaction(source.txid, outputs);
+  const pending = addressOutputsOf([source, { ...sweep, depth: 0 }]);
   const raws = [sweep.raw];
-  expect(await pending.held(SCRIPT, [{ raws, minedTxId: undefined }])).toBe(5_000n);
+  expect(await pending.balance(SCRIPT, [{ raws, minedTxId: undefined }])).toBe(5_000n);
   expect(await pending.spendable(SCRIPT)).toEqual([]);
-  const mined = unspentOf([
+  const mined = addressOutputsOf([
     { ...source, spentIn: "block" },
     { ...sweep, depth: 1, spentIn: undefined },
   ]);
   const minedTxId = `0x${sweep.txid}` as const;
-  expect(await mined.held(SCRIPT, [{ raws, minedTxId: undefined }])).toBeUndefined();
-  expect(await pending.held(SCRIPT, [{ raws, minedTxId }])).toBeUndefined();
+  expect(await mined.balance(SCRIPT, [{ raws, minedTxId: undefined }])).toBeUndefined();
+  expect(await pending.balance(SCRIPT, [{ raws, minedTxId }])).toBeUndefined();
 });
 
 test("counts the 20 largest outputs", async () => {
   const seeds = Array.from({ length: 25 }, (_, n) => n);
-  const found = unspentOf(seeds.map((n) => paid((0xa0 + n).toString(16), n < 20 ? 10_000n : 1n, 9)));
-  expect(await found.held(SCRIPT, [])).toBe(200_000n);
-  expect(await found.spendable(SCRIPT)).toHaveLength(20);
+  const addressOutputs = addressOutputsOf(
+    seeds.map((n) => payment((0xa0 + n).toString(16), n < 20 ? 10_000n : 1n, 9)),
+  );
+  expect(await addressOutputs.balance(SCRIPT, [])).toBe(200_000n);
+  expect(await addressOutputs.spendable(SCRIPT)).toHaveLength(20);
 });
 
 test("a sweep spends the output that equals the amount, otherwise the largest ones until they cover it", () => {
   const output = (amount: bigint) => ({ txid: "00", vout: Number(amount), amount, script: SCRIPT });
-  const found = [output(10n), output(40n), output(30n)];
-  const amounts = (amount: bigint) => outputsFor(found, amount)?.map((one) => one.amount);
+  const outputs = [output(10n), output(40n), output(30n)];
+  const amounts = (amount: bigint) => selectForSweep(outputs, amount)?.map((entry) => entry.amount);
   expect(amounts(30n)).toEqual([30n]);
   expect(amounts(35n)).toEqual([40n]);
   expect(amounts(60n)).toEqual([40n, 30n]);

@@ -5,9 +5,9 @@ import {
   type BitcoinTransaction,
   type BitcoinFacts,
 } from "@causeway/families/bitcoin";
-import type { SweepUnderWay } from "../non-evm-connection.ts";
+import type { UnsettledSweep } from "../non-evm-connection.ts";
 import type { AddressListing } from "./address-listing.ts";
-import { keyOf } from "./replacement.ts";
+import { outpointKey } from "./replacement.ts";
 import type { BitcoinReads } from "./rpc.ts";
 
 /**
@@ -15,8 +15,8 @@ import type { BitcoinReads } from "./rpc.ts";
  * dust to an address, and each input costs a fee.
  */
 export const MAX_OUTPUTS = 20;
-/** Maximum outputs whose bytes are cached. */
-const MAX_REMEMBERED = 10_000;
+/** Maximum cached outputs. */
+const MAX_CACHED_OUTPUTS = 10_000;
 
 /** A spendable output. */
 export interface UnspentOutput {
@@ -27,20 +27,20 @@ export interface UnspentOutput {
   readonly script: string;
 }
 
-type Place = Pick<UnspentOutput, "txid" | "vout">;
+type Outpoint = Pick<UnspentOutput, "txid" | "vout">;
 
 /** Unspent outputs of deposit addresses. A listing provides candidates; the node decides. */
 export interface AddressOutputs {
   /**
-   * Confirmed satoshis of an address, including those that a pending sweep spends. Undefined if the chain
+   * Confirmed satoshis of an address, including those that a pending sweep spends. Undefined if the node
    * and the caller disagree on which sweeps were mined.
    * @throws RpcFault
    */
-  held(script: string, sweeps: readonly SweepUnderWay[]): Promise<bigint | undefined>;
+  balance(script: string, sweeps: readonly UnsettledSweep[]): Promise<bigint | undefined>;
   /** Final outputs of an address that no confirmed or pending transaction spends. @throws RpcFault */
   spendable(script: string): Promise<readonly UnspentOutput[]>;
   /** An output in the chain that no block spends; undefined if there is none. @throws RpcFault */
-  inChain(script: string, place: Place): Promise<UnspentOutput | undefined>;
+  unspentInChain(script: string, outpoint: Outpoint): Promise<UnspentOutput | undefined>;
 }
 
 export function createAddressOutputs(
@@ -48,65 +48,65 @@ export function createAddressOutputs(
   reads: Pick<BitcoinReads, "find" | "bytes" | "confirmationsOf">,
   listing: AddressListing,
 ): AddressOutputs {
-  const known = new Map<string, UnspentOutput>();
+  const cachedOutputs = new Map<string, UnspentOutput>();
 
   /** Reads an output, cached: the bytes of a transaction never change. */
-  const read = async (script: string, { txid, vout }: Place): Promise<UnspentOutput | undefined> => {
-    const key = keyOf({ txid, vout });
-    const before = known.get(key);
-    if (before !== undefined) return before.script === script ? before : undefined;
+  const read = async (script: string, { txid, vout }: Outpoint): Promise<UnspentOutput | undefined> => {
+    const key = outpointKey({ txid, vout });
+    const cached = cachedOutputs.get(key);
+    if (cached !== undefined) return cached.script === script ? cached : undefined;
     const raw = await reads.bytes(txid);
     const output = raw === undefined ? undefined : readRawTransaction(raw)?.outputs[vout];
     if (output === undefined) return undefined;
-    if (known.size >= MAX_REMEMBERED) known.clear();
-    known.set(key, { txid, vout, ...output });
+    if (cachedOutputs.size >= MAX_CACHED_OUTPUTS) cachedOutputs.clear();
+    cachedOutputs.set(key, { txid, vout, ...output });
     return output.script === script ? { txid, vout, ...output } : undefined;
   };
 
-  const largest = (found: readonly (UnspentOutput | undefined)[]): readonly UnspentOutput[] =>
-    found
+  const takeLargest = (outputs: readonly (UnspentOutput | undefined)[]): readonly UnspentOutput[] =>
+    outputs
       .filter((output) => output !== undefined)
-      .toSorted((a, b) => compare(b.amount, a.amount) || (keyOf(a) < keyOf(b) ? -1 : 1))
+      .toSorted((a, b) => compare(b.amount, a.amount) || (outpointKey(a) < outpointKey(b) ? -1 : 1))
       .slice(0, MAX_OUTPUTS);
 
   return {
-    held: async (script, sweeps) => {
-      const candidates = new Map<string, Place>(
-        (await listing.outputsOf(script)).map((place) => [keyOf(place), place]),
+    balance: async (script, sweeps) => {
+      const candidates = new Map<string, Outpoint>(
+        (await listing.outputsOf(script)).map((outpoint) => [outpointKey(outpoint), outpoint]),
       );
       for (const { raws, minedTxId } of sweeps)
         for (const raw of raws) {
           const { txid, inputs, outputs } = transactionOf(raw);
           const isMined = (await reads.find(txid))?.block !== undefined;
           if (isMined !== (minedTxId === `0x${txid}`)) return undefined;
-          const touched = isMined
+          const affected = isMined
             ? outputs.flatMap((output, vout) => (output.script === script ? [{ txid, vout }] : []))
             : inputs;
-          for (const place of touched) candidates.set(keyOf(place), place);
+          for (const outpoint of affected) candidates.set(outpointKey(outpoint), outpoint);
         }
-      const found = await Promise.all(
-        [...candidates.values()].map(async (place) => {
-          const output = await read(script, place);
+      const confirmed = await Promise.all(
+        [...candidates.values()].map(async (outpoint) => {
+          const output = await read(script, outpoint);
           if (output === undefined) return undefined;
-          return (await reads.confirmationsOf(place, false)) > 0 ? output : undefined;
+          return (await reads.confirmationsOf(outpoint, false)) > 0 ? output : undefined;
         }),
       );
-      return largest(found).reduce((sum, { amount }) => sum + amount, 0n);
+      return takeLargest(confirmed).reduce((sum, { amount }) => sum + amount, 0n);
     },
     spendable: async (script) =>
-      largest(
+      takeLargest(
         await Promise.all(
-          (await listing.outputsOf(script)).map(async (place) => {
-            const output = await read(script, place);
-            return output !== undefined && (await reads.confirmationsOf(place, true)) >= confirmations
+          (await listing.outputsOf(script)).map(async (outpoint) => {
+            const output = await read(script, outpoint);
+            return output !== undefined && (await reads.confirmationsOf(outpoint, true)) >= confirmations
               ? output
               : undefined;
           }),
         ),
       ),
-    inChain: async (script, place) => {
-      const output = await read(script, place);
-      return output !== undefined && (await reads.confirmationsOf(place, false)) > 0 ? output : undefined;
+    unspentInChain: async (script, outpoint) => {
+      const output = await read(script, outpoint);
+      return output !== undefined && (await reads.confirmationsOf(outpoint, false)) > 0 ? output : undefined;
     },
   };
 }
@@ -115,15 +115,15 @@ export function createAddressOutputs(
  * The outputs that a sweep spends: the output that equals the amount, or the largest outputs until they cover
  * it. Undefined if all outputs together do not cover the amount. Pure.
  */
-export function outputsFor(
-  found: readonly UnspentOutput[],
+export function selectForSweep(
+  outputs: readonly UnspentOutput[],
   amount: bigint,
 ): readonly UnspentOutput[] | undefined {
-  const exact = found.find((output) => output.amount === amount);
+  const exact = outputs.find((output) => output.amount === amount);
   if (exact !== undefined) return [exact];
   const selected: UnspentOutput[] = [];
   let sum = 0n;
-  for (const output of found.toSorted((a, b) => compare(b.amount, a.amount))) {
+  for (const output of outputs.toSorted((a, b) => compare(b.amount, a.amount))) {
     selected.push(output);
     sum += output.amount;
     if (sum >= amount) return selected;

@@ -17,10 +17,10 @@ export interface BlockToRead extends BlockCursor {
   readonly candidates: readonly BitcoinTransaction[];
 }
 
-/** Maximum blocks of one reading. */
+/** Maximum blocks per read. */
 const MAX_BLOCKS = 20;
-/** Blocks to go back without a cursor, and after a reorg of blocks that counted as final. */
-const LOOK_BACK = 100;
+/** Number of blocks to read again without a cursor, and after a reorg of blocks that counted as final. */
+const LOOKBACK_BLOCKS = 100;
 
 export function cursorText({ height, hash }: BlockCursor): string {
   return `${height}:${hash}`;
@@ -50,13 +50,13 @@ export async function finalBlocksAfter(
   const start = await startAfter(reads, cursor, last);
   const needles = [...facts.scripts].map((script) => Buffer.from(bytesIn(script) ?? []));
   const blocks: BlockToRead[] = [];
-  let before: string | undefined = start.hash;
+  let previousHash: string | undefined = start.hash;
   for (let height = start.height + 1; height <= Math.min(last, start.height + MAX_BLOCKS); height++) {
     const hash = await reads.hashAt(height);
     const bytes = Buffer.from(await reads.blockBytes(hash));
-    if (before !== undefined && previousOf(bytes) !== before)
+    if (previousHash !== undefined && previousOf(bytes) !== previousHash)
       throw inconsistent("getblock", "block does not follow its parent");
-    before = hash;
+    previousHash = hash;
     // Most blocks contain none of our transactions, and parsing one is slow.
     const isOurs = needles.some((needle) => bytes.includes(needle));
     const block = isOurs ? readRawBlock(bytes) : undefined;
@@ -72,8 +72,8 @@ export async function finalBlocksAfter(
     });
   }
   // Detects a reorg during the read: the blocks form one chain, so checking the highest is enough.
-  const top = blocks.at(-1);
-  if (top !== undefined && (await reads.hashAt(top.height)) !== top.hash)
+  const newestRead = blocks.at(-1);
+  if (newestRead !== undefined && (await reads.hashAt(newestRead.height)) !== newestRead.hash)
     throw inconsistent("getblockhash", "the chain was reorganized during the read");
   return blocks;
 }
@@ -87,10 +87,10 @@ async function startAfter(
   cursor: BlockCursor | undefined,
   last: number,
 ): Promise<{ readonly height: number; readonly hash: string | undefined }> {
-  if (cursor === undefined) return { height: Math.max(0, last - LOOK_BACK), hash: undefined };
+  if (cursor === undefined) return { height: Math.max(0, last - LOOKBACK_BLOCKS), hash: undefined };
   // A node that lags has nothing new.
   if (cursor.height >= last || (await reads.hashAt(cursor.height)) === cursor.hash) return cursor;
-  return { height: Math.max(0, cursor.height - LOOK_BACK), hash: undefined };
+  return { height: Math.max(0, cursor.height - LOOKBACK_BLOCKS), hash: undefined };
 }
 
 function previousOf(block: Buffer): string {

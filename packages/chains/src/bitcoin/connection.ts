@@ -29,10 +29,10 @@ import {
 } from "@causeway/families/bitcoin";
 import { depositPrivateKeys } from "./deposit-keys.ts";
 import { createExplorer, shareOutputs } from "./explorer.ts";
-import { keptFeeRate, MAX_RATE } from "./fee-rate.ts";
+import { cachedFeeRate, maxFeeRate } from "./fee-rate.ts";
 import { createOutcomes } from "./payment-outcome.ts";
 import { paymentOutputs, scriptOfKey, signedTransaction, textScript } from "./payment-transaction.ts";
-import { keyOf, replacementFee, sharedInputs } from "./replacement.ts";
+import { outpointKey, replacementFee, sharedInputs } from "./replacement.ts";
 import { createBitcoinReads, type BitcoinReads } from "./rpc.ts";
 import { dustLimit, feeFor, vsizeOf } from "./sizes-and-dust.ts";
 import {
@@ -47,7 +47,7 @@ import { createWallet } from "./wallet.ts";
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 /** A placeholder with the length of an order id. */
-const ANY_ID = `0x${"00".repeat(32)}` as OrderId;
+const PLACEHOLDER_ORDER_ID = `0x${"00".repeat(32)}` as OrderId;
 /** Assumed inputs of a payment before its inputs are selected. */
 const TYPICAL_INPUTS = ["witnessKey", "witnessKey"] as const;
 /** Maximum fee of a replacement, as a multiple of the maximum fee of an ordinary payment. */
@@ -83,7 +83,8 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   });
   const { sharedFeeSources: nodes = [] } = options;
   nodes.push(reads);
-  const rate = keptFeeRate(explorer, nodes, options.now);
+  const maxRate = maxFeeRate(options.chain);
+  const currentFeeRate = cachedFeeRate(explorer, nodes, options.now, maxRate);
   const { depositAddressKey } = options;
   const listing = createAddressListing(facts.network, MAX_OUTPUTS, {
     explorer: shareOutputs(explorer, options.sharedOutputs),
@@ -95,7 +96,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   const addresses = [attestation.depository, ...attestation.additionalDepositories];
   const depositories = new Set(addresses.filter((address) => address !== undefined).map(scriptOf));
 
-  /** Undefined: the transaction is not a deposit, or its depositor is unknown. */
+  /** The deposit of a transaction; undefined if it is not one, or its depositor is unknown. */
   const depositOf = async (
     transaction: BitcoinTransaction,
     block: BlockToRead,
@@ -127,49 +128,49 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
 
   const outcome = createOutcomes({ reads, explorer, ownScript, confirmations: facts.confirmations });
 
-  const attemptOf = async (
+  const signAttempt = async (
     signing: SigningKeys,
     payment: NonEvmPayment,
-    before: readonly SignedAttempt[],
+    earlierAttempts: readonly SignedAttempt[],
     reserved: readonly Hex[],
   ): Promise<NonEvmAttempt> => {
-    const paid = paymentOutputs(scriptOfAddress(payment.recipient), payment.amount, payment.orderId);
-    const taken = spentBy(reserved);
-    const swept = await sweeps.sweptFor(payment, before, taken, signing);
-    const outputs = [...paid, ...swept.outputs];
+    const payeeOutputs = paymentOutputs(scriptOfAddress(payment.recipient), payment.amount, payment.orderId);
+    const reservedKeys = spentBy(reserved);
+    const swept = await sweeps.sweepPartsOf(payment, earlierAttempts, reservedKeys, signing);
+    const outputs = [...payeeOutputs, ...swept.outputs];
     const sweptVsize = vsizeOf(witnessInputs(swept.spent.length), []) - vsizeOf([], []);
     const required = await Promise.all(
-      sharedInputs(before).map(async (utxo) => await wallet.unspentInChain(utxo)),
+      sharedInputs(earlierAttempts).map(async (utxo) => await wallet.unspentInChain(utxo)),
     );
     const spendable = await wallet.spendable();
-    const mustNot = new Set([...taken, ...required.map(keyOf)]);
-    const perKilobyte = await rate();
+    const excludedKeys = new Set([...reservedKeys, ...required.map(outpointKey)]);
+    const feeRate = await currentFeeRate();
     const selection = selectOutputs({
       required,
-      available: spendable.filter((utxo) => !mustNot.has(keyOf(utxo))),
+      available: spendable.filter((utxo) => !excludedKeys.has(outpointKey(utxo))),
       kind: "witnessKey",
       outputs: outputs.map(({ script }) => script),
       amount: payment.sweeps === undefined ? payment.amount : 0n,
       changeScript: ownScript,
-      fee: (vsize) => replacementFee(before, vsize + sweptVsize, perKilobyte),
+      fee: (vsize) => replacementFee(earlierAttempts, vsize + sweptVsize, feeRate),
     });
     if (selection === undefined)
       throw new InsufficientInventory(`insufficient solver balance for ${payment.amount} and its fee`);
     const { change } = selection;
-    const fee = selection.fee + swept.lost;
+    const fee = selection.fee + swept.dust;
     // The owner of the first input is the depositor.
     const inputs = [...swept.spent, ...selection.inputs];
-    const all = change > 0n ? [...outputs, { script: ownScript, amount: change }] : outputs;
+    const allOutputs = change > 0n ? [...outputs, { script: ownScript, amount: change }] : outputs;
     const maxFee = feeFor(
       vsizeOf(
         witnessInputs(inputs.length),
-        all.map(({ script }) => script),
+        allOutputs.map(({ script }) => script),
       ),
-      MAX_RATE,
+      maxRate,
     );
     if (fee > maxFee * MAX_REPLACEMENT_FACTOR)
       throw new InsufficientInventory("another attempt would exceed the maximum fee");
-    const { txid, bytes } = signedTransaction([signing.ofSolver, ...swept.keys], inputs, all);
+    const { txid, bytes } = signedTransaction([signing.solver, ...swept.keys], inputs, allOutputs);
     return { raw: `0x${hexOf(bytes)}`, txId: `0x${txid}`, fee, madeAtMs: options.now() };
   };
 
@@ -180,18 +181,25 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     { recipient, amount, orderId, sweeps: swept }: NonEvmPayment,
   ): Promise<boolean> => {
     const { txid, inputs, outputs } = transactionOf(raw);
-    const due = paymentOutputs(scriptOfAddress(recipient), amount, orderId);
-    const of = swept && sweeps.addresses?.addressOf(swept.key);
-    const own = [ownScript, ...(of === undefined ? [] : [scriptOfAddress(of)])];
-    const isDue = due.every(
-      ({ script, amount: sats }, at) => outputs[at]?.script === script && outputs[at].amount === sats,
+    const expected = paymentOutputs(scriptOfAddress(recipient), amount, orderId);
+    const sweptAddress = swept && sweeps.addresses?.addressOf(swept.key);
+    const ownScripts = [ownScript, ...(sweptAddress === undefined ? [] : [scriptOfAddress(sweptAddress)])];
+    const paysExpected = expected.every(
+      ({ script, amount: sats }, index) =>
+        outputs[index]?.script === script && outputs[index].amount === sats,
     );
-    const rest = outputs.slice(due.length);
-    if (!isDue || txId !== `0x${txid}` || !rest.every(({ script }) => own.includes(script))) return false;
+    const otherOutputs = outputs.slice(expected.length);
+    if (
+      !paysExpected ||
+      txId !== `0x${txid}` ||
+      !otherOutputs.every(({ script }) => ownScripts.includes(script))
+    )
+      return false;
     const spent = await reads.spentBy(inputs);
     if (spent === undefined || spent.length !== inputs.length) return false;
     return (
-      spent.some(({ script }) => script === ownScript) && spent.every(({ script }) => own.includes(script))
+      spent.some(({ script }) => script === ownScript) &&
+      spent.every(({ script }) => ownScripts.includes(script))
     );
   };
 
@@ -236,7 +244,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
       const settled = await reads.transaction(transactionId.slice(2));
       if (settled.kind === "notFinal") return { kind: "notFinal" };
       if (settled.kind !== "final") {
-        // Rejects if the node has not reached the block.
+        // Throws if the node has not reached the block.
         if (shown !== undefined) await reads.hashAt(Number(shown.number));
         return { kind: "absent" };
       }
@@ -245,12 +253,15 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
       return { kind: "final", deposits: deposit === undefined ? [] : [deposit], upTo: upToOf(block) };
     },
     balances: async (currencies) => {
-      const held = (await wallet.spendable()).reduce((sum, { amount }) => sum + amount, 0n);
-      return new Map(currencies.map((currency) => [currency, currency === NATIVE ? held : 0n]));
+      const balance = (await wallet.spendable()).reduce((sum, { amount }) => sum + amount, 0n);
+      return new Map(currencies.map((currency) => [currency, currency === NATIVE ? balance : 0n]));
     },
     paymentCost: async (_currency, recipient) => {
       const to = recipient === undefined ? ownScript : scriptOfAddress(recipient);
-      return feeFor(vsizeOf(TYPICAL_INPUTS, [to, textScript(ANY_ID), ownScript]), await rate());
+      return feeFor(
+        vsizeOf(TYPICAL_INPUTS, [to, textScript(PLACEHOLDER_ORDER_ID), ownScript]),
+        await currentFeeRate(),
+      );
     },
     refusalOf: async (payment) => await Promise.resolve(refusal(payment)),
     isPayment: async (attempt, payment) => await isPayment(attempt, payment),
@@ -270,18 +281,18 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
 
   const prepareWith =
     (signing: SigningKeys): PayingConnection["prepare"] =>
-    async (payment, before, reserved) => {
-      const isCancel = payment.recipient === solver && before.length > 0;
-      const why = isCancel ? undefined : refusal(payment);
-      if (why !== undefined) throw new RangeError(why);
+    async (payment, earlierAttempts, reserved) => {
+      const isCancel = payment.recipient === solver && earlierAttempts.length > 0;
+      const refusalReason = isCancel ? undefined : refusal(payment);
+      if (refusalReason !== undefined) throw new RangeError(refusalReason);
       const alive: SignedAttempt[] = [];
-      for (const attempt of before) {
+      for (const attempt of earlierAttempts) {
         const { kind } = await outcome(attempt);
         if (kind === "mined" || kind === "final")
           throw inconsistent("getrawtransaction", "an earlier attempt at this payment was mined");
         if (kind !== "dead") alive.push(signedAttempt(attempt, ownScript));
       }
-      return await attemptOf(signing, payment, alive, reserved);
+      return await signAttempt(signing, payment, alive, reserved);
     };
 
   return {
@@ -292,23 +303,26 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
         throw new RangeError(`chain ${attestation.name}: key does not match the solver address`);
       if (depositAddressKey !== undefined && depositKey === undefined)
         throw new RangeError(`chain ${attestation.name}: DEPOSIT_ADDRESS_BITCOIN_XPRV is required`);
-      const ofAddress =
+      const ofDepositAddress =
         depositAddressKey === undefined || depositKey === undefined
           ? undefined
           : depositPrivateKeys(facts.network, depositKey, depositAddressKey);
-      const own = ({ raw }: NonEvmAttempt) => ownInputs(transactionOf(raw), ownScript).map(keyOf);
+      const ownInputKeys = ({ raw }: NonEvmAttempt) =>
+        ownInputs(transactionOf(raw), ownScript).map(outpointKey);
       return {
         ...connection,
-        prepare: prepareWith({ ofSolver: key, ofAddress }),
+        prepare: prepareWith({ solver: key, ofDepositAddress }),
         // If the inputs of an attempt do not exist, it can never be mined, and neither can its replacements.
         isCurrent: async ({ raw }) => {
           const { inputs } = transactionOf(raw);
-          const found = await Promise.all(inputs.map(async (input) => await reads.isUnspent(input, false)));
-          return found.every(Boolean);
+          const areUnspent = await Promise.all(
+            inputs.map(async (input) => await reads.isUnspent(input, false)),
+          );
+          return areUnspent.every(Boolean);
         },
-        conflict: (one, other) => {
-          const spent = new Set(own(one));
-          return own(other).some((input) => spent.has(input));
+        conflicts: (attempt, otherAttempt) => {
+          const spent = new Set(ownInputKeys(attempt));
+          return ownInputKeys(otherAttempt).some((input) => spent.has(input));
         },
       };
     },
@@ -352,8 +366,8 @@ async function nothingNew(
   return { deposits: [], cursor: cursorText(block), upTo: upToOf(block) };
 }
 
-/** Responses of a node that already has the transaction. */
-const KNOWN = /already in (?:block chain|utxo set|mempool)|txn-already|outputs already/i;
+/** Refusals by a node that already has the transaction. */
+const ALREADY_KNOWN = /already in (?:block chain|utxo set|mempool)|txn-already|outputs already/i;
 /** Temporary refusals: the mempool is full, or contains an earlier attempt with a higher fee. */
 const TEMPORARY =
   /insufficient fee|mempool-conflict|mempool full|mempool min fee|min relay fee|too-long-mempool|non-final|replacement/i;
@@ -364,7 +378,7 @@ async function sendTo(transport: RpcTransport, raw: Hex): Promise<"sent" | { rea
     return "sent";
   } catch (error) {
     if (!(error instanceof NodeRefusal) || TEMPORARY.test(error.nodeText)) throw error;
-    if (error.nodeCode === -27 || KNOWN.test(error.nodeText)) return "sent";
+    if (error.nodeCode === -27 || ALREADY_KNOWN.test(error.nodeText)) return "sent";
     // The node rejected the transaction: an input is missing or spent, or it violates a rule.
     if (error.nodeCode === -25 || error.nodeCode === -26 || error.nodeCode === -22)
       return { refused: error.nodeText };
@@ -372,29 +386,29 @@ async function sendTo(transport: RpcTransport, raw: Hex): Promise<"sent" | { rea
   }
 }
 
-/** Maximum and minimum ms between two reads of the newest block. */
+/** Maximum and minimum time between two reads of the newest block, ms. */
 const MAX_POLL_MS = 30_000;
 const MIN_POLL_MS = 500;
 
 function watchTip(reads: BitcoinReads, { chain, onFault }: NonEvmOptions, listener: () => void): () => void {
-  const everyMs = Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, chain.blockTimeSeconds * 50));
-  let last: string | undefined;
-  let isAsking = false;
-  const look = async (): Promise<void> => {
-    if (isAsking) return;
-    isAsking = true;
+  const intervalMs = Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, chain.blockTimeSeconds * 50));
+  let lastHash: string | undefined;
+  let isPolling = false;
+  const poll = async (): Promise<void> => {
+    if (isPolling) return;
+    isPolling = true;
     try {
       const { hash } = await reads.newest();
-      if (last !== undefined && hash !== last) listener();
-      last = hash;
+      if (lastHash !== undefined && hash !== lastHash) listener();
+      lastHash = hash;
     } catch (error) {
       onFault(error);
     } finally {
-      isAsking = false;
+      isPolling = false;
     }
   };
-  const timer = setInterval(() => void look(), everyMs);
+  const timer = setInterval(() => void poll(), intervalMs);
   timer.unref();
-  void look();
+  void poll();
   return () => clearInterval(timer);
 }

@@ -56,12 +56,12 @@ export function depositPrivateKeys(
   publicKey: string,
 ): (orderId: Hex32) => Uint8Array {
   const root = extendedKeyOf(network, extendedKey, "DEPOSIT_ADDRESS_BITCOIN_XPRV");
-  const known = extendedKeyOf(network, publicKey, "DEPOSIT_ADDRESS_BITCOIN_XPUB");
-  if (root.privateKey === null || root.publicKey === null || known.publicKey === null)
+  const publicRoot = extendedKeyOf(network, publicKey, "DEPOSIT_ADDRESS_BITCOIN_XPUB");
+  if (root.privateKey === null || root.publicKey === null || publicRoot.publicKey === null)
     throw new RangeError("DEPOSIT_ADDRESS_BITCOIN_XPRV must be an extended private key, got a public one");
   const isSame =
-    hexOf(root.publicKey) === hexOf(known.publicKey) &&
-    hexOf(root.chainCode ?? new Uint8Array()) === hexOf(known.chainCode ?? new Uint8Array());
+    hexOf(root.publicKey) === hexOf(publicRoot.publicKey) &&
+    hexOf(root.chainCode ?? new Uint8Array()) === hexOf(publicRoot.chainCode ?? new Uint8Array());
   if (!isSame)
     throw new RangeError(
       "DEPOSIT_ADDRESS_BITCOIN_XPRV must be the private key of DEPOSIT_ADDRESS_BITCOIN_XPUB",
@@ -103,6 +103,6 @@ function extendedKeyOf(network: BitcoinNetwork, text: string, name: string): HDK
     } catch {
       // The next format, if any.
     }
-  const forms = network === "mainnet" ? "xpub, xprv, zpub or zprv" : "tpub, tprv, vpub or vprv";
-  throw new RangeError(`${name} must be an extended key of ${network} (${forms})`);
+  const formats = network === "mainnet" ? "xpub, xprv, zpub or zprv" : "tpub, tprv, vpub or vprv";
+  throw new RangeError(`${name} must be an extended key of ${network} (${formats})`);
 }

@@ -26,7 +26,7 @@ for (const [kind, { script }] of Object.entries(kinds))
       userScript,
       depositoryScript: depository.script,
       amount: 40_000n,
-      text: orderId,
+      opReturnText: orderId,
       utxos: [{ txid, vout: 0, amount: 100_000n, script: userScript }],
       sources: new Map([[txid, bytes]]),
       rate: 5_000n,
@@ -54,13 +54,13 @@ test("returns no PSBT for insufficient funds, an unknown script, or a nested scr
     unknown: hexOf(p2wsh(p2pk(publicKey)).script),
     nested: hexOf(kinds["a nested witness program"].script),
   };
-  for (const [why, userScript] of Object.entries(scripts)) {
-    const amount = why === "poor" ? 40_000n : 100_000n;
+  for (const [name, userScript] of Object.entries(scripts)) {
+    const amount = name === "poor" ? 40_000n : 100_000n;
     const terms = {
       userScript,
       depositoryScript: depository.script,
       amount: 40_000n,
-      text: orderId,
+      opReturnText: orderId,
       utxos: [{ txid: "11".repeat(32), vout: 0, amount, script: userScript }],
       sources: new Map<string, Uint8Array>(),
       rate: 5_000n,

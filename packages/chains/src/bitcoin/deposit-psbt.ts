@@ -14,7 +14,7 @@ export interface DepositTerms {
   /** Satoshis. */
   readonly amount: bigint;
   /** The id of the order. Undefined if the deposit pays the order's own address, which needs no id. */
-  readonly text: string | undefined;
+  readonly opReturnText: string | undefined;
   /** The user's spendable outputs. */
   readonly utxos: readonly UnspentOutput[];
   /** The bytes of the transactions that created the outputs, by id: needed only for legacy scripts. */
@@ -37,11 +37,11 @@ export interface DepositTransaction {
 /** The deposit transaction; undefined if the outputs do not suffice or the way to spend them is unknown. */
 export function depositTransaction(terms: DepositTerms): DepositTransaction | undefined {
   const kind = inputKindOf(terms.userScript);
-  const way = kind === undefined ? undefined : spendingOf(kind, terms);
-  if (kind === undefined || way === undefined) return undefined;
+  const spendingData = kind === undefined ? undefined : spendingDataOf(kind, terms);
+  if (kind === undefined || spendingData === undefined) return undefined;
   const outputs = [
     { script: terms.depositoryScript, amount: terms.amount },
-    ...carried(terms.text).map((script) => ({ script, amount: 0n })),
+    ...opReturnScripts(terms.opReturnText).map((script) => ({ script, amount: 0n })),
   ];
   const selection = selectOutputs({
     required: [],
@@ -65,31 +65,31 @@ export function depositTransaction(terms: DepositTerms): DepositTransaction | un
       ...(kind === "keyHash"
         ? { nonWitnessUtxo: source ?? new Uint8Array() }
         : { witnessUtxo: { script: scriptBytes(utxo.script), amount: utxo.amount } }),
-      ...way,
+      ...spendingData,
     });
   }
-  const all = change > 0n ? [...outputs, { script: terms.userScript, amount: change }] : outputs;
-  for (const { script, amount } of all) tx.addOutput({ script: scriptBytes(script), amount });
+  const allOutputs = change > 0n ? [...outputs, { script: terms.userScript, amount: change }] : outputs;
+  for (const { script, amount } of allOutputs) tx.addOutput({ script: scriptBytes(script), amount });
   return { psbt: Buffer.from(tx.toPSBT(0)).toString("base64"), fee };
 }
 
 /** Fee of a typical deposit in satoshis: one input and a change output. */
 export function typicalDepositFee(
-  terms: Pick<DepositTerms, "userScript" | "depositoryScript" | "text" | "rate">,
+  terms: Pick<DepositTerms, "userScript" | "depositoryScript" | "opReturnText" | "rate">,
 ): bigint {
   const kind = inputKindOf(terms.userScript) ?? "keyHash";
   return feeFor(
-    vsizeOf([kind], [terms.depositoryScript, ...carried(terms.text), terms.userScript]),
+    vsizeOf([kind], [terms.depositoryScript, ...opReturnScripts(terms.opReturnText), terms.userScript]),
     terms.rate,
   );
 }
 
-function carried(text: string | undefined): readonly string[] {
+function opReturnScripts(text: string | undefined): readonly string[] {
   return text === undefined ? [] : [textScript(text)];
 }
 
 /** The data that a signer needs in addition to the output; undefined if unknown. */
-function spendingOf(
+function spendingDataOf(
   kind: InputKind,
   { userScript, publicKey }: DepositTerms,
 ): { readonly redeemScript?: Uint8Array; readonly tapInternalKey?: Uint8Array } | undefined {

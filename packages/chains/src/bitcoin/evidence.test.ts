@@ -54,23 +54,26 @@ const HEIGHT = 700_000;
 function aNode(
   transactions: readonly { readonly txid: string; readonly hex: string }[],
   confirmations: number | "waiting",
-  changed: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {},
+  overrides: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {},
 ): RpcTransport {
-  const own: Record<string, (params: readonly unknown[]) => unknown> = {
+  const answers: Record<string, (params: readonly unknown[]) => unknown> = {
     getblockhash: ([height]) => (height === 0 ? FIRST_BLOCKS.mainnet : blockHash),
     getblockheader: ([hash, verbose]) =>
       verbose === false ? header.toString("hex") : { hash, height: HEIGHT, confirmations },
     getrawtransaction: ([txid, verbose]) => {
-      const found = transactions.find((one) => one.txid === txid);
-      if (found === undefined) throw refusal("No such mempool or blockchain transaction.");
-      if (verbose === false) return found.hex;
-      return { hex: found.hex, ...(confirmations !== "waiting" && { blockhash: blockHash, confirmations }) };
+      const transaction = transactions.find((candidate) => candidate.txid === txid);
+      if (transaction === undefined) throw refusal("No such mempool or blockchain transaction.");
+      if (verbose === false) return transaction.hex;
+      return {
+        hex: transaction.hex,
+        ...(confirmations !== "waiting" && { blockhash: blockHash, confirmations }),
+      };
     },
   };
   return {
     request: async (method, params) => {
-      const answer = (changed[method] ?? own[method])?.(params);
-      return await Promise.resolve(answer === undefined ? own[method]?.(params) : answer);
+      const answer = (overrides[method] ?? answers[method])?.(params);
+      return await Promise.resolve(answer === undefined ? answers[method]?.(params) : answer);
     },
     requestBatch: async () => await Promise.reject(new Error("not asked here")),
     close: async () => await Promise.resolve(),
@@ -81,13 +84,13 @@ function refusal(nodeText: string): NodeRefusal {
   return new NodeRefusal({ method: "getrawtransaction", nodeCode: -5, nodeText, nodeData: undefined });
 }
 
-function made(spent: readonly BitcoinOutput[], outputs: readonly BitcoinOutput[]) {
+function withSources(spent: readonly BitcoinOutput[], outputs: readonly BitcoinOutput[]) {
   const tx = unsigned(spent, outputs);
   const all = [{ txid: idOf(sha256x2(tx.unsignedTx)), hex: hexOf(tx.unsignedTx) }, ...spent.map(sourceOf)];
   return { txid: all[0]?.txid ?? "", all };
 }
 
-const deposit = made([pay(user, 100n)], [pay(depository, 50n), carry(orderId)]);
+const deposit = withSources([pay(user, 100n)], [pay(depository, 50n), carry(orderId)]);
 const source = (transport: RpcTransport, hints?: SpendHints) =>
   endpointEvidence(chain, bitcoin, bitcoinEndpoint(transport, facts, hints));
 
@@ -185,7 +188,7 @@ test.each([`0x${deposit.txid}`, deposit.txid.toUpperCase(), deposit.txid.slice(1
 );
 
 test("returns the amounts and the time of a final payment", async () => {
-  const { txid, all } = made([pay(solver, 100n)], [pay(recipient, 90n), carry(orderId)]);
+  const { txid, all } = withSources([pay(solver, 100n)], [pay(recipient, 90n), carry(orderId)]);
   const question = {
     orderId,
     solver: `0x${"50".repeat(20)}`,
@@ -201,12 +204,12 @@ test("returns the amounts and the time of a final payment", async () => {
   expect(await source(aNode(all, 5)).payments(txid, question)).toMatchObject({ kind: "notFinal" });
 });
 
-const held = [pay(depository, 1_000n)];
-const paid = [pay(recipient, 600n), pay(depository, 390n)];
-const payload = aPsbt(held, paid);
-const own = made(held, paid);
-const rival = made(held, [pay(other, 990n)]);
-const unrelated = made([pay(other, 5n)], [pay(user, 4n)]);
+const spentOutputs = [pay(depository, 1_000n)];
+const paidOutputs = [pay(recipient, 600n), pay(depository, 390n)];
+const payload = aPsbt(spentOutputs, paidOutputs);
+const ownTransaction = withSources(spentOutputs, paidOutputs);
+const rivalTransaction = withSources(spentOutputs, [pay(other, 990n)]);
+const unrelated = withSources([pay(other, 5n)], [pay(user, 4n)]);
 
 const explorer = (spend: ReportedSpend): SpendHints => ({
   spendOf: async () => await Promise.resolve(spend),
@@ -219,42 +222,51 @@ async function statusOf(transport: RpcTransport, hints?: SpendHints, hint?: stri
 }
 
 test("a withdrawal is executed once its own transaction is final, without an explorer", async () => {
-  expect(await statusOf(aNode(own.all, 6))).toBe("executed");
-  expect(await statusOf(aNode(own.all, 5))).toBe("pending");
-  expect(await statusOf(aNode(own.all, "waiting"))).toBe("pending");
-  expect(await source(aNode(own.all, 6)).withdrawal(payload, undefined)).toMatchObject({
+  expect(await statusOf(aNode(ownTransaction.all, 6))).toBe("executed");
+  expect(await statusOf(aNode(ownTransaction.all, 5))).toBe("pending");
+  expect(await statusOf(aNode(ownTransaction.all, "waiting"))).toBe("pending");
+  expect(await source(aNode(ownTransaction.all, 6)).withdrawal(payload, undefined)).toMatchObject({
     value: { depository: depository.address, recipient: recipient.address, amount: 610n },
   });
 });
 
 test("expires a withdrawal once another transaction that spends its input is final, and not before", async () => {
-  const reported = explorer({ txid: rival.txid, isConfirmed: true });
-  expect(await statusOf(aNode(rival.all, 6), reported)).toBe("expired");
-  expect(await statusOf(aNode(rival.all, 1), reported)).toBe("pending");
-  expect(await statusOf(aNode(rival.all, -1), reported)).toBe("pending");
-  expect(await statusOf(aNode(rival.all, "waiting"), reported)).toBe("pending");
+  const reported = explorer({ txid: rivalTransaction.txid, isConfirmed: true });
+  expect(await statusOf(aNode(rivalTransaction.all, 6), reported)).toBe("expired");
+  expect(await statusOf(aNode(rivalTransaction.all, 1), reported)).toBe("pending");
+  expect(await statusOf(aNode(rivalTransaction.all, -1), reported)).toBe("pending");
+  expect(await statusOf(aNode(rivalTransaction.all, "waiting"), reported)).toBe("pending");
   // The caller may name the transaction.
-  expect(await statusOf(aNode(rival.all, 6), undefined, rival.txid)).toBe("expired");
+  expect(await statusOf(aNode(rivalTransaction.all, 6), undefined, rivalTransaction.txid)).toBe("expired");
 });
 
 test("an explorer alone decides nothing", async () => {
   expect(
     await statusOf(
-      aNode([...held.map(sourceOf), ...unrelated.all], 6),
+      aNode([...spentOutputs.map(sourceOf), ...unrelated.all], 6),
       explorer({ txid: unrelated.txid, isConfirmed: true }),
     ),
   ).toBe("pending");
   expect(
-    await statusOf(aNode(held.map(sourceOf), 6), explorer({ txid: rival.txid, isConfirmed: false })),
+    await statusOf(
+      aNode(spentOutputs.map(sourceOf), 6),
+      explorer({ txid: rivalTransaction.txid, isConfirmed: false }),
+    ),
   ).toBe("pending");
   await expect(
-    statusOf(aNode(held.map(sourceOf), 6), explorer({ txid: rival.txid, isConfirmed: true })),
+    statusOf(
+      aNode(spentOutputs.map(sourceOf), 6),
+      explorer({ txid: rivalTransaction.txid, isConfirmed: true }),
+    ),
   ).rejects.toThrow(RpcFault);
   // A node that hides a spend: the withdrawal stays pending, or is executed if its own transaction is final.
-  expect(await statusOf(aNode(rival.all, 6), explorer(undefined))).toBe("pending");
-  expect(await statusOf(aNode(own.all, 6), explorer({ txid: rival.txid, isConfirmed: true }))).toBe(
-    "executed",
-  );
+  expect(await statusOf(aNode(rivalTransaction.all, 6), explorer(undefined))).toBe("pending");
+  expect(
+    await statusOf(
+      aNode(ownTransaction.all, 6),
+      explorer({ txid: rivalTransaction.txid, isConfirmed: true }),
+    ),
+  ).toBe("executed");
 });
 
 test("throws a fault if the explorer fails", async () => {
@@ -263,14 +275,14 @@ test("throws a fault if the explorer fails", async () => {
       await Promise.reject(new RpcFault({ kind: "network", method: "outspend", reason: "gone" })),
     close: async () => await Promise.resolve(),
   };
-  await expect(statusOf(aNode(rival.all, 6), broken)).rejects.toThrow(RpcFault);
+  await expect(statusOf(aNode(rivalTransaction.all, 6), broken)).rejects.toThrow(RpcFault);
 });
 
 /** Counts the node's requests. */
-function counted(transport: RpcTransport) {
-  let [asked, inFlight, maxInFlight] = [0, 0, 0];
+function counting(transport: RpcTransport) {
+  let [requests, inFlight, maxInFlight] = [0, 0, 0];
   const request: RpcTransport["request"] = async (...question) => {
-    asked += 1;
+    requests += 1;
     maxInFlight = Math.max(maxInFlight, (inFlight += 1));
     await new Promise(setImmediate);
     try {
@@ -279,16 +291,16 @@ function counted(transport: RpcTransport) {
       inFlight -= 1;
     }
   };
-  return { transport: { ...transport, request }, asked: () => asked, maxInFlight: () => maxInFlight };
+  return { transport: { ...transport, request }, asked: () => requests, maxInFlight: () => maxInFlight };
 }
 
 /** Outputs of which one pays the depository and the others the user. */
 const crowd = (count: number): BitcoinOutput[] =>
-  Array.from({ length: count }, (_, at) => pay(at === 0 ? depository : user, 1_000n + BigInt(at)));
+  Array.from({ length: count }, (_, index) => pay(index === 0 ? depository : user, 1_000n + BigInt(index)));
 
 test("does not read spent outputs of a transaction that neither pays a depository nor carries the order id", async () => {
-  const { txid, all } = made(crowd(200).slice(1), [pay(other, 50n)]);
-  const node = counted(aNode(all, 6));
+  const { txid, all } = withSources(crowd(200).slice(1), [pay(other, 50n)]);
+  const node = counting(aNode(all, 6));
   expect(await source(node.transport).deposits(txid)).toMatchObject({ value: { deposits: [] } });
   const question = {
     orderId,
@@ -304,7 +316,7 @@ test("does not read spent outputs of a transaction that neither pays a depositor
 
 test("reads the outputs that a withdrawal spends a few at a time", async () => {
   const spent = crowd(300);
-  const node = counted(aNode(spent.map(sourceOf), 6));
+  const node = counting(aNode(spent.map(sourceOf), 6));
   const paidOut = aPsbt(spent, [pay(recipient, 600n)]);
   expect(await source(node.transport).withdrawal(paidOut, undefined)).toMatchObject({
     value: { status: "pending" },
@@ -313,8 +325,8 @@ test("reads the outputs that a withdrawal spends a few at a time", async () => {
 });
 
 test("refuses a withdrawal with more inputs than a transaction can have, without any reads", async () => {
-  const node = counted(aNode([], 6));
-  expect(await source(node.transport).withdrawal(aPsbt(crowd(2_000), paid), undefined)).toMatchObject({
+  const node = counting(aNode([], 6));
+  expect(await source(node.transport).withdrawal(aPsbt(crowd(2_000), paidOutputs), undefined)).toMatchObject({
     kind: "refuted",
     reason: "withdrawal spends more outputs than nodes relay in one transaction",
   });
@@ -323,54 +335,54 @@ test("refuses a withdrawal with more inputs than a transaction can have, without
 
 test("asks the explorer about a few inputs at a time, and stops once one decides the outcome", async () => {
   const spent = crowd(100);
-  const rivalOf = made(spent.slice(0, 1), [pay(other, 990n)]);
-  let [asked, inFlight, maxInFlight] = [0, 0, 0];
+  const rivalOfFirst = withSources(spent.slice(0, 1), [pay(other, 990n)]);
+  let [requests, inFlight, maxInFlight] = [0, 0, 0];
   const hints: SpendHints = {
     spendOf: async () => {
-      asked += 1;
+      requests += 1;
       maxInFlight = Math.max(maxInFlight, (inFlight += 1));
       await new Promise(setImmediate);
       inFlight -= 1;
-      return { txid: rivalOf.txid, isConfirmed: true };
+      return { txid: rivalOfFirst.txid, isConfirmed: true };
     },
     close: async () => await Promise.resolve(),
   };
-  const node = aNode([...spent.map(sourceOf), ...rivalOf.all], 6);
+  const node = aNode([...spent.map(sourceOf), ...rivalOfFirst.all], 6);
   const paidOut = aPsbt(spent, [pay(recipient, 600n)]);
   expect(await source(node, hints).withdrawal(paidOut, undefined)).toMatchObject({
     value: { status: "expired" },
   });
   expect(maxInFlight).toBeLessThanOrEqual(8);
-  expect(asked).toBeLessThanOrEqual(8);
+  expect(requests).toBeLessThanOrEqual(8);
 });
 
 test("resumes reading a deposit with many inputs if a question ended early", async () => {
-  const many = made(
+  const manyInputs = withSources(
     Array.from({ length: 300 }, () => pay(user, 1_000n)),
     [pay(depository, 50_000n), carry(orderId)],
   );
-  let left = 100;
-  let read = 0;
-  const node = aNode(many.all, 6);
+  let remaining = 100;
+  let readCount = 0;
+  const node = aNode(manyInputs.all, 6);
   const slow: RpcTransport = {
     ...node,
     request: async (method, params, options) => {
-      if (method === "getrawtransaction" && params[0] !== many.txid) {
-        if (left === 0) throw new RpcFault({ kind: "deadline", method, reason: "no whole answer" });
-        left -= 1;
-        read += 1;
+      if (method === "getrawtransaction" && params[0] !== manyInputs.txid) {
+        if (remaining === 0) throw new RpcFault({ kind: "deadline", method, reason: "no whole answer" });
+        remaining -= 1;
+        readCount += 1;
       }
       return await node.request(method, params, options);
     },
   };
   const evidence = source(slow);
-  for (let asked = 0; asked < 2; asked++) {
-    await expect(evidence.deposits(many.txid)).rejects.toMatchObject({ kind: "deadline" });
-    left = 100;
+  for (let attempt = 0; attempt < 2; attempt++) {
+    await expect(evidence.deposits(manyInputs.txid)).rejects.toMatchObject({ kind: "deadline" });
+    remaining = 100;
   }
-  expect(await evidence.deposits(many.txid)).toMatchObject({
+  expect(await evidence.deposits(manyInputs.txid)).toMatchObject({
     kind: "final",
     value: { deposits: [{ amount: 50_000n, depositId: orderId }] },
   });
-  expect(read).toBe(300);
+  expect(readCount).toBe(300);
 });

@@ -34,10 +34,10 @@ export function bitcoinEndpoint(
   const reads = createBitcoinReads(transport, facts);
   return {
     transaction: async (txid, rules, question) => {
-      const found = await reads.transaction(txid);
-      if (found.kind !== "final") return found;
-      const isNeeded = needsSpent(rules, found.value.transaction, question);
-      return final({ ...found.value, spent: isNeeded ? await requireSpent(reads, found.value) : [] });
+      const evidence = await reads.transaction(txid);
+      if (evidence.kind !== "final") return evidence;
+      const isNeeded = needsSpent(rules, evidence.value.transaction, question);
+      return final({ ...evidence.value, spent: isNeeded ? await requireSpent(reads, evidence.value) : [] });
     },
     withdrawal: async (payload, rules, hint) => {
       const plan = readWithdrawal(payload);

@@ -26,12 +26,13 @@ export interface Explorer extends SpendHints {
 /** @param url base URL of Esplora's REST API */
 export function createExplorer(url: string, onCall?: ObserveCall): Explorer {
   const client = createRestClient({ url, ...(onCall !== undefined && { onCall }) });
-  const ask = async (name: string, path: string): Promise<unknown> =>
+  const request = async (name: string, path: string): Promise<unknown> =>
     jsonOf(name, await client.get(name, path));
   return {
-    spendOf: async (txid, vout) => readOutspend(await ask("outspend", `/tx/${txid}/outspend/${vout}`)),
-    outputsOf: async (address) => readUnspentOutputs(await ask("utxo", `/address/${address}/utxo`)),
-    feeRate: async (withinBlocks) => readFeeRate(await ask("fee-estimates", "/fee-estimates"), withinBlocks),
+    spendOf: async (txid, vout) => readOutspend(await request("outspend", `/tx/${txid}/outspend/${vout}`)),
+    outputsOf: async (address) => readUnspentOutputs(await request("utxo", `/address/${address}/utxo`)),
+    feeRate: async (withinBlocks) =>
+      readFeeRate(await request("fee-estimates", "/fee-estimates"), withinBlocks),
     close: async () => await client.close(),
   };
 }
@@ -47,8 +48,8 @@ export function shareOutputs(
   if (lists === undefined) return explorer;
   return {
     outputsOf: async (address) => {
-      const known = lists.get(address);
-      if (known !== undefined) return await known;
+      const shared = lists.get(address);
+      if (shared !== undefined) return await shared;
       const list = explorer.outputsOf(address);
       lists.set(address, list);
       setTimeout(() => lists.delete(address), SHARED_MS).unref();

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { depository, recipient, solver } from "../../../../test/support/bitcoin-transactions.ts";
 import { selectOutputs, type UnspentOutput } from "./output-selection.ts";
-import { replacementFee, sharedInputs, type FormerAttempt } from "./replacement.ts";
+import { replacementFee, sharedInputs, type EarlierAttempt } from "./replacement.ts";
 import { dustLimit, feeFor, vsizeOf } from "./sizes-and-dust.ts";
 
 const utxo = (n: number, amount: bigint): UnspentOutput => ({
@@ -89,16 +89,16 @@ test("selects the smallest output that suffices", () => {
 test("adds would-be dust to the fee, and never selects too little for the fee", () => {
   const { script } = recipient;
   const withChange = feeFor(vsizeOf(["witnessKey"], [script, solver.script]), rate);
-  const alone = feeFor(vsizeOf(["witnessKey"], [script]), rate);
-  const chosen = (left: bigint) => selectOutputs(terms(50_000n, [utxo(1, 50_000n + left)]));
-  expect(chosen(withChange + dustLimit(solver.script))).toMatchObject({
+  const withoutChange = feeFor(vsizeOf(["witnessKey"], [script]), rate);
+  const select = (remainder: bigint) => selectOutputs(terms(50_000n, [utxo(1, 50_000n + remainder)]));
+  expect(select(withChange + dustLimit(solver.script))).toMatchObject({
     change: dustLimit(solver.script),
     fee: withChange,
   });
   const dust = withChange + dustLimit(solver.script) - 1n;
-  expect(chosen(dust)).toMatchObject({ change: 0n, fee: dust });
-  expect(chosen(alone)).toMatchObject({ change: 0n, fee: alone });
-  expect(chosen(alone - 1n)).toBeUndefined();
+  expect(select(dust)).toMatchObject({ change: 0n, fee: dust });
+  expect(select(withoutChange)).toMatchObject({ change: 0n, fee: withoutChange });
+  expect(select(withoutChange - 1n)).toBeUndefined();
 });
 
 test("spends required outputs, and others only if these do not suffice", () => {
@@ -120,7 +120,7 @@ test("estimated sizes are never below those of signed transactions", () => {
   expect(dustLimit(`5120${"11".repeat(32)}`)).toBe(330n);
 });
 
-const attempt = (fee: bigint, vsize: bigint, ...inputs: readonly number[]): FormerAttempt => ({
+const attempt = (fee: bigint, vsize: bigint, ...inputs: readonly number[]): EarlierAttempt => ({
   txid: "00".repeat(32),
   fee,
   vsize,
@@ -128,17 +128,17 @@ const attempt = (fee: bigint, vsize: bigint, ...inputs: readonly number[]): Form
 });
 
 test("a replacement pays a higher fee and fee rate than every earlier attempt", () => {
-  const formers = fc.array(
+  const attempts = fc.array(
     fc.tuple(fc.bigInt(110n, 50_000n), fc.bigInt(110n, 1_000n)).map(([fee, vsize]) => attempt(fee, vsize, 1)),
     { minLength: 1, maxLength: 4 },
   );
   fc.assert(
-    fc.property(formers, fc.bigInt(110n, 1_000n), (before, vsize) => {
-      const fee = replacementFee(before, vsize, rate);
+    fc.property(attempts, fc.bigInt(110n, 1_000n), (earlierAttempts, vsize) => {
+      const fee = replacementFee(earlierAttempts, vsize, rate);
       expect(fee).toBeGreaterThanOrEqual(feeFor(vsize, rate));
-      for (const former of before) {
-        expect(fee).toBeGreaterThanOrEqual(former.fee + vsize);
-        expect(fee * former.vsize).toBeGreaterThan(former.fee * vsize);
+      for (const earlier of earlierAttempts) {
+        expect(fee).toBeGreaterThanOrEqual(earlier.fee + vsize);
+        expect(fee * earlier.vsize).toBeGreaterThan(earlier.fee * vsize);
       }
     }),
   );
@@ -149,9 +149,10 @@ test("a replacement shares an input with every earlier attempt", () => {
   const groups = fc.array(fc.uniqueArray(fc.nat(9), { minLength: 1, maxLength: 4 }), { maxLength: 5 });
   fc.assert(
     fc.property(groups, (lists) => {
-      const before = lists.map((inputs) => attempt(1n, 1n, ...inputs));
-      const shared = new Set(sharedInputs(before).map(({ txid }) => txid));
-      for (const { inputs } of before) expect(inputs.some(({ txid }) => shared.has(txid))).toBe(true);
+      const earlierAttempts = lists.map((inputs) => attempt(1n, 1n, ...inputs));
+      const shared = new Set(sharedInputs(earlierAttempts).map(({ txid }) => txid));
+      for (const { inputs } of earlierAttempts)
+        expect(inputs.some(({ txid }) => shared.has(txid))).toBe(true);
     }),
   );
 });

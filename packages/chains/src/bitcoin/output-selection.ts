@@ -37,44 +37,44 @@ export interface SelectionTerms<C extends UnspentOutput> {
  * do not suffice. Pure.
  */
 export function selectOutputs<C extends UnspentOutput>(terms: SelectionTerms<C>): Selection<C> | undefined {
-  const rising = terms.available.toSorted(byAmount);
+  const ascending = terms.available.toSorted(byAmount);
   if (terms.required.length > 0) {
-    const alone = completed(terms, terms.required);
-    if (alone !== undefined) return alone;
+    const requiredOnly = completeSelection(terms, terms.required);
+    if (requiredOnly !== undefined) return requiredOnly;
   }
-  for (const utxo of rising) {
-    const selection = completed(terms, [...terms.required, utxo]);
+  for (const utxo of ascending) {
+    const selection = completeSelection(terms, [...terms.required, utxo]);
     if (selection !== undefined) return selection;
   }
   const selected: C[] = [...terms.required];
-  for (const utxo of rising.toReversed()) {
+  for (const utxo of ascending.toReversed()) {
     selected.push(utxo);
-    const selection = completed(terms, selected);
+    const selection = completeSelection(terms, selected);
     if (selection !== undefined) return selection;
   }
   return undefined;
 }
 
-function completed<C extends UnspentOutput>(
+function completeSelection<C extends UnspentOutput>(
   terms: SelectionTerms<C>,
   utxos: readonly C[],
 ): Selection<C> | undefined {
   const { kind, outputs, changeScript, amount } = terms;
   const total = utxos.reduce((sum, utxo) => sum + utxo.amount, 0n);
   const kinds = utxos.map(() => kind);
-  const inputs = utxos.toSorted(byPlace);
+  const inputs = utxos.toSorted(byOutpoint);
   const change = total - amount - terms.fee(vsizeOf(kinds, [...outputs, changeScript]));
   if (change >= dustLimit(changeScript)) return { inputs, change, fee: total - amount - change };
-  const rest = total - amount;
-  return rest >= terms.fee(vsizeOf(kinds, outputs)) ? { inputs, change: 0n, fee: rest } : undefined;
+  const remainder = total - amount;
+  return remainder >= terms.fee(vsizeOf(kinds, outputs)) ? { inputs, change: 0n, fee: remainder } : undefined;
 }
 
 function byAmount(a: UnspentOutput, b: UnspentOutput): number {
   if (a.amount !== b.amount) return a.amount < b.amount ? -1 : 1;
-  return byPlace(a, b);
+  return byOutpoint(a, b);
 }
 
-function byPlace(a: UnspentOutput, b: UnspentOutput): number {
+function byOutpoint(a: UnspentOutput, b: UnspentOutput): number {
   if (a.txid !== b.txid) return a.txid < b.txid ? -1 : 1;
   return a.vout - b.vout;
 }

@@ -4,7 +4,7 @@ import type { NonEvmAttempt, NonEvmOutcome, NonEvmPayment } from "../non-evm-con
 import { transactionOf } from "./address-outputs.ts";
 import type { SpendHints } from "./explorer.ts";
 import { paymentOutputs } from "./payment-transaction.ts";
-import { keyOf } from "./replacement.ts";
+import { outpointKey } from "./replacement.ts";
 import type { BitcoinReads, FinalTransaction } from "./rpc.ts";
 import { ownInputs } from "./sweeps.ts";
 
@@ -21,16 +21,16 @@ export interface OutcomeOptions {
 
 export function createOutcomes({ reads, explorer, ownScript, confirmations }: OutcomeOptions) {
   return async ({ raw, lost }: Pick<NonEvmAttempt, "raw" | "lost">): Promise<NonEvmOutcome> => {
-    const own = transactionOf(raw);
-    const found = await reads.find(own.txid);
+    const transaction = transactionOf(raw);
+    const found = await reads.find(transaction.txid);
     if (found?.block !== undefined) {
       const { height, hash, confirmations: reached } = found.block;
       const block = { number: BigInt(height), hash: `0x${hash}` satisfies Hex };
       return { kind: reached >= confirmations ? "final" : "mined", block };
     }
-    const inputs = ownInputs(own, ownScript);
+    const inputs = ownInputs(transaction, ownScript);
     const rivals: FinalTransaction[] = [];
-    for await (const rival of finalRivals(own.txid, inputs)) {
+    for await (const rival of finalRivals(transaction.txid, inputs)) {
       if (lost !== undefined && makesPayment(rival.transaction, lost.payment)) return finalIn(rival);
       rivals.push(rival);
       // A lost attempt shares one of the inputs, but it is unknown which: every input must be spent.
@@ -42,15 +42,18 @@ export function createOutcomes({ reads, explorer, ownScript, confirmations }: Ou
 
   /** Final transactions that spend `inputs` of the transaction `of`, which can therefore never be mined. */
   async function* finalRivals(
-    of: string,
+    txid: string,
     inputs: BitcoinTransaction["inputs"],
   ): AsyncGenerator<FinalTransaction> {
     for (const input of inputs) {
       const spend = await explorer.spendOf(input.txid, input.vout);
-      if (spend === undefined || spend.txid === of || !spend.isConfirmed) continue;
+      if (spend === undefined || spend.txid === txid || !spend.isConfirmed) continue;
       const settled = await reads.transaction(spend.txid);
       if (settled.kind !== "final") continue;
-      if (settled.value.transaction.inputs.some((one) => keyOf(one) === keyOf(input))) yield settled.value;
+      if (
+        settled.value.transaction.inputs.some((spentInput) => outpointKey(spentInput) === outpointKey(input))
+      )
+        yield settled.value;
     }
   }
 }
@@ -68,8 +71,10 @@ function makesPayment(
   { outputs }: BitcoinTransaction,
   { recipient, amount, orderId }: NonEvmPayment,
 ): boolean {
-  const due = paymentOutputs(scriptOfAddress(recipient), amount, orderId);
-  return due.every((one) =>
-    outputs.some(({ script, amount: paid }) => script === one.script && paid === one.amount),
+  const expectedOutputs = paymentOutputs(scriptOfAddress(recipient), amount, orderId);
+  return expectedOutputs.every((expected) =>
+    outputs.some(
+      ({ script, amount: outputAmount }) => script === expected.script && outputAmount === expected.amount,
+    ),
   );
 }

@@ -22,8 +22,8 @@ export function paymentOutputs(
   amount: bigint,
   orderId: OrderId | undefined,
 ): readonly BitcoinOutput[] {
-  const paid = { script, amount };
-  return orderId === undefined ? [paid] : [paid, { script: textScript(orderId), amount: 0n }];
+  const payment = { script, amount };
+  return orderId === undefined ? [payment] : [payment, { script: textScript(orderId), amount: 0n }];
 }
 
 /** Whether a witness unlocks an output of the P2WPKH script `script` (hex). */

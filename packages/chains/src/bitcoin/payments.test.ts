@@ -50,22 +50,22 @@ test("adds up the outputs to the recipient if the transaction carries the order 
 });
 
 test("does not count a transaction with inputs of the recipient or of a third party", () => {
-  const paid = [pay(recipient, 10n), carry(orderId)];
-  expect(judge([pay(recipient, 40n)], paid)).toHaveProperty("refusal");
-  expect(judge([...fromSolver, pay(recipient, 4n)], paid)).toHaveProperty("refusal");
-  expect(judge([...fromSolver, pay(other, 4n)], paid)).toHaveProperty("refusal");
-  expect(judge([...fromSolver, ...fromSolver], paid)).toEqual({ amounts: [10n] });
+  const outputs = [pay(recipient, 10n), carry(orderId)];
+  expect(judge([pay(recipient, 40n)], outputs)).toHaveProperty("refusal");
+  expect(judge([...fromSolver, pay(recipient, 4n)], outputs)).toHaveProperty("refusal");
+  expect(judge([...fromSolver, pay(other, 4n)], outputs)).toHaveProperty("refusal");
+  expect(judge([...fromSolver, ...fromSolver], outputs)).toEqual({ amounts: [10n] });
 });
 
 const ALL = 0x01;
 const SINGLE_ANYONE_CAN_PAY = 0x83;
 
 /** A payment from a key, signed with the given hash type. */
-function signed(spent: readonly BitcoinOutput[], sighash: number, key: Uint8Array) {
+function judgeSigned(spent: readonly BitcoinOutput[], sighash: number, key: Uint8Array) {
   const tx = unsigned(spent, [pay(recipient, 10n), carry(orderId)]);
-  spent.forEach(({ script, amount }, at) => {
+  spent.forEach(({ script, amount }, index) => {
     const witnessUtxo = { script: bytesIn(script) ?? new Uint8Array(), amount };
-    tx.updateInput(at, { witnessUtxo, sighashType: sighash, ...taprootKey(script, key) });
+    tx.updateInput(index, { witnessUtxo, sighashType: sighash, ...taprootKey(script, key) });
   });
   tx.sign(key, [sighash]);
   tx.finalize();
@@ -93,21 +93,21 @@ test("does not count a recipient's SIGHASH_SINGLE|ANYONECANPAY sale as a fill", 
   const legacy = hexOf(p2pkh(pubECDSA(key)).script);
   for (const script of [other.script, taproot]) {
     const spent = [{ script, amount: 100_000n }];
-    expect(signed(spent, ALL, key)).toEqual({ amounts: [10n] });
+    expect(judgeSigned(spent, ALL, key)).toEqual({ amounts: [10n] });
     for (const type of [SINGLE_ANYONE_CAN_PAY, 0x03, 0x02, 0x82])
-      expect(signed(spent, type, key)).toEqual({
+      expect(judgeSigned(spent, type, key)).toEqual({
         refusal: "a signature does not cover all outputs, so others could have added the order id",
       });
   }
-  expect(signed([{ script: taproot, amount: 100_000n }], 0x00, key)).toEqual({ amounts: [10n] });
+  expect(judgeSigned([{ script: taproot, amount: 100_000n }], 0x00, key)).toEqual({ amounts: [10n] });
   // Signatures of legacy addresses are pushed by the input's script.
   const der = Uint8Array.from([0x30, 0x06, 0x02, 0x01, 0x01, 0x02, 0x01, 0x01]);
-  for (const [type, isWhole] of [
+  for (const [type, signsAll] of [
     [ALL, true],
     [SINGLE_ANYONE_CAN_PAY, false],
   ] as const) {
     const scriptSig = hexOf(Script.encode([Uint8Array.from([...der, type]), pubECDSA(key, false)]));
-    expect(signsAllOutputs({ scriptSig, witness: [] }, legacy)).toBe(isWhole);
+    expect(signsAllOutputs({ scriptSig, witness: [] }, legacy)).toBe(signsAll);
   }
 });
 
@@ -116,11 +116,11 @@ test("does not read the script and control block of a taproot witness as signatu
   const [script, control] = [new Uint8Array(65).fill(0x51), new Uint8Array(65).fill(0xc0)];
   const signature = (type: number) => Uint8Array.from([...new Uint8Array(64).fill(7), type]);
   const annex = Uint8Array.of(0x50, 1);
-  const whole = (...witness: Uint8Array[]) => signsAllOutputs({ scriptSig: "", witness }, taproot);
-  expect(whole(signature(ALL), script, control)).toBe(true);
-  expect(whole(signature(ALL), script, control, annex)).toBe(true);
-  expect(whole(signature(SINGLE_ANYONE_CAN_PAY), script, control)).toBe(false);
-  expect(whole(signature(SINGLE_ANYONE_CAN_PAY), script, control, annex)).toBe(false);
+  const signsAll = (...witness: Uint8Array[]) => signsAllOutputs({ scriptSig: "", witness }, taproot);
+  expect(signsAll(signature(ALL), script, control)).toBe(true);
+  expect(signsAll(signature(ALL), script, control, annex)).toBe(true);
+  expect(signsAll(signature(SINGLE_ANYONE_CAN_PAY), script, control)).toBe(false);
+  expect(signsAll(signature(SINGLE_ANYONE_CAN_PAY), script, control, annex)).toBe(false);
 });
 
 test.each([

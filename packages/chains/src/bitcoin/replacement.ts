@@ -1,7 +1,7 @@
 import { feeFor } from "./sizes-and-dust.ts";
 
 /** An attempt to replace. */
-export interface FormerAttempt {
+export interface EarlierAttempt {
   readonly txid: string;
   readonly inputs: readonly { readonly txid: string; readonly vout: number }[];
   /** Satoshis. */
@@ -17,12 +17,12 @@ const INCREMENT = 1_000n;
  * and one input of each other attempt that shares none of them. Pure.
  */
 export function sharedInputs(
-  before: readonly FormerAttempt[],
+  earlierAttempts: readonly EarlierAttempt[],
 ): readonly { readonly txid: string; readonly vout: number }[] {
   const shared = new Map<string, { readonly txid: string; readonly vout: number }>();
-  for (const [at, { inputs }] of before.entries()) {
-    if (inputs.some((input) => shared.has(keyOf(input)))) continue;
-    for (const input of at === 0 ? inputs : inputs.slice(0, 1)) shared.set(keyOf(input), input);
+  for (const [index, { inputs }] of earlierAttempts.entries()) {
+    if (inputs.some((input) => shared.has(outpointKey(input)))) continue;
+    for (const input of index === 0 ? inputs : inputs.slice(0, 1)) shared.set(outpointKey(input), input);
   }
   return [...shared.values()];
 }
@@ -31,14 +31,18 @@ export function sharedInputs(
  * Fee in satoshis of a replacement with this many virtual bytes: a higher fee and a higher fee rate than each
  * earlier attempt (BIP 125), and at least `rate`.
  */
-export function replacementFee(before: readonly FormerAttempt[], vsize: bigint, rate: bigint): bigint {
-  const wanted = before.flatMap((former) => [
-    former.fee + feeFor(vsize, INCREMENT),
-    (former.fee * vsize) / former.vsize + 1n,
+export function replacementFee(
+  earlierAttempts: readonly EarlierAttempt[],
+  vsize: bigint,
+  rate: bigint,
+): bigint {
+  const minFees = earlierAttempts.flatMap((earlier) => [
+    earlier.fee + feeFor(vsize, INCREMENT),
+    (earlier.fee * vsize) / earlier.vsize + 1n,
   ]);
-  return [feeFor(vsize, rate), ...wanted].reduce((max, fee) => (fee > max ? fee : max));
+  return [feeFor(vsize, rate), ...minFees].reduce((max, fee) => (fee > max ? fee : max));
 }
 
-export function keyOf({ txid, vout }: { readonly txid: string; readonly vout: number }): string {
+export function outpointKey({ txid, vout }: { readonly txid: string; readonly vout: number }): string {
   return `${txid}:${vout}`;
 }

@@ -1,5 +1,5 @@
 import { inconsistent, NodeRefusal, RpcFault, type Evidence } from "@causeway/families";
-import { rememberedFacts } from "../evm/remembered-facts.ts";
+import { createFactCache } from "../evm/fact-cache.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 import {
   bytesIn,
@@ -25,7 +25,7 @@ import {
   type BitcoinFacts,
 } from "@causeway/families/bitcoin";
 
-/** A transaction in a block of the chain. */
+/** A transaction in a block of the chain, usually one with enough confirmations. */
 export interface FinalTransaction {
   readonly transaction: BitcoinTransaction;
   readonly block: BitcoinBlock;
@@ -48,9 +48,9 @@ const MAX_CONCURRENT_SOURCES = 16;
 /**
  * Maximum number and bytes of cached spent outputs: enough for several of the largest standard transactions.
  */
-const REMEMBERED_OUTPUTS = { entries: 8_000, bytes: 4 * 1024 * 1024 };
+const MAX_CACHED_OUTPUTS = { entries: 8_000, bytes: 4 * 1024 * 1024 };
 const SCAN_DEADLINE_MS = 10 * 60_000;
-/** A node has its estimate in memory, and a silent one must not delay the payments of the others. */
+/** Short, because nodes have the estimate in memory, and a silent node must not delay payments. */
 const FEE_RATE_DEADLINE_MS = 2_000;
 
 /** Reads of one node. */
@@ -107,15 +107,15 @@ export interface BitcoinReads {
  * must be consistent.
  */
 export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts): BitcoinReads {
-  let isRightChain = false;
+  let isChainVerified = false;
   // Outputs are identified by transaction hash and never change. The cache lets an interrupted read resume.
-  const outputs = rememberedFacts<BitcoinOutput>({
-    ...REMEMBERED_OUTPUTS,
+  const cachedOutputs = createFactCache<BitcoinOutput>({
+    ...MAX_CACHED_OUTPUTS,
     sizeOf: ({ script }) => script.length + 256,
   });
 
   const checkChain = async (): Promise<void> => {
-    if (isRightChain) return;
+    if (isChainVerified) return;
     const first = readBlockHash(await transport.request("getblockhash", [0]));
     if (first !== FIRST_BLOCKS[facts.network])
       throw new RpcFault({
@@ -123,7 +123,7 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
         method: "getblockhash",
         reason: `the node does not serve Bitcoin ${facts.network}`,
       });
-    isRightChain = true;
+    isChainVerified = true;
   };
 
   const readTransaction = async (txid: string): Promise<PlacedTransaction | undefined> => {
@@ -149,7 +149,7 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
       throw inconsistent("getblockhash", "transaction's block is not the block at its height");
   };
 
-  /** The raw answer for a transaction; undefined if the node does not have it. */
+  /** A transaction's bytes as the node's unchecked answer; undefined if the node does not have it. */
   const rawOf = async (txid: string): Promise<unknown> => {
     try {
       return await transport.request("getrawtransaction", [txid, false]);
@@ -159,7 +159,7 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
     }
   };
 
-  const bytesOf = async (txid: string): Promise<BitcoinTransaction | undefined> => {
+  const readFromBytes = async (txid: string): Promise<BitcoinTransaction | undefined> => {
     const hex = await rawOf(txid);
     return hex === undefined ? undefined : readBytes(hex, txid);
   };
@@ -204,27 +204,27 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
       await checkChain();
       const spent = new Map<BitcoinInput, BitcoinOutput>();
       for (const input of inputs) {
-        const known = outputs.get(placeOf(input));
-        if (known !== undefined) spent.set(input, known);
+        const cached = cachedOutputs.get(outpointKey(input));
+        if (cached !== undefined) spent.set(input, cached);
       }
-      const unknown = inputs.filter((input) => !spent.has(input));
-      const sources = [...Map.groupBy(unknown, ({ txid }) => txid)];
+      const uncached = inputs.filter((input) => !spent.has(input));
+      const sources = [...Map.groupBy(uncached, ({ txid }) => txid)];
       // The sender controls the number and size of the previous transactions, so only the spent outputs are
       // kept.
-      for (let at = 0; at < sources.length; at += MAX_CONCURRENT_SOURCES)
+      for (let start = 0; start < sources.length; start += MAX_CONCURRENT_SOURCES)
         await Promise.all(
-          sources.slice(at, at + MAX_CONCURRENT_SOURCES).map(async ([txid, own]) => {
-            const previousOutputs = (await bytesOf(txid))?.outputs ?? [];
-            for (const input of own) {
+          sources.slice(start, start + MAX_CONCURRENT_SOURCES).map(async ([txid, spendingInputs]) => {
+            const previousOutputs = (await readFromBytes(txid))?.outputs ?? [];
+            for (const input of spendingInputs) {
               const output = previousOutputs[input.vout];
               if (output === undefined) continue;
               spent.set(input, output);
-              outputs.set(placeOf(input), output);
+              cachedOutputs.set(outpointKey(input), output);
             }
           }),
         );
-      const found = inputs.map((input) => spent.get(input)).filter((output) => output !== undefined);
-      return found.length === inputs.length ? found : undefined;
+      const spentOutputs = inputs.map((input) => spent.get(input)).filter((output) => output !== undefined);
+      return spentOutputs.length === inputs.length ? spentOutputs : undefined;
     },
     bytes: async (txid) => {
       await checkChain();
@@ -293,6 +293,6 @@ function isUnknown(error: unknown): boolean {
   );
 }
 
-function placeOf({ txid, vout }: Pick<BitcoinInput, "txid" | "vout">): string {
+function outpointKey({ txid, vout }: Pick<BitcoinInput, "txid" | "vout">): string {
   return `${txid}:${vout}`;
 }

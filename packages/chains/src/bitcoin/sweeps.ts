@@ -15,41 +15,46 @@ import {
   type NonEvmPayment,
 } from "../non-evm-connection.ts";
 import type { AddressListing } from "./address-listing.ts";
-import { outputsFor, createAddressOutputs, transactionOf, type UnspentOutput } from "./address-outputs.ts";
+import {
+  selectForSweep,
+  createAddressOutputs,
+  transactionOf,
+  type UnspentOutput,
+} from "./address-outputs.ts";
 import { depositKeys } from "./deposit-keys.ts";
 import { isUnlockedBy } from "./payment-transaction.ts";
-import { keyOf, type FormerAttempt } from "./replacement.ts";
+import { outpointKey, type EarlierAttempt } from "./replacement.ts";
 import type { BitcoinReads } from "./rpc.ts";
 import { dustLimit } from "./sizes-and-dust.ts";
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 /** Maximum addresses whose outputs are read concurrently. */
-const AT_ONCE = 8;
+const MAX_CONCURRENT_ADDRESSES = 8;
 
-/** The keys of this chain. */
+/** The private keys that sign on this chain. */
 export interface SigningKeys {
-  readonly ofSolver: Uint8Array;
+  readonly solver: Uint8Array;
   /** The key of an order's deposit address. Undefined: deposit addresses are not enabled. */
-  readonly ofAddress: ((orderId: Hex32) => Uint8Array) | undefined;
+  readonly ofDepositAddress: ((orderId: Hex32) => Uint8Array) | undefined;
 }
 
 /** An earlier attempt; `inputs` contains the solver's inputs. */
-export interface SignedAttempt extends FormerAttempt {
+export interface SignedAttempt extends EarlierAttempt {
   /** Inputs of deposit addresses. */
   readonly swept: readonly Pick<UnspentOutput, "txid" | "vout">[];
 }
 
 /** The parts that a deposit address adds to a transaction. */
-export interface Swept {
+export interface SweepParts {
   readonly spent: readonly UnspentOutput[];
   readonly keys: readonly Uint8Array[];
   /** The change to the address, if it is enough for an output. */
   readonly outputs: readonly BitcoinOutput[];
-  /** Satoshis that are too few for an output and are added to the fee. */
-  readonly lost: bigint;
+  /** Change in satoshis that is too small for an output and is added to the fee. */
+  readonly dust: bigint;
 }
 
-const NOTHING_SWEPT: Swept = { spent: [], keys: [], outputs: [], lost: 0n };
+const NO_SWEEP: SweepParts = { spent: [], keys: [], outputs: [], dust: 0n };
 
 /** Sweeps of deposit addresses, as parts of the solver's transactions. */
 export interface Sweeps {
@@ -58,15 +63,15 @@ export interface Sweeps {
   /**
    * The inputs that the deposit address of a payment provides: those of an earlier attempt, if there is one.
    * Empty for other payments.
-   * @param taken keys of outputs that other payments spend
+   * @param reservedKeys outpoint keys of outputs that other payments spend
    * @throws RpcFault, InsufficientInventory
    */
-  sweptFor(
+  sweepPartsOf(
     payment: NonEvmPayment,
-    before: readonly SignedAttempt[],
-    taken: ReadonlySet<string>,
+    earlierAttempts: readonly SignedAttempt[],
+    reservedKeys: ReadonlySet<string>,
     signing: SigningKeys,
-  ): Promise<Swept>;
+  ): Promise<SweepParts>;
 }
 
 export function createSweeps(
@@ -82,13 +87,13 @@ export function createSweeps(
   };
   const heldAt = async (addresses: readonly AddressToRead[]): Promise<AddressBalances> => {
     const tip = await newest();
-    const held: AddressBalances["held"][number][] = [];
-    for (let at = 0; at < addresses.length; at += AT_ONCE)
+    const held: AddressBalances["balances"][number][] = [];
+    for (let start = 0; start < addresses.length; start += MAX_CONCURRENT_ADDRESSES)
       held.push(
         ...(await Promise.all(
-          addresses.slice(at, at + AT_ONCE).map(async ({ address, sweeps }) => {
+          addresses.slice(start, start + MAX_CONCURRENT_ADDRESSES).map(async ({ address, sweeps }) => {
             // If the explorer refuses one address, the others must still be read.
-            const amount = await unspent.held(scriptOfAddress(address), sweeps).catch((error: unknown) => {
+            const amount = await unspent.balance(scriptOfAddress(address), sweeps).catch((error: unknown) => {
               if (error instanceof RpcFault) return undefined;
               throw error;
             });
@@ -98,7 +103,7 @@ export function createSweeps(
       );
     if ((await newest()).hash !== tip.hash)
       throw inconsistent("getbestblockhash", "a block arrived while deposit addresses were read");
-    return { atBlock: tip.number, held };
+    return { atBlock: tip.number, balances: held };
   };
   return {
     addresses: keys && {
@@ -107,43 +112,47 @@ export function createSweeps(
       // The size of a payment plus one input and one output of the address.
       sweepCost: (paymentCost) => (paymentCost * 3n) / 2n,
       newest,
-      held: async (addresses) => await heldAt(addresses),
+      balances: async (addresses) => await heldAt(addresses),
       sweepable: async ({ id }, _, reserved) => {
-        const taken = spentBy(reserved);
-        const free = (await unspent.spendable(keys.scriptOf(id))).filter((one) => !taken.has(keyOf(one)));
-        return sumOf(free);
+        const reservedKeys = spentBy(reserved);
+        const available = (await unspent.spendable(keys.scriptOf(id))).filter(
+          (utxo) => !reservedKeys.has(outpointKey(utxo)),
+        );
+        return sumOf(available);
       },
     },
-    sweptFor: async ({ sweeps, amount }, before, taken, { ofAddress }) => {
-      if (sweeps === undefined) return NOTHING_SWEPT;
-      if (keys === undefined || ofAddress === undefined)
+    sweepPartsOf: async ({ sweeps, amount }, earlierAttempts, reservedKeys, { ofDepositAddress }) => {
+      if (sweeps === undefined) return NO_SWEEP;
+      if (keys === undefined || ofDepositAddress === undefined)
         throw new InsufficientInventory("deposit addresses of this chain are not enabled");
       const script = keys.scriptOf(sweeps.key.id);
-      const earlier = before.findLast(({ swept }) => swept.length > 0)?.swept;
-      const free = async (): Promise<readonly UnspentOutput[]> =>
-        (await unspent.spendable(script)).filter((one) => !taken.has(keyOf(one)));
-      const chosen =
-        earlier === undefined
-          ? outputsFor(await free(), amount)
-          : await Promise.all(earlier.map(async (place) => await unspent.inChain(script, place)));
-      const found = chosen?.filter((one) => one !== undefined);
-      if (found === undefined || found.length !== chosen?.length)
+      const earlierSwept = earlierAttempts.findLast(({ swept }) => swept.length > 0)?.swept;
+      const findAvailable = async (): Promise<readonly UnspentOutput[]> =>
+        (await unspent.spendable(script)).filter((utxo) => !reservedKeys.has(outpointKey(utxo)));
+      const selected =
+        earlierSwept === undefined
+          ? selectForSweep(await findAvailable(), amount)
+          : await Promise.all(
+              earlierSwept.map(async (outpoint) => await unspent.unspentInChain(script, outpoint)),
+            );
+      const spent = selected?.filter((utxo) => utxo !== undefined);
+      if (spent === undefined || spent.length !== selected?.length)
         throw new InsufficientInventory("the payments to the deposit address are not in the chain");
-      const rest = sumOf(found) - amount;
-      const isEnough = rest >= dustLimit(script);
+      const change = sumOf(spent) - amount;
+      const hasChange = change >= dustLimit(script);
       return {
-        spent: found,
-        keys: [ofAddress(sweeps.key.id)],
-        outputs: isEnough ? [{ script, amount: rest }] : [],
-        lost: isEnough ? 0n : rest,
+        spent,
+        keys: [ofDepositAddress(sweeps.key.id)],
+        outputs: hasChange ? [{ script, amount: change }] : [],
+        dust: hasChange ? 0n : change,
       };
     },
   };
 }
 
-/** Keys of the outputs that transactions spend. */
+/** Outpoint keys (`txid:vout`) of the outputs that transactions spend. */
 export function spentBy(raws: readonly Hex[]): ReadonlySet<string> {
-  return new Set(raws.flatMap((raw) => transactionOf(raw).inputs.map(keyOf)));
+  return new Set(raws.flatMap((raw) => transactionOf(raw).inputs.map(outpointKey)));
 }
 
 /** Inputs that spend outputs of the solver. All attempts of a payment share one of them. */
@@ -151,7 +160,7 @@ export function ownInputs(
   { inputs, unlocking }: BitcoinTransaction,
   ownScript: string,
 ): BitcoinTransaction["inputs"] {
-  return inputs.filter((_, at) => isUnlockedBy(unlocking[at] ?? { witness: [] }, ownScript));
+  return inputs.filter((_, index) => isUnlockedBy(unlocking[index] ?? { witness: [] }, ownScript));
 }
 
 /**

@@ -10,7 +10,7 @@ import {
 } from "@causeway/families/bitcoin";
 import { depositTransaction, typicalDepositFee } from "./deposit-psbt.ts";
 import { createExplorer } from "./explorer.ts";
-import { keptFeeRate } from "./fee-rate.ts";
+import { cachedFeeRate, maxFeeRate } from "./fee-rate.ts";
 import { inputKindOf } from "./sizes-and-dust.ts";
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
@@ -50,7 +50,7 @@ export function connectBitcoinUsers({
   const depositoryAddress = formatAddress(chain, chain.depository);
   const explorer = createExplorer(esploraUrl);
   const client = createRestClient({ url: esploraUrl });
-  const rate = keptFeeRate(explorer, [], now);
+  const currentFeeRate = cachedFeeRate(explorer, [], now, maxFeeRate(chain));
   const depositoryScript = scriptOfAddress(chain.depository);
 
   const utxosOf = async (user: Hex) => {
@@ -68,7 +68,7 @@ export function connectBitcoinUsers({
       currency === NATIVE ? (await utxosOf(user)).reduce((sum, { amount }) => sum + amount, 0n) : 0n,
     deposit: async ({ user, amount, orderId, to, publicKey }) => {
       const userScript = scriptOfAddress(user);
-      const [listed, perKilobyte] = await Promise.all([utxosOf(user), rate()]);
+      const [listed, feeRate] = await Promise.all([utxosOf(user), currentFeeRate()]);
       const utxos = listed.toSorted(largestFirst).slice(0, MAX_OUTPUTS);
       const sources = new Map<string, Uint8Array>();
       if (inputKindOf(userScript) === "keyHash")
@@ -80,9 +80,9 @@ export function connectBitcoinUsers({
         userScript,
         depositoryScript: to === undefined ? depositoryScript : scriptOfAddress(to),
         amount,
-        text: to === undefined ? orderId : undefined,
+        opReturnText: to === undefined ? orderId : undefined,
         sources,
-        rate: perKilobyte,
+        rate: feeRate,
         publicKey: publicKey === undefined ? undefined : bytesIn(publicKey.replace(/^0x/, "")),
       };
       const spendable = (list: readonly ReportedOutput[]) => ({
@@ -90,13 +90,13 @@ export function connectBitcoinUsers({
         utxos: list.map((utxo) => ({ ...utxo, script: userScript })),
       });
       // An unconfirmed transaction may be replaced, together with a deposit that spends it.
-      const made =
+      const transaction =
         depositTransaction(spendable(utxos.filter(({ isConfirmed }) => isConfirmed))) ??
         depositTransaction(spendable(utxos));
       return {
         data: {
           // Wallets of existing clients expect hex.
-          ...(made !== undefined && { psbt: Buffer.from(made.psbt, "base64").toString("hex") }),
+          ...(transaction !== undefined && { psbt: Buffer.from(transaction.psbt, "base64").toString("hex") }),
           payment: {
             address: to === undefined ? depositoryAddress : formatAddress(chain, to),
             amount: amount.toString(),
@@ -106,7 +106,7 @@ export function connectBitcoinUsers({
             }),
           },
         },
-        fee: made?.fee ?? typicalDepositFee(terms),
+        fee: transaction?.fee ?? typicalDepositFee(terms),
       };
     },
     close: async () => {

@@ -3,14 +3,14 @@ import { decodeBitcoinAddress, inconsistent, RpcFault } from "@causeway/families
 import type { UnspentOutput } from "./output-selection.ts";
 import type { Explorer } from "./explorer.ts";
 import { addressBytesOfScript, readRawTransaction } from "@causeway/families/bitcoin";
-import { keyOf } from "./replacement.ts";
+import { outpointKey } from "./replacement.ts";
 import type { BitcoinReads } from "./rpc.ts";
 
 /** Unspent outputs of one script. */
 export interface Wallet {
   /** Confirmed outputs that no confirmed or pending transaction spends. @throws RpcFault */
   spendable(): Promise<readonly UnspentOutput[]>;
-  /** An output in a block that no block spends, whatever is in the mempool. @throws RpcFault otherwise */
+  /** An output in a block that no block spends, whatever is in the mempool. @throws RpcFault if it is not */
   unspentInChain(utxo: Pick<UnspentOutput, "txid" | "vout">): Promise<UnspentOutput>;
 }
 
@@ -45,11 +45,11 @@ export function createWallet(
   const bytes = addressBytesOfScript(script);
   const address = bytes === undefined ? undefined : decodeBitcoinAddress(network, bytes);
   if (address === undefined) throw new RangeError("invariant violated: wallet script has no address");
-  let known = new Map<string, UnspentOutput>();
+  let cachedOutputs = new Map<string, UnspentOutput>();
 
   const read = async (txid: string, vout: number): Promise<UnspentOutput | undefined> => {
-    const before = known.get(keyOf({ txid, vout }));
-    if (before !== undefined) return before;
+    const cached = cachedOutputs.get(outpointKey({ txid, vout }));
+    if (cached !== undefined) return cached;
     const raw = await reads.bytes(txid);
     const output = raw === undefined ? undefined : readRawTransaction(raw)?.outputs[vout];
     return output?.script === script ? { txid, vout, ...output } : undefined;
@@ -59,9 +59,9 @@ export function createWallet(
     try {
       return (await explorer.outputsOf(address)).filter(({ isConfirmed }) => isConfirmed);
     } catch (error) {
-      if (!(error instanceof RpcFault) || known.size === 0) throw error;
+      if (!(error instanceof RpcFault) || cachedOutputs.size === 0) throw error;
       onUnlisted(error);
-      return [...known.values()];
+      return [...cachedOutputs.values()];
     }
   };
 
@@ -69,15 +69,18 @@ export function createWallet(
     spendable: async () => {
       const listed = (await list()).toSorted(largestFirst).slice(0, MAX_OUTPUTS);
       const utxos = await Promise.all(
-        listed.map(async (one) => {
-          const [utxo, isUnspent] = await Promise.all([read(one.txid, one.vout), reads.isUnspent(one, true)]);
+        listed.map(async (candidate) => {
+          const [utxo, isUnspent] = await Promise.all([
+            read(candidate.txid, candidate.vout),
+            reads.isUnspent(candidate, true),
+          ]);
           return isUnspent ? utxo : undefined;
         }),
       );
-      const found = utxos.filter((utxo) => utxo !== undefined);
+      const unspent = utxos.filter((utxo) => utxo !== undefined);
       // A transaction's bytes never change, so they are fetched once while its output is listed.
-      known = new Map(found.map((utxo) => [keyOf(utxo), utxo]));
-      return found;
+      cachedOutputs = new Map(unspent.map((utxo) => [outpointKey(utxo), utxo]));
+      return unspent;
     },
     unspentInChain: async ({ txid, vout }) => {
       const utxo = await read(txid, vout);

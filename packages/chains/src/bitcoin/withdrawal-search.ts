@@ -4,7 +4,7 @@ import type { SpendHints } from "./explorer.ts";
 import type { BitcoinReads, FinalTransaction } from "./rpc.ts";
 
 /** Concurrent requests to the explorer about inputs of a payload. */
-const HINTS_AT_ONCE = 8;
+const MAX_CONCURRENT_HINTS = 8;
 
 /**
  * The outcome of a payload, decided by the node's final transactions that spend its inputs. The payload, the
@@ -22,9 +22,9 @@ export async function searchSpend(
   const check = async (txid: string): Promise<Evidence<FinalTransaction>["kind"] | undefined> => {
     if (seen.has(txid)) return undefined;
     seen.add(txid);
-    const found = await reads.transaction(txid);
-    if (found.kind === "final") status = meaningOf(unsigned, found.value.transaction) ?? status;
-    return found.kind;
+    const evidence = await reads.transaction(txid);
+    if (evidence.kind === "final") status = meaningOf(unsigned, evidence.value.transaction) ?? status;
+    return evidence.kind;
   };
   const isDecided = (): boolean => status !== "pending";
 
@@ -33,8 +33,8 @@ export async function searchSpend(
     if (isDecided()) return status;
   }
   if (hints === undefined) return status;
-  for (let at = 0; at < unsigned.inputs.length; at += HINTS_AT_ONCE) {
-    const inputs = unsigned.inputs.slice(at, at + HINTS_AT_ONCE);
+  for (let start = 0; start < unsigned.inputs.length; start += MAX_CONCURRENT_HINTS) {
+    const inputs = unsigned.inputs.slice(start, start + MAX_CONCURRENT_HINTS);
     const reported = await Promise.all(inputs.map(async ({ txid, vout }) => await hints.spendOf(txid, vout)));
     for (const spend of reported) {
       if (spend === undefined) continue;

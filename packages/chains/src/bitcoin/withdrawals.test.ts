@@ -27,12 +27,12 @@ import {
 
 const second = aParty(9);
 const depositories = new Set([depository.script, second.script]);
-const held = [pay(depository, 100_000n)];
+const depositoryOutputs = [pay(depository, 100_000n)];
 const outputs = [pay(recipient, 60_000n), pay(depository, 39_000n)];
 
 /** Bytes that look like a signature, followed by a hash type. */
-function signature(of: number): Uint8Array {
-  return Uint8Array.from([0x30, 6, 2, 1, 1, 2, 1, 1, of]);
+function signature(hashType: number): Uint8Array {
+  return Uint8Array.from([0x30, 6, 2, 1, 1, 2, 1, 1, hashType]);
 }
 
 function effect(spent: readonly BitcoinOutput[], paid: readonly BitcoinOutput[]) {
@@ -40,26 +40,26 @@ function effect(spent: readonly BitcoinOutput[], paid: readonly BitcoinOutput[])
 }
 
 test("reads the transaction of a payload, whose id is the hash of its text", () => {
-  const payload = aPsbt(held, outputs);
+  const payload = aPsbt(depositoryOutputs, outputs);
   const plan = readWithdrawal(payload);
   if ("refusal" in plan) throw new Error(plan.refusal);
   expect(plan.id).toBe(bitcoinPsbtId(payload.slice(2)));
-  expect(plan.unsigned).toEqual(aTransaction(held, outputs).transaction);
+  expect(plan.unsigned).toEqual(aTransaction(depositoryOutputs, outputs).transaction);
   // Extra or missing bytes make it another payload.
-  for (const other of [
+  for (const changed of [
     `${payload}00`,
     `${payload}0000`,
     payload.slice(0, -2),
     payload.slice(0, -40),
     `${payload}ff`,
   ])
-    expect(readWithdrawal(other as Hex)).toHaveProperty("refusal");
+    expect(readWithdrawal(changed as Hex)).toHaveProperty("refusal");
   expect(readWithdrawal("0x70736274ff00")).toHaveProperty("refusal");
   expect(readWithdrawal("0x1234")).toHaveProperty("refusal");
 });
 
 test("refuses a payload that spends nothing, or one output twice", () => {
-  const twice = unsigned(held, outputs);
+  const twice = unsigned(depositoryOutputs, outputs);
   twice.addInput({ txid: sourceOf(pay(depository, 100_000n), 0).txid, index: 0 });
   for (const tx of [twice, unsigned([], outputs)])
     expect(readWithdrawal(`0x${hexOf(tx.toPSBT())}`)).toHaveProperty("refusal");
@@ -74,7 +74,7 @@ test.each([
 ] as const)(
   "a payload that %s is refused: it could be carried out by a transaction that is not its own",
   (_, fields) => {
-    const tx = unsigned(held, outputs);
+    const tx = unsigned(depositoryOutputs, outputs);
     tx.updateInput(0, fields as never, true);
     expect(readWithdrawal(`0x${hexOf(tx.toPSBT())}`)).toEqual({
       refusal: "withdrawal signatures do not cover the whole transaction",
@@ -89,14 +89,14 @@ test("accepts a payload whose signatures, or requested signatures, cover everyth
     { tapKeySig: new Uint8Array(64).fill(7) },
     { tapKeySig: Uint8Array.from([...new Uint8Array(64).fill(7), 1]) },
   ]) {
-    const tx = unsigned(held, outputs);
+    const tx = unsigned(depositoryOutputs, outputs);
     tx.updateInput(0, fields as never, true);
     expect(readWithdrawal(`0x${hexOf(tx.toPSBT())}`)).toHaveProperty("unsigned");
   }
 });
 
 test("the depository's cost is its inputs minus its change: the payment and the fee", () => {
-  expect(effect(held, outputs)).toEqual({
+  expect(effect(depositoryOutputs, outputs)).toEqual({
     depository: depository.script,
     recipient: recipient.address,
     amount: 61_000n,
@@ -105,31 +105,35 @@ test("the depository's cost is its inputs minus its change: the payment and the 
 
 test("if another account pays the fee and gets its change back, the depository's cost is only the payment", () => {
   const paid = [...outputs.slice(0, 1), pay(depository, 40_000n), pay(solver, 4_000n), carry("x")];
-  expect(effect([...held, pay(solver, 5_000n)], paid)).toMatchObject({ amount: 60_000n });
+  expect(effect([...depositoryOutputs, pay(solver, 5_000n)], paid)).toMatchObject({ amount: 60_000n });
 });
 
 test.each([
   ["spends nothing of a depository", [pay(solver, 9n)], [pay(recipient, 1n)]],
-  ["spends from two depositories", [...held, pay(second, 9n)], outputs],
-  ["pays only depositories", held, [pay(depository, 50_000n), pay(second, 1_000n)]],
-  ["pays somebody else too", held, [...outputs, pay(other, 500n)]],
-  ["gives others more than they put in", [...held, pay(solver, 5_000n)], [...outputs, pay(solver, 5_001n)]],
+  ["spends from two depositories", [...depositoryOutputs, pay(second, 9n)], outputs],
+  ["pays only depositories", depositoryOutputs, [pay(depository, 50_000n), pay(second, 1_000n)]],
+  ["pays somebody else too", depositoryOutputs, [...outputs, pay(other, 500n)]],
+  [
+    "gives others more than they put in",
+    [...depositoryOutputs, pay(solver, 5_000n)],
+    [...outputs, pay(solver, 5_001n)],
+  ],
   [
     "takes nothing from the depository",
-    [...held, pay(solver, 9_000n)],
+    [...depositoryOutputs, pay(solver, 9_000n)],
     [pay(recipient, 1n), pay(depository, 100_000n)],
   ],
-  ["pays no address first", held, [{ script: "51", amount: 1n }, ...outputs]],
+  ["pays no address first", depositoryOutputs, [{ script: "51", amount: 1n }, ...outputs]],
 ])("a payload that %s is refused", (_, spent, paid) => {
   expect(effect(spent, paid)).toHaveProperty("refusal");
 });
 
 test("a withdrawal is executed by its own transaction, regardless of the signatures", () => {
-  const plan = aTransaction(held, outputs).transaction;
-  const signed = unsigned(held, outputs);
+  const plan = aTransaction(depositoryOutputs, outputs).transaction;
+  const signed = unsigned(depositoryOutputs, outputs);
   signed.updateInput(0, { finalScriptSig: new Uint8Array([0x51]) }, true);
-  const final = { ...read(signed), txid: "aa".repeat(32) };
-  expect(meaningOf(plan, final)).toBe("executed");
+  const signedTransaction = { ...read(signed), txid: "aa".repeat(32) };
+  expect(meaningOf(plan, signedTransaction)).toBe("executed");
 });
 
 test.each([
@@ -138,20 +142,23 @@ test.each([
   ["another order of outputs", outputs.toReversed()],
   ["a further output", [...outputs, carry("x")]],
 ])("a withdrawal is expired if its input was spent with %s", (_, paid) => {
-  expect(meaningOf(aTransaction(held, outputs).transaction, aTransaction(held, paid).transaction)).toBe(
-    "expired",
-  );
+  expect(
+    meaningOf(
+      aTransaction(depositoryOutputs, outputs).transaction,
+      aTransaction(depositoryOutputs, paid).transaction,
+    ),
+  ).toBe("expired");
 });
 
 test("a withdrawal is expired if another transaction spent one of its inputs; other transactions prove nothing", () => {
-  const plan = aTransaction([...held, pay(solver, 5n)], outputs).transaction;
-  expect(meaningOf(plan, aTransaction(held, [pay(other, 1n)]).transaction)).toBe("expired");
+  const plan = aTransaction([...depositoryOutputs, pay(solver, 5n)], outputs).transaction;
+  expect(meaningOf(plan, aTransaction(depositoryOutputs, [pay(other, 1n)]).transaction)).toBe("expired");
   expect(meaningOf(plan, aTransaction([pay(other, 7n)], outputs).transaction)).toBeUndefined();
 });
 
 test("a transaction's id is known before signing only if signatures do not change it", () => {
-  const { transaction } = aTransaction(held, outputs);
-  expect(certainId(transaction, held)).toBe(transaction.txid);
+  const { transaction } = aTransaction(depositoryOutputs, outputs);
+  expect(certainId(transaction, depositoryOutputs)).toBe(transaction.txid);
   const nested = { script: hexOf(p2sh(p2wpkh(pubECDSA(other.key))).script), amount: 1n };
-  expect(certainId(transaction, [...held, nested])).toBeUndefined();
+  expect(certainId(transaction, [...depositoryOutputs, nested])).toBeUndefined();
 });

@@ -10,7 +10,7 @@ const token: Address = `0x${"c1".repeat(20)}`;
 const spender: Address = `0x${"5e".repeat(20)}`;
 const account = (index: number): Address => `0x${index.toString(16).padStart(40, "0")}`;
 
-interface Asked {
+interface RecordedCall {
   readonly calls: number;
   readonly block: unknown;
 }
@@ -19,8 +19,8 @@ interface Asked {
  * A node that returns `node.value` for every number, or fails with `node.fault` (only at block
  * `node.faultAt`, if set).
  */
-function bench(options: Partial<AccountReaderOptions> = {}) {
-  const asked: Asked[] = [];
+function createSetup(options: Partial<AccountReaderOptions> = {}) {
+  const requests: RecordedCall[] = [];
   const node = { value: 5n, fault: undefined as Error | undefined, faultAt: undefined as string | undefined };
   const heads = { known: { number: 10n, hash: "0xa" } as { number: bigint; hash: string } | undefined };
   const transport: RpcTransport = {
@@ -29,7 +29,7 @@ function bench(options: Partial<AccountReaderOptions> = {}) {
       const decoded = decodeFunctionData({ abi: multicall3Abi, data: call.data });
       const list: unknown = decoded.args?.[0];
       const count = Array.isArray(list) ? list.length : 0;
-      asked.push({ calls: count, block });
+      requests.push({ calls: count, block });
       if (node.fault !== undefined && (node.faultAt === undefined || node.faultAt === block))
         throw node.fault;
       const returnData: Hex = `0x${node.value.toString(16).padStart(64, "0")}`;
@@ -46,7 +46,7 @@ function bench(options: Partial<AccountReaderOptions> = {}) {
     freshHead: async () => await Promise.resolve({ number: 9n, hash: "0xf" }),
   };
   return {
-    asked,
+    requests,
     node,
     heads,
     reader: createAccountReader(transport, knowledge, { multicall3, ...options }),
@@ -54,25 +54,25 @@ function bench(options: Partial<AccountReaderOptions> = {}) {
 }
 
 test("combines all questions of a tick into one multicall at the known head", async () => {
-  const { reader, asked } = bench();
+  const { reader, requests } = createSetup();
   const states = await Promise.all([1, 2, 3].map((index) => reader.state(account(index), token, spender)));
   expect(states).toEqual(Array.from({ length: 3 }, () => ({ blockNumber: 10n, balance: 5n, allowance: 5n })));
-  expect(asked).toEqual([{ calls: 6, block: "0xa" }]);
+  expect(requests).toEqual([{ calls: 6, block: "0xa" }]);
 });
 
 test("does not repeat a pending or answered question before the next head", async () => {
-  const { reader, asked, node, heads } = bench();
-  const ask = async (): Promise<bigint> => (await reader.state(account(1), token, spender)).balance;
-  await Promise.all([ask(), ask()]);
+  const { reader, requests, node, heads } = createSetup();
+  const readBalance = async (): Promise<bigint> => (await reader.state(account(1), token, spender)).balance;
+  await Promise.all([readBalance(), readBalance()]);
   node.value = 6n;
-  expect(await ask()).toBe(5n);
-  expect(asked).toHaveLength(1);
+  expect(await readBalance()).toBe(5n);
+  expect(requests).toHaveLength(1);
   heads.known = { number: 10n, hash: "0xb" };
-  expect(await ask()).toBe(6n);
+  expect(await readBalance()).toBe(6n);
 });
 
 test("does not cache a fault", async () => {
-  const { reader, node } = bench();
+  const { reader, node } = createSetup();
   node.fault = new RpcFault({ kind: "network", method: "eth_call", reason: "gone" });
   await expect(reader.state(account(1), token, spender)).rejects.toBe(node.fault);
   node.fault = undefined;
@@ -80,22 +80,22 @@ test("does not cache a fault", async () => {
 });
 
 test("limits the number of cached answers", async () => {
-  const { reader, asked } = bench({ maxKept: 2 });
+  const { reader, requests } = createSetup({ maxCached: 2 });
   for (const index of [1, 2, 3]) await reader.state(account(index), token, spender);
   await reader.state(account(3), token, spender);
-  expect(asked).toHaveLength(3);
+  expect(requests).toHaveLength(3);
   await reader.state(account(1), token, spender);
-  expect(asked).toHaveLength(4);
+  expect(requests).toHaveLength(4);
 });
 
 test("splits many questions over several multicalls", async () => {
-  const { reader, asked } = bench({ maxPerCall: 2 });
+  const { reader, requests } = createSetup({ maxPerCall: 2 });
   await Promise.all([1, 2, 3].map((index) => reader.state(account(index), token, spender)));
-  expect(asked.map(({ calls }) => calls)).toEqual([4, 2]);
+  expect(requests.map(({ calls }) => calls)).toEqual([4, 2]);
 });
 
 test("asks a node that does not have the known head yet at its own head", async () => {
-  const { reader, asked, node } = bench();
+  const { reader, requests, node } = createSetup();
   node.fault = new NodeRefusal({
     method: "eth_call",
     nodeCode: -32_000,
@@ -104,13 +104,13 @@ test("asks a node that does not have the known head yet at its own head", async 
   });
   node.faultAt = "0xa";
   expect(await reader.state(account(1), token, spender)).toMatchObject({ blockNumber: 9n });
-  expect(asked.map(({ block }) => block)).toEqual(["0xa", "0x9"]);
+  expect(requests.map(({ block }) => block)).toEqual(["0xa", "0x9"]);
 });
 
 test("caches nothing without a known head", async () => {
-  const { reader, asked, heads } = bench();
+  const { reader, requests, heads } = createSetup();
   heads.known = undefined;
   await reader.state(account(1), token, spender);
   await reader.state(account(1), token, spender);
-  expect(asked.map(({ block }) => block)).toEqual(["0x9", "0x9"]);
+  expect(requests.map(({ block }) => block)).toEqual(["0x9", "0x9"]);
 });

@@ -22,7 +22,7 @@ export interface HeadKnowledge {
 export interface AccountReaderOptions {
   readonly multicall3: Address;
   /** Maximum cached answers; older ones are dropped first. Default: 10,000. */
-  readonly maxKept?: number;
+  readonly maxCached?: number;
   /** Maximum accounts per `eth_call`. Default: 200. */
   readonly maxPerCall?: number;
 }
@@ -67,10 +67,10 @@ export function createAccountReader(
   heads: HeadKnowledge,
   options: AccountReaderOptions,
 ): AccountReader {
-  const maxKept = options.maxKept ?? 10_000;
+  const maxCached = options.maxCached ?? 10_000;
   const maxPerCall = options.maxPerCall ?? 200;
-  const kept = new Map<string, Promise<AccountState>>();
-  let keptFor: string | undefined;
+  const cache = new Map<string, Promise<AccountState>>();
+  let cachedForHash: string | undefined;
   let waiting: Waiting[] = [];
 
   const flush = (): void => {
@@ -78,8 +78,8 @@ export function createAccountReader(
     waiting = [];
     const answerPart = async (part: readonly Question[]): Promise<(AccountState | Error)[]> =>
       await answerAll(part, heads.knownHead() ?? (await heads.freshHead()));
-    for (let at = 0; at < questions.length; at += maxPerCall) {
-      const part = questions.slice(at, at + maxPerCall);
+    for (let start = 0; start < questions.length; start += maxPerCall) {
+      const part = questions.slice(start, start + maxPerCall);
       answerPart(part).then(
         (states) => part.forEach((question, index) => settle(question, states[index])),
         (error: unknown) => part.forEach((question) => question.reject(error)),
@@ -92,7 +92,7 @@ export function createAccountReader(
     else question.resolve(state);
   };
 
-  const ask = async (question: Question): Promise<AccountState> =>
+  const enqueue = async (question: Question): Promise<AccountState> =>
     await new Promise((resolve, reject) => {
       waiting.push({ ...question, resolve, reject });
       if (waiting.length === 1) setImmediate(flush);
@@ -127,30 +127,30 @@ export function createAccountReader(
 
   return {
     state: async (account, currency, spender) => {
-      const known = heads.knownHead();
+      const head = heads.knownHead();
       // Without a known head, it is unknown when an answer becomes stale.
-      if (known === undefined) return await ask({ account, currency, spender });
-      if (known.hash !== keptFor) {
-        kept.clear();
-        keptFor = known.hash;
+      if (head === undefined) return await enqueue({ account, currency, spender });
+      if (head.hash !== cachedForHash) {
+        cache.clear();
+        cachedForHash = head.hash;
       }
       const key = `${account}${currency}${spender}`;
-      const held = kept.get(key);
-      if (held !== undefined) return await held;
-      const answer = ask({ account, currency, spender });
-      keepBounded(kept, key, answer, maxKept);
+      const cached = cache.get(key);
+      if (cached !== undefined) return await cached;
+      const answer = enqueue({ account, currency, spender });
+      cacheBounded(cache, key, answer, maxCached);
       return await answer;
     },
     balances: async (account, currencies) => {
       const head = await heads.freshHead();
-      const asked = [...new Set(currencies)];
+      const uniqueCurrencies = [...new Set(currencies)];
       const states = await answerAll(
-        asked.map((currency) => ({ account, currency, spender: undefined })),
+        uniqueCurrencies.map((currency) => ({ account, currency, spender: undefined })),
         head,
       );
       const balances = new Map<Address, bigint>();
       let blockNumber = head.number;
-      for (const [index, currency] of asked.entries()) {
+      for (const [index, currency] of uniqueCurrencies.entries()) {
         const state = states[index];
         if (state === undefined)
           throw inconsistent("eth_call", `the response lacks the balance of ${currency}`);
@@ -163,20 +163,20 @@ export function createAccountReader(
   };
 }
 
-function keepBounded(
-  kept: Map<string, Promise<AccountState>>,
+function cacheBounded(
+  cache: Map<string, Promise<AccountState>>,
   key: string,
   answer: Promise<AccountState>,
-  maxKept: number,
+  maxCached: number,
 ): void {
-  kept.set(key, answer);
-  for (const oldest of kept.keys()) {
-    if (kept.size <= maxKept) break;
-    kept.delete(oldest);
+  cache.set(key, answer);
+  for (const oldest of cache.keys()) {
+    if (cache.size <= maxCached) break;
+    cache.delete(oldest);
   }
   // A fault is not an answer: the next question must query again.
   answer.catch(() => {
-    if (kept.get(key) === answer) kept.delete(key);
+    if (cache.get(key) === answer) cache.delete(key);
   });
 }
 
@@ -190,18 +190,20 @@ interface Plan {
 
 function planOf(multicall3: Address, questions: readonly Question[]): Plan {
   const calls: SubCall[] = [];
-  const places = questions.map(({ account, currency, spender }) => {
+  const callIndexes = questions.map(({ account, currency, spender }) => {
     const isNative = currency === NATIVE_CURRENCY;
-    const balanceAt =
+    const balanceIndex =
       calls.push(isNative ? nativeBalanceCall(multicall3, account) : balanceCall(currency, account)) - 1;
-    const asksAllowance = !isNative && spender !== undefined;
-    const allowanceAt = asksAllowance ? calls.push(allowanceCall(currency, account, spender)) - 1 : undefined;
-    return { currency, balanceAt, allowanceAt };
+    const needsAllowance = !isNative && spender !== undefined;
+    const allowanceIndex = needsAllowance
+      ? calls.push(allowanceCall(currency, account, spender)) - 1
+      : undefined;
+    return { currency, balanceAt: balanceIndex, allowanceAt: allowanceIndex };
   });
   return {
     calls,
     read: (answers, blockNumber) =>
-      places.map(({ currency, balanceAt, allowanceAt }) => {
+      callIndexes.map(({ currency, balanceAt, allowanceAt }) => {
         try {
           const balance = uintAnswer(answers[balanceAt], `balance of ${currency}`);
           const allowance =

@@ -43,14 +43,14 @@ interface Answers {
   readonly logs: (filter: { address?: unknown }) => unknown;
   readonly receipt?: () => unknown;
   /** The block as returned by the node that returns the logs. */
-  readonly look?: unknown;
+  readonly lastBlock?: unknown;
 }
 
 /** Also records the node's requests. */
-function nodeOf({ logs, receipt = () => null, look = blockAnswer }: Answers) {
-  const asked: string[] = [];
+function createNode({ logs, receipt = () => null, lastBlock: look = blockAnswer }: Answers) {
+  const requests: string[] = [];
   const answer = (method: string, params: readonly unknown[]): unknown => {
-    asked.push(method);
+    requests.push(method);
     if (method === "eth_getLogs") return logs(params[0] as { address?: unknown });
     return method === "eth_getBlockByNumber" ? look : receipt();
   };
@@ -59,25 +59,28 @@ function nodeOf({ logs, receipt = () => null, look = blockAnswer }: Answers) {
     requestBatch: async (calls: readonly { method: string; params: readonly unknown[] }[]) =>
       calls.map(({ method, params }) => answer(method, params)),
   };
-  return { transport, asked };
+  return { transport, requests };
 }
 
 /** Whether a transaction is attestable in one execution. */
-async function attestable(
+async function attestabilityOf(
   answers: Answers,
   gasLimit = transaction.gasLimit,
 ): Promise<Attestability | undefined> {
-  const asked = { ...transaction, ...(gasLimit !== undefined && { gasLimit }) };
-  const { transport } = nodeOf(answers);
+  const judged = { ...transaction, ...(gasLimit !== undefined && { gasLimit }) };
+  const { transport } = createNode(answers);
   const rules = { depository, attestation: {} };
-  return await verdictOn(asked, async (one) => await judgeAttestability(transport, rules, one));
+  return await verdictOn(
+    judged,
+    async (depositing) => await judgeAttestability(transport, rules, depositing),
+  );
 }
 
 async function verdictOn<Verdict>(
-  asked: TransactionFact,
+  judged: TransactionFact,
   judge: (depositing: DepositingTransaction) => Promise<Verdict>,
 ): Promise<Verdict | Attestability | undefined> {
-  return (await judgeTogether([{ transaction: asked, block }], judge)).get(hash);
+  return (await judgeTogether([{ transaction: judged, block }], judge)).get(hash);
 }
 
 const transfer = (logIndex: number, txHash = hash) => ({
@@ -90,7 +93,7 @@ const transfer = (logIndex: number, txHash = hash) => ({
   transactionHash: txHash,
 });
 const transfers = (count: number, txHash = hash) =>
-  Array.from({ length: count }, (_, at) => transfer(at, txHash));
+  Array.from({ length: count }, (_, index) => transfer(index, txHash));
 
 const logsAre = (logs: readonly unknown[]): Answers => ({
   logs: ({ address }) => (address === undefined ? logs : []),
@@ -106,19 +109,21 @@ const receiptWith = (logs: readonly unknown[]) => () => ({
 });
 
 test("counts the deposits of one transaction, including unlisted tokens", async () => {
-  const others = transfers(257, `0x${"66".repeat(32)}`);
-  expect(await attestable(logsAre(transfers(256)))).toBe("attestable");
-  expect(await attestable(logsAre(transfers(257)))).toBe("unattestable");
-  expect(await attestable(logsAre([...others, transfer(300)])), "of another transaction").toBe("attestable");
+  const otherTransfers = transfers(257, `0x${"66".repeat(32)}`);
+  expect(await attestabilityOf(logsAre(transfers(256)))).toBe("attestable");
+  expect(await attestabilityOf(logsAre(transfers(257)))).toBe("unattestable");
+  expect(await attestabilityOf(logsAre([...otherTransfers, transfer(300)])), "of another transaction").toBe(
+    "attestable",
+  );
 });
 
 test("does not count an NFT that was sent to the depository", async () => {
-  const nft = (at: number) => ({
-    ...transfer(at),
-    topics: [...transfer(at).topics, `0x${"1".padStart(64, "0")}`],
+  const nft = (index: number) => ({
+    ...transfer(index),
+    topics: [...transfer(index).topics, `0x${"1".padStart(64, "0")}`],
   });
-  const nfts = Array.from({ length: 257 }, (_, at) => nft(at));
-  expect(await attestable(logsAre([...nfts, transfer(300)]))).toBe("attestable");
+  const nfts = Array.from({ length: 257 }, (_, index) => nft(index));
+  expect(await attestabilityOf(logsAre([...nfts, transfer(300)]))).toBe("attestable");
 });
 
 test("does not count a deposit event without a Transfer, but accepts the block", async () => {
@@ -136,19 +141,23 @@ test("does not count a deposit event without a Transfer, but accepts the block",
       .join("")}`,
   };
   const silent: Answers = { logs: ({ address }) => (address === undefined ? [] : [event]) };
-  expect(await attestable(silent)).toBe("attestable");
+  expect(await attestabilityOf(silent)).toBe("attestable");
 });
 
 test("rejects the answers of a node that lacks the block, its logs or the receipt", async () => {
   const few = logsAre([transfer(0)]);
-  const none: Answers = { logs: () => [] };
-  await expect(attestable({ ...few, look: null })).rejects.toMatchObject({ kind: "inconsistent" });
-  const other = { ...blockAnswer, hash: `0x${"77".repeat(32)}` };
-  await expect(attestable({ ...few, look: other })).rejects.toMatchObject({ kind: "inconsistent" });
-  await expect(attestable(none), "the deposit's own log is missing").rejects.toMatchObject({
+  const withoutLogs: Answers = { logs: () => [] };
+  await expect(attestabilityOf({ ...few, lastBlock: null })).rejects.toMatchObject({ kind: "inconsistent" });
+  const otherBlock = { ...blockAnswer, hash: `0x${"77".repeat(32)}` };
+  await expect(attestabilityOf({ ...few, lastBlock: otherBlock })).rejects.toMatchObject({
     kind: "inconsistent",
   });
-  await expect(attestable(few, 60_000_000n), "no receipt").rejects.toMatchObject({ kind: "inconsistent" });
+  await expect(attestabilityOf(withoutLogs), "the deposit's own log is missing").rejects.toMatchObject({
+    kind: "inconsistent",
+  });
+  await expect(attestabilityOf(few, 60_000_000n), "no receipt").rejects.toMatchObject({
+    kind: "inconsistent",
+  });
 });
 
 const method = "eth_getLogs";
@@ -162,93 +171,99 @@ test("reads the transaction's receipt if its block has too many logs about the d
   const refused = failing(new NodeRefusal({ method, nodeCode: -32005, nodeText, nodeData: undefined }));
   const unbatched = failing(new RpcFault({ kind: "batchRefused", method, reason: "no batches" }));
   for (const logs of [refused, tooLarge, unbatched]) {
-    expect(await attestable({ logs, receipt: receiptWith(transfers(256)) })).toBe("attestable");
-    expect(await attestable({ logs, receipt: receiptWith(transfers(257)) })).toBe("unattestable");
-    expect(await attestable({ logs, receipt: tooLarge })).toBe("unattestable");
+    expect(await attestabilityOf({ logs, receipt: receiptWith(transfers(256)) })).toBe("attestable");
+    expect(await attestabilityOf({ logs, receipt: receiptWith(transfers(257)) })).toBe("unattestable");
+    expect(await attestabilityOf({ logs, receipt: tooLarge })).toBe("unattestable");
   }
 });
 
 test("returns unknown if neither logs nor receipt arrive by the deadline, and throws every other fault", async () => {
   const late = failing(new RpcFault({ kind: "deadline", method, reason: "no whole answer" }));
-  expect(await attestable({ logs: late, receipt: late })).toBe("unknown");
-  expect(await attestable({ logs: late, receipt: late }, 60_000_000n)).toBe("unknown");
+  expect(await attestabilityOf({ logs: late, receipt: late })).toBe("unknown");
+  expect(await attestabilityOf({ logs: late, receipt: late }, 60_000_000n)).toBe("unknown");
   const unreachable = failing(new RpcFault({ kind: "network", method, reason: "no answer" }));
-  await expect(attestable({ logs: unreachable })).rejects.toMatchObject({ kind: "network" });
-  await expect(attestable({ logs: late, receipt: unreachable })).rejects.toMatchObject({ kind: "network" });
+  await expect(attestabilityOf({ logs: unreachable })).rejects.toMatchObject({ kind: "network" });
+  await expect(attestabilityOf({ logs: late, receipt: unreachable })).rejects.toMatchObject({
+    kind: "network",
+  });
   await expect(
-    attestable({ logs: late, receipt: late }, 200_000n),
+    attestabilityOf({ logs: late, receipt: late }, 200_000n),
     "an ordinary transaction",
   ).rejects.toMatchObject({ kind: "deadline" });
 });
 
 test("requests the logs of a block once for all of its transactions", async () => {
-  const { transport, asked } = nodeOf(logsAre([transfer(0)]));
+  const { transport, requests } = createNode(logsAre([transfer(0)]));
   const reads = blockReads(transport, depository);
   const rules = { depository, attestation: {} };
-  for (let at = 0; at < 3; at++)
+  for (let index = 0; index < 3; index++)
     expect(await judgeAttestability(transport, rules, { transaction, block }, reads)).toBe("attestable");
-  expect(asked.filter((one) => one === method)).toHaveLength(2);
+  expect(requests.filter((requested) => requested === method)).toHaveLength(2);
 });
 
 test("requests the time of a block once for all of its transactions", async () => {
-  const { transport, asked } = nodeOf({ logs: () => [], receipt: () => blockAnswer });
+  const { transport, requests } = createNode({ logs: () => [], receipt: () => blockAnswer });
   const reads = blockReads(transport, depository);
   const rules = { depository, attestation: { depositPartsSince: 1 } };
-  for (let at = 0; at < 3; at++)
+  for (let index = 0; index < 3; index++)
     expect(await judgeAttestability(transport, rules, { transaction, block }, reads)).toBe("attestable");
-  expect(asked).toEqual(["eth_getBlockByHash"]);
+  expect(requests).toEqual(["eth_getBlockByHash"]);
 });
 
 test("finds the attested depository in the receipt if a former one may have received something", async () => {
-  const present = `0x${"88".repeat(20)}` as const;
-  const judged = async (receipt: () => unknown, attestation = {}, gasLimit = 16_700_000n) => {
-    const { transport } = nodeOf({ logs: () => [], receipt });
+  const current = `0x${"88".repeat(20)}` as const;
+  const findAttested = async (receipt: () => unknown, attestation = {}, gasLimit = 16_700_000n) => {
+    const { transport } = createNode({ logs: () => [], receipt });
     return await verdictOn(
       { ...transaction, gasLimit },
-      async (one) =>
-        await findAttestedDepository(transport, { depositories: [present, depository], attestation }, one),
+      async (depositing) =>
+        await findAttestedDepository(
+          transport,
+          { depositories: [current, depository], attestation },
+          depositing,
+        ),
     );
   };
-  expect(await judged(receiptWith(transfers(256)))).toEqual({ depository });
-  expect(await judged(receiptWith(transfers(257)))).toBe("unattestable");
-  expect(await judged(receiptWith(transfers(257)), { depositPartsSince: 0 })).toEqual({ depository });
-  expect(await judged(tooLarge)).toBe("unattestable");
+  expect(await findAttested(receiptWith(transfers(256)))).toEqual({ depository });
+  expect(await findAttested(receiptWith(transfers(257)))).toBe("unattestable");
+  expect(await findAttested(receiptWith(transfers(257)), { depositPartsSince: 0 })).toEqual({ depository });
+  expect(await findAttested(tooLarge)).toBe("unattestable");
   const late = failing(new RpcFault({ kind: "deadline", method, reason: "no whole answer" }));
-  expect(await judged(late)).toBe("unknown");
-  await expect(judged(late, {}, 200_000n), "an ordinary transaction").rejects.toMatchObject({
+  expect(await findAttested(late)).toBe("unknown");
+  await expect(findAttested(late, {}, 200_000n), "an ordinary transaction").rejects.toMatchObject({
     kind: "deadline",
   });
-  await expect(judged(() => null)).rejects.toMatchObject({ kind: "inconsistent" });
+  await expect(findAttested(() => null)).rejects.toMatchObject({ kind: "inconsistent" });
 });
 
 test("judges a transaction again by itself if its answer was late in a group", async () => {
   const late = new RpcFault({ kind: "deadline", method, reason: "no whole answer" });
-  const other: Hex = `0x${"99".repeat(32)}`;
-  const group = [transaction, { ...transaction, hash: other, gasLimit: 200_000n }].map((one) => ({
-    transaction: one,
+  const otherHash: Hex = `0x${"99".repeat(32)}`;
+  const group = [transaction, { ...transaction, hash: otherHash, gasLimit: 200_000n }].map((fact) => ({
+    transaction: fact,
     block,
   }));
-  let asked = 0;
-  const answering = (isLate: (question: number) => boolean) => {
-    asked = 0;
+  let judgedCount = 0;
+  const createJudge = (isLate: (count: number) => boolean) => {
+    judgedCount = 0;
     return async (): Promise<"attestable"> => {
-      asked += 1;
-      if (isLate(asked)) throw late;
+      judgedCount += 1;
+      if (isLate(judgedCount)) throw late;
       return "attestable";
     };
   };
   const both = [
     [hash, "attestable"],
-    [other, "attestable"],
+    [otherHash, "attestable"],
   ];
-  const lateTogether = answering((question) => question <= 2);
+  const lateTogether = createJudge((count) => count <= 2);
   expect([...(await judgeTogether(group, lateTogether))]).toEqual(both);
-  expect(asked).toBe(4);
-  const neverLate = answering(() => false);
+  expect(judgedCount).toBe(4);
+  const neverLate = createJudge(() => false);
   expect([...(await judgeTogether(group, neverLate))]).toEqual(both);
-  expect(asked).toBe(2);
-  const alwaysLate = answering(() => true);
+  expect(judgedCount).toBe(2);
+  const alwaysLate = createJudge(() => true);
   expect([...(await judgeTogether(group.slice(0, 1), alwaysLate))]).toEqual([[hash, "unknown"]]);
-  expect(asked, "a single transaction is not judged again").toBe(1);
+  expect(judgedCount, "a single transaction is not judged again").toBe(1);
   await expect(judgeTogether(group, alwaysLate), "an ordinary transaction").rejects.toBe(late);
 });

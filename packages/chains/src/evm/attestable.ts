@@ -18,7 +18,7 @@ import {
 import { fetchBlockLogs, type LogQuestion } from "./range-logs.ts";
 import { requireReadableReceipt } from "./receipt-size.ts";
 import { isLate, isTooLarge } from "./rpc-errors.ts";
-import { attestedIn, type Depositories } from "./watched-deposits.ts";
+import { findAttested, type Depositories } from "./watched-deposits.ts";
 import { inconsistent, RpcFault } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
@@ -63,15 +63,18 @@ export async function judgeTogether<Verdict>(
   judge: (depositing: DepositingTransaction) => Promise<Verdict>,
 ): Promise<ReadonlyMap<Hex, Verdict | HeavyVerdict>> {
   const verdicts = new Map<Hex, Verdict | HeavyVerdict>();
-  const judgeOne = async (one: DepositingTransaction): Promise<void> => {
-    verdicts.set(one.transaction.hash, await judge(one));
+  const judgeOne = async (depositing: DepositingTransaction): Promise<void> => {
+    verdicts.set(depositing.transaction.hash, await judge(depositing));
   };
   const isAlone = group.length === 1;
-  if (!isAlone) await Promise.all(group.map(async (one) => await judgeOne(one).catch(unlessHeavy)));
-  for (const one of group) {
-    const { hash } = one.transaction;
+  if (!isAlone)
+    await Promise.all(group.map(async (depositing) => await judgeOne(depositing).catch(unlessHeavy)));
+  for (const depositing of group) {
+    const { hash } = depositing.transaction;
     if (!verdicts.has(hash))
-      await judgeOne(one).catch((error: unknown) => verdicts.set(hash, heavyVerdict(one, error)));
+      await judgeOne(depositing).catch((error: unknown) =>
+        verdicts.set(hash, heavyVerdict(depositing, error)),
+      );
   }
   return verdicts;
 }
@@ -113,7 +116,7 @@ export async function findAttestedDepository(
 ): Promise<{ readonly depository: Address } | "unattestable"> {
   const { depositories, attestation } = rules;
   const receipt = await receiptIn(transport, transaction.hash, block.hash);
-  const { depository, deposits } = attestedIn(depositories, receipt, transaction);
+  const { depository, deposits } = findAttested(depositories, receipt, transaction);
   const hasTooMany =
     attestation !== undefined &&
     deposits.length > MAX_WHOLE_DEPOSITS &&
@@ -215,11 +218,11 @@ async function countDeposits(
   reads: BlockReads,
 ): Promise<number> {
   const { hash } = transaction;
-  const inBlock = await reads.logs(block);
+  const blockLogs = await reads.logs(block);
   const logs =
-    inBlock === undefined
+    blockLogs === undefined
       ? (await receiptIn(transport, hash, block.hash)).logs
-      : inBlock.filter((log) => log.txHash === hash).toSorted((a, b) => a.logIndex - b.logIndex);
+      : blockLogs.filter((log) => log.txHash === hash).toSorted((a, b) => a.logIndex - b.logIndex);
   // The log of the known deposit must be there; otherwise the node has the block, but not its logs yet.
   if (logs.length === 0) throw inconsistent("eth_getLogs", "logs of a deposit are not available yet");
   const question = { depository, tokens: undefined };

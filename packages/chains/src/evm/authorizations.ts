@@ -49,9 +49,9 @@ export async function recoverAuthority(authorization: Authorization): Promise<Ad
 /**
  * The effect of a list of authorizations, in order, by the rules of EIP-7702. Pure.
  *
- * @param authorities the signer of each, see {@link recoverAuthority}
- * @param accounts of every authority, before the transaction
- * @param sender of the transaction; its nonce is one higher when the list is applied
+ * @param authorities the signer of each authorization, see {@link recoverAuthority}
+ * @param accounts the state of every authority before the transaction
+ * @param sender sends the transaction; its nonce is one higher when the list is applied
  */
 export function judgeAuthorizations(
   list: readonly Authorization[],
@@ -60,35 +60,35 @@ export function judgeAuthorizations(
   { chainId, sender }: { readonly chainId: number; readonly sender: Address },
 ): AuthorizationJudgment {
   const after = new Map<Address, Delegation>();
-  for (const [at, authorization] of list.entries()) {
-    const authority = authorities[at];
-    const skipped = (label: string, why: string): AuthorizationJudgment => ({
+  for (const [index, authorization] of list.entries()) {
+    const authority = authorities[index];
+    const skip = (label: string, reason: string): AuthorizationJudgment => ({
       kind: "skipped",
       label: `AUTHORIZATION_${label}`,
-      message: `Authorization ${at} would be skipped: ${why}`,
+      message: `Authorization ${index} would be skipped: ${reason}`,
     });
     if (authorization.chainId !== 0 && authorization.chainId !== chainId) {
-      return skipped("CHAIN_MISMATCH", `it is for chain ${authorization.chainId}, not ${chainId}`);
+      return skip("CHAIN_MISMATCH", `it is for chain ${authorization.chainId}, not ${chainId}`);
     }
-    if (authority === undefined) return skipped("INVALID_SIGNATURE", "its signature is invalid");
+    if (authority === undefined) return skip("INVALID_SIGNATURE", "its signature is invalid");
     const account: Pick<AuthorityState, "nonce" | "code"> | undefined =
       after.get(authority) ?? accounts.get(authority);
-    if (account === undefined) throw new RangeError("state of an authority is missing");
+    if (account === undefined) throw new RangeError(`invariant violated: no state of authority ${authority}`);
     const isSender = authority === sender && !after.has(authority);
     const nonce = isSender ? account.nonce + 1n : account.nonce;
     if (BigInt(authorization.nonce) !== nonce) {
-      return skipped(
+      return skip(
         "NONCE_MISMATCH",
         `its nonce is ${authorization.nonce}, but its signer ${authority} has nonce ${nonce}`,
       );
     }
     // Nodes refuse a transaction that changes the code of an account with a pending transaction.
-    const waiting = accounts.get(authority);
-    if (waiting !== undefined && waiting.nextNonce > waiting.nonce) {
-      return skipped("ACCOUNT_BUSY", `its signer ${authority} has a pending transaction`);
+    const initial = accounts.get(authority);
+    if (initial !== undefined && initial.nextNonce > initial.nonce) {
+      return skip("ACCOUNT_BUSY", `its signer ${authority} has a pending transaction`);
     }
     if (account.code !== "0x" && !account.code.startsWith(DELEGATION)) {
-      return skipped("ACCOUNT_HAS_CODE", `its signer ${authority} is a contract`);
+      return skip("ACCOUNT_HAS_CODE", `its signer ${authority} is a contract`);
     }
     const address = authorization.address.toLowerCase();
     const code: Hex = address === NO_CODE ? "0x" : `${DELEGATION}${address.slice(2)}`;

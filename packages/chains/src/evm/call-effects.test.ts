@@ -73,7 +73,7 @@ async function forbiddenEffectOf(
 
 const serve = encodeFunctionData({ abi: takerAbi, functionName: "serve" });
 
-async function bySolver(to: Address, data: Hex): Promise<void> {
+async function sendAsSolver(to: Address, data: Hex): Promise<void> {
   await world.wallet.send({ to, data, from: solverAccount });
 }
 
@@ -109,7 +109,10 @@ test("accepts transfers of other accounts' tokens", async () => {
 test("refuses transfers of our tokens through an allowance", async () => {
   const take = encodeFunctionData({ abi: takerAbi, functionName: "serveAndTake", args: [usd, solver, 1n] });
   await expect(forbiddenEffectOf({ data: take })).rejects.toThrow("ERC20_INSUFFICIENT_ALLOWANCE");
-  await bySolver(usd, encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [taker, 500n] }));
+  await sendAsSolver(
+    usd,
+    encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [taker, 500n] }),
+  );
   expect(await forbiddenEffectOf({ data: take })).toMatchObject({
     kind: "tokensMoved",
     account: solver,
@@ -117,23 +120,26 @@ test("refuses transfers of our tokens through an allowance", async () => {
   });
   // The same, through another contract.
   const failures = await world.wallet.deploy(failuresAbi, failuresBytecode);
-  const through = encodeFunctionData({ abi: failuresAbi, functionName: "forward", args: [taker, take] });
-  expect(await forbiddenEffectOf({ to: failures, data: through })).toMatchObject({
+  const forwarded = encodeFunctionData({ abi: failuresAbi, functionName: "forward", args: [taker, take] });
+  expect(await forbiddenEffectOf({ to: failures, data: forwarded })).toMatchObject({
     kind: "tokensMoved",
     account: solver,
   });
 });
 
 test("ignores reverted transfers", async () => {
-  await bySolver(usd, encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [taker, 500n] }));
+  await sendAsSolver(
+    usd,
+    encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [taker, 500n] }),
+  );
   const failures = await world.wallet.deploy(failuresAbi, failuresBytecode);
   const take = encodeFunctionData({ abi: takerAbi, functionName: "serveAndTake", args: [usd, solver, 1n] });
-  const undone = encodeFunctionData({
+  const reverted = encodeFunctionData({
     abi: failuresAbi,
     functionName: "forwardThenSay",
     args: [taker, take, "reverted after the transfer"],
   });
-  const data = encodeFunctionData({ abi: failuresAbi, functionName: "swallow", args: [failures, undone] });
+  const data = encodeFunctionData({ abi: failuresAbi, functionName: "swallow", args: [failures, reverted] });
   expect(await forbiddenEffectOf({ to: failures, data })).toBeUndefined();
 });
 
@@ -207,34 +213,34 @@ test("refuses transfers of our NFTs (ERC-721 and ERC-1155)", async () => {
   });
   for (const abi of [testPieceAbi, testKindsAbi] as const) {
     const data = encodeFunctionData({ abi, functionName: "setApprovalForAll", args: [taker, true] });
-    await bySolver(abi === testPieceAbi ? piece : kinds, data);
+    await sendAsSolver(abi === testPieceAbi ? piece : kinds, data);
   }
-  const one = encodeFunctionData({
+  const takeErc721 = encodeFunctionData({
     abi: takerAbi,
     functionName: "serveAndTakeCollectible",
     args: [piece, solver, 1n],
   });
-  expect(await forbiddenEffectOf({ data: one })).toMatchObject({
+  expect(await forbiddenEffectOf({ data: takeErc721 })).toMatchObject({
     kind: "tokensMoved",
     account: solver,
     currency: piece,
   });
-  const many = encodeFunctionData({
+  const takeErc1155 = encodeFunctionData({
     abi: takerAbi,
     functionName: "serveAndTakeMany",
     args: [kinds, solver, 1n, 5n],
   });
-  expect(await forbiddenEffectOf({ data: many })).toMatchObject({
+  expect(await forbiddenEffectOf({ data: takeErc1155 })).toMatchObject({
     kind: "tokensMoved",
     account: solver,
     currency: kinds,
   });
-  const operator = encodeFunctionData({
+  const approveOperator = encodeFunctionData({
     abi: testKindsAbi,
     functionName: "setApprovalForAll",
     args: [stranger, true],
   });
-  expect(await forbiddenEffectOf({ to: kinds, data: operator })).toMatchObject({
+  expect(await forbiddenEffectOf({ to: kinds, data: approveOperator })).toMatchObject({
     kind: "allowanceGiven",
     account: executor,
   });

@@ -112,16 +112,16 @@ function judgeLog(log: FrameLog, guarded: ReadonlySet<Address>): ForbiddenEffect
   const word = indexed[movement.loser] ?? wordAt(log.data, movement.loser - indexed.length);
   const account: Address | undefined = word === undefined ? undefined : `0x${word.slice(-40)}`;
   if (account === undefined || !guarded.has(account)) return undefined;
-  const what = movement.kind === "tokensMoved" ? "take tokens from" : "approve others to spend tokens of";
+  const action = movement.kind === "tokensMoved" ? "take tokens from" : "approve others to spend tokens of";
   return {
     kind: movement.kind,
     account,
     currency: log.address,
-    message: `the call would ${what} ${account} (token ${log.address})`,
+    message: `the call would ${action} ${account} (token ${log.address})`,
   };
 }
 
-function wordAt(data: Hex, at: number): string | undefined {
-  const word = data.slice(2 + at * 64, 2 + (at + 1) * 64);
+function wordAt(data: Hex, index: number): string | undefined {
+  const word = data.slice(2 + index * 64, 2 + (index + 1) * 64);
   return word.length === 64 ? word : undefined;
 }

@@ -11,9 +11,9 @@ export function checkedTransport(
   chainId: number,
 ): { readonly transport: RpcTransport; readonly verify: () => Promise<void> } {
   let isVerified = false;
-  let checking: Promise<void> | undefined;
+  let verification: Promise<void> | undefined;
   const check = async (): Promise<void> => {
-    const servedId = await askChainId(inner);
+    const servedId = await fetchChainId(inner);
     if (servedId !== BigInt(chainId)) {
       const reason = `the node serves chain ${servedId}, expected ${chainId}`;
       throw new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason });
@@ -21,10 +21,10 @@ export function checkedTransport(
     isVerified = true;
   };
   const verify = async (): Promise<void> => {
-    checking ??= check().finally(() => {
-      checking = undefined;
+    verification ??= check().finally(() => {
+      verification = undefined;
     });
-    await checking;
+    await verification;
   };
   const transport: RpcTransport = {
     ...inner,
@@ -41,6 +41,6 @@ export function checkedTransport(
   return { transport, verify };
 }
 
-async function askChainId(transport: RpcTransport): Promise<bigint> {
+async function fetchChainId(transport: RpcTransport): Promise<bigint> {
   return quantityOf(await transport.request("eth_chainId", []), "eth_chainId");
 }

@@ -5,7 +5,7 @@ import { hostsOf } from "../nodes/hosts-of.ts";
 import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 import { checkedTransport } from "./checked-transport.ts";
 import type { ConnectOptions } from "./connect-options.ts";
-import { askedTogether } from "./endpoints-together.ts";
+import { combineEndpoints } from "./combine-endpoints.ts";
 import type { FeePolicy } from "./gas-prices.ts";
 import { createChainReader } from "./reader.ts";
 import { createChainWriter } from "./writer.ts";
@@ -15,7 +15,7 @@ export interface ChainToCall extends Pick<Chain, "id" | "name" | "rpcUrl" | "rpc
   readonly fees: FeePolicy;
 }
 
-/** The endpoints of such a chain. Each is used only after it has confirmed its chain id. */
+/** The endpoints of a {@link ChainToCall}. Each is used only after it has confirmed its chain id. */
 export interface CalledEndpoints {
   /** Ordinary reads: from the best endpoint, or from another one if it fails. */
   readonly transport: RpcTransport;
@@ -42,7 +42,7 @@ export function connectCalledChain(
     readonly connections?: number;
   } = {},
 ): CalledEndpoints {
-  const { observe, connections = 2, ...rest } = options;
+  const { observe, connections = 2, ...endpointOptions } = options;
   const chain = {
     id,
     fees,
@@ -52,13 +52,13 @@ export function connectCalledChain(
     ...(rpcQuorum !== undefined && { rpcQuorum }),
   };
   const hosts = hostsOf(rpcUrls);
-  const [first, ...others] = rpcUrls.map((url, at) => {
+  const [first, ...others] = rpcUrls.map((url, index) => {
     const onCall = observe?.(url);
     const raw = createRpcTransport({ url, connections, ...(onCall && { onCall }) });
     const health = createEndpointHealth();
     const transport = observedTransport(checkedTransport(raw, id).transport, health);
     return {
-      host: hosts[at] ?? "",
+      host: hosts[index] ?? "",
       transport,
       health,
       headNumber: () => undefined,
@@ -68,6 +68,6 @@ export function connectCalledChain(
   });
   if (first === undefined) throw new RangeError("invariant violated: no endpoints");
   const { transport, reader, writer } =
-    others.length === 0 ? first : askedTogether(chain, [first, ...others], rest);
+    others.length === 0 ? first : combineEndpoints(chain, [first, ...others], endpointOptions);
   return { transport, reader, writer, close: async () => await transport.close() };
 }

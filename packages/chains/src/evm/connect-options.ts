@@ -20,6 +20,6 @@ export interface ConnectOptions {
   readonly onIgnoredLogs?: (ignored: readonly IgnoredLog[]) => void;
   /** Called for each answer that contains unrequested logs, with their number. */
   readonly onUnrequestedLogs?: (count: number) => void;
-  /** How oracles attest deposits. Absent: nothing is settled. */
+  /** How oracles attest deposits. Absent: no hub is configured, so nothing is settled. */
   readonly attestation?: AttestationRules;
 }

@@ -6,7 +6,7 @@ import type { ConnectOptions } from "./connect-options.ts";
 import { readEffectsView } from "./effects-view.ts";
 import { hostsOf } from "../nodes/hosts-of.ts";
 import { connectEndpoint, type EvmEndpoint } from "./endpoint.ts";
-import { alone, poolOf } from "./endpoints-together.ts";
+import { singleEndpoint, poolEndpoints } from "./combine-endpoints.ts";
 import { RpcFault } from "@causeway/families";
 
 export interface EvmConnection extends ChainConnection {
@@ -36,21 +36,21 @@ export function connectEvmChain(chain: Chain, options: ConnectOptions = {}): Evm
   const urls = chain.rpcUrls ?? [chain.rpcUrl];
   const hosts = hostsOf(urls);
   const followed: { heads?: HeadSource } = {};
-  const [first, ...others] = urls.map((url, at) =>
+  const [first, ...others] = urls.map((url, index) =>
     connectEndpoint(chain, {
       ...options,
       url,
-      host: hosts[at] ?? "",
-      wsUrl: at === 0 ? chain.wsRpcUrl : undefined,
+      host: hosts[index] ?? "",
+      wsUrl: index === 0 ? chain.wsRpcUrl : undefined,
       // All endpoints see the same logs.
-      onIgnoredLogs: at === 0 ? options.onIgnoredLogs : undefined,
+      onIgnoredLogs: index === 0 ? options.onIgnoredLogs : undefined,
       knownHead: () => followed.heads?.latest,
     }),
   );
   if (first === undefined) throw new RangeError(`chain ${chain.name}: httpRpcUrl names no endpoint`);
   const endpoints = [first, ...others];
   const { reader, writer, heads, transport, statuses } =
-    others.length === 0 ? alone(first) : poolOf(chain, endpoints, options);
+    others.length === 0 ? singleEndpoint(first) : poolEndpoints(chain, endpoints, options);
   followed.heads = heads;
   return {
     reader,
@@ -74,8 +74,8 @@ export function connectEvmChain(chain: Chain, options: ConnectOptions = {}): Evm
 /** @throws the first temporary fault, otherwise the first fault, if no endpoint serves the chain */
 async function verifyAny(endpoints: readonly EvmEndpoint[], { onFault }: ConnectOptions): Promise<void> {
   const outcomes = await Promise.allSettled(endpoints.map(async (endpoint) => await endpoint.verify()));
-  const failed = outcomes.flatMap((outcome, at) =>
-    outcome.status === "rejected" ? [{ reason: outcome.reason, host: endpoints[at]?.host }] : [],
+  const failed = outcomes.flatMap((outcome, index) =>
+    outcome.status === "rejected" ? [{ reason: outcome.reason, host: endpoints[index]?.host }] : [],
   );
   if (failed.length === endpoints.length)
     throw (failed.find(({ reason }) => !isWrongChain(reason)) ?? failed[0])?.reason;

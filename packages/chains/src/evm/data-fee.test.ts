@@ -11,7 +11,7 @@ const to: Address = `0x${"ab".repeat(20)}`;
 const call = { to, data: "0x12345678", value: 5n } as const;
 
 /** A chain whose gas price oracle returns these answers. */
-function aChain(answer: (bytes: Hex) => unknown) {
+function createChain(answer: (bytes: Hex) => unknown) {
   const queried: Address[] = [];
   const dataFee = createDataFees(
     {
@@ -29,7 +29,7 @@ const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, "0")}`
 
 test("asks a rollup's gas price oracle about the whole transaction, including authorizations", async () => {
   const seen: ReturnType<typeof parseTransaction>[] = [];
-  const { dataFee, queried } = aChain((bytes) => {
+  const { dataFee, queried } = createChain((bytes) => {
     seen.push(parseTransaction(bytes));
     return word(BigInt(bytes.length));
   });
@@ -50,13 +50,13 @@ test("asks a rollup's gas price oracle about the whole transaction, including au
 });
 
 test("returns zero without a gas price oracle, and does not query it again", async () => {
-  const { dataFee, queried } = aChain(() => "0x");
+  const { dataFee, queried } = createChain(() => "0x");
   expect([await dataFee(call), await dataFee(call)]).toEqual([0n, 0n]);
   expect(queried).toHaveLength(1);
 });
 
 test("an oracle that does not answer is a fault, not a price of zero", async () => {
-  await expect(aChain(() => "0x01").dataFee(call)).rejects.toThrow(RpcFault);
+  await expect(createChain(() => "0x01").dataFee(call)).rejects.toThrow(RpcFault);
 });
 
 test("includes a rollup's data fee in the gas price, rounded up", () => {

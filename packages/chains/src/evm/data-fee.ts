@@ -1,7 +1,7 @@
 import { encodeFunctionData, serializeTransaction, type Hex as ViemHex } from "viem";
 import type { Address } from "@causeway/domain";
 import type { ChainReader } from "@causeway/families/evm";
-import { askContract } from "./ask-contract.ts";
+import { callUntrusted } from "./call-untrusted.ts";
 import { garbage } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
@@ -17,7 +17,12 @@ const abi = [
   },
 ] as const;
 /** Values of a typical transaction; only their length matters. */
-const NUMBERS = { nonce: 2 ** 20, gas: 2n ** 24n, maxFeePerGas: 2n ** 36n, maxPriorityFeePerGas: 2n ** 30n };
+const TYPICAL_VALUES = {
+  nonce: 2 ** 20,
+  gas: 2n ** 24n,
+  maxFeePerGas: 2n ** 36n,
+  maxPriorityFeePerGas: 2n ** 30n,
+};
 
 /**
  * The data fee of calls at the newest block, in wei, in addition to their gas. Zero on chains without a data
@@ -28,10 +33,10 @@ export function createDataFees(
   transport: Pick<RpcTransport, "request">,
   chainId: number,
 ): ChainReader["dataFee"] {
-  let isFree = false;
+  let hasNoDataFee = false;
   return async ({ to, data, value, authorizationList = [] }) => {
-    if (isFree) return 0n;
-    const transaction = { chainId, ...NUMBERS, to, data, value };
+    if (hasNoDataFee) return 0n;
+    const transaction = { chainId, ...TYPICAL_VALUES, to, data, value };
     const bytes: ViemHex =
       authorizationList.length === 0
         ? serializeTransaction({ ...transaction, type: "eip1559" })
@@ -40,10 +45,10 @@ export function createDataFees(
             type: "eip7702",
             authorizationList: [...authorizationList],
           });
-    const question = encodeFunctionData({ abi, functionName: "getL1Fee", args: [bytes] });
-    const answer = await askContract(transport, GAS_PRICE_ORACLE, question);
+    const calldata = encodeFunctionData({ abi, functionName: "getL1Fee", args: [bytes] });
+    const answer = await callUntrusted(transport, GAS_PRICE_ORACLE, calldata);
     if (answer === "0x") {
-      isFree = true;
+      hasNoDataFee = true;
       return 0n;
     }
     if (answer === undefined || answer.length !== 66)

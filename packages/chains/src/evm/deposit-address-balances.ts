@@ -10,7 +10,7 @@ import {
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /** One account's balance of one currency. */
-export interface HeldAmount {
+export interface AccountBalance {
   readonly account: Address;
   /** Zero address = native. */
   readonly currency: Address;
@@ -19,14 +19,14 @@ export interface HeldAmount {
 }
 
 /** Balances per call: each takes a word and a few thousand gas. */
-const PER_CALL = 1_500;
+const MAX_BALANCES_PER_CALL = 1_500;
 
 /**
  * Balances of many accounts in several currencies, all at one block. A token that fails affects only its own
  * amounts.
  * @throws RpcFault if the node does not answer, or does not have the block (yet)
  */
-export async function readHeldAmounts(
+export async function readAccountBalances(
   transport: Pick<RpcTransport, "request">,
   multicall3: Address,
   question: {
@@ -34,14 +34,14 @@ export async function readHeldAmounts(
     readonly currencies: readonly Address[];
     readonly atBlock: bigint;
   },
-): Promise<HeldAmount[]> {
-  const places = question.accounts.flatMap((account) =>
+): Promise<AccountBalance[]> {
+  const pairs = question.accounts.flatMap((account) =>
     question.currencies.map((currency) => ({ account, currency })),
   );
-  const parts = Array.from({ length: Math.ceil(places.length / PER_CALL) }, (_, at) =>
-    places.slice(at * PER_CALL, (at + 1) * PER_CALL),
+  const parts = Array.from({ length: Math.ceil(pairs.length / MAX_BALANCES_PER_CALL) }, (_, index) =>
+    pairs.slice(index * MAX_BALANCES_PER_CALL, (index + 1) * MAX_BALANCES_PER_CALL),
   );
-  const read = await Promise.all(
+  const amounts = await Promise.all(
     parts.map(async (part) => {
       const calls = part.map(({ account, currency }): SubCall =>
         currency === NATIVE_CURRENCY
@@ -54,10 +54,10 @@ export async function readHeldAmounts(
         bytesOf(await transport.request(method, params), method),
         calls.length,
       );
-      return part.map((place, at): HeldAmount => ({ ...place, amount: numberIn(answers[at]) }));
+      return part.map((pair, index): AccountBalance => ({ ...pair, amount: numberIn(answers[index]) }));
     }),
   );
-  return read.flat();
+  return amounts.flat();
 }
 
 /** Data shorter than a 32-byte word is not a number. */

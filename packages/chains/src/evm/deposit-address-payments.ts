@@ -44,9 +44,9 @@ export async function readPaymentsTo(
   if (currency !== NATIVE_CURRENCY)
     return await tokenPayments(transport, { account, token: currency }, { from, to }, logNode);
   if (to - from >= MAX_NATIVE_BLOCKS) return undefined;
-  const numbers = Array.from({ length: Number(to - from) + 1 }, (_, at) => from + BigInt(at));
-  const found = await Promise.all(numbers.map((number) => nativePayments(transport, account, number)));
-  return found.flat();
+  const numbers = Array.from({ length: Number(to - from) + 1 }, (_, index) => from + BigInt(index));
+  const payments = await Promise.all(numbers.map((number) => nativePayments(transport, account, number)));
+  return payments.flat();
 }
 
 async function tokenPayments(
@@ -84,12 +84,12 @@ async function nativePayments(
 ): Promise<PaymentIn[]> {
   const hash = await hashAt(transport, number);
   const answer = await transport.request("eth_getBlockByHash", [hash, true]);
-  const paying = readBlockTransactions(answer, hash, (to) => to === account).filter(
+  const transfers = readBlockTransactions(answer, hash, (to) => to === account).filter(
     ({ value }) => value > 0n,
   );
   const method = "eth_getTransactionReceipt";
   const mined = await Promise.all(
-    paying.map(async (transaction) => ({
+    transfers.map(async (transaction) => ({
       transaction,
       receipt: readReceipt(await transport.request(method, [transaction.hash]), transaction.hash),
     })),

@@ -94,15 +94,15 @@ test("a token that lies about a transfer credits only itself", () => {
 
 test("credits nothing for an Erc20Deposit without a Transfer, and at most what moved for one above its Transfer", () => {
   expect(read([erc20Deposit(alice, usdc, 100n, orderId)])).toEqual([]);
-  const asked = [transfer(usdc, alice, depository, 99n), erc20Deposit(alice, usdc, 100n, orderId)];
-  expect(amountsOf(read(asked))).toEqual([`99 ${usdc} -`]);
+  const emitted = [transfer(usdc, alice, depository, 99n), erc20Deposit(alice, usdc, 100n, orderId)];
+  expect(amountsOf(read(emitted))).toEqual([`99 ${usdc} -`]);
 });
 
 test("credits one Transfer behind two equal events once, and two Transfers behind one event as two deposits", () => {
   const event = erc20Deposit(alice, usdc, 5n, orderId);
-  const move = transfer(usdc, alice, depository, 5n);
-  expect(amountsOf(read([move, event, event]))).toEqual([`5 ${usdc} ${orderId}`]);
-  expect(amountsOf(read([move, move, event]))).toEqual([`5 ${usdc} -`, `5 ${usdc} ${orderId}`]);
+  const transferred = transfer(usdc, alice, depository, 5n);
+  expect(amountsOf(read([transferred, event, event]))).toEqual([`5 ${usdc} ${orderId}`]);
+  expect(amountsOf(read([transferred, transferred, event]))).toEqual([`5 ${usdc} -`, `5 ${usdc} ${orderId}`]);
 });
 
 test("attributes a deposit through a forwarder to the depositor that the event names, not to the sender", () => {
@@ -138,9 +138,9 @@ test.each<[string, Partial<TransactionFact>]>([
     },
   ],
 ])("finds no deposit id %s", (_where, fields) => {
-  const found = read(moved, aTransaction({ from: alice, ...fields }));
-  expect(found.every(({ depositId }) => depositId === undefined || depositId !== orderId)).toBe(true);
-  expect(found).toHaveLength(1);
+  const deposits = read(moved, aTransaction({ from: alice, ...fields }));
+  expect(deposits.every(({ depositId }) => depositId === undefined || depositId !== orderId)).toBe(true);
+  expect(deposits).toHaveLength(1);
 });
 
 test("does not read 32 zero bytes, or 16 leading zero bytes after calldata, as an id", () => {
@@ -181,25 +181,25 @@ test("credits what remained of a token that charges the receiver, reducing direc
   expect(amountsOf(read([transfer(usdc, alice, depository, 100n), fee]))).toEqual([`70 ${usdc} -`]);
   const measured = [transfer(usdc, alice, depository, 100n), fee, erc20Deposit(alice, usdc, 70n, orderId)];
   expect(amountsOf(read(measured))).toEqual([`70 ${usdc} ${orderId}`]);
-  const both = [...measured, transfer(usdc, bob, depository, 20n)];
-  expect(amountsOf(read(both))).toEqual([`70 ${usdc} ${orderId}`, `20 ${usdc} -`]);
-  expect(amountsOf(read([...both, fee]))).toEqual([`60 ${usdc} ${orderId}`]);
-  expect(amountsOf(read([...both, transfer(dai, depository, bob, 30n)]))).toHaveLength(2);
+  const withDirectTransfer = [...measured, transfer(usdc, bob, depository, 20n)];
+  expect(amountsOf(read(withDirectTransfer))).toEqual([`70 ${usdc} ${orderId}`, `20 ${usdc} -`]);
+  expect(amountsOf(read([...withDirectTransfer, fee]))).toEqual([`60 ${usdc} ${orderId}`]);
+  expect(amountsOf(read([...withDirectTransfer, transfer(dai, depository, bob, 30n)]))).toHaveLength(2);
 });
 
 test("a withdrawal that the depository reports does not reduce a deposit in the same transaction", () => {
-  const [arrived, left] = [transfer(usdc, alice, depository, 100n), transfer(usdc, depository, bob, 30n)];
-  const withdrawal = [left, report(usdc, bob, 30n)];
+  const [arrived, sent] = [transfer(usdc, alice, depository, 100n), transfer(usdc, depository, bob, 30n)];
+  const withdrawal = [sent, report(usdc, bob, 30n)];
   expect(amountsOf(read([arrived, ...withdrawal]))).toEqual([`100 ${usdc} -`]);
   expect(amountsOf(read([...withdrawal, arrived]))).toEqual([`100 ${usdc} -`]);
   for (const unexplained of [
-    [left, ...withdrawal],
-    [left, report(usdc, bob, 29n)],
-    [left, report(usdc, alice, 30n)],
-    [left, report(dai, bob, 30n)],
-    [left, report(usdc, bob, 30n, lookalike)],
-    [report(usdc, bob, 30n), left],
-    [left, report(dai, bob, 30n), report(usdc, bob, 30n)],
+    [sent, ...withdrawal],
+    [sent, report(usdc, bob, 29n)],
+    [sent, report(usdc, alice, 30n)],
+    [sent, report(dai, bob, 30n)],
+    [sent, report(usdc, bob, 30n, lookalike)],
+    [report(usdc, bob, 30n), sent],
+    [sent, report(dai, bob, 30n), report(usdc, bob, 30n)],
   ])
     expect(amountsOf(read([arrived, ...unexplained]))).toEqual([`70 ${usdc} -`]);
 });

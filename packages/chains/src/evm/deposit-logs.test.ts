@@ -6,12 +6,12 @@ import { NATIVE_DEPOSIT_TOPIC, type DepositFact } from "@causeway/families/evm";
 import { createRpcTransport } from "../nodes/transport.ts";
 import { fetchDeposits } from "./deposit-logs.ts";
 
-const present: Address = `0x${"d0".repeat(20)}`;
+const current: Address = `0x${"d0".repeat(20)}`;
 const former: Address = `0x${"d1".repeat(20)}`;
 const alice: Address = `0x${"a1".repeat(20)}`;
 const blockHash: Hex = `0x${"bb".repeat(32)}`;
 const word = (value: number): string => value.toString(16).padStart(64, "0");
-const hashOf = (at: number): Hex => `0x${word(at + 1)}`;
+const hashOf = (index: number): Hex => `0x${word(index + 1)}`;
 
 const block = {
   number: "0x64",
@@ -22,14 +22,14 @@ const block = {
 };
 
 /** The log of a deposit of one wei in its own transaction. */
-const dust = (depository: Address, at: number) => ({
+const dust = (depository: Address, index: number) => ({
   address: depository,
   topics: [NATIVE_DEPOSIT_TOPIC],
   data: `0x${alice.slice(2).padStart(64, "0")}${word(1)}${word(7)}`,
-  logIndex: `0x${at.toString(16)}`,
+  logIndex: `0x${index.toString(16)}`,
   blockNumber: "0x64",
   blockHash,
-  transactionHash: hashOf(at),
+  transactionHash: hashOf(index),
 });
 
 const receiptOf = (log: ReturnType<typeof dust>) => ({
@@ -54,7 +54,7 @@ interface Dust {
   /** Refuses JSON-RPC batches. */
   readonly isUnbatched?: boolean;
   /** Another answer for a receipt requested together with others. */
-  readonly inCompany?: () => Answer;
+  readonly answerInBatch?: () => Answer;
 }
 
 interface Reading {
@@ -74,15 +74,15 @@ async function readDust({
   gasLimit,
   depository,
   isUnbatched = false,
-  inCompany,
+  answerInBatch: inCompany,
 }: Dust): Promise<Reading> {
-  const logs = Array.from({ length: count }, (_, at) => dust(depository, at));
+  const logs = Array.from({ length: count }, (_, index) => dust(depository, index));
   const byHash = new Map<unknown, (typeof logs)[number]>(logs.map((log) => [log.transactionHash, log]));
   const answerTo = ({ method, params }: RpcCall): Answer => {
     if (method === "eth_getBlockByNumber" || method === "eth_getBlockByHash") return { result: block };
     if (method === "eth_getLogs") {
-      const asked = JSON.stringify(params);
-      return { result: asked.includes(NATIVE_DEPOSIT_TOPIC) && asked.includes(depository) ? logs : [] };
+      const filter = JSON.stringify(params);
+      return { result: filter.includes(NATIVE_DEPOSIT_TOPIC) && filter.includes(depository) ? logs : [] };
     }
     const log = byHash.get(params[0]);
     if (log === undefined) return { result: null };
@@ -102,37 +102,37 @@ async function readDust({
   };
   let receipts = 0;
   let rounds = 0;
-  let held: (() => void)[] = [];
+  let heldAnswers: (() => void)[] = [];
   const node = await startLyingNode((calls, response, isBatch) => {
     if (isBatch && isUnbatched) {
       json(response, { jsonrpc: "2.0", id: null, error: { code: -32_600, message: "batches are disabled" } });
       return;
     }
-    const asked = calls.filter(({ method }) => method === "eth_getTransactionReceipt").length;
-    const isInCompany = inCompany !== undefined && calls.length > 1 && asked > 0;
+    const receiptCalls = calls.filter(({ method }) => method === "eth_getTransactionReceipt").length;
+    const isBatched = inCompany !== undefined && calls.length > 1 && receiptCalls > 0;
     const answers = calls.map((call) => ({
       jsonrpc: "2.0",
       id: call.id,
-      ...(isInCompany ? inCompany() : answerTo(call)),
+      ...(isBatched ? inCompany() : answerTo(call)),
     }));
     const answer = (): void => json(response, isBatch ? answers : answers[0]);
-    receipts += asked;
-    if (asked === 0) {
+    receipts += receiptCalls;
+    if (receiptCalls === 0) {
       answer();
       return;
     }
-    held.push(answer);
-    if (held.length > 1) return;
+    heldAnswers.push(answer);
+    if (heldAnswers.length > 1) return;
     rounds += 1;
     void sleep(10).then(() => {
-      const waiting = held;
-      held = [];
-      for (const one of waiting) one();
+      const toSend = heldAnswers;
+      heldAnswers = [];
+      for (const send of toSend) send();
     });
   });
   const transport = createRpcTransport({ url: node.url });
   closers.push(node.stop, transport.close);
-  const depositories = [present, former] as const;
+  const depositories = [current, former] as const;
   const range = { from: 100n, to: 100n, hashes: new Map([[100n, blockHash]]) };
   const deposits = await fetchDeposits(transport, { depositories, tokens: new Set() }, range, {
     attestation: {},
@@ -144,7 +144,7 @@ test.each([
   ["in a former depository", { depository: former }, { receipts: 300, rounds: 10 }],
   [
     "at a node that takes no batches",
-    { depository: present, isUnbatched: true },
+    { depository: current, isUnbatched: true },
     { receipts: 300, rounds: 60 },
   ],
   [
@@ -152,7 +152,7 @@ test.each([
     { depository: former, isUnbatched: true },
     { receipts: 300, rounds: 60 },
   ],
-  ["in the current depository", { depository: present }, { receipts: 0, rounds: 0 }],
+  ["in the current depository", { depository: current }, { receipts: 0, rounds: 0 }],
 ] as const)(
   "reads the receipts of 300 dust deposits with large gas limits a group at a time: %s",
   async (_where, dusted, max) => {
@@ -165,7 +165,7 @@ test.each([
 );
 
 test("reads receipts of more than 32,000,000 gas a group at a time", async () => {
-  const { receipts, rounds } = await readDust({ count: 300, gasLimit: 33_000_000, depository: present });
+  const { receipts, rounds } = await readDust({ count: 300, gasLimit: 33_000_000, depository: current });
   expect(receipts).toBe(300);
   expect(rounds).toBeLessThanOrEqual(10);
 });
@@ -177,7 +177,7 @@ test.each([200_000, 2_100_000, 33_000_000])(
       count: 3,
       gasLimit,
       depository: former,
-      inCompany: () => ({ error: { code: -32_003, message: "response too large" } }),
+      answerInBatch: () => ({ error: { code: -32_003, message: "response too large" } }),
     });
     expect(deposits).toHaveLength(3);
     expect(deposits.filter(({ isUnattestable }) => isUnattestable === true)).toEqual([]);

@@ -53,10 +53,10 @@ export async function fetchDeposits(
     range,
     logNode,
   );
-  const reading = watchedDepositsIn(question, logs, transactions);
-  if (reading.ignored.length > 0) onIgnored(reading.ignored);
+  const judged = watchedDepositsIn(question, logs, transactions);
+  if (judged.ignored.length > 0) onIgnored(judged.ignored);
   const { depositories } = question;
-  return await withAttestability(transport, { depositories, attestation }, reading.deposits, transactions);
+  return await withAttestability(transport, { depositories, attestation }, judged.deposits, transactions);
 }
 
 /**
@@ -86,9 +86,9 @@ async function withAttestability(
     inFormerDepository.has(depositing.transaction.hash)
       ? await findAttestedDepository(transport, rules, depositing, reads)
       : await judgeAttestability(transport, { depository, attestation }, depositing, reads);
-  for (const ofBlock of byBlock(deposits, transactions))
-    for (let at = 0; at < ofBlock.length; at += MAX_JUDGED_TOGETHER) {
-      const group = ofBlock.slice(at, at + MAX_JUDGED_TOGETHER);
+  for (const blockTransactions of byBlock(deposits, transactions))
+    for (let start = 0; start < blockTransactions.length; start += MAX_JUDGED_TOGETHER) {
+      const group = blockTransactions.slice(start, start + MAX_JUDGED_TOGETHER);
       for (const [hash, verdict] of await judgeTogether(group, judge)) verdicts.set(hash, verdict);
     }
   return deposits.map((deposit) => {
@@ -112,8 +112,8 @@ function byBlock(
   for (const { txHash, blockNumber: number, blockHash: hash } of deposits) {
     const transaction = transactions.get(txHash);
     if (transaction === undefined) continue;
-    const ofBlock = blocks.get(hash) ?? new Map<Hex, DepositingTransaction>();
-    blocks.set(hash, ofBlock.set(txHash, { transaction, block: { number, hash } }));
+    const blockTransactions = blocks.get(hash) ?? new Map<Hex, DepositingTransaction>();
+    blocks.set(hash, blockTransactions.set(txHash, { transaction, block: { number, hash } }));
   }
-  return [...blocks.values()].map((ofBlock) => [...ofBlock.values()]);
+  return [...blocks.values()].map((blockTransactions) => [...blockTransactions.values()]);
 }

@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import { toQuantity, type EffectsView, type FeeCaps } from "@causeway/families/evm";
 import { isMethodMissing, isTracingRefused } from "./rpc-errors.ts";
 import { NodeRefusal } from "@causeway/families";
-import { transactionOf, type Ask } from "./trace-question.ts";
+import { transactionOf, type NodeRequest } from "./trace-question.ts";
 import { runCalls } from "./trace-run.ts";
 
 /** Gas for a call that does nothing. */
@@ -13,18 +13,21 @@ const GAS = 100_000n;
  *
  * @throws RpcFault if the node does not answer
  */
-export async function readEffectsView(ask: Ask, fees: FeeCaps): Promise<EffectsView> {
+export async function readEffectsView(request: NodeRequest, fees: FeeCaps): Promise<EffectsView> {
   const call = { to: NATIVE_CURRENCY, data: "0x", value: 0n } as const;
-  const question = { ask, from: NATIVE_CURRENCY, call, fees, delegations: [] };
-  if (await offers(() => runCalls(question, { gas: GAS, way: "listed", rich: true }))) return "traced";
+  const question = { request, from: NATIVE_CURRENCY, call, fees, delegations: [] };
+  if (await isSupported(() => runCalls(question, { gas: GAS, way: "listed", isSenderFunded: true })))
+    return "traced";
   const simulated = { ...transactionOf(question), gas: toQuantity(GAS) };
   const simulation = { blockStateCalls: [{ calls: [simulated] }], traceTransfers: true, validation: false };
-  return (await offers(() => ask("eth_simulateV1", [simulation, "latest"]))) ? "simulated" : "unseen";
+  return (await isSupported(() => request("eth_simulateV1", [simulation, "latest"])))
+    ? "simulated"
+    : "unseen";
 }
 
-async function offers(ask: () => Promise<unknown>): Promise<boolean> {
+async function isSupported(request: () => Promise<unknown>): Promise<boolean> {
   try {
-    await ask();
+    await request();
     return true;
   } catch (error) {
     if (!(error instanceof NodeRefusal)) throw error;

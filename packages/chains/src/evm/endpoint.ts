@@ -23,7 +23,7 @@ export interface EndpointOptions extends Omit<ConnectOptions, "onIgnoredLogs"> {
   readonly onIgnoredLogs: ConnectOptions["onIgnoredLogs"];
   readonly url: string;
   readonly host: string;
-  /** WebSocket URL of this endpoint. Absent: it is polled. */
+  /** WebSocket URL of this endpoint; undefined: it is polled. */
   readonly wsUrl: string | undefined;
   /** The newest known head of the chain, from any endpoint. */
   readonly knownHead: () => HeadSource["latest"];

@@ -28,12 +28,12 @@ const call: EvmCall = {
   value: 0n,
   allowFailure: false,
 };
-const payloadOf = (one: EvmCall): Hex =>
-  encodeEvmCallRequest({ calls: [one], nonce: 1n, expiration: 2_000n });
+const payloadOf = (evmCall: EvmCall): Hex =>
+  encodeEvmCallRequest({ calls: [evmCall], nonce: 1n, expiration: 2_000n });
 const payload = payloadOf(call);
-const read = readWithdrawal(payload);
-if ("refusal" in read) throw new Error(read.refusal);
-const { id } = read;
+const withdrawal = readWithdrawal(payload);
+if ("refusal" in withdrawal) throw new Error(withdrawal.refusal);
+const { id } = withdrawal;
 
 function report(emitter = depository): EmittedLog {
   const tuple = {
@@ -43,12 +43,12 @@ function report(emitter = depository): EmittedLog {
   const data = encodeAbiParameters([{ type: "bytes32" }, tuple], [id, [call.to, call.data, 0n, false]]);
   return { address: emitter, topics: [CALL_EXECUTED_TOPIC], data };
 }
-const paid = [transfer(usdc, depository, alice, 9n), report()];
+const paidLogs = [transfer(usdc, depository, alice, 9n), report()];
 
 const logsIn = (transactionHash: Hex, emitted: readonly EmittedLog[]): Fields[] =>
-  emitted.map((one, at) => ({
-    ...one,
-    logIndex: `0x${at.toString(16)}`,
+  emitted.map((log, index) => ({
+    ...log,
+    logIndex: `0x${index.toString(16)}`,
     blockNumber: "0x64",
     blockHash,
     transactionHash,
@@ -78,12 +78,12 @@ afterEach(async () => {
  * undefined means null.
  */
 async function sourceOf(
-  answerTo: (asked: RpcCall) => unknown,
+  answerTo: (rpcCall: RpcCall) => unknown,
   options: EvmEvidenceOptions = {},
 ): Promise<EvidenceSource> {
-  const node = await startAnsweringNode((asked) => {
-    const { method, params } = asked;
-    const result = answerTo(asked);
+  const node = await startAnsweringNode((rpcCall) => {
+    const { method, params } = rpcCall;
+    const result = answerTo(rpcCall);
     if (result !== undefined) return { result };
     if (method === "eth_chainId") return { result: "0x7" };
     if (method === "eth_call") return { result: `0x${"0".repeat(63)}1` };
@@ -115,10 +115,10 @@ async function sourceOf(
 }
 
 const receipts =
-  (known: Record<Hex, Fields>, logs: readonly Fields[] = []) =>
+  (receiptsByHash: Record<Hex, Fields>, logs: readonly Fields[] = []) =>
   ({ method, params }: RpcCall): unknown => {
     if (method === "eth_getLogs") return logs;
-    return method === "eth_getTransactionReceipt" ? (known[params[0] as Hex] ?? null) : undefined;
+    return method === "eth_getTransactionReceipt" ? (receiptsByHash[params[0] as Hex] ?? null) : undefined;
   };
 
 test("refuses a withdrawal to the depository itself, regardless of the chain's state", async () => {
@@ -139,7 +139,7 @@ test("a used request whose transaction is not visible yet is not settled, becaus
 });
 
 test("waits for a named transaction that is not in a final block yet", async () => {
-  const source = await sourceOf(receipts({ [hint]: receiptOf(hint, paid, "0x1", "0x6f") }));
+  const source = await sourceOf(receipts({ [hint]: receiptOf(hint, paidLogs, "0x1", "0x6f") }));
   expect(await source.withdrawal(payload, hint)).toMatchObject({ kind: "notFinal" });
 });
 
@@ -149,29 +149,32 @@ test("refutes a named transaction that is final and shows no execution", async (
 });
 
 test("treats a reverted transaction as executing nothing, regardless of the logs that a node returns for it (case 28)", async () => {
-  const found = logsIn(executedIn, paid).slice(1);
-  const named = await sourceOf(receipts({ [hint]: receiptOf(hint, paid, "0x0") }));
-  expect(await named.withdrawal(payload, hint)).toMatchObject({ kind: "refuted" });
-  const searched = await sourceOf(receipts({ [executedIn]: receiptOf(executedIn, paid, "0x0") }, found));
+  const logs = logsIn(executedIn, paidLogs).slice(1);
+  const hinted = await sourceOf(receipts({ [hint]: receiptOf(hint, paidLogs, "0x0") }));
+  expect(await hinted.withdrawal(payload, hint)).toMatchObject({ kind: "refuted" });
+  const searched = await sourceOf(receipts({ [executedIn]: receiptOf(executedIn, paidLogs, "0x0") }, logs));
   expect(await searched.withdrawal(payload, undefined)).toMatchObject({ kind: "refuted" });
 });
 
 test("finds the execution even if the request names another transaction", async () => {
-  const known = { [hint]: receiptOf(hint, []), [executedIn]: receiptOf(executedIn, paid) };
-  const source = await sourceOf(receipts(known, logsIn(executedIn, paid).slice(1)));
+  const receiptsByHash = { [hint]: receiptOf(hint, []), [executedIn]: receiptOf(executedIn, paidLogs) };
+  const source = await sourceOf(receipts(receiptsByHash, logsIn(executedIn, paidLogs).slice(1)));
   expect(await source.withdrawal(payload, hint)).toMatchObject({ value: { status: "executed" } });
 });
 
 test("ignores a look-alike's report, even if the node lists it first", async () => {
-  const known = { [hint]: receiptOf(hint, [report(bob)]), [executedIn]: receiptOf(executedIn, paid) };
-  const logs = [...logsIn(hint, [report(bob)]), ...logsIn(executedIn, paid).slice(1)];
-  const source = await sourceOf(receipts(known, logs));
+  const receiptsByHash = {
+    [hint]: receiptOf(hint, [report(bob)]),
+    [executedIn]: receiptOf(executedIn, paidLogs),
+  };
+  const logs = [...logsIn(hint, [report(bob)]), ...logsIn(executedIn, paidLogs).slice(1)];
+  const source = await sourceOf(receipts(receiptsByHash, logs));
   expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "executed" } });
 });
 
 test("reports a fault when logs exceed the limit, instead of no deposit or no payment", async () => {
   const huge: EmittedLog = { address: bob, topics: [], data: `0x${"ab".repeat(64 * 1024)}` };
-  const answerTo = receipts({ [hint]: receiptOf(hint, [...paid, huge]) });
+  const answerTo = receipts({ [hint]: receiptOf(hint, [...paidLogs, huge]) });
   const source = await sourceOf(answerTo, { rpc: { maxAnswerBytes: 64 * 1024 } });
   await expect(source.deposits(hint)).rejects.toMatchObject({ kind: "tooLarge" });
   await expect(source.withdrawal(payload, hint)).rejects.toMatchObject({ kind: "tooLarge" });
@@ -188,18 +191,18 @@ test("reads the receipt of a transaction that fills a block", async () => {
 
 test("caches only as many large transactions as memory allows", async () => {
   const large: EmittedLog = { address: bob, topics: [], data: `0x${"ab".repeat(25_000)}` };
-  let asked = 0;
+  let requests = 0;
   const source = await sourceOf(({ method, params }) => {
     if (method !== "eth_getTransactionReceipt") return undefined;
-    asked += 1;
+    requests += 1;
     return receiptOf(params[0] as Hex, [large]);
   });
-  const hashes = Array.from({ length: 120 }, (_, at): Hex => `0x${at.toString(16).padStart(64, "0")}`);
+  const hashes = Array.from({ length: 120 }, (_, index): Hex => `0x${index.toString(16).padStart(64, "0")}`);
   for (const hash of hashes) await source.deposits(hash);
-  expect(asked).toBe(120);
+  expect(requests).toBe(120);
   await source.deposits(hashes.at(-1) ?? hint);
-  expect(asked).toBe(120);
+  expect(requests).toBe(120);
   // About eighty of them fit into 4 MiB.
   await source.deposits(hashes[20] ?? hint);
-  expect(asked).toBe(121);
+  expect(requests).toBe(121);
 });

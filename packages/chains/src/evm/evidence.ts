@@ -12,7 +12,7 @@ import { searchWithdrawal } from "./withdrawal-search.ts";
 export interface EvmEvidenceOptions extends SourceOptions {
   readonly rpc?: Omit<RpcTransportOptions, "url" | "onCall">;
   /** Maximum number of cached final transactions per endpoint. Default: 2000. */
-  readonly rememberedTransactions?: number;
+  readonly maxCachedTransactions?: number;
   /** Milliseconds for which a final block is reused for reads of withdrawals. Default: 300. */
   readonly finalBlockReuseMs?: number;
   /** Blocks below the final one in which to search the execution of a withdrawal. Default: 5000. */
@@ -20,21 +20,21 @@ export interface EvmEvidenceOptions extends SourceOptions {
 }
 
 export function evmEvidence(chain: ConfiguredChain, options: EvmEvidenceOptions = {}): EvidenceSource {
-  const { rpc, rememberedTransactions = 2_000, finalBlockReuseMs = 300 } = options;
+  const { rpc, maxCachedTransactions = 2_000, finalBlockReuseMs = 300 } = options;
   const { executionLookBackBlocks: lookBackBlocks = 5_000n } = options;
   return chainEvidence(chain, evm, options, ({ url, facts, observed }) => {
     const raw = createRpcTransport({ maxAnswerBytes: MAX_EVIDENCE_BYTES, ...rpc, ...observed, url });
     const { transport } = checkedTransport(raw, facts.chainId);
-    const reads = createFinalReads(transport, facts, { rememberedTransactions, finalBlockReuseMs });
+    const reads = createFinalReads(transport, facts, { maxCachedTransactions, finalBlockReuseMs });
     return {
       transaction: async (id, rules, question) => {
-        const begun = question === undefined ? undefined : reads.beginContent(id as TxHash);
-        const found = await reads.transaction(id as TxHash);
-        if (found.kind !== "final") return found;
-        if (found.value.receipt.status !== "success") return refuted("transaction reverted");
-        const isNeeded = question !== undefined || needsTransaction(rules, found.value.receipt);
-        const transaction = isNeeded ? await reads.content(found.value, begun) : undefined;
-        return final({ ...found.value, transaction });
+        const prefetched = question === undefined ? undefined : reads.prefetchContent(id as TxHash);
+        const evidence = await reads.transaction(id as TxHash);
+        if (evidence.kind !== "final") return evidence;
+        if (evidence.value.receipt.status !== "success") return refuted("transaction reverted");
+        const isNeeded = question !== undefined || needsTransaction(rules, evidence.value.receipt);
+        const transaction = isNeeded ? await reads.content(evidence.value, prefetched) : undefined;
+        return final({ ...evidence.value, transaction });
       },
       withdrawal: async (payload, { depositories }, hint) => {
         const machine = {
@@ -48,9 +48,9 @@ export function evmEvidence(chain: ConfiguredChain, options: EvmEvidenceOptions 
         return await searchWithdrawal(machine, currentFirst(depositories), payload, search);
       },
       newestFinal: async () => {
-        const found = await reads.block();
-        return found.kind === "final"
-          ? { height: found.value.number, timestamp: found.value.timestamp }
+        const finalBlock = await reads.block();
+        return finalBlock.kind === "final"
+          ? { height: finalBlock.value.number, timestamp: finalBlock.value.timestamp }
           : undefined;
       },
       close: transport.close,

@@ -67,14 +67,14 @@ function depositErc20(token: Address, amount: bigint): Hex {
 }
 
 /** Waits for a head that satisfies `wanted`. */
-async function headWhere(heads: EvmConnection["heads"], wanted: (head: Head) => boolean): Promise<Head> {
+async function headWhere(heads: EvmConnection["heads"], isWanted: (head: Head) => boolean): Promise<Head> {
   return await new Promise((resolve) => {
     const off = heads.onHead((head) => {
-      if (!wanted(head)) return;
+      if (!isWanted(head)) return;
       off();
       resolve(head);
     });
-    if (heads.latest !== undefined && wanted(heads.latest)) {
+    if (heads.latest !== undefined && isWanted(heads.latest)) {
       off();
       resolve(heads.latest);
     }
@@ -82,7 +82,7 @@ async function headWhere(heads: EvmConnection["heads"], wanted: (head: Head) => 
 }
 
 /** A range of blocks of which only the last hash is known. */
-const ending = ({ number, hash }: BlockRef, from: bigint): BlockRange => ({
+const rangeEndingAt = ({ number, hash }: BlockRef, from: bigint): BlockRange => ({
   from,
   to: number,
   hashes: new Map([[number, hash]]),
@@ -103,11 +103,11 @@ test("reads deposits of every kind equally from a block range, from single block
     await wallet.send({ to: depository, data: depositErc20(feeToken, 10_000n) }),
   ];
   const last = await head();
-  const deposits = await reader.depositsIn(ending(last, first));
+  const deposits = await reader.depositsIn(rangeEndingAt(last, first));
 
   const held = await reader.balances(depository, [NATIVE_CURRENCY, token, feeToken]);
   expect(held.blockNumber).toBe(last.number);
-  expect(deposits.map(({ currency, amount, id: carried }) => [currency, amount, carried])).toEqual([
+  expect(deposits.map(({ currency, amount, id: depositId }) => [currency, amount, depositId])).toEqual([
     [NATIVE_CURRENCY, 1n, id],
     [token, 2n, id],
     [token, 3n, id],
@@ -150,7 +150,7 @@ test("reading deposits of an orphaned block is a fault, not an empty answer", as
   await expect(reader.depositsIn(rangeOf([orphan]))).rejects.toMatchObject({
     name: expect.stringMatching(/RpcFault|NodeRefusal/),
   });
-  await expect(reader.depositsIn(ending(orphan, early))).rejects.toMatchObject({
+  await expect(reader.depositsIn(rangeEndingAt(orphan, early))).rejects.toMatchObject({
     kind: "inconsistent",
   });
 });
@@ -187,10 +187,10 @@ test("heads arrive quickly by subscription, with the time of their arrival", asy
   const arrived = headWhere(connection.heads, ({ number }) => number > before.number);
   const requestedAtMs = Date.now();
   await world.wallet.rpc("anvil_mine", ["0x1"]);
-  const heard = await arrived;
-  expect(heard.hash).toBe((await head()).hash);
-  expect(heard.parentHash).toBe(before.hash);
-  expect(heard.seenAtMs - requestedAtMs).toBeLessThan(400);
+  const received = await arrived;
+  expect(received.hash).toBe((await head()).hash);
+  expect(received.parentHash).toBe(before.hash);
+  expect(received.seenAtMs - requestedAtMs).toBeLessThan(400);
 });
 
 test("reports a block of equal height with another hash", async () => {
@@ -287,7 +287,7 @@ test("a simulation distinguishes success, revert and insufficient funds", async 
 });
 
 /** Deploys exactly this code. */
-async function deployed(code: string): Promise<Address> {
+async function deployCode(code: string): Promise<Address> {
   const size = (code.length / 2).toString(16).padStart(2, "0");
   // PUSH1 size, DUP1, PUSH1 0x0a, PUSH1 0, CODECOPY, PUSH1 0, RETURN, filled to ten bytes.
   return await world.wallet.deploy([], `0x60${size}80600a5f395ff300${code}`);
@@ -298,23 +298,26 @@ const feesOf = (maxFeePerGas: bigint) => ({ maxFeePerGas, maxPriorityFeePerGas: 
 test("the recipient cannot distinguish a simulation with fees from the payment itself", async () => {
   const fees = feesOf(50n * 10n ** 9n);
   // Both read GASPRICE: one reverts if it is zero, the other burns all gas if it is not.
-  const wary = { to: await deployed("3a6007575f5ffd5b00"), data: id, value: 1n };
-  const sly = { to: await deployed("3a600557005b600556"), data: id, value: 1n };
+  const wary = { to: await deployCode("3a6007575f5ffd5b00"), data: id, value: 1n };
+  const deceptive = { to: await deployCode("3a600557005b600556"), data: id, value: 1n };
   expect(await reader.simulate(userAddress, wary)).toMatchObject({ kind: "reverts" });
   expect(await reader.simulate(userAddress, wary, fees)).toMatchObject({ kind: "ok" });
-  expect(await reader.simulate(userAddress, sly)).toMatchObject({ kind: "ok" });
-  expect(await reader.simulate(userAddress, sly, fees)).toMatchObject({ kind: "reverts" });
+  expect(await reader.simulate(userAddress, deceptive)).toMatchObject({ kind: "ok" });
+  expect(await reader.simulate(userAddress, deceptive, fees)).toMatchObject({ kind: "reverts" });
   // The same for a sender with a low balance: all its gas is burned, but an honest recipient would have cost
   // less.
-  const modestly: Address = `0x${"79".repeat(20)}`;
-  await world.wallet.rpc("anvil_setBalance", [modestly, `0x${(100_000n * fees.maxFeePerGas).toString(16)}`]);
-  expect(await reader.simulate(modestly, sly, fees)).toMatchObject({ kind: "reverts" });
+  const modestSender: Address = `0x${"79".repeat(20)}`;
+  await world.wallet.rpc("anvil_setBalance", [
+    modestSender,
+    `0x${(100_000n * fees.maxFeePerGas).toString(16)}`,
+  ]);
+  expect(await reader.simulate(modestSender, deceptive, fees)).toMatchObject({ kind: "reverts" });
 });
 
 test("with fees, gas that the sender cannot pay for is insufficient funds, not a revert", async () => {
   const fees = feesOf(50n * 10n ** 9n);
   const poor: Address = `0x${"78".repeat(20)}`;
-  const holding = async (gas: bigint, beyondGas: bigint): Promise<void> => {
+  const fund = async (gas: bigint, beyondGas: bigint): Promise<void> => {
     const wei = gas * fees.maxFeePerGas + beyondGas;
     await world.wallet.rpc("anvil_setBalance", [poor, `0x${wei.toString(16)}`]);
   };
@@ -325,26 +328,26 @@ test("with fees, gas that the sender cannot pay for is insufficient funds, not a
     // Here an inner call runs out of gas, and the router reports the failure as a revert.
     routerCall(world.chain.contracts.router, plan),
   ]) {
-    await holding(10n ** 6n, 1_000n);
+    await fund(10n ** 6n, 1_000n);
     const outcome = await reader.simulate(poor, call, fees);
     if (outcome.kind !== "ok") throw new Error(`${outcome.kind} although there is plenty`);
     for (const gas of [0n, 10_000n, outcome.gas / 2n, outcome.gas - 1n]) {
-      await holding(gas, 1_000n);
+      await fund(gas, 1_000n);
       expect(await reader.simulate(poor, call, fees), `gas for ${gas}`).toEqual({
         kind: "insufficientFunds",
       });
       // Without fees, only the value is checked.
       expect(await reader.simulate(poor, call)).toMatchObject({ kind: "ok" });
     }
-    await holding(outcome.gas, 1_000n);
+    await fund(outcome.gas, 1_000n);
     expect(await reader.simulate(poor, call, fees)).toEqual(outcome);
-    await holding(0n, 999n);
+    await fund(0n, 999n);
     expect(await reader.simulate(poor, call, fees)).toEqual({ kind: "insufficientFunds" });
   }
   // A call that reverts at any gas price reverts, with or without funds.
   const refused = { to: depository, data: "0x12345678", value: 0n } as const;
   for (const gas of [0n, 30_000n, 10n ** 6n]) {
-    await holding(gas, 0n);
+    await fund(gas, 0n);
     expect(await reader.simulate(poor, refused, fees)).toMatchObject({ kind: "reverts" });
   }
 });
@@ -364,12 +367,12 @@ test("accepts signed payments once, reports them as known after that, and classi
     depository,
   );
   const plan = { ...payment, ...prices, chainId: world.chain.id, gas: 60_000n, nonce };
-  const payable = await signTransaction(plan, signDigest);
+  const signedPayment = await signTransaction(plan, signDigest);
 
   await world.wallet.rpc("evm_setAutomine", [false]);
-  expect(await writer.broadcast(payable.raw)).toEqual({ kind: "accepted" });
-  expect(await writer.broadcast(payable.raw)).toEqual({ kind: "alreadyKnown" });
-  expect(await reader.transaction(payable.hash)).toMatchObject({
+  expect(await writer.broadcast(signedPayment.raw)).toEqual({ kind: "accepted" });
+  expect(await writer.broadcast(signedPayment.raw)).toEqual({ kind: "alreadyKnown" });
+  expect(await reader.transaction(signedPayment.hash)).toMatchObject({
     kind: "pending",
     transaction: { nonce, input: id },
   });
@@ -379,16 +382,16 @@ test("accepts signed payments once, reports them as known after that, and classi
   await world.wallet.rpc("evm_setAutomine", [true]);
   await world.wallet.rpc("anvil_mine", ["0x1"]);
 
-  expect(payable.hash).toBe(keccak256(payable.raw));
-  expect(await reader.transaction(payable.hash)).toMatchObject({
+  expect(signedPayment.hash).toBe(keccak256(signedPayment.raw));
+  expect(await reader.transaction(signedPayment.hash)).toMatchObject({
     kind: "mined",
     receipt: { status: "success" },
   });
   expect((await reader.balances(recipient, [NATIVE_CURRENCY])).balances.get(NATIVE_CURRENCY)).toBe(9n);
   expect(await writer.broadcast(rival.raw)).toEqual({ kind: "nonceTooLow" });
-  expect(["alreadyKnown", "nonceTooLow"]).toContain((await writer.broadcast(payable.raw)).kind);
-  const rich = await signTransaction({ ...plan, nonce: nonce + 1, value: 10n ** 30n }, signDigest);
-  expect(await writer.broadcast(rich.raw)).toEqual({ kind: "insufficientFunds" });
+  expect(["alreadyKnown", "nonceTooLow"]).toContain((await writer.broadcast(signedPayment.raw)).kind);
+  const overspending = await signTransaction({ ...plan, nonce: nonce + 1, value: 10n ** 30n }, signDigest);
+  expect(await writer.broadcast(overspending.raw)).toEqual({ kind: "insufficientFunds" });
   const starved = await signTransaction({ ...plan, nonce: nonce + 1, gas: 100n }, signDigest);
   expect(await writer.broadcast(starved.raw)).toMatchObject({ kind: "rejected" });
   const foreign = await signTransaction({ ...plan, nonce: nonce + 1, chainId: 1 }, signDigest);
@@ -403,9 +406,9 @@ test("a reverted transaction deposits nothing", async () => {
   ]);
   // A busy node may answer before its block exists.
   const state = await vi.waitFor(async () => {
-    const found = await reader.transaction(String(hash) as Hex);
-    expect(found).toMatchObject({ kind: "mined", receipt: { status: "reverted" } });
-    return found;
+    const transactionState = await reader.transaction(String(hash) as Hex);
+    expect(transactionState).toMatchObject({ kind: "mined", receipt: { status: "reverted" } });
+    return transactionState;
   });
   expect(prices.baseFeePerGas).toBeGreaterThan(0n);
   expect(reader.depositsOf(state)).toEqual([]);

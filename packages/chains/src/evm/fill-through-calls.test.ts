@@ -11,7 +11,7 @@ const [router, approvalProxy, solver, recipient] = ["a1", "a2", "b1", "b2"].map(
   Address,
   Address,
 ];
-const [token, held, wrapped, pool, callee] = ["c1", "c2", "c3", "d1", "d2"].map(account) as [
+const [token, inputToken, wrapped, pool, callee] = ["c1", "c2", "c3", "d1", "d2"].map(account) as [
   Address,
   Address,
   Address,
@@ -22,14 +22,14 @@ const orderId: Hex = `0x${"0d".repeat(32)}`;
 const swap = { to: pool, data: "0x5a5a5a5a", value: 0n } as const;
 const call = { to: callee, data: "0xca11ca11", value: 0n } as const;
 
-interface Made {
+interface RoutedCall {
   readonly to: Address;
   readonly data: Hex;
   readonly value: bigint;
 }
 
 /** The calls of the transaction as text, in order. */
-function planned(change: Partial<FillThroughCalls> & { readonly currency?: Address }) {
+function planFill(change: Partial<FillThroughCalls> & { readonly currency?: Address }) {
   const { currency = token, ...rest } = change;
   const plan = fillThroughCalls({
     payment: { currency, recipient, amount: 100n, orderId },
@@ -43,27 +43,27 @@ function planned(change: Partial<FillThroughCalls> & { readonly currency?: Addre
   expect(plan.data.endsWith(orderId.slice(2))).toBe(true);
   const isProxy = plan.to === approvalProxy;
   const { args } = decodeFunctionData({ abi: isProxy ? approvalProxyAbi : routerAbi, data: plan.data });
-  const given = args as readonly unknown[];
-  const [calls, refundTo, refundTokens] = isProxy ? given.slice(2) : given;
+  const decodedArgs = args as readonly unknown[];
+  const [calls, refundTo, refundTokens] = isProxy ? decodedArgs.slice(2) : decodedArgs;
   return {
-    spends: isProxy ? [String(given[0]).toLowerCase(), given[1]] : [NATIVE_CURRENCY, plan.value],
-    calls: (calls as readonly Made[]).map(describeCall),
+    spends: isProxy ? [String(decodedArgs[0]).toLowerCase(), decodedArgs[1]] : [NATIVE_CURRENCY, plan.value],
+    calls: (calls as readonly RoutedCall[]).map(describeCall),
     refundTo: String(refundTo).toLowerCase(),
-    refundTokens: (refundTokens as readonly string[]).map((one) => one.toLowerCase()),
+    refundTokens: (refundTokens as readonly string[]).map((refundToken) => refundToken.toLowerCase()),
   };
 }
 
-function describeCall({ to, data }: Made): string {
-  if (to.toLowerCase() !== router) return to.toLowerCase() === pool ? "exchange" : "call";
+function describeCall({ to, data }: RoutedCall): string {
+  if (to.toLowerCase() !== router) return to.toLowerCase() === pool ? "swap" : "call";
   const { functionName, args } = decodeFunctionData({ abi: routerAbi, data });
   return [functionName, ...args.map((arg) => String(arg).toLowerCase())].join(" ");
 }
 
-const fromHeld = { paidFrom: held, limit: 120n, wrappedNative: wrapped, exchange: [swap] };
-const fromNative = { ...fromHeld, paidFrom: NATIVE_CURRENCY };
+const fromToken = { paidFrom: inputToken, limit: 120n, wrappedNative: wrapped, swapCalls: [swap] };
+const fromNative = { ...fromToken, paidFrom: NATIVE_CURRENCY };
 
 test("for a token of the solver, records the recipient's balance, and requires the remainder on chain", () => {
-  expect(planned({})).toEqual({
+  expect(planFill({})).toEqual({
     spends: [token, 100n],
     calls: [
       `noteBalance ${token} ${recipient}`,
@@ -77,7 +77,7 @@ test("for a token of the solver, records the recipient's balance, and requires t
 });
 
 test("for native tokens, the router pays the remainder with its event", () => {
-  expect(planned({ currency: NATIVE_CURRENCY })).toEqual({
+  expect(planFill({ currency: NATIVE_CURRENCY })).toEqual({
     spends: [NATIVE_CURRENCY, 100n],
     calls: ["call", `payBalance ${NATIVE_CURRENCY} ${recipient} 60`],
     refundTo: recipient,
@@ -86,46 +86,46 @@ test("for native tokens, the router pays the remainder with its event", () => {
 });
 
 test("a swap without a planned remainder pays no one, and forwards any remainder", () => {
-  expect(planned({ minLeft: undefined })).toMatchObject({ calls: ["call"], refundTo: recipient });
-  expect(planned({ minLeft: 0n }).calls).toEqual(["call", `payBalance ${token} ${recipient} 0`]);
+  expect(planFill({ minLeft: undefined })).toMatchObject({ calls: ["call"], refundTo: recipient });
+  expect(planFill({ minLeft: 0n }).calls).toEqual(["call", `payBalance ${token} ${recipient} 0`]);
 });
 
 test("returns the remainder of a swap to the solver before any other call", () => {
-  const rest = ["call", `payBalance ${token} ${recipient} 0`];
-  expect(planned({ minLeft: 0n, exchanged: fromHeld })).toMatchObject({
-    spends: [held, 120n],
-    calls: ["exchange", `payBalance ${held} ${solver} 0`, ...rest],
+  const callAndPayment = ["call", `payBalance ${token} ${recipient} 0`];
+  expect(planFill({ minLeft: 0n, swap: fromToken })).toMatchObject({
+    spends: [inputToken, 120n],
+    calls: ["swap", `payBalance ${inputToken} ${solver} 0`, ...callAndPayment],
   });
-  expect(planned({ minLeft: 0n, exchanged: fromNative })).toMatchObject({
+  expect(planFill({ minLeft: 0n, swap: fromNative })).toMatchObject({
     spends: [NATIVE_CURRENCY, 120n],
     calls: [
       `wrapBalance ${wrapped}`,
-      "exchange",
+      "swap",
       `unwrapBalance ${wrapped} 0`,
       `payBalance ${NATIVE_CURRENCY} ${solver} 0`,
-      ...rest,
+      ...callAndPayment,
     ],
   });
-  expect(planned({ minLeft: undefined, exchanged: fromHeld, currency: NATIVE_CURRENCY }).calls).toEqual([
-    "exchange",
-    `payBalance ${held} ${solver} 0`,
+  expect(planFill({ minLeft: undefined, swap: fromToken, currency: NATIVE_CURRENCY }).calls).toEqual([
+    "swap",
+    `payBalance ${inputToken} ${solver} 0`,
     `unwrapBalance ${wrapped} 0`,
     "call",
   ]);
 });
 
 test("wraps and unwraps one to one, without a remainder to return", () => {
-  const one = { minLeft: undefined, currency: NATIVE_CURRENCY };
-  expect(planned({ ...one, exchanged: { ...fromHeld, paidFrom: wrapped, exchange: [] } }).calls).toEqual([
+  const toNative = { minLeft: undefined, currency: NATIVE_CURRENCY };
+  expect(planFill({ ...toNative, swap: { ...fromToken, paidFrom: wrapped, swapCalls: [] } }).calls).toEqual([
     `unwrapBalance ${wrapped} 0`,
     "call",
   ]);
-  expect(planned({ minLeft: undefined, currency: wrapped, exchanged: fromNative }).calls).toEqual([
+  expect(planFill({ minLeft: undefined, currency: wrapped, swap: fromNative }).calls).toEqual([
     `wrapBalance ${wrapped}`,
     "call",
   ]);
 });
 
 test("refuses to swap the native token on a chain without its wrapped token", () => {
-  expect(() => planned({ exchanged: { ...fromNative, wrappedNative: undefined } })).toThrow(RangeError);
+  expect(() => planFill({ swap: { ...fromNative, wrappedNative: undefined } })).toThrow(RangeError);
 });

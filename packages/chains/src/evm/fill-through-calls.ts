@@ -23,14 +23,14 @@ export interface FillThroughCalls {
   /** The minimum remainder. Undefined: no payment is required, and any remainder goes to the recipient. */
   readonly minLeft: bigint | undefined;
   /** The source of the output; undefined: the solver's own balance. */
-  readonly exchanged?: {
+  readonly swap?: {
     /** The currency that the solver spends, at most `limit` of it; zero address = native. */
     readonly paidFrom: Address;
     readonly limit: bigint;
     /** The wrapped native token, one for one; undefined: neither currency is native. */
     readonly wrappedNative: Address | undefined;
     /** Made by the router, which holds the input by then and must receive exactly the payment. */
-    readonly exchange: readonly CallPlan[];
+    readonly swapCalls: readonly CallPlan[];
   };
   /** The account that sends the transaction and gets the remainder of a swap. */
   readonly solver: Address;
@@ -41,71 +41,84 @@ export interface FillThroughCalls {
 
 /**
  * The transaction; its input ends with the order id. The remainder of the swap is paid to the solver before
- * any other calls are made. The router pays the rest of the output: native tokens with its event, a token
- * between a note of the recipient's balance and the check that the balance has grown.
+ * any other calls are made. The router pays the rest of the output: native tokens with its event; a token
+ * after it noted the recipient's balance, followed by a check that the balance has grown.
  * @throws RangeError if the native token is swapped on a chain without its wrapped token
  */
 export function fillThroughCalls(fill: FillThroughCalls): CallPlan {
-  const { payment, calls, minLeft, exchanged, solver, router, approvalProxy } = fill;
+  const { payment, calls, minLeft, swap, solver, router, approvalProxy } = fill;
   const { currency, recipient, amount, orderId } = payment;
-  const ofRouter = (data: Hex): CallPlan => ({ to: router, data, value: 0n });
+  const toRouter = (data: Hex): CallPlan => ({ to: router, data, value: 0n });
   const isGuarded = currency !== NATIVE_CURRENCY && minLeft !== undefined && minLeft > 0n;
-  const made = [
-    ...(isGuarded ? [ofRouter(noteBalance(currency, recipient))] : []),
-    ...(exchanged === undefined ? [] : exchangeOf(currency, exchanged, solver, ofRouter)),
+  const routedCalls = [
+    ...(isGuarded ? [toRouter(noteBalance(currency, recipient))] : []),
+    ...(swap === undefined ? [] : swapStepsOf(currency, swap, solver, toRouter)),
     ...calls,
-    ...(minLeft === undefined ? [] : [ofRouter(payBalance(currency, recipient, minLeft))]),
-    ...(isGuarded ? [ofRouter(requireReceived(currency, recipient, minLeft))] : []),
+    ...(minLeft === undefined ? [] : [toRouter(payBalance(currency, recipient, minLeft))]),
+    ...(isGuarded ? [toRouter(requireReceived(currency, recipient, minLeft))] : []),
   ];
-  const spent = exchanged?.paidFrom ?? currency;
-  const maxSpend = exchanged?.limit ?? amount;
-  // Any other remainder was left by the calls, so it belongs to the recipient.
+  const spent = swap?.paidFrom ?? currency;
+  const maxSpend = swap?.limit ?? amount;
+  // The swap's remainder was paid above. Any other remainder comes from the calls, so it belongs to the
+  // recipient.
   const refundTokens = currency === NATIVE_CURRENCY ? [] : [currency];
   if (spent === NATIVE_CURRENCY)
-    return routerCall(router, { calls: made, refundTo: recipient, refundTokens, value: maxSpend, orderId });
+    return routerCall(router, {
+      calls: routedCalls,
+      refundTo: recipient,
+      refundTokens,
+      value: maxSpend,
+      orderId,
+    });
   const data = encodeFunctionData({
     abi: approvalProxyAbi,
     functionName: "pullAndRoute",
-    args: [spent, maxSpend, made.map((call) => ({ ...call, allowFailure: false })), recipient, refundTokens],
+    args: [
+      spent,
+      maxSpend,
+      routedCalls.map((call) => ({ ...call, allowFailure: false })),
+      recipient,
+      refundTokens,
+    ],
   });
   return { to: approvalProxy, data: withOrderId(data, orderId), value: 0n };
 }
 
-function exchangeOf(
+function swapStepsOf(
   currency: Address,
-  { paidFrom, wrappedNative, exchange }: NonNullable<FillThroughCalls["exchanged"]>,
+  { paidFrom, wrappedNative, swapCalls }: NonNullable<FillThroughCalls["swap"]>,
   solver: Address,
-  ofRouter: (data: Hex) => CallPlan,
+  toRouter: (data: Hex) => CallPlan,
 ): readonly CallPlan[] {
-  const wrapped = (): Address => {
+  const requireWrappedNative = (): Address => {
     if (wrappedNative === undefined)
       throw new RangeError("invariant violated: chain has no wrapped native token");
     return wrappedNative;
   };
   if (paidFrom === NATIVE_CURRENCY) {
-    const before = ofRouter(wrapBalance(wrapped()));
+    const wrapInput = toRouter(wrapBalance(requireWrappedNative()));
     // Wrapping is one for one, without a remainder.
-    if (currency === wrappedNative) return [before];
+    if (currency === wrappedNative) return [wrapInput];
     return [
-      before,
-      ...exchange,
-      ofRouter(unwrapBalance(wrapped(), 0n)),
-      ofRouter(payBalance(NATIVE_CURRENCY, solver, 0n)),
+      wrapInput,
+      ...swapCalls,
+      toRouter(unwrapBalance(requireWrappedNative(), 0n)),
+      toRouter(payBalance(NATIVE_CURRENCY, solver, 0n)),
     ];
   }
   if (currency === NATIVE_CURRENCY && paidFrom === wrappedNative)
-    return [ofRouter(unwrapBalance(wrapped(), 0n))];
+    return [toRouter(unwrapBalance(requireWrappedNative(), 0n))];
   return [
-    ...exchange,
-    ofRouter(payBalance(paidFrom, solver, 0n)),
-    ...(currency === NATIVE_CURRENCY ? [ofRouter(unwrapBalance(wrapped(), 0n))] : []),
+    ...swapCalls,
+    toRouter(payBalance(paidFrom, solver, 0n)),
+    ...(currency === NATIVE_CURRENCY ? [toRouter(unwrapBalance(requireWrappedNative(), 0n))] : []),
   ];
 }
 
 /**
  * The remainder that a fill with `minLeft` paid its recipient, according to the router's last event.
  */
-export function leftInFill(
+export function remainderInFill(
   logs: readonly FrameLog[],
   { payment: { currency, recipient }, router }: Pick<FillThroughCalls, "payment" | "router">,
 ): bigint {

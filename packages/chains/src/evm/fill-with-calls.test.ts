@@ -3,7 +3,7 @@ import { NATIVE_CURRENCY, type Address, type FrameLog, type Hex, type OrderId } 
 import { decodeFunctionData, erc20Abi, getAbiItem, pad, toFunctionSelector, toHex } from "viem";
 import { expect, test } from "vitest";
 import { TRANSFER_TOPIC, type InnerCall } from "@causeway/families/evm";
-import { fillWithCalls, keepsPayment, reachedAfterPayment } from "./fill-with-calls.ts";
+import { fillWithCalls, keepsPayment, innerCallsAfterPayment } from "./fill-with-calls.ts";
 
 const account = (digit: string): Address => `0x${digit.repeat(40)}`;
 const [solver, router, approvalProxy, recipient] = [account("1"), account("2"), account("3"), account("4")];
@@ -12,7 +12,7 @@ const orderId: OrderId = `0x${"ab".repeat(32)}` as OrderId;
 const payment = { currency: token, recipient, amount: 90n, orderId };
 const calls = [{ to: target, data: "0x1234" as Hex, value: 5n }];
 
-const called = (to: Address, data: Hex): InnerCall => ({
+const innerCall = (to: Address, data: Hex): InnerCall => ({
   from: router,
   to,
   selector: data.slice(0, 10) as Hex,
@@ -23,12 +23,12 @@ const selectorOf = (name: "nativeTransfer" | "noteBalance" | "requireReceived" |
   toFunctionSelector(getAbiItem({ abi: routerAbi, name }));
 const [pull, pay, balanceOf] = ["0x23b872dd", "0xa9059cbb", "0x70a08231"] as const;
 
-const moved = (from: Address, to: Address, amount: bigint): FrameLog => ({
+const transferLog = (from: Address, to: Address, amount: bigint): FrameLog => ({
   address: token,
   topics: [TRANSFER_TOPIC, pad(from), pad(to)],
   data: pad(toHex(amount)),
 });
-const paid = [moved(solver, router, 90n), moved(router, recipient, 90n)];
+const paymentLogs = [transferLog(solver, router, 90n), transferLog(router, recipient, 90n)];
 
 test("wraps a token payment in noteBalance and requireReceived", () => {
   const plan = fillWithCalls({ payment, calls, solver, router, approvalProxy });
@@ -37,15 +37,15 @@ test("wraps a token payment in noteBalance and requireReceived", () => {
   const routed = decodeFunctionData({ abi: approvalProxyAbi, data: plan.data });
   if (routed.functionName !== "pullAndRoute")
     throw new Error(`expected pullAndRoute, got ${routed.functionName}`);
-  const [pulled, amount, made] = routed.args;
-  expect([pulled, amount]).toEqual([token, 90n]);
-  expect(made.map(({ to, value, allowFailure }) => [to, value, allowFailure])).toEqual([
+  const [pulledToken, amount, routedCalls] = routed.args;
+  expect([pulledToken, amount]).toEqual([token, 90n]);
+  expect(routedCalls.map(({ to, value, allowFailure }) => [to, value, allowFailure])).toEqual([
     [router, 0n, false],
     [token, 0n, false],
     [target, 5n, false],
     [router, 0n, false],
   ]);
-  const [note, transfer, , check] = made.map(({ data }) => data);
+  const [note, transfer, , check] = routedCalls.map(({ data }) => data);
   expect(decodeFunctionData({ abi: routerAbi, data: note ?? "0x" })).toEqual({
     functionName: "noteBalance",
     args: [token, recipient],
@@ -62,89 +62,97 @@ test("wraps a token payment in noteBalance and requireReceived", () => {
 
 test.each<readonly [string, readonly FrameLog[]]>([
   ["transfers nothing", []],
-  ["forwards all and gets it back", [moved(recipient, stranger, 90n), moved(stranger, recipient, 90n)]],
-  ["pays the router a part and gets it back", [moved(recipient, router, 1n), moved(router, recipient, 1n)]],
+  [
+    "forwards all and gets it back",
+    [transferLog(recipient, stranger, 90n), transferLog(stranger, recipient, 90n)],
+  ],
+  [
+    "pays the router a part and gets it back",
+    [transferLog(recipient, router, 1n), transferLog(router, recipient, 1n)],
+  ],
   [
     "pays the router all and gets it back from elsewhere",
-    [moved(recipient, router, 90n), moved(stranger, recipient, 90n)],
+    [transferLog(recipient, router, 90n), transferLog(stranger, recipient, 90n)],
   ],
   // Transfers from any account make up for what the recipient sent.
   [
     "forwards all and gets as much from a depository",
-    [moved(recipient, stranger, 90n), moved(depository, recipient, 90n)],
+    [transferLog(recipient, stranger, 90n), transferLog(depository, recipient, 90n)],
   ],
 ])("the recipient keeps the payment if it %s", (_what, after) => {
-  expect(keepsPayment([...paid, ...after], payment, router)).toBe(true);
+  expect(keepsPayment([...paymentLogs, ...after], payment, router)).toBe(true);
 });
 
 test.each<readonly [string, readonly FrameLog[]]>([
-  ["forwards a part", [moved(recipient, stranger, 1n)]],
+  ["forwards a part", [transferLog(recipient, stranger, 1n)]],
   [
     "forwards all and gets less from a depository",
-    [moved(recipient, stranger, 90n), moved(depository, recipient, 89n)],
+    [transferLog(recipient, stranger, 90n), transferLog(depository, recipient, 89n)],
   ],
 ])("the recipient does not keep the payment if it %s", (_what, after) => {
-  expect(keepsPayment([...paid, ...after], payment, router)).toBe(false);
+  expect(keepsPayment([...paymentLogs, ...after], payment, router)).toBe(false);
 });
 
 /** All inner calls of a fill whose own calls made `reached`. */
-function seen(reached: readonly InnerCall[], currency: Address = token): readonly InnerCall[] {
+function innerCallsOf(reached: readonly InnerCall[], currency: Address = token): readonly InnerCall[] {
   if (currency === NATIVE_CURRENCY)
     return [
-      called(router, selectorOf("nativeTransfer")),
-      called(recipient, "0x"),
+      innerCall(router, selectorOf("nativeTransfer")),
+      innerCall(recipient, "0x"),
       ...reached,
-      called(solver, "0x"),
+      innerCall(solver, "0x"),
     ];
   return [
-    called(token, pull),
-    called(router, selectorOf("multicall")),
-    called(router, selectorOf("noteBalance")),
-    called(token, balanceOf),
-    called(token, pay),
+    innerCall(token, pull),
+    innerCall(router, selectorOf("multicall")),
+    innerCall(router, selectorOf("noteBalance")),
+    innerCall(token, balanceOf),
+    innerCall(token, pay),
     ...reached,
-    called(router, selectorOf("requireReceived")),
-    called(token, balanceOf),
-    called(token, balanceOf),
+    innerCall(router, selectorOf("requireReceived")),
+    innerCall(token, balanceOf),
+    innerCall(token, balanceOf),
   ];
 }
 
-const deep = [called(target, "0x12345678"), called(stranger, "0xdeadbeef")];
+const reachedCalls = [innerCall(target, "0x12345678"), innerCall(stranger, "0xdeadbeef")];
 const callsTo = (data: Hex, to: Address = target) => [{ to, data, value: 0n }];
 
 test.each([token, NATIVE_CURRENCY])(
   "separates the contracts that a fill's calls reach from the payment itself, in %s",
   (currency) => {
     const fill = { payment: { ...payment, currency }, calls: callsTo("0x12345678"), router };
-    const reached = reachedAfterPayment(seen(deep, currency), fill);
-    expect(reached.slice(0, 2)).toEqual(deep);
+    const reached = innerCallsAfterPayment(innerCallsOf(reachedCalls, currency), fill);
+    expect(reached.slice(0, 2)).toEqual(reachedCalls);
     expect(reached.some(({ to }) => to === token || to === router || to === recipient)).toBe(false);
   },
 );
 
 test("includes calls that look like the payment, but not the pull of the payment", () => {
-  const moving = [called(token, pay), called(stranger, "0xdeadbeef")];
+  const moving = [innerCall(token, pay), innerCall(stranger, "0xdeadbeef")];
   const fill = { payment, calls: callsTo(pay, token), router };
-  expect(reachedAfterPayment(seen(moving), fill)).toEqual([called(token, pay), ...moving]);
-  const pulling = [called(token, pull)];
-  expect(reachedAfterPayment(seen(pulling), { payment, calls: callsTo(pull, token), router })).toEqual(
-    pulling,
-  );
+  expect(innerCallsAfterPayment(innerCallsOf(moving), fill)).toEqual([innerCall(token, pay), ...moving]);
+  const pulling = [innerCall(token, pull)];
+  expect(
+    innerCallsAfterPayment(innerCallsOf(pulling), { payment, calls: callsTo(pull, token), router }),
+  ).toEqual(pulling);
 });
 
 test("a called contract cannot hide later calls with calls to the router", () => {
   const hiding = [
-    called(target, "0x12345678"),
-    called(router, selectorOf("requireReceived")),
-    called(router, selectorOf("noteBalance")),
-    called(stranger, "0xdeadbeef"),
+    innerCall(target, "0x12345678"),
+    innerCall(router, selectorOf("requireReceived")),
+    innerCall(router, selectorOf("noteBalance")),
+    innerCall(stranger, "0xdeadbeef"),
   ];
   const fill = { payment, calls: callsTo("0x12345678"), router };
-  expect(reachedAfterPayment(seen(hiding), fill)).toEqual(hiding);
+  expect(innerCallsAfterPayment(innerCallsOf(hiding), fill)).toEqual(hiding);
 });
 
 test("includes everything if the calls are not found", () => {
   const fill = { payment, calls: callsTo("0x99999999"), router };
-  expect(reachedAfterPayment(seen(deep), fill)).toEqual(seen(deep).slice(0, -3));
-  expect(reachedAfterPayment([], fill)).toEqual([]);
+  expect(innerCallsAfterPayment(innerCallsOf(reachedCalls), fill)).toEqual(
+    innerCallsOf(reachedCalls).slice(0, -3),
+  );
+  expect(innerCallsAfterPayment([], fill)).toEqual([]);
 });

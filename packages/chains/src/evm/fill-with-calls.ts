@@ -58,24 +58,27 @@ export function fillWithCalls({ payment, calls, solver, router, approvalProxy }:
       value: amount + value,
       orderId,
     });
-  const ofRouter = (functionData: Hex): CallPlan => ({ to: router, data: functionData, value: 0n });
-  const noted = encodeFunctionData({
+  const toRouter = (functionData: Hex): CallPlan => ({ to: router, data: functionData, value: 0n });
+  const noteData = encodeFunctionData({
     abi: routerAbi,
     functionName: "noteBalance",
     args: [currency, recipient],
   });
-  const required = encodeFunctionData({
+  const checkData = encodeFunctionData({
     abi: routerAbi,
     functionName: "requireReceived",
     args: [currency, recipient, amount],
   });
-  const made = [ofRouter(noted), transferCall(currency, recipient, amount), ...calls, ofRouter(required)].map(
-    (call) => ({ ...call, allowFailure: false }),
-  );
+  const routedCalls = [
+    toRouter(noteData),
+    transferCall(currency, recipient, amount),
+    ...calls,
+    toRouter(checkData),
+  ].map((call) => ({ ...call, allowFailure: false }));
   const data = encodeFunctionData({
     abi: approvalProxyAbi,
     functionName: "pullAndRoute",
-    args: [currency, amount, made, solver, []],
+    args: [currency, amount, routedCalls, solver, []],
   });
   return { to: approvalProxy, data: withOrderId(data, orderId), value };
 }
@@ -84,11 +87,11 @@ export function fillWithCalls({ payment, calls, solver, router, approvalProxy }:
  * The logs of such a fill without its intended effects on the solver: the transfer of the payment into the
  * router, and the allowance that this transfer uses up.
  */
-export function withoutOwnMovements(
+export function withoutPaymentMovements(
   logs: readonly FrameLog[],
   { payment: { currency, amount }, solver, router, approvalProxy }: Omit<FillWithCalls, "calls">,
 ): readonly FrameLog[] {
-  const pulled = logs.findIndex(
+  const pullIndex = logs.findIndex(
     ({ address, topics: [topic, from, to], data }) =>
       address === currency &&
       topic === TRANSFER_TOPIC &&
@@ -97,8 +100,8 @@ export function withoutOwnMovements(
       splitWords(data)?.[0] === amount,
   );
   return logs.filter(
-    ({ address, topics: [topic, owner, spender] }, at) =>
-      at !== pulled &&
+    ({ address, topics: [topic, owner, spender] }, index) =>
+      index !== pullIndex &&
       !(
         address === currency &&
         topic === APPROVAL_TOPIC &&
@@ -118,28 +121,31 @@ export function keepsPayment(
   router: Address,
 ): boolean {
   if (currency === NATIVE_CURRENCY) return true;
-  const kept = keptPayment(recipient, currency, logs, { payer: router, named: amount });
-  return kept !== undefined && kept >= amount;
+  const received = keptPayment(recipient, currency, logs, { payer: router, named: amount });
+  return received !== undefined && received >= amount;
 }
 
 /**
  * The inner calls that a fill's calls made, without those of the payment, which the solver chose itself. If
  * they cannot be separated, includes too much rather than too little.
  */
-export function reachedAfterPayment(
-  all: readonly InnerCall[],
+export function innerCallsAfterPayment(
+  innerCalls: readonly InnerCall[],
   { calls, payment, router }: Pick<FillWithCalls, "calls" | "payment" | "router">,
 ): readonly InnerCall[] {
   const [first] = calls;
   if (first === undefined) return [];
   const isNative = payment.currency === NATIVE_CURRENCY;
-  const own = (selector: Hex) => (call: InnerCall) => call.to === router && call.selector === selector;
+  const isRouterCall = (selector: Hex) => (call: InnerCall) =>
+    call.to === router && call.selector === selector;
   // A called contract may call the router too, but only after the payment began and before the final check.
-  const begun = all.findIndex(own(isNative ? NATIVE_TRANSFER : NOTE_BALANCE));
-  const ended = isNative ? -1 : all.findLastIndex(own(REQUIRE_RECEIVED));
+  const startIndex = innerCalls.findIndex(isRouterCall(isNative ? NATIVE_TRANSFER : NOTE_BALANCE));
+  const endIndex = isNative ? -1 : innerCalls.findLastIndex(isRouterCall(REQUIRE_RECEIVED));
   const selector = first.data.length < 10 ? undefined : first.data.slice(0, 10);
-  const from = all.findIndex((call, at) => at > begun && call.to === first.to && call.selector === selector);
-  return all.slice(from === -1 ? 0 : from, ended === -1 ? undefined : ended);
+  const firstIndex = innerCalls.findIndex(
+    (call, index) => index > startIndex && call.to === first.to && call.selector === selector,
+  );
+  return innerCalls.slice(firstIndex === -1 ? 0 : firstIndex, endIndex === -1 ? undefined : endIndex);
 }
 
 /** Whether a fill failed because its recipient would not have kept the payment. */

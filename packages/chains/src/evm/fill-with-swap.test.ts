@@ -7,23 +7,28 @@ import type { CallPlan } from "@causeway/families/evm";
 import { fillWithSwap } from "./fill-with-swap.ts";
 import type { FillWithSwap } from "./fill-with-swap.ts";
 
-const anAddress = (digit: string): Address => `0x${digit.repeat(40)}`;
+const addressOf = (digit: string): Address => `0x${digit.repeat(40)}`;
 const [router, approvalProxy, solver, recipient] = [
-  anAddress("1"),
-  anAddress("2"),
-  anAddress("3"),
-  anAddress("4"),
+  addressOf("1"),
+  addressOf("2"),
+  addressOf("3"),
+  addressOf("4"),
 ];
-const [usd, odd, wrapped, pools] = [anAddress("5"), anAddress("6"), anAddress("7"), anAddress("8")];
+const [inputToken, outputToken, wrapped, pool] = [
+  addressOf("5"),
+  addressOf("6"),
+  addressOf("7"),
+  addressOf("8"),
+];
 const orderId: Hex = `0x${"ab".repeat(32)}`;
-const exchange: readonly CallPlan[] = [{ to: pools, data: "0xe0e0", value: 0n }];
+const swapCalls: readonly CallPlan[] = [{ to: pool, data: "0xe0e0", value: 0n }];
 
 const toToken: FillWithSwap = {
-  payment: { currency: odd, recipient, amount: 90n, orderId },
-  paidFrom: usd,
+  payment: { currency: outputToken, recipient, amount: 90n, orderId },
+  paidFrom: inputToken,
   limit: 100n,
   wrappedNative: wrapped,
-  exchange,
+  swapCalls: swapCalls,
   solver,
   router,
   approvalProxy,
@@ -49,13 +54,13 @@ function decodeFill(fill: FillWithSwap) {
   ]);
   expect(calls.some(({ allowFailure }) => allowFailure)).toBe(false);
   const callTexts = calls.map(({ to, data, value }) => {
-    if (to === odd) {
-      const paid = decodeFunctionData({ abi: erc20Abi, data });
-      return `${paid.functionName} ${to} ${(paid.args as readonly unknown[]).join(" ")} ${value}`;
+    if (to === outputToken) {
+      const decoded = decodeFunctionData({ abi: erc20Abi, data });
+      return `${decoded.functionName} ${to} ${(decoded.args as readonly unknown[]).join(" ")} ${value}`;
     }
-    if (to !== router) return `${to === pools ? "exchange" : to} ${data} ${value}`;
-    const own = decodeFunctionData({ abi: routerAbi, data });
-    return `${own.functionName} ${(own.args as readonly unknown[]).join(" ")} ${value}`;
+    if (to !== router) return `${to === pool ? "swap" : to} ${data} ${value}`;
+    const decoded = decodeFunctionData({ abi: routerAbi, data });
+    return `${decoded.functionName} ${(decoded.args as readonly unknown[]).join(" ")} ${value}`;
   });
   return { to: plan.to, value: plan.value, pulled: isPulled ? args.slice(0, 2) : undefined, callTexts };
 }
@@ -64,8 +69,8 @@ test("pays the gas top-up of a token payment once the router holds nothing else,
   const { callTexts, value } = decodeFill({ ...toToken, topup: 7n });
   expect(value).toBe(7n);
   expect(callTexts.slice(-3)).toEqual([
-    `requireReceived ${odd} ${recipient} 90 0`,
-    `payBalance ${usd} ${solver} 0 0`,
+    `requireReceived ${outputToken} ${recipient} 90 0`,
+    `payBalance ${inputToken} ${solver} 0 0`,
     `nativeTransfer ${recipient} 7 7`,
   ]);
   expect(() => fillWithSwap({ ...toNative, topup: 7n })).toThrow(RangeError);
@@ -76,12 +81,12 @@ test("the router notes the recipient's balance, buys and pays the token itself, 
   expect(decodeFill(toToken)).toEqual({
     to: approvalProxy,
     value: 0n,
-    pulled: [usd, 100n],
+    pulled: [inputToken, 100n],
     callTexts: [
-      `noteBalance ${odd} ${recipient} 0`,
-      "exchange 0xe0e0 0",
-      `transfer ${odd} ${recipient} 90 0`,
-      `requireReceived ${odd} ${recipient} 90 0`,
+      `noteBalance ${outputToken} ${recipient} 0`,
+      "swap 0xe0e0 0",
+      `transfer ${outputToken} ${recipient} 90 0`,
+      `requireReceived ${outputToken} ${recipient} 90 0`,
     ],
   });
 });
@@ -90,10 +95,10 @@ test("the router unwraps and pays native tokens after the remainder of the input
   expect(decodeFill(toNative)).toEqual({
     to: approvalProxy,
     value: 0n,
-    pulled: [usd, 100n],
+    pulled: [inputToken, 100n],
     callTexts: [
-      "exchange 0xe0e0 0",
-      `payBalance ${usd} ${solver} 0 0`,
+      "swap 0xe0e0 0",
+      `payBalance ${inputToken} ${solver} 0 0`,
       `unwrapBalance ${wrapped} 90 0`,
       `nativeTransfer ${recipient} 90 90`,
     ],
@@ -106,18 +111,18 @@ test("a swap from the native token sends the limit as value, wraps it for the sw
     value: 100n,
     pulled: undefined,
     callTexts: [
-      `noteBalance ${odd} ${recipient} 0`,
+      `noteBalance ${outputToken} ${recipient} 0`,
       `wrapBalance ${wrapped} 0`,
-      "exchange 0xe0e0 0",
-      `transfer ${odd} ${recipient} 90 0`,
+      "swap 0xe0e0 0",
+      `transfer ${outputToken} ${recipient} 90 0`,
       `unwrapBalance ${wrapped} 0 0`,
-      `requireReceived ${odd} ${recipient} 90 0`,
+      `requireReceived ${outputToken} ${recipient} 90 0`,
     ],
   });
 });
 
 test("pays native tokens from the wrapped token by unwrapping, without returning a remainder first", () => {
-  expect(decodeFill({ ...toNative, paidFrom: wrapped, exchange: [] }).callTexts).toEqual([
+  expect(decodeFill({ ...toNative, paidFrom: wrapped, swapCalls: [] }).callTexts).toEqual([
     `unwrapBalance ${wrapped} 90 0`,
     `nativeTransfer ${recipient} 90 90`,
   ]);

@@ -23,7 +23,7 @@ export interface FillWithSwap {
    * The router makes these calls once it holds the input. They buy exactly the payment for the router. Empty
    * if the two currencies differ only by wrapping.
    */
-  readonly exchange: readonly CallPlan[];
+  readonly swapCalls: readonly CallPlan[];
   /** Native tokens that the recipient of a token gets in addition, in wei; absent: none. */
   readonly topup?: bigint | undefined;
   /** The account that sends the transaction and gets the remainder. */
@@ -43,30 +43,30 @@ export interface FillWithSwap {
  * addition to a payment in or from itself
  */
 export function fillWithSwap(fill: FillWithSwap): CallPlan {
-  const { payment, paidFrom, limit, exchange, solver, router, approvalProxy, topup } = fill;
+  const { payment, paidFrom, limit, swapCalls, solver, router, approvalProxy, topup } = fill;
   const { currency, recipient, amount, orderId } = payment;
-  const ofRouter = (data: Hex): CallPlan => ({ to: router, data, value: 0n });
+  const toRouter = (data: Hex): CallPlan => ({ to: router, data, value: 0n });
   if (topup !== undefined && (paidFrom === NATIVE_CURRENCY || currency === NATIVE_CURRENCY))
     throw new RangeError("invariant violated: native top-up without a token input");
-  const before = paidFrom === NATIVE_CURRENCY ? [ofRouter(wrapBalance(wrappedOf(fill)))] : [];
+  const wrapInput = paidFrom === NATIVE_CURRENCY ? [toRouter(wrapBalance(wrappedOf(fill)))] : [];
   const calls =
     currency === NATIVE_CURRENCY
       ? [
-          ...before,
-          ...exchange,
-          ...(paidFrom === wrappedOf(fill) ? [] : [ofRouter(payBalance(paidFrom, solver))]),
-          ofRouter(unwrapBalance(wrappedOf(fill), amount)),
+          ...wrapInput,
+          ...swapCalls,
+          ...(paidFrom === wrappedOf(fill) ? [] : [toRouter(payBalance(paidFrom, solver))]),
+          toRouter(unwrapBalance(wrappedOf(fill), amount)),
           nativeTransferCall(router, recipient, amount),
         ]
       : [
-          ofRouter(
+          toRouter(
             encodeFunctionData({ abi: routerAbi, functionName: "noteBalance", args: [currency, recipient] }),
           ),
-          ...before,
-          ...exchange,
+          ...wrapInput,
+          ...swapCalls,
           transferCall(currency, recipient, amount),
-          ...(paidFrom === NATIVE_CURRENCY ? [ofRouter(unwrapBalance(wrappedOf(fill), 0n))] : []),
-          ofRouter(
+          ...(paidFrom === NATIVE_CURRENCY ? [toRouter(unwrapBalance(wrappedOf(fill), 0n))] : []),
+          toRouter(
             encodeFunctionData({
               abi: routerAbi,
               functionName: "requireReceived",
@@ -75,15 +75,15 @@ export function fillWithSwap(fill: FillWithSwap): CallPlan {
           ),
           ...(topup === undefined
             ? []
-            : [ofRouter(payBalance(paidFrom, solver)), nativeTransferCall(router, recipient, topup)]),
+            : [toRouter(payBalance(paidFrom, solver)), nativeTransferCall(router, recipient, topup)]),
         ];
   if (paidFrom === NATIVE_CURRENCY)
     return routerCall(router, { calls, refundTo: solver, refundTokens: [], value: limit, orderId });
-  const made = calls.map((call) => ({ ...call, allowFailure: false }));
+  const routedCalls = calls.map((call) => ({ ...call, allowFailure: false }));
   const data = encodeFunctionData({
     abi: approvalProxyAbi,
     functionName: "pullAndRoute",
-    args: [paidFrom, limit, made, solver, []],
+    args: [paidFrom, limit, routedCalls, solver, []],
   });
   return { to: approvalProxy, data: withOrderId(data, orderId), value: topup ?? 0n };
 }

@@ -1,6 +1,6 @@
 import { inconsistent, type Evidence } from "@causeway/families";
 import { finalityOf, headTagOf, lowerCandidate, type BlockRef, type EvmFacts } from "@causeway/families/evm";
-import { singleFlight } from "./remembered-facts.ts";
+import { singleFlight } from "./fact-cache.ts";
 import { createSightings, readHead, type Sight } from "./sighting.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
@@ -43,7 +43,7 @@ export function finalBlockReads(
   const headTag = headTagOf(policy);
   const sight = options.sight ?? createSightings(transport, headTag);
   const searching = singleFlight<Evidence<BlockRef>>();
-  let kept: { readonly block: Evidence<BlockRef>; readonly untilMs: number } | undefined;
+  let cached: { readonly block: Evidence<BlockRef>; readonly untilMs: number } | undefined;
 
   const search = async (): Promise<Evidence<BlockRef>> => {
     let head = await readHead(transport, headTag);
@@ -58,28 +58,28 @@ export function finalBlockReads(
         );
       const number = lowerCandidate(policy, block, head, blockTimeSeconds);
       if (number === undefined) return finality;
-      const seen = await sight(number);
-      if (seen.block === undefined)
+      const sighting = await sight(number);
+      if (sighting.block === undefined)
         throw inconsistent("eth_getBlockByNumber", "block below the head is missing");
-      ({ head, block } = { head: seen.head, block: seen.block });
+      ({ head, block } = { head: sighting.head, block: sighting.block });
     }
     throw inconsistent("eth_getBlockByNumber", "no final block was found below the head");
   };
 
   return {
     block: async () => {
-      if (kept !== undefined && performance.now() < kept.untilMs) return kept.block;
+      if (cached !== undefined && performance.now() < cached.untilMs) return cached.block;
       return await searching("block", async () => {
         const block = await search();
-        if (block.kind === "final") kept = { block, untilMs: performance.now() + reuseMs };
+        if (block.kind === "final") cached = { block, untilMs: performance.now() + reuseMs };
         return block;
       });
     },
     confirm: async (block) => {
-      const seen = await sight(block.number);
-      const isFinal = finalityOf(policy, block, seen.head, blockTimeSeconds).kind === "final";
-      if (seen.block?.hash === block.hash && isFinal) return;
-      kept = undefined;
+      const sighting = await sight(block.number);
+      const isFinal = finalityOf(policy, block, sighting.head, blockTimeSeconds).kind === "final";
+      if (sighting.block?.hash === block.hash && isFinal) return;
+      cached = undefined;
       throw inconsistent("eth_call", "block at which the state was read is no longer canonical and final");
     },
   };

@@ -70,7 +70,7 @@ async function readsOf(
   const reads = createFinalReads(
     transport,
     { finality, blockTimeSeconds: 1 },
-    { rememberedTransactions: 2, finalBlockReuseMs: 10_000 },
+    { maxCachedTransactions: 2, finalBlockReuseMs: 10_000 },
   );
   return { reads, node };
 }
@@ -132,12 +132,12 @@ test.each<[string, Fields[]]>([
 });
 
 test("without a receipt: unknown is absent, pending is not final, mined is a fault", async () => {
-  const readAs = async (known: unknown): Promise<unknown> => {
+  const readAs = async (transactionAnswer: unknown): Promise<unknown> => {
     const { reads } = await readsOf((call) =>
       isCall(call, "eth_getTransactionReceipt")
         ? null
         : isCall(call, "eth_getTransactionByHash")
-          ? known
+          ? transactionAnswer
           : undefined,
     );
     return await reads.transaction(txHash);
@@ -148,8 +148,14 @@ test("without a receipt: unknown is absent, pending is not final, mined is a fau
 });
 
 test("a transaction that is not in its receipt's block is a fault", async () => {
-  for (const odd of [{ ...transaction, blockHash: otherHash }, { ...transaction, blockHash: null }, null]) {
-    const { reads } = await readsOf((call) => (isCall(call, "eth_getTransactionByHash") ? odd : undefined));
+  for (const transactionAnswer of [
+    { ...transaction, blockHash: otherHash },
+    { ...transaction, blockHash: null },
+    null,
+  ]) {
+    const { reads } = await readsOf((call) =>
+      isCall(call, "eth_getTransactionByHash") ? transactionAnswer : undefined,
+    );
     const final = await reads.transaction(txHash);
     if (final.kind !== "final") throw new Error(final.kind);
     await expect(reads.content(final.value)).rejects.toMatchObject({ kind: "inconsistent" });
@@ -158,9 +164,9 @@ test("a transaction that is not in its receipt's block is a fault", async () => 
 
 test("reads again what is not final, and caches what is final, here the latest two", async () => {
   let head = 99;
-  const named = (hash: Hex): Fields => ({ ...receipt, transactionHash: hash, logs: [] });
+  const receiptFor = (hash: Hex): Fields => ({ ...receipt, transactionHash: hash, logs: [] });
   const { reads, node } = await readsOf((call) => {
-    if (isCall(call, "eth_getTransactionReceipt")) return named(call.params[0] as Hex);
+    if (isCall(call, "eth_getTransactionReceipt")) return receiptFor(call.params[0] as Hex);
     return isCall(call, "eth_getBlockByNumber", "finalized") ? block(head, otherHash) : undefined;
   });
   expect(await reads.transaction(txHash)).toMatchObject({ kind: "notFinal" });
@@ -197,13 +203,13 @@ test("confirms a block only while it is canonical and final, and does not reuse 
       ? block(110, hash)
       : undefined,
   );
-  const found = await reads.block();
-  if (found.kind !== "final") throw new Error(found.kind);
-  await reads.confirm(found.value);
+  const finalBlock = await reads.block();
+  if (finalBlock.kind !== "final") throw new Error(finalBlock.kind);
+  await reads.confirm(finalBlock.value);
   hash = otherHash;
-  await expect(reads.confirm(found.value)).rejects.toMatchObject({ kind: "inconsistent" });
+  await expect(reads.confirm(finalBlock.value)).rejects.toMatchObject({ kind: "inconsistent" });
   expect(await reads.block()).toMatchObject({ value: { hash: otherHash } });
-  await expect(reads.confirm({ ...found.value, number: 111n })).rejects.toMatchObject({
+  await expect(reads.confirm({ ...finalBlock.value, number: 111n })).rejects.toMatchObject({
     kind: "inconsistent",
   });
 });

@@ -11,7 +11,7 @@ import {
   type EvmFacts,
 } from "@causeway/families/evm";
 import { finalBlockReads, type FinalBlockReads } from "./final-block-reads.ts";
-import { rememberedFacts, singleFlight } from "./remembered-facts.ts";
+import { createFactCache, singleFlight } from "./fact-cache.ts";
 import { createSightings } from "./sighting.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
@@ -25,21 +25,22 @@ export interface FinalReads extends FinalBlockReads {
   /** The receipt of a transaction, once its block is final. @throws RpcFault */
   transaction(hash: TxHash): Promise<Evidence<FinalTransaction>>;
   /**
-   * Sender, recipient, value and input of a final transaction. `begun` is the result of {@link beginContent}.
+   * Sender, recipient, value and input of a final transaction.
+   * @param prefetched the result of {@link prefetchContent}
    *
    * @throws RpcFault
    */
-  content(final: FinalTransaction, begun?: BegunContent): Promise<TransactionFact>;
+  content(final: FinalTransaction, prefetched?: PrefetchedContent): Promise<TransactionFact>;
   /** Starts to read what {@link content} will return, while the receipt is read. Never rejects. */
-  beginContent(hash: TxHash): BegunContent;
+  prefetchContent(hash: TxHash): PrefetchedContent;
 }
 
-/** A transaction in any block; undefined if the read failed. */
-export type BegunContent = Promise<ReturnType<typeof readTransaction>>;
+/** A transaction in any block or pending; undefined if the read failed or was unnecessary. */
+export type PrefetchedContent = Promise<ReturnType<typeof readTransaction>>;
 
 export interface FinalReadOptions {
   /** Maximum number of cached final transactions. */
-  readonly rememberedTransactions: number;
+  readonly maxCachedTransactions: number;
   /** Milliseconds for which a final block is reused for state reads. */
   readonly finalBlockReuseMs: number;
 }
@@ -63,28 +64,28 @@ export function createFinalReads(
   const { finality: policy, blockTimeSeconds } = facts;
   const sight = createSightings(transport, headTagOf(policy));
   const blocks = finalBlockReads(transport, facts, { reuseMs: options.finalBlockReuseMs, sight });
-  const memory = { entries: options.rememberedTransactions, bytes: MAX_CACHE_BYTES };
-  const transactions = rememberedFacts<FinalTransaction>({
-    ...memory,
+  const cacheLimits = { entries: options.maxCachedTransactions, bytes: MAX_CACHE_BYTES };
+  const transactions = createFactCache<FinalTransaction>({
+    ...cacheLimits,
     sizeOf: ({ receipt }) => sizeOf(receipt),
   });
-  const contents = rememberedFacts<TransactionFact>({
-    ...memory,
+  const contents = createFactCache<TransactionFact>({
+    ...cacheLimits,
     sizeOf: ({ input }) => input.length + 512,
   });
   const settling = singleFlight<Evidence<FinalTransaction>>();
   const fetching = singleFlight<ReturnType<typeof readTransaction>>();
 
-  const fetchContent = async (hash: TxHash): BegunContent =>
+  const fetchContent = async (hash: TxHash): PrefetchedContent =>
     await fetching(hash, async () =>
       readTransaction(await transport.request("eth_getTransactionByHash", [hash]), hash),
     );
 
   /** Why the receipt is missing: the transaction is pending or unknown. */
-  const withoutReceipt = async (hash: TxHash): Promise<Evidence<never>> => {
-    const known = await fetchContent(hash);
-    if (known === undefined) return { kind: "absent" };
-    if (known.blockHash !== undefined)
+  const explainMissingReceipt = async (hash: TxHash): Promise<Evidence<never>> => {
+    const transaction = await fetchContent(hash);
+    if (transaction === undefined) return { kind: "absent" };
+    if (transaction.blockHash !== undefined)
       throw inconsistent("eth_getTransactionReceipt", "transaction is mined but has no receipt");
     return {
       kind: "notFinal",
@@ -96,7 +97,7 @@ export function createFinalReads(
   const settle = async (hash: TxHash): Promise<Evidence<FinalTransaction>> => {
     const method = "eth_getTransactionReceipt";
     const receipt = readReceipt(await transport.request(method, [hash]), hash);
-    if (receipt === undefined) return await withoutReceipt(hash);
+    if (receipt === undefined) return await explainMissingReceipt(hash);
     checkLogs(receipt);
     const { block, head } = await sight(receipt.blockNumber);
     if (block === undefined) throw inconsistent(method, "receipt names a block unknown to the node");
@@ -111,21 +112,24 @@ export function createFinalReads(
 
   return {
     transaction: async (hash) => {
-      const known = transactions.get(hash);
-      if (known !== undefined) return { kind: "final", value: known };
+      const cached = transactions.get(hash);
+      if (cached !== undefined) return { kind: "final", value: cached };
       return await settling(hash, async () => await settle(hash));
     },
-    beginContent: async (hash) => {
+    prefetchContent: async (hash) => {
       if (contents.get(hash) !== undefined) return undefined;
       // Ignore the fault: `content` reads again and throws it. For an absent transaction, it does not matter.
       return await fetchContent(hash).catch(() => undefined);
     },
-    content: async ({ receipt }, begun) => {
-      const known = contents.get(receipt.txHash);
-      if (known !== undefined) return known;
-      const early = await begun;
+    content: async ({ receipt }, prefetched) => {
+      const cached = contents.get(receipt.txHash);
+      if (cached !== undefined) return cached;
+      const prefetchedTransaction = await prefetched;
       // A transaction that was read just before it was mined has no block: read it again.
-      const read = early?.blockHash === receipt.blockHash ? early : await fetchContent(receipt.txHash);
+      const read =
+        prefetchedTransaction?.blockHash === receipt.blockHash
+          ? prefetchedTransaction
+          : await fetchContent(receipt.txHash);
       if (read?.blockHash !== receipt.blockHash)
         throw inconsistent("eth_getTransactionByHash", "transaction is not in its receipt's block");
       if (read.transaction.input.length <= MAX_CACHED_ENTRY_BYTES)

@@ -15,19 +15,19 @@ export type TrailChange = Exclude<TrailStep, { kind: "needs" }>;
  */
 export async function followTrail(
   reader: Pick<ChainReader, "block" | "blockByHash">,
-  known: readonly BlockRef[],
+  trail: readonly BlockRef[],
   head: BlockRef,
   maxBlocks = 256,
 ): Promise<TrailChange> {
   const fetched = new Map<Hex, BlockRef>();
   let target = head;
-  const tip = known.at(-1);
+  const tip = trail.at(-1);
   if (tip !== undefined && head.number > tip.number + 1n) {
     const limit = tip.number + BigInt(maxBlocks);
     const last = head.number > limit ? limit : head.number - 1n;
     const numbers = Array.from(
       { length: Number(last - tip.number) },
-      (_, at) => tip.number + 1n + BigInt(at),
+      (_, index) => tip.number + 1n + BigInt(index),
     );
     const blocks = await Promise.all(numbers.map(async (number) => await reader.block(number)));
     for (const block of blocks) if (block !== undefined) fetched.set(block.hash, block);
@@ -38,7 +38,7 @@ export async function followTrail(
     }
   }
   for (;;) {
-    const step = extendTrail(known, target, fetched);
+    const step = extendTrail(trail, target, fetched);
     if (step.kind !== "needs") return step;
     const block = await reader.blockByHash(step.hash);
     if (block?.number !== step.number) {

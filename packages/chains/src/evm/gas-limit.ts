@@ -30,31 +30,31 @@ function gasNeeded(
   maxUsed = frame.gasUsed,
 ): { readonly gas: bigint; readonly isLimiting: boolean } {
   const minLeft = frame.gas > maxUsed ? frame.gas - maxUsed : 0n;
-  let more = 0n;
+  let extra = 0n;
   let isLimiting = false;
   for (const call of frame.calls) {
     const isLimited = call.gas > STIPEND && call.gas < (minLeft * 63n) / 64n;
     const needed = isLimited ? { gas: call.gas, isLimiting: true } : gasNeeded(call);
     isLimiting ||= needed.isLimiting;
-    const before = (needed.gas * 64n) / 63n + 1n;
-    if (before > call.gasUsed + more) more = before - call.gasUsed;
+    const neededBeforeCall = (needed.gas * 64n) / 63n + 1n;
+    if (neededBeforeCall > call.gasUsed + extra) extra = neededBeforeCall - call.gasUsed;
   }
-  return { gas: frame.gasUsed + more, isLimiting };
+  return { gas: frame.gasUsed + extra, isLimiting };
 }
 
 /** Whether two runs of the same transaction had the same calls with the same outcomes, and the same logs. */
-export function didTheSame(one: CallFrame, other: CallFrame): boolean {
+export function hasSameEffects(a: CallFrame, b: CallFrame): boolean {
   return (
-    one.type === other.type &&
-    one.to === other.to &&
-    one.input.slice(0, 10) === other.input.slice(0, 10) &&
-    (one.error === undefined) === (other.error === undefined) &&
-    one.logs.length === other.logs.length &&
-    one.logs.every((log, at) => log.topics.join() === other.logs[at]?.topics.join()) &&
-    one.calls.length === other.calls.length &&
-    one.calls.every((call, at) => {
-      const twin = other.calls[at];
-      return twin !== undefined && didTheSame(call, twin);
+    a.type === b.type &&
+    a.to === b.to &&
+    a.input.slice(0, 10) === b.input.slice(0, 10) &&
+    (a.error === undefined) === (b.error === undefined) &&
+    a.logs.length === b.logs.length &&
+    a.logs.every((log, index) => log.topics.join() === b.logs[index]?.topics.join()) &&
+    a.calls.length === b.calls.length &&
+    a.calls.every((call, index) => {
+      const twin = b.calls[index];
+      return twin !== undefined && hasSameEffects(call, twin);
     })
   );
 }

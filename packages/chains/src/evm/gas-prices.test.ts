@@ -26,10 +26,10 @@ test("the priority fees of one block on a nearly empty chain do not change the p
   const quiet = { nextBaseFeePerGas: 9n * gwei, rewards: Array.from({ length: 10 }, () => 0n) };
   const before = gasPricesFrom(head, quiet, policy);
   for (const tips of [1, 4]) {
-    const rewards = quiet.rewards.map((reward, at) => (at < tips ? 10n * gwei : reward));
+    const rewards = quiet.rewards.map((reward, index) => (index < tips ? 10n * gwei : reward));
     expect(gasPricesFrom(head, { ...quiet, rewards }, policy)).toEqual(before);
   }
-  const busy = quiet.rewards.map((reward, at) => (at < 6 ? 10n * gwei : reward));
+  const busy = quiet.rewards.map((reward, index) => (index < 6 ? 10n * gwei : reward));
   expect(gasPricesFrom(head, { ...quiet, rewards: busy }, policy).maxPriorityFeePerGas).toBe(10n * gwei);
 });
 

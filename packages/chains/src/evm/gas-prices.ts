@@ -37,10 +37,10 @@ export function gasPricesFrom(head: BlockRef, history: FeeHistory | undefined, p
   const rewards = (history?.rewards ?? [])
     .map((reward) => (reward > floor ? reward : floor))
     .toSorted((a, b) => (a < b ? -1 : 1));
-  const wanted = rewards[Math.floor(rewards.length / 2)] ?? floor;
-  const maxFeePerGas = cap(2n * baseFeePerGas + wanted, policy.maxFeePerGasWei);
+  const priorityFee = rewards[Math.floor(rewards.length / 2)] ?? floor;
+  const maxFeePerGas = cap(2n * baseFeePerGas + priorityFee, policy.maxFeePerGasWei);
   // A priority fee above the maximum fee is invalid (EIP-1559).
-  return { baseFeePerGas, maxPriorityFeePerGas: cap(wanted, maxFeePerGas), maxFeePerGas };
+  return { baseFeePerGas, maxPriorityFeePerGas: cap(priorityFee, maxFeePerGas), maxFeePerGas };
 }
 
 /** Reads an answer of `eth_feeHistory` to one percentile. @throws RpcFault */

@@ -26,7 +26,7 @@ function header(number: number, fork = 0): Record<string, string> {
 }
 
 /** The HTTP API of a node: returns `node.latest`, or fails while it is undefined. */
-function httpNode(latest?: number): {
+function createHttpNode(latest?: number): {
   node: { latest: number | undefined; fork: number; requestCount: number };
   transport: RpcTransport;
 } {
@@ -46,11 +46,11 @@ function httpNode(latest?: number): {
 interface SocketNode {
   readonly url: string;
   readonly sockets: WebSocket[];
-  tell(number: number, fork?: number): void;
+  notify(number: number, fork?: number): void;
 }
 
 /** The WebSocket API: accepts subscriptions, each connection with a new id. */
-async function socketNode(chainId = 7, chainIdAfterMs = 0): Promise<SocketNode> {
+async function startSocketNode(chainId = 7, chainIdAfterMs = 0): Promise<SocketNode> {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await new Promise((resolve) => server.once("listening", resolve));
   const sockets: WebSocket[] = [];
@@ -71,7 +71,7 @@ async function socketNode(chainId = 7, chainIdAfterMs = 0): Promise<SocketNode> 
   return {
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sockets,
-    tell: (number, fork = 0) => {
+    notify: (number, fork = 0) => {
       const params = { subscription: `0xsub${sockets.length - 1}`, result: header(number, fork) };
       sockets.at(-1)?.send(JSON.stringify({ jsonrpc: "2.0", method: "eth_subscription", params }));
     },
@@ -99,20 +99,20 @@ function listen(
   return { source, heads, numbers: () => heads.map(({ number }) => Number(number)), faults };
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  for (let waited = 0; !holds(); waited += 5) {
+async function waitUntil(isMet: () => boolean): Promise<void> {
+  for (let waited = 0; !isMet(); waited += 5) {
     if (waited > 3_000) throw new Error("timed out after three seconds");
     await sleep(5);
   }
 }
 
 test("reports a notified head immediately, and does not poll while the socket is active", async () => {
-  const { node, transport } = httpNode();
-  const socket = await socketNode();
+  const { node, transport } = createHttpNode();
+  const socket = await startSocketNode();
   const { source, heads } = listen(transport, socket.url, 10);
-  await until(() => socket.sockets.length === 1);
-  socket.tell(5);
-  await until(() => heads.length === 1);
+  await waitUntil(() => socket.sockets.length === 1);
+  socket.notify(5);
+  await waitUntil(() => heads.length === 1);
   expect(source.latest).toMatchObject({ number: 5n, hash: hashOf(5), seenAtMs: 1_234 });
   const requestCount = node.requestCount;
   await sleep(300);
@@ -120,104 +120,104 @@ test("reports a notified head immediately, and does not poll while the socket is
 });
 
 test("reports a repeated head once, and also another block of equal height", async () => {
-  const socket = await socketNode();
-  const { heads } = listen(httpNode().transport, socket.url, 10);
-  await until(() => socket.sockets.length === 1);
-  socket.tell(5);
-  socket.tell(5);
-  socket.tell(5, 1);
-  await until(() => heads.length === 2);
+  const socket = await startSocketNode();
+  const { heads } = listen(createHttpNode().transport, socket.url, 10);
+  await waitUntil(() => socket.sockets.length === 1);
+  socket.notify(5);
+  socket.notify(5);
+  socket.notify(5, 1);
+  await waitUntil(() => heads.length === 2);
   expect(heads.map(({ hash }) => hash)).toEqual([hashOf(5), hashOf(5, 1)]);
 });
 
 test("reopens a lost socket and subscribes again", async () => {
-  const socket = await socketNode();
-  const { numbers } = listen(httpNode().transport, socket.url, 10);
-  await until(() => socket.sockets.length === 1);
-  socket.tell(5);
-  await until(() => numbers().includes(5));
+  const socket = await startSocketNode();
+  const { numbers } = listen(createHttpNode().transport, socket.url, 10);
+  await waitUntil(() => socket.sockets.length === 1);
+  socket.notify(5);
+  await waitUntil(() => numbers().includes(5));
   socket.sockets[0]?.terminate();
-  await until(() => socket.sockets.length === 2);
-  socket.tell(6);
-  await until(() => numbers().includes(6));
+  await waitUntil(() => socket.sockets.length === 2);
+  socket.notify(6);
+  await waitUntil(() => numbers().includes(6));
 });
 
 test("misses no heads while a socket is silent, and replaces one that missed several", async () => {
-  const { node, transport } = httpNode(5);
-  const socket = await socketNode();
+  const { node, transport } = createHttpNode(5);
+  const socket = await startSocketNode();
   const { numbers } = listen(transport, socket.url, 0.1);
-  await until(() => socket.sockets.length === 1);
+  await waitUntil(() => socket.sockets.length === 1);
   node.latest = 6;
-  await until(() => numbers().includes(6));
+  await waitUntil(() => numbers().includes(6));
   node.latest = 20;
-  await until(() => numbers().includes(20));
-  await until(() => socket.sockets.length === 2);
+  await waitUntil(() => numbers().includes(20));
+  await waitUntil(() => socket.sockets.length === 2);
 });
 
 test("ignores a socket of another chain, even before its chain id is known", async () => {
-  const socket = await socketNode(8, 50);
-  const { heads, faults } = listen(httpNode().transport, socket.url, 10);
-  await until(() => socket.sockets.length === 1);
-  socket.tell(5);
-  await until(() => faults.some((fault) => fault instanceof RpcFault && fault.kind === "wrongChain"));
+  const socket = await startSocketNode(8, 50);
+  const { heads, faults } = listen(createHttpNode().transport, socket.url, 10);
+  await waitUntil(() => socket.sockets.length === 1);
+  socket.notify(5);
+  await waitUntil(() => faults.some((fault) => fault instanceof RpcFault && fault.kind === "wrongChain"));
   expect(heads).toEqual([]);
 });
 
 test("reports and ignores a malformed notification", async () => {
-  const socket = await socketNode();
-  const { heads, faults } = listen(httpNode().transport, socket.url, 10);
-  await until(() => socket.sockets.length === 1);
+  const socket = await startSocketNode();
+  const { heads, faults } = listen(createHttpNode().transport, socket.url, 10);
+  await waitUntil(() => socket.sockets.length === 1);
   socket.sockets[0]?.send("<html>");
-  await until(() => faults.length > 1);
+  await waitUntil(() => faults.length > 1);
   expect(heads).toEqual([]);
 });
 
 test("ignores a polled node that lags briefly, but accepts one that stays lower", async () => {
-  const { node, transport } = httpNode(9);
+  const { node, transport } = createHttpNode(9);
   const { source, numbers } = listen(transport, undefined, 0.1);
-  await until(() => source.latest?.number === 9n);
+  await waitUntil(() => source.latest?.number === 9n);
   node.latest = 8;
   const requestCount = node.requestCount;
-  await until(() => node.requestCount > requestCount);
+  await waitUntil(() => node.requestCount > requestCount);
   node.latest = 10;
-  await until(() => source.latest?.number === 10n);
+  await waitUntil(() => source.latest?.number === 10n);
   expect(numbers()).not.toContain(8);
   node.latest = 7;
-  await until(() => source.latest?.number === 7n);
+  await waitUntil(() => source.latest?.number === 7n);
 });
 
 test("a listener that throws does not prevent others from getting the head", async () => {
-  const { node, transport } = httpNode();
+  const { node, transport } = createHttpNode();
   const { source, numbers, faults } = listen(transport, undefined, 0.1);
-  const wrong = new Error("wrong");
+  const listenerError = new Error("wrong");
   source.onHead(() => {
-    throw wrong;
+    throw listenerError;
   });
   const received: bigint[] = [];
   source.onHead(({ number }) => received.push(number));
   node.latest = 5;
-  await until(() => received.length === 1);
+  await waitUntil(() => received.length === 1);
   expect(numbers()).toEqual([5]);
-  expect(faults).toContain(wrong);
+  expect(faults).toContain(listenerError);
 });
 
 test("reports failed polls and continues", async () => {
-  const { node, transport } = httpNode();
+  const { node, transport } = createHttpNode();
   const { numbers, faults } = listen(transport, undefined, 0.1);
-  await until(() => faults.length > 1);
+  await waitUntil(() => faults.length > 1);
   node.latest = 5;
-  await until(() => numbers().includes(5));
+  await waitUntil(() => numbers().includes(5));
 });
 
 test("an unsubscribed listener gets no heads, and nothing is polled after close", async () => {
-  const { node, transport } = httpNode(5);
+  const { node, transport } = createHttpNode(5);
   const { source } = listen(transport, undefined, 0.1);
   const received: bigint[] = [];
-  const leave = source.onHead(({ number }) => received.push(number));
-  await until(() => received.length === 1);
-  leave();
+  const unsubscribe = source.onHead(({ number }) => received.push(number));
+  await waitUntil(() => received.length === 1);
+  unsubscribe();
   node.latest = 6;
-  await until(() => source.latest?.number === 6n);
+  await waitUntil(() => source.latest?.number === 6n);
   expect(received).toEqual([5n]);
   await source.close();
   const requestCount = node.requestCount;
@@ -227,7 +227,7 @@ test("an unsubscribed listener gets no heads, and nothing is polled after close"
 
 test("polls an unreachable node at growing pauses of at most two seconds, and reports a head when it is back", async () => {
   const faults: unknown[] = [];
-  const { node, transport } = httpNode();
+  const { node, transport } = createHttpNode();
   const heads = createHeadSource({
     transport,
     chainId: 7,

@@ -35,8 +35,8 @@ export function createHeadSource(options: HeadSourceOptions): HeadSource {
   const stop = new AbortController();
   let latest: Head | undefined;
   let lowerPolls = 0;
-  let heardAt = Number.NEGATIVE_INFINITY;
-  let polling = false;
+  let lastHeaderAt = Number.NEGATIVE_INFINITY;
+  let isPolling = false;
   let failedPolls = 0;
   let pollAgainAt = Number.NEGATIVE_INFINITY;
 
@@ -68,8 +68,8 @@ export function createHeadSource(options: HeadSourceOptions): HeadSource {
 
   const tick = (): void => {
     const now = performance.now();
-    if (polling || now - heardAt < silenceMs || now < pollAgainAt) return;
-    polling = true;
+    if (isPolling || now - lastHeaderAt < silenceMs || now < pollAgainAt) return;
+    isPolling = true;
     poll()
       .then(() => {
         failedPolls = 0;
@@ -81,7 +81,7 @@ export function createHeadSource(options: HeadSourceOptions): HeadSource {
         if (!stop.signal.aborted) options.onFault?.(error);
       })
       .finally(() => {
-        polling = false;
+        isPolling = false;
       });
   };
 
@@ -92,7 +92,7 @@ export function createHeadSource(options: HeadSourceOptions): HeadSource {
           url: options.wsUrl,
           chainId: options.chainId,
           onHeader: (block) => {
-            heardAt = performance.now();
+            lastHeaderAt = performance.now();
             deliver(block);
           },
           onFault: (fault) => options.onFault?.(fault),
@@ -106,9 +106,9 @@ export function createHeadSource(options: HeadSourceOptions): HeadSource {
     },
     onHead: (listener) => {
       // Wrap the listener, so that the same function can subscribe twice and unsubscribe once.
-      const own = (head: Head): void => listener(head);
-      listeners.add(own);
-      return () => void listeners.delete(own);
+      const registered = (head: Head): void => listener(head);
+      listeners.add(registered);
+      return () => void listeners.delete(registered);
     },
     close: async () => {
       clearInterval(timer);

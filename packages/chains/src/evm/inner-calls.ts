@@ -8,19 +8,19 @@ export function innerCallsOf({ calls, error }: CallFrame): InnerCall[] {
   return visit(calls, error === undefined);
 }
 
-function visit(calls: readonly CallFrame[], stands: boolean): InnerCall[] {
+function visit(calls: readonly CallFrame[], isEffective: boolean): InnerCall[] {
   return calls.flatMap((call) => {
-    const callStands = stands && call.error === undefined;
-    const inner = visit(call.calls, callStands);
+    const isCallEffective = isEffective && call.error === undefined;
+    const inner = visit(call.calls, isCallEffective);
     if (call.to === undefined) return inner;
     const { input } = call;
-    const one: InnerCall = {
+    const innerCall: InnerCall = {
       from: call.from.toLowerCase() as Address,
       to: call.to.toLowerCase() as Address,
       selector: input.length < 10 ? undefined : (input.slice(0, 10).toLowerCase() as Hex),
-      value: callStands && movesValue(call) ? call.value : 0n,
+      value: isCallEffective && movesValue(call) ? call.value : 0n,
       userOperations: isUserOperations(input) ? input : undefined,
     };
-    return [one, ...inner];
+    return [innerCall, ...inner];
   });
 }

@@ -6,7 +6,10 @@ const MAX_SUCCESSES_NEEDED = 1_024;
 export interface LogRangeSize {
   /** Blocks to request at once; Infinity until a refusal. */
   blocks(): number;
-  /** A range of this many blocks succeeded. @param afterRefusal a larger one was refused just before */
+  /**
+   * A range of this many blocks succeeded.
+   * @param afterRefusal whether a larger range was refused just before
+   */
   recordSuccess(blocks: number, afterRefusal: boolean): void;
 }
 

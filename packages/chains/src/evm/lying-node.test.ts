@@ -93,19 +93,19 @@ async function nodeWith(
   return { node, reader: createChainReader(aChain(1, node.url, contracts, [token]), transport, options) };
 }
 
-const says = (result: unknown) => (): Answer => ({ result });
+const answerWith = (result: unknown) => (): Answer => ({ result });
 const deposit = { depositor: alice, amount: 7n, txHash, blockHash };
 
 /** Blocks up to the one with the deposit, whose hash alone is known. */
-const until100 = (from: bigint) => ({ from, to: 100n, hashes: new Map([[100n, blockHash]]) });
+const rangeTo100 = (from: bigint) => ({ from, to: 100n, hashes: new Map([[100n, blockHash]]) });
 
 /**
  * A node that refuses ranges of more than `limit` blocks in the given way, with the ranges that it answered
  * and refused.
  */
 async function limitedNode(limit: number, error: { readonly code: number; readonly message: string }) {
-  const asked: string[] = [];
-  const refused: (readonly [bigint, bigint])[] = [];
+  const answeredRanges: string[] = [];
+  const refusedRanges: (readonly [bigint, bigint])[] = [];
   const { node, reader } = await nodeWith({
     eth_getBlockByNumber: ({ params }) => ({
       result: {
@@ -119,35 +119,38 @@ async function limitedNode(limit: number, error: { readonly code: number; readon
       const [from, to] = [BigInt(filter["fromBlock"] ?? 0), BigInt(filter["toBlock"] ?? 0)];
       const isEvents = JSON.stringify(filter).includes(NATIVE_DEPOSIT_TOPIC);
       if (to - from >= BigInt(limit)) {
-        if (isEvents) refused.push([from, to]);
+        if (isEvents) refusedRanges.push([from, to]);
         return { error };
       }
-      if (isEvents) asked.push(`${from},${to}`);
+      if (isEvents) answeredRanges.push(`${from},${to}`);
       return { result: to === 100n && isEvents ? [log] : [] };
     },
   });
-  return { node, reader, asked, refused };
+  return { node, reader, answeredRanges, refusedRanges };
 }
 
-const parts = (asked: readonly string[]): [number, number][] =>
-  asked.map((text) => text.split(",").map(Number) as [number, number]);
+const parseRanges = (texts: readonly string[]): [number, number][] =>
+  texts.map((text) => text.split(",").map(Number) as [number, number]);
 
-async function rangeOf(lies: Record<string, (call: RpcCall) => Answer>, from = 100n): Promise<DepositFact[]> {
+async function depositsTo100(
+  lies: Record<string, (call: RpcCall) => Answer>,
+  from = 100n,
+): Promise<DepositFact[]> {
   const { reader } = await nodeWith(lies);
-  return await reader.depositsIn(until100(from));
+  return await reader.depositsIn(rangeTo100(from));
 }
 
 test("an honest node returns the deposit, for a block and for a range", async () => {
-  expect(await rangeOf({})).toMatchObject([deposit]);
-  expect(await rangeOf({}, 90n)).toMatchObject([deposit]);
+  expect(await depositsTo100({})).toMatchObject([deposit]);
+  expect(await depositsTo100({}, 90n)).toMatchObject([deposit]);
 });
 
 test("requests logs and block concurrently, then transactions", async () => {
   const { node, reader } = await nodeWith({});
-  await reader.depositsIn(until100(100n));
-  const asked = node.requests.map((calls) => calls.map(({ method }) => method));
-  expect(asked.slice(0, 2).toSorted()).toEqual([["eth_getBlockByNumber"], ["eth_getLogs", "eth_getLogs"]]);
-  expect(asked.slice(2)).toEqual([["eth_getTransactionByHash"]]);
+  await reader.depositsIn(rangeTo100(100n));
+  const methods = node.requests.map((calls) => calls.map(({ method }) => method));
+  expect(methods.slice(0, 2).toSorted()).toEqual([["eth_getBlockByNumber"], ["eth_getLogs", "eth_getLogs"]]);
+  expect(methods.slice(2)).toEqual([["eth_getTransactionByHash"]]);
 });
 
 const lookAlike = { ...log, address: alice };
@@ -158,27 +161,30 @@ const otherTransfer = {
 };
 
 test.each([
-  ["null for logs", { eth_getLogs: says(null) }],
-  ["an object for logs", { eth_getLogs: says({}) }],
-  ["a log of another block", { eth_getLogs: says([{ ...log, blockNumber: "0x65" }]) }],
-  ["a log of another fork", { eth_getLogs: says([{ ...log, blockHash: otherHash }]) }],
-  ["a removed log", { eth_getLogs: says([{ ...log, removed: true }]) }],
-  ["a log without transaction", { eth_getLogs: says([{ ...log, transactionHash: null }]) }],
-  ["a log of a pending block", { eth_getLogs: says([{ ...log, blockHash: null }]) }],
-  ["another block at that height", { eth_getBlockByNumber: says({ ...block, hash: otherHash }) }],
-  ["another height", { eth_getBlockByNumber: says({ ...block, number: "0x63" }) }],
-  ["no block", { eth_getBlockByNumber: says(null) }],
-  ["no transaction", { eth_getTransactionByHash: says(null) }],
-  ["another transaction", { eth_getTransactionByHash: says({ ...mined, hash: otherHash }) }],
+  ["null for logs", { eth_getLogs: answerWith(null) }],
+  ["an object for logs", { eth_getLogs: answerWith({}) }],
+  ["a log of another block", { eth_getLogs: answerWith([{ ...log, blockNumber: "0x65" }]) }],
+  ["a log of another fork", { eth_getLogs: answerWith([{ ...log, blockHash: otherHash }]) }],
+  ["a removed log", { eth_getLogs: answerWith([{ ...log, removed: true }]) }],
+  ["a log without transaction", { eth_getLogs: answerWith([{ ...log, transactionHash: null }]) }],
+  ["a log of a pending block", { eth_getLogs: answerWith([{ ...log, blockHash: null }]) }],
+  ["another block at that height", { eth_getBlockByNumber: answerWith({ ...block, hash: otherHash }) }],
+  ["another height", { eth_getBlockByNumber: answerWith({ ...block, number: "0x63" }) }],
+  ["no block", { eth_getBlockByNumber: answerWith(null) }],
+  ["no transaction", { eth_getTransactionByHash: answerWith(null) }],
+  ["another transaction", { eth_getTransactionByHash: answerWith({ ...mined, hash: otherHash }) }],
   [
     "the transaction in another block",
-    { eth_getTransactionByHash: says({ ...mined, blockHash: otherHash }) },
+    { eth_getTransactionByHash: answerWith({ ...mined, blockHash: otherHash }) },
   ],
-  ["the transaction as pending again", { eth_getTransactionByHash: says({ ...mined, blockHash: null }) }],
-  ["a transaction without sender", { eth_getTransactionByHash: says({ ...mined, from: undefined }) }],
+  [
+    "the transaction as pending again",
+    { eth_getTransactionByHash: answerWith({ ...mined, blockHash: null }) },
+  ],
+  ["a transaction without sender", { eth_getTransactionByHash: answerWith({ ...mined, from: undefined }) }],
 ])("%s is a fault and never a deposit", async (_, lies) => {
   for (const from of [90n, 100n]) {
-    await expect(rangeOf(lies, from)).rejects.toMatchObject({ code: "RPC_FAULT", retryable: true });
+    await expect(depositsTo100(lies, from)).rejects.toMatchObject({ code: "RPC_FAULT", retryable: true });
   }
 });
 
@@ -187,22 +193,28 @@ test("drops and counts unrequested logs, and counts none twice", async () => {
     const dropped: number[] = [];
     // The answer of a node that ignores filters: everything.
     const { reader } = await nodeWith(
-      { eth_getLogs: says([{ ...lookAlike, logIndex: "0x1" }, log, { ...otherTransfer, logIndex: "0x2" }]) },
+      {
+        eth_getLogs: answerWith([
+          { ...lookAlike, logIndex: "0x1" },
+          log,
+          { ...otherTransfer, logIndex: "0x2" },
+        ]),
+      },
       { onUnrequestedLogs: (count) => dropped.push(count) },
     );
-    expect(await reader.depositsIn(until100(from))).toMatchObject([deposit]);
-    expect(await reader.depositsIn(until100(from))).toHaveLength(1);
+    expect(await reader.depositsIn(rangeTo100(from))).toMatchObject([deposit]);
+    expect(await reader.depositsIn(rangeTo100(from))).toHaveLength(1);
     expect(dropped).toEqual([2, 2, 2, 2]);
   }
 });
 
 test("splits a range that the node refuses as too large until it succeeds, and keeps the order", async () => {
   const ranges: bigint[][] = [];
-  const at = (number: bigint): Hex => `0x${number.toString(16).padStart(64, "b")}`;
+  const hashAt = (number: bigint): Hex => `0x${number.toString(16).padStart(64, "b")}`;
   const { reader } = await nodeWith({
     eth_getBlockByNumber: ({ params }) => {
       const number = BigInt(String(params[0]));
-      return { result: { ...block, number: params[0], hash: number === 100n ? blockHash : at(number) } };
+      return { result: { ...block, number: params[0], hash: number === 100n ? blockHash : hashAt(number) } };
     },
     eth_getLogs: ({ params }) => {
       const filter = params[0] as Record<string, string>;
@@ -215,13 +227,13 @@ test("splits a range that the node refuses as too large until it succeeds, and k
       return { result: to === 100n && JSON.stringify(filter).includes(NATIVE_DEPOSIT_TOPIC) ? [log] : [] };
     },
   });
-  expect(await reader.depositsIn(until100(91n))).toMatchObject([deposit]);
+  expect(await reader.depositsIn(rangeTo100(91n))).toMatchObject([deposit]);
   // Each part is requested twice: events and transfers.
-  const parts = [...new Set(ranges.map(String))].map((text) => text.split(",").map(Number));
-  expect(parts[0]?.[0]).toBe(91);
-  expect(parts.at(-1)?.[1]).toBe(100);
-  parts.forEach(([from], index) =>
-    expect(index === 0 || from === (parts[index - 1]?.[1] ?? 0) + 1).toBe(true),
+  const uniqueRanges = [...new Set(ranges.map(String))].map((text) => text.split(",").map(Number));
+  expect(uniqueRanges[0]?.[0]).toBe(91);
+  expect(uniqueRanges.at(-1)?.[1]).toBe(100);
+  uniqueRanges.forEach(([from], index) =>
+    expect(index === 0 || from === (uniqueRanges[index - 1]?.[1] ?? 0) + 1).toBe(true),
   );
 });
 
@@ -246,29 +258,29 @@ test.each([
   [-32_602, "invalid params"],
   [-32_099, "words that no version of this service has seen"],
 ])("a range of logs refused with %i %s is requested in parts", async (code, message) => {
-  const { reader, asked } = await limitedNode(4, { code, message });
-  expect(await reader.depositsIn(until100(41n))).toMatchObject([deposit]);
-  expect(parts(asked).at(0)?.[0]).toBe(41);
-  expect(parts(asked).at(-1)?.[1]).toBe(100);
-  parts(asked).forEach(([from], at, all) =>
-    expect(at === 0 || from === (all[at - 1]?.[1] ?? 0) + 1).toBe(true),
+  const { reader, answeredRanges } = await limitedNode(4, { code, message });
+  expect(await reader.depositsIn(rangeTo100(41n))).toMatchObject([deposit]);
+  expect(parseRanges(answeredRanges).at(0)?.[0]).toBe(41);
+  expect(parseRanges(answeredRanges).at(-1)?.[1]).toBe(100);
+  parseRanges(answeredRanges).forEach(([from], index, all) =>
+    expect(index === 0 || from === (all[index - 1]?.[1] ?? 0) + 1).toBe(true),
   );
 });
 
 test("remembers the size of a range that succeeded, and tries larger ones again after a while", async () => {
-  const { reader, asked, refused } = await limitedNode(10, {
+  const { reader, answeredRanges, refusedRanges } = await limitedNode(10, {
     code: -32_614,
     message: "eth_getLogs is limited to a 10 range",
   });
-  await reader.depositsIn(until100(1n));
-  const first = refused.length;
+  await reader.depositsIn(rangeTo100(1n));
+  const first = refusedRanges.length;
   expect(first).toBeGreaterThan(0);
-  for (let scan = 0; scan < 4; scan++) await reader.depositsIn(until100(1n));
+  for (let scan = 0; scan < 4; scan++) await reader.depositsIn(rangeTo100(1n));
   // 6 blocks succeed; 12 are tried after 16 successful ranges, then after 32.
-  expect(refused.slice(first).every(([from, to]) => Number(to) - Number(from) + 1 === 12)).toBe(true);
-  expect(refused.length - first).toBeGreaterThan(0);
-  expect(refused.length - first).toBeLessThanOrEqual(2);
-  expect(new Set(parts(asked).map(([from, to]) => to - from + 1))).toContain(6);
+  expect(refusedRanges.slice(first).every(([from, to]) => Number(to) - Number(from) + 1 === 12)).toBe(true);
+  expect(refusedRanges.length - first).toBeGreaterThan(0);
+  expect(refusedRanges.length - first).toBeLessThanOrEqual(2);
+  expect(new Set(parseRanges(answeredRanges).map(([from, to]) => to - from + 1))).toContain(6);
 });
 
 test.each([
@@ -280,7 +292,7 @@ test.each([
   [-32_601, "the method eth_getLogs does not exist/is not available"],
 ])("a range of logs refused with %i %s is not requested in parts", async (code, message) => {
   const { node, reader } = await nodeWith({ eth_getLogs: () => ({ error: { code, message } }) });
-  await expect(reader.depositsIn(until100(90n))).rejects.toMatchObject({ kind: "refused" });
+  await expect(reader.depositsIn(rangeTo100(90n))).rejects.toMatchObject({ kind: "refused" });
   expect(node.requests).toHaveLength(1);
 });
 
@@ -298,7 +310,7 @@ test("falls back to block ranges when a node refuses blockHash in eth_getLogs", 
     eth_getBlockByNumber: ({ params }) => ({ result: { ...block, number: params[0] } }),
   });
   for (let scans = 0; scans < 5; scans++)
-    expect(await reader.depositsIn(until100(100n))).toMatchObject([deposit]);
+    expect(await reader.depositsIn(rangeTo100(100n))).toMatchObject([deposit]);
   expect(byHash, "two filters, in three scans").toBe(6);
 });
 
@@ -314,10 +326,10 @@ test("requests by block hash again after one refusal that may have been temporar
     },
     eth_getBlockByNumber: ({ params }) => ({ result: { ...block, number: params[0] } }),
   });
-  expect(await reader.depositsIn(until100(100n))).toMatchObject([deposit]);
+  expect(await reader.depositsIn(rangeTo100(100n))).toMatchObject([deposit]);
   isFailing = false;
   // A backend that lacks the block returns an empty list for a range; for a hash, it refuses.
-  await expect(reader.depositsIn(until100(100n))).rejects.toMatchObject({ kind: "refused" });
+  await expect(reader.depositsIn(rangeTo100(100n))).rejects.toMatchObject({ kind: "refused" });
 });
 
 test("sends fewer than a dozen requests for one range to a node that refuses every log query", async () => {
@@ -360,44 +372,47 @@ test("limits concurrent block requests to an endpoint without batches", async ()
 test.each([
   [
     "a receipt of another transaction",
-    { eth_getTransactionReceipt: says({ ...receipt, transactionHash: otherHash }) },
+    { eth_getTransactionReceipt: answerWith({ ...receipt, transactionHash: otherHash }) },
   ],
-  ["a receipt without status", { eth_getTransactionReceipt: says({ ...receipt, status: undefined }) }],
-  ["a receipt without block", { eth_getTransactionReceipt: says({ ...receipt, blockHash: null }) }],
-  ["a receipt without logs", { eth_getTransactionReceipt: says({ ...receipt, logs: null }) }],
+  ["a receipt without status", { eth_getTransactionReceipt: answerWith({ ...receipt, status: undefined }) }],
+  ["a receipt without block", { eth_getTransactionReceipt: answerWith({ ...receipt, blockHash: null }) }],
+  ["a receipt without logs", { eth_getTransactionReceipt: answerWith({ ...receipt, logs: null }) }],
   [
     "a receipt in another block than its transaction",
-    { eth_getTransactionByHash: says({ ...mined, blockHash: otherHash }) },
+    { eth_getTransactionByHash: answerWith({ ...mined, blockHash: otherHash }) },
   ],
   [
     "a receipt with a log of another transaction",
-    { eth_getTransactionReceipt: says({ ...receipt, logs: [{ ...log, transactionHash: otherHash }] }) },
+    { eth_getTransactionReceipt: answerWith({ ...receipt, logs: [{ ...log, transactionHash: otherHash }] }) },
   ],
-  ["a receipt without its transaction", { eth_getTransactionByHash: says(null) }],
-  ["a mined transaction without its receipt", { eth_getTransactionReceipt: says(null) }],
-  ["a list for a receipt", { eth_getTransactionReceipt: says([]) }],
-  ["text for a receipt", { eth_getTransactionReceipt: says("0x1") }],
+  ["a receipt without its transaction", { eth_getTransactionByHash: answerWith(null) }],
+  ["a mined transaction without its receipt", { eth_getTransactionReceipt: answerWith(null) }],
+  ["a list for a receipt", { eth_getTransactionReceipt: answerWith([]) }],
+  ["text for a receipt", { eth_getTransactionReceipt: answerWith("0x1") }],
 ])("%s is a fault and never a state", async (_, lies) => {
   const { reader } = await nodeWith(lies);
   await expect(reader.transaction(txHash)).rejects.toMatchObject({ code: "RPC_FAULT" });
 });
 
 test("a transaction read as pending just before its receipt arrived counts as mined", async () => {
-  const { reader } = await nodeWith({ eth_getTransactionByHash: says({ ...mined, blockHash: null }) });
+  const { reader } = await nodeWith({ eth_getTransactionByHash: answerWith({ ...mined, blockHash: null }) });
   const state = await reader.transaction(txHash);
   expect(state.kind).toBe("mined");
   expect(reader.depositsOf(state)).toMatchObject([deposit]);
 });
 
 test("ignores the logs in the receipt of a failed transaction", async () => {
-  const { reader } = await nodeWith({ eth_getTransactionReceipt: says({ ...receipt, status: "0x0" }) });
+  const { reader } = await nodeWith({ eth_getTransactionReceipt: answerWith({ ...receipt, status: "0x0" }) });
   expect(reader.depositsOf(await reader.transaction(txHash))).toEqual([]);
 });
 
 test.each([["0x"], ["7"], [7], [null], ["0xzz"], [`0x1${"0".repeat(64)}`]])(
   "a quantity of %j is a fault, not a number",
   async (lie) => {
-    const { reader } = await nodeWith({ eth_getTransactionCount: says(lie), eth_estimateGas: says(lie) });
+    const { reader } = await nodeWith({
+      eth_getTransactionCount: answerWith(lie),
+      eth_estimateGas: answerWith(lie),
+    });
     await expect(reader.nonce(alice, "latest")).rejects.toMatchObject({ kind: "garbage" });
     const call = { to: token, data: "0x", value: 0n } as const;
     await expect(reader.simulate(alice, call)).rejects.toMatchObject({ kind: "garbage" });
@@ -405,12 +420,12 @@ test.each([["0x"], ["7"], [7], [null], ["0xzz"], [`0x1${"0".repeat(64)}`]])(
 );
 
 test("a missing multicall contract is a fault, not a balance of zero", async () => {
-  const { reader } = await nodeWith({ eth_call: says("0x") });
+  const { reader } = await nodeWith({ eth_call: answerWith("0x") });
   await expect(reader.accountState(alice, token, depository)).rejects.toMatchObject({ code: "RPC_FAULT" });
 });
 
 test("rejects a node's response with the hash of another transaction", async () => {
-  const node = await startAnsweringNode(says(otherHash));
+  const node = await startAnsweringNode(answerWith(otherHash));
   const transport = createRpcTransport({ url: node.url });
   closers.push(node.stop, transport.close);
   await expect(createChainWriter(transport).broadcast("0x02")).rejects.toMatchObject({ kind: "garbage" });

@@ -38,18 +38,18 @@ export function mappingEntries(
   const final = finalBlockReads(transport, { finality, blockTimeSeconds: NOMINAL_BLOCK_SECONDS });
   return {
     async entry(user, id) {
-      const found = await final.block();
-      if (found.kind !== "final")
+      const finalBlock = await final.block();
+      if (finalBlock.kind !== "final")
         throw new RpcFault({
           kind: "inconsistent",
           method: METHOD,
           reason: "the hub has no final block yet",
         });
       const data = encodeFunctionData({ abi: genericMappingAbi, functionName: "getEntry", args: [user, id] });
-      const block = { blockHash: found.value.hash, requireCanonical: true };
+      const block = { blockHash: finalBlock.value.hash, requireCanonical: true };
       const answer = await transport.request(METHOD, [{ to: contract, data }, block]);
-      await final.confirm(found.value);
-      const entry = { ...readEntry(answer), asOf: found.value.timestamp };
+      await final.confirm(finalBlock.value);
+      const entry = { ...readEntry(answer), asOf: finalBlock.value.timestamp };
       // An entry must have been set at or before that block; otherwise this is not the state of that block.
       if (entry.setAt > entry.asOf || (entry.setAt === 0n) !== (entry.data === "0x")) throw garbage();
       return entry;

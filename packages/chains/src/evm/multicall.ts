@@ -20,9 +20,9 @@ export function encodeAggregate3(calls: readonly SubCall[]): Hex {
   });
   let offset = 32 * calls.length;
   const offsets = tuples.map((tuple) => {
-    const at = word(offset);
+    const offsetWord = word(offset);
     offset += tuple.length / 2;
-    return at;
+    return offsetWord;
   });
   return `0x82ad56cb${word(0x20)}${word(calls.length)}${offsets.join("")}${tuples.join("")}`;
 }
@@ -35,24 +35,24 @@ export function encodeAggregate3(calls: readonly SubCall[]): Hex {
 export function decodeAggregate3(answer: Hex, count: number): (Hex | undefined)[] {
   const hex = answer.slice(2);
   const number = (byteOffset: number): number => {
-    const at = byteOffset * 2;
-    const text = hex.slice(at, at + 64);
+    const begin = byteOffset * 2;
+    const text = hex.slice(begin, begin + 64);
     // Rounds words beyond 2^53, which are too large in any case.
     const value = text.length === 64 ? Number(`0x${text}`) : Number.NaN;
     if (!(value <= hex.length)) throw garbage("eth_call", "multicall response is malformed");
     return value;
   };
-  const list = number(0);
-  if (number(list) !== count)
+  const listOffset = number(0);
+  if (number(listOffset) !== count)
     throw garbage("eth_call", "multicall returned results for a different number of calls");
-  const start = list + 32;
+  const firstOffset = listOffset + 32;
   return Array.from({ length: count }, (_, index): Hex | undefined => {
-    const tuple = start + number(start + 32 * index);
-    const bytes = tuple + number(tuple + 32);
-    const length = number(bytes);
-    const data = hex.slice((bytes + 32) * 2, (bytes + 32 + length) * 2);
+    const tupleOffset = firstOffset + number(firstOffset + 32 * index);
+    const bytesOffset = tupleOffset + number(tupleOffset + 32);
+    const length = number(bytesOffset);
+    const data = hex.slice((bytesOffset + 32) * 2, (bytesOffset + 32 + length) * 2);
     if (data.length !== length * 2) throw garbage("eth_call", "multicall response is truncated");
-    return number(tuple) === 0 ? undefined : `0x${data}`;
+    return number(tupleOffset) === 0 ? undefined : `0x${data}`;
   });
 }
 
@@ -72,9 +72,9 @@ export function allowanceCall(token: Address, owner: Address, spender: Address):
 }
 
 /** The uint256 that such a call returned. @throws RpcFault if it failed or returned less than a word */
-export function uintAnswer(answer: Hex | undefined, what: string): bigint {
+export function uintAnswer(answer: Hex | undefined, label: string): bigint {
   if (answer === undefined || answer.length < 66)
-    throw garbage("eth_call", `${what} did not return a number`);
+    throw garbage("eth_call", `${label} did not return a number`);
   return BigInt(answer.slice(0, 66));
 }
 

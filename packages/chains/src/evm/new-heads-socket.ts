@@ -30,16 +30,16 @@ export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
   const { first, max } = options.backoffMs ?? { first: 250, max: 10_000 };
   // The socket's own error would quote the URL, including credentials.
   if (!URL.canParse(options.url)) throw new TypeError("wsRpcUrl is not a valid URL");
-  let closed = false;
+  let isClosed = false;
   let pauseMs = first;
   let socket: WebSocket | undefined;
   let reconnectTimer: NodeJS.Timeout | undefined;
 
   const connect = (): void => {
-    if (closed) return;
+    if (isClosed) return;
     const current = new WebSocket(options.url, { handshakeTimeout: 5_000, maxPayload: MAX_MESSAGE_BYTES });
     socket = current;
-    let isRightChain = false;
+    let isChainVerified = false;
     let subscription: unknown;
     current.on("open", () => {
       current.send(`{"jsonrpc":"2.0","id":${CHAIN_ID_CALL},"method":"eth_chainId","params":[]}`);
@@ -56,10 +56,10 @@ export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
             const reason = `the WebSocket node serves chain ${servedId}, expected ${options.chainId}`;
             throw new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason });
           }
-          isRightChain = true;
+          isChainVerified = true;
         } else if (message["id"] === SUBSCRIBE_CALL) {
           subscription = message["result"];
-        } else if (message["method"] === "eth_subscription" && isRightChain) {
+        } else if (message["method"] === "eth_subscription" && isChainVerified) {
           const params = fieldsOf(message["params"], "eth_subscription");
           if (params["subscription"] !== subscription) return;
           const block = readBlock(params["result"], "eth_subscription");
@@ -76,7 +76,7 @@ export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
     // `error` is always followed by `close`; its message may name the host.
     current.on("error", () => undefined);
     current.on("close", (code) => {
-      if (closed) return;
+      if (isClosed) return;
       options.onFault(
         new RpcFault({ kind: "network", method: "eth_subscribe", reason: `WebSocket closed (${code})` }),
       );
@@ -89,7 +89,7 @@ export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
   return {
     reconnect: () => socket?.terminate(),
     close: async () => {
-      closed = true;
+      isClosed = true;
       clearTimeout(reconnectTimer);
       const current = socket;
       if (current === undefined || current.readyState === WebSocket.CLOSED) return;

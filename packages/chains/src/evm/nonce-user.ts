@@ -17,17 +17,17 @@ export async function findNonceUser(
   from: bigint,
   to: bigint,
 ): Promise<TxHash | undefined> {
-  const usedBy = async (block: bigint): Promise<boolean> => {
+  const isUsedAt = async (block: bigint): Promise<boolean> => {
     const method = "eth_getTransactionCount";
     return quantityOf(await transport.request(method, [account, toQuantity(block)]), method) > BigInt(nonce);
   };
-  if (!(await usedBy(to))) return undefined;
+  if (!(await isUsedAt(to))) return undefined;
   // Search from the newest block back, in growing steps, because many nodes have no old states.
   let low = from;
   let high = to;
   for (let step = 1n; high > from; step *= 2n) {
     const below = high - step > from ? high - step : from;
-    if (await usedBy(below)) {
+    if (await isUsedAt(below)) {
       high = below;
       continue;
     }
@@ -36,7 +36,7 @@ export async function findNonceUser(
   }
   while (low < high) {
     const middle = (low + high) / 2n;
-    if (await usedBy(middle)) high = middle;
+    if (await isUsedAt(middle)) high = middle;
     else low = middle + 1n;
   }
   const method = "eth_getBlockByNumber";
@@ -50,9 +50,9 @@ export async function findNonceUser(
     throw garbage(method, "block has no list of transactions");
   for (const transaction of block.transactions as unknown[]) {
     if (typeof transaction !== "object" || transaction === null) continue;
-    const { from: sender, nonce: used, hash } = transaction as Record<string, unknown>;
+    const { from: sender, nonce: senderNonce, hash } = transaction as Record<string, unknown>;
     if (typeof sender !== "string" || typeof hash !== "string") continue;
-    if (sender.toLowerCase() === account && quantityOf(used, method) === BigInt(nonce))
+    if (sender.toLowerCase() === account && quantityOf(senderNonce, method) === BigInt(nonce))
       return hash.toLowerCase() as TxHash;
   }
   return undefined;

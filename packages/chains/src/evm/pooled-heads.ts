@@ -1,5 +1,5 @@
 import type { BlockRef, Head, HeadSource } from "@causeway/families/evm";
-import { reachedBy } from "../nodes/ask-all.ts";
+import { reachedBy } from "../nodes/query-all.ts";
 
 export interface PooledHeadsOptions {
   /** The heads of each endpoint, and whether it currently responds. */
@@ -22,13 +22,13 @@ export function createPooledHeads(options: PooledHeadsOptions): HeadSource {
   const { sources, quorum } = options;
   const listeners = new Set<(head: Head) => void>();
   let latest: Head | undefined;
-  let looking = false;
-  let again = false;
-  let closed = false;
+  let isChecking = false;
+  let shouldCheckAgain = false;
+  let isClosed = false;
   let retry: NodeJS.Timeout | undefined;
 
   const deliver = (block: BlockRef): void => {
-    if (closed || block.hash === latest?.hash) return;
+    if (isClosed || block.hash === latest?.hash) return;
     latest = { ...block, seenAtMs: options.now() };
     for (const listener of listeners) {
       try {
@@ -41,18 +41,18 @@ export function createPooledHeads(options: PooledHeadsOptions): HeadSource {
   };
 
   /** With a quorum, a dead endpoint counts with its last head, which is the lowest. */
-  const counted = (): typeof sources => sources.filter(({ isAlive }) => quorum > 1 || isAlive());
+  const countedSources = (): typeof sources => sources.filter(({ isAlive }) => quorum > 1 || isAlive());
 
-  const lookAgain = (): void => {
+  const scheduleRetry = (): void => {
     clearTimeout(retry);
     retry = setTimeout(wake, options.retryMs);
   };
 
-  const look = async (): Promise<void> => {
-    const announced = counted().flatMap(({ heads }) => heads.latest ?? []);
+  const check = async (): Promise<void> => {
+    const announced = countedSources().flatMap(({ heads }) => heads.latest ?? []);
     // With a quorum of 1, the first endpoint to announce a head must not decide alone.
-    if (quorum === 1 && announced.length < counted().length) {
-      lookAgain();
+    if (quorum === 1 && announced.length < countedSources().length) {
+      scheduleRetry();
       return;
     }
     const number = reachedBy(
@@ -70,28 +70,28 @@ export function createPooledHeads(options: PooledHeadsOptions): HeadSource {
       return;
     }
     const block = await options.block(number);
-    if (block === undefined) lookAgain();
+    if (block === undefined) scheduleRetry();
     else deliver(block);
   };
 
   const wake = (): void => {
-    if (closed) return;
-    if (looking) {
-      again = true;
+    if (isClosed) return;
+    if (isChecking) {
+      shouldCheckAgain = true;
       return;
     }
-    looking = true;
+    isChecking = true;
     clearTimeout(retry);
-    look()
+    check()
       .catch((fault: unknown) => {
-        if (closed) return;
+        if (isClosed) return;
         options.onFault(fault);
-        lookAgain();
+        scheduleRetry();
       })
       .finally(() => {
-        looking = false;
-        if (!again) return;
-        again = false;
+        isChecking = false;
+        if (!shouldCheckAgain) return;
+        shouldCheckAgain = false;
         wake();
       });
   };
@@ -102,12 +102,12 @@ export function createPooledHeads(options: PooledHeadsOptions): HeadSource {
       return latest;
     },
     onHead: (listener) => {
-      const own = (head: Head): void => listener(head);
-      listeners.add(own);
-      return () => void listeners.delete(own);
+      const registered = (head: Head): void => listener(head);
+      listeners.add(registered);
+      return () => void listeners.delete(registered);
     },
     close: async () => {
-      closed = true;
+      isClosed = true;
       clearTimeout(retry);
       listeners.clear();
       for (const unsubscribe of unsubscribers) unsubscribe();

@@ -7,11 +7,11 @@ import type {
   TransactionState,
 } from "@causeway/families/evm";
 import { inconsistent } from "@causeway/families";
-import { agreedOn, askAll, reachedBy, type Answer, type Electorate } from "../nodes/ask-all.ts";
+import { agreedOn, queryAll, reachedBy, type Answer, type Electorate } from "../nodes/query-all.ts";
 import { exactText } from "../nodes/exact-text.ts";
 import { createUnconfirmedClaims } from "../nodes/unconfirmed-claims.ts";
 
-/** One endpoint by itself. */
+/** One endpoint's own reader. */
 export interface ReadingEndpoint {
   readonly reader: ChainReader;
 }
@@ -32,7 +32,7 @@ interface AgreeOptions {
 /**
  * Reads that decide about money require a quorum of endpoints: blocks, deposits, top-ups, receipts,
  * transactions, nonces and whether an account has code. Gas prices are the lower median of all endpoints.
- * Everything else uses `ordinary`.
+ * Everything else is read by `ordinary`.
  *
  * A transaction is not absent while any endpoint shows it, because it may be a payment that only that
  * endpoint has seen.
@@ -53,7 +53,7 @@ export function quorumReader<E extends ReadingEndpoint>(
     { isReported = true, isAbsentByQuorum = false }: AgreeOptions = {},
   ): Promise<T> => {
     const textOf = (value: T): string | undefined => (value === undefined ? undefined : exactText(value));
-    return await askAll<E, T, T>(electorate, {
+    return await queryAll<E, T, T>(electorate, {
       question,
       read: async ({ reader }) => await read(reader),
       decide: (answers, isComplete) => {
@@ -67,15 +67,15 @@ export function quorumReader<E extends ReadingEndpoint>(
     });
   };
 
-  const ofChain = { isReported: false };
+  const notReported = { isReported: false };
   const block = async (number: bigint): Promise<BlockRef | undefined> =>
-    await agree("eth_getBlockByNumber", async (reader) => await reader.block(number), ofChain);
+    await agree("eth_getBlockByNumber", async (reader) => await reader.block(number), notReported);
 
   return {
     ...ordinary,
     head: async () => {
       const question = "eth_getBlockByNumber";
-      const number = await askAll<E, BlockRef, bigint>(electorate, {
+      const number = await queryAll<E, BlockRef, bigint>(electorate, {
         question,
         read: async ({ reader }) => await reader.head(),
         decide: (answers, isComplete) => {
@@ -93,50 +93,50 @@ export function quorumReader<E extends ReadingEndpoint>(
     },
     block,
     blockByHash: async (hash) =>
-      await agree("eth_getBlockByHash", async (reader) => await reader.blockByHash(hash), ofChain),
+      await agree("eth_getBlockByHash", async (reader) => await reader.blockByHash(hash), notReported),
     depositsIn: async (range) => await agree("deposits", async (reader) => await reader.depositsIn(range)),
     topUpsIn: async (solver, blocks) =>
       await agree("top-ups", async (reader) => await reader.topUpsIn(solver, blocks)),
     tokenTopUpsIn: async (solver, range) =>
       await agree("top-ups", async (reader) => await reader.tokenTopUpsIn(solver, range)),
-    heldAmounts: async (...asked) =>
-      await agree("balances", async (reader) => await reader.heldAmounts(...asked)),
-    paymentsTo: async (...asked) =>
-      await agree("payments", async (reader) => await reader.paymentsTo(...asked)),
+    accountBalances: async (...args) =>
+      await agree("balances", async (reader) => await reader.accountBalances(...args)),
+    paymentsTo: async (...args) =>
+      await agree("payments", async (reader) => await reader.paymentsTo(...args)),
     receipt: async (hash): Promise<ReceiptFact | undefined> =>
       await agree("eth_getTransactionReceipt", async (reader) => await reader.receipt(hash), {
         // A missing receipt has no consequence, but a receipt invented by one endpoint must not block a lane.
         isAbsentByQuorum: true,
       }),
-    transactionByNonce: async (...asked) =>
-      await agree("nonce user", async (reader) => await reader.transactionByNonce(...asked)),
+    transactionByNonce: async (...args) =>
+      await agree("nonce user", async (reader) => await reader.transactionByNonce(...args)),
     transaction: async (hash) =>
-      await askAll<E, TransactionState, TransactionState>(electorate, {
+      await queryAll<E, TransactionState, TransactionState>(electorate, {
         question: "eth_getTransactionByHash",
         read: async ({ reader }) => await reader.transaction(hash),
         decide: (answers, isComplete) => decideTransaction(answers, quorum, isComplete),
         textOf: minedText,
       }),
-    nonce: async (account, at, count = "agreed") =>
-      await askAll<E, number, number>(electorate, {
+    nonce: async (account, index, count = "agreed") =>
+      await queryAll<E, number, number>(electorate, {
         question: "eth_getTransactionCount",
-        read: async ({ reader }) => await reader.nonce(account, at),
+        read: async ({ reader }) => await reader.nonce(account, index),
         decide: (answers, isComplete) => {
           const counts = answers.map(({ value }) => value).toSorted((a, b) => b - a);
           const agreed = counts[quorum - 1];
           if (agreed === undefined) return undefined;
           if (count === "agreed") return isComplete || counts[0] === agreed ? { value: agreed } : undefined;
           if (!isComplete) return undefined;
-          const unconfirmed = claims.unconfirmed(`${account} ${at}`, agreed, answers);
+          const unconfirmed = claims.unconfirmed(`${account} ${index}`, agreed, answers);
           if (unconfirmed.length > 0) electorate.onDisagreement("eth_getTransactionCount", unconfirmed);
-          const highest = counts.find((one) => one <= agreed + MAX_NONCE_LEAD);
+          const highest = counts.find((candidate) => candidate <= agreed + MAX_NONCE_LEAD);
           return highest === undefined ? undefined : { value: highest };
         },
       }),
     hasCode: async (account) => await agree("eth_getCode", async (reader) => await reader.hasCode(account)),
     // One answer is enough: a payment must not wait because a quorum has no gas prices.
     gasPrices: async () =>
-      await askAll<E, GasPrices, GasPrices>(
+      await queryAll<E, GasPrices, GasPrices>(
         { ...electorate, quorum: 1 },
         {
           question: "gas prices",
@@ -153,7 +153,7 @@ export function quorumReader<E extends ReadingEndpoint>(
  */
 function lowerMedian(prices: readonly GasPrices[]): GasPrices {
   const medianOf = (field: keyof GasPrices): bigint => {
-    const values = prices.map((one) => one[field]).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    const values = prices.map((price) => price[field]).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
     const median = values[Math.floor((values.length - 1) / 2)];
     if (median === undefined) throw new RangeError("invariant violated: no gas prices");
     return median;
@@ -178,10 +178,10 @@ function decideTransaction<E>(
   if (mined !== undefined) return { value: mined };
   if (!isComplete) return undefined;
   if (answers.every(({ value }) => value.kind === "absent")) return { value: { kind: "absent" } };
-  const known = agreedOn(answers, quorum, knownText);
-  return known === undefined || known.kind === "absent"
+  const seen = agreedOn(answers, quorum, knownText);
+  return seen === undefined || seen.kind === "absent"
     ? undefined
-    : { value: { kind: "pending", transaction: known.transaction } };
+    : { value: { kind: "pending", transaction: seen.transaction } };
 }
 
 function minedText(state: TransactionState): string | undefined {

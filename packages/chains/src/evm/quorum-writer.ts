@@ -1,15 +1,15 @@
 import type { BroadcastOutcome, ChainWriter } from "@causeway/families/evm";
-import { agreedOn, askAll, type Answer, type Electorate } from "../nodes/ask-all.ts";
+import { agreedOn, queryAll, type Answer, type Electorate } from "../nodes/query-all.ts";
 
-/** One endpoint by itself. */
+/** One endpoint's own writer. */
 export interface WritingEndpoint {
   readonly writer: ChainWriter;
 }
 
 /** Outcomes that prove the endpoint has the bytes. */
 const ACCEPTED: readonly BroadcastOutcome["kind"][] = ["accepted", "alreadyKnown"];
-/** Other outcomes that do not reject the bytes, the most informative first. */
-const OTHERS: readonly BroadcastOutcome["kind"][] = ["nonceTooLow", "underpriced", "insufficientFunds"];
+/** Outcomes that neither accept nor reject the bytes permanently, the most informative first. */
+const UNDECIDED: readonly BroadcastOutcome["kind"][] = ["nonceTooLow", "underpriced", "insufficientFunds"];
 /** Outcomes that mean that the endpoint does not have the bytes. */
 const REFUSED: readonly BroadcastOutcome["kind"][] = ["rejected", "underpriced", "insufficientFunds"];
 const QUESTION = "eth_sendRawTransaction";
@@ -23,8 +23,8 @@ export function quorumWriter<E extends WritingEndpoint>(electorate: Electorate<E
   return {
     broadcast: async (raw) => {
       const outcomes: Answer<E, BroadcastOutcome>[] = [];
-      let open = electorate.endpoints.length;
-      return await askAll<E, BroadcastOutcome, BroadcastOutcome>(
+      let pendingCount = electorate.endpoints.length;
+      return await queryAll<E, BroadcastOutcome, BroadcastOutcome>(
         // One endpoint that has the bytes decides, even if no other answers.
         { ...electorate, quorum: 1 },
         {
@@ -35,8 +35,8 @@ export function quorumWriter<E extends WritingEndpoint>(electorate: Electorate<E
               outcomes.push({ endpoint, value });
               return value;
             } finally {
-              open -= 1;
-              if (open === 0) reportLoneAcceptance(electorate, outcomes);
+              pendingCount -= 1;
+              if (pendingCount === 0) reportLoneAcceptance(electorate, outcomes);
             }
           },
           decide: (answers, isComplete) => {
@@ -44,11 +44,11 @@ export function quorumWriter<E extends WritingEndpoint>(electorate: Electorate<E
               kinds
                 .map((kind) => answers.find(({ value }) => value.kind === kind)?.value)
                 .find((value) => value !== undefined);
-            const taken = firstOf(ACCEPTED);
-            if (taken !== undefined) return { value: taken };
+            const accepted = firstOf(ACCEPTED);
+            if (accepted !== undefined) return { value: accepted };
             if (!isComplete) return undefined;
-            const other = firstOf(OTHERS);
-            if (other !== undefined) return { value: other };
+            const undecided = firstOf(UNDECIDED);
+            if (undecided !== undefined) return { value: undecided };
             const rejected = agreedOn(answers, electorate.quorum, ({ kind }) => kind);
             return rejected === undefined ? undefined : { value: rejected };
           },
@@ -71,9 +71,9 @@ function reportLoneAcceptance<E>(
   const refused = outcomes.filter(({ value }) => REFUSED.includes(value.kind));
   const [first] = refused;
   if (first === undefined || accepted.length === 0 || accepted.length >= quorum) return;
-  const named = refused.length >= quorum ? accepted : [...accepted, ...refused];
+  const endpointsToReport = refused.length >= quorum ? accepted : [...accepted, ...refused];
   onDisagreement(
     `${QUESTION} (${first.value.kind})`,
-    named.map(({ endpoint }) => endpoint),
+    endpointsToReport.map(({ endpoint }) => endpoint),
   );
 }

@@ -22,7 +22,7 @@ export interface LogQuestion {
   accepts(log: LogFact): boolean;
 }
 
-/** What is known about the node, and its listener. */
+/** What was learned about a node's log queries, and the listener for its answers. */
 export interface LogNode {
   readonly size: LogRangeSize;
   readonly hashes: HashFilters;
@@ -44,7 +44,7 @@ export interface HashFilters {
  * less about their block.
  */
 const MIN_REFUSALS = 3;
-/** After this time, hashes are tried again. */
+/** How long ranges are used instead, ms; then hashes are tried again. */
 const TRY_HASHES_AGAIN_MS = 600_000;
 
 export function createLogNode(onUnrequestedLogs: LogNode["onUnrequestedLogs"] = () => undefined): LogNode {
@@ -74,7 +74,7 @@ export async function fetchRangeLogs(
   range: BlockRange,
   node: LogNode = createLogNode(),
 ): Promise<{ readonly logs: readonly LogFact[]; readonly transactions: ReadonlyMap<Hex, TransactionFact> }> {
-  const logs = await fetchLogs(transport, counted(question, node), range, node);
+  const logs = await fetchLogs(transport, withCounting(question, node), range, node);
   return { logs, transactions: await fetchTransactions(transport, logs) };
 }
 
@@ -83,7 +83,7 @@ interface CountedQuestion extends LogQuestion {
   readonly onUnrequestedLogs: LogNode["onUnrequestedLogs"];
 }
 
-function counted(
+function withCounting(
   { filters, accepts }: LogQuestion,
   { onUnrequestedLogs }: Pick<LogNode, "onUnrequestedLogs">,
 ): CountedQuestion {
@@ -165,8 +165,8 @@ async function fetchPart(
     if (isBatchRefused && blocks > MAX_BLOCKS_WITHOUT_BATCH)
       return { kind: "tooManyBlocks", blocks: MAX_BLOCKS_WITHOUT_BATCH, isRefusal: false };
     if (isBatchRefused || (blocks === 1 && isTooLarge(error))) {
-      const known = await withHashes(transport, part);
-      return { kind: "logs", logs: await fetchByHash(transport, question, known), isRange: false };
+      const rangeWithHashes = await withHashes(transport, part);
+      return { kind: "logs", logs: await fetchByHash(transport, question, rangeWithHashes), isRange: false };
     }
     if (blocks === 1 || !mayPassInParts(error)) throw error;
     return { kind: "tooManyBlocks", blocks: Math.floor(blocks / 2), isRefusal: true };
@@ -182,7 +182,7 @@ async function withHashes(transport: RpcTransport, range: BlockRange): Promise<B
   const hashes = new Map(range.hashes);
   const numbers = Array.from(
     { length: Number(range.to - range.from) + 1 },
-    (_, at) => range.from + BigInt(at),
+    (_, index) => range.from + BigInt(index),
   );
   await Promise.all(
     numbers.map(async (number) => {
@@ -202,18 +202,20 @@ async function fetchByHash(
   question: CountedQuestion,
   range: BlockRange,
 ): Promise<LogFact[]> {
-  const asked: Promise<LogFact[]>[] = [];
+  const requests: Promise<LogFact[]>[] = [];
   for (let number = range.from; number <= range.to; number++) {
     const block = { from: number, to: number, hashes: range.hashes };
     for (const filter of question.filters) {
       const params = [{ blockHash: range.hashes.get(number), ...filter }];
-      asked.push(transport.request("eth_getLogs", params).then((answer) => logsIn(answer, question, block)));
+      requests.push(
+        transport.request("eth_getLogs", params).then((answer) => logsIn(answer, question, block)),
+      );
     }
   }
   const canonical = transport
     .request(BY_NUMBER, [toQuantity(range.to), false])
     .then((answer) => blockAt(readBlock(answer, BY_NUMBER), range.to, range.hashes.get(range.to)));
-  const [logs] = await Promise.all([Promise.all(asked), canonical]);
+  const [logs] = await Promise.all([Promise.all(requests), canonical]);
   return withoutRepetitions(logs.flat());
 }
 
@@ -232,7 +234,7 @@ export async function fetchBlockLogs(
   question: LogQuestion,
   { number, hash }: Pick<BlockRef, "number" | "hash">,
 ): Promise<LogFact[]> {
-  return await fetchTogether(transport, counted(question, createLogNode()), {
+  return await fetchTogether(transport, withCounting(question, createLogNode()), {
     from: number,
     to: number,
     hashes: new Map([[number, hash]]),
@@ -246,18 +248,18 @@ async function fetchTogether(
   range: BlockRange,
 ): Promise<LogFact[]> {
   const { from, to, hashes } = range;
-  const look = { method: BY_NUMBER, params: [toQuantity(to), false] };
+  const readLastBlock = { method: BY_NUMBER, params: [toQuantity(to), false] };
   const blocks = { fromBlock: toQuantity(from), toBlock: toQuantity(to) };
-  const asked = question.filters.map((filter) => ({
+  const logRequests = question.filters.map((filter) => ({
     method: "eth_getLogs",
     params: [{ ...blocks, ...filter }],
   }));
-  const [before, ...answers] = await transport.requestBatch([look, ...asked, look]);
+  const [before, ...answers] = await transport.requestBatch([readLastBlock, ...logRequests, readLastBlock]);
   const after = answers.pop();
   const { hash } = blockAt(readBlock(before, BY_NUMBER), to, hashes.get(to));
   blockAt(readBlock(after, BY_NUMBER), to, hash);
-  const known = { from, to, hashes: new Map(hashes).set(to, hash) };
-  return withoutRepetitions(answers.flatMap((answer) => logsIn(answer, question, known)));
+  const rangeWithHash = { from, to, hashes: new Map(hashes).set(to, hash) };
+  return withoutRepetitions(answers.flatMap((answer) => logsIn(answer, question, rangeWithHash)));
 }
 
 const BY_NUMBER = "eth_getBlockByNumber";
@@ -283,9 +285,9 @@ function logsIn(answer: unknown, question: CountedQuestion, range: BlockRange): 
     if (hash !== undefined && log.blockHash !== hash)
       throw inconsistent(method, `block ${log.blockNumber} has a different hash`);
   }
-  const asked = logs.filter((log) => question.accepts(log));
-  if (asked.length < logs.length) question.onUnrequestedLogs(logs.length - asked.length);
-  return asked;
+  const requested = logs.filter((log) => question.accepts(log));
+  if (requested.length < logs.length) question.onUnrequestedLogs(logs.length - requested.length);
+  return requested;
 }
 
 /** Number and interval of retries for a mined transaction that the node still shows as pending. */
@@ -299,18 +301,18 @@ async function fetchTransactions(
 ): Promise<Map<Hex, TransactionFact>> {
   const method = "eth_getTransactionByHash";
   const blockOf = new Map(logs.map((log) => [log.txHash, log.blockHash]));
-  const found = await Promise.all(
+  const entries = await Promise.all(
     [...blockOf].map(async ([hash, blockHash]) => {
-      for (let asked = 1; ; asked++) {
+      for (let attempt = 1; ; attempt++) {
         const read = readTransaction(await transport.request(method, [hash]), hash);
         if (read?.blockHash === blockHash) return [hash, read.transaction] as const;
         // Some nodes return a block's logs just before they remove its transactions from their pool.
         const isStillPooled = read !== undefined && read.blockHash === undefined;
-        if (!isStillPooled || asked === POOLED_TRIES)
+        if (!isStillPooled || attempt === POOLED_TRIES)
           throw inconsistent(method, "transaction was reorged out of its block");
         await sleep(POOLED_PAUSE_MS);
       }
     }),
   );
-  return new Map(found);
+  return new Map(entries);
 }

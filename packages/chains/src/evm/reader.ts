@@ -13,7 +13,7 @@ import {
   type ReceiptFact,
   type TransactionState,
 } from "@causeway/families/evm";
-import { askContract } from "./ask-contract.ts";
+import { callUntrusted } from "./call-untrusted.ts";
 import { createAccountReader } from "./account-reader.ts";
 import { createDataFees } from "./data-fee.ts";
 import { fetchDeposits } from "./deposit-logs.ts";
@@ -24,7 +24,7 @@ import {
   gasPricesFrom,
   readFeeHistory,
 } from "./gas-prices.ts";
-import { readHeldAmounts } from "./deposit-address-balances.ts";
+import { readAccountBalances } from "./deposit-address-balances.ts";
 import { readPaymentsTo } from "./deposit-address-payments.ts";
 import { findNonceUser } from "./nonce-user.ts";
 import { createLogNode } from "./range-logs.ts";
@@ -45,7 +45,7 @@ export interface ReaderOptions {
   readonly onIgnored?: (ignored: readonly IgnoredLog[]) => void;
   /** Called for each answer that contains unrequested logs, with their number. */
   readonly onUnrequestedLogs?: (count: number) => void;
-  /** How oracles attest deposits. Absent: nothing is settled. */
+  /** How oracles attest deposits. Absent: no hub is configured, so nothing is settled. */
   readonly attestation?: AttestationRules;
 }
 
@@ -61,24 +61,33 @@ export function createChainReader(
     depositories: [depository, ...formerDepositories],
     tokens: new Set(chain.tokens.map((token) => token.address)),
   };
-  // The solver could not pay back a token that it does not hold, and app balances are in dollars.
-  const held = new Set(
+  // Only these can top up app balances: the solver holds them and can pay them back, and they have a price.
+  const bridgeable = new Set(
     chain.tokens.filter(({ supportsBridging }) => supportsBridging).map(({ address }) => address),
   );
 
-  const blockAt = async (at: bigint | "latest"): Promise<BlockRef | undefined> => {
+  const blockAt = async (index: bigint | "latest"): Promise<BlockRef | undefined> => {
     const method = "eth_getBlockByNumber";
-    const tag = at === "latest" ? at : toQuantity(at);
+    const tag = index === "latest" ? index : toQuantity(index);
     const block = readBlock(await transport.request(method, [tag, false]), method);
-    if (block !== undefined && at !== "latest" && block.number !== at) {
+    if (block !== undefined && index !== "latest" && block.number !== index) {
       throw garbage(method, "response concerns a different block");
     }
     return block;
   };
-  const head = async (): Promise<BlockRef> => {
+  const fetchHead = async (): Promise<BlockRef> => {
     const block = await blockAt("latest");
     if (block === undefined) throw garbage("eth_getBlockByNumber", "the node returned no latest block");
     return block;
+  };
+  let sharedHead: Promise<BlockRef> | undefined;
+  /** Calls of one turn of the event loop share a request. */
+  const head = async (): Promise<BlockRef> => {
+    if (sharedHead === undefined)
+      setImmediate(() => {
+        sharedHead = undefined;
+      });
+    return await (sharedHead ??= fetchHead());
   };
   const receipt = async (hash: TxHash): Promise<ReceiptFact | undefined> =>
     readReceipt(await transport.request("eth_getTransactionReceipt", [hash]), hash);
@@ -99,7 +108,7 @@ export function createChainReader(
     const [block, fees] = await Promise.all([head(), history]);
     return gasPricesFrom(block, fees, chain.fees);
   };
-  let keptGas: { readonly hash: Hex; readonly prices: Promise<GasPrices> } | undefined;
+  let cachedGasPrices: { readonly hash: Hex; readonly prices: Promise<GasPrices> } | undefined;
 
   const logNode = createLogNode(options.onUnrequestedLogs);
   const dataFee = createDataFees(transport, chain.id);
@@ -123,55 +132,61 @@ export function createChainReader(
       return watchedDepositsOf(question, state.receipt, state.transaction);
     },
     topUpsIn: async (solver, blocks) =>
-      await fetchTopUps(transport, { solver, tokens: held }, blocks, logNode),
+      await fetchTopUps(transport, { solver, tokens: bridgeable }, blocks, logNode),
     tokenTopUpsIn: async (solver, range) =>
-      await fetchTokenTopUps(transport, { solver, tokens: held }, range, logNode),
+      await fetchTokenTopUps(transport, { solver, tokens: bridgeable }, range, logNode),
     topUpsOf: (solver, state) =>
-      state.kind === "mined" ? topUpsOf({ solver, tokens: held }, state.transaction, state.receipt) : [],
+      state.kind === "mined"
+        ? topUpsOf({ solver, tokens: bridgeable }, state.transaction, state.receipt)
+        : [],
     transaction: async (hash): Promise<TransactionState> => {
       const method = "eth_getTransactionByHash";
-      const [read, mined] = await Promise.all([
+      const [read, minedReceipt] = await Promise.all([
         transport.request(method, [hash]).then((answer) => readTransaction(answer, hash)),
         receipt(hash),
       ]);
-      if (mined === undefined) {
+      if (minedReceipt === undefined) {
         if (read === undefined) return { kind: "absent" };
-        // One answer has it in a block, the other has no receipt, so it is neither pending nor known to have
-        // succeeded.
+        // One answer shows it in a block, but the other has no receipt: it is not pending, and its status is
+        // unknown.
         if (read.blockHash !== undefined)
           throw inconsistent(method, "transaction is mined but has no receipt yet");
         return { kind: "pending", transaction: read.transaction };
       }
       if (read === undefined) throw inconsistent(method, "receipt without a transaction");
       // The transaction was read as pending just before its block arrived: not a contradiction.
-      if (read.blockHash !== undefined && read.blockHash !== mined.blockHash) {
+      if (read.blockHash !== undefined && read.blockHash !== minedReceipt.blockHash) {
         throw inconsistent(method, "receipt and transaction are in different blocks");
       }
-      return { kind: "mined", transaction: read.transaction, receipt: mined };
+      return { kind: "mined", transaction: read.transaction, receipt: minedReceipt };
     },
     receipt,
-    nonce: async (account, at) => {
+    nonce: async (account, index) => {
       const method = "eth_getTransactionCount";
-      return Number(quantityOf(await transport.request(method, [account, at]), method));
+      return Number(quantityOf(await transport.request(method, [account, index]), method));
     },
     transactionByNonce: async (account, nonce, from, to) =>
       await findNonceUser(transport, account, nonce, from, to),
     gasPrices: async () => {
       const hash = knownHead()?.hash;
       if (hash === undefined) return await fetchGasPrices();
-      if (keptGas?.hash !== hash) {
+      if (cachedGasPrices?.hash !== hash) {
         const entry = { hash, prices: fetchGasPrices() };
-        keptGas = entry;
+        cachedGasPrices = entry;
         entry.prices.catch(() => {
-          if (keptGas === entry) keptGas = undefined;
+          if (cachedGasPrices === entry) cachedGasPrices = undefined;
         });
       }
-      return await keptGas.prices;
+      return await cachedGasPrices.prices;
     },
     balances: async (account: Address, currencies: readonly Address[]) =>
       await accounts.balances(account, currencies),
-    heldAmounts: async (asked, currencies, atBlock) =>
-      await readHeldAmounts(transport, chain.contracts.multicall3, { accounts: asked, currencies, atBlock }),
+    accountBalances: async (holders, currencies, atBlock) =>
+      await readAccountBalances(transport, chain.contracts.multicall3, {
+        accounts: holders,
+        currencies,
+        atBlock,
+      }),
     paymentsTo: async (account, currency, from, to) =>
       await readPaymentsTo(transport, { account, currency }, { from, to }, logNode),
     accountState: async (account, currency, spender) => await accounts.state(account, currency, spender),
@@ -179,7 +194,7 @@ export function createChainReader(
       const method = "eth_getCode";
       return bytesOf(await transport.request(method, [account, "latest"]), method) !== "0x";
     },
-    ask: async (to, data) => await askContract(transport, to, data),
+    ask: async (to, data) => await callUntrusted(transport, to, data),
     simulate: async (from, call, fees) => await simulateCall(transport, from, call, fees),
     trace,
     dataFee,

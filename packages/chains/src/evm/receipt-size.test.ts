@@ -7,19 +7,19 @@ const hash = `0x${"11".repeat(32)}` as const;
 const method = "eth_getTransactionReceipt";
 
 /** Whether a receipt is readable from a node with these answers, and the number of requests. */
-async function readable(gasLimit: bigint | undefined, answer: () => unknown): Promise<[boolean, number]> {
-  let asked = 0;
+async function isReadable(gasLimit: bigint | undefined, answer: () => unknown): Promise<[boolean, number]> {
+  let requests = 0;
   const transport = {
     request: async () => {
-      asked += 1;
+      requests += 1;
       return answer();
     },
   };
   try {
     await requireReadableReceipt(transport, { hash, ...(gasLimit !== undefined && { gasLimit }) });
-    return [true, asked];
+    return [true, requests];
   } catch (error) {
-    if (isTooLarge(error)) return [false, asked];
+    if (isTooLarge(error)) return [false, requests];
     throw error;
   }
 }
@@ -29,17 +29,17 @@ const tooLarge = (): never => {
 };
 
 test("does not read the receipts of ordinary transactions", async () => {
-  expect(await readable(2n ** 24n, tooLarge)).toEqual([true, 0]);
-  expect(await readable(undefined, tooLarge)).toEqual([true, 0]);
+  expect(await isReadable(2n ** 24n, tooLarge)).toEqual([true, 0]);
+  expect(await isReadable(undefined, tooLarge)).toEqual([true, 0]);
 });
 
 test("reads the receipt of a transaction with a very large gas limit", async () => {
-  expect(await readable(60_000_000n, () => ({}))).toEqual([true, 1]);
-  expect(await readable(60_000_000n, tooLarge)).toEqual([false, 1]);
+  expect(await isReadable(60_000_000n, () => ({}))).toEqual([true, 1]);
+  expect(await isReadable(60_000_000n, tooLarge)).toEqual([false, 1]);
   const refused = (): never => {
     throw new NodeRefusal({ method, nodeCode: -32008, nodeText: "Response is too big", nodeData: undefined });
   };
-  expect(await readable(60_000_000n, refused)).toEqual([false, 1]);
+  expect(await isReadable(60_000_000n, refused)).toEqual([false, 1]);
 });
 
 test("judges only faults of size, and not without the receipt", async () => {
@@ -47,10 +47,10 @@ test("judges only faults of size, and not without the receipt", async () => {
     const failing = (): never => {
       throw new RpcFault({ kind, method, reason: "no whole answer" });
     };
-    await expect(readable(60_000_000n, failing)).rejects.toMatchObject({ kind });
+    await expect(isReadable(60_000_000n, failing)).rejects.toMatchObject({ kind });
   }
   await expect(
-    readable(60_000_000n, () => null),
+    isReadable(60_000_000n, () => null),
     "a node that lags",
   ).rejects.toMatchObject({ kind: "inconsistent" });
 });

@@ -10,7 +10,7 @@ import type { RpcTransport } from "../nodes/transport.ts";
 export const MAX_EVIDENCE_BYTES = 64 * 1024 * 1024;
 
 /** The receipt of a transaction with no more gas than this stays far below {@link MAX_EVIDENCE_BYTES}. */
-const SURELY_READABLE_GAS = 32_000_000n;
+const MAX_SURELY_READABLE_GAS = 32_000_000n;
 
 /**
  * Checks that oracles can read the receipt of a mined transaction: reads it, unless the gas limit shows that
@@ -22,7 +22,7 @@ export async function requireReadableReceipt(
   transport: Pick<RpcTransport, "request">,
   { hash, gasLimit }: { readonly hash: Hex; readonly gasLimit?: bigint },
 ): Promise<void> {
-  if (gasLimit === undefined || gasLimit <= SURELY_READABLE_GAS) return;
+  if (gasLimit === undefined || gasLimit <= MAX_SURELY_READABLE_GAS) return;
   const method = "eth_getTransactionReceipt";
   if ((await transport.request(method, [hash])) === null)
     throw inconsistent(method, "transaction is mined but has no receipt yet");

@@ -84,8 +84,12 @@ test.each([
   ["a node that gives the data only in its text", refusal(`execution reverted, data: "${errorString}"`, 3)],
   ["OpenEthereum", refusal("VM execution error.", -32_015, `Reverted ${errorString}`)],
   ["a proxy that nests the data", refusal("execution reverted", 3, { data: errorString })],
-])("a revert reported by %s is read with its data and reason", (_, refused) => {
-  expect(simulationOutcomeOf(refused)).toEqual({ kind: "reverts", data: errorString, reason: "no entry" });
+])("a revert reported by %s is read with its data and reason", (_, nodeRefusal) => {
+  expect(simulationOutcomeOf(nodeRefusal)).toEqual({
+    kind: "reverts",
+    data: errorString,
+    reason: "no entry",
+  });
 });
 
 test("panics and custom errors get a readable reason", () => {
@@ -166,10 +170,10 @@ test.each([
 ] as const)(
   "%s is a rate limit: neither a range that is too large nor tracing that is switched off",
   (text, code) => {
-    const refused = refusal(text, code);
-    expect(isRateLimit(refused)).toBe(true);
-    expect(isRangeTooLarge(refused)).toBe(false);
-    expect(isTracingRefused(refused)).toBe(false);
+    const nodeRefusal = refusal(text, code);
+    expect(isRateLimit(nodeRefusal)).toBe(true);
+    expect(isRangeTooLarge(nodeRefusal)).toBe(false);
+    expect(isTracingRefused(nodeRefusal)).toBe(false);
   },
 );
 
@@ -206,8 +210,10 @@ test("finds the node's answer inside viem's errors", () => {
     error: { code: 3, message: "execution reverted", data: "0xdeadbeef" },
     url: "the node",
   });
-  const found = nodeRefusalIn(new BaseError("outer", { cause: new BaseError("middle", { cause: inner }) }));
-  expect(found).toMatchObject({ nodeCode: 3, nodeText: "execution reverted" });
+  const foundRefusal = nodeRefusalIn(
+    new BaseError("outer", { cause: new BaseError("middle", { cause: inner }) }),
+  );
+  expect(foundRefusal).toMatchObject({ nodeCode: 3, nodeText: "execution reverted" });
   expect(nodeRefusalIn(new Error("other"))).toBeUndefined();
 });
 

@@ -47,7 +47,7 @@ const permanentlyRefused =
  * an account. The condition is temporary, but the signer controls when it ends, and all later transactions of
  * the lane would wait.
  */
-const heldUpByAuthority = /authority (?:is )?already reserved|in-?flight transaction limit reached/i;
+const blockedByAuthority = /authority (?:is )?already reserved|in-?flight transaction limit reached/i;
 
 /** Reads the refusal of `eth_sendRawTransaction`; undefined if it proves nothing about these bytes. */
 export function broadcastOutcomeOf(refusal: NodeRefusal): BroadcastOutcome | undefined {
@@ -56,7 +56,7 @@ export function broadcastOutcomeOf(refusal: NodeRefusal): BroadcastOutcome | und
   if (nonceTooLow.test(text)) return { kind: "nonceTooLow" };
   if (insufficientFunds.test(text)) return { kind: "insufficientFunds" };
   if (underpriced.test(text)) return { kind: "underpriced" };
-  if (permanentlyRefused.test(text) || overGasCap.test(text) || heldUpByAuthority.test(text))
+  if (permanentlyRefused.test(text) || overGasCap.test(text) || blockedByAuthority.test(text))
     return { kind: "rejected", reason: refusal.nodeText };
   return undefined;
 }
@@ -171,18 +171,18 @@ export function isRateLimit({ nodeCode: code, nodeText: message, nodeData: data 
  * viem's RPC errors carry `code`, `details` and `data` as own fields on the innermost cause.
  */
 export function nodeRefusalIn(error: unknown): NodeRefusal | undefined {
-  let found: NodeRefusal | undefined;
+  let refusal: NodeRefusal | undefined;
   const seen = new Set<unknown>();
-  for (let at = error; typeof at === "object" && at !== null && !seen.has(at);) {
-    seen.add(at);
-    if (at instanceof NodeRefusal) return at;
-    const { code, details, data, cause } = at as Record<string, unknown>;
+  for (let current = error; typeof current === "object" && current !== null && !seen.has(current);) {
+    seen.add(current);
+    if (current instanceof NodeRefusal) return current;
+    const { code, details, data, cause } = current as Record<string, unknown>;
     if (typeof code === "number" && typeof details === "string") {
-      found = new NodeRefusal({ method: "unknown", nodeCode: code, nodeText: details, nodeData: data });
+      refusal = new NodeRefusal({ method: "unknown", nodeCode: code, nodeText: details, nodeData: data });
     }
-    at = cause;
+    current = cause;
   }
-  return found;
+  return refusal;
 }
 
 /**

@@ -18,7 +18,7 @@ export type Sight = (number: bigint) => Promise<Sighting>;
 const MAX_HEIGHTS = 80;
 
 /** Reads in one request. */
-type Look = Map<bigint, PromiseWithResolvers<Sighting>>;
+type PendingReads = Map<bigint, PromiseWithResolvers<Sighting>>;
 
 /**
  * Reads blocks by number, each together with the head of the same node.
@@ -34,48 +34,48 @@ export function createSightings(
   transport: Pick<RpcTransport, "requestBatch">,
   headTag: "finalized" | "latest",
 ): Sight {
-  let gathering: Look | undefined;
+  let pendingReads: PendingReads | undefined;
   let maxHeights = MAX_HEIGHTS;
 
-  const send = async (look: Look): Promise<void> => {
-    const wanted = [...look];
+  const send = async (batch: PendingReads): Promise<void> => {
+    const entries = [...batch];
     try {
-      const calls = [callFor(headTag), ...wanted.map(([number]) => callFor(toQuantity(number)))];
-      const [first, ...others] = await transport.requestBatch(calls);
+      const calls = [callFor(headTag), ...entries.map(([number]) => callFor(toQuantity(number)))];
+      const [first, ...answers] = await transport.requestBatch(calls);
       const head = headOf(first, headTag);
       maxHeights = Math.min(MAX_HEIGHTS, maxHeights + 1);
-      wanted.forEach(([number, asked], at) => {
+      entries.forEach(([number, pending], index) => {
         try {
-          asked.resolve(sightingOf(blockOf(others[at], number), head));
+          pending.resolve(sightingOf(blockOf(answers[index], number), head));
         } catch (error) {
-          asked.reject(error);
+          pending.reject(error);
         }
       });
     } catch (error) {
-      if (wanted.length > 1 && isTooMuch(error)) {
-        const half = Math.ceil(wanted.length / 2);
+      if (entries.length > 1 && isTooMuch(error)) {
+        const half = Math.ceil(entries.length / 2);
         maxHeights = Math.min(maxHeights, half);
-        await Promise.all([send(new Map(wanted.slice(0, half))), send(new Map(wanted.slice(half)))]);
+        await Promise.all([send(new Map(entries.slice(0, half))), send(new Map(entries.slice(half)))]);
         return;
       }
-      for (const [, asked] of wanted) asked.reject(error);
+      for (const [, pending] of entries) pending.reject(error);
     }
   };
 
   return async (number) => {
-    if (gathering === undefined || gathering.size >= maxHeights) {
-      const look: Look = new Map();
-      gathering = look;
+    if (pendingReads === undefined || pendingReads.size >= maxHeights) {
+      const batch: PendingReads = new Map();
+      pendingReads = batch;
       setImmediate(() => {
-        if (gathering === look) gathering = undefined;
-        void send(look);
+        if (pendingReads === batch) pendingReads = undefined;
+        void send(batch);
       });
     }
-    const known = gathering.get(number);
-    if (known !== undefined) return await known.promise;
-    const asked = Promise.withResolvers<Sighting>();
-    gathering.set(number, asked);
-    return await asked.promise;
+    const existing = pendingReads.get(number);
+    if (existing !== undefined) return await existing.promise;
+    const pending = Promise.withResolvers<Sighting>();
+    pendingReads.set(number, pending);
+    return await pending.promise;
   };
 }
 

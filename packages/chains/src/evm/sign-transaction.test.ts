@@ -50,14 +50,14 @@ test.each([
 
 test("produces the same bytes as viem with authorizations, each of which recovers to its signer", async () => {
   const account = privateKeyToAccount(privateKey);
-  const other = privateKeyToAccount(`0x${"43".repeat(32)}`);
+  const otherAccount = privateKeyToAccount(`0x${"43".repeat(32)}`);
   for (let nonce = 0; nonce < 20; nonce++) {
     const authorizationList = await Promise.all(
       [
         { chainId: 31_001, address: plain.to, nonce },
         { chainId: 0, address: `0x${"cd".repeat(20)}` as const, nonce: nonce * 1_000 },
       ].map(async (authorization) => {
-        const { r, s, yParity } = await other.signAuthorization(authorization);
+        const { r, s, yParity } = await otherAccount.signAuthorization(authorization);
         return { ...authorization, r, s, yParity: yParity === 1 ? (1 as const) : (0 as const) };
       }),
     );
@@ -67,7 +67,7 @@ test("produces the same bytes as viem with authorizations, each of which recover
     expect(signed).toEqual({ raw: expected, hash: keccak256(expected) });
     expect(expected.startsWith("0x04")).toBe(true);
     const authorities = await Promise.all(authorizationList.map(recoverAuthority));
-    expect(new Set(authorities)).toEqual(new Set([other.address.toLowerCase()]));
+    expect(new Set(authorities)).toEqual(new Set([otherAccount.address.toLowerCase()]));
   }
 });
 
@@ -100,10 +100,10 @@ test.each([
   { authorizationList: [{ ...unsigned, chainId: 0.5 }] },
 ])("refuses out-of-range fields before signing: %o", async (change) => {
   let isSigned = false;
-  const watch = async (digest: Hex32): Promise<DigestSignature> => {
+  const recordSigning = async (digest: Hex32): Promise<DigestSignature> => {
     isSigned = true;
     return await signDigest(digest);
   };
-  await expect(signTransaction({ ...plain, ...change }, watch)).rejects.toThrow(RangeError);
+  await expect(signTransaction({ ...plain, ...change }, recordSigning)).rejects.toThrow(RangeError);
   expect(isSigned).toBe(false);
 });

@@ -54,7 +54,7 @@ export async function signTransaction(
   transaction: UnsignedTransaction,
   signDigest: (digest: Hex32, preimage: TransactionPreimage) => Promise<DigestSignature>,
 ): Promise<SignedTransaction> {
-  const unsigned = serializeTransaction(serializable(transaction));
+  const unsigned = serializeTransaction(toSerializable(transaction));
   const { r, s, yParity } = await signDigest(keccakOf(unsigned), {
     kind: "transaction",
     transaction,
@@ -62,13 +62,13 @@ export async function signTransaction(
   });
   if (BigInt(s) > HALF_ORDER)
     throw new RangeError("invariant violated: s of the signature is in the upper half of the curve order");
-  const raw = serializeTransaction(serializable(transaction), { r, s, yParity });
+  const raw = serializeTransaction(toSerializable(transaction), { r, s, yParity });
   return { raw, hash: keccakOf(raw) };
 }
 
 type Serializable = TransactionSerializableEIP1559 | TransactionSerializableEIP7702;
 
-function serializable(transaction: UnsignedTransaction): Serializable {
+function toSerializable(transaction: UnsignedTransaction): Serializable {
   const { authorizationList, ...plain } = transaction;
   const { chainId, nonce, gas, value, maxFeePerGas, maxPriorityFeePerGas } = plain;
   if (!Number.isSafeInteger(chainId) || chainId <= 0)

@@ -35,7 +35,7 @@ const CREATION_PREFIX_END = "5ff3fe";
 export const tokenProbeCode: Hex = `0x${tokenProbeBytecode.slice(tokenProbeBytecode.indexOf(CREATION_PREFIX_END) + CREATION_PREFIX_END.length)}`;
 
 /** The call to a holder of the token that has the probe's code. */
-export function behaviorQuestion(token: Address): Hex {
+export function behaviorCalldata(token: Address): Hex {
   return encodeFunctionData({
     abi: tokenProbeAbi,
     functionName: "behaviour",
@@ -44,7 +44,7 @@ export function behaviorQuestion(token: Address): Hex {
 }
 
 /** The call that asks whether a recipient can receive the token. */
-export function recipientQuestion(token: Address, recipient: Address): Hex {
+export function recipientCalldata(token: Address, recipient: Address): Hex {
   return encodeFunctionData({
     abi: tokenProbeAbi,
     functionName: "payments",
@@ -53,15 +53,15 @@ export function recipientQuestion(token: Address, recipient: Address): Hex {
 }
 
 /**
- * Reads the answer to {@link behaviorQuestion}; an unreadable answer proves nothing, because nodes that
+ * Reads the answer to {@link behaviorCalldata}; an unreadable answer proves nothing, because nodes that
  * ignore the code override return anything.
  */
 export function behaviorIn(answer: Hex | undefined): TokenBehavior {
-  const read = tryDecode(answer, (data) =>
+  const decoded = tryDecode(answer, (data) =>
     decodeFunctionResult({ abi: tokenProbeAbi, functionName: "behaviour", data }),
   );
-  if (read === undefined) return UNKNOWN_BEHAVIOR;
-  const [moves, approvals] = read;
+  if (decoded === undefined) return UNKNOWN_BEHAVIOR;
+  const [moves, approvals] = decoded;
   return {
     transfers: transfersOf(moves),
     // A token that accepts no approval at all has neither behavior.
@@ -69,12 +69,12 @@ export function behaviorIn(answer: Hex | undefined): TokenBehavior {
   };
 }
 
-/** Reads the answer to {@link recipientQuestion}. */
+/** Reads the answer to {@link recipientCalldata}. */
 export function recipientStandingIn(answer: Hex | undefined): RecipientStanding {
-  const read = tryDecode(answer, (data) =>
+  const decoded = tryDecode(answer, (data) =>
     decodeFunctionResult({ abi: tokenProbeAbi, functionName: "payments", data }),
   );
-  const [toRecipient, toStranger] = read ?? [];
+  const [toRecipient, toStranger] = decoded ?? [];
   if (toRecipient === undefined || toStranger === undefined || toRecipient.asked === 0n) return undefined;
   if (hasArrived(toRecipient)) return "open";
   return hasArrived(toStranger) ? "blocked" : undefined;
@@ -89,21 +89,21 @@ interface Move {
 
 const hasArrived = ({ moved, received }: Move): boolean => moved && received > 0n;
 
-function transfersOf([bought, ...further]: readonly Move[]): TokenBehavior["transfers"] {
+function transfersOf([bought, ...laterMoves]: readonly Move[]): TokenBehavior["transfers"] {
   // The pool is empty, or may not transfer at the moment: this proves nothing about other holders.
   if (bought === undefined || bought.asked === 0n || !hasArrived(bought)) return undefined;
-  if (further.some((move) => move.asked > 0n && !hasArrived(move))) return "refuses";
-  const isExact = [bought, ...further].every(
+  if (laterMoves.some((move) => move.asked > 0n && !hasArrived(move))) return "refuses";
+  const isExact = [bought, ...laterMoves].every(
     ({ asked, taken, received }) => received === asked && taken === asked,
   );
   return isExact ? "exact" : "charges";
 }
 
 /** Undefined for data that the probe cannot have returned. */
-function tryDecode<T>(answer: Hex | undefined, read: (data: Hex) => T): T | undefined {
+function tryDecode<T>(answer: Hex | undefined, decode: (data: Hex) => T): T | undefined {
   if (answer === undefined || answer === "0x") return undefined;
   try {
-    return read(answer);
+    return decode(answer);
   } catch {
     return undefined;
   }

@@ -70,32 +70,32 @@ test("limits texts to one line without deceptive characters, of limited length",
 });
 
 test("ignores texts with offsets outside of the data", () => {
-  const beyond: Hex = `${word(32n)}${word(1_000n).slice(2)}${"41".repeat(32)}`;
-  expect(metadataOf({ symbol: beyond })).toMatchObject({ symbol: "0xabab…abab" });
+  const outOfRange: Hex = `${word(32n)}${word(1_000n).slice(2)}${"41".repeat(32)}`;
+  expect(metadataOf({ symbol: outOfRange })).toMatchObject({ symbol: "0xabab…abab" });
 });
 
 /** A node whose multicall returns this, or fails with it. */
-const node = (answer: Hex | undefined | Error, asked: Hex[] = []) => ({
+const createNode = (answer: Hex | undefined | Error, requests: Hex[] = []) => ({
   ask: async (to: Address, data: Hex): Promise<Hex | undefined> => {
     expect(to).toBe(MULTICALL3);
-    asked.push(data);
+    requests.push(data);
     if (answer instanceof Error) throw answer;
     return await Promise.resolve(answer);
   },
 });
 
 test("reads everything with one multicall", async () => {
-  const asked: Hex[] = [];
+  const requests: Hex[] = [];
   const returned = [word(18n), word(1n), abiText("TKN"), abiText("Token")];
   const result = returned.map((returnData) => ({ success: true, returnData }));
   const answer = encodeFunctionResult({ abi: multicall3Abi, functionName: "aggregate3", result });
-  expect(await readTokenMetadata(node(answer, asked), MULTICALL3, TOKEN)).toEqual({
+  expect(await readTokenMetadata(createNode(answer, requests), MULTICALL3, TOKEN)).toEqual({
     symbol: "TKN",
     name: "Token",
     decimals: 18,
   });
-  expect(asked).toHaveLength(1);
-  const { args } = decodeFunctionData({ abi: multicall3Abi, data: asked[0] ?? "0x" });
+  expect(requests).toHaveLength(1);
+  const { args } = decodeFunctionData({ abi: multicall3Abi, data: requests[0] ?? "0x" });
   const calls = (args?.[0] ?? []) as readonly { readonly target: string; readonly callData: Hex }[];
   expect(calls.map(({ target }) => target.toLowerCase())).toEqual([TOKEN, TOKEN, TOKEN, TOKEN]);
   // decimals(), balanceOf(address), symbol(), name()
@@ -108,13 +108,13 @@ test("reads everything with one multicall", async () => {
 });
 
 test("a token that leaves no gas for the multicall is not a token", async () => {
-  expect(await readTokenMetadata(node(undefined), MULTICALL3, TOKEN)).toBeUndefined();
+  expect(await readTokenMetadata(createNode(undefined), MULTICALL3, TOKEN)).toBeUndefined();
 });
 
 test("a node that does not answer, or has no multicall, proves nothing about the token", async () => {
   const fault = new RpcFault({ kind: "network", method: "eth_call", reason: "gone" });
-  await expect(readTokenMetadata(node(fault), MULTICALL3, TOKEN)).rejects.toBe(fault);
-  await expect(readTokenMetadata(node("0x"), MULTICALL3, TOKEN)).rejects.toMatchObject({
+  await expect(readTokenMetadata(createNode(fault), MULTICALL3, TOKEN)).rejects.toBe(fault);
+  await expect(readTokenMetadata(createNode("0x"), MULTICALL3, TOKEN)).rejects.toMatchObject({
     kind: "inconsistent",
   });
 });

@@ -11,8 +11,8 @@ export interface TokenMetadata {
 
 /** No real token has more decimals, and amounts with more could not be formatted or valued in USD. */
 export const MAX_DECIMALS = 36;
-const LONGEST_SYMBOL = 32;
-const LONGEST_NAME = 128;
+const MAX_SYMBOL_LENGTH = 32;
+const MAX_NAME_LENGTH = 128;
 const MAX_TEXT_BYTES = 1_024;
 
 const WORD = 32;
@@ -42,10 +42,10 @@ export function tokenMetadataOf(
   if (decimals === undefined || decimals > BigInt(MAX_DECIMALS)) return undefined;
   // Price feeds and other contracts have decimals too.
   if (wordIn(balanceAnswer) === undefined) return undefined;
-  const symbol = shownText(symbolAnswer, LONGEST_SYMBOL) || `${token.slice(0, 6)}…${token.slice(-4)}`;
+  const symbol = displayText(symbolAnswer, MAX_SYMBOL_LENGTH) || `${token.slice(0, 6)}…${token.slice(-4)}`;
   return {
     symbol,
-    name: shownText(nameAnswer, LONGEST_NAME) || symbol,
+    name: displayText(nameAnswer, MAX_NAME_LENGTH) || symbol,
     decimals: Number(decimals),
   };
 }
@@ -58,7 +58,7 @@ function wordIn(answer: Hex | undefined): bigint | undefined {
 }
 
 /** The data as text, without replacement characters for invalid bytes. */
-function shownText(answer: Hex | undefined, maxLength: number): string {
+function displayText(answer: Hex | undefined, maxLength: number): string {
   return cleanText(textIn(answer).replaceAll("\uFFFD", ""), maxLength);
 }
 
@@ -70,16 +70,16 @@ function textIn(answer: Hex | undefined): string {
     const end = bytes.indexOf(0);
     return bytes.subarray(0, end === -1 ? WORD : end).toString("utf8");
   }
-  const start = placeIn(bytes, 0);
-  const length = start === undefined ? undefined : placeIn(bytes, start);
+  const start = offsetIn(bytes, 0);
+  const length = start === undefined ? undefined : offsetIn(bytes, start);
   if (start === undefined || length === undefined) return "";
   // A contract may return megabytes; the rest would not be shown anyway.
   return bytes.subarray(start + WORD, start + WORD + Math.min(length, MAX_TEXT_BYTES)).toString("utf8");
 }
 
 /** The word at `at` as an offset or length within `bytes`; undefined if it is outside. */
-function placeIn(bytes: Buffer, at: number): number | undefined {
-  if (at + WORD > bytes.length) return undefined;
-  const value = BigInt(`0x${bytes.subarray(at, at + WORD).toString("hex")}`);
+function offsetIn(bytes: Buffer, offset: number): number | undefined {
+  if (offset + WORD > bytes.length) return undefined;
+  const value = BigInt(`0x${bytes.subarray(offset, offset + WORD).toString("hex")}`);
   return value > BigInt(bytes.length) ? undefined : Number(value);
 }

@@ -18,7 +18,7 @@ import type { TopUpQuestion } from "./top-ups.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /** Maximum whole blocks per request, since blocks can be large. */
-const BLOCKS_AT_ONCE = 10;
+const MAX_CONCURRENT_BLOCKS = 10;
 
 /**
  * Top-ups in blocks of the followed chain: one log query for tokens. Native transfers emit no log, so they
@@ -33,11 +33,11 @@ export async function fetchTopUps(
   logNode?: LogNode,
 ): Promise<TopUpFact[]> {
   if (blocks.length === 0) return [];
-  const [inTokens, native] = await Promise.all([
+  const [tokenTransfers, native] = await Promise.all([
     fetchTokenTopUps(transport, question, rangeOf(blocks), logNode),
     fetchNativeTopUps(transport, question.solver, blocks),
   ]);
-  return [...inTokens, ...native];
+  return [...tokenTransfers, ...native];
 }
 
 /** Top-ups by token transfers. @throws RpcFault when an answer is about other blocks */
@@ -67,14 +67,16 @@ async function fetchNativeTopUps(
   solver: Address,
   blocks: readonly BlockRef[],
 ): Promise<TopUpFact[]> {
-  const found: TopUpFact[] = [];
-  for (let at = 0; at < blocks.length; at += BLOCKS_AT_ONCE) {
-    const some = await Promise.all(
-      blocks.slice(at, at + BLOCKS_AT_ONCE).map((block) => nativeTopUpsIn(transport, solver, block)),
+  const topUps: TopUpFact[] = [];
+  for (let start = 0; start < blocks.length; start += MAX_CONCURRENT_BLOCKS) {
+    const batch = await Promise.all(
+      blocks
+        .slice(start, start + MAX_CONCURRENT_BLOCKS)
+        .map((block) => nativeTopUpsIn(transport, solver, block)),
     );
-    found.push(...some.flat());
+    topUps.push(...batch.flat());
   }
-  return found;
+  return topUps;
 }
 
 async function nativeTopUpsIn(

@@ -16,7 +16,7 @@ import {
   usdc,
   type EmittedLog,
 } from "../../test/event-logs.ts";
-import { nativeTopUp, readMarked, tokenTopUps, topUpMarker } from "./top-ups.ts";
+import { nativeTopUp, readMark, tokenTopUps, topUpMarker } from "./top-ups.ts";
 
 const lookAlike: Address = `0x${"c9".repeat(20)}`;
 const question = { solver, tokens: new Set([usdc, dai]) };
@@ -36,7 +36,7 @@ function read(emitted: readonly EmittedLog[], fields: Partial<TransactionFact>) 
  * The account that a transfer of 50 by alice credits with these bytes appended; `nobody` if it is reported
  * and credits no one.
  */
-function credited(tail: string): Address | "nobody" | "no top-up" {
+function creditedBy(tail: string): Address | "nobody" | "no top-up" {
   const [topUp, ...more] = read([transfer(usdc, alice, solver, 50n)], { input: transferCall(50n, tail) });
   expect(more).toEqual([]);
   return topUp === undefined ? "no top-up" : (topUp.wallet ?? "nobody");
@@ -62,14 +62,14 @@ test("a marked transfer to the solver credits the marked address with the receiv
 });
 
 test("forty zero digits credit the sender of the transfer", () => {
-  expect(credited(toSender)).toBe(alice);
+  expect(creditedBy(toSender)).toBe(alice);
 });
 
 test("ignores a transfer without a marker", () => {
-  expect(credited("")).toBe("no top-up");
-  expect(credited("11".repeat(32))).toBe("no top-up");
+  expect(creditedBy("")).toBe("no top-up");
+  expect(creditedBy("11".repeat(32))).toBe("no top-up");
   // The marker's digits, not aligned to bytes.
-  expect(credited(`0${toBob}0`)).toBe("no top-up");
+  expect(creditedBy(`0${toBob}0`)).toBe("no top-up");
 });
 
 test("reports an invalid marker, or one with anything before or after it, and credits no one", () => {
@@ -84,7 +84,7 @@ test("reports an invalid marker, or one with anything before or after it, and cr
     `012345abcdef${bob.slice(2)}012345abcdee`,
     "012345abcdef",
   ])
-    expect(credited(tail), tail).toBe("nobody");
+    expect(creditedBy(tail), tail).toBe("nobody");
 });
 
 test("reads a marker in the amount as an amount", () => {
@@ -191,6 +191,6 @@ test("a native transfer that reverted, has no value, goes elsewhere or comes fro
 });
 
 test("reads an address that consists of marker bytes", () => {
-  const odd = `0x${"012345abcdef".repeat(3)}0123` as const;
-  expect(readMarked(topUpMarker(odd).slice(2), alice)).toEqual({ kind: "credit", wallet: odd });
+  const markerLike = `0x${"012345abcdef".repeat(3)}0123` as const;
+  expect(readMark(topUpMarker(markerLike).slice(2), alice)).toEqual({ kind: "credit", wallet: markerLike });
 });

@@ -12,7 +12,7 @@ import {
 
 /** Reads transfers to the solver as top-ups of app balances. Pure: equal facts give equal top-ups. */
 
-/** Hex digits before and after the address to credit. */
+/** The hex digits that precede and follow the address to credit. */
 export const TOP_UP_MARKER = "012345abcdef";
 const MARKED_LENGTH = 2 * TOP_UP_MARKER.length + 40;
 const TRANSFER_SELECTOR = "0xa9059cbb";
@@ -26,7 +26,7 @@ export interface TopUpQuestion {
 }
 
 /** The suffix of a call: a marked address, no marker, or an invalid marker. */
-export type Marked =
+export type TopUpMark =
   | { readonly kind: "credit"; readonly wallet: Address }
   | { readonly kind: "none" }
   | { readonly kind: "malformed" };
@@ -41,7 +41,7 @@ export function topUpMarker(wallet: Address): Hex {
  * else is a credit. With anything around the markers, or with other than 20 bytes between them, the transfer
  * was meant as a top-up but credits no one.
  */
-export function readMarked(tail: string, sender: Address): Marked {
+export function readMark(tail: string, sender: Address): TopUpMark {
   const inner = tail.slice(TOP_UP_MARKER.length, -TOP_UP_MARKER.length);
   if (tail.length === MARKED_LENGTH && tail.startsWith(TOP_UP_MARKER) && tail.endsWith(TOP_UP_MARKER)) {
     const wallet: Address = `0x${inner}`;
@@ -52,8 +52,12 @@ export function readMarked(tail: string, sender: Address): Marked {
 
 /** Whether the marker occurs anywhere on a byte boundary. */
 function hasMarker(digits: string): boolean {
-  for (let at = digits.indexOf(TOP_UP_MARKER); at >= 0; at = digits.indexOf(TOP_UP_MARKER, at + 1))
-    if (at % 2 === 0) return true;
+  for (
+    let index = digits.indexOf(TOP_UP_MARKER);
+    index >= 0;
+    index = digits.indexOf(TOP_UP_MARKER, index + 1)
+  )
+    if (index % 2 === 0) return true;
   return false;
 }
 
@@ -95,8 +99,8 @@ function topUpsOfTransaction(
   logs: readonly LogFact[],
   transaction: TransactionFact,
 ): TopUpFact[] {
-  const marked = markOf(solver, transaction);
-  if (marked.kind === "none") return [];
+  const mark = markOf(solver, transaction);
+  if (mark.kind === "none") return [];
   const arrivals = logs.flatMap((log) => {
     const from = addressOfTopic(log.topics[1]);
     const [amount, ...more] = splitWords(log.data) ?? [];
@@ -109,16 +113,16 @@ function topUpsOfTransaction(
     ({ log, from }) => log.address === transaction.to && from === transaction.from,
   );
   // With two Transfers by the sender and one marker, it is unclear which one is the top-up.
-  const credited = marked.kind === "credit" && paid.length === 1 ? paid[0] : undefined;
-  const alike = new Map<string, number>();
+  const credited = mark.kind === "credit" && paid.length === 1 ? paid[0] : undefined;
+  const ordinals = new Map<string, number>();
   return arrivals
     .toSorted((a, b) => a.log.logIndex - b.log.logIndex)
     .map((arrival): TopUpFact => {
       const { log, from, amount } = arrival;
-      const wallet = arrival === credited && marked.kind === "credit" ? marked.wallet : undefined;
+      const wallet = arrival === credited && mark.kind === "credit" ? mark.wallet : undefined;
       const identity = `${log.address} ${amount} ${from} ${wallet}`;
-      const ordinal = alike.get(identity) ?? 0;
-      alike.set(identity, ordinal + 1);
+      const ordinal = ordinals.get(identity) ?? 0;
+      ordinals.set(identity, ordinal + 1);
       return {
         txHash: log.txHash,
         ordinal,
@@ -136,13 +140,13 @@ function topUpsOfTransaction(
  * The mark of a transaction that moved tokens to the solver. Only a top-level `transfer` to the solver can
  * carry a valid one: another contract may ignore the calldata that it was given.
  */
-function markOf(solver: Address, { from, input }: TransactionFact): Marked {
+function markOf(solver: Address, { from, input }: TransactionFact): TopUpMark {
   const digits = input.slice(2);
   const isTransferCall =
     input.startsWith(TRANSFER_SELECTOR) &&
     digits.length >= TRANSFER_CALL_LENGTH &&
     `0x${digits.slice(8, 72)}` === addressTopic(solver);
-  if (isTransferCall) return readMarked(digits.slice(TRANSFER_CALL_LENGTH), from);
+  if (isTransferCall) return readMark(digits.slice(TRANSFER_CALL_LENGTH), from);
   return hasMarker(digits) ? { kind: "malformed" } : { kind: "none" };
 }
 
@@ -151,7 +155,7 @@ export function isMarkedNativeTransfer(
   solver: Address,
   { from, to, value, input }: TransactionFact,
 ): boolean {
-  return to === solver && from !== solver && value > 0n && readMarked(input.slice(2), from).kind !== "none";
+  return to === solver && from !== solver && value > 0n && readMark(input.slice(2), from).kind !== "none";
 }
 
 /** The native top-up of a mined transaction; undefined if it is not one, or reverted. */
@@ -162,7 +166,7 @@ export function nativeTopUp(
 ): TopUpFact | undefined {
   if (receipt.status !== "success" || !isMarkedNativeTransfer(solver, transaction)) return undefined;
   const { hash, from, value, input } = transaction;
-  const marked = readMarked(input.slice(2), from);
+  const mark = readMark(input.slice(2), from);
   return {
     txHash: hash,
     ordinal: 0,
@@ -171,6 +175,6 @@ export function nativeTopUp(
     sender: from,
     currency: NATIVE_CURRENCY,
     amount: value,
-    wallet: marked.kind === "credit" ? marked.wallet : undefined,
+    wallet: mark.kind === "credit" ? mark.wallet : undefined,
   };
 }

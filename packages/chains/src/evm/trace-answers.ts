@@ -18,10 +18,10 @@ const MAX_DEPTH = 1_025;
  * @throws RpcFault of kind `tooLarge` when it has more than {@link MAX_FRAMES} calls and logs
  */
 export function readCallFrame(value: unknown): CallFrame {
-  let room = MAX_FRAMES;
-  const take = (count: number): void => {
-    room -= count;
-    if (room < 0) {
+  let remaining = MAX_FRAMES;
+  const countEntries = (count: number): void => {
+    remaining -= count;
+    if (remaining < 0) {
       throw new RpcFault({
         kind: "tooLarge",
         method: METHOD,
@@ -30,14 +30,14 @@ export function readCallFrame(value: unknown): CallFrame {
     }
   };
   const read = (frame: unknown, depth: number): CallFrame => {
-    take(1);
+    countEntries(1);
     if (depth > MAX_DEPTH) throw garbage(METHOD, "trace is nested deeper than the EVM allows");
     const fields = fieldsOf(frame, METHOD);
     const { type, error } = fields;
     if (typeof type !== "string") throw garbage(METHOD, "type is missing or malformed");
     if (error !== undefined && typeof error !== "string") throw garbage(METHOD, "error is malformed");
     const logs = listIn(fields, "logs");
-    take(logs.length);
+    countEntries(logs.length);
     return {
       type,
       from: addressOf(fields["from"], "from"),
@@ -76,16 +76,16 @@ export function readFrameLog(value: unknown, method: string): FrameLog {
 export function logsOf(frame: CallFrame): FrameLog[] {
   if (frame.error !== undefined) return [];
   const logs: FrameLog[] = [];
-  const own = frame.logs.toSorted((a, b) => a.position - b.position);
+  const frameLogs = frame.logs.toSorted((a, b) => a.position - b.position);
   let next = 0;
-  const emitUpTo = (calls: number): void => {
-    for (let log = own[next]; log !== undefined && log.position <= calls; log = own[++next]) {
+  const emitUpTo = (position: number): void => {
+    for (let log = frameLogs[next]; log !== undefined && log.position <= position; log = frameLogs[++next]) {
       const { address, topics, data } = log;
       logs.push({ address, topics, data });
     }
   };
-  for (const [at, call] of frame.calls.entries()) {
-    emitUpTo(at);
+  for (const [callIndex, call] of frame.calls.entries()) {
+    emitUpTo(callIndex);
     for (const log of logsOf(call)) logs.push(log);
   }
   emitUpTo(Number.POSITIVE_INFINITY);

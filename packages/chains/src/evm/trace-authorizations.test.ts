@@ -17,7 +17,7 @@ const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000
 const sender = solver.address.toLowerCase() as Address;
 const senderKey: Hex = `0x${Buffer.from(solver.getHdKey().privateKey ?? []).toString("hex")}`;
 
-const self = privateKeyToAccount(senderKey);
+const senderAccount = privateKeyToAccount(senderKey);
 
 let world: EvmWorld;
 let transport: RpcTransport;
@@ -36,8 +36,8 @@ afterAll(async () => {
 });
 
 type Signer = ReturnType<typeof privateKeyToAccount>;
-const fresh = (): Signer => privateKeyToAccount(generatePrivateKey());
-const lower = ({ address }: Pick<Signer, "address">): Address => address.toLowerCase() as Address;
+const createSigner = (): Signer => privateKeyToAccount(generatePrivateKey());
+const addressOf = ({ address }: Pick<Signer, "address">): Address => address.toLowerCase() as Address;
 
 async function authorize(
   signer: Signer,
@@ -48,7 +48,7 @@ async function authorize(
   return { ...terms, r, s, yParity: yParity === 1 ? 1 : 0 };
 }
 
-function onWire({ chainId: id, address, nonce, yParity, r, s }: Authorization) {
+function toWire({ chainId: id, address, nonce, yParity, r, s }: Authorization) {
   return {
     chainId: numberToHex(id),
     address,
@@ -80,12 +80,17 @@ async function codeOf(account: Address): Promise<Hex> {
 }
 
 test("a fresh account without native tokens gets code and runs it in one transaction, with the returned gas", async () => {
-  const account = fresh();
-  const call = { to: lower(account), data: write, value: 0n, authorizationList: [await authorize(account)] };
+  const account = createSigner();
+  const call = {
+    to: addressOf(account),
+    data: write,
+    value: 0n,
+    authorizationList: [await authorize(account)],
+  };
   const outcome = await reader.trace(sender, call, fees);
   if (outcome.kind !== "ok") throw new Error(`no success: ${JSON.stringify(outcome)}`);
   const { effects, gas, gasUsed } = outcome;
-  expect(effects.kind === "seen" && effects.accounts.get(lower(account))).toMatchObject({
+  expect(effects.kind === "seen" && effects.accounts.get(addressOf(account))).toMatchObject({
     nonceBefore: 0n,
     nonceAfter: 1n,
     codeChanged: true,
@@ -93,20 +98,20 @@ test("a fresh account without native tokens gets code and runs it in one transac
   // The transaction itself, the authorization, and two slots written.
   expect(gasUsed).toBeGreaterThan(21_000n + 12_500n + 2n * 20_000n);
   expect(await send(call, gas)).toMatchObject({ status: "success", gasUsed });
-  expect(await codeOf(lower(account))).toBe(concat(["0xef0100", failures]));
+  expect(await codeOf(addressOf(account))).toBe(concat(["0xef0100", failures]));
 });
 
 test("the returned gas includes every authorization", async () => {
-  const [one, two] = [fresh(), fresh()];
-  const list = await Promise.all([authorize(one), authorize(two)]);
-  const call = { to: lower(one), data: write, value: 0n };
+  const [firstSigner, secondSigner] = [createSigner(), createSigner()];
+  const list = await Promise.all([authorize(firstSigner), authorize(secondSigner)]);
+  const call = { to: addressOf(firstSigner), data: write, value: 0n };
   const outcome = await reader.trace(sender, { ...call, authorizationList: list }, fees);
   const single = await reader.trace(sender, { ...call, authorizationList: list.slice(0, 1) }, fees);
   if (outcome.kind !== "ok" || single.kind !== "ok") throw new Error("no success");
   // 25,000, of which 12,500 are refunded if the account already exists.
   expect(outcome.gasUsed - single.gasUsed).toBeGreaterThanOrEqual(12_500n);
   const estimate = await world.wallet.rpc("eth_estimateGas", [
-    { from: sender, to: call.to, data: write, authorizationList: list.map(onWire) },
+    { from: sender, to: call.to, data: write, authorizationList: list.map(toWire) },
   ]);
   expect(BigInt(estimate as Hex)).toBeGreaterThan(21_000n + 2n * 25_000n);
   expect(await send({ ...call, authorizationList: list }, outcome.gas)).toMatchObject({
@@ -116,7 +121,7 @@ test("the returned gas includes every authorization", async () => {
 });
 
 test("an authorization that the chain skips is a failure with its reason", async () => {
-  const account = fresh();
+  const account = createSigner();
   const authorization = await authorize(account);
   const high = numberToHex(order - hexToBigInt(authorization.s), { size: 32 });
   const cases: readonly (readonly [Authorization, string])[] = [
@@ -129,38 +134,38 @@ test("an authorization that the chain skips is a failure with its reason", async
     [{ ...authorization, r: pad("0x") }, "AUTHORIZATION_INVALID_SIGNATURE"],
     // An invalid signature recovers to a signer other than the intended account.
     [{ ...authorization, address: world.token }, "NO_CODE_TO_CALL"],
-    [await authorize(fresh()), "NO_CODE_TO_CALL"],
+    [await authorize(createSigner()), "NO_CODE_TO_CALL"],
     // Authorizes the code of an account that has none.
     [await authorize(account, { address: sender }), "NO_CODE_TO_CALL"],
   ];
   for (const [flawed, label] of cases) {
-    const call = { to: lower(account), data: write, value: 0n, authorizationList: [flawed] };
+    const call = { to: addressOf(account), data: write, value: 0n, authorizationList: [flawed] };
     const outcome = await reader.trace(sender, call, fees);
     expect(outcome).toMatchObject({ kind: "reverts", failure: { label } });
     if (!label.startsWith("AUTHORIZATION")) continue;
     expect(await send(call, 200_000n)).toMatchObject({ status: "success", logs: [] });
-    expect(await codeOf(lower(account))).toBe("0x");
+    expect(await codeOf(addressOf(account))).toBe("0x");
   }
 });
 
 test("applies several authorizations of one account, and one of the sender, in the order of the chain", async () => {
-  const account = fresh();
-  const ownNonce = await reader.nonce(sender, "latest");
+  const account = createSigner();
+  const senderNonce = await reader.nonce(sender, "latest");
   const list = [
     await authorize(account, { address: world.token }),
     await authorize(account, { nonce: 1, chainId: 0 }),
-    await authorize(self, { nonce: ownNonce + 1 }),
+    await authorize(senderAccount, { nonce: senderNonce + 1 }),
   ];
-  const call = { to: lower(account), data: write, value: 0n, authorizationList: list };
+  const call = { to: addressOf(account), data: write, value: 0n, authorizationList: list };
   const outcome = await reader.trace(sender, call, fees);
   if (outcome.kind !== "ok") throw new Error(`no success: ${JSON.stringify(outcome)}`);
   expect(await send(call, outcome.gas)).toMatchObject({ status: "success", gasUsed: outcome.gasUsed });
-  expect(await codeOf(lower(account))).toBe(concat(["0xef0100", failures]));
+  expect(await codeOf(addressOf(account))).toBe(concat(["0xef0100", failures]));
   expect(await codeOf(sender)).toBe(concat(["0xef0100", failures]));
 
   const after = await reader.nonce(sender, "latest");
   const clearing = { to: sender, data: "0x", value: 0n } as const;
-  const cleared = [await authorize(self, { nonce: after + 1, address: zeroAddress })];
+  const cleared = [await authorize(senderAccount, { nonce: after + 1, address: zeroAddress })];
   expect(await reader.trace(sender, { ...clearing, authorizationList: cleared }, fees)).toMatchObject({
     kind: "ok",
   });
@@ -168,7 +173,7 @@ test("applies several authorizations of one account, and one of the sender, in t
     status: "success",
   });
   expect(await codeOf(sender)).toBe("0x");
-  const stale = [await authorize(self, { nonce: after })];
+  const stale = [await authorize(senderAccount, { nonce: after })];
   expect(await reader.trace(sender, { ...clearing, authorizationList: stale }, fees)).toMatchObject({
     failure: { label: "AUTHORIZATION_NONCE_MISMATCH" },
   });
@@ -192,9 +197,14 @@ test("refuses an authorization of an account that is a contract", () => {
 });
 
 test("refuses an authorization of an account with a pending transaction", async () => {
-  const account = fresh();
-  await world.wallet.send({ to: lower(account), value: 10n ** 18n });
-  const call = { to: lower(account), data: write, value: 0n, authorizationList: [await authorize(account)] };
+  const account = createSigner();
+  await world.wallet.send({ to: addressOf(account), value: 10n ** 18n });
+  const call = {
+    to: addressOf(account),
+    data: write,
+    value: 0n,
+    authorizationList: [await authorize(account)],
+  };
   await world.wallet.rpc("evm_setAutomine", [false]);
   try {
     const raw = await account.signTransaction({
@@ -220,7 +230,7 @@ test("refuses an authorization of an account with a pending transaction", async 
 });
 
 test("recovers no signer from numbers that are not a signature", async () => {
-  const authorization = await authorize(self);
+  const authorization = await authorize(senderAccount);
   expect(await recoverAuthority(authorization)).toBe(sender);
   for (const flaw of [{ r: pad("0x") }, { s: pad("0x") }, { r: `0x${"ff".repeat(32)}` as Hex }]) {
     expect(await recoverAuthority({ ...authorization, ...flaw })).toBeUndefined();
@@ -228,50 +238,55 @@ test("recovers no signer from numbers that are not a signature", async () => {
 });
 
 test("passes the effects of the list as state overrides to a node that ignores it, with the same result", async () => {
-  const asked: unknown[] = [];
-  const deaf: RpcTransport = {
+  const receivedLists: unknown[] = [];
+  const ignoringTransport: RpcTransport = {
     ...transport,
     request: async (method, params, options) => {
       if (method !== "debug_traceCall") return await transport.request(method, params, options);
-      const [{ authorizationList: ignored, ...rest }, ...others] = params as [
+      const [{ authorizationList: authorizationList, ...transaction }, ...otherParams] = params as [
         Record<string, unknown>,
         ...unknown[],
       ];
-      asked.push(ignored);
-      return await transport.request(method, [rest, ...others], options);
+      receivedLists.push(authorizationList);
+      return await transport.request(method, [transaction, ...otherParams], options);
     },
   };
-  const other = createChainReader(world.chain, deaf);
-  const account = fresh();
-  const call = { to: lower(account), data: write, value: 0n, authorizationList: [await authorize(account)] };
-  const [overridden, wanted] = await Promise.all([
-    other.trace(sender, call, fees),
+  const ignoringReader = createChainReader(world.chain, ignoringTransport);
+  const account = createSigner();
+  const call = {
+    to: addressOf(account),
+    data: write,
+    value: 0n,
+    authorizationList: [await authorize(account)],
+  };
+  const [overridden, expected] = await Promise.all([
+    ignoringReader.trace(sender, call, fees),
     reader.trace(sender, call, fees),
   ]);
-  if (overridden.kind !== "ok" || wanted.kind !== "ok") throw new Error("no success");
-  expect(overridden.effects.kind === "seen" && overridden.effects.accounts.get(lower(account))).toMatchObject(
-    {
-      nonceBefore: 0n,
-      nonceAfter: 1n,
-      codeChanged: true,
-    },
-  );
+  if (overridden.kind !== "ok" || expected.kind !== "ok") throw new Error("no success");
+  expect(
+    overridden.effects.kind === "seen" && overridden.effects.accounts.get(addressOf(account)),
+  ).toMatchObject({
+    nonceBefore: 0n,
+    nonceAfter: 1n,
+    codeChanged: true,
+  });
   // The refund for it is unknown then.
-  expect(overridden.gasUsed - wanted.gasUsed).toBeGreaterThanOrEqual(0n);
-  expect(overridden.gasUsed - wanted.gasUsed).toBeLessThanOrEqual(12_500n);
+  expect(overridden.gasUsed - expected.gasUsed).toBeGreaterThanOrEqual(0n);
+  expect(overridden.gasUsed - expected.gasUsed).toBeLessThanOrEqual(12_500n);
   expect(await send(call, overridden.gas)).toMatchObject({ status: "success" });
   // Cached: the list is not tried again.
-  const second = fresh();
-  asked.length = 0;
-  const again = { ...call, to: lower(second), authorizationList: [await authorize(second)] };
-  expect(await other.trace(sender, again, fees)).toMatchObject({ kind: "ok" });
-  expect(asked.every((list) => list === undefined)).toBe(true);
+  const second = createSigner();
+  receivedLists.length = 0;
+  const secondCall = { ...call, to: addressOf(second), authorizationList: [await authorize(second)] };
+  expect(await ignoringReader.trace(sender, secondCall, fees)).toMatchObject({ kind: "ok" });
+  expect(receivedLists.every((list) => list === undefined)).toBe(true);
 });
 
 test("an authorization with a payment, or with a call of another account, is not a failure", async () => {
-  const account = fresh();
+  const account = createSigner();
   const call = {
-    to: lower(fresh()),
+    to: addressOf(createSigner()),
     data: "0x",
     value: 5n,
     authorizationList: [await authorize(account)],

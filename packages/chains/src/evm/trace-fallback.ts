@@ -34,7 +34,7 @@ const NATIVE_TRANSFERS: Address = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
  *
  * @throws RpcFault if the node does not report whether the call succeeds
  */
-export async function simulateUntraced(question: TraceQuestion, known: KnownAbis): Promise<TraceOutcome> {
+export async function simulateUntraced(question: TraceQuestion, knownAbis: KnownAbis): Promise<TraceOutcome> {
   const estimated = await estimate(question);
   if (estimated.kind === "insufficientFunds") return estimated;
   const { from, call, ceiling, maxGas } = question;
@@ -44,7 +44,7 @@ export async function simulateUntraced(question: TraceQuestion, known: KnownAbis
       const unpriced = await estimate(question, false);
       if (unpriced.kind === "ok" && unpriced.gas > ceiling) return { kind: "insufficientFunds" };
     }
-    return { kind: "reverts", failure: explainRevertData(frame, estimated, known) };
+    return { kind: "reverts", failure: explainRevertData(frame, estimated, knownAbis) };
   }
   const gas = call.gas ?? estimated.gas;
   const simulated = await simulateOnce(question, gas);
@@ -58,13 +58,13 @@ export async function simulateUntraced(question: TraceQuestion, known: KnownAbis
     };
   }
   if (simulated.kind === "reverts") {
-    return { kind: "reverts", failure: explainRevertData(frame, simulated, known) };
+    return { kind: "reverts", failure: explainRevertData(frame, simulated, knownAbis) };
   }
   const { logs, gasUsed } = simulated;
   const operation = logs.map(readUserOperationEvent).find((event) => event?.success === false);
   if (operation !== undefined) {
     const message = `User operation of ${operation.sender} failed`;
-    return { kind: "reverts", failure: plainFailure(frame, "USER_OPERATION_FAILED", message, known) };
+    return { kind: "reverts", failure: plainFailure(frame, "USER_OPERATION_FAILED", message, knownAbis) };
   }
   return { kind: "ok", gas, gasUsed, effects: effectsOf(logs), calls: undefined };
 }
@@ -81,7 +81,7 @@ async function estimate(question: TraceQuestion, isPriced = true): Promise<Estim
     ...authorizationListOf(question),
   };
   try {
-    const answer = await question.ask(method, [transaction, toQuantity(question.block.number)]);
+    const answer = await question.request(method, [transaction, toQuantity(question.block.number)]);
     return { kind: "ok", gas: quantityOf(answer, method) };
   } catch (error) {
     const outcome = error instanceof NodeRefusal ? simulationOutcomeOf(error) : undefined;
@@ -101,7 +101,7 @@ async function simulateOnce(question: TraceQuestion, gas: bigint): Promise<Simul
   const simulation = { blockStateCalls: [{ calls: [call] }], traceTransfers: true, validation: false };
   let answer: unknown;
   try {
-    answer = await question.ask(method, [simulation, toQuantity(question.block.number)]);
+    answer = await question.request(method, [simulation, toQuantity(question.block.number)]);
   } catch (error) {
     if (error instanceof NodeRefusal && (isMethodMissing(error) || isTracingRefused(error))) return undefined;
     throw error;
@@ -124,7 +124,7 @@ async function simulateOnce(question: TraceQuestion, gas: bigint): Promise<Simul
   };
 }
 
-function effectsOf(all: readonly FrameLog[]): CallEffects {
+function effectsOf(logs: readonly FrameLog[]): CallEffects {
   const accounts = new Map<Address, AccountChange>();
   const move = (word: string | undefined, amount: bigint): void => {
     const account: Address = `0x${(word ?? NATIVE_CURRENCY).slice(-40)}`;
@@ -138,11 +138,11 @@ function effectsOf(all: readonly FrameLog[]): CallEffects {
       codeChanged: false,
     });
   };
-  for (const { address, topics, data } of all) {
+  for (const { address, topics, data } of logs) {
     if (address !== NATIVE_TRANSFERS) continue;
     const amount = BigInt(data);
     move(topics[1], -amount);
     move(topics[2], amount);
   }
-  return { kind: "seen", logs: all.filter(({ address }) => address !== NATIVE_TRANSFERS), accounts };
+  return { kind: "seen", logs: logs.filter(({ address }) => address !== NATIVE_TRANSFERS), accounts };
 }

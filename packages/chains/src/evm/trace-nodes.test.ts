@@ -33,14 +33,14 @@ afterAll(async () => {
 
 type Change = (method: string, params: readonly unknown[]) => unknown;
 
-/** The real node, unless `change` answers or throws; `asked` contains the received methods. */
-function nodeThat(change: Change): { readonly reader: ChainReader; readonly asked: string[] } {
-  const asked: string[] = [];
+/** The real node, unless `change` answers or throws; `methods` contains the received methods. */
+function nodeThat(change: Change): { readonly reader: ChainReader; readonly methods: string[] } {
+  const methods: string[] = [];
   const request: RpcTransport["request"] = async (method, params, options) => {
-    asked.push(method);
+    methods.push(method);
     return (await change(method, params)) ?? (await transport.request(method, params, options));
   };
-  return { reader: createChainReader(world.chain, { ...transport, request }), asked };
+  return { reader: createChainReader(world.chain, { ...transport, request }), methods };
 }
 
 function refusing(methods: Readonly<Record<string, readonly [number, string]>>): Change {
@@ -63,14 +63,14 @@ describe("a node that does not trace", () => {
   ] as const;
 
   test.each(refusals)("detects once what it supports instead: %i %s", async (...refusal) => {
-    const { reader, asked } = nodeThat(refusing({ debug_traceCall: refusal }));
+    const { reader, methods } = nodeThat(refusing({ debug_traceCall: refusal }));
     const call = { to: failures, data: write, value: 0n };
     const outcome = await reader.trace(from, call, fees);
     expect(outcome).toMatchObject({ kind: "ok", effects: { kind: "seen" } });
     if (outcome.kind !== "ok") throw new Error("no success");
     expect(outcome.gas).toBeGreaterThanOrEqual(outcome.gasUsed);
     await reader.trace(from, call, fees);
-    expect(asked.filter((method) => method === "debug_traceCall")).toHaveLength(1);
+    expect(methods.filter((method) => method === "debug_traceCall")).toHaveLength(1);
   });
 
   test("reports why a call fails, as a whole", async () => {
@@ -113,8 +113,8 @@ describe("a node that does not trace", () => {
       functionName: "approve",
       args: [taker, 1n],
     });
-    const given = await reader.trace(from, { to: world.token, data: approve, value: 0n }, fees);
-    expect(given.kind === "ok" && judgeEffects(given.effects, rules)?.kind).toBe("allowanceGiven");
+    const approval = await reader.trace(from, { to: world.token, data: approve, value: 0n }, fees);
+    expect(approval.kind === "ok" && judgeEffects(approval.effects, rules)?.kind).toBe("allowanceGiven");
   });
 
   test("leaves the effects unseen if it cannot simulate either", async () => {
@@ -142,14 +142,14 @@ describe("a node that does not trace", () => {
 });
 
 describe("what a node does with authorizations", () => {
-  const authorized = async () => {
+  const authorizedCall = async () => {
     const account = privateKeyToAccount(generatePrivateKey());
     const terms = { chainId, address: failures, nonce: 0 };
     const { r, s, yParity } = await account.signAuthorization(terms);
     const authorizationList = [{ ...terms, r, s, yParity: yParity === 1 ? (1 as const) : (0 as const) }];
     return { to: account.address, data: write, value: 0n, authorizationList };
   };
-  const plain = () => ({ to: failures, data: write, value: 0n });
+  const plainCall = () => ({ to: failures, data: write, value: 0n });
   const isListed = ([transaction]: readonly unknown[]): boolean =>
     typeof transaction === "object" && transaction !== null && "authorizationList" in transaction;
   const refusal = (method: string, nodeText: string): NodeRefusal =>
@@ -158,41 +158,41 @@ describe("what a node does with authorizations", () => {
   test.each(["transaction type not supported", "EIP-7702 is not enabled", "not supported"])(
     "still traces on a chain without them: %s",
     async (text) => {
-      const { reader, asked } = nodeThat((method, params) => {
+      const { reader, methods } = nodeThat((method, params) => {
         if (["debug_traceCall", "eth_estimateGas"].includes(method) && isListed(params))
           throw refusal(method, text);
         return undefined;
       });
-      const outcome = await reader.trace(from, await authorized(), fees);
+      const outcome = await reader.trace(from, await authorizedCall(), fees);
       expect(outcome).toMatchObject({
         kind: "reverts",
         failure: { label: "AUTHORIZATION_NOT_SUPPORTED" },
       });
-      asked.length = 0;
-      expect(await reader.trace(from, plain(), fees)).toMatchObject({
+      methods.length = 0;
+      expect(await reader.trace(from, plainCall(), fees)).toMatchObject({
         kind: "ok",
         effects: { kind: "seen" },
       });
-      expect(asked).toContain("debug_traceCall");
-      expect(asked).not.toContain("eth_simulateV1");
+      expect(methods).toContain("debug_traceCall");
+      expect(methods).not.toContain("eth_simulateV1");
       // The list is not tried again for further calls with one.
-      asked.length = 0;
-      await reader.trace(from, await authorized(), fees);
-      expect(asked).not.toContain("debug_traceCall");
+      methods.length = 0;
+      await reader.trace(from, await authorizedCall(), fees);
+      expect(methods).not.toContain("debug_traceCall");
     },
   );
 
   test("a refusal of one call with authorizations is a fault of that call", async () => {
     let lists = 0;
-    const { reader, asked } = nodeThat((method, params) => {
+    const { reader, methods } = nodeThat((method, params) => {
       if (method === "debug_traceCall" && isListed(params) && ++lists > 1)
         throw refusal(method, "this is not allowed");
       return undefined;
     });
-    await expect(reader.trace(from, await authorized(), fees)).rejects.toThrow("this is not allowed");
-    asked.length = 0;
-    await reader.trace(from, plain(), fees);
-    expect(asked).toContain("debug_traceCall");
+    await expect(reader.trace(from, await authorizedCall(), fees)).rejects.toThrow("this is not allowed");
+    methods.length = 0;
+    await reader.trace(from, plainCall(), fees);
+    expect(methods).toContain("debug_traceCall");
   });
 
   test("reports a node that neither traces nor supports them", async () => {
@@ -201,10 +201,10 @@ describe("what a node does with authorizations", () => {
       if (isListed(params)) throw refusal(method, "transaction type not supported");
       return undefined;
     });
-    expect(await reader.trace(from, await authorized(), fees)).toMatchObject({
+    expect(await reader.trace(from, await authorizedCall(), fees)).toMatchObject({
       failure: { label: "AUTHORIZATION_NOT_SUPPORTED" },
     });
-    expect(await reader.trace(from, plain(), fees)).toMatchObject({ kind: "ok" });
+    expect(await reader.trace(from, plainCall(), fees)).toMatchObject({ kind: "ok" });
   });
 
   test("detects this with a call of our own, not with one whose sender controls its appearance", async () => {
@@ -214,17 +214,20 @@ describe("what a node does with authorizations", () => {
       if (method !== "debug_traceCall") return undefined;
       const [transaction, , config] = params as [{ to: Address }, unknown, { stateOverrides?: object }];
       overridden.push(config.stateOverrides);
-      const isTheirs = transaction.to === hostile.to.toLowerCase();
-      if (!isTheirs || !isFirst) return undefined;
+      const isHostile = transaction.to === hostile.to.toLowerCase();
+      if (!isHostile || !isFirst) return undefined;
       isFirst = false;
       // Looks as if the list had no effect.
-      const { authorizationList: _, ...rest } = transaction as { to: Address; authorizationList?: unknown };
-      return await transport.request(method, [rest, ...params.slice(1)]);
+      const { authorizationList: _, ...transactionWithoutList } = transaction as {
+        to: Address;
+        authorizationList?: unknown;
+      };
+      return await transport.request(method, [transactionWithoutList, ...params.slice(1)]);
     });
-    const hostile = await authorized();
+    const hostile = await authorizedCall();
     await reader.trace(from, hostile, fees).catch(() => {});
     overridden.length = 0;
-    const call = await authorized();
+    const call = await authorizedCall();
     expect(await reader.trace(from, call, fees)).toMatchObject({ kind: "ok" });
     const authorities = overridden.flatMap((accounts) => Object.keys(accounts ?? {}));
     expect(authorities).not.toContain(call.to.toLowerCase());
@@ -301,7 +304,7 @@ describe("limits of a trace", () => {
 });
 
 /** Refuses more gas than a transaction may have (EIP-7825), as EDR does. */
-const capped: Change = (method, params) => {
+const refuseAboveCap: Change = (method, params) => {
   const [call] = params;
   const gas = typeof call === "object" && call !== null && "gas" in call ? BigInt(String(call.gas)) : 0n;
   if (gas <= 2n ** 24n) return undefined;
@@ -310,14 +313,15 @@ const capped: Change = (method, params) => {
 };
 
 test.each([
-  ["traces", capped],
+  ["traces", refuseAboveCap],
   [
     "simulates",
     (method: string, params: readonly unknown[]) =>
-      refusing({ debug_traceCall: [-32_601, "Method not found"] })(method, params) ?? capped(method, params),
+      refusing({ debug_traceCall: [-32_601, "Method not found"] })(method, params) ??
+      refuseAboveCap(method, params),
   ],
 ] as const)(
-  "a node that %s no call with more gas than a transaction may have is asked with less",
+  "a node that %s no call with more gas than a transaction may have is methods with less",
   async (_, change) => {
     const { reader } = nodeThat(change);
     const outcome = await reader.trace(from, { to: failures, data: write, value: 0n }, fees);
@@ -329,30 +333,33 @@ test.each([
   },
 );
 
-const noTraces = [
+const tracingRefusals = [
   "the method debug_traceCall does not exist",
   "custom tracers and tracer configurations are not implemented",
 ];
 
 test.each([
   ["traced", {}],
-  ["simulated", { debug_traceCall: [-32_601, noTraces[0]] }],
-  ["simulated", { debug_traceCall: [-32_602, noTraces[1]] }],
+  ["simulated", { debug_traceCall: [-32_601, tracingRefusals[0]] }],
+  ["simulated", { debug_traceCall: [-32_602, tracingRefusals[1]] }],
   [
     "unseen",
-    { debug_traceCall: [-32_601, noTraces[0]], eth_simulateV1: [-32_601, "method eth_simulateV1 not found"] },
+    {
+      debug_traceCall: [-32_601, tracingRefusals[0]],
+      eth_simulateV1: [-32_601, "method eth_simulateV1 not found"],
+    },
   ],
-] as const)("what a call would do is %s on a node that refuses %j", async (view, refused) => {
-  const change = refusing(refused as Parameters<typeof refusing>[0]);
-  const ask = async (method: string, params: readonly unknown[]): Promise<unknown> =>
+] as const)("what a call would do is %s on a node that refuses %j", async (view, refusalsByMethod) => {
+  const change = refusing(refusalsByMethod as Parameters<typeof refusing>[0]);
+  const request = async (method: string, params: readonly unknown[]): Promise<unknown> =>
     change(method, params) ?? (await transport.request(method, params));
-  expect(await readEffectsView(ask, fees)).toBe(view);
+  expect(await readEffectsView(request, fees)).toBe(view);
 });
 
 test("effects stay unknown while a node rate-limits requests", async () => {
-  const ask = async (method: string, params: readonly unknown[]): Promise<unknown> =>
+  const request = async (method: string, params: readonly unknown[]): Promise<unknown> =>
     await Promise.resolve(
       refusing({ debug_traceCall: [429, "compute units per second exceeded: upgrade"] })(method, params),
     );
-  await expect(readEffectsView(ask, fees)).rejects.toBeInstanceOf(NodeRefusal);
+  await expect(readEffectsView(request, fees)).rejects.toBeInstanceOf(NodeRefusal);
 });

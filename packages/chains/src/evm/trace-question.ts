@@ -18,7 +18,7 @@ import {
 } from "./authorizations.ts";
 import { garbage, inconsistent } from "@causeway/families";
 
-export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
+export type NodeRequest = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 /**
  * One call and everything that stays constant while it is traced; all requests are about the state after the
@@ -35,54 +35,56 @@ export interface TraceQuestion {
   readonly ceiling: bigint;
   /** The effects of the call's authorizations. */
   readonly delegations: readonly Delegation[];
-  readonly ask: Ask;
+  readonly request: NodeRequest;
 }
 
-export type Prepared =
-  | { readonly kind: "ask"; readonly question: TraceQuestion }
+export type PreparedTrace =
+  | { readonly kind: "ready"; readonly question: TraceQuestion }
   | { readonly kind: "answered"; readonly outcome: TraceOutcome };
 
 const MIN_GAS = 21_000n;
-const POOR: Prepared = { kind: "answered", outcome: { kind: "insufficientFunds" } };
+const INSUFFICIENT_FUNDS: PreparedTrace = { kind: "answered", outcome: { kind: "insufficientFunds" } };
 
 /** Reads the newest block, what the sender can pay for, and the authorizing accounts. @throws RpcFault */
 export async function prepareTrace(
-  ask: Ask,
+  request: NodeRequest,
   chainId: number,
   { from, call, fees }: Pick<TraceQuestion, "from" | "call" | "fees">,
-  { maxGas: wantedMaxGas, roomBps = 0n }: Pick<TraceOptions, "maxGas" | "roomBps">,
-  known: KnownAbis,
-): Promise<Prepared> {
+  { maxGas: requestedMaxGas, roomBps = 0n }: Pick<TraceOptions, "maxGas" | "roomBps">,
+  knownAbis: KnownAbis,
+): Promise<PreparedTrace> {
   const list = call.authorizationList ?? [];
   const [header, balance, authorities] = await Promise.all([
-    ask("eth_getBlockByNumber", ["latest", false]),
-    ask("eth_getBalance", [from, "latest"]).then((answer) => quantityOf(answer, "eth_getBalance")),
+    request("eth_getBlockByNumber", ["latest", false]),
+    request("eth_getBalance", [from, "latest"]).then((answer) => quantityOf(answer, "eth_getBalance")),
     Promise.all(list.map(recoverAuthority)),
   ]);
   const { gasLimit, ...block } = readHeader(header);
-  const fitting = (gasLimit * 10_000n) / (10_000n + roomBps);
-  const maxGas = [fitting, MAX_TRANSACTION_GAS, wantedMaxGas ?? fitting].reduce((a, b) => (a < b ? a : b));
-  const forGas = balance - call.value;
-  const affordable = fees.maxFeePerGas > 0n ? forGas / fees.maxFeePerGas : maxGas;
-  if (forGas < 0n || affordable < (call.gas ?? MIN_GAS)) return POOR;
+  const fittingGas = (gasLimit * 10_000n) / (10_000n + roomBps);
+  const maxGas = [fittingGas, MAX_TRANSACTION_GAS, requestedMaxGas ?? fittingGas].reduce((a, b) =>
+    a < b ? a : b,
+  );
+  const gasBudget = balance - call.value;
+  const affordable = fees.maxFeePerGas > 0n ? gasBudget / fees.maxFeePerGas : maxGas;
+  if (gasBudget < 0n || affordable < (call.gas ?? MIN_GAS)) return INSUFFICIENT_FUNDS;
   const ceiling = call.gas ?? (affordable < maxGas ? affordable : maxGas);
-  const question = { from, call, fees, block, maxGas, ceiling, ask };
-  if (list.length === 0) return { kind: "ask", question: { ...question, delegations: [] } };
+  const question = { from, call, fees, block, maxGas, ceiling, request };
+  if (list.length === 0) return { kind: "ready", question: { ...question, delegations: [] } };
 
-  const failed = (label: string, message: string): Prepared => {
-    const failure = plainFailure({ to: call.to, input: call.data }, label, message, known);
+  const fail = (label: string, message: string): PreparedTrace => {
+    const failure = plainFailure({ to: call.to, input: call.data }, label, message, knownAbis);
     return { kind: "answered", outcome: { kind: "reverts", failure } };
   };
   const tag = toQuantity(block.number);
   const codeOf = async (account: Address): Promise<Hex> =>
-    bytesOf(await ask("eth_getCode", [account, tag]), "eth_getCode");
+    bytesOf(await request("eth_getCode", [account, tag]), "eth_getCode");
   const signers = [...new Set(authorities.filter((authority) => authority !== undefined))];
   const [accounts, codes] = await Promise.all([
     Promise.all(
       signers.map(async (authority): Promise<[Address, AuthorityState]> => {
-        const nonceOf = async (at: string): Promise<bigint> => {
+        const nonceOf = async (blockTag: string): Promise<bigint> => {
           const method = "eth_getTransactionCount";
-          return quantityOf(await ask(method, [authority, at]), method);
+          return quantityOf(await request(method, [authority, blockTag]), method);
         };
         const [code, nonce, nextNonce] = await Promise.all([
           codeOf(authority),
@@ -99,7 +101,7 @@ export async function prepareTrace(
     ),
   ]);
   const judged = judgeAuthorizations(list, authorities, new Map(accounts), { chainId, sender: from });
-  if (judged.kind === "skipped") return failed(judged.label, judged.message);
+  if (judged.kind === "skipped") return fail(judged.label, judged.message);
   const { delegations } = judged;
   // A delegated account runs the code of its target. A call to an account without code would succeed and
   // do nothing.
@@ -110,17 +112,17 @@ export async function prepareTrace(
     code?.startsWith("0xef0100") === true ? `0x${code.slice(8)}` : undefined;
   const executedCode = target === undefined ? code : (codeAt.get(target) ?? code);
   if (call.data !== "0x" && (executedCode === undefined || executedCode === "0x")) {
-    return failed(
+    return fail(
       "NO_CODE_TO_CALL",
       "Called account has no code, even with its EIP-7702 authorization applied",
     );
   }
-  return { kind: "ask", question: { ...question, delegations } };
+  return { kind: "ready", question: { ...question, delegations } };
 }
 
 /** @throws RpcFault if the block is no longer canonical */
-export async function confirmBlock({ ask, block }: TraceQuestion): Promise<void> {
-  const header = await ask("eth_getBlockByNumber", [toQuantity(block.number), false]);
+export async function confirmBlock({ request, block }: TraceQuestion): Promise<void> {
+  const header = await request("eth_getBlockByNumber", [toQuantity(block.number), false]);
   if (header === null || readHeader(header).hash !== block.hash) {
     throw inconsistent("eth_getBlockByNumber", "block was replaced during the trace");
   }

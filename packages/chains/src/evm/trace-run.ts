@@ -22,12 +22,12 @@ type NotRun =
 export interface RunOptions {
   readonly gas: bigint;
   readonly way: AuthorizationWay;
-  /** Gives the sender enough native tokens for the gas. */
-  readonly rich?: boolean;
+  /** Whether the sender is given enough native tokens for the gas, by a state override. */
+  readonly isSenderFunded?: boolean;
 }
 
 /** The parts of a question that a run needs. Without a block, the newest block is used. */
-export type RunQuestion = Pick<TraceQuestion, "ask" | "call" | "fees" | "from" | "delegations"> &
+export type RunQuestion = Pick<TraceQuestion, "request" | "call" | "fees" | "from" | "delegations"> &
   Partial<Pick<TraceQuestion, "block">>;
 
 /** Intrinsic gas of one authorization (EIP-7702, PER_EMPTY_ACCOUNT_COST). */
@@ -36,9 +36,9 @@ const AUTHORIZATION_GAS = 25_000n;
 /** The call tree. @throws RpcFault, NodeRefusal if the node does not trace */
 export async function runCalls(question: RunQuestion, options: RunOptions): Promise<CallsRun> {
   const tracer = { tracer: "callTracer", tracerConfig: { withLog: true } };
-  const ran = await run(question, options, tracer);
-  if (ran.kind !== "ran") return ran;
-  const frame = readCallFrame(ran.answer);
+  const result = await run(question, options, tracer);
+  if (result.kind !== "ran") return result;
+  const frame = readCallFrame(result.answer);
   return { kind: "ran", frame: { ...frame, gasUsed: frame.gasUsed + unlistedGas(question, options) } };
 }
 
@@ -52,15 +52,15 @@ export async function runChanges(
   options: RunOptions,
 ): Promise<Map<Address, AccountChange> | undefined> {
   const tracer = { tracer: "prestateTracer", tracerConfig: { diffMode: true } };
-  const ran = await run(question, options, tracer);
-  if (ran.kind !== "ran") return undefined;
-  const changes = readStateDiff(ran.answer);
+  const result = await run(question, options, tracer);
+  if (result.kind !== "ran") return undefined;
+  const changes = readStateDiff(result.answer);
   if (options.way === "listed") return changes;
   for (const { authority, nonce } of question.delegations) {
-    // The node took these as overrides, so its state diff does not contain the effects of the list.
+    // The node got the delegations as overrides, so its state diff does not contain the effects of the list.
     const change = changes.get(authority);
-    const unknown = { balanceBefore: 0n, balanceAfter: 0n, nonceAfter: nonce };
-    changes.set(authority, { ...unknown, ...change, nonceBefore: nonce - 1n, codeChanged: true });
+    const unchanged = { balanceBefore: 0n, balanceAfter: 0n, nonceAfter: nonce };
+    changes.set(authority, { ...unchanged, ...change, nonceBefore: nonce - 1n, codeChanged: true });
   }
   return changes;
 }
@@ -70,7 +70,7 @@ async function run(
   options: RunOptions,
   tracer: object,
 ): Promise<{ readonly kind: "ran"; readonly answer: unknown } | NotRun> {
-  const { ask, block, call, fees, from } = question;
+  const { request, block, call, fees, from } = question;
   const gas = options.gas - unlistedGas(question, options);
   const transaction = {
     ...transactionOf(question),
@@ -83,14 +83,14 @@ async function run(
       overrides[authority] = { code, nonce: toQuantity(nonce) };
     }
   }
-  if (options.rich === true) {
+  if (options.isSenderFunded === true) {
     const balance = call.value + options.gas * fees.maxFeePerGas;
     overrides[from] = { ...overrides[from], balance: toQuantity(balance) };
   }
   const config = { ...tracer, ...(Object.keys(overrides).length > 0 && { stateOverrides: overrides }) };
   try {
-    const at = block === undefined ? "latest" : toQuantity(block.number);
-    const answer = await ask("debug_traceCall", [transaction, at, config]);
+    const blockTag = block === undefined ? "latest" : toQuantity(block.number);
+    const answer = await request("debug_traceCall", [transaction, blockTag, config]);
     return { kind: "ran", answer };
   } catch (error) {
     if (!(error instanceof NodeRefusal)) throw error;

@@ -11,7 +11,7 @@ import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 
 const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 const from = user.address.toLowerCase() as Address;
-const rich = { senderBalanceWei: 10n ** 18n };
+const funded = { senderBalanceWei: 10n ** 18n };
 
 let world: EvmWorld;
 let transport: RpcTransport;
@@ -19,7 +19,7 @@ let failures: Address;
 let innerTarget: Address;
 let taker: Address;
 let reader: ChainReader;
-let asked: string[];
+let methods: string[];
 
 beforeAll(async () => {
   world = await startEvmWorld(31_035);
@@ -29,9 +29,9 @@ beforeAll(async () => {
   taker = await world.wallet.deploy(takerAbi, takerBytecode);
 }, 30_000);
 beforeEach(() => {
-  asked = [];
+  methods = [];
   const request: RpcTransport["request"] = async (method, params, options) => {
-    asked.push(method);
+    methods.push(method);
     return await transport.request(method, params, options);
   };
   reader = createChainReader(world.chain, { ...transport, request });
@@ -50,7 +50,7 @@ const swallow = (data: Hex): Hex =>
   encodeFunctionData({ abi: failuresAbi, functionName: "swallow", args: [innerTarget, data] });
 
 async function trace(data: Hex, options = {}, call: { to?: Address; value?: bigint } = {}) {
-  asked.length = 0;
+  methods.length = 0;
   const outcome = await reader.trace(from, { to: failures, data, value: 0n, ...call }, fees, options);
   if (outcome.kind !== "ok") throw new Error(`no success: ${JSON.stringify(outcome)}`);
   return outcome;
@@ -59,9 +59,9 @@ async function trace(data: Hex, options = {}, call: { to?: Address; value?: bigi
 describe("a call similar to one that was traced before", () => {
   test("is traced once, and the returned limit suffices", async () => {
     const first = await trace(write(1n));
-    expect(asked.length).toBeGreaterThan(3);
-    const { gas, gasUsed, effects, calls } = await trace(write(2n), rich);
-    expect(asked).toEqual(["debug_traceCall"]);
+    expect(methods.length).toBeGreaterThan(3);
+    const { gas, gasUsed, effects, calls } = await trace(write(2n), funded);
+    expect(methods).toEqual(["debug_traceCall"]);
     expect(gas).toBe(first.gas);
     expect({ gasUsed, calls }).toEqual({ gasUsed: first.gasUsed, calls: first.calls });
     expect(effects.kind === "seen" && effects.logs).toEqual(
@@ -78,30 +78,30 @@ describe("a call similar to one that was traced before", () => {
     for (const options of [
       {},
       { senderBalanceWei: gas * fees.maxFeePerGas - 1n },
-      { ...rich, maxGas: gas - 1n },
+      { ...funded, maxGas: gas - 1n },
     ]) {
       await trace(write(3n), options);
-      expect(asked.length, JSON.stringify(Object.keys(options))).toBeGreaterThan(3);
+      expect(methods.length, JSON.stringify(Object.keys(options))).toBeGreaterThan(3);
     }
   });
 
   test("is traced fully if an inner call fails, even if its caller ignores that", async () => {
     const cheapCall = swallow(write(4n));
     await trace(cheapCall);
-    await trace(cheapCall, rich);
-    expect(asked).toHaveLength(1);
+    await trace(cheapCall, funded);
+    expect(methods).toHaveLength(1);
     // A similar call, but its inner call needs more gas than the cached limit leaves.
     const expensiveCall = swallow(
       encodeFunctionData({ abi: failuresAbi, functionName: "wantGas", args: [700_000n] }),
     );
     expect(expensiveCall).toHaveLength(cheapCall.length);
-    const { gas } = await trace(expensiveCall, rich);
-    expect(asked.length).toBeGreaterThan(3);
+    const { gas } = await trace(expensiveCall, funded);
+    expect(methods.length).toBeGreaterThan(3);
     expect(gas).toBeGreaterThan(700_000n);
     // The cached limit is now far more than this call needs, so its own limit is determined again.
-    const again = await trace(cheapCall, rich);
-    expect(asked.length).toBeGreaterThan(3);
-    expect(again.gas).toBeLessThan(200_000n);
+    const repeated = await trace(cheapCall, funded);
+    expect(methods.length).toBeGreaterThan(3);
+    expect(repeated.gas).toBeLessThan(200_000n);
   });
 
   test("returns the exact reason if it fails", async () => {
@@ -112,9 +112,9 @@ describe("a call similar to one that was traced before", () => {
     const failing = encodeFunctionData({
       abi: failuresAbi,
       functionName: "forward",
-      args: [innerTarget, padded(burn)],
+      args: [innerTarget, padToWrite(burn)],
     });
-    const outcome = await reader.trace(from, { to: failures, data: failing, value: 0n }, fees, rich);
+    const outcome = await reader.trace(from, { to: failures, data: failing, value: 0n }, fees, funded);
     expect(outcome).toMatchObject({ kind: "reverts", failure: { label: "OUT_OF_GAS" } });
   });
 
@@ -126,15 +126,15 @@ describe("a call similar to one that was traced before", () => {
       allowedSpendWei: priced + gas * fees.maxFeePerGas,
     });
     await trace(serve, {}, { to: taker, value: 5n });
-    const { effects, gas, gasUsed } = await trace(serve, rich, { to: taker, value: 6n });
-    expect(asked).toHaveLength(1);
+    const { effects, gas, gasUsed } = await trace(serve, funded, { to: taker, value: 6n });
+    expect(methods).toHaveLength(1);
     expect(judgeEffects(effects, rules(6n, gas))).toBeUndefined();
     expect(judgeEffects(effects, rules(5n, gasUsed))?.kind).toBe("nativeSpent");
   });
 });
 
 /** Pads the data to the length of a call of `write`. */
-function padded(data: Hex): Hex {
+function padToWrite(data: Hex): Hex {
   return `${data}${"00".repeat((write(0n).length - data.length) / 2)}`;
 }
 
@@ -149,7 +149,7 @@ describe("effects of a call tree on accounts", () => {
     source: Address,
     to: Address,
     value: bigint,
-    more: Partial<CallFrame> = {},
+    fields: Partial<CallFrame> = {},
   ): CallFrame => ({
     type,
     from: source,
@@ -162,7 +162,7 @@ describe("effects of a call tree on accounts", () => {
     error: undefined,
     logs: [],
     calls: [],
-    ...more,
+    ...fields,
   });
   const netOf = (root: CallFrame, account: Address): bigint | undefined =>
     nativeFlows(root, 7n).get(account)?.balanceAfter;
@@ -179,8 +179,8 @@ describe("effects of a call tree on accounts", () => {
   });
 
   test("failed calls moved nothing, nor did their inner calls", () => {
-    const within = frame("CALL", b, c, 1n, { error: "execution reverted", calls: [frame("CALL", c, a, 1n)] });
-    const root = frame("CALL", a, b, 10n, { calls: [within] });
+    const failed = frame("CALL", b, c, 1n, { error: "execution reverted", calls: [frame("CALL", c, a, 1n)] });
+    const root = frame("CALL", a, b, 10n, { calls: [failed] });
     expect(netOf(root, c)).toBeUndefined();
     expect(netOf(frame("CALL", a, b, 10n, { error: "execution reverted" }), a)).toBe(-7n);
   });

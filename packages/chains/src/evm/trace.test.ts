@@ -23,14 +23,14 @@ let world: EvmWorld;
 let connection: EvmConnection;
 let reader: ChainReader;
 let failures: Address;
-let others: Address;
+let innerTarget: Address;
 
 beforeAll(async () => {
   world = await startEvmWorld(31_031);
   connection = connectEvmChain(world.chain);
   reader = connection.reader;
   failures = await world.wallet.deploy(failuresAbi, failuresBytecode);
-  others = await world.wallet.deploy(failuresAbi, failuresBytecode);
+  innerTarget = await world.wallet.deploy(failuresAbi, failuresBytecode);
 }, 30_000);
 afterAll(async () => {
   await connection.close();
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 type Name = ContractFunctionName<typeof failuresAbi>;
 
-function encoded<N extends Name>(
+function encode<N extends Name>(
   functionName: N,
   args: ContractFunctionArgs<typeof failuresAbi, "nonpayable" | "payable" | "pure" | "view", N>,
 ): Hex {
@@ -84,14 +84,14 @@ describe("the reason of a failed call", () => {
     ["allocate", [2n ** 64n], "PANIC_OUT_OF_MEMORY", "Too much memory allocated (0x41)"],
     ["callUnset", [], "PANIC_UNINITIALIZED_FUNCTION", "Call of a zero-initialized function (0x51)"],
   ] as const)("a panic by its code: %s", async (name, args, label, message) => {
-    const failure = await failureOf(encoded(name, args as never));
+    const failure = await failureOf(encode(name, args as never));
     expect(failure).toMatchObject({ label, message });
     expect(failure.details.revert).toMatchObject({ type: "panic", label, message, selector: "0x4e487b71" });
     expect(failure.details.revert.args).toEqual({ code: /0x\d+/.exec(message)?.[0] });
   });
 
   test("is a plain text, with a label derived from it", async () => {
-    const failure = await failureOf(encoded("say", ["ERC20: transfer amount exceeds balance"]));
+    const failure = await failureOf(encode("say", ["ERC20: transfer amount exceeds balance"]));
     expect(failure.details.revert).toEqual({
       type: "errorString",
       label: "ERC20_TRANSFER_AMOUNT_EXCEEDS_BALANCE",
@@ -102,16 +102,16 @@ describe("the reason of a failed call", () => {
 
   test("limits a contract's text to one printable line of limited length", async () => {
     const hostile = `fine\n\u0000{"level":"fatal"}\u202Eevil\u200B${"x".repeat(5_000)}`;
-    const { label, message, details } = await failureOf(encoded("say", [hostile]));
+    const { label, message, details } = await failureOf(encode("say", [hostile]));
     expect(message.startsWith('fine {"level":"fatal"} evil x')).toBe(true);
     expect(message.length).toBeLessThanOrEqual(256);
     expect(label).toBe("FINE_LEVEL_FATAL_EVIL");
     expect(JSON.stringify(details).length).toBeLessThan(4_000);
-    expect(await failureOf(encoded("say", ["失敗"]))).toMatchObject({ label: "REVERTED", message: "失敗" });
+    expect(await failureOf(encode("say", ["失敗"]))).toMatchObject({ label: "REVERTED", message: "失敗" });
   });
 
   test("is the name of an error without arguments", async () => {
-    const failure = await failureOf(encoded("refuseSignature", []));
+    const failure = await failureOf(encode("refuseSignature", []));
     expect(failure).toMatchObject({ label: "INVALID_SIGNATURE", message: "Invalid signature" });
     expect(failure.details.revert).toEqual({
       type: "customError",
@@ -129,7 +129,7 @@ describe("the reason of a failed call", () => {
       errorName: "ERC20InsufficientBalance",
       args: [solver.address, 3n, 2n ** 255n],
     });
-    expect((await failureOf(encoded("refuseWith", [data]))).details.revert).toEqual({
+    expect((await failureOf(encode("refuseWith", [data]))).details.revert).toEqual({
       type: "customError",
       label: "ERC20_INSUFFICIENT_BALANCE",
       message: "ERC20 insufficient balance",
@@ -140,7 +140,7 @@ describe("the reason of a failed call", () => {
   });
 
   test("is the selector of an unknown error, with its raw arguments", async () => {
-    const failure = await failureOf(encoded("refuseTooMuch", [5n, solver.address, "no"]));
+    const failure = await failureOf(encode("refuseTooMuch", [5n, solver.address, "no"]));
     const args = encodeAbiParameters(
       [{ type: "uint256" }, { type: "address" }, { type: "string" }],
       [5n, solver.address, "no"],
@@ -154,7 +154,7 @@ describe("the reason of a failed call", () => {
       selector,
       rawArgsHex: args,
     });
-    const bare = await failureOf(encoded("refuseWith", ["0xdeadbeef"]));
+    const bare = await failureOf(encode("refuseWith", ["0xdeadbeef"]));
     expect(bare.details.revert).toEqual({
       type: "unknownCustomError",
       label: "UNKNOWN_CUSTOM_ERROR_0xdeadbeef",
@@ -165,10 +165,10 @@ describe("the reason of a failed call", () => {
 
   test("treats malformed data of a known error as unknown", async () => {
     for (const data of ["0x08c379a0ff", "0x4e487b71", concat(["0x4e487b71", pad("0x11"), "0x00"])] as const) {
-      const { revert } = (await failureOf(encoded("refuseWith", [data]))).details;
+      const { revert } = (await failureOf(encode("refuseWith", [data]))).details;
       expect(revert.type, data).toBe("unknownCustomError");
     }
-    expect((await failureOf(encoded("refuseWith", ["0x0102"]))).details.revert).toMatchObject({
+    expect((await failureOf(encode("refuseWith", ["0x0102"]))).details.revert).toMatchObject({
       type: "unknownCustomError",
       label: "UNKNOWN_REVERT_DATA",
       rawArgsHex: "0x0102",
@@ -176,7 +176,7 @@ describe("the reason of a failed call", () => {
   });
 
   test("is empty if the call returned none", async () => {
-    const failure = await failureOf(encoded("refuseWith", ["0x"]));
+    const failure = await failureOf(encode("refuseWith", ["0x"]));
     expect(failure.label).toBe("EMPTY_REVERT");
     expect(failure.details.revert).toEqual({
       type: "empty",
@@ -200,8 +200,8 @@ describe("the reason of a failed call", () => {
   });
 
   test("a state change in a static call", async () => {
-    const write = encoded("write", [1n]);
-    const failure = await failureOf(encoded("forwardStatic", [others, write]));
+    const write = encode("write", [1n]);
+    const failure = await failureOf(encode("forwardStatic", [innerTarget, write]));
     expect(failure.label).toBe("STATE_CHANGE_IN_STATIC_CALL");
     expect(failure.details.innermost.type).toBe("STATICCALL");
   });
@@ -209,7 +209,7 @@ describe("the reason of a failed call", () => {
 
 describe("out of gas", () => {
   test("in the call itself", async () => {
-    const failure = await failureOf(encoded("runOutOfGas", []));
+    const failure = await failureOf(encode("runOutOfGas", []));
     expect(failure).toMatchObject({ label: "OUT_OF_GAS", message: "Out of gas" });
     expect(failure.details.revert.type).toBe("empty");
     expect(failure.details.path).toHaveLength(1);
@@ -217,15 +217,15 @@ describe("out of gas", () => {
 
   test("in an inner call whose caller reverts without a reason", async () => {
     const failure = await failureOf(
-      encoded("forwardSilently", [others, encoded("runOutOfGas", []), 50_000n]),
+      encode("forwardSilently", [innerTarget, encode("runOutOfGas", []), 50_000n]),
     );
     expect(failure.label).toBe("OUT_OF_GAS");
-    expect(failure.details.path.map(({ address }) => address)).toEqual([failures, others]);
+    expect(failure.details.path.map(({ address }) => address)).toEqual([failures, innerTarget]);
     expect(failure.details.innermost.gasUsed).toBe("50000");
   });
 
   test("in an inner call that used up all gas, including its caller's", async () => {
-    const invalid = encoded("forward", [others, encoded("runOutOfGas", [])]);
+    const invalid = encode("forward", [innerTarget, encode("runOutOfGas", [])]);
     const failure = await failureOf(throughMulticall(failures, invalid), {
       to: world.chain.contracts.multicall3,
       gas: 200_000n,
@@ -235,14 +235,14 @@ describe("out of gas", () => {
   });
 
   test("with a limit below the intrinsic gas", async () => {
-    expect((await failureOf(encoded("write", [1n]), { gas: 21_100n })).label).toBe("OUT_OF_GAS");
+    expect((await failureOf(encode("write", [1n]), { gas: 21_100n })).label).toBe("OUT_OF_GAS");
   });
 });
 
 describe("the path leads to the call that caused the failure", () => {
   test("through a multicall that replaces the reason", async () => {
     const { multicall3 } = world.chain.contracts;
-    const failure = await failureOf(throughMulticall(failures, encoded("refuseSignature", [])), {
+    const failure = await failureOf(throughMulticall(failures, encode("refuseSignature", [])), {
       to: multicall3,
     });
     expect(failure).toMatchObject({ label: "INVALID_SIGNATURE", message: "Invalid signature" });
@@ -260,7 +260,7 @@ describe("the path leads to the call that caused the failure", () => {
     expect(innermost).toEqual({
       type: "CALL",
       address: failures,
-      selector: encoded("refuseSignature", []),
+      selector: encode("refuseSignature", []),
       error: "execution reverted",
       revertReason: "Invalid signature",
       gasUsed: expect.stringMatching(/^\d+$/),
@@ -270,7 +270,7 @@ describe("the path leads to the call that caused the failure", () => {
 
   test("through one of our own contracts, with its name", async () => {
     const { router } = world.chain.contracts;
-    const call = { to: failures, data: encoded("addTo", [1n]), value: 0n, allowFailure: false };
+    const call = { to: failures, data: encode("addTo", [1n]), value: 0n, allowFailure: false };
     const args = [[call], solver.address, []] as const;
     const data = encodeFunctionData({ abi: routerAbi, functionName: "multicall", args });
     const { label, details } = await failureOf(data, { to: router });
@@ -280,26 +280,26 @@ describe("the path leads to the call that caused the failure", () => {
   });
 
   test("through calls and delegate calls that forward the reason", async () => {
-    const inner = encoded("forward", [others, encoded("addTo", [1n])]);
-    const failure = await failureOf(encoded("forwardDelegate", [others, inner]));
+    const inner = encode("forward", [innerTarget, encode("addTo", [1n])]);
+    const failure = await failureOf(encode("forwardDelegate", [innerTarget, inner]));
     expect(failure.label).toBe("PANIC_ARITHMETIC_OVERFLOW");
     expect(failure.details.path.map(({ type, address }) => [type, address])).toEqual([
       ["CALL", failures],
-      ["DELEGATECALL", others],
-      ["CALL", others],
+      ["DELEGATECALL", innerTarget],
+      ["CALL", innerTarget],
     ]);
   });
 
   test("not into a caught failure", async () => {
-    const inner = encoded("refuseSignature", []);
-    const failure = await failureOf(encoded("forwardThenSay", [others, inner, "deadline passed"]));
+    const inner = encode("refuseSignature", []);
+    const failure = await failureOf(encode("forwardThenSay", [innerTarget, inner, "deadline passed"]));
     expect(failure).toMatchObject({ label: "DEADLINE_PASSED", message: "deadline passed" });
     expect(failure.details.path).toHaveLength(1);
   });
 
   test("to the later of two calls that failed in the same way", async () => {
-    const failing = encoded("refuseSignature", []);
-    const swallowing = encoded("swallow", [others, failing]);
+    const failing = encode("refuseSignature", []);
+    const swallowing = encode("swallow", [innerTarget, failing]);
     const calls = [swallowing, failing].map((callData) => ({
       target: failures,
       allowFailure: false,
@@ -311,7 +311,7 @@ describe("the path leads to the call that caused the failure", () => {
   });
 
   test("to a silent failure under a caller that only reports that a call failed", async () => {
-    const data = throughMulticall(failures, encoded("refuseWith", ["0x"]));
+    const data = throughMulticall(failures, encode("refuseWith", ["0x"]));
     const failure = await failureOf(data, { to: world.chain.contracts.multicall3 });
     // No inner call gave more detail than the multicall.
     expect(failure.label).toBe("MULTICALL3_CALL_FAILED");
@@ -320,20 +320,20 @@ describe("the path leads to the call that caused the failure", () => {
 
   test("names the redemption of a delegation if no other reason is known", async () => {
     const redeem = (data: Hex) =>
-      encoded("redeemDelegations", [
-        [encodeAbiParameters([{ type: "address" }, { type: "bytes" }], [others, data])],
+      encode("redeemDelegations", [
+        [encodeAbiParameters([{ type: "address" }, { type: "bytes" }], [innerTarget, data])],
         [],
         [],
       ]);
-    const silent = await failureOf(redeem(encoded("refuseWith", ["0x"])));
+    const silent = await failureOf(redeem(encode("refuseWith", ["0x"])));
     expect(silent).toMatchObject({ label: "DELEGATION_REDEEM_FAILED" });
     expect(silent.details.revert).toMatchObject({ type: "empty", label: "DELEGATION_REDEEM_FAILED" });
     expect(silent.details.topLevel).toMatchObject({
       contract: "DelegationManager",
       function: "DelegationManager.redeemDelegations",
     });
-    expect((await failureOf(redeem(encoded("refuseSignature", [])))).label).toBe("INVALID_SIGNATURE");
-    expect((await failureOf(redeem(encoded("runInvalid", [])))).label).toBe("INVALID_OPCODE");
+    expect((await failureOf(redeem(encode("refuseSignature", [])))).label).toBe("INVALID_SIGNATURE");
+    expect((await failureOf(redeem(encode("runInvalid", [])))).label).toBe("INVALID_OPCODE");
   });
 
   test("through the caller of a token to the token's refusal, with both names", async () => {
@@ -342,7 +342,7 @@ describe("the path leads to the call that caused the failure", () => {
       functionName: "transfer",
       args: [solver.address, 10n ** 30n],
     });
-    const failure = await failureOf(encoded("forward", [world.token, data]));
+    const failure = await failureOf(encode("forward", [world.token, data]));
     expect(failure.label).toBe("ERC20_INSUFFICIENT_BALANCE");
     expect(failure.details.innermost).toMatchObject({ address: world.token, function: "transfer" });
     expect(failure.details.innermost.contract).toBeUndefined();
@@ -357,7 +357,7 @@ describe("the gas to give a call", () => {
   }
 
   test("suffices when sent, and is close to the gas used", async () => {
-    const data = throughMulticall(failures, encoded("write", [1n]));
+    const data = throughMulticall(failures, encode("write", [1n]));
     const to = world.chain.contracts.multicall3;
     const { gas, gasUsed } = await successOf(data, { to });
     const receipt = await sendWith(gas, data, to);
@@ -366,20 +366,20 @@ describe("the gas to give a call", () => {
   });
 
   test("gives inner calls that may fail enough gas", async () => {
-    const deep = encoded("forward", [failures, encoded("forward", [others, encoded("write", [2n])])]);
-    const data = encoded("swallow", [others, deep]);
+    const deep = encode("forward", [failures, encode("forward", [innerTarget, encode("write", [2n])])]);
+    const data = encode("swallow", [innerTarget, deep]);
     const { gas, effects } = await successOf(data);
     const estimate = await world.wallet.rpc("eth_estimateGas", [{ from, to: failures, data }]);
     // For the node, a call succeeds if the transaction does not revert, even if an inner call ran out of gas.
-    const swallowed = (success: boolean) => pad(success ? "0x01" : "0x00");
-    expect((await sendWith(BigInt(estimate as Hex), data))?.logs.at(-1)?.data).toBe(swallowed(false));
+    const resultOf = (success: boolean) => pad(success ? "0x01" : "0x00");
+    expect((await sendWith(BigInt(estimate as Hex), data))?.logs.at(-1)?.data).toBe(resultOf(false));
     const receipt = await sendWith(gas, data);
-    expect(receipt?.logs.at(-1)?.data).toBe(swallowed(true));
-    expect(effects).toMatchObject({ logs: [{ address: failures, data: swallowed(true) }] });
+    expect(receipt?.logs.at(-1)?.data).toBe(resultOf(true));
+    expect(effects).toMatchObject({ logs: [{ address: failures, data: resultOf(true) }] });
   });
 
   test("covers gas that a call requires without using it", async () => {
-    const data = encoded("wantGas", [700_000n]);
+    const data = encode("wantGas", [700_000n]);
     const { gas, gasUsed } = await successOf(data);
     expect(gasUsed).toBeLessThan(40_000n);
     expect(await sendWith(gas, data)).toMatchObject({ status: "success" });
@@ -387,24 +387,25 @@ describe("the gas to give a call", () => {
 
   test("includes gas that is refunded only afterwards", async () => {
     const { wallet } = world;
-    for (let at = 0n; at < 6n; at++) await wallet.send({ to: others, data: encoded("write", [1n]) });
-    const data = encoded("clear", []);
-    const { gas, gasUsed } = await successOf(data, { to: others });
+    for (let index = 0n; index < 6n; index++)
+      await wallet.send({ to: innerTarget, data: encode("write", [1n]) });
+    const data = encode("clear", []);
+    const { gas, gasUsed } = await successOf(data, { to: innerTarget });
     expect(gas).toBeGreaterThan(gasUsed + 4_000n);
-    expect(await sendWith(gas, data, others)).toMatchObject({ status: "success", gasUsed });
+    expect(await sendWith(gas, data, innerTarget)).toMatchObject({ status: "success", gasUsed });
   });
 
   test("is the requested limit if there is one", async () => {
-    expect(await successOf(encoded("write", [1n]), { gas: 123_456n })).toMatchObject({ gas: 123_456n });
+    expect(await successOf(encode("write", [1n]), { gas: 123_456n })).toMatchObject({ gas: 123_456n });
   });
 
   test("may exceed what the sender can pay for, which is not a failure of the call", async () => {
     const poor: Address = `0x${"be".repeat(20)}`;
-    const call = { to: failures, data: encoded("write", [1n]), value: 0n };
+    const call = { to: failures, data: encode("write", [1n]), value: 0n };
     expect(await reader.trace(poor, call, fees)).toEqual({ kind: "insufficientFunds" });
     await world.wallet.send({ to: poor, value: 40_000n * fees.maxFeePerGas });
     expect(await reader.trace(poor, call, fees)).toEqual({ kind: "insufficientFunds" });
-    const failing = { ...call, data: encoded("refuseSignature", []) };
+    const failing = { ...call, data: encode("refuseSignature", []) };
     expect(await reader.trace(poor, failing, fees)).toMatchObject({
       failure: { label: "INVALID_SIGNATURE" },
     });

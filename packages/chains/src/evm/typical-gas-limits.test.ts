@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { Address, CallFrame } from "@causeway/domain";
-import { provesItsLimit, roundUpGas } from "./typical-gas-limits.ts";
+import { provesLimit, roundUpGas } from "./typical-gas-limits.ts";
 
 const to: Address = `0x${"22".repeat(20)}`;
 
-function aFrame(gas: bigint, gasUsed: bigint, more: Partial<CallFrame> = {}): CallFrame {
+function createFrame(gas: bigint, gasUsed: bigint, fields: Partial<CallFrame> = {}): CallFrame {
   return {
     type: "CALL",
     from: to,
@@ -17,20 +17,20 @@ function aFrame(gas: bigint, gasUsed: bigint, more: Partial<CallFrame> = {}): Ca
     error: undefined,
     logs: [],
     calls: [],
-    ...more,
+    ...fields,
   };
 }
 
 test("a run proves its limit if nothing in it failed, at any depth", () => {
-  expect(provesItsLimit(aFrame(100_000n, 90_000n), 100_000n)).toBe(true);
-  const failed = aFrame(80_000n, 80_000n, { error: "out of gas" });
-  const caller = aFrame(90_000n, 85_000n, { calls: [failed] });
-  expect(provesItsLimit(aFrame(100_000n, 95_000n, { calls: [caller] }), 100_000n)).toBe(false);
+  expect(provesLimit(createFrame(100_000n, 90_000n), 100_000n)).toBe(true);
+  const failed = createFrame(80_000n, 80_000n, { error: "out of gas" });
+  const caller = createFrame(90_000n, 85_000n, { calls: [failed] });
+  expect(provesLimit(createFrame(100_000n, 95_000n, { calls: [caller] }), 100_000n)).toBe(false);
 });
 
 test("a run does not prove a limit far above its need", () => {
-  expect(provesItsLimit(aFrame(150_000n, 100_000n), 150_000n)).toBe(true);
-  expect(provesItsLimit(aFrame(151_000n, 100_000n), 151_000n)).toBe(false);
+  expect(provesLimit(createFrame(150_000n, 100_000n), 150_000n)).toBe(true);
+  expect(provesLimit(createFrame(151_000n, 100_000n), 151_000n)).toBe(false);
 });
 
 test("rounds limits up by at most 1/32", () => {

@@ -1,25 +1,25 @@
 import type { CallFrame } from "@causeway/domain";
 import type { TracedCall } from "@causeway/families/evm";
 import { gasLimitsToTry } from "./gas-limit.ts";
-import { rememberedFacts } from "./remembered-facts.ts";
+import { createFactCache } from "./fact-cache.ts";
 
 /** Recently proven gas limits by kind of call: target, function and length of the data. */
 export interface TypicalGasLimits {
   /** The last limit of a call of this kind; undefined if unknown. */
-  of(call: TracedCall): bigint | undefined;
+  get(call: TracedCall): bigint | undefined;
   /** Caches a limit with which the call succeeded. */
-  remember(call: TracedCall, gas: bigint): void;
+  record(call: TracedCall, gas: bigint): void;
 }
 
 const MAX_KINDS = 2_000;
 
-export function typicalGasLimits(): TypicalGasLimits {
-  const limits = rememberedFacts<bigint>({ entries: MAX_KINDS, bytes: MAX_KINDS, sizeOf: () => 1 });
+export function createTypicalGasLimits(): TypicalGasLimits {
+  const limits = createFactCache<bigint>({ entries: MAX_KINDS, bytes: MAX_KINDS, sizeOf: () => 1 });
   const kindOf = ({ to, data, value }: TracedCall): string =>
     `${to}${data.slice(0, 10)}${data.length}${value > 0n ? "v" : ""}`;
   return {
-    of: (call) => limits.get(kindOf(call)),
-    remember: (call, gas) => limits.set(kindOf(call), gas),
+    get: (call) => limits.get(kindOf(call)),
+    record: (call, gas) => limits.set(kindOf(call), gas),
   };
 }
 
@@ -36,7 +36,7 @@ export function roundUpGas(gas: bigint): bigint {
  * Whether a run with a guessed limit is conclusive: nothing in it failed, and the limit is not much more than
  * needed. A failed inner call may have lacked gas, even if its caller ignored that. Pure.
  */
-export function provesItsLimit(frame: CallFrame, gas: bigint): boolean {
+export function provesLimit(frame: CallFrame, gas: bigint): boolean {
   const [needed = gas] = gasLimitsToTry(frame, gas);
   return !hasFailure(frame) && gas * 2n <= needed * 3n;
 }

@@ -64,9 +64,9 @@ export function readHandleOps(data: Hex): HandleOps | undefined {
   if (selector !== HANDLE_OPS && selector !== HANDLE_AGGREGATED_OPS) return undefined;
   const encoded: Hex = `0x${data.slice(10)}`;
   try {
-    if (selector === HANDLE_OPS) return read(...decodeAbiParameters(handleOpsInputs, encoded));
+    if (selector === HANDLE_OPS) return toHandleOps(...decodeAbiParameters(handleOpsInputs, encoded));
     const [perAggregator, beneficiary] = decodeAbiParameters(handleAggregatedOpsInputs, encoded);
-    return read(
+    return toHandleOps(
       perAggregator.flatMap(({ userOps }) => userOps),
       beneficiary,
     );
@@ -76,18 +76,19 @@ export function readHandleOps(data: Hex): HandleOps | undefined {
 }
 
 /**
- * Why the operations of a call must not be sponsored: the service might pay their own fees in addition to the
- * transaction's, or cannot tell.
+ * Why the operations of a call must not be sponsored: the service would, or might, pay their own fees in
+ * addition to the transaction's.
  */
 export interface UserOperationRefusal {
   readonly kind: "hasFees" | "unsupported" | "malformed" | "none";
-  /** The operation's position in the call; undefined if the whole call is refused. So is `sender`. */
+  /** The operation's position in the call; undefined if the whole call is refused. */
   readonly index: number | undefined;
+  /** The operation's sender; undefined if the whole call is refused. */
   readonly sender: Address | undefined;
   readonly message: string;
 }
 
-/** Why these operations must not be sent, such as the first one with a nonzero fee cap. */
+/** Why these operations must not be sent; undefined if they can be. */
 export function findUserOperationRefusal(handleOps: HandleOps): UserOperationRefusal | undefined {
   const refuse = (kind: UserOperationRefusal["kind"], message: string): UserOperationRefusal => ({
     kind,
@@ -112,35 +113,35 @@ export function findUserOperationRefusal(handleOps: HandleOps): UserOperationRef
 /**
  * Maximum hex digits of user operations read from one transaction: the nodes' limit for a whole transaction.
  */
-const MAX_NESTED = 2 * 131_072;
+const MAX_NESTED_DIGITS = 2 * 131_072;
 
 /** {@link findUserOperationRefusal} for operations that a call passes to entry points in inner calls. */
 export function findInnerOperationRefusal(
   calls: readonly { readonly userOperations: Hex | undefined }[],
 ): UserOperationRefusal | undefined {
-  let room = MAX_NESTED;
+  let remainingDigits = MAX_NESTED_DIGITS;
   for (const data of new Set(calls.flatMap(({ userOperations }) => userOperations ?? []))) {
-    room -= data.length;
-    const handleOps = room < 0 ? ({ kind: "malformed" } as const) : readHandleOps(data);
-    const refused = handleOps && findUserOperationRefusal(handleOps);
-    if (refused !== undefined) return refused;
+    remainingDigits -= data.length;
+    const handleOps = remainingDigits < 0 ? ({ kind: "malformed" } as const) : readHandleOps(data);
+    const refusal = handleOps && findUserOperationRefusal(handleOps);
+    if (refusal !== undefined) return refusal;
   }
   return undefined;
 }
 
 /** Failed operations of a successful mined call, according to the events of `entryPoint`. */
-export function userOperationsFailed(
+export function findFailedOperations(
   logs: readonly FrameLog[],
   entryPoint: Address,
 ): readonly UserOperationResult[] {
-  const wanted = entryPoint.toLowerCase();
+  const lowerCased = entryPoint.toLowerCase();
   return logs
-    .filter(({ address }) => address.toLowerCase() === wanted)
+    .filter(({ address }) => address.toLowerCase() === lowerCased)
     .flatMap((log) => readUserOperationEvent(log) ?? [])
     .filter(({ success }) => !success);
 }
 
-function read(
+function toHandleOps(
   ops: readonly {
     readonly sender: Hex;
     readonly nonce: bigint;

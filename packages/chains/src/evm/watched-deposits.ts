@@ -62,8 +62,8 @@ export function watchedDepositsIn(
  * The depository whose deposits of a transaction oracles attest, and those deposits. Oracles attest no other
  * deposits of that transaction.
  */
-export function attestedIn(
-  [present, ...former]: Depositories,
+export function findAttested(
+  [current, ...former]: Depositories,
   receipt: ReceiptFact,
   transaction: TransactionFact,
 ): { readonly depository: Address; readonly deposits: readonly DepositEvidence[] } {
@@ -72,7 +72,7 @@ export function attestedIn(
     depository,
     deposits: depositEvidenceIn({ depository, isZksyncStack: false }, receipt, transaction),
   });
-  return attestedDepository([read(present), ...former.map(read)]);
+  return attestedDepository([read(current), ...former.map(read)]);
 }
 
 /**
@@ -86,17 +86,17 @@ export function watchedDepositsOf(
 ): DepositFact[] {
   const { deposits } = watchedDepositsIn(question, receipt.logs, new Map([[receipt.txHash, transaction]]));
   if (!deposits.some((deposit) => isInFormerDepository(question, deposit))) return [...deposits];
-  const { depository } = attestedIn(question.depositories, receipt, transaction);
+  const { depository } = findAttested(question.depositories, receipt, transaction);
   return deposits.map((deposit) =>
     deposit.depository === depository ? deposit : { ...deposit, isUnattestable: true },
   );
 }
 
 export function isInFormerDepository(
-  { depositories: [present] }: Pick<WatchedQuestion, "depositories">,
+  { depositories: [current] }: Pick<WatchedQuestion, "depositories">,
   { depository }: Pick<DepositFact, "depository">,
 ): boolean {
-  return depository !== present;
+  return depository !== current;
 }
 
 function inChainOrder(a: DepositFact, b: DepositFact): number {

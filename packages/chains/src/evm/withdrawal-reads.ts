@@ -33,8 +33,8 @@ async function readCallRequest(
   block: Pick<BlockRef, "hash">,
 ): Promise<boolean> {
   const call = { to: depository, data: `${CALL_REQUESTS}${id.slice(2)}` };
-  const at = { blockHash: block.hash, requireCanonical: true };
-  const answer = bytesOf(await transport.request("eth_call", [call, at]), "eth_call");
+  const blockParam = { blockHash: block.hash, requireCanonical: true };
+  const answer = bytesOf(await transport.request("eth_call", [call, blockParam]), "eth_call");
   if (answer === FALSE) return false;
   if (answer === TRUE) return true;
   throw garbage("eth_call", "depository did not report whether it executed the withdrawal request");
@@ -47,16 +47,21 @@ export async function finalRequestStates(
   depositories: readonly Address[],
   id: Hex32,
 ): Promise<Evidence<readonly RequestState[]>> {
-  const found = await reads.block();
-  if (found.kind !== "final") return found;
-  const block = found.value;
+  const finalBlock = await reads.block();
+  if (finalBlock.kind !== "final") return finalBlock;
+  const block = finalBlock.value;
   const used = await Promise.all(
-    depositories.map(async (one) => await readCallRequest(transport, one, id, block)),
+    depositories.map(async (depository) => await readCallRequest(transport, depository, id, block)),
   );
   await reads.confirm(block);
   const { number: blockNumber, timestamp } = block;
   return final(
-    depositories.map((depository, at) => ({ depository, isUsed: used[at] === true, blockNumber, timestamp })),
+    depositories.map((depository, index) => ({
+      depository,
+      isUsed: used[index] === true,
+      blockNumber,
+      timestamp,
+    })),
   );
 }
 
@@ -80,46 +85,46 @@ export interface ExecutionSearch {
 }
 
 /**
- * Whether the execution of a token's withdrawal proves that it was paid. A used request only proves that the
- * token did not revert. The transaction is therefore searched, by the hint or among the depository's events
- * of the last blocks, and its Transfers are counted, see `executionIn`. Receipts and logs may come from a
- * node that lags behind the one that returned the state, so a missing transaction refutes nothing; only a
- * final receipt does.
+ * Whether a token withdrawal's execution proves that it was paid. A used request only proves that the
+ * token did not revert. The transaction is therefore searched, first by the hint, then among the
+ * depository's events of the last blocks, and its Transfers are counted, see `executionIn`. Receipts and
+ * logs may come from a node that lags behind the one that returned the state, so a missing transaction
+ * refutes nothing; only a final receipt does.
  *
  * @throws RpcFault
  */
-export async function proofOfExecution(
+export async function proveExecution(
   reads: Pick<FinalReads, "transaction">,
   transport: Pick<RpcTransport, "request">,
   search: ExecutionSearch,
 ): Promise<Evidence<"paid">> {
-  let unseen: Evidence<never> | undefined;
-  let isElsewhere = false;
-  for await (const hash of candidates(transport, search)) {
+  let unsettled: Evidence<never> | undefined;
+  let hasFinalCandidate = false;
+  for await (const hash of executionCandidates(transport, search)) {
     const settled = await reads.transaction(hash);
     if (settled.kind !== "final") {
-      unseen ??= settled;
+      unsettled ??= settled;
       continue;
     }
-    isElsewhere = true;
+    hasFinalCandidate = true;
     if (settled.value.receipt.status !== "success") continue;
     const execution = executionIn(settled.value.receipt.logs, search.depository, search.payment);
     if (execution === "paid") return { kind: "final", value: "paid" };
     if (execution === "movedNothing")
       return { kind: "refuted", reason: "request was executed, but its token was not transferred" };
   }
-  if (unseen !== undefined) return unseen;
-  if (isElsewhere) return { kind: "refuted", reason: EXECUTION_NOT_FOUND, ofEndpoint: true };
+  if (unsettled !== undefined) return unsettled;
+  if (hasFinalCandidate) return { kind: "refuted", reason: EXECUTION_NOT_FOUND, ofEndpoint: true };
   return { kind: "notFinal", reason: EXECUTION_NOT_FOUND, retryAfterSeconds: search.retryAfterSeconds };
 }
 
-async function* candidates(
+async function* executionCandidates(
   transport: Pick<RpcTransport, "request">,
   search: ExecutionSearch,
 ): AsyncGenerator<TxHash> {
   if (search.hint !== undefined) yield search.hint;
-  const found = await findExecution(transport, search);
-  if (found !== undefined && found !== search.hint) yield found;
+  const hash = await findExecution(transport, search);
+  if (hash !== undefined && hash !== search.hint) yield hash;
 }
 
 /**
@@ -143,13 +148,13 @@ async function findExecution(
       const answer = await transport.request(method, [filter]);
       if (!Array.isArray(answer)) throw garbage(method, "response is not a list");
       const logs = answer.map((log: unknown) => readLog(log, method));
-      const own = logs.find(
+      const execution = logs.find(
         ({ address, topics, data }) =>
           address === search.depository &&
           topics[0] === CALL_EXECUTED_TOPIC &&
           data.slice(2, 66) === search.payment.id.slice(2),
       );
-      return own?.txHash;
+      return execution?.txHash;
     } catch (error) {
       if (!mayPassInParts(error)) throw error;
     }

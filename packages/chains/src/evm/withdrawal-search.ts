@@ -3,7 +3,7 @@ import { final, refuted, type Evidence, type WithdrawalAnswer } from "@causeway/
 import { readWithdrawal } from "@causeway/families/evm";
 import type { FinalReads } from "./final-reads.ts";
 import type { RequestState } from "./request-state.ts";
-import { proofOfExecution } from "./withdrawal-reads.ts";
+import { proveExecution } from "./withdrawal-reads.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /** A chain that runs EVM contracts: an EVM chain, or Tron. */
@@ -32,14 +32,14 @@ export async function searchWithdrawal(
   const payment = readWithdrawal(payload);
   if ("refusal" in payment) return refuted(payment.refusal);
   const { id, recipient, currency, amount, expiration } = payment;
-  if (depositories.every((one) => one === recipient)) return TO_ITSELF;
-  const found = await machine.requestStates(id);
-  if (found.kind !== "final") return found;
-  const states = found.value;
-  const answer = (one: Address, status: WithdrawalAnswer["status"], former: readonly Address[] = []) =>
+  if (depositories.every((candidate) => candidate === recipient)) return RECIPIENT_IS_DEPOSITORY;
+  const evidence = await machine.requestStates(id);
+  if (evidence.kind !== "final") return evidence;
+  const states = evidence.value;
+  const answer = (address: Address, status: WithdrawalAnswer["status"], former: readonly Address[] = []) =>
     final<WithdrawalAnswer>({
       withdrawalId: id,
-      depository: machine.format(one),
+      depository: machine.format(address),
       ...(former.length > 0 && { formerDepositories: former.map(machine.format) }),
       status,
       recipient: machine.format(recipient),
@@ -48,18 +48,18 @@ export async function searchWithdrawal(
     });
   const used = states.find(({ isUsed }) => isUsed);
   if (used === undefined) {
-    const [present, ...former] = depositories;
+    const [current, ...former] = depositories;
     const isExpired = states.every(({ timestamp }) => timestamp > expiration);
-    return answer(present, isExpired ? "expired" : "pending", former);
+    return answer(current, isExpired ? "expired" : "pending", former);
   }
   const { depository, blockNumber: upTo } = used;
-  if (depository === recipient) return TO_ITSELF;
+  if (depository === recipient) return RECIPIENT_IS_DEPOSITORY;
   // The native token has moved, because the request would not be used if its call had failed.
   if (currency === NATIVE_CURRENCY) return answer(depository, "executed");
   const { retryAfterSeconds } = machine;
   const search = { depository, payment, upTo, lookBackBlocks, hint, retryAfterSeconds };
-  const proof = await proofOfExecution(machine, machine, search);
+  const proof = await proveExecution(machine, machine, search);
   return proof.kind === "final" ? answer(depository, "executed") : proof;
 }
 
-const TO_ITSELF = refuted("withdrawal recipient must not be the depository");
+const RECIPIENT_IS_DEPOSITORY = refuted("withdrawal recipient must not be the depository");

@@ -74,7 +74,7 @@ const callType = {
   type: "tuple",
   components: [{ type: "address" }, { type: "bytes" }, { type: "uint256" }, { type: "bool" }],
 } as const;
-function executed(id: Hex, call: EvmCall, emitter = depository): EmittedLog {
+function callExecuted(id: Hex, call: EvmCall, emitter = depository): EmittedLog {
   const fields = [call.to, call.data, call.value, call.allowFailure] as const;
   const data = encodeAbiParameters([{ type: "bytes32" }, callType], [id, fields]);
   return { address: emitter, topics: [CALL_EXECUTED_TOPIC], data };
@@ -88,26 +88,26 @@ test("the topic of the depository's event matches its ABI", () => {
 
 test("does not prove an executed withdrawal whose token returned false", () => {
   const payment = paymentOf(tokenCall);
-  const report = executed(payment.id, tokenCall);
-  const moved = transfer(usdc, depository, alice, 9n);
-  expect(executionIn(logsOf(moved, report), depository, payment)).toBe("paid");
+  const report = callExecuted(payment.id, tokenCall);
+  const transferred = transfer(usdc, depository, alice, 9n);
+  expect(executionIn(logsOf(transferred, report), depository, payment)).toBe("paid");
   expect(executionIn(logsOf(report), depository, payment)).toBe("movedNothing");
-  expect(executionIn(logsOf(report, moved), depository, payment)).toBe("movedNothing");
-  for (const other of [
+  expect(executionIn(logsOf(report, transferred), depository, payment)).toBe("movedNothing");
+  for (const otherTransfer of [
     transfer(dai, depository, alice, 9n),
     transfer(usdc, depository, bob, 9n),
     transfer(usdc, bob, alice, 9n),
     transfer(usdc, depository, alice, 0n),
   ])
-    expect(executionIn(logsOf(other, report), depository, payment)).toBe("movedNothing");
+    expect(executionIn(logsOf(otherTransfer, report), depository, payment)).toBe("movedNothing");
 });
 
 test("one Transfer does not prove two withdrawals in one transaction", () => {
-  const [one, two] = [paymentOf(tokenCall, 1n), paymentOf(tokenCall, 2n)];
-  const moved = transfer(usdc, depository, alice, 9n);
-  const logs = logsOf(moved, executed(one.id, tokenCall), executed(two.id, tokenCall));
-  expect(executionIn(logs, depository, one)).toBe("paid");
-  expect(executionIn(logs, depository, two)).toBe("movedNothing");
+  const [first, second] = [paymentOf(tokenCall, 1n), paymentOf(tokenCall, 2n)];
+  const transferred = transfer(usdc, depository, alice, 9n);
+  const logs = logsOf(transferred, callExecuted(first.id, tokenCall), callExecuted(second.id, tokenCall));
+  expect(executionIn(logs, depository, first)).toBe("paid");
+  expect(executionIn(logs, depository, second)).toBe("movedNothing");
 });
 
 test("a transfer fee, or a deposit in between, does not disprove a withdrawal", () => {
@@ -115,18 +115,22 @@ test("a transfer fee, or a deposit in between, does not disprove a withdrawal", 
   const logs = logsOf(
     transfer(usdc, bob, depository, 500n),
     transfer(usdc, depository, alice, 8n),
-    executed(payment.id, tokenCall),
+    callExecuted(payment.id, tokenCall),
   );
   expect(executionIn(logs, depository, payment)).toBe("paid");
 });
 
 test("ignores reports of another request or by a look-alike", () => {
   const payment = paymentOf(tokenCall);
-  const moved = transfer(usdc, depository, alice, 9n);
-  expect(executionIn(logsOf(moved, executed(payment.id, tokenCall, bob)), depository, payment)).toBe(
-    "notHere",
-  );
+  const transferred = transfer(usdc, depository, alice, 9n);
   expect(
-    executionIn(logsOf(moved, executed(paymentOf(tokenCall, 2n).id, tokenCall)), depository, payment),
+    executionIn(logsOf(transferred, callExecuted(payment.id, tokenCall, bob)), depository, payment),
+  ).toBe("notHere");
+  expect(
+    executionIn(
+      logsOf(transferred, callExecuted(paymentOf(tokenCall, 2n).id, tokenCall)),
+      depository,
+      payment,
+    ),
   ).toBe("notHere");
 });

@@ -8,18 +8,18 @@ import {
   type ExchangeTransaction,
   type LedgerTransfer,
 } from "@causeway/families/hyperliquid";
-import { cursorBehind, OVERLAP_MS, readCursor, writeCursor, type LedgerCursor } from "./cursor.ts";
-import type { ExchangeRpc } from "./rpc.ts";
+import { advanceCursor, OVERLAP_MS, readCursor, writeCursor, type LedgerCursor } from "./cursor.ts";
+import type { HyperliquidRpc } from "./rpc.ts";
 import { createCrowdedTimestamps, readWholeLedger, type LedgerReading } from "./whole-ledger.ts";
 
 /** Reads arriving deposits for the service. */
-export interface NonEvmReading {
+export interface ArrivalsReader {
   arrivals(cursor: string | undefined): Promise<NonEvmArrivals>;
   arrivalsOf(transactionId: TxHash, shown?: ShownTransaction): Promise<NonEvmTransaction>;
 }
 
-export interface NonEvmReadingOptions {
-  readonly rpc: ExchangeRpc;
+export interface ArrivalsReaderOptions {
+  readonly rpc: HyperliquidRpc;
   /** Maximum number of transactions in one reading. Default 100. */
   readonly maxTransactions?: number;
   /** The current one first. */
@@ -29,12 +29,12 @@ export interface NonEvmReadingOptions {
     transaction: ExchangeTransaction,
   ): Promise<ExchangeDeposit | { readonly refusal: string } | undefined>;
   /** The purpose of a transfer; undefined if it is not known (yet). */
-  meaning(
+  findPurpose(
     deposit: ExchangeDeposit,
     time: bigint,
   ): Promise<{ readonly id: Hex32; readonly depositor: Address | undefined } | undefined>;
   /** Called for funds that arrived in a way that oracles do not attest. */
-  onStranded(transaction: ExchangeTransaction, why: string): void;
+  onStranded(transaction: ExchangeTransaction, reason: string): void;
   /**
    * Called for a transfer that could not be read correctly for too long: from then on it is read only if it
    * is reported by its hash.
@@ -60,7 +60,8 @@ interface Reading {
  */
 interface PartialLedger extends Pick<LedgerReading, "transfers" | "upTo" | "fault"> {
   /**
-   * Whether everything from the overlap on was read. Otherwise entries of earlier readings may be missing.
+   * Whether everything since the start of the overlap was read. If not, entries that earlier readings
+   * returned may be missing.
    */
   readonly isComplete: boolean;
 }
@@ -75,8 +76,8 @@ const MAX_RANGE_MS = 86_400_000n;
  * Maximum number of transactions requested per reading, and concurrently: anyone can send dust to the
  * depository.
  */
-const MAX_READ = 100;
-const AT_ONCE = 8;
+const MAX_TRANSACTIONS = 100;
+const MAX_CONCURRENT_READS = 8;
 /** Age in ms at which an unreadable transaction is skipped, so that it does not block the others forever. */
 const MAX_UNREADABLE_MS = 43_200_000n;
 /**
@@ -89,8 +90,8 @@ const MAX_OVERLAP_REQUESTS = 16;
 /** If the cursor is this far behind the clock, ms, the index has long shown everything before it. */
 const OVERLAP_SETTLED_MS = 600_000n;
 
-export function createReading(options: NonEvmReadingOptions): NonEvmReading {
-  const { rpc, depositories, maxTransactions: maxRead = MAX_READ } = options;
+export function createArrivalsReader(options: ArrivalsReaderOptions): ArrivalsReader {
+  const { rpc, depositories, maxTransactions = MAX_TRANSACTIONS } = options;
 
   async function factsOf(transaction: ExchangeTransaction): Promise<DepositFact[]> {
     const deposit = await options.judge(transaction);
@@ -101,7 +102,7 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
     }
     const { sender, currency, amount, nonce, destination: depository } = deposit;
     const timestamp = timestampOf(transaction);
-    const meant = await options.meaning(deposit, timestamp);
+    const purpose = await options.findPurpose(deposit, timestamp);
     return [
       {
         txHash: transaction.hash,
@@ -109,12 +110,12 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
         logIndex: 0,
         blockNumber: transaction.block,
         blockHash: blockHashOf(transaction.block),
-        depositor: meant?.depositor ?? sender,
+        depositor: purpose?.depositor ?? sender,
         sender,
         currency,
         amount,
         depository,
-        id: meant?.id,
+        id: purpose?.id,
         nonce,
         timestamp,
       },
@@ -122,7 +123,7 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
   }
 
   /** An unreadable transaction does not keep others from being read. @throws RpcFault without an answer */
-  async function readOne({ hash }: LedgerTransfer): Promise<Reading> {
+  async function readTransfer({ hash }: LedgerTransfer): Promise<Reading> {
     try {
       const transaction = await rpc.transaction(hash);
       if (transaction === undefined) return { block: undefined, deposits: [] };
@@ -150,11 +151,14 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
     const failed: LedgerTransfer[] = [];
     let fault: RpcFault | undefined;
     let next = 0;
-    while (next < Math.min(fresh.length, maxRead) && fault === undefined) {
-      const batch = fresh.slice(next, Math.min(next + AT_ONCE, maxRead));
+    while (next < Math.min(fresh.length, maxTransactions) && fault === undefined) {
+      const batch = fresh.slice(next, Math.min(next + MAX_CONCURRENT_READS, maxTransactions));
       next += batch.length;
       const results = await Promise.all(
-        batch.map(async (transfer) => ({ transfer, reading: await readOne(transfer).catch(faultOrThrow) })),
+        batch.map(async (transfer) => ({
+          transfer,
+          reading: await readTransfer(transfer).catch(faultOrThrow),
+        })),
       );
       for (const { transfer, reading } of results) {
         if (reading instanceof RpcFault) {
@@ -168,35 +172,38 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
     return { found, failed, fault, next };
   }
 
-  const crowdedOf = new Map(
-    depositories.map((one) => [
-      one,
-      createCrowdedTimestamps((time) => options.onCrowdedTimestamp(one, time)),
+  const crowdedByDepository = new Map(
+    depositories.map((depository) => [
+      depository,
+      createCrowdedTimestamps((time) => options.onCrowdedTimestamp(depository, time)),
     ]),
   );
   /**
    * Transfers in the overlap that the index showed late, and that no cursor marks as read yet. They are read,
-   * and hold the cursor, even while the overlap is not read again. Undefined: this process has read nothing
-   * yet.
+   * and keep the cursor from advancing, even while the overlap is not read again. Undefined: this process has
+   * read nothing yet.
    */
-  let awaited: readonly LedgerTransfer[] | undefined;
+  let lateTransfers: readonly LedgerTransfer[] | undefined;
   /**
    * Block times of entries that this process read. Keeps the cursor short while the overlap is not read
    * fully.
    */
-  const timeOf = new Map<Hex32, bigint>();
+  const timesByHash = new Map<Hex32, bigint>();
 
-  /** The entries that the cursor must go on remembering. */
-  function stillSeen(cursor: LedgerCursor, { transfers, isComplete }: PartialLedger): readonly Hex32[] {
+  /** The hashes of read entries that the cursor must still list. */
+  function rememberedEntries(
+    cursor: LedgerCursor,
+    { transfers, isComplete }: PartialLedger,
+  ): readonly Hex32[] {
     if (isComplete) {
-      timeOf.clear();
-      return recent(cursor, transfers);
+      timesByHash.clear();
+      return stillReported(cursor, transfers);
     }
     const oldest = cursor.time - OVERLAP_MS;
-    const kept = cursor.seen.filter((hash) => (timeOf.get(hash) ?? oldest) >= oldest);
-    for (const [hash, time] of timeOf) if (time < oldest) timeOf.delete(hash);
-    for (const { hash, time } of transfers) timeOf.set(hash, time);
-    return kept;
+    const remembered = cursor.seen.filter((hash) => (timesByHash.get(hash) ?? oldest) >= oldest);
+    for (const [hash, time] of timesByHash) if (time < oldest) timesByHash.delete(hash);
+    for (const { hash, time } of transfers) timesByHash.set(hash, time);
+    return remembered;
   }
 
   /**
@@ -210,7 +217,7 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
     { cursor, last, clock }: { readonly cursor: bigint; readonly last: bigint; readonly clock: bigint },
     isEnough: (transfers: readonly LedgerTransfer[]) => boolean,
   ): Promise<PartialLedger> {
-    const crowded = crowdedOf.get(depository);
+    const crowded = crowdedByDepository.get(depository);
     const whole = await readWholeLedger(rpc, depository, cursor - OVERLAP_MS, last, {
       crowded,
       maxRequests: 1,
@@ -223,7 +230,7 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
       isEnough,
     });
     if (after.fault !== undefined && after.upTo < cursor) throw after.fault;
-    const isSettled = awaited !== undefined && clock - cursor > OVERLAP_SETTLED_MS;
+    const isSettled = lateTransfers !== undefined && clock - cursor > OVERLAP_SETTLED_MS;
     if (after.fault !== undefined || isSettled) return { ...after, isComplete: false };
     const overlap = await readWholeLedger(rpc, depository, cursor - OVERLAP_MS, cursor - 1n, {
       crowded,
@@ -246,17 +253,18 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
   async function transfersFrom({ time: cursor, seen }: LedgerCursor, clock: bigint): Promise<PartialLedger> {
     const to = clock > cursor ? clock : cursor;
     const last = to - cursor > MAX_RANGE_MS ? cursor + MAX_RANGE_MS : to;
-    const isRead = new Set(seen);
+    const readHashes = new Set(seen);
     const isReceived = ({ destination }: LedgerTransfer): boolean => depositories.includes(destination);
     const isEnough = (transfers: readonly LedgerTransfer[]): boolean =>
-      transfers.filter((one) => isReceived(one) && !isRead.has(one.hash)).length > maxRead;
+      transfers.filter((transfer) => isReceived(transfer) && !readHashes.has(transfer.hash)).length >
+      maxTransactions;
     const ledgers = await Promise.all(
-      depositories.map(async (one) => await ledgerOf(one, { cursor, last, clock }, isEnough)),
+      depositories.map(async (depository) => await ledgerOf(depository, { cursor, last, clock }, isEnough)),
     );
     const upTo = ledgers.reduce((min, ledger) => (ledger.upTo < min ? ledger.upTo : min), last);
     const fault = ledgers.find((ledger) => ledger.fault !== undefined)?.fault;
-    const received = [...(awaited ?? []), ...ledgers.flatMap(({ transfers }) => transfers)]
-      .filter((one) => isReceived(one) && one.time <= upTo)
+    const received = [...(lateTransfers ?? []), ...ledgers.flatMap(({ transfers }) => transfers)]
+      .filter((transfer) => isReceived(transfer) && transfer.time <= upTo)
       .map((transfer) => [transfer.hash, transfer] as const);
     return {
       transfers: [...new Map(received).values()].toSorted(inOrder),
@@ -267,47 +275,57 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
   }
 
   return {
-    arrivals: async (text) => {
+    arrivals: async (storedCursor) => {
       const clock = await rpc.clock(depositories[0]);
       const cursor: LedgerCursor =
-        text === undefined
+        storedCursor === undefined
           ? { time: clock > INITIAL_LOOKBACK_MS ? clock - INITIAL_LOOKBACK_MS : 0n, block: 0n, seen: [] }
-          : readCursor(text);
+          : readCursor(storedCursor);
       const seen = new Set(cursor.seen);
-      awaited = awaited?.filter(({ hash, time }) => !seen.has(hash) && time >= cursor.time - OVERLAP_MS);
+      lateTransfers = lateTransfers?.filter(
+        ({ hash, time }) => !seen.has(hash) && time >= cursor.time - OVERLAP_MS,
+      );
       const ledger = await transfersFrom(cursor, clock);
       const { transfers, upTo } = ledger;
       const fresh = transfers.filter(({ hash }) => !seen.has(hash));
       // Kept until a cursor marks them as read: the caller may fail to store the result.
-      awaited = fresh.filter(({ time }) => time < cursor.time);
+      lateTransfers = fresh.filter(({ time }) => time < cursor.time);
       const { found, failed, next, ...reading } = await read(fresh);
       const fault = reading.fault ?? ledger.fault;
       // The explorer may be behind the ledger: transfers that it does not know yet stay after the cursor,
       // like those beyond this reading.
-      const isOver = ({ time }: LedgerTransfer): boolean => time < clock - MAX_UNREADABLE_MS;
-      const untold = found.filter(({ block }) => block === undefined).map(({ transfer }) => transfer);
-      const left = untold.filter(isOver);
-      for (const { hash } of left) options.onSkipped(hash);
-      const unread = [...untold.filter((one) => !isOver(one)), ...failed, ...fresh.slice(next)];
-      const behind = cursorBehind(
-        { ...cursor, seen: stillSeen(cursor, ledger) },
+      const isTooOld = ({ time }: LedgerTransfer): boolean => time < clock - MAX_UNREADABLE_MS;
+      const unanswered = found.filter(({ block }) => block === undefined).map(({ transfer }) => transfer);
+      const skipped = unanswered.filter(isTooOld);
+      for (const { hash } of skipped) options.onSkipped(hash);
+      const unread = [
+        ...unanswered.filter((transfer) => !isTooOld(transfer)),
+        ...failed,
+        ...fresh.slice(next),
+      ];
+      const nextCursor = advanceCursor(
+        { ...cursor, seen: rememberedEntries(cursor, ledger) },
         [
           ...found.flatMap(({ transfer, block }) => (block === undefined ? [] : [{ ...transfer, block }])),
-          ...left.map((transfer) => ({ ...transfer, block: cursor.block })),
+          ...skipped.map((transfer) => ({ ...transfer, block: cursor.block })),
         ],
         unread,
-        reachOf(transfers, { before: cursor.time, upTo, clock }),
+        cursorLimit(transfers, { before: cursor.time, upTo, clock }),
       );
       const [oldest] = unread.map(({ time }) => time).toSorted((a, b) => (a < b ? -1 : 1));
       // Requests must not expire past this time, because a deposit in time may be among the unread ones.
-      const readUntil = [clock, upTo, ...(oldest === undefined ? [] : [oldest - 1n])].reduce(earlier);
+      const readUntil = [clock, upTo, ...(oldest === undefined ? [] : [oldest - 1n])].reduce(minOf);
       return {
         deposits: found.flatMap(({ deposits }) => deposits),
-        cursor: writeCursor(behind),
-        ...(text === undefined && { startedAt: writeCursor(cursor) }),
+        cursor: writeCursor(nextCursor),
+        ...(storedCursor === undefined && { startedAt: writeCursor(cursor) }),
         ...(fault !== undefined && { fault }),
         ...(oldest !== undefined && { unreadSince: oldest / 1_000n }),
-        upTo: { number: behind.block, hash: blockHashOf(behind.block), timestamp: readUntil / 1_000n },
+        upTo: {
+          number: nextCursor.block,
+          hash: blockHashOf(nextCursor.block),
+          timestamp: readUntil / 1_000n,
+        },
       };
     },
 
@@ -333,7 +351,7 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
  * is old, or only the beginning of the range was read, it follows the clock at a distance that a healthy
  * index never falls behind.
  */
-function reachOf(
+function cursorLimit(
   transfers: readonly LedgerTransfer[],
   { before, upTo, clock }: { readonly before: bigint; readonly upTo: bigint; readonly clock: bigint },
 ): bigint {
@@ -342,7 +360,7 @@ function reachOf(
   return settled > last && (upTo < clock || settled - last > IDLE_MS) ? settled : last;
 }
 
-function earlier(a: bigint, b: bigint): bigint {
+function minOf(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
@@ -352,9 +370,9 @@ function faultOrThrow(error: unknown): RpcFault {
 }
 
 /** The seen hashes that the ledger still reports and that must be remembered. */
-function recent({ seen }: LedgerCursor, transfers: readonly LedgerTransfer[]): readonly Hex32[] {
-  const reading = new Set(transfers.map(({ hash }) => hash));
-  return seen.filter((hash) => reading.has(hash));
+function stillReported({ seen }: LedgerCursor, transfers: readonly LedgerTransfer[]): readonly Hex32[] {
+  const reported = new Set(transfers.map(({ hash }) => hash));
+  return seen.filter((hash) => reported.has(hash));
 }
 
 function inOrder(a: LedgerTransfer, b: LedgerTransfer): number {

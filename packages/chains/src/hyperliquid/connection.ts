@@ -10,9 +10,9 @@ import { privateKeyToAddress, signTypedData } from "viem/accounts";
 import type { NonEvmConnection, OpenConnection } from "../non-evm-connection.ts";
 import { observed, type NonEvmOptions } from "../non-evm-options.ts";
 import { depositIn, purposeOf, type ExchangeTransaction } from "@causeway/families/hyperliquid";
-import { createPayments, type NonEvmPaymentsOptions } from "./pay.ts";
-import { createReading, type NonEvmReadingOptions } from "./arrivals.ts";
-import { createExchangeRpc } from "./rpc.ts";
+import { createPayments, type HyperliquidPaymentsOptions } from "./pay.ts";
+import { createArrivalsReader, type ArrivalsReaderOptions } from "./arrivals.ts";
+import { createHyperliquidRpc } from "./rpc.ts";
 import { rpcsFor } from "./shared-rpc.ts";
 import { nonceOfSigned } from "./signed-action.ts";
 
@@ -22,14 +22,14 @@ const POLL_INTERVAL_MS = 2_000;
  * Maximum number of transactions in one reading of a rate-limited endpoint. A reading is stored only when
  * complete.
  */
-const LIMITED_READING = 16;
+const MAX_RATE_LIMITED_TRANSACTIONS = 16;
 
 /**
  * Connects the service to Hyperliquid: deposits are read from the depositories' ledgers and judged like
  * oracles do; payments are the solver's own transfers. Connects at the first request.
  * @throws RangeError for a chain other than Hyperliquid, or without a depository
  */
-export function connectExchange(options: NonEvmOptions): OpenConnection {
+export function connectHyperliquid(options: NonEvmOptions): OpenConnection {
   const { chain, attestation, nonceMappings } = options;
   const { hyperliquid } = attestation;
   const { exchange } = chain;
@@ -41,51 +41,51 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
     );
   const primary = parseAddress(chain.depository);
   if (primary === undefined) throw new RangeError(`chain ${chain.name} has no depository`);
-  const further = attestation.additionalDepositories.flatMap((one) => parseAddress(one) ?? []);
+  const additional = attestation.additionalDepositories.flatMap((address) => parseAddress(address) ?? []);
   const depositories: readonly [Address, ...Address[]] = [
     primary,
-    ...further.filter((one) => one !== primary),
+    ...additional.filter((address) => address !== primary),
   ];
 
   const [explorerUrl] = hyperliquid.explorerUrls;
-  const endpoint = createExchangeRpc({
+  const endpoint = createHyperliquidRpc({
     apiUrl: chain.rpcUrl,
     profile: hyperliquid.profile,
     ...observed(options, chain.rpcUrl),
     ...(explorerUrl !== undefined && { explorerUrl }),
   });
   const { weightPerMinute } = hyperliquid;
-  const shared = rpcsFor(endpoint, weightPerMinute, options.answersClients === true);
+  const rpcs = rpcsFor(endpoint, weightPerMinute, options.answersClients === true);
   const solver = parseAddress(options.solver);
   if (solver === undefined) throw new RangeError(`chain ${chain.name}: solver address must be 20 bytes`);
   const network = exchange.isTestnet ? "Testnet" : "Mainnet";
 
-  const readingOptions: NonEvmReadingOptions = {
-    rpc: shared.deposits,
-    ...(weightPerMinute !== undefined && { maxTransactions: LIMITED_READING }),
+  const readingOptions: ArrivalsReaderOptions = {
+    rpc: rpcs.deposits,
+    ...(weightPerMinute !== undefined && { maxTransactions: MAX_RATE_LIMITED_TRANSACTIONS }),
     depositories,
     judge: async (transaction: ExchangeTransaction) => {
       const { action } = transaction;
       const tokenId = action?.type === "SendAsset" ? parseExchangeToken(action.token)?.tokenId : undefined;
-      const token = tokenId === undefined ? undefined : await shared.tokens.token(tokenId);
-      const decimalsOf = (asked: Hex): number | undefined =>
-        asked === token?.tokenId ? token.decimals : undefined;
+      const token = tokenId === undefined ? undefined : await rpcs.tokens.token(tokenId);
+      const decimalsOf = (id: Hex): number | undefined =>
+        id === token?.tokenId ? token.decimals : undefined;
       const rules = { network, usdcTokenId: hyperliquid.usdcTokenId, decimalsOf, depositories };
       return depositIn(transaction, rules);
     },
-    meaning: async ({ sender, nonce }, time) => {
+    findPurpose: async ({ sender, nonce }, time) => {
       if (nonceMappings === undefined) return undefined;
       try {
-        const meant = purposeOf(await nonceMappings.of(attestation.name, sender, nonce), time);
-        return meant.kind === "for" ? meant : undefined;
+        const purpose = purposeOf(await nonceMappings.of(attestation.name, sender, nonce), time);
+        return purpose.kind === "for" ? purpose : undefined;
       } catch (error) {
         // Without the hub, funds are still detected; their purpose may be known from elsewhere, or later.
         options.onFault(error);
         return undefined;
       }
     },
-    onStranded: ({ hash }, why) =>
-      options.onFault(new Error(`${chain.name}: ${hash} arrived, but oracles cannot attest it: ${why}`)),
+    onStranded: ({ hash }, reason) =>
+      options.onFault(new Error(`${chain.name}: ${hash} arrived, but oracles cannot attest it: ${reason}`)),
     onSkipped: (hash) =>
       options.onFault(
         new Error(`${chain.name}: ${hash} arrived, but the explorer never returned it correctly`),
@@ -93,47 +93,47 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
     onCrowdedTimestamp: (depository, time) =>
       options.onFault(
         new Error(
-          `${chain.name}: ${depository} has too many ledger entries at ${inIso(time)} (${time} ms) to list them all. ` +
+          `${chain.name}: ${depository} has too many ledger entries at ${toIso(time)} (${time} ms) to list them all. ` +
             "Deposits at that time may be missing: report each one with POST /transactions/index",
         ),
       ),
   };
-  const reading = createReading(readingOptions);
-  const incomplete = new Set<bigint>();
-  const unclear = new Set<Hex>();
-  const paymentOptions: NonEvmPaymentsOptions = {
-    rpc: shared.payments,
+  const arrivalsReader = createArrivalsReader(readingOptions);
+  const reportedNonces = new Set<bigint>();
+  const reportedHashes = new Set<Hex>();
+  const paymentOptions: HyperliquidPaymentsOptions = {
+    rpc: rpcs.payments,
     solver,
     depositories,
     usdcTokenId: hyperliquid.usdcTokenId,
     exchange,
     now: () => options.now(),
     onUnclear: (hash, nonce) => {
-      if (unclear.has(hash)) return;
-      unclear.add(hash);
+      if (reportedHashes.has(hash)) return;
+      reportedHashes.add(hash);
       options.onFault(
         new Error(
           `${chain.name}: the ledger entry ${hash} cannot be read and may be the solver's payment with nonce ${nonce}; the payment waits`,
         ),
       );
     },
-    onIncompleteLedger: (nonce, moment) => {
-      if (moment === undefined || incomplete.has(nonce)) return;
-      incomplete.add(nonce);
+    onIncompleteLedger: (nonce, crowdedTime) => {
+      if (crowdedTime === undefined || reportedNonces.has(nonce)) return;
+      reportedNonces.add(nonce);
       options.onFault(
         new Error(
-          `${chain.name}: the solver's ledger cannot be read completely at ${inIso(moment)} (${moment} ms); ` +
+          `${chain.name}: the solver's ledger cannot be read completely at ${toIso(crowdedTime)} (${crowdedTime} ms); ` +
             `the payment with nonce ${nonce} waits, because its outcome is unknown`,
         ),
       );
     },
   };
   const { prepareWith, ...payments } = createPayments(paymentOptions);
-  const quoted = createPayments({ ...paymentOptions, rpc: shared.questions });
-  // In the worker, deposits that another endpoint shows.
-  const single = options.answersClients === true ? shared.questions : shared.deposits;
-  const reported = createReading({ ...readingOptions, rpc: single });
-  const pulsed = createPayments({ ...paymentOptions, rpc: shared.pulse });
+  const quotingPayments = createPayments({ ...paymentOptions, rpc: rpcs.onDemand });
+  // In the API, transactions that clients report. In the worker, deposits that another endpoint shows.
+  const reportedRpc = options.answersClients === true ? rpcs.onDemand : rpcs.deposits;
+  const reportedReader = createArrivalsReader({ ...readingOptions, rpc: reportedRpc });
+  const polledPayments = createPayments({ ...paymentOptions, rpc: rpcs.polling });
   const timers = new Set<NodeJS.Timeout>();
 
   const connection: NonEvmConnection = {
@@ -147,12 +147,12 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
     costDependsOnRecipient: true,
     ...(weightPerMinute !== undefined && { isRateLimited: true }),
     ...payments,
-    arrivals: reading.arrivals,
-    arrivalsOf: reported.arrivalsOf,
-    balances: pulsed.balances,
-    paymentCost: quoted.paymentCost,
-    refusalOf: quoted.refusalOf,
-    head: async () => ({ position: await shared.pulse.clock(solver) }),
+    arrivals: arrivalsReader.arrivals,
+    arrivalsOf: reportedReader.arrivalsOf,
+    balances: polledPayments.balances,
+    paymentCost: quotingPayments.paymentCost,
+    refusalOf: quotingPayments.refusalOf,
+    head: async () => ({ position: await rpcs.polling.clock(solver) }),
     onNews: (listener) => {
       const timer = setInterval(listener, POLL_INTERVAL_MS).unref();
       timers.add(timer);
@@ -174,7 +174,7 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
       return {
         ...connection,
         prepare: prepareWith(privateKey),
-        conflict: (one, other) => nonceOfSigned(one.raw) === nonceOfSigned(other.raw),
+        conflicts: (attempt, otherAttempt) => nonceOfSigned(attempt.raw) === nonceOfSigned(otherAttempt.raw),
         signNonceMapping: async ({ raw }, id) => {
           const nonce = nonceOfSigned(raw);
           const mapping = {
@@ -196,6 +196,6 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
   };
 }
 
-function inIso(ms: bigint): string {
+function toIso(ms: bigint): string {
   return new Date(Number(ms)).toISOString();
 }

@@ -29,8 +29,8 @@ export function readCursor(text: string): LedgerCursor {
   return { time: BigInt(time), block: BigInt(block), seen: seen === "" ? [] : (seen.split(",") as Hex32[]) };
 }
 
-/** The cursor after `read`; entries of `unread` stay after it. */
-export function cursorBehind(
+/** The cursor after the entries of `read`, at most at `upTo` (ms). Those of `unread` stay after it. */
+export function advanceCursor(
   cursor: LedgerCursor,
   read: readonly (LedgerTransfer & { readonly block: bigint })[],
   unread: readonly LedgerTransfer[],

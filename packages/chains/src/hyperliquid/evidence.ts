@@ -9,9 +9,9 @@ import {
   timestampOf,
 } from "@causeway/families/hyperliquid";
 import { chainEvidence, type SourceOptions } from "../evidence-source.ts";
-import { createExchangeRpc } from "./rpc.ts";
+import { createHyperliquidRpc } from "./rpc.ts";
 import { decimalsFor, findTransaction } from "./transaction-reads.ts";
-import { rememberedLedgers } from "./whole-ledger.ts";
+import { createLedgerCache } from "./whole-ledger.ts";
 import { searchExecution, toAnswer } from "./withdrawal-search.ts";
 
 export interface HyperliquidEvidenceOptions extends SourceOptions {
@@ -26,24 +26,24 @@ export function hyperliquidEvidence(
   chain: ConfiguredChain,
   { nonceMappings, deadlineMs, ...options }: HyperliquidEvidenceOptions = {},
 ): EvidenceSource {
-  return chainEvidence(chain, hyperliquid, options, ({ url: apiUrl, at, facts, observed }) => {
+  return chainEvidence(chain, hyperliquid, options, ({ url: apiUrl, index, facts, observed }) => {
     const { network, profile, explorerUrls } = facts;
-    const rpc = createExchangeRpc({
+    const rpc = createHyperliquidRpc({
       apiUrl,
-      explorerUrl: explorerUrls[at],
+      explorerUrl: explorerUrls[index],
       profile,
       deadlineMs,
       ...observed,
     });
-    const ledgers = rememberedLedgers();
+    const ledgers = createLedgerCache();
     return {
       transaction: async (hash, rules, question) => {
-        const found = await findTransaction(rpc, hash as Hex32, network);
-        if (found.kind !== "final") return found;
-        const transaction = found.value;
+        const evidence = await findTransaction(rpc, hash as Hex32, network);
+        if (evidence.kind !== "final") return evidence;
+        const transaction = evidence.value;
         const listed = { transaction, decimalsOf: await decimalsFor(rpc, transaction.action) };
-        const toMap = nonceToMap(rules, listed, question);
-        const mapping = toMap && (await nonceMappings?.of(chain.name, toMap.wallet, toMap.nonce));
+        const unmapped = nonceToMap(rules, listed, question);
+        const mapping = unmapped && (await nonceMappings?.of(chain.name, unmapped.wallet, unmapped.nonce));
         return final({ ...listed, purpose: purposeOf(mapping, timestampOf(transaction)) });
       },
       withdrawal: async (payload, rules, hint) => {

@@ -7,9 +7,9 @@ import {
   type Hex,
 } from "@causeway/domain";
 import { RpcFault } from "@causeway/families";
-import type { ExchangeRpc } from "./rpc.ts";
+import type { HyperliquidRpc } from "./rpc.ts";
 
-/** A place, with its token as listed by Hyperliquid. */
+/** Where a balance is held on Hyperliquid (spot, perps, or a dex), with its token as listed there. */
 export interface Holding {
   readonly place: ExchangePlace;
   readonly token: { readonly name: string; readonly tokenId: Hex; readonly index: number };
@@ -17,8 +17,8 @@ export interface Holding {
 }
 
 /** Undefined if Hyperliquid does not list the currency. @throws RpcFault */
-export async function holdingOf(
-  rpc: Pick<ExchangeRpc, "token">,
+export async function findHolding(
+  rpc: Pick<HyperliquidRpc, "token">,
   currency: Hex,
   usdcTokenId: Hex,
 ): Promise<Holding | undefined> {
@@ -29,15 +29,15 @@ export async function holdingOf(
 }
 
 /** The balance of a holding that an account can transfer now, base units. @throws RpcFault */
-export async function heldBy(
-  rpc: Pick<ExchangeRpc, "withdrawable" | "spotBalances">,
+export async function transferableBalance(
+  rpc: Pick<HyperliquidRpc, "withdrawable" | "spotBalances">,
   account: Address,
   { place, token, decimals }: Holding,
 ): Promise<bigint> {
   if (place.kind !== "spot")
     return units(await rpc.withdrawable(account, place.kind === "perps" ? "" : place.dex), decimals);
-  const held = (await rpc.spotBalances(account)).get(token.index);
-  return held === undefined ? 0n : units(held.total, decimals) - units(held.hold, decimals);
+  const balance = (await rpc.spotBalances(account)).get(token.index);
+  return balance === undefined ? 0n : units(balance.total, decimals) - units(balance.hold, decimals);
 }
 
 /** Converts decimal text to base units, rounded down. @throws RpcFault */

@@ -1,5 +1,5 @@
 export { hyperliquidEvidence, type HyperliquidEvidenceOptions } from "./evidence.ts";
-export { connectExchange } from "./connection.ts";
+export { connectHyperliquid } from "./connection.ts";
 export {
   decodeSignedAction,
   encodeSignedAction,

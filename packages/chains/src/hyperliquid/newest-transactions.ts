@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import { RpcFault } from "@causeway/families";
 import type { ExchangeTransaction } from "@causeway/families/hyperliquid";
-import type { ExchangeRpc } from "./rpc.ts";
+import type { HyperliquidRpc } from "./rpc.ts";
 
 /**
  * The newest transactions that an account signed; empty if the explorer refuses to look that far back. Other
@@ -9,7 +9,7 @@ import type { ExchangeRpc } from "./rpc.ts";
  * @throws RpcFault for anything but a refusal
  */
 export async function newestTransactionsOf(
-  rpc: Pick<ExchangeRpc, "transactionsOf">,
+  rpc: Pick<HyperliquidRpc, "transactionsOf">,
   account: Address,
 ): Promise<readonly ExchangeTransaction[]> {
   try {

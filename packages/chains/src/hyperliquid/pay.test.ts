@@ -17,7 +17,7 @@ import {
   type UnknownEntry,
 } from "@causeway/families/hyperliquid";
 import { createPayments } from "./pay.ts";
-import type { ExchangeRpc } from "./rpc.ts";
+import type { HyperliquidRpc } from "./rpc.ts";
 import { encodeSignedAction, idOfSigned, signExchangeAction } from "./signed-action.ts";
 
 const privateKey: Hex32 = `0x${"11".repeat(32)}`;
@@ -26,9 +26,9 @@ const friend: Address = "0x00000000000000000000000000000000000000a2";
 const hash: Hex32 = `0x${"88".repeat(32)}`;
 const NONCE = 1_763_761_234_567n;
 const profile = exchangeSigningProfiles.hyperliquid;
-const afterwards = exchangeNonceWindow(NONCE).closesAt + INDEX_LAG_MS + 1n;
+const AFTER_WINDOW = exchangeNonceWindow(NONCE).closesAt + INDEX_LAG_MS + 1n;
 
-const paid = sendAssetAction(profile, {
+const paidAction = sendAssetAction(profile, {
   network: "Mainnet",
   signatureChainId: 1,
   destination: friend,
@@ -39,7 +39,7 @@ const paid = sendAssetAction(profile, {
   decimals: 8,
   nonce: Number(NONCE),
 });
-const raw: Hex = encodeSignedAction(await signExchangeAction(profile, paid, privateKey));
+const raw: Hex = encodeSignedAction(await signExchangeAction(profile, paidAction, privateKey));
 const attempt = { raw, txId: idOfSigned(raw), fee: 0n, madeAtMs: 0 };
 
 const transaction: ExchangeTransaction = {
@@ -54,16 +54,16 @@ const transaction: ExchangeTransaction = {
     destination: friend,
     sourceDex: "",
     destinationDex: "",
-    token: String(paid["token"]),
-    amount: String(paid["amount"]),
+    token: String(paidAction["token"]),
+    amount: String(paidAction["amount"]),
     fromSubAccount: "",
     nonce: NONCE,
   },
   isOpaque: false,
 };
 const opaque: ExchangeTransaction = { ...transaction, action: undefined, isOpaque: true };
-const renamed: UnknownEntry = { hash, time: NONCE, type: "transfer", user: solver, destination: friend };
-const sent: LedgerPage["transfers"][number] = {
+const unknownEntry: UnknownEntry = { hash, time: NONCE, type: "transfer", user: solver, destination: friend };
+const sentTransfer: LedgerPage["transfers"][number] = {
   hash,
   time: NONCE,
   kind: "sendAsset",
@@ -73,12 +73,12 @@ const sent: LedgerPage["transfers"][number] = {
   nonce: NONCE,
 };
 
-const alarms: Hex[] = [];
+const unclearEntries: Hex[] = [];
 
-async function outcomeWhere(ledger: Partial<LedgerPage>, found: ExchangeTransaction | undefined) {
-  const answers: Partial<ExchangeRpc> = {
-    clock: async () => await Promise.resolve(afterwards),
-    transaction: async () => await Promise.resolve(found),
+async function outcomeWhere(ledger: Partial<LedgerPage>, transactionFound: ExchangeTransaction | undefined) {
+  const answers: Partial<HyperliquidRpc> = {
+    clock: async () => await Promise.resolve(AFTER_WINDOW),
+    transaction: async () => await Promise.resolve(transactionFound),
     ledger: async (_user, from, to) => {
       const page: LedgerPage =
         from <= NONCE && NONCE <= to
@@ -88,13 +88,13 @@ async function outcomeWhere(ledger: Partial<LedgerPage>, found: ExchangeTransact
     },
   };
   const payments = createPayments({
-    rpc: answers as ExchangeRpc,
+    rpc: answers as HyperliquidRpc,
     solver,
     depositories: [],
     usdcTokenId: MAINNET_USDC_TOKEN_ID,
     exchange: { profile: "hyperliquid", isTestnet: false },
     now: () => 0,
-    onUnclear: (entry) => alarms.push(entry),
+    onUnclear: (entry) => unclearEntries.push(entry),
     onIncompleteLedger: () => undefined,
   });
   return await payments.outcome(attempt);
@@ -102,43 +102,46 @@ async function outcomeWhere(ledger: Partial<LedgerPage>, found: ExchangeTransact
 
 test("a payment is dead only if no transfer by the solver could be it", async () => {
   expect(await outcomeWhere({}, transaction)).toMatchObject({ kind: "dead" });
-  expect(await outcomeWhere({ transfers: [sent] }, transaction)).toMatchObject({ kind: "final", txId: hash });
-  expect(await outcomeWhere({ unknown: [renamed] }, transaction)).toMatchObject({ kind: "final" });
-  expect(await outcomeWhere({ unknown: [renamed] }, undefined)).toMatchObject({ kind: "pending" });
-  const nonceless = { ...sent, nonce: undefined };
+  expect(await outcomeWhere({ transfers: [sentTransfer] }, transaction)).toMatchObject({
+    kind: "final",
+    txId: hash,
+  });
+  expect(await outcomeWhere({ unknown: [unknownEntry] }, transaction)).toMatchObject({ kind: "final" });
+  expect(await outcomeWhere({ unknown: [unknownEntry] }, undefined)).toMatchObject({ kind: "pending" });
+  const nonceless = { ...sentTransfer, nonce: undefined };
   expect(await outcomeWhere({ transfers: [nonceless] }, transaction)).toMatchObject({ kind: "final" });
-  const incoming = { ...renamed, user: friend, destination: solver };
+  const incoming = { ...unknownEntry, user: friend, destination: solver };
   expect(await outcomeWhere({ unknown: [incoming] }, opaque)).toMatchObject({ kind: "dead" });
 });
 
 test("a payment is neither dead nor made while an action of the solver cannot be read", async () => {
-  for (const ledger of [{ transfers: [sent] }, { unknown: [renamed] }])
+  for (const ledger of [{ transfers: [sentTransfer] }, { unknown: [unknownEntry] }])
     await expect(outcomeWhere(ledger, opaque)).rejects.toThrow(RpcFault);
 });
 
-const nameless: UnknownEntry = { ...renamed, user: undefined, destination: undefined };
+const withoutAccounts: UnknownEntry = { ...unknownEntry, user: undefined, destination: undefined };
 
 test("an entry of an unknown kind blocks only payments that it could be, and raises an alarm", async () => {
-  alarms.length = 0;
-  await expect(outcomeWhere({ unknown: [nameless] }, opaque)).rejects.toThrow(RpcFault);
-  expect(await outcomeWhere({ unknown: [nameless] }, undefined)).toMatchObject({ kind: "pending" });
-  expect(alarms).toEqual([hash, hash]);
+  unclearEntries.length = 0;
+  await expect(outcomeWhere({ unknown: [withoutAccounts] }, opaque)).rejects.toThrow(RpcFault);
+  expect(await outcomeWhere({ unknown: [withoutAccounts] }, undefined)).toMatchObject({ kind: "pending" });
+  expect(unclearEntries).toEqual([hash, hash]);
 });
 
 test("an entry that cannot be the payment does not block it", async () => {
-  alarms.length = 0;
+  unclearEntries.length = 0;
   const entries: UnknownEntry[] = [
-    { ...nameless, hash: `0x${"00".repeat(32)}` },
-    { ...nameless, destination: "0x00000000000000000000000000000000000000a3" },
-    { ...renamed, destination: solver },
+    { ...withoutAccounts, hash: `0x${"00".repeat(32)}` },
+    { ...withoutAccounts, destination: "0x00000000000000000000000000000000000000a3" },
+    { ...unknownEntry, destination: solver },
   ];
-  for (const found of [opaque, undefined])
-    expect(await outcomeWhere({ unknown: entries }, found)).toMatchObject({ kind: "dead" });
+  for (const explorerAnswer of [opaque, undefined])
+    expect(await outcomeWhere({ unknown: entries }, explorerAnswer)).toMatchObject({ kind: "dead" });
   // Any action signed by another account.
-  expect(await outcomeWhere({ unknown: [nameless] }, { ...opaque, user: friend })).toMatchObject({
+  expect(await outcomeWhere({ unknown: [withoutAccounts] }, { ...opaque, user: friend })).toMatchObject({
     kind: "dead",
   });
-  expect(alarms).toEqual([]);
+  expect(unclearEntries).toEqual([]);
 });
 
 const CROWDED = NONCE + 60_000n;
@@ -148,13 +151,13 @@ const CROWDED = NONCE + 60_000n;
  * An answer shows the first 500 entries of its range.
  */
 async function outcomeInACrowd(
-  own: readonly LedgerPage["transfers"][number][],
+  ownTransfers: readonly LedgerPage["transfers"][number][],
   listed: readonly ExchangeTransaction[],
-  now = afterwards,
+  now = AFTER_WINDOW,
   isRefused: (requests: number) => boolean = () => false,
 ) {
-  const specks = Array.from({ length: 500 }, (_, at): LedgerPage["transfers"][number] => ({
-    hash: `0x${at.toString(16).padStart(64, "0")}`,
+  const specks = Array.from({ length: 500 }, (_, index): LedgerPage["transfers"][number] => ({
+    hash: `0x${index.toString(16).padStart(64, "0")}`,
     time: CROWDED,
     kind: "usdSend",
     user: friend,
@@ -163,8 +166,8 @@ async function outcomeInACrowd(
     nonce: undefined,
   }));
   let ledgerRequests = 0;
-  const entries = [...specks, ...own].toSorted((a, b) => (a.time < b.time ? -1 : 1));
-  const answers: Partial<ExchangeRpc> = {
+  const entries = [...specks, ...ownTransfers].toSorted((a, b) => (a.time < b.time ? -1 : 1));
+  const answers: Partial<HyperliquidRpc> = {
     clock: async () => await Promise.resolve(now),
     transaction: async () => await Promise.resolve(transaction),
     transactionsOf: async () => await Promise.resolve(listed),
@@ -178,7 +181,7 @@ async function outcomeInACrowd(
   };
   const gaps: (bigint | undefined)[] = [];
   const payments = createPayments({
-    rpc: answers as ExchangeRpc,
+    rpc: answers as HyperliquidRpc,
     solver,
     depositories: [],
     usdcTokenId: MAINNET_USDC_TOKEN_ID,
@@ -190,16 +193,18 @@ async function outcomeInACrowd(
   return { outcome: await payments.outcome(attempt), gaps, ledgerRequests };
 }
 
-const early = NONCE + 120_000n;
+const BEFORE_EXPIRY = NONCE + 120_000n;
 
 test("finds a payment in a ledger that others have crowded elsewhere, before and after its nonce expires", async () => {
-  for (const now of [early, afterwards])
-    expect(await outcomeInACrowd([sent], [], now)).toMatchObject({ outcome: { kind: "final", txId: hash } });
+  for (const now of [BEFORE_EXPIRY, AFTER_WINDOW])
+    expect(await outcomeInACrowd([sentTransfer], [], now)).toMatchObject({
+      outcome: { kind: "final", txId: hash },
+    });
 });
 
 test("finds a payment hidden by a burst in the solver's own transactions after one ledger request", async () => {
-  const hidden = { ...sent, time: CROWDED };
-  for (const now of [early, afterwards])
+  const hidden = { ...sentTransfer, time: CROWDED };
+  for (const now of [BEFORE_EXPIRY, AFTER_WINDOW])
     expect(await outcomeInACrowd([hidden], [transaction], now)).toMatchObject({
       outcome: { kind: "final", txId: hash },
       ledgerRequests: 1,
@@ -209,22 +214,22 @@ test("finds a payment hidden by a burst in the solver's own transactions after o
 test("never declares a payment dead while a burst may hide it, and reports the gap once its nonce has expired", async () => {
   const failed = { ...transaction, error: "insufficient margin" };
   for (const listed of [[], [failed], [{ ...transaction, user: friend }]])
-    expect(await outcomeInACrowd([{ ...sent, time: CROWDED }], listed)).toMatchObject({
+    expect(await outcomeInACrowd([{ ...sentTransfer, time: CROWDED }], listed)).toMatchObject({
       outcome: { kind: "unseen" },
       gaps: [CROWDED],
     });
-  expect((await outcomeInACrowd([], [], early)).gaps).toEqual([]);
+  expect((await outcomeInACrowd([], [], BEFORE_EXPIRY)).gaps).toEqual([]);
 });
 
 test("never declares a payment dead if a fault left part of the ledger unread", async () => {
   for (const faultAt of [1, 2, 3, 4])
-    await expect(outcomeInACrowd([], [], afterwards, (requests) => requests === faultAt)).rejects.toThrow(
+    await expect(outcomeInACrowd([], [], AFTER_WINDOW, (requests) => requests === faultAt)).rejects.toThrow(
       RpcFault,
     );
 });
 
 test("sends at most four ledger requests about a crowded payment whose nonce is still valid", async () => {
-  const { outcome, ledgerRequests } = await outcomeInACrowd([], [], early);
+  const { outcome, ledgerRequests } = await outcomeInACrowd([], [], BEFORE_EXPIRY);
   expect(outcome).toEqual({ kind: "unseen" });
   expect(ledgerRequests).toBeLessThanOrEqual(4);
 });

@@ -31,10 +31,10 @@ import {
   type LedgerTransfer,
   type UnknownEntry,
 } from "@causeway/families/hyperliquid";
-import { heldBy, holdingOf, units, type Holding } from "./holdings.ts";
+import { transferableBalance, findHolding, units, type Holding } from "./holdings.ts";
 import { newestTransactionsOf } from "./newest-transactions.ts";
 import { blockHashOf } from "./arrivals.ts";
-import type { ExchangeRpc } from "./rpc.ts";
+import type { HyperliquidRpc } from "./rpc.ts";
 import {
   actionIdOf,
   decodeSignedAction,
@@ -47,12 +47,12 @@ import {
 import {
   createCrowdedTimestamps,
   readWholeLedger,
-  rememberedLedgers,
+  createLedgerCache,
   type LedgerReading,
 } from "./whole-ledger.ts";
 
 /** The solver's payments on Hyperliquid. */
-export interface NonEvmPayments {
+export interface HyperliquidPayments {
   balances(currencies: readonly Hex[]): Promise<ReadonlyMap<Hex, bigint>>;
   paymentCost(currency: Hex, recipient: Hex | undefined): Promise<bigint>;
   refusalOf(payment: Omit<NonEvmPayment, "orderId">): Promise<string | undefined>;
@@ -63,8 +63,8 @@ export interface NonEvmPayments {
   outcome(attempt: NonEvmAttempt): Promise<NonEvmOutcome>;
 }
 
-export interface NonEvmPaymentsOptions {
-  readonly rpc: ExchangeRpc;
+export interface HyperliquidPaymentsOptions {
+  readonly rpc: HyperliquidRpc;
   readonly solver: Address;
   readonly depositories: readonly Address[];
   readonly usdcTokenId: Hex;
@@ -78,7 +78,7 @@ export interface NonEvmPaymentsOptions {
    * gaps. `moment`: a block time (ms) with too many entries; undefined if only part of the ledger was read so
    * far.
    */
-  onIncompleteLedger(nonce: bigint, moment: bigint | undefined): void;
+  onIncompleteLedger(nonce: bigint, crowdedTime: bigint | undefined): void;
 }
 
 /** 0.01 USDC, in base units of both perps and spot. */
@@ -100,20 +100,20 @@ const NEWEST_MS = 60_000n;
  * While the old bytes of a payment could still be accepted, new ones use the same nonce, so only one of them
  * counts.
  */
-export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
+export function createPayments(options: HyperliquidPaymentsOptions): HyperliquidPayments {
   const { rpc, solver } = options;
   const profile = exchangeSigningProfiles[options.exchange.profile];
   const network: ExchangeNetwork = options.exchange.isTestnet ? "Testnet" : "Mainnet";
   let lastNonce = 0n;
-  const closedPages = rememberedLedgers();
+  const closedPages = createLedgerCache();
   const crowded = createCrowdedTimestamps();
 
   const holdingIn = async (currency: Hex): Promise<Holding | undefined> =>
-    await holdingOf(rpc, currency, options.usdcTokenId);
+    await findHolding(rpc, currency, options.usdcTokenId);
 
   async function outcome({ raw }: NonEvmAttempt): Promise<NonEvmOutcome> {
-    const { action, nonce: number } = decodeSignedAction(raw);
-    const nonce = BigInt(number);
+    const { action, nonce: actionNonce } = decodeSignedAction(raw);
+    const nonce = BigInt(actionNonce);
     const id = actionIdOf(action, profile);
     // Read the clock before the ledger, so that the ledger is at least as new.
     const clock = await rpc.clock(solver);
@@ -124,38 +124,38 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
     const read = async (limit: { readonly maxRequests?: number } = {}): Promise<LedgerReading> =>
       await readWholeLedger(rpc, solver, from, to, {
         onlySent: true,
-        known: isOver ? closedPages : undefined,
+        cachedPages: isOver ? closedPages : undefined,
         crowded,
         ...limit,
       });
-    const ofNonce = ({ transfers }: LedgerReading) => transfers.find((entry) => entry.nonce === nonce);
+    const entryWithNonce = ({ transfers }: LedgerReading) => transfers.find((entry) => entry.nonce === nonce);
     // Others can make the ledger long, but cannot fill the list of the solver's own transactions. It takes
     // one request; the rest of a long ledger may take dozens.
     let ledger = await read({ maxRequests: 1 });
-    let used: Pick<LedgerTransfer, "hash"> | undefined = ofNonce(ledger);
-    if (used === undefined && !ledger.isWhole) {
-      used = await listedUse(nonce);
+    let use: Pick<LedgerTransfer, "hash"> | undefined = entryWithNonce(ledger);
+    if (use === undefined && !ledger.isWhole) {
+      use = await findListedUse(nonce);
       // Until the nonce is over, a missing entry proves nothing: the payment is posted again with the same
       // nonce, and counts once.
-      if (!isOver) used ??= await likelyUse(nonce, to);
-      else if (used === undefined) {
+      if (!isOver) use ??= await findLikelyUse(nonce, to);
+      else if (use === undefined) {
         ledger = await read();
-        used = ofNonce(ledger);
+        use = entryWithNonce(ledger);
       }
     }
-    const isSame = (done: HyperliquidAction | undefined): boolean =>
-      done !== undefined && hyperliquidActionId(done, profile) === id;
+    const isSame = (executedAction: HyperliquidAction | undefined): boolean =>
+      executedAction !== undefined && hyperliquidActionId(executedAction, profile) === id;
     const finalIn = ({ block, hash }: ExchangeTransaction): NonEvmOutcome => ({
       kind: "final",
       block: { number: block, hash: blockHashOf(block) },
       txId: hash,
     });
-    if (used !== undefined) {
-      const transaction = await rpc.transaction(used.hash);
+    if (use !== undefined) {
+      const transaction = await rpc.transaction(use.hash);
       // The explorer is behind the ledger: the action happened, but its content is not known yet.
       if (transaction === undefined) return { kind: "pending" };
       if (transaction.error !== undefined) return { kind: "unseen" };
-      if (transaction.isOpaque) throw unreadableTransaction(used.hash);
+      if (transaction.isOpaque) throw unreadableTransaction(use.hash);
       return isSame(transaction.action)
         ? finalIn(transaction)
         : { kind: "dead", reason: "nonce was used by another action" };
@@ -163,7 +163,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
     // An entry of an unknown kind, or without a nonce, may be this payment. Declaring the payment dead would
     // pay it twice.
     const { destination } = action;
-    const unclear = isOver
+    const ambiguous = isOver
       ? [
           ...ledger.transfers.filter(
             (entry) => entry.nonce === undefined && entry.destination === destination,
@@ -172,7 +172,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
         ]
       : [];
     let blockedBy: { readonly hash: Hex32; readonly isOpaque: boolean } | undefined;
-    for (const { hash } of unclear) {
+    for (const { hash } of ambiguous) {
       const transaction = await rpc.transaction(hash);
       if (transaction === undefined) {
         blockedBy ??= { hash, isOpaque: false };
@@ -199,7 +199,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
    * The solver's own transaction that used a nonce, if the explorer lists it among the newest ones: others
    * cannot fill that list.
    */
-  async function listedUse(nonce: bigint): Promise<ExchangeTransaction | undefined> {
+  async function findListedUse(nonce: bigint): Promise<ExchangeTransaction | undefined> {
     return (await newestTransactionsOf(rpc, solver)).find(
       ({ user, error, action }) => user === solver && error === undefined && nonceOfAction(action) === nonce,
     );
@@ -210,7 +210,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
    * time, from the first post, or among the newest entries, from a later post. At most three requests, so
    * that a crowded ledger delays no other payment; a transfer that is not found may exist all the same.
    */
-  async function likelyUse(nonce: bigint, to: bigint): Promise<LedgerTransfer | undefined> {
+  async function findLikelyUse(nonce: bigint, to: bigint): Promise<LedgerTransfer | undefined> {
     const near = nonce - NEAR_NONCE_MS;
     const newest = to - NEWEST_MS;
     const ranges = newest > near ? [[near, 2] as const, [newest, 1] as const] : [[near, 3] as const];
@@ -220,8 +220,8 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
         crowded,
         maxRequests,
       });
-      const found = transfers.find((entry) => entry.nonce === nonce);
-      if (found !== undefined) return found;
+      const transfer = transfers.find((entry) => entry.nonce === nonce);
+      if (transfer !== undefined) return transfer;
     }
     return undefined;
   }
@@ -229,9 +229,9 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
   /** A nonce that none of our actions uses, by Hyperliquid's clock, which validates it. */
   async function freshNonce(reserved: readonly Hex[]): Promise<bigint> {
     const clock = await rpc.clock(solver);
-    const taken = new Set(reserved.map(nonceOfSigned));
+    const reservedNonces = new Set(reserved.map(nonceOfSigned));
     let nonce = clock > lastNonce ? clock : lastNonce + 1n;
-    while (taken.has(nonce)) nonce += 1n;
+    while (reservedNonces.has(nonce)) nonce += 1n;
     lastNonce = nonce;
     return nonce;
   }
@@ -247,7 +247,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
    * accounts to the other. Hyperliquid refuses a transfer to the same place.
    * @throws InsufficientInventory if the solver has less than a cent in both accounts
    */
-  async function cancelAction(nonce: bigint, before: number): Promise<ExchangeAction> {
+  async function cancelAction(nonce: bigint, earlierAttempts: number): Promise<ExchangeAction> {
     const perps: ExchangePlace = { kind: "perps" };
     const spot: ExchangePlace = { kind: "spot", tokenId: options.usdcTokenId };
     for (const [from, to] of [
@@ -255,16 +255,25 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
       [spot, perps],
     ] as const) {
       const holding = await holdingIn(exchangeCurrency(from));
-      if (holding === undefined || (await heldBy(rpc, solver, holding)) < CENT) continue;
+      if (holding === undefined || (await transferableBalance(rpc, solver, holding)) < CENT) continue;
       const { token, decimals } = holding;
       const destination = solver;
-      const moved = { network, destination, from, to, token, amount: CENT, decimals, nonce: Number(nonce) };
-      return sendAssetAction(profile, { ...moved, signatureChainId: chainIdAfter(before) });
+      const transfer = {
+        network,
+        destination,
+        from,
+        to,
+        token,
+        amount: CENT,
+        decimals,
+        nonce: Number(nonce),
+      };
+      return sendAssetAction(profile, { ...transfer, signatureChainId: chainIdAfter(earlierAttempts) });
     }
     throw new InsufficientInventory("insufficient balance for the 0.01 USDC transfer that cancels a nonce");
   }
 
-  async function attemptOf(privateKey: Hex32, action: ExchangeAction, fee: bigint): Promise<NonEvmAttempt> {
+  async function signAttempt(privateKey: Hex32, action: ExchangeAction, fee: bigint): Promise<NonEvmAttempt> {
     const raw = encodeSignedAction(await signExchangeAction(profile, action, privateKey));
     return { raw, txId: idOfSigned(raw), fee, madeAtMs: options.now() };
   }
@@ -275,7 +284,10 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
         await Promise.all(
           currencies.map(async (currency) => {
             const holding = await holdingIn(currency);
-            return [currency, holding === undefined ? 0n : await heldBy(rpc, solver, holding)] as const;
+            return [
+              currency,
+              holding === undefined ? 0n : await transferableBalance(rpc, solver, holding),
+            ] as const;
           }),
         ),
       ),
@@ -293,7 +305,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
       return isSanctioned ? "Hyperliquid does not accept payments to this account" : undefined;
     },
 
-    prepareWith: (privateKey) => async (payment, before, reserved) => {
+    prepareWith: (privateKey) => async (payment, earlierAttempts, reserved) => {
       const { currency, amount } = payment;
       const recipient = parseAddress(payment.recipient);
       const holding = await holdingIn(currency);
@@ -302,28 +314,28 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
       const fee = await paymentCost(currency, recipient);
 
       let nonce: bigint | undefined;
-      for (const attempt of before) {
+      for (const attempt of earlierAttempts) {
         const { kind } = await outcome(attempt);
         if (kind === "final") return attempt;
         if (kind !== "dead") nonce = nonceOfSigned(attempt.raw);
       }
       nonce ??= await freshNonce(reserved);
       if (recipient === solver)
-        return await attemptOf(privateKey, await cancelAction(nonce, before.length), 0n);
+        return await signAttempt(privateKey, await cancelAction(nonce, earlierAttempts.length), 0n);
 
       const outgoing = (raw: Hex): bigint => outflowOf(raw, holding);
       const needed = reserved.reduce((sum, raw) => sum + outgoing(raw), amount);
       const cost = currency === PERPS_CURRENCY ? fee : 0n;
-      const held = await heldBy(rpc, solver, holding);
-      if (held < needed + cost)
+      const balance = await transferableBalance(rpc, solver, holding);
+      if (balance < needed + cost)
         throw new InsufficientInventory(
-          `insufficient balance of ${currency}: ${held} available, ${needed + cost} needed including pending payments`,
+          `insufficient balance of ${currency}: ${balance} available, ${needed + cost} needed including pending payments`,
         );
 
       const { place, token, decimals } = holding;
       const action = sendAssetAction(profile, {
         network,
-        signatureChainId: chainIdAfter(before.length),
+        signatureChainId: chainIdAfter(earlierAttempts.length),
         destination: recipient,
         from: place,
         to: place,
@@ -332,7 +344,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
         decimals,
         nonce: Number(nonce),
       });
-      return await attemptOf(privateKey, action, fee);
+      return await signAttempt(privateKey, action, fee);
     },
 
     isPayment: async ({ raw, txId }, { recipient, currency, amount }) => {
@@ -391,8 +403,8 @@ function unreadableTransaction(hash: Hex32): RpcFault {
 }
 
 /** Another chain id for the signature: it has no effect, but gives different bytes for the same action. */
-function chainIdAfter(before: number): number {
-  return 1 + before;
+function chainIdAfter(earlierAttempts: number): number {
+  return 1 + earlierAttempts;
 }
 
 /** The amount that signed bytes debit from a place, in base units of its currency. */

@@ -12,9 +12,9 @@ import { afterEach, expect, test, vi } from "vitest";
 import { RpcFault } from "@causeway/families";
 import type { ExchangeTransaction, LedgerTransfer } from "@causeway/families/hyperliquid";
 import { writeCursor } from "./cursor.ts";
-import { createPayments, type NonEvmPayments } from "./pay.ts";
-import { createReading } from "./arrivals.ts";
-import type { ExchangeRpc } from "./rpc.ts";
+import { createPayments, type HyperliquidPayments } from "./pay.ts";
+import { createArrivalsReader } from "./arrivals.ts";
+import type { HyperliquidRpc } from "./rpc.ts";
 import { withAllowance, withRecentChecks } from "./shared-rpc.ts";
 import { encodeSignedAction, idOfSigned, nonceOfSigned, signExchangeAction } from "./signed-action.ts";
 import { RateLimitShareExceeded } from "../nodes/rate-limit-share-exceeded.ts";
@@ -38,9 +38,9 @@ function transfer(time: bigint, number: number, from: Address, to: Address): Led
 function dustTransfers(
   count: number,
   to: Address,
-  timeOf: (at: number) => bigint,
+  timeOf: (index: number) => bigint,
 ): readonly LedgerTransfer[] {
-  return Array.from({ length: count }, (_, at) => transfer(timeOf(at), at + 1, stranger, to));
+  return Array.from({ length: count }, (_, index) => transfer(timeOf(index), index + 1, stranger, to));
 }
 
 /**
@@ -49,9 +49,9 @@ function dustTransfers(
  */
 function publicEndpoint(
   entries: readonly LedgerTransfer[],
-  explorer: { own?: ExchangeTransaction; lists?: boolean } = {},
+  explorer: { ownTransaction?: ExchangeTransaction; listsOwn?: boolean } = {},
 ) {
-  const { own, lists = true } = explorer;
+  const { ownTransaction, listsOwn = true } = explorer;
   const sorted = entries.toSorted((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
   const firstFrom = (time: bigint): number => {
     let [low, high] = [0, sorted.length];
@@ -63,7 +63,7 @@ function publicEndpoint(
     return low;
   };
   const byHash = new Map(entries.map((entry) => [entry.hash, entry]));
-  const remembered = new Set<Hex32>();
+  const chargedHashes = new Set<Hex32>();
   let nowMs = 0;
   let refilledAtMs = 0;
   let budget = WEIGHT.perMinute;
@@ -73,7 +73,7 @@ function publicEndpoint(
     if (budget < weight) throw new RpcFault({ kind: "http", method, reason: "HTTP status 429: " });
     budget -= weight;
   };
-  const answers: Partial<ExchangeRpc> = {
+  const answers: Partial<HyperliquidRpc> = {
     clock: async () => {
       spend("clearinghouseState", WEIGHT.clock);
       return await Promise.resolve(START + 120_000n + BigInt(nowMs));
@@ -85,13 +85,21 @@ function publicEndpoint(
       return await Promise.resolve({ size: transfers.length, transfers, unknown: [] });
     },
     transaction: async (hash) => {
-      if (!remembered.has(hash)) spend("txDetails", WEIGHT.explorer);
-      remembered.add(hash);
-      if (own?.hash === hash) return await Promise.resolve(own);
+      if (!chargedHashes.has(hash)) spend("txDetails", WEIGHT.explorer);
+      chargedHashes.add(hash);
+      if (ownTransaction?.hash === hash) return await Promise.resolve(ownTransaction);
       const time = byHash.get(hash)?.time ?? START;
       const user = stranger;
-      const found = { hash, time, block: time, user, error: undefined, action: undefined, isOpaque: false };
-      return await Promise.resolve(found);
+      const transaction = {
+        hash,
+        time,
+        block: time,
+        user,
+        error: undefined,
+        action: undefined,
+        isOpaque: false,
+      };
+      return await Promise.resolve(transaction);
     },
     token: async (tokenId) => {
       return await Promise.resolve({ name: "USDC", tokenId, index: 0, decimals: 8 });
@@ -106,11 +114,11 @@ function publicEndpoint(
     },
     transactionsOf: async () => {
       spend("userDetails", WEIGHT.explorer);
-      return await Promise.resolve(own !== undefined && lists ? [own] : []);
+      return await Promise.resolve(ownTransaction !== undefined && listsOwn ? [ownTransaction] : []);
     },
   };
   return {
-    rpc: answers as ExchangeRpc,
+    rpc: answers as HyperliquidRpc,
     setNow: (ms: number): void => void (nowMs = ms),
     /**
      * Repeats an action like the worker, with pauses that double after faults; returns the virtual minutes
@@ -132,24 +140,24 @@ function publicEndpoint(
 }
 
 /** Minutes until a deposit behind transfers by others is judged, and how often each transfer was. */
-async function minutesToDeposit(before: readonly LedgerTransfer[], deposit: LedgerTransfer) {
-  const endpoint = publicEndpoint([...before, deposit]);
+async function minutesToDeposit(earlierTransfers: readonly LedgerTransfer[], deposit: LedgerTransfer) {
+  const endpoint = publicEndpoint([...earlierTransfers, deposit]);
   const judged: Hex32[] = [];
-  const reading = createReading({
+  const reader = createArrivalsReader({
     rpc: endpoint.rpc,
     depositories: [depository],
     judge: async ({ hash }) => {
       judged.push(hash);
       return await Promise.resolve(undefined);
     },
-    meaning: async () => await Promise.resolve(undefined),
+    findPurpose: async () => await Promise.resolve(undefined),
     onStranded: () => undefined,
     onSkipped: () => undefined,
     onCrowdedTimestamp: () => undefined,
   });
   let cursor = writeCursor({ time: START - 1_000n, block: 0n, seen: [] });
   const minutes = await endpoint.minutesUntil(async () => {
-    const arrivals = await reading.arrivals(cursor);
+    const arrivals = await reader.arrivals(cursor);
     ({ cursor } = arrivals);
     if (judged.includes(deposit.hash)) return true;
     if (arrivals.fault !== undefined) throw arrivals.fault;
@@ -172,7 +180,7 @@ test("finds a deposit behind 300 transfers of one block time within 12 minutes a
 
 test("finds a deposit behind 600 transfers in 42 seconds within 30 minutes at a public endpoint's rate limit", async () => {
   const { minutes, judged } = await minutesToDeposit(
-    dustTransfers(600, depository, (at) => START + BigInt(at) * 70n),
+    dustTransfers(600, depository, (index) => START + BigInt(index) * 70n),
     deposit,
   );
   expect(minutes).toBeLessThan(30);
@@ -182,7 +190,7 @@ test("finds a deposit behind 600 transfers in 42 seconds within 30 minutes at a 
 
 test("finds a deposit behind 23 block times of 150 transfers each", async () => {
   const { minutes, judged } = await minutesToDeposit(
-    dustTransfers(3_450, depository, (at) => START + BigInt(Math.floor(at / 150)) * 1_000n),
+    dustTransfers(3_450, depository, (index) => START + BigInt(Math.floor(index / 150)) * 1_000n),
     deposit,
   );
   expect(minutes).toBeLessThan(3_451 / 25);
@@ -192,7 +200,7 @@ test("finds a deposit behind 23 block times of 150 transfers each", async () => 
 
 test("finds a deposit behind 10,000 transfers in 50 seconds", async () => {
   const { minutes, judged } = await minutesToDeposit(
-    dustTransfers(10_000, depository, (at) => START + BigInt(at) * 5n),
+    dustTransfers(10_000, depository, (index) => START + BigInt(index) * 5n),
     deposit,
   );
   expect(minutes).toBeLessThan(10_001 / 25);
@@ -202,7 +210,7 @@ test("finds a deposit behind 10,000 transfers in 50 seconds", async () => {
 
 const profile = exchangeSigningProfiles.hyperliquid;
 const NONCE = START;
-const paid = sendAssetAction(profile, {
+const paidAction = sendAssetAction(profile, {
   network: "Mainnet",
   signatureChainId: 1,
   destination: friend,
@@ -213,9 +221,9 @@ const paid = sendAssetAction(profile, {
   decimals: 8,
   nonce: Number(NONCE),
 });
-const raw: Hex = encodeSignedAction(await signExchangeAction(profile, paid, privateKey));
+const raw: Hex = encodeSignedAction(await signExchangeAction(profile, paidAction, privateKey));
 const attempt = { raw, txId: idOfSigned(raw), fee: 0n, madeAtMs: 0 };
-const own: ExchangeTransaction = {
+const paymentTransaction: ExchangeTransaction = {
   hash: `0x${"88".repeat(32)}`,
   time: NONCE + 1_000n,
   block: 7n,
@@ -227,15 +235,15 @@ const own: ExchangeTransaction = {
     destination: friend,
     sourceDex: "",
     destinationDex: "",
-    token: String(paid["token"]),
-    amount: String(paid["amount"]),
+    token: String(paidAction["token"]),
+    amount: String(paidAction["amount"]),
     fromSubAccount: "",
     nonce: NONCE,
   },
   isOpaque: false,
 };
 
-function paymentsOn(rpc: ExchangeRpc): NonEvmPayments {
+function paymentsOn(rpc: HyperliquidRpc): HyperliquidPayments {
   return createPayments({
     rpc,
     solver,
@@ -249,29 +257,36 @@ function paymentsOn(rpc: ExchangeRpc): NonEvmPayments {
 }
 
 /** Minutes until a payment is seen as final after 900 transfers by others in three block times before it. */
-async function minutesToFinal(lists: boolean): Promise<number> {
-  const sent: LedgerTransfer = { ...transfer(own.time, 0, solver, friend), hash: own.hash, nonce: NONCE };
-  const bursts = dustTransfers(900, solver, (at) => START - 90_000n + BigInt(at % 3) * 31_000n);
-  const endpoint = publicEndpoint([...bursts, sent], { own, lists });
+async function minutesToFinal(listsOwn: boolean): Promise<number> {
+  const sent: LedgerTransfer = {
+    ...transfer(paymentTransaction.time, 0, solver, friend),
+    hash: paymentTransaction.hash,
+    nonce: NONCE,
+  };
+  const bursts = dustTransfers(900, solver, (index) => START - 90_000n + BigInt(index % 3) * 31_000n);
+  const endpoint = publicEndpoint([...bursts, sent], { ownTransaction: paymentTransaction, listsOwn });
   const payments = paymentsOn(endpoint.rpc);
   return await endpoint.minutesUntil(async () => (await payments.outcome(attempt)).kind === "final");
 }
 
 test("after a burst of transfers, reports immediately that a payment was not posted and re-signs it with the same nonce", async () => {
   for (const timeOf of [
-    (at: number) => START - 30_000n + BigInt(Math.floor(at / 150)) * 2_000n,
-    (at: number) => START - 30_000n + BigInt(at) * 9n,
+    (index: number) => START - 30_000n + BigInt(Math.floor(index / 150)) * 2_000n,
+    (index: number) => START - 30_000n + BigInt(index) * 9n,
   ]) {
     const endpoint = publicEndpoint(dustTransfers(10_000, solver, timeOf));
     const payments = paymentsOn(endpoint.rpc);
     const minutes = await endpoint.minutesUntil(async () => {
       expect(await payments.outcome(attempt)).toEqual({ kind: "unseen" });
       const payment = { recipient: friend, currency: PERPS_CURRENCY, amount: 1n, orderId: undefined };
-      const [second, back] = [
+      const [replacement, cancellation] = [
         await payments.prepareWith(privateKey)(payment, [attempt], []),
         await payments.prepareWith(privateKey)({ ...payment, recipient: solver }, [attempt], []),
       ];
-      expect([second, back].map(({ raw: bytes }) => nonceOfSigned(bytes))).toEqual([NONCE, NONCE]);
+      expect([replacement, cancellation].map(({ raw: bytes }) => nonceOfSigned(bytes))).toEqual([
+        NONCE,
+        NONCE,
+      ]);
       return true;
     });
     expect(minutes).toBe(0);
@@ -279,11 +294,15 @@ test("after a burst of transfers, reports immediately that a payment was not pos
 });
 
 test("finds a payment that was posted in the middle of a burst even if the explorer does not list it", async () => {
-  const sent: LedgerTransfer = { ...transfer(own.time, 0, solver, friend), hash: own.hash, nonce: NONCE };
-  const burst = dustTransfers(10_000, solver, (at) => START - 30_000n + BigInt(at) * 9n);
-  const endpoint = publicEndpoint([...burst, sent], { own, lists: false });
+  const sent: LedgerTransfer = {
+    ...transfer(paymentTransaction.time, 0, solver, friend),
+    hash: paymentTransaction.hash,
+    nonce: NONCE,
+  };
+  const burst = dustTransfers(10_000, solver, (index) => START - 30_000n + BigInt(index) * 9n);
+  const endpoint = publicEndpoint([...burst, sent], { ownTransaction: paymentTransaction, listsOwn: false });
   const payments = paymentsOn(endpoint.rpc);
-  expect(await payments.outcome(attempt)).toMatchObject({ kind: "final", txId: own.hash });
+  expect(await payments.outcome(attempt)).toMatchObject({ kind: "final", txId: paymentTransaction.hash });
   // Preparing it again returns the bytes that paid, so there is nothing else to post.
   const payment = { recipient: friend, currency: PERPS_CURRENCY, amount: 1n, orderId: undefined };
   expect(await payments.prepareWith(privateKey)(payment, [attempt], [])).toBe(attempt);
@@ -304,59 +323,59 @@ afterEach(() => void vi.useRealTimers());
  * report a random transaction every second. All of it repeats as the worker does it, with pauses that double
  * after faults and end with a success.
  */
-async function minutesWith(unseen: number, clients: boolean) {
+async function minutesWith(unseenPayments: number, withClients: boolean) {
   vi.useFakeTimers();
   const startedAt = performance.now();
   const endpoint = publicEndpoint([
-    ...dustTransfers(100, depository, (at) => START + BigInt(at) * 300n),
+    ...dustTransfers(100, depository, (index) => START + BigInt(index) * 300n),
     deposit,
   ]);
   const isLimit = (error: unknown): boolean =>
     error instanceof RpcFault && !(error instanceof RateLimitShareExceeded);
   let limits = 0;
-  const counted = async <T>(ask: () => Promise<T>): Promise<T> => {
+  const countLimits = async <T>(request: () => Promise<T>): Promise<T> => {
     endpoint.setNow(performance.now() - startedAt);
     try {
-      return await ask();
+      return await request();
     } catch (error) {
       if (isLimit(error)) limits += 1;
       throw error;
     }
   };
   const { clock, ledger, transaction, transactionsOf } = endpoint.rpc;
-  const rpc: ExchangeRpc = {
+  const rpc: HyperliquidRpc = {
     ...endpoint.rpc,
-    clock: (user) => counted(() => clock(user)),
-    ledger: (user, from, to) => counted(() => ledger(user, from, to)),
-    transaction: (hash) => counted(() => transaction(hash)),
-    transactionsOf: (user) => counted(() => transactionsOf(user)),
+    clock: (user) => countLimits(() => clock(user)),
+    ledger: (user, from, to) => countLimits(() => ledger(user, from, to)),
+    transaction: (hash) => countLimits(() => transaction(hash)),
+    transactionsOf: (user) => countLimits(() => transactionsOf(user)),
   };
   const worker = createWeightShares(WEIGHT.perMinute);
   const api = createWeightShares(WEIGHT.perMinute);
   const judged = new Set<Hex32>();
-  const readingOf = (of: ExchangeRpc) =>
-    createReading({
-      rpc: of,
+  const createReader = (endpointRpc: HyperliquidRpc) =>
+    createArrivalsReader({
+      rpc: endpointRpc,
       maxTransactions: 16,
       depositories: [depository],
       judge: async ({ hash }) => {
         judged.add(hash);
         return await Promise.resolve(undefined);
       },
-      meaning: async () => await Promise.resolve(undefined),
+      findPurpose: async () => await Promise.resolve(undefined),
       onStranded: () => undefined,
       onSkipped: () => undefined,
       onCrowdedTimestamp: () => undefined,
     });
-  const reading = readingOf(withAllowance(rpc, worker.deposits.wait, worker.deposits.charge));
-  const reports = readingOf(withAllowance(rpc, api.clients.takeNow, api.clients.charge));
+  const depositReader = createReader(withAllowance(rpc, worker.deposits.wait, worker.deposits.charge));
+  const reportReader = createReader(withAllowance(rpc, api.clients.takeNow, api.clients.charge));
   const payments = paymentsOn(withAllowance(rpc, worker.payments.wait, worker.payments.charge));
   let isOver = false;
-  const again = async (act: () => Promise<void>): Promise<void> => {
+  const repeat = async (action: () => Promise<void>): Promise<void> => {
     let pauseMs = 500;
     while (!isOver) {
       try {
-        await act();
+        await action();
         pauseMs = 500;
       } catch (error) {
         if (!(error instanceof RpcFault)) throw error;
@@ -372,20 +391,20 @@ async function minutesWith(unseen: number, clients: boolean) {
   const refusals: RateLimitShareExceeded[] = [];
   let reported = 0;
   const loops = [
-    again(async () => {
-      const arrivals = await reading.arrivals(cursor);
+    repeat(async () => {
+      const arrivals = await depositReader.arrivals(cursor);
       ({ cursor } = arrivals);
       if (arrivals.fault !== undefined) throw arrivals.fault;
     }),
-    again(async () => {
-      await Promise.all(Array.from({ length: unseen }, async () => payments.outcome(attempt)));
+    repeat(async () => {
+      await Promise.all(Array.from({ length: unseenPayments }, async () => payments.outcome(attempt)));
       rounds += 1;
     }),
-    again(async () => {
-      if (!clients) return;
+    repeat(async () => {
+      if (!withClients) return;
       reported += 1;
       try {
-        await reports.arrivalsOf(`0x${(0xff0000 + reported).toString(16).padStart(64, "0")}`);
+        await reportReader.arrivalsOf(`0x${(0xff0000 + reported).toString(16).padStart(64, "0")}`);
       } catch (error) {
         if (!(error instanceof RateLimitShareExceeded)) throw error;
         refusals.push(error);
@@ -402,8 +421,8 @@ async function minutesWith(unseen: number, clients: boolean) {
 
 test.each([2, 3])(
   "reads a deposit behind 100 transfers within 16 minutes while %i unseen payments are tracked",
-  async (unseen) => {
-    const { minutes, rounds, limits } = await minutesWith(unseen, false);
+  async (unseenPayments) => {
+    const { minutes, rounds, limits } = await minutesWith(unseenPayments, false);
     expect(minutes).toBeLessThanOrEqual(16);
     expect(rounds).toBeGreaterThan(2 * minutes);
     expect(limits).toBe(0);
@@ -423,12 +442,12 @@ test("reads a deposit within 16 minutes while a client reports random transactio
 test("caches an account's transfer check for 5 s while planning, and repeats it before signing", async () => {
   vi.useFakeTimers();
   const endpoint = publicEndpoint([]);
-  const asked: string[] = [];
+  const checkedUsers: string[] = [];
   let answerAfterMs = 60_000;
-  const rpc: ExchangeRpc = {
+  const rpc: HyperliquidRpc = {
     ...endpoint.rpc,
     transferCheck: async (user) => {
-      asked.push(user);
+      checkedUsers.push(user);
       await new Promise((resolve) => void setTimeout(resolve, answerAfterMs));
       return { fee: "1", isSanctioned: false };
     },
@@ -447,17 +466,17 @@ test("caches an account's transfer check for 5 s while planning, and repeats it 
   expect(await first).toBe(100_000_000n);
   await vi.advanceTimersByTimeAsync(4_000);
   expect(await plan()).toBe(100_000_000n);
-  expect(asked).toEqual([friend]);
+  expect(checkedUsers).toEqual([friend]);
   answerAfterMs = 0;
   const signing = paymentsOn(rpc).prepareWith(privateKey)({ ...payment, orderId: undefined }, [], []);
   await vi.advanceTimersByTimeAsync(0);
   await signing;
-  expect(asked).toEqual([friend, friend]);
+  expect(checkedUsers).toEqual([friend, friend]);
   await vi.advanceTimersByTimeAsync(1_100);
   const later = plan();
   await vi.advanceTimersByTimeAsync(0);
   await later;
-  expect(asked).toHaveLength(3);
+  expect(checkedUsers).toHaveLength(3);
 });
 
 test("also charges a share for the entries of a ledger response, and waits for the refill", async () => {

@@ -27,7 +27,7 @@ import {
  *
  * @throws RpcFault from every method
  */
-export interface ExchangeRpc {
+export interface HyperliquidRpc {
   readonly profile: ExchangeSigningProfile;
   /** A transaction; undefined if the explorer does not know it (yet). */
   transaction(hash: Hex32): Promise<ExchangeTransaction | undefined>;
@@ -54,7 +54,7 @@ export interface ExchangeRpc {
   close(): Promise<void>;
 }
 
-export interface ExchangeRpcOptions {
+export interface HyperliquidRpcOptions {
   readonly apiUrl: string;
   /** Default: the URL of the API. */
   readonly explorerUrl?: string | undefined;
@@ -63,11 +63,11 @@ export interface ExchangeRpcOptions {
   /** Timeout of each request, ms. Default: 10,000. */
   readonly deadlineMs?: number | undefined;
   /** Maximum number of cached transactions; blocks are final, so answers never change. Default: 500. */
-  readonly rememberedTransactions?: number;
+  readonly maxCachedTransactions?: number;
 }
 
 /** Connects at the first request. */
-export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
+export function createHyperliquidRpc(options: HyperliquidRpcOptions): HyperliquidRpc {
   const { apiUrl, explorerUrl = apiUrl } = options;
   const profile = exchangeSigningProfiles[options.profile];
   const shared = {
@@ -76,26 +76,26 @@ export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
   };
   const api = createRestClient({ url: apiUrl, ...shared });
   const explorer = explorerUrl === apiUrl ? api : createRestClient({ url: explorerUrl, ...shared });
-  const remembered = new Map<Hex32, ExchangeTransaction>();
-  const maxRemembered = options.rememberedTransactions ?? 500;
+  const cachedTransactions = new Map<Hex32, ExchangeTransaction>();
+  const maxCached = options.maxCachedTransactions ?? 500;
   let tokens: ReadonlyMap<Hex, SpotToken> = new Map();
 
   const info = async (type: string, fields: Record<string, unknown>): Promise<unknown> =>
-    await ask(api, type, "/info", { type, ...fields });
+    await request(api, type, "/info", { type, ...fields });
   const explore = async (type: string, fields: Record<string, unknown>): Promise<unknown> =>
-    await ask(explorer, type, "/explorer", { type, ...fields });
+    await request(explorer, type, "/explorer", { type, ...fields });
 
   return {
     profile,
     transaction: async (hash) => {
-      const known = remembered.get(hash);
-      if (known !== undefined) return known;
-      const found = readTransactionAnswer(await explore("txDetails", { hash }), hash, profile);
-      if (found === undefined) return undefined;
-      const [oldest] = remembered.keys();
-      if (remembered.size >= maxRemembered && oldest !== undefined) remembered.delete(oldest);
-      remembered.set(hash, found);
-      return found;
+      const cached = cachedTransactions.get(hash);
+      if (cached !== undefined) return cached;
+      const transaction = readTransactionAnswer(await explore("txDetails", { hash }), hash, profile);
+      if (transaction === undefined) return undefined;
+      const [oldest] = cachedTransactions.keys();
+      if (cachedTransactions.size >= maxCached && oldest !== undefined) cachedTransactions.delete(oldest);
+      cachedTransactions.set(hash, transaction);
+      return transaction;
     },
     transactionsOf: async (user) => readUserDetails(await explore("userDetails", { user }), user, profile),
     ledger: async (user, from, to) => {
@@ -113,7 +113,7 @@ export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
     spotBalances: async (user) => readSpotBalances(await info("spotClearinghouseState", { user })),
     transferCheck: async (user, source) =>
       readTransferCheck(await info("preTransferCheck", { user, source })),
-    post: async (body) => readPosted(await ask(api, "exchange", "/exchange", body)),
+    post: async (body) => readPosted(await request(api, "exchange", "/exchange", body)),
     close: async () => {
       await api.close();
       if (explorer !== api) await explorer.close();
@@ -121,6 +121,6 @@ export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
   };
 }
 
-async function ask(client: RestClient, name: string, path: string, body: unknown): Promise<unknown> {
+async function request(client: RestClient, name: string, path: string, body: unknown): Promise<unknown> {
   return jsonOf(name, await client.post(name, path, body));
 }

@@ -2,7 +2,7 @@ import type { Address, Hex32 } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { RateLimitShareExceeded } from "../nodes/rate-limit-share-exceeded.ts";
 import type { ExchangeTransaction } from "@causeway/families/hyperliquid";
-import type { ExchangeRpc } from "./rpc.ts";
+import type { HyperliquidRpc } from "./rpc.ts";
 import { rpcsFor, withRecentAnswers } from "./shared-rpc.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -12,24 +12,24 @@ const hash: Hex32 = `0x${"12".repeat(32)}`;
 const user: Address = "0x00000000000000000000000000000000000000a1";
 const solver: Address = "0x00000000000000000000000000000000000000a2";
 
-/** An endpoint that counts its requests; `found` and `fault` are its next answers. */
-function endpoint() {
+/** An endpoint that counts its requests; `transaction` and `fault` are its next answers. */
+function createEndpoint() {
   const state = {
-    asked: 0,
-    found: undefined as ExchangeTransaction | undefined,
+    requests: 0,
+    transaction: undefined as ExchangeTransaction | undefined,
     fault: undefined as Error | undefined,
   };
   const answer = async <T>(value: T): Promise<T> => {
-    state.asked += 1;
+    state.requests += 1;
     if (state.fault !== undefined) throw state.fault;
     return await Promise.resolve(value);
   };
-  const answers: Partial<ExchangeRpc> = {
-    transaction: async () => await answer(state.found),
+  const answers: Partial<HyperliquidRpc> = {
+    transaction: async () => await answer(state.transaction),
     transferCheck: async () => await answer({ fee: "0", isSanctioned: false }),
     clock: async () => await answer(1n),
   };
-  return { rpc: answers as ExchangeRpc, state };
+  return { rpc: answers as HyperliquidRpc, state };
 }
 
 const transaction: ExchangeTransaction = {
@@ -43,68 +43,68 @@ const transaction: ExchangeTransaction = {
 };
 
 test("requests an absent transaction again after five seconds, not before", async () => {
-  const { rpc, state } = endpoint();
-  const recent = withRecentAnswers(rpc);
-  expect(await recent.transaction(hash)).toBeUndefined();
-  state.found = transaction;
+  const { rpc, state } = createEndpoint();
+  const cachingRpc = withRecentAnswers(rpc);
+  expect(await cachingRpc.transaction(hash)).toBeUndefined();
+  state.transaction = transaction;
   vi.advanceTimersByTime(4_999);
-  expect([await recent.transaction(hash), state.asked]).toEqual([undefined, 1]);
+  expect([await cachingRpc.transaction(hash), state.requests]).toEqual([undefined, 1]);
   vi.advanceTimersByTime(2);
-  expect([await recent.transaction(hash), state.asked]).toEqual([transaction, 2]);
+  expect([await cachingRpc.transaction(hash), state.requests]).toEqual([transaction, 2]);
 });
 
 test("caches the cost of paying an account for five seconds, also for concurrent requests", async () => {
-  const { rpc, state } = endpoint();
-  const recent = withRecentAnswers(rpc);
-  const both = [recent.transferCheck(user, solver), recent.transferCheck(user, solver)];
-  expect(await Promise.all(both)).toEqual([
+  const { rpc, state } = createEndpoint();
+  const cachingRpc = withRecentAnswers(rpc);
+  const checks = [cachingRpc.transferCheck(user, solver), cachingRpc.transferCheck(user, solver)];
+  expect(await Promise.all(checks)).toEqual([
     { fee: "0", isSanctioned: false },
     { fee: "0", isSanctioned: false },
   ]);
-  expect(state.asked).toBe(1);
-  await recent.transferCheck(solver, user);
-  expect(state.asked).toBe(2);
+  expect(state.requests).toBe(1);
+  await cachingRpc.transferCheck(solver, user);
+  expect(state.requests).toBe(2);
   vi.advanceTimersByTime(5_001);
-  await recent.transferCheck(user, solver);
-  expect(state.asked).toBe(3);
+  await cachingRpc.transferCheck(user, solver);
+  expect(state.requests).toBe(3);
 });
 
 test("does not cache a fault", async () => {
-  const { rpc, state } = endpoint();
-  const recent = withRecentAnswers(rpc);
+  const { rpc, state } = createEndpoint();
+  const cachingRpc = withRecentAnswers(rpc);
   state.fault = new Error("the endpoint failed");
-  await expect(recent.transferCheck(user, solver)).rejects.toThrow("the endpoint failed");
-  await expect(recent.transaction(hash)).rejects.toThrow("the endpoint failed");
+  await expect(cachingRpc.transferCheck(user, solver)).rejects.toThrow("the endpoint failed");
+  await expect(cachingRpc.transaction(hash)).rejects.toThrow("the endpoint failed");
   state.fault = undefined;
-  state.found = transaction;
-  expect(await recent.transferCheck(user, solver)).toEqual({ fee: "0", isSanctioned: false });
-  expect(await recent.transaction(hash)).toBe(transaction);
+  state.transaction = transaction;
+  expect(await cachingRpc.transferCheck(user, solver)).toEqual({ fee: "0", isSanctioned: false });
+  expect(await cachingRpc.transaction(hash)).toBe(transaction);
 });
 
 test("refuses clients beyond their share of the limit while deposits and payments are still read", async () => {
-  const { rpc, state } = endpoint();
-  state.found = transaction;
+  const { rpc, state } = createEndpoint();
+  state.transaction = transaction;
   const api = rpcsFor(rpc, 1_200, true);
-  const other = (number: number): Hex32 => `0x${number.toString(16).padStart(64, "0")}`;
+  const hashOf = (number: number): Hex32 => `0x${number.toString(16).padStart(64, "0")}`;
   // A burst of 48 pays for one read of a transaction.
-  expect(await api.questions.transaction(other(1))).toBe(transaction);
-  await expect(api.questions.transaction(other(2))).rejects.toBeInstanceOf(RateLimitShareExceeded);
-  expect(state.asked).toBe(1);
+  expect(await api.onDemand.transaction(hashOf(1))).toBe(transaction);
+  await expect(api.onDemand.transaction(hashOf(2))).rejects.toBeInstanceOf(RateLimitShareExceeded);
+  expect(state.requests).toBe(1);
   const worker = rpcsFor(rpc, 1_200, false);
-  await Promise.all([worker.deposits.transaction(other(3)), worker.payments.transaction(other(4))]);
-  expect(state.asked).toBe(3);
+  await Promise.all([worker.deposits.transaction(hashOf(3)), worker.payments.transaction(hashOf(4))]);
+  expect(state.requests).toBe(3);
 });
 
 test("does not cache in the worker that a transaction is absent", async () => {
-  const { rpc, state } = endpoint();
+  const { rpc, state } = createEndpoint();
   for (const limit of [undefined, 1_000_000]) {
-    state.found = undefined;
-    const { questions, payments } = rpcsFor(rpc, limit, false);
-    for (const one of [questions, payments]) {
-      expect(await one.transaction(hash)).toBeUndefined();
-      state.found = transaction;
-      expect(await one.transaction(hash)).toBe(transaction);
-      state.found = undefined;
+    state.transaction = undefined;
+    const { onDemand: questions, payments } = rpcsFor(rpc, limit, false);
+    for (const workerRpc of [questions, payments]) {
+      expect(await workerRpc.transaction(hash)).toBeUndefined();
+      state.transaction = transaction;
+      expect(await workerRpc.transaction(hash)).toBe(transaction);
+      state.transaction = undefined;
     }
   }
 });

@@ -1,5 +1,5 @@
 import type { Hex, Hex32 } from "@causeway/domain";
-import type { ExchangeRpc } from "./rpc.ts";
+import type { HyperliquidRpc } from "./rpc.ts";
 import { createWeightShares } from "./weight-shares.ts";
 
 /** Called before each request; if it throws, the request is not sent. */
@@ -12,23 +12,23 @@ export type Charge = (weight: number) => void;
 const WEIGHT = { account: 2, post: 1, info: 20, explorer: 40 };
 /** Entries per additional weight of 1 in a ledger answer. */
 const ENTRIES_PER_WEIGHT = 20;
-const MAX_REMEMBERED = 500;
+const MAX_SEEN = 500;
 
 /**
  * The same endpoint, used only as its rate limit allows. Answers from its client's cache are not charged
  * again.
  */
-export function withAllowance(rpc: ExchangeRpc, allow: Allow, charge: Charge): ExchangeRpc {
-  const transactions = new Set<Hex32>();
-  const tokens = new Set<Hex>();
+export function withAllowance(rpc: HyperliquidRpc, allow: Allow, charge: Charge): HyperliquidRpc {
+  const seenTransactions = new Set<Hex32>();
+  const seenTokens = new Set<Hex>();
   return {
     profile: rpc.profile,
     transaction: async (hash) => {
-      if (transactions.has(hash)) return await rpc.transaction(hash);
+      if (seenTransactions.has(hash)) return await rpc.transaction(hash);
       await allow("txDetails", WEIGHT.explorer);
-      const found = await rpc.transaction(hash);
-      if (found !== undefined) remember(transactions, hash);
-      return found;
+      const transaction = await rpc.transaction(hash);
+      if (transaction !== undefined) addBounded(seenTransactions, hash);
+      return transaction;
     },
     transactionsOf: async (user) => {
       await allow("userDetails", WEIGHT.explorer);
@@ -45,10 +45,10 @@ export function withAllowance(rpc: ExchangeRpc, allow: Allow, charge: Charge): E
       return await rpc.clock(user);
     },
     token: async (tokenId) => {
-      if (!tokens.has(tokenId)) await allow("spotMeta", WEIGHT.info);
-      const found = await rpc.token(tokenId);
-      if (found !== undefined) remember(tokens, tokenId);
-      return found;
+      if (!seenTokens.has(tokenId)) await allow("spotMeta", WEIGHT.info);
+      const token = await rpc.token(tokenId);
+      if (token !== undefined) addBounded(seenTokens, tokenId);
+      return token;
     },
     withdrawable: async (user, dex) => {
       await allow("clearinghouseState", WEIGHT.account);
@@ -70,29 +70,29 @@ export function withAllowance(rpc: ExchangeRpc, allow: Allow, charge: Charge): E
   };
 }
 
-function remember<T>(set: Set<T>, value: T): void {
+function addBounded<T>(set: Set<T>, value: T): void {
   const [oldest] = set;
-  if (set.size >= MAX_REMEMBERED && oldest !== undefined) set.delete(oldest);
+  if (set.size >= MAX_SEEN && oldest !== undefined) set.delete(oldest);
   set.add(value);
 }
 
 /** How long answers may be cached, ms. */
 const CACHE_MS = 5_000;
-const MAX_KEPT = 1_000;
+const MAX_CACHED = 1_000;
 
 /**
  * Caches for some seconds that a transaction is absent, and whether and at what cost an account can be paid.
  * Use only for answers to clients: everything else must see a transaction as soon as it exists.
  */
-export function withRecentAnswers(rpc: ExchangeRpc): ExchangeRpc {
-  const absent = recent<undefined>();
+export function withRecentAnswers(rpc: HyperliquidRpc): HyperliquidRpc {
+  const absent = createRecentCache<undefined>();
   return {
     ...withRecentChecks(rpc),
     transaction: async (hash) => {
       if (absent.get(hash) !== undefined) return undefined;
-      const found = await rpc.transaction(hash);
-      if (found === undefined) absent.set(hash, undefined);
-      return found;
+      const transaction = await rpc.transaction(hash);
+      if (transaction === undefined) absent.set(hash, undefined);
+      return transaction;
     },
   };
 }
@@ -101,21 +101,21 @@ export function withRecentAnswers(rpc: ExchangeRpc): ExchangeRpc {
  * Caches for some seconds whether and at what cost an account can be paid: planning a payment reads that
  * several times. Not for signing it.
  */
-export function withRecentChecks(rpc: ExchangeRpc): ExchangeRpc {
-  const checks = recent<Awaited<ReturnType<ExchangeRpc["transferCheck"]>>>();
-  const inFlight = new Map<string, ReturnType<ExchangeRpc["transferCheck"]>>();
+export function withRecentChecks(rpc: HyperliquidRpc): HyperliquidRpc {
+  const checks = createRecentCache<Awaited<ReturnType<HyperliquidRpc["transferCheck"]>>>();
+  const inFlight = new Map<string, ReturnType<HyperliquidRpc["transferCheck"]>>();
   return {
     ...rpc,
     transferCheck: async (user, source) => {
       const key = `${user} ${source}`;
-      const kept = checks.get(key);
-      if (kept !== undefined) return kept.answer;
-      const waiting = inFlight.get(key);
-      if (waiting !== undefined) return await waiting;
-      const asked = rpc.transferCheck(user, source);
-      inFlight.set(key, asked);
+      const cached = checks.get(key);
+      if (cached !== undefined) return cached.answer;
+      const pending = inFlight.get(key);
+      if (pending !== undefined) return await pending;
+      const check = rpc.transferCheck(user, source);
+      inFlight.set(key, check);
       try {
-        const answer = await asked;
+        const answer = await check;
         // Start the cache time now: the request may have waited long for its share.
         checks.set(key, answer);
         return answer;
@@ -126,18 +126,18 @@ export function withRecentChecks(rpc: ExchangeRpc): ExchangeRpc {
   };
 }
 
-function recent<T>() {
-  const kept = new Map<string, { readonly answer: T; readonly untilMs: number }>();
+function createRecentCache<T>() {
+  const entries = new Map<string, { readonly answer: T; readonly untilMs: number }>();
   return {
     get: (key: string) => {
-      const found = kept.get(key);
-      return found === undefined || found.untilMs < performance.now() ? undefined : found;
+      const entry = entries.get(key);
+      return entry === undefined || entry.untilMs < performance.now() ? undefined : entry;
     },
     set: (key: string, answer: T): void => {
-      kept.delete(key);
-      const [oldest] = kept.keys();
-      if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-      kept.set(key, { answer, untilMs: performance.now() + CACHE_MS });
+      entries.delete(key);
+      const [oldest] = entries.keys();
+      if (entries.size >= MAX_CACHED && oldest !== undefined) entries.delete(oldest);
+      entries.set(key, { answer, untilMs: performance.now() + CACHE_MS });
     },
   };
 }
@@ -147,16 +147,26 @@ function recent<T>() {
  * share are refused at once; in the worker, they belong to payments, which wait. There, planning caches for
  * some seconds whether an account can be paid, but signing checks again.
  */
-export function rpcsFor(endpoint: ExchangeRpc, weightPerMinute: number | undefined, answersClients: boolean) {
-  const asked = answersClients ? withRecentAnswers(endpoint) : endpoint;
+export function rpcsFor(
+  endpoint: HyperliquidRpc,
+  weightPerMinute: number | undefined,
+  answersClients: boolean,
+) {
+  const cachedEndpoint = answersClients ? withRecentAnswers(endpoint) : endpoint;
   if (weightPerMinute === undefined)
-    return { deposits: endpoint, payments: endpoint, questions: asked, pulse: endpoint, tokens: endpoint };
+    return {
+      deposits: endpoint,
+      payments: endpoint,
+      onDemand: cachedEndpoint,
+      polling: endpoint,
+      tokens: endpoint,
+    };
   const shares = createWeightShares(weightPerMinute);
   const payments = withAllowance(endpoint, shares.payments.wait, shares.payments.charge);
   const deposits = withAllowance(endpoint, shares.deposits.wait, shares.deposits.charge);
   if (!answersClients)
-    return { deposits, payments, questions: withRecentChecks(payments), pulse: payments, tokens: deposits };
-  const refused = withAllowance(endpoint, shares.clients.takeNow, shares.clients.charge);
-  const patient = withAllowance(endpoint, shares.clients.wait, shares.clients.charge);
-  return { deposits, payments, questions: withRecentAnswers(refused), pulse: patient, tokens: refused };
+    return { deposits, payments, onDemand: withRecentChecks(payments), polling: payments, tokens: deposits };
+  const refusing = withAllowance(endpoint, shares.clients.takeNow, shares.clients.charge);
+  const waiting = withAllowance(endpoint, shares.clients.wait, shares.clients.charge);
+  return { deposits, payments, onDemand: withRecentAnswers(refusing), polling: waiting, tokens: refusing };
 }

@@ -75,17 +75,17 @@ export function nonceOfSigned(raw: Hex): bigint {
 
 /** The hash that identifies a `sendAsset`, regardless of the chain that it was signed on. */
 export function actionIdOf(action: ExchangeAction, profile: ExchangeSigningProfile): Hex32 {
-  const of = (name: string): string => String(action[name]);
+  const textOf = (name: string): string => String(action[name]);
   return hyperliquidActionId(
     {
       type: "SendAsset",
-      chain: of(profile.chainField),
-      destination: of("destination"),
-      sourceDex: of("sourceDex"),
-      destinationDex: of("destinationDex"),
-      token: of("token"),
-      amount: of("amount"),
-      fromSubAccount: of("fromSubAccount"),
+      chain: textOf(profile.chainField),
+      destination: textOf("destination"),
+      sourceDex: textOf("sourceDex"),
+      destinationDex: textOf("destinationDex"),
+      token: textOf("token"),
+      amount: textOf("amount"),
+      fromSubAccount: textOf("fromSubAccount"),
       nonce: BigInt(exchangeNonceOf(action)),
     },
     profile,

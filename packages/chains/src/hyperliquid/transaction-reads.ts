@@ -1,7 +1,7 @@
 import { parseExchangeToken, type Hex, type Hex32, type HyperliquidAction } from "@causeway/domain";
 import { final, RpcFault, type Evidence } from "@causeway/families";
 import type { ExchangeTransaction, TransferRules } from "@causeway/families/hyperliquid";
-import type { ExchangeRpc } from "./rpc.ts";
+import type { HyperliquidRpc } from "./rpc.ts";
 
 /**
  * A transaction of this network. Hyperliquid refuses actions for another network, so an endpoint that returns
@@ -9,7 +9,7 @@ import type { ExchangeRpc } from "./rpc.ts";
  * @throws RpcFault
  */
 export async function findTransaction(
-  rpc: Pick<ExchangeRpc, "transaction">,
+  rpc: Pick<HyperliquidRpc, "transaction">,
   hash: Hex32,
   network: string,
 ): Promise<Evidence<ExchangeTransaction>> {
@@ -27,10 +27,10 @@ export async function findTransaction(
 
 /** The decimals of the token that an action transfers. @throws RpcFault */
 export async function decimalsFor(
-  rpc: Pick<ExchangeRpc, "token">,
+  rpc: Pick<HyperliquidRpc, "token">,
   action: HyperliquidAction | undefined,
 ): Promise<TransferRules["decimalsOf"]> {
   const tokenId = action?.type === "SendAsset" ? parseExchangeToken(action.token)?.tokenId : undefined;
   const token = tokenId === undefined ? undefined : await rpc.token(tokenId);
-  return (asked: Hex) => (asked === token?.tokenId ? token.decimals : undefined);
+  return (id: Hex) => (id === token?.tokenId ? token.decimals : undefined);
 }

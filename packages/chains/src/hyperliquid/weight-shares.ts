@@ -38,13 +38,13 @@ const PARTS = {
 
 const MINUTE_MS = 60_000;
 const MAX_WAIT_MS = 120_000;
-/** While a request waits, another share may lend. */
-const LOOK_AGAIN_MS = 250;
+/** How often a waiting request checks its share again, ms: another share may have lent weight. */
+const RECHECK_MS = 250;
 
 interface Bucket {
   readonly perMinute: number;
   readonly burst: number;
-  held: number;
+  available: number;
 }
 
 /**
@@ -56,76 +56,78 @@ export function createWeightShares(perMinute: number): WeightShares {
   const bucket = ({ refill, burst }: { readonly refill: number; readonly burst: number }): Bucket => ({
     perMinute: perMinute * refill,
     burst: perMinute * burst,
-    held: perMinute * burst,
+    available: perMinute * burst,
   });
   const [deposits, payments] = [bucket(PARTS.deposits), bucket(PARTS.payments)];
-  const work = refilling([deposits, payments]);
+  const refillWork = createRefill([deposits, payments]);
   const clients = bucket(PARTS.clients);
   const wallets = bucket(PARTS.wallets);
   return {
-    deposits: shareOf(deposits, work),
-    payments: shareOf(payments, work),
-    clients: shareOf(clients, refilling([clients])),
-    wallets: shareOf(wallets, refilling([wallets])),
+    deposits: createShare(deposits, refillWork),
+    payments: createShare(payments, refillWork),
+    clients: createShare(clients, createRefill([clients])),
+    wallets: createShare(wallets, createRefill([wallets])),
   };
 }
 
-/** Refills buckets by the elapsed time. The excess of a full bucket goes to the others. */
-function refilling(buckets: readonly Bucket[]): () => void {
+/**
+ * Returns a function that refills buckets by the elapsed time. The excess of full buckets goes to the others.
+ */
+function createRefill(buckets: readonly Bucket[]): () => void {
   let atMs = performance.now();
   return () => {
     const nowMs = performance.now();
-    const passed = (nowMs - atMs) / MINUTE_MS;
+    const elapsedMinutes = (nowMs - atMs) / MINUTE_MS;
     atMs = nowMs;
     let spare = 0;
-    for (const one of buckets) {
-      const held = one.held + one.perMinute * passed;
-      one.held = Math.min(held, one.burst);
-      spare += held - one.held;
+    for (const bucket of buckets) {
+      const uncapped = bucket.available + bucket.perMinute * elapsedMinutes;
+      bucket.available = Math.min(uncapped, bucket.burst);
+      spare += uncapped - bucket.available;
     }
-    for (const one of buckets) {
-      const lent = Math.min(spare, one.burst - one.held);
-      one.held += lent;
+    for (const bucket of buckets) {
+      const lent = Math.min(spare, bucket.burst - bucket.available);
+      bucket.available += lent;
       spare -= lent;
     }
   };
 }
 
-function shareOf(bucket: Bucket, refill: () => void): WeightShare {
-  let last: Promise<void> = Promise.resolve();
+function createShare(bucket: Bucket, refill: () => void): WeightShare {
+  let previousTurn: Promise<void> = Promise.resolve();
   let waiting = 0;
-  const untilMs = (weight: number): number => ((weight - bucket.held) / bucket.perMinute) * MINUTE_MS;
-  const usedUp = (method: string, weight: number): RateLimitShareExceeded =>
+  const untilMs = (weight: number): number => ((weight - bucket.available) / bucket.perMinute) * MINUTE_MS;
+  const shareExceeded = (method: string, weight: number): RateLimitShareExceeded =>
     new RateLimitShareExceeded(method, { perMinute: bucket.perMinute, waitMs: untilMs(weight) });
 
-  async function inTurn(method: string, weight: number, deadline: number): Promise<void> {
+  async function takeWhenAvailable(method: string, weight: number, deadline: number): Promise<void> {
     for (;;) {
       refill();
-      if (bucket.held >= weight) break;
-      if (performance.now() >= deadline) throw usedUp(method, weight);
-      const ms = Math.max(1, Math.min(untilMs(weight), LOOK_AGAIN_MS));
+      if (bucket.available >= weight) break;
+      if (performance.now() >= deadline) throw shareExceeded(method, weight);
+      const ms = Math.max(1, Math.min(untilMs(weight), RECHECK_MS));
       await new Promise<void>((resolve) => void setTimeout(resolve, ms));
     }
-    bucket.held -= weight;
+    bucket.available -= weight;
   }
 
   return {
     wait: async (method, weight) => {
       const deadline = performance.now() + MAX_WAIT_MS;
       waiting += 1;
-      const mine = last.then(async () => inTurn(method, weight, deadline));
-      last = mine.catch(() => undefined);
-      await mine.finally(() => (waiting -= 1));
+      const turn = previousTurn.then(async () => takeWhenAvailable(method, weight, deadline));
+      previousTurn = turn.catch(() => undefined);
+      await turn.finally(() => (waiting -= 1));
     },
     takeNow: (method, weight) => {
       refill();
       // Callers that already wait go first.
-      if (waiting > 0 || bucket.held < weight) throw usedUp(method, weight);
-      bucket.held -= weight;
+      if (waiting > 0 || bucket.available < weight) throw shareExceeded(method, weight);
+      bucket.available -= weight;
     },
     charge: (weight) => {
       refill();
-      bucket.held -= weight;
+      bucket.available -= weight;
     },
   };
 }

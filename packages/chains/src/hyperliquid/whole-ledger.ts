@@ -1,8 +1,8 @@
 import type { Address } from "@causeway/domain";
-import { rememberedFacts, type RememberedFacts } from "../evm/remembered-facts.ts";
+import { createFactCache, type FactCache } from "../evm/fact-cache.ts";
 import { RpcFault } from "@causeway/families";
 import type { LedgerPage, LedgerTransfer } from "@causeway/families/hyperliquid";
-import type { ExchangeRpc } from "./rpc.ts";
+import type { HyperliquidRpc } from "./rpc.ts";
 
 /** Reads an account's ledger, and reports whether everything in it was read. */
 
@@ -11,13 +11,13 @@ import type { ExchangeRpc } from "./rpc.ts";
  * answer. It does not specify which end of the range is then cut off, and a truncated answer does not reveal
  * that it was truncated.
  */
-const MIN_CUT_ENTRIES = 300;
+const MIN_TRUNCATED_ENTRIES = 300;
 
 /**
  * A truncated answer with this many entries of one block time is split there; halving would take dozens of
  * requests to find that time.
  */
-const MIN_BUSY_ENTRIES = MIN_CUT_ENTRIES / 2;
+const MIN_BUSY_ENTRIES = MIN_TRUNCATED_ENTRIES / 2;
 
 /** Maximum number of requests for one reading. */
 const MAX_REQUESTS = 64;
@@ -46,21 +46,21 @@ export interface CrowdedTimestamps extends Iterable<bigint> {
 
 /** @param onNew called once for each block time */
 export function createCrowdedTimestamps(onNew: (time: bigint) => void = () => undefined): CrowdedTimestamps {
-  const moments = new Set<bigint>();
+  const times = new Set<bigint>();
   return {
-    [Symbol.iterator]: () => moments.values(),
+    [Symbol.iterator]: () => times.values(),
     add: (time) => {
-      if (moments.has(time)) return;
-      const [oldest] = moments;
-      if (moments.size >= MAX_CROWDED && oldest !== undefined) moments.delete(oldest);
-      moments.add(time);
+      if (times.has(time)) return;
+      const [oldest] = times;
+      if (times.size >= MAX_CROWDED && oldest !== undefined) times.delete(oldest);
+      times.add(time);
       onNew(time);
     },
   };
 }
 
 /** A cached answer. */
-export interface KnownPage extends LedgerPage {
+export interface CachedPage extends LedgerPage {
   /** The block time with the most entries of a truncated answer, if there are many. */
   readonly busiest?: bigint | undefined;
   /** The median block time of the entries of a truncated answer. */
@@ -74,7 +74,7 @@ export interface LedgerReadingOptions {
    * Earlier answers by range, only for times at which Hyperliquid adds no more entries. Lets several readings
    * cover a long ledger.
    */
-  readonly known?: RememberedFacts<KnownPage> | undefined;
+  readonly cachedPages?: FactCache<CachedPage> | undefined;
   /**
    * Block times already known to be crowded: each is requested by itself instead of being searched for again.
    * New ones are added as soon as they are found, so that a later fault does not lose the search.
@@ -100,46 +100,46 @@ export interface LedgerReadingOptions {
  * @throws RpcFault unless it keeps partial readings
  */
 export async function readWholeLedger(
-  rpc: Pick<ExchangeRpc, "ledger">,
+  rpc: Pick<HyperliquidRpc, "ledger">,
   user: Address,
   from: bigint,
   to: bigint,
   options: LedgerReadingOptions = {},
 ): Promise<LedgerReading> {
-  const { known, maxRequests = MAX_REQUESTS } = options;
+  const { cachedPages, maxRequests = MAX_REQUESTS } = options;
   const transfers: LedgerPage["transfers"][number][] = [];
   const unknown: LedgerPage["unknown"][number][] = [];
   const crowded: bigint[] = [];
   const start = from < 0n ? 0n : from;
-  const open = rangesAround(options.crowded ?? [], start, to).toReversed();
+  const pendingRanges = rangesAround(options.crowded ?? [], start, to).toReversed();
   let requests = 0;
-  for (let range = open.pop(); range !== undefined; range = open.pop()) {
+  for (let range = pendingRanges.pop(); range !== undefined; range = pendingRanges.pop()) {
     const endedEarly = { transfers, unknown, crowded, upTo: range.from - 1n, isWhole: false };
     const key = `${user} ${range.from} ${range.to}`;
-    const earlier = known?.get(key);
+    const cachedPage = cachedPages?.get(key);
     const isProgress = options.keepsPartial !== true || range.from > start;
-    if (earlier === undefined && requests++ >= maxRequests && isProgress) return endedEarly;
-    let page = earlier;
+    if (cachedPage === undefined && requests++ >= maxRequests && isProgress) return endedEarly;
+    let page = cachedPage;
     try {
       page ??= pageOf(await rpc.ledger(user, range.from, range.to), user, options.onlySent ?? false);
     } catch (fault) {
       if (!(fault instanceof RpcFault) || options.keepsPartial !== true) throw fault;
       return { ...endedEarly, fault };
     }
-    if (earlier === undefined) known?.set(key, page);
-    const isCut = page.size >= MIN_CUT_ENTRIES;
-    if (isCut && range.from < range.to) {
-      open.push(...partsOf(range, page).toReversed());
+    if (cachedPage === undefined) cachedPages?.set(key, page);
+    const isTruncated = page.size >= MIN_TRUNCATED_ENTRIES;
+    if (isTruncated && range.from < range.to) {
+      pendingRanges.push(...splitRange(range, page).toReversed());
       continue;
     }
-    if (isCut) {
+    if (isTruncated) {
       crowded.push(range.from);
       options.crowded?.add(range.from);
     }
     // No two ranges overlap, so no entry is added twice. Several entries may share a hash.
     transfers.push(...page.transfers);
     unknown.push(...page.unknown);
-    if (open.length > 0 && options.isEnough?.(transfers) === true)
+    if (pendingRanges.length > 0 && options.isEnough?.(transfers) === true)
       return { transfers, unknown, crowded, upTo: range.to, isWhole: false };
   }
   return { transfers, unknown, crowded, upTo: to, isWhole: crowded.length === 0 };
@@ -151,11 +151,11 @@ interface Range {
 }
 
 /** Splits a range so that each of these block times is a separate range, in ascending order. */
-function rangesAround(moments: Iterable<bigint>, from: bigint, to: bigint): readonly Range[] {
-  const inside = [...new Set(moments)].filter((time) => time >= from && time <= to);
+function rangesAround(times: Iterable<bigint>, from: bigint, to: bigint): readonly Range[] {
+  const timesInRange = [...new Set(times)].filter((time) => time >= from && time <= to);
   const ranges: Range[] = [];
   let start = from;
-  for (const time of inside.toSorted((a, b) => (a < b ? -1 : 1))) {
+  for (const time of timesInRange.toSorted((a, b) => (a < b ? -1 : 1))) {
     ranges.push({ from: start, to: time - 1n }, { from: time, to: time });
     start = time + 1n;
   }
@@ -167,7 +167,7 @@ function rangesAround(moments: Iterable<bigint>, from: bigint, to: bigint): read
  * that the answer for the first part is probably complete, but no later than halfway, in case the answer
  * showed the newest entries. The parts cover the range without overlap.
  */
-function partsOf({ from, to }: Range, { busiest, median }: KnownPage): readonly Range[] {
+function splitRange({ from, to }: Range, { busiest, median }: CachedPage): readonly Range[] {
   if (busiest !== undefined && busiest >= from && busiest <= to) return rangesAround([busiest], from, to);
   const half = (from + to) / 2n;
   const middle = median !== undefined && median >= from && median < half ? median : half;
@@ -177,10 +177,10 @@ function partsOf({ from, to }: Range, { busiest, median }: KnownPage): readonly 
   ];
 }
 
-function pageOf(page: LedgerPage, account: Address, onlySent: boolean): KnownPage {
+function pageOf(page: LedgerPage, account: Address, onlySent: boolean): CachedPage {
   const { size, transfers, unknown } = page;
-  const shown = size < MIN_CUT_ENTRIES ? [] : [...transfers, ...unknown].map(({ time }) => time);
-  const [busiest, median] = [busiestOf(shown), medianOf(shown)];
+  const times = size < MIN_TRUNCATED_ENTRIES ? [] : [...transfers, ...unknown].map(({ time }) => time);
+  const [busiest, median] = [busiestOf(times), medianOf(times)];
   if (!onlySent) return { ...page, busiest, median };
   return {
     size,
@@ -199,15 +199,15 @@ function busiestOf(times: readonly bigint[]): bigint | undefined {
   const counts = new Map<bigint, number>();
   for (const time of times) counts.set(time, (counts.get(time) ?? 0) + 1);
   const [time, count] = [...counts].reduce<readonly [bigint | undefined, number]>(
-    (fullest, one) => (one[1] > fullest[1] ? one : fullest),
+    (fullest, entry) => (entry[1] > fullest[1] ? entry : fullest),
     [undefined, 0],
   );
   return count >= MIN_BUSY_ENTRIES ? time : undefined;
 }
 
-/** Memory for {@link LedgerReadingOptions.known}. */
-export function rememberedLedgers(): RememberedFacts<KnownPage> {
-  return rememberedFacts({
+/** A cache for {@link LedgerReadingOptions.cachedPages}. */
+export function createLedgerCache(): FactCache<CachedPage> {
+  return createFactCache({
     entries: 5_000,
     bytes: 8 * 1024 * 1024,
     sizeOf: ({ transfers, unknown }) => 256 + 512 * (transfers.length + unknown.length),

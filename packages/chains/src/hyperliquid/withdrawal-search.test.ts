@@ -8,7 +8,7 @@ import {
   type HyperliquidAction,
 } from "@causeway/domain";
 import { expect, test } from "vitest";
-import { rememberedFacts } from "../evm/remembered-facts.ts";
+import { createFactCache } from "../evm/fact-cache.ts";
 import { RpcFault } from "@causeway/families";
 import {
   INDEX_LAG_MS,
@@ -18,7 +18,7 @@ import {
   type LedgerTransfer,
   type UnknownEntry,
 } from "@causeway/families/hyperliquid";
-import type { ExchangeRpc } from "./rpc.ts";
+import type { HyperliquidRpc } from "./rpc.ts";
 import { searchExecution } from "./withdrawal-search.ts";
 
 const depository: Address = "0x00000000000000000000000000000000000000d1";
@@ -68,7 +68,7 @@ const entry: LedgerTransfer = {
  * Hyperliquid at this time, with what its index has reported by then; the explorer's newest transactions are
  * unrelated.
  */
-function anExchange(
+function createRpc(
   now: bigint,
   indexed: readonly LedgerTransfer[],
   {
@@ -78,8 +78,8 @@ function anExchange(
     unknown: readonly UnknownEntry[];
     transaction: ExchangeTransaction;
   }> = {},
-): ExchangeRpc {
-  const answers: Partial<ExchangeRpc> = {
+): HyperliquidRpc {
+  const answers: Partial<HyperliquidRpc> = {
     clock: async () => await Promise.resolve(now),
     transactionsOf: async () => await Promise.resolve([]),
     transaction: async () => await Promise.resolve(transaction),
@@ -88,72 +88,73 @@ function anExchange(
       return await Promise.resolve({ size: transfers.length, transfers, unknown });
     },
   };
-  return answers as ExchangeRpc;
+  return answers as HyperliquidRpc;
 }
 
 test("does not cache what an index reported before its delay was over", async () => {
-  const knownPages = rememberedFacts<LedgerPage>({ entries: 100, bytes: 1e6, sizeOf: () => 1 });
-  const look = async (rpc: ExchangeRpc): Promise<string> =>
-    (await searchExecution(rpc, withdrawal, rules, undefined, knownPages)).kind;
+  const cachedPages = createFactCache<LedgerPage>({ entries: 100, bytes: 1e6, sizeOf: () => 1 });
+  const searchKind = async (rpc: HyperliquidRpc): Promise<string> =>
+    (await searchExecution(rpc, withdrawal, rules, undefined, cachedPages)).kind;
   // The last block that could contain it exists, but the index has not reached it.
-  expect(await look(anExchange(closesAt + 1n, []))).toBe("pending");
-  expect(await look(anExchange(closesAt + INDEX_LAG_MS, []))).toBe("pending");
-  expect(await look(anExchange(closesAt + INDEX_LAG_MS + 1n, [entry]))).toBe("executed");
+  expect(await searchKind(createRpc(closesAt + 1n, []))).toBe("pending");
+  expect(await searchKind(createRpc(closesAt + INDEX_LAG_MS, []))).toBe("pending");
+  expect(await searchKind(createRpc(closesAt + INDEX_LAG_MS + 1n, [entry]))).toBe("executed");
 });
 
 test("a withdrawal is over only once the whole window was reported, after the maximum delay of indexes, without its transfer", async () => {
-  const look = async (rpc: ExchangeRpc): Promise<string> =>
+  const searchKind = async (rpc: HyperliquidRpc): Promise<string> =>
     (await searchExecution(rpc, withdrawal, rules, undefined)).kind;
-  expect(await look(anExchange(closesAt + INDEX_LAG_MS, []))).toBe("pending");
-  expect(await look(anExchange(closesAt + INDEX_LAG_MS + 1n, []))).toBe("over");
+  expect(await searchKind(createRpc(closesAt + INDEX_LAG_MS, []))).toBe("pending");
+  expect(await searchKind(createRpc(closesAt + INDEX_LAG_MS + 1n, []))).toBe("over");
   // To another recipient, or another amount: other payments of the depository.
-  const others = [
+  const otherTransfers = [
     { ...entry, destination: depository },
     { ...entry, amount: "12.51" },
   ];
-  expect(await look(anExchange(closesAt + INDEX_LAG_MS + 1n, others))).toBe("over");
+  expect(await searchKind(createRpc(closesAt + INDEX_LAG_MS + 1n, otherTransfers))).toBe("over");
 });
 
-const afterwards = closesAt + INDEX_LAG_MS + 1n;
+const AFTER_WINDOW = closesAt + INDEX_LAG_MS + 1n;
 const opaque: ExchangeTransaction = { ...executed, action: undefined, isOpaque: true };
 /** Such a transfer with a future name. */
-const renamed: UnknownEntry = {
+const unknownEntry: UnknownEntry = {
   hash,
   time: closesAt,
   type: "usdTransfer",
   user: depository,
   destination: friend,
 };
-const search = async (rpc: ExchangeRpc) => await searchExecution(rpc, withdrawal, rules, undefined);
+const search = async (rpc: HyperliquidRpc) => await searchExecution(rpc, withdrawal, rules, undefined);
 
 test("checks the transaction of a transfer with an unknown name, and never skips it", async () => {
-  const found = anExchange(afterwards, [], { unknown: [renamed] });
-  expect(await search(found)).toMatchObject({ kind: "executed", transactionId: hash });
-  const unnamed = { ...renamed, user: undefined, destination: undefined };
-  expect((await search(anExchange(afterwards, [], { unknown: [unnamed] }))).kind).toBe("executed");
-  const another = { ...executed, action: { ...action, amount: "1" } };
-  expect((await search(anExchange(afterwards, [], { unknown: [renamed], transaction: another }))).kind).toBe(
-    "over",
-  );
+  const rpc = createRpc(AFTER_WINDOW, [], { unknown: [unknownEntry] });
+  expect(await search(rpc)).toMatchObject({ kind: "executed", transactionId: hash });
+  const unnamed = { ...unknownEntry, user: undefined, destination: undefined };
+  expect((await search(createRpc(AFTER_WINDOW, [], { unknown: [unnamed] }))).kind).toBe("executed");
+  const otherTransaction = { ...executed, action: { ...action, amount: "1" } };
+  expect(
+    (await search(createRpc(AFTER_WINDOW, [], { unknown: [unknownEntry], transaction: otherTransaction })))
+      .kind,
+  ).toBe("over");
 });
 
 test("while an action is unreadable, a withdrawal is neither executed nor expired", async () => {
   for (const [transfers, unknown] of [
     [[entry], []],
     [[{ ...entry, kind: "sendAsset", nonce: NONCE }], []],
-    [[], [renamed]],
+    [[], [unknownEntry]],
   ] as const)
-    await expect(search(anExchange(afterwards, transfers, { unknown, transaction: opaque }))).rejects.toThrow(
-      RpcFault,
-    );
+    await expect(
+      search(createRpc(AFTER_WINDOW, transfers, { unknown, transaction: opaque })),
+    ).rejects.toThrow(RpcFault);
   // It failed, so it moved nothing.
   const failed = { ...opaque, error: "insufficient margin" };
-  expect((await search(anExchange(afterwards, [entry], { transaction: failed }))).kind).toBe("over");
+  expect((await search(createRpc(AFTER_WINDOW, [entry], { transaction: failed }))).kind).toBe("over");
 });
 
 test("a withdrawal expires despite unknown entries sent by others", async () => {
-  const incoming = { ...renamed, user: friend, destination: depository };
-  expect((await search(anExchange(afterwards, [], { unknown: [incoming], transaction: opaque }))).kind).toBe(
+  const incoming = { ...unknownEntry, user: friend, destination: depository };
+  expect((await search(createRpc(AFTER_WINDOW, [], { unknown: [incoming], transaction: opaque }))).kind).toBe(
     "over",
   );
 });
@@ -166,36 +167,36 @@ test("finds an execution in a ledger with a crowded block time, and never expire
     destination: depository,
     amount: "0.00000001",
   }));
-  expect(await search(anExchange(afterwards, [...dustTransfers, entry]))).toMatchObject({
+  expect(await search(createRpc(AFTER_WINDOW, [...dustTransfers, entry]))).toMatchObject({
     kind: "executed",
     transactionId: hash,
   });
-  expect((await search(anExchange(afterwards, dustTransfers))).kind).toBe("pending");
+  expect((await search(createRpc(AFTER_WINDOW, dustTransfers))).kind).toBe("pending");
 });
 
 test("a withdrawal is not over if a fault left part of a ledger unread", async () => {
-  const others = Array.from({ length: 400 }, (_, at): LedgerTransfer => {
-    return { ...entry, user: friend, destination: depository, time: NONCE + BigInt(at) * 60_000n };
+  const otherTransfers = Array.from({ length: 400 }, (_, index): LedgerTransfer => {
+    return { ...entry, user: friend, destination: depository, time: NONCE + BigInt(index) * 60_000n };
   });
-  let whole = 0;
-  const counted = anExchange(afterwards, others);
+  let requestCount = 0;
+  const rpc = createRpc(AFTER_WINDOW, otherTransfers);
   await search({
-    ...counted,
+    ...rpc,
     ledger: async (...range) => {
-      whole += 1;
-      return await counted.ledger(...range);
+      requestCount += 1;
+      return await rpc.ledger(...range);
     },
   });
-  expect(whole).toBeGreaterThan(2);
-  for (let faultAt = 1; faultAt <= whole; faultAt++) {
+  expect(requestCount).toBeGreaterThan(2);
+  for (let faultAt = 1; faultAt <= requestCount; faultAt++) {
     let requests = 0;
-    const faulty: ExchangeRpc = {
-      ...counted,
+    const faulty: HyperliquidRpc = {
+      ...rpc,
       ledger: async (...range) => {
         requests += 1;
         if (requests === faultAt)
           throw new RpcFault({ kind: "http", method: "ledger", reason: "HTTP status 429: " });
-        return await counted.ledger(...range);
+        return await rpc.ledger(...range);
       },
     };
     await expect(search(faulty)).rejects.toThrow(RpcFault);

@@ -1,6 +1,6 @@
 import { exchangeNonceWindow, type Address, type Hex32 } from "@causeway/domain";
 import { garbage, inconsistent, type WithdrawalAnswer } from "@causeway/families";
-import type { RememberedFacts } from "../evm/remembered-facts.ts";
+import type { FactCache } from "../evm/fact-cache.ts";
 import {
   isExecutionOf,
   isNonceOver,
@@ -9,8 +9,8 @@ import {
   type WithdrawalRules,
 } from "@causeway/families/hyperliquid";
 import { newestTransactionsOf } from "./newest-transactions.ts";
-import type { ExchangeRpc } from "./rpc.ts";
-import { readWholeLedger, type KnownPage } from "./whole-ledger.ts";
+import type { HyperliquidRpc } from "./rpc.ts";
+import { readWholeLedger, type CachedPage } from "./whole-ledger.ts";
 
 /** The outcome of a withdrawal. */
 export type WithdrawalOutcome =
@@ -27,20 +27,20 @@ export type WithdrawalOutcome =
  *
  * @throws RpcFault also if a ledger reports a similar transfer, or anything unknown that a depository sent,
  * whose transaction cannot be read: then the withdrawal is neither executed nor over
- * @param knownPages pages of ledgers, of times that were over, including the maximum delay of indexes, when
- * they were read
+ * @param cachedPages ledger pages of times that were over when they were read, including the maximum delay of
+ * indexes
  */
 export async function searchExecution(
-  rpc: ExchangeRpc,
+  rpc: HyperliquidRpc,
   withdrawal: ExchangeWithdrawal,
   rules: WithdrawalRules,
   hint: Hex32 | undefined,
-  knownPages?: RememberedFacts<KnownPage>,
+  cachedPages?: FactCache<CachedPage>,
 ): Promise<WithdrawalOutcome> {
   if (hint !== undefined) {
-    const named = await rpc.transaction(hint);
-    if (named !== undefined && isExecutionOf(named, withdrawal, rules))
-      return { kind: "executed", depository: named.user, transactionId: named.hash };
+    const hinted = await rpc.transaction(hint);
+    if (hinted !== undefined && isExecutionOf(hinted, withdrawal, rules))
+      return { kind: "executed", depository: hinted.user, transactionId: hinted.hash };
   }
   const [primary] = rules.depositories;
   if (primary === undefined) return { kind: "pending" };
@@ -58,13 +58,13 @@ export async function searchExecution(
     const to = clock < window.closesAt ? clock : window.closesAt;
     const ledger = await readWholeLedger(rpc, depository, window.opensAt, to, {
       onlySent: true,
-      known: isOver ? knownPages : undefined,
+      cachedPages: isOver ? cachedPages : undefined,
     });
     // An execution counts no matter where it is found; only its absence requires a ledger without gaps.
     isWhole &&= ledger.isWhole;
     const { transfers, unknown } = ledger;
     for (const entry of [
-      ...transfers.filter((one) => mayBeExecutionOf(one, withdrawal, rules)),
+      ...transfers.filter((transfer) => mayBeExecutionOf(transfer, withdrawal, rules)),
       // Before the window is over, an unreadable entry proves nothing about what may still come.
       ...(isOver ? unknown : []),
     ]) {
@@ -80,13 +80,13 @@ export async function searchExecution(
   return isWhole && isOver ? { kind: "over" } : { kind: "pending" };
 }
 
-/** @param present the current depository, for a withdrawal that was not executed */
+/** @param currentDepository the depository to name for a withdrawal that was not executed */
 export function toAnswer(
   { id: withdrawalId, recipient, currency, amount }: ExchangeWithdrawal,
   outcome: WithdrawalOutcome,
-  present: Address,
+  currentDepository: Address,
 ): WithdrawalAnswer {
-  const depository = outcome.kind === "executed" ? outcome.depository : present;
+  const depository = outcome.kind === "executed" ? outcome.depository : currentDepository;
   const status = outcome.kind === "over" ? "expired" : outcome.kind;
   return { withdrawalId, depository, status, recipient, currency, amount };
 }

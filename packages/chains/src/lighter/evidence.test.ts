@@ -4,10 +4,10 @@ import { expect, test } from "vitest";
 import { lighter, type ExchangeTransaction } from "@causeway/families/lighter";
 import { endpointEvidence } from "../evidence-source.ts";
 import { lighterEndpoint, lighterEvidence } from "./evidence.ts";
-import type { ExchangeRpc } from "./rpc.ts";
+import type { LighterRpc } from "./rpc.ts";
 
 const FACTS = { explorerApiUrl: "http://127.0.0.1:1", exchangeChainId: 304n };
-const aChain = (changes: Partial<ConfiguredChain> = {}): ConfiguredChain => ({
+const createChain = (changes: Partial<ConfiguredChain> = {}): ConfiguredChain => ({
   name: "lighter",
   vmType: "lighter-vm",
   rpcUrls: ["http://127.0.0.1:1"],
@@ -19,8 +19,8 @@ const aChain = (changes: Partial<ConfiguredChain> = {}): ConfiguredChain => ({
   lighter: FACTS,
   ...changes,
 });
-const evidenceOf = (rpc: ExchangeRpc, changes: Partial<ConfiguredChain> = {}) =>
-  endpointEvidence(aChain(changes), lighter, lighterEndpoint(rpc));
+const evidenceOf = (rpc: LighterRpc, changes: Partial<ConfiguredChain> = {}) =>
+  endpointEvidence(createChain(changes), lighter, lighterEndpoint(rpc));
 const transfer: LighterTransfer = {
   nonce: 12n,
   fromAccountIndex: 460_491n,
@@ -36,7 +36,7 @@ const transfer: LighterTransfer = {
 };
 const PAYLOAD = encodeLighterTransfer(transfer);
 
-function aTransaction(
+function createTransaction(
   hash: string,
   nonce: bigint,
   fields: Partial<ExchangeTransaction>,
@@ -53,22 +53,25 @@ function aTransaction(
   };
 }
 
-/** Lighter with another history after each listing; the last one stays. `asked` are the hashes looked up. */
-function exchangeWith(
+/** Lighter with another history after each listing; the last one stays. `requestedHashes` are the hashes looked up. */
+function createRpc(
   ...histories: readonly (readonly ExchangeTransaction[])[]
-): ExchangeRpc & { readonly asked: string[] } {
-  let look = -1;
-  const asked: string[] = [];
+): LighterRpc & { readonly requestedHashes: string[] } {
+  let historyIndex = -1;
+  const requestedHashes: string[] = [];
   return {
-    asked,
+    requestedHashes,
     hasHistory: true,
     transaction: async (hash) => {
-      asked.push(hash);
-      return histories[Math.max(0, look)]?.find((one) => one.hash === hash);
+      requestedHashes.push(hash);
+      return histories[Math.max(0, historyIndex)]?.find((transaction) => transaction.hash === hash);
     },
     transfersOf: async () => {
-      look = Math.min(look + 1, histories.length - 1);
-      const entries = (histories[look] ?? []).map(({ hash }) => ({ hash, fromAccountIndex: "460491" }));
+      historyIndex = Math.min(historyIndex + 1, histories.length - 1);
+      const entries = (histories[historyIndex] ?? []).map(({ hash }) => ({
+        hash,
+        fromAccountIndex: "460491",
+      }));
       return { entries, isLast: true };
     },
     close: async () => undefined,
@@ -76,19 +79,23 @@ function exchangeWith(
 }
 
 test("ignores a failed transaction whose block was reorged out during the check", async () => {
-  const failed = aTransaction("a", 12n, { standing: "failed", blockHeight: 10n });
-  const later = aTransaction("b", 13n, {});
-  const undone = aTransaction("a", 12n, { standing: "failed", blockHeight: 0n });
-  const paid = aTransaction("c", 12n, {});
-  const ask = async (...histories: readonly (readonly ExchangeTransaction[])[]) =>
-    await evidenceOf(exchangeWith(...histories)).withdrawal(PAYLOAD, undefined);
-  expect(await ask([later, failed])).toMatchObject({ value: { status: "expired" } });
-  expect(await ask([later, failed], [later, paid, undone])).toMatchObject({ value: { status: "executed" } });
-  expect(await ask([later, failed], [later, undone])).toMatchObject({ value: { status: "pending" } });
+  const failed = createTransaction("a", 12n, { standing: "failed", blockHeight: 10n });
+  const later = createTransaction("b", 13n, {});
+  const orphaned = createTransaction("a", 12n, { standing: "failed", blockHeight: 0n });
+  const paid = createTransaction("c", 12n, {});
+  const withdrawalAfter = async (...histories: readonly (readonly ExchangeTransaction[])[]) =>
+    await evidenceOf(createRpc(...histories)).withdrawal(PAYLOAD, undefined);
+  expect(await withdrawalAfter([later, failed])).toMatchObject({ value: { status: "expired" } });
+  expect(await withdrawalAfter([later, failed], [later, paid, orphaned])).toMatchObject({
+    value: { status: "executed" },
+  });
+  expect(await withdrawalAfter([later, failed], [later, orphaned])).toMatchObject({
+    value: { status: "pending" },
+  });
 });
 
 test("does not look up an id that is not in Lighter's format", async () => {
-  const rpc = exchangeWith([]);
+  const rpc = createRpc([]);
   const source = evidenceOf(rpc);
   const question = {
     orderId: transfer.memo,
@@ -103,16 +110,16 @@ test("does not look up an id that is not in Lighter's format", async () => {
     expect(await source.payments(id, question)).toMatchObject({ kind: "refuted" });
     await source.withdrawal(PAYLOAD, id);
   }
-  expect(rpc.asked).toEqual([]);
+  expect(rpc.requestedHashes).toEqual([]);
 });
 
 test("reports neither deposits nor withdrawals without a depository", async () => {
-  const source = evidenceOf(exchangeWith([]), { depository: undefined });
+  const source = evidenceOf(createRpc([]), { depository: undefined });
   expect(await source.deposits("ab".repeat(40))).toMatchObject({ kind: "refuted" });
   expect(await source.withdrawal(PAYLOAD, undefined)).toMatchObject({ kind: "refuted" });
 });
 
 test("refuses a chain of another family, or a quorum of more endpoints than configured, at startup", () => {
-  expect(() => lighterEvidence(aChain({ lighter: undefined as never }))).toThrow(RangeError);
-  expect(() => lighterEvidence(aChain({ rpcQuorum: 2 }))).toThrow(RangeError);
+  expect(() => lighterEvidence(createChain({ lighter: undefined as never }))).toThrow(RangeError);
+  expect(() => lighterEvidence(createChain({ rpcQuorum: 2 }))).toThrow(RangeError);
 });

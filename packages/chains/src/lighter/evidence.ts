@@ -8,7 +8,7 @@ import {
   type LighterRules,
 } from "@causeway/families/lighter";
 import { chainEvidence, type Endpoint, type SourceOptions } from "../evidence-source.ts";
-import { createExchangeRpc, type ExchangeRpc } from "./rpc.ts";
+import { createLighterRpc, type LighterRpc } from "./rpc.ts";
 import { findTransfers, type SearchBounds } from "./withdrawal-search.ts";
 
 export interface LighterEvidenceOptions extends SourceOptions {
@@ -26,27 +26,27 @@ export function lighterEvidence(
   const { search, deadlineMs } = options;
   return chainEvidence(chain, lighter, options, ({ url, facts, observed }) => {
     const { explorerApiUrl: explorerUrl, exchangeContract: contract } = facts;
-    const rpc = createExchangeRpc({ url, explorerUrl, contract, deadlineMs, ...observed });
+    const rpc = createLighterRpc({ url, explorerUrl, contract, deadlineMs, ...observed });
     return lighterEndpoint(rpc, search);
   });
 }
 
 export function lighterEndpoint(
-  rpc: ExchangeRpc,
-  search: SearchBounds = { pages: 10, atOnce: 8 },
+  rpc: LighterRpc,
+  search: SearchBounds = { maxPages: 10, maxConcurrent: 8 },
 ): Endpoint<LighterRules, ExchangeTransaction> {
   return {
     transaction: async (hash) => settledEvidence(await rpc.transaction(hash)),
     withdrawal: async (payload, rules, hint) => {
       const payment = readWithdrawal(payload, rules);
       if ("refusal" in payment) return refuted(payment.refusal);
-      const look = async () =>
+      const readStatus = async () =>
         outcomeOf(payment, await findTransfers(rpc, payment, hint, search), rules.exchangeChainId);
       const { id: withdrawalId, depository, recipient, currency, amount } = payment;
-      const seen = await look();
+      const firstStatus = await readStatus();
       // A failure may have been read before its block was reorged out, and the settled transaction after
       // that, so read again.
-      const status = seen === "expired" ? await look() : seen;
+      const status = firstStatus === "expired" ? await readStatus() : firstStatus;
       return final({ withdrawalId, depository, status, recipient, currency, amount });
     },
     close: rpc.close,

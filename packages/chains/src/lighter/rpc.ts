@@ -10,7 +10,7 @@ import {
   type LoggedTransfer,
 } from "@causeway/families/lighter";
 
-export interface ExchangeRpcOptions {
+export interface LighterRpcOptions {
   /** URL of Lighter's API; may contain credentials. */
   readonly url: string;
   /** URL of the explorer's API; undefined: no history can be read. */
@@ -21,11 +21,11 @@ export interface ExchangeRpcOptions {
   /** Timeout of each request, ms. Default: 10,000. */
   readonly deadlineMs?: number | undefined;
   /** Maximum cached settled transactions. Default: 2000. */
-  readonly rememberedTransactions?: number;
+  readonly maxCachedTransactions?: number;
 }
 
 /** Validated but not judged answers of one Lighter endpoint. */
-export interface ExchangeRpc {
+export interface LighterRpc {
   /** A transaction; undefined if unknown. @param hash 80 lowercase hex digits @throws RpcFault */
   transaction(hash: string): Promise<ExchangeTransaction | undefined>;
   readonly hasHistory: boolean;
@@ -49,32 +49,32 @@ export interface HistoryPage {
 const PAGE_LINES = 100;
 
 /** Connects at the first request. */
-export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
-  const { explorerUrl, rememberedTransactions = 2_000 } = options;
+export function createLighterRpc(options: LighterRpcOptions): LighterRpc {
+  const { explorerUrl, maxCachedTransactions = 2_000 } = options;
   const common = {
     ...(options.deadlineMs !== undefined && { deadlineMs: options.deadlineMs }),
     ...(options.onCall !== undefined && { onCall: options.onCall }),
   };
-  const exchange = createRestClient({ ...common, url: options.url });
+  const api = createRestClient({ ...common, url: options.url });
   const explorer = explorerUrl === undefined ? undefined : createRestClient({ ...common, url: explorerUrl });
   // Settled transactions never change; a Map keeps insertion order.
-  const settled = new Map<string, ExchangeTransaction>();
+  const settledTransactions = new Map<string, ExchangeTransaction>();
 
-  let checked: Promise<void> | undefined;
+  let networkCheck: Promise<void> | undefined;
   const check = async (): Promise<void> => {
     if (options.contract === undefined) return;
-    const answer = await exchange.get("info", "/info");
+    const answer = await api.get("info", "/info");
     if (readContract(answer.status, answer.text) === options.contract) return;
     const reason = "the endpoint serves a different Lighter network";
     throw new RpcFault({ kind: "wrongChain", method: "info", reason });
   };
   /** Checks the network once, and again after a failure. */
   const checkNetwork = async (): Promise<void> => {
-    checked ??= check();
+    networkCheck ??= check();
     try {
-      await checked;
+      await networkCheck;
     } catch (error) {
-      checked = undefined;
+      networkCheck = undefined;
       throw error;
     }
   };
@@ -82,15 +82,16 @@ export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
   return {
     hasHistory: explorer !== undefined,
     transaction: async (hash) => {
-      const known = settled.get(hash);
-      if (known !== undefined) return known;
+      const cached = settledTransactions.get(hash);
+      if (cached !== undefined) return cached;
       await checkNetwork();
-      const answer = await exchange.get("tx", `/api/v1/tx?by=hash&value=${hash}`);
+      const answer = await api.get("tx", `/api/v1/tx?by=hash&value=${hash}`);
       const transaction = readTransaction(hash, answer.status, answer.text);
       if (transaction?.standing === "final") {
-        settled.set(hash, transaction);
-        const [oldest] = settled.keys();
-        if (settled.size > rememberedTransactions && oldest !== undefined) settled.delete(oldest);
+        settledTransactions.set(hash, transaction);
+        const [oldest] = settledTransactions.keys();
+        if (settledTransactions.size > maxCachedTransactions && oldest !== undefined)
+          settledTransactions.delete(oldest);
       }
       return transaction;
     },
@@ -105,7 +106,7 @@ export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
       return { entries, isLast: entries.length < PAGE_LINES };
     },
     close: async () => {
-      await Promise.all([exchange.close(), explorer?.close()]);
+      await Promise.all([api.close(), explorer?.close()]);
     },
   };
 }

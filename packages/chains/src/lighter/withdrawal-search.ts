@@ -4,13 +4,13 @@ import {
   type FoundTransfers,
   type WithdrawalPayment,
 } from "@causeway/families/lighter";
-import type { ExchangeRpc } from "./rpc.ts";
+import type { LighterRpc } from "./rpc.ts";
 
 export interface SearchBounds {
   /** Maximum pages of the depository's history per search. */
-  readonly pages: number;
+  readonly maxPages: number;
   /** Concurrent requests to Lighter. */
-  readonly atOnce: number;
+  readonly maxConcurrent: number;
 }
 
 /**
@@ -22,24 +22,26 @@ export interface SearchBounds {
  * @throws RpcFault if a request fails
  */
 export async function findTransfers(
-  rpc: ExchangeRpc,
+  rpc: LighterRpc,
   payment: WithdrawalPayment,
   hint: string | undefined,
   bounds: SearchBounds,
 ): Promise<FoundTransfers> {
   const found: ExchangeTransaction[] = [];
-  const named = hint === undefined ? undefined : await rpc.transaction(hint);
-  if (named !== undefined) found.push(named);
+  const hinted = hint === undefined ? undefined : await rpc.transaction(hint);
+  if (hinted !== undefined) found.push(hinted);
   if (found.some((transaction) => isSettledUse(payment, transaction)) || !rpc.hasHistory)
     return { transactions: found, isComplete: false };
 
   let isWhole = true;
-  for (let page = 0; page < bounds.pages; page += 1) {
+  for (let page = 0; page < bounds.maxPages; page += 1) {
     const lines = await rpc.transfersOf(payment.depository, page);
-    const own = lines.entries.filter(({ fromAccountIndex }) => fromAccountIndex === payment.depository);
-    for (let at = 0; at < own.length; at += bounds.atOnce) {
-      const asked = own.slice(at, at + bounds.atOnce).map(({ hash }) => rpc.transaction(hash));
-      for (const transaction of await Promise.all(asked)) {
+    const outgoing = lines.entries.filter(({ fromAccountIndex }) => fromAccountIndex === payment.depository);
+    for (let start = 0; start < outgoing.length; start += bounds.maxConcurrent) {
+      const requests = outgoing
+        .slice(start, start + bounds.maxConcurrent)
+        .map(({ hash }) => rpc.transaction(hash));
+      for (const transaction of await Promise.all(requests)) {
         if (transaction?.transfer === undefined) isWhole = false;
         else found.push(transaction);
       }

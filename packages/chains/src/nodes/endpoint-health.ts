@@ -29,10 +29,10 @@ const FAILING_RATE = 0.5;
 /** A pending call is expected to take several times as long. */
 const SLOW_FACTOR = 4;
 /**
- * Latencies below this count as equal, and so do those of the same power of two; then the first of the list
- * wins.
+ * Latencies below this, ms, count as equal, and so do latencies with the same power of two. Of equal
+ * endpoints, the first in the configuration is used.
  */
-const ALIKE_MS = 32;
+const MIN_COMPARED_MS = 32;
 /** Approximate cost of a fault, ms: a quick endpoint that often fails is not better than a slow one. */
 const FAULT_COST_MS = 1_000;
 
@@ -83,15 +83,15 @@ export function createEndpointHealth(): EndpointHealth {
 
 /** Ranks endpoints of the same state: the lowest cost is used first. */
 export function costOf({ latencyMs = 0, faultRate }: EndpointHealth): number {
-  return Math.floor(Math.log2(Math.max(ALIKE_MS, latencyMs + FAULT_COST_MS * faultRate)));
+  return Math.floor(Math.log2(Math.max(MIN_COMPARED_MS, latencyMs + FAULT_COST_MS * faultRate)));
 }
 
 /** The same transport, with its calls recorded in the health of its endpoint. */
 export function observedTransport(inner: RpcTransport, health: EndpointHealth): RpcTransport {
-  const observe = async <T>(ask: () => Promise<T>): Promise<T> => {
+  const observe = async <T>(call: () => Promise<T>): Promise<T> => {
     const startedAtMs = performance.now();
     try {
-      const answer = await ask();
+      const answer = await call();
       health.noteAnswer(performance.now() - startedAtMs);
       return answer;
     } catch (fault) {

@@ -17,12 +17,12 @@ export interface EndpointPause {
   /**
    * The endpoint refused a request that was sent at this time.
    *
-   * @param askedMs the wait that it requested
-   * @param isOverload it named no limit: other requests of the same time may have been served
+   * @param requestedMs the wait that the endpoint requested
+   * @param isOverload the endpoint named no limit: concurrent requests may have been served
    */
-  refused(sentAtMs: number, askedMs: number | undefined, isOverload?: boolean): void;
+  recordRefusal(sentAtMs: number, requestedMs: number | undefined, isOverload?: boolean): void;
   /** The endpoint served a request that was sent at this time. */
-  served(sentAtMs: number): void;
+  recordSuccess(sentAtMs: number): void;
 }
 
 /** The fault of a call that is not made because of a pause. */
@@ -41,27 +41,27 @@ export function createEndpointPause(
   random: () => number = Math.random,
 ): EndpointPause {
   let beganAtMs = Number.NEGATIVE_INFINITY;
-  /** Requests sent since then show that the endpoint works, whenever their answers arrive. */
+  /** Success of a request sent since this time ends the doubling of pauses. */
   let countsSinceMs = Number.NEGATIVE_INFINITY;
   let untilMs = Number.NEGATIVE_INFINITY;
   let defaultMs = FIRST_PAUSE_MS;
   return {
     leftMs: () => Math.max(0, untilMs - now()),
-    refused: (sentAtMs, askedMs, isOverload = false) => {
+    recordRefusal: (sentAtMs, requestedMs, isOverload = false) => {
       const isNew = sentAtMs >= beganAtMs;
-      if (!isNew && askedMs === undefined) return;
+      if (!isNew && requestedMs === undefined) return;
       // A requested pause is never shortened; a default one varies in both directions.
       const pauseMs =
-        askedMs === undefined
+        requestedMs === undefined
           ? defaultMs * (0.75 + random() / 2)
-          : Math.min(Math.max(askedMs, FIRST_PAUSE_MS / 2), MAX_PAUSE_MS) * (1 + random() / 10);
-      if (isNew && askedMs === undefined) defaultMs = Math.min(defaultMs * 2, MAX_DEFAULT_PAUSE_MS);
+          : Math.min(Math.max(requestedMs, FIRST_PAUSE_MS / 2), MAX_PAUSE_MS) * (1 + random() / 10);
+      if (isNew && requestedMs === undefined) defaultMs = Math.min(defaultMs * 2, MAX_DEFAULT_PAUSE_MS);
       // One bad backend of several fails a part of each burst, which must not lengthen pauses without end.
       if (isNew) countsSinceMs = isOverload ? beganAtMs : now();
       beganAtMs = now();
       untilMs = Math.max(untilMs, beganAtMs + pauseMs);
     },
-    served: (sentAtMs) => {
+    recordSuccess: (sentAtMs) => {
       if (sentAtMs >= Math.min(beganAtMs, countsSinceMs)) defaultMs = FIRST_PAUSE_MS;
     },
   };

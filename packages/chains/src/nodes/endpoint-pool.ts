@@ -64,13 +64,13 @@ export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: 
     if ((transport.pauseLeftMs?.() ?? 0) > 0) return "paused";
     if (health.isFailing) return "failing";
     if (health.isSlow) return "slow";
-    const [own, head] = [headNumber(), options.head()];
-    if (own === undefined || head === undefined) return "ok";
-    if (own + maxLagBlocks < head) return "lagging";
-    return own > head + maxLagBlocks ? "ahead" : "ok";
+    const [endpointHead, head] = [headNumber(), options.head()];
+    if (endpointHead === undefined || head === undefined) return "ok";
+    if (endpointHead + maxLagBlocks < head) return "lagging";
+    return endpointHead > head + maxLagBlocks ? "ahead" : "ok";
   };
 
-  const ranked = (): readonly PoolEndpoint[] =>
+  const rankEndpoints = (): readonly PoolEndpoint[] =>
     endpoints
       .map((endpoint) => ({
         endpoint,
@@ -81,18 +81,18 @@ export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: 
       .toSorted((a, b) => a.order - b.order || a.cost - b.cost)
       .map(({ endpoint }) => endpoint);
 
-  const run = async <T>(ask: (transport: RpcTransport) => Promise<T>): Promise<T> =>
+  const run = async <T>(call: (transport: RpcTransport) => Promise<T>): Promise<T> =>
     await new Promise<T>((resolve, reject) => {
-      const order = ranked();
+      const order = rankEndpoints();
       let next = 0;
       let inFlight = 0;
       let timer: NodeJS.Timeout | undefined;
       let firstFault: unknown;
       let isDone = false;
-      const settle = (end: () => void): void => {
+      const settle = (complete: () => void): void => {
         isDone = true;
         clearTimeout(timer);
-        end();
+        complete();
       };
       const start = (): void => {
         clearTimeout(timer);
@@ -100,13 +100,13 @@ export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: 
         if (endpoint === undefined) return;
         next += 1;
         inFlight += 1;
-        ask(endpoint.transport).then(
+        call(endpoint.transport).then(
           (answer) => settle(() => resolve(answer)),
           (fault: unknown) => {
             inFlight -= 1;
             firstFault ??= fault;
             if (isDone) return;
-            if (isOver(fault)) settle(() => reject(fault));
+            if (isConclusive(fault)) settle(() => reject(fault));
             else if (next < order.length) start();
             else if (inFlight === 0) settle(() => reject(firstFault));
           },
@@ -122,13 +122,13 @@ export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: 
     });
 
   /** Another endpoint would respond the same, or the caller has aborted the request. */
-  const isOver = (fault: unknown): boolean =>
+  const isConclusive = (fault: unknown): boolean =>
     (fault instanceof RpcFault && fault.kind === "aborted") || !options.mayPassElsewhere(fault);
 
   return {
     stateOf,
     statuses: () => {
-      const [lead] = ranked();
+      const [lead] = rankEndpoints();
       return endpoints.map((endpoint) => ({
         host: endpoint.host,
         state: stateOf(endpoint),

@@ -23,7 +23,7 @@ export type HttpAnswer =
        */
       readonly maxBatch: number | undefined;
       /** Set if the endpoint rate-limits calls, or is overloaded. */
-      readonly pause: { readonly askedMs: number | undefined; readonly isOverload: boolean } | undefined;
+      readonly pause: { readonly requestedMs: number | undefined; readonly isOverload: boolean } | undefined;
     };
 
 export interface ReceivedAnswer {
@@ -43,7 +43,7 @@ export function readAnswer({ status, text, retryAfter }: ReceivedAnswer, nowMs: 
   // An overloaded or rate-limited endpoint refuses everything, and more requests would make it worse.
   const isOverloaded = status === 429 || status >= 500;
   const limit = rateLimitIn(document);
-  const pauses =
+  const shouldPause =
     limit !== undefined ||
     status === 429 ||
     (status === 503 && !looksLikeRpc) ||
@@ -55,9 +55,9 @@ export function readAnswer({ status, text, retryAfter }: ReceivedAnswer, nowMs: 
     document: looksLikeRpc ? document : undefined,
     refusesBatch: isOverloaded || limit !== undefined ? undefined : batchRefusalOf(status, error),
     maxBatch: isOverloaded && limit === undefined ? maxBatchIn(error) : undefined,
-    pause: pauses
+    pause: shouldPause
       ? {
-          askedMs: retryAfterMs(retryAfter, limit ?? (error && factsOf(error)), nowMs),
+          requestedMs: retryAfterMs(retryAfter, limit ?? (error && factsOf(error)), nowMs),
           isOverload: limit === undefined && status !== 429,
         }
       : undefined,

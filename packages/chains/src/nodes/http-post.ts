@@ -1,6 +1,6 @@
 import { Pool, type Dispatcher } from "undici";
 import type { ReceivedAnswer } from "./http-answer.ts";
-import { largeAnswers, type LargeAnswers } from "./large-answers.ts";
+import { createLargeAnswers, type LargeAnswers } from "./large-answers.ts";
 
 /** The target of posts, and its limits. */
 export interface PostTarget {
@@ -20,22 +20,22 @@ const LARGE_ANSWER_BYTES = 4 * 1024 * 1024;
  * A parsed response takes several times its bytes in memory, so only few may reach {@link
  * PostTarget.maxAnswerBytes} at once.
  */
-const LARGE_AT_ONCE = 2;
+const MAX_CONCURRENT_LARGE = 2;
 
 /** The outcome of a POST. */
-export type PostEnd = ReceivedAnswer | { readonly error: unknown };
+export type PostOutcome = ReceivedAnswer | { readonly error: unknown };
 
 export interface Poster {
   /**
    * Posts a text; `done` is called once with the outcome, immediately if nothing can be posted. The returned
    * function aborts: nothing further is read.
    */
-  post(body: string, done: (end: PostEnd) => void): () => void;
+  post(body: string, done: (outcome: PostOutcome) => void): () => void;
   close(): Promise<void>;
 }
 
-/** Aborts the request of a caller that gave up. Never reported. */
-const GIVEN_UP = new Error("request aborted");
+/** The error of a request that its caller aborted. Never reported. */
+const ABORTED = new Error("request aborted");
 
 /**
  * Posts texts to one target over keep-alive connections; connects at the first post. A body is collected as
@@ -47,17 +47,17 @@ export function createPoster(target: PostTarget): Poster {
   const bounds = {
     maxAnswerBytes: target.maxAnswerBytes,
     largeAnswerBytes: target.largeAnswerBytes ?? LARGE_ANSWER_BYTES,
-    large: largeAnswers(LARGE_AT_ONCE),
+    large: createLargeAnswers(MAX_CONCURRENT_LARGE),
   };
   const pool = new Pool(origin, { connections, pipelining: 1 });
   const fields = { ...headers };
   return {
     post: (body, done) => {
-      const exchange = new Exchange(bounds, done, (handler) => {
+      const request = new PostRequest(bounds, done, (handler) => {
         pool.dispatch({ path, method: "POST", headers: fields, body }, handler);
       });
-      exchange.begin();
-      return () => exchange.giveUp();
+      request.begin();
+      return () => request.abort();
     },
     close: async () => await pool.destroy(),
   };
@@ -73,9 +73,9 @@ interface AnswerBounds {
  * One text and its response, over at most two connections: a keep-alive one may turn out to be dead, and
  * every call here is safe to repeat.
  */
-class Exchange implements Dispatcher.DispatchHandler {
+class PostRequest implements Dispatcher.DispatchHandler {
   private readonly bounds: AnswerBounds;
-  private readonly done: (end: PostEnd) => void;
+  private readonly done: (end: PostOutcome) => void;
   private readonly dispatch: (handler: Dispatcher.DispatchHandler) => void;
   private controller: Dispatcher.DispatchController | undefined;
   private attempt = 0;
@@ -84,12 +84,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   private chunks: Buffer[] = [];
   private bytes = 0;
   private hasEnded = false;
-  /** Frees the response's place among large responses; undefined while the response is not large. */
-  private leave: (() => void) | undefined;
+  /** Makes room for another large response; undefined while this response is not large. */
+  private leaveLarge: (() => void) | undefined;
 
   constructor(
     bounds: AnswerBounds,
-    done: (end: PostEnd) => void,
+    done: (end: PostOutcome) => void,
     dispatch: (handler: Dispatcher.DispatchHandler) => void,
   ) {
     this.bounds = bounds;
@@ -105,13 +105,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.dispatch(this);
   }
 
-  giveUp(): void {
-    this.end({ error: GIVEN_UP });
+  abort(): void {
+    this.end({ error: ABORTED });
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Aborted while it waited for a connection.
-    if (this.hasEnded) controller.abort(GIVEN_UP);
+    if (this.hasEnded) controller.abort(ABORTED);
     else this.controller = controller;
   }
 
@@ -133,11 +133,11 @@ class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     this.chunks.push(chunk);
-    if (this.bytes <= largeAnswerBytes || this.leave !== undefined) return;
+    if (this.bytes <= largeAnswerBytes || this.leaveLarge !== undefined) return;
     // The caller's deadline continues in the meantime: a response that waits too long for its turn fails.
     let mustWait = false;
     let isTurn = false;
-    this.leave = large.enter(() => {
+    this.leaveLarge = large.enter(() => {
       isTurn = true;
       // This runs while undici parses the end of another response, and it cannot parse two at once.
       if (mustWait) queueMicrotask(() => controller.resume());
@@ -159,20 +159,20 @@ class Exchange implements Dispatcher.DispatchHandler {
     else this.end({ error });
   }
 
-  private end(how: PostEnd): void {
+  private end(outcome: PostOutcome): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
-    const isWhole = "status" in how && how.text !== undefined;
+    const isWhole = "status" in outcome && outcome.text !== undefined;
     // The rest of the response has no reader, so the connection is closed.
-    if (!isWhole) this.controller?.abort(GIVEN_UP);
+    if (!isWhole) this.controller?.abort(ABORTED);
     // Parse this response before the next large one is read.
-    this.done(how);
+    this.done(outcome);
     this.release();
   }
 
   private release(): void {
-    this.leave?.();
-    this.leave = undefined;
+    this.leaveLarge?.();
+    this.leaveLarge = undefined;
     this.chunks = [];
   }
 }
@@ -183,8 +183,12 @@ function isDeadConnection(error: unknown): boolean {
 
 /** Only the machine-readable code: messages of network errors may name the host or the URL. */
 export function networkCode(error: unknown): string {
-  for (let at = error; typeof at === "object" && at !== null; at = (at as { cause?: unknown }).cause) {
-    const { code } = at as { code?: unknown };
+  for (
+    let current = error;
+    typeof current === "object" && current !== null;
+    current = (current as { cause?: unknown }).cause
+  ) {
+    const { code } = current as { code?: unknown };
     if (typeof code === "string") return code;
   }
   return "unknown";

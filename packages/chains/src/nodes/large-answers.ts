@@ -7,24 +7,24 @@ export interface LargeAnswers {
   enter(begin: () => void): () => void;
 }
 
-export function largeAnswers(atOnce: number): LargeAnswers {
-  const inside = new Set<() => void>();
+export function createLargeAnswers(maxConcurrent: number): LargeAnswers {
+  const active = new Set<() => void>();
   const waiting = new Set<() => void>();
   return {
     enter: (begin) => {
       // A separate function for each caller, since `begin` may be the same.
       const turn = (): void => begin();
-      if (inside.size < atOnce) {
-        inside.add(turn);
+      if (active.size < maxConcurrent) {
+        active.add(turn);
         turn();
       } else waiting.add(turn);
       return () => {
         waiting.delete(turn);
-        if (!inside.delete(turn)) return;
+        if (!active.delete(turn)) return;
         const [next] = waiting;
         if (next === undefined) return;
         waiting.delete(next);
-        inside.add(next);
+        active.add(next);
         next();
       };
     },

@@ -12,20 +12,20 @@ afterEach(async () => {
  * A server that responds to its first request with 429 and this header, and to the others with 200, with
  * their arrival times.
  */
-async function limitedOnce(retryAfter: string | (() => string), status = 429) {
-  const cameAtMs: number[] = [];
+async function startLimitingServer(retryAfter: string | (() => string), status = 429) {
+  const requestTimesMs: number[] = [];
   const node = await startLyingNode((_, response) => {
-    cameAtMs.push(performance.now());
+    requestTimesMs.push(performance.now());
     const header = typeof retryAfter === "string" ? retryAfter : retryAfter();
-    if (cameAtMs.length > 1) response.end("{}");
+    if (requestTimesMs.length > 1) response.end("{}");
     else response.writeHead(status, { "retry-after": header }).end("{}");
   });
   const client = createRestClient({ url: node.url });
   closers.push(node.stop, client.close);
-  return { client, cameAtMs };
+  return { client, requestTimesMs };
 }
 
-const ask = (client: ReturnType<typeof createRestClient>) => client.post("info", "/info", {});
+const requestInfo = (client: ReturnType<typeof createRestClient>) => client.post("info", "/info", {});
 
 /** The time this many seconds from now, as an HTTP date. */
 const inSeconds = (seconds: number) => () => new Date(Date.now() + seconds * 1_000).toUTCString();
@@ -39,11 +39,11 @@ test.each<[string, string | (() => string), number, number]>([
   ["that cannot be read", "soon", 429, 370],
 ])(
   "a request after a rate limit waits as long as the server requested: %s",
-  async (_, asked, status, minMs) => {
-    const { client, cameAtMs } = await limitedOnce(asked, status);
-    expect(await ask(client)).toMatchObject({ status });
-    expect(await ask(client)).toMatchObject({ status: 200 });
-    const [first = 0, second = 0] = cameAtMs;
+  async (_, retryAfter, status, minMs) => {
+    const { client, requestTimesMs } = await startLimitingServer(retryAfter, status);
+    expect(await requestInfo(client)).toMatchObject({ status });
+    expect(await requestInfo(client)).toMatchObject({ status: 200 });
+    const [first = 0, second = 0] = requestTimesMs;
     expect(second - first).toBeGreaterThanOrEqual(minMs);
     expect(second - first).toBeLessThan(2_500);
   },
@@ -54,21 +54,24 @@ test.each<[string, string | (() => string)]>([
   ["a month", "2592000"],
   ["more seconds than a number holds", "9".repeat(400)],
   ["until a date in a year", inSeconds(31_536_000)],
-])("fails a request immediately during a long pause, which lasts at most a minute: %s", async (_, asked) => {
-  const { client, cameAtMs } = await limitedOnce(asked);
-  await ask(client);
-  const reason = expect.stringMatching(/^the endpoint rate-limited this service; try again in 6\d s$/);
-  await expect(ask(client)).rejects.toMatchObject({ kind: "http", reason });
-  expect(cameAtMs).toHaveLength(1);
-});
+])(
+  "fails a request immediately during a long pause, which lasts at most a minute: %s",
+  async (_, retryAfter) => {
+    const { client, requestTimesMs } = await startLimitingServer(retryAfter);
+    await requestInfo(client);
+    const reason = expect.stringMatching(/^the endpoint rate-limited this service; try again in 6\d s$/);
+    await expect(requestInfo(client)).rejects.toMatchObject({ kind: "http", reason });
+    expect(requestTimesMs).toHaveLength(1);
+  },
+);
 
 test("endpoints in order: one that requested a pause is paused, and the next one answers", async () => {
-  const { client: limited, cameAtMs } = await limitedOnce("30");
-  const { client: other } = await limitedOnce("0", 200);
+  const { client: limited, requestTimesMs } = await startLimitingServer("30");
+  const { client: otherClient } = await startLimitingServer("0", 200);
   const order = createEndpointOrder(["one", "two"]);
   const read = async () =>
-    await order.ask(async (at) => jsonOf("info", await ask(at === 0 ? limited : other)));
+    await order.run(async (index) => jsonOf("info", await requestInfo(index === 0 ? limited : otherClient)));
   for (let n = 0; n < 3; n++) expect(await read()).toEqual({});
   expect(order.statuses().map(({ state }) => state)).toEqual(["paused", "ok"]);
-  expect(cameAtMs).toHaveLength(1);
+  expect(requestTimesMs).toHaveLength(1);
 });

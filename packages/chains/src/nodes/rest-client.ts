@@ -67,7 +67,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
   const pool = new Pool(url.origin, { connections: options.connections ?? 8 });
   const pause = createEndpointPause();
 
-  async function ask(
+  async function request(
     method: "GET" | "POST",
     name: string,
     path: string,
@@ -75,7 +75,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
     signal: AbortSignal | undefined,
   ): Promise<RestAnswer> {
     const startedAtMs = performance.now();
-    const late = AbortSignal.timeout(deadlineMs);
+    const deadline = AbortSignal.timeout(deadlineMs);
     try {
       const leftMs = pause.leftMs();
       if (leftMs > MAX_WAIT_MS)
@@ -87,14 +87,14 @@ export function createRestClient(options: RestClientOptions): RestClient {
         path: `${base}${path}`,
         headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
         body: body === undefined ? null : JSON.stringify(body),
-        signal: signal === undefined ? late : AbortSignal.any([late, signal]),
+        signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
       });
       const { statusCode, headers: received } = answer;
       const header = received["retry-after"];
-      const askedMs = retryAfterMs(Array.isArray(header) ? header[0] : header, undefined, Date.now());
-      if (statusCode === 429 || (statusCode >= 500 && askedMs !== undefined))
-        pause.refused(sentAtMs, askedMs);
-      else if (statusCode < 500) pause.served(sentAtMs);
+      const requestedMs = retryAfterMs(Array.isArray(header) ? header[0] : header, undefined, Date.now());
+      if (statusCode === 429 || (statusCode >= 500 && requestedMs !== undefined))
+        pause.recordRefusal(sentAtMs, requestedMs);
+      else if (statusCode < 500) pause.recordSuccess(sentAtMs);
       const text = await readBounded(name, answer.body, maxAnswerBytes);
       options.onCall?.(name, "ok", performance.now() - startedAtMs);
       return {
@@ -108,7 +108,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
       if (error instanceof RpcFault) throw error;
       if (signal?.aborted === true)
         throw new RpcFault({ kind: "aborted", method: name, reason: "request aborted by the caller" });
-      if (late.aborted)
+      if (deadline.aborted)
         throw new RpcFault({
           kind: "deadline",
           method: name,
@@ -120,8 +120,8 @@ export function createRestClient(options: RestClientOptions): RestClient {
   }
 
   return {
-    get: async (name, path, signal) => await ask("GET", name, path, undefined, signal),
-    post: async (name, path, body, signal) => await ask("POST", name, path, body, signal),
+    get: async (name, path, signal) => await request("GET", name, path, undefined, signal),
+    post: async (name, path, body, signal) => await request("POST", name, path, body, signal),
     close: async () => await pool.destroy(),
   };
 }

@@ -9,18 +9,18 @@ const MAX_SAVED_RETRIES = 10;
  */
 export interface RetryBudget {
   /** The endpoint served a request with this many calls. */
-  served(calls: number): void;
+  recordServed(calls: number): void;
   /** Whether a failed request with this many calls may be sent again; if so, they are counted. */
-  take(calls: number): boolean;
+  tryTake(calls: number): boolean;
 }
 
 export function createRetryBudget(): RetryBudget {
   let earned = 0;
   return {
-    served: (calls) => {
+    recordServed: (calls) => {
       earned = Math.min(MAX_SAVED_RETRIES * CALLS_PER_RETRY, earned + calls);
     },
-    take: (calls) => {
+    tryTake: (calls) => {
       if (earned < calls * CALLS_PER_RETRY) return false;
       earned -= calls * CALLS_PER_RETRY;
       return true;

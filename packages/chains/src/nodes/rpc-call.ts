@@ -30,7 +30,7 @@ export interface Call {
   readonly body: string;
   readonly deadlineMs: number;
   readonly result: Promise<unknown>;
-  readonly settled: boolean;
+  readonly isSettled: boolean;
   /** Has no effect once the call is settled, like {@link fail}. */
   succeed(result: unknown): void;
   fail(fault: RpcFault): void;
@@ -56,7 +56,7 @@ class TrackedCall implements Call {
   readonly body: string;
   readonly deadlineMs: number;
   readonly result: Promise<unknown>;
-  settled = false;
+  isSettled = false;
   private readonly startedAtMs: number;
   private readonly signal: AbortSignal | undefined;
   private readonly onAbort: (() => void) | undefined;
@@ -99,8 +99,8 @@ class TrackedCall implements Call {
   }
 
   private settle(): boolean {
-    if (this.settled) return false;
-    this.settled = true;
+    if (this.isSettled) return false;
+    this.isSettled = true;
     if (this.onAbort !== undefined) this.signal?.removeEventListener("abort", this.onAbort);
     return true;
   }

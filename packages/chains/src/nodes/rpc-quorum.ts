@@ -16,8 +16,8 @@ export interface Disagreement {
 }
 
 export interface QuorumOptions {
-  /** Number of endpoints that must agree. */
-  readonly agreeing: number;
+  /** How many endpoints must agree. */
+  readonly quorum: number;
   /** When to retry while endpoints lag behind each other. */
   readonly retryAfterSeconds: number;
   readonly onDisagreement: (disagreement: Disagreement) => void;
@@ -37,30 +37,30 @@ export function quorumEvidence(
   sources: readonly EvidenceSource[],
   options: QuorumOptions,
 ): EvidenceSource {
-  const { agreeing } = options;
-  if (!Number.isInteger(agreeing) || agreeing < 1 || agreeing > sources.length) {
+  const { quorum } = options;
+  if (!Number.isInteger(quorum) || quorum < 1 || quorum > sources.length) {
     throw new RangeError(
-      `chain ${chain.name}: quorum of ${agreeing} is impossible with ${sources.length} endpoints`,
+      `chain ${chain.name}: quorum of ${quorum} is impossible with ${sources.length} endpoints`,
     );
   }
   const [only] = sources;
   if (sources.length === 1 && only !== undefined) return only;
 
-  const ask = async <T>(
+  const query = async <T>(
     question: Disagreement["question"],
     read: (source: EvidenceSource) => Promise<Evidence<T>>,
   ): Promise<Evidence<T>> =>
     await new Promise<Evidence<T>>((resolve, reject) => {
       const poll = createPoll<T>(sources.length, options);
       const settled = sources.map((): string | undefined => undefined);
-      let reported = false;
-      const note = (index: number, outcome: Outcome<T>): void => {
+      let isReported = false;
+      const record = (index: number, outcome: Outcome<T>): void => {
         const text = "evidence" in outcome ? settledText(outcome.evidence) : undefined;
         settled[index] = text;
-        const voices = new Set(settled.filter((voice) => voice !== undefined));
-        // Also for those that answer after the others agreed, so that a liar is reported.
-        if (voices.size > 1 && !reported) {
-          reported = true;
+        const distinctAnswers = new Set(settled.filter((answer) => answer !== undefined));
+        // Also checked for endpoints that answer after the others agreed, so that a liar is reported.
+        if (distinctAnswers.size > 1 && !isReported) {
+          isReported = true;
           options.onDisagreement({ chain: chain.name, question, answers: [...settled] });
         }
         const verdict = poll.add(outcome, text);
@@ -70,21 +70,21 @@ export function quorumEvidence(
       };
       sources.forEach((source, index) => {
         read(source).then(
-          (evidence) => note(index, { evidence }),
-          (fault: unknown) => note(index, { fault }),
+          (evidence) => record(index, { evidence }),
+          (fault: unknown) => record(index, { fault }),
         );
       });
     });
 
   return {
     chain,
-    deposits: async (transactionId) => await ask("deposits", (source) => source.deposits(transactionId)),
+    deposits: async (transactionId) => await query("deposits", (source) => source.deposits(transactionId)),
     payments: async (transactionId, question) =>
-      await ask("payments", (source) => source.payments(transactionId, question)),
+      await query("payments", (source) => source.payments(transactionId, question)),
     withdrawal: async (payload, transactionId) =>
-      await ask("withdrawal", (source) => source.withdrawal(payload, transactionId)),
+      await query("withdrawal", (source) => source.withdrawal(payload, transactionId)),
     newestFinal: sources.every(({ newestFinal }) => newestFinal !== undefined)
-      ? async () => await sharedHead(sources, agreeing)
+      ? async () => await sharedHead(sources, quorum)
       : undefined,
     close: async () => {
       await Promise.all(sources.map((source) => source.close()));
@@ -95,16 +95,16 @@ export function quorumEvidence(
 /** The height that enough endpoints have reached. @throws the first fault if too few answer */
 async function sharedHead(
   sources: readonly EvidenceSource[],
-  agreeing: number,
+  quorum: number,
 ): Promise<FinalHead | undefined> {
   const answers = await Promise.allSettled(sources.map(async (source) => await source.newestFinal?.()));
   const heads = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
   const fault = answers.find((answer) => answer.status === "rejected");
-  if (heads.length < agreeing) throw fault?.reason;
+  if (heads.length < quorum) throw fault?.reason;
   const reached = heads
     .filter((head) => head !== undefined)
     .toSorted((a, b) => (a.height < b.height ? 1 : a.height > b.height ? -1 : 0));
-  return reached[agreeing - 1];
+  return reached[quorum - 1];
 }
 
 type Outcome<T> = { readonly evidence: Evidence<T> } | { readonly fault: unknown };
@@ -112,18 +112,17 @@ type Outcome<T> = { readonly evidence: Evidence<T> } | { readonly fault: unknown
 /** Counts answers; returns the verdict once, as soon as no outstanding answer can improve it. */
 function createPoll<T>(
   size: number,
-  { agreeing, retryAfterSeconds }: QuorumOptions,
+  { quorum, retryAfterSeconds }: QuorumOptions,
 ): { add(outcome: Outcome<T>, settled: string | undefined): Outcome<T> | undefined } {
   const votes = new Map<string, number>();
   const lagging: Evidence<T>[] = [];
   let faults: unknown[] = [];
-  let answered = 0;
+  let answeredCount = 0;
 
-  const settledLags = (): Evidence<T> => {
+  const summarizeLag = (): Evidence<T> => {
     const kinds = new Set(lagging.map(({ kind }) => kind));
     const [first] = lagging;
-    // Only if all report the same reason: an endpoint that is further ahead may report that it is only a
-    // matter of time.
+    // Only if all of them report the same kind: otherwise one that is further ahead may already know more.
     if (first !== undefined && votes.size === 0 && kinds.size === 1 && first.kind !== "notFinal")
       return first;
     const waits = lagging.map((evidence) =>
@@ -137,7 +136,7 @@ function createPoll<T>(
 
   return {
     add: (outcome, settled) => {
-      answered += 1;
+      answeredCount += 1;
       if ("fault" in outcome) faults = [...faults, outcome.fault];
       else if (settled === undefined) lagging.push(outcome.evidence);
       else votes.set(settled, (votes.get(settled) ?? 0) + 1);
@@ -147,11 +146,11 @@ function createPoll<T>(
         return { fault: new RpcFault({ kind: "inconsistent", method: "quorum", reason }) };
       }
       const [maxVotes = 0] = votes.values();
-      if (maxVotes >= agreeing && "evidence" in outcome) return outcome;
-      const out = size - answered;
-      if (maxVotes + out >= agreeing) return undefined;
-      if (maxVotes + lagging.length >= agreeing) return { evidence: settledLags() };
-      return out === 0 ? { fault: faults[0] } : undefined;
+      if (maxVotes >= quorum && "evidence" in outcome) return outcome;
+      const outstanding = size - answeredCount;
+      if (maxVotes + outstanding >= quorum) return undefined;
+      if (maxVotes + lagging.length >= quorum) return { evidence: summarizeLag() };
+      return outstanding === 0 ? { fault: faults[0] } : undefined;
     },
   };
 }

@@ -11,41 +11,41 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-async function over(
-  starting: Promise<LyingNode>,
+async function connectTo(
+  startingNode: Promise<LyingNode>,
   options: Partial<RpcTransportOptions> = {},
 ): Promise<{ node: LyingNode; rpc: RpcTransport }> {
-  const node = await starting;
+  const node = await startingNode;
   const rpc = createRpcTransport({ url: node.url, deadlineMs: 2_000, ...options });
   closers.push(node.stop, rpc.close);
   return { node, rpc };
 }
 
-const echo = (): Promise<LyingNode> => startAnsweringNode(({ params }) => ({ result: params[0] }));
+const startEchoNode = (): Promise<LyingNode> => startAnsweringNode(({ params }) => ({ result: params[0] }));
 
 test("sends all calls of one tick in one HTTP request, and matches the answers in any order", async () => {
-  const { node, rpc } = await over(echo());
+  const { node, rpc } = await connectTo(startEchoNode());
   const answers = await Promise.all([1, 2, 3].map((value) => rpc.request("echo", [value])));
   expect(answers).toEqual([1, 2, 3]);
   expect(node.requests.map((calls) => calls.length)).toEqual([3]);
 });
 
 test("splits a tick with more calls than the batch limit", async () => {
-  const { node, rpc } = await over(echo(), { maxBatchSize: 4 });
+  const { node, rpc } = await connectTo(startEchoNode(), { maxBatchSize: 4 });
   await Promise.all(Array.from({ length: 10 }, (_, value) => rpc.request("echo", [value])));
   expect(node.requests.map((calls) => calls.length).toSorted()).toEqual([2, 4, 4]);
 });
 
-const echoed = (value: unknown): { method: string; params: unknown[] } => ({
+const echoCall = (value: unknown): { method: string; params: unknown[] } => ({
   method: "echo",
   params: [value],
 });
 
 test("sends calls requested together in a separate HTTP request, and returns answers in their order", async () => {
-  const { node, rpc } = await over(echo());
-  const others = [rpc.request("echo", [1]), rpc.request("echo", [2])];
-  expect(await rpc.requestBatch([echoed(3), echoed(4)])).toEqual([3, 4]);
-  expect(await Promise.all(others)).toEqual([1, 2]);
+  const { node, rpc } = await connectTo(startEchoNode());
+  const singleCalls = [rpc.request("echo", [1]), rpc.request("echo", [2])];
+  expect(await rpc.requestBatch([echoCall(3), echoCall(4)])).toEqual([3, 4]);
+  expect(await Promise.all(singleCalls)).toEqual([1, 2]);
   expect(node.requests.map((calls) => calls.map(({ params }) => params[0])).toSorted()).toEqual([
     [1, 2],
     [3, 4],
@@ -53,7 +53,7 @@ test("sends calls requested together in a separate HTTP request, and returns ans
 });
 
 test("never splits calls requested together, and their refusal affects no other call", async () => {
-  const { node, rpc } = await over(
+  const { node, rpc } = await connectTo(
     startLyingNode((calls, response, isBatch) => {
       const answers = calls.map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params[0] }));
       if (calls.length > 2) response.writeHead(400).end();
@@ -61,8 +61,8 @@ test("never splits calls requested together, and their refusal affects no other 
     }),
     { maxBatchSize: 4 },
   );
-  const group = (size: number): ReturnType<typeof echoed>[] =>
-    Array.from({ length: size }, (_, at) => echoed(at));
+  const group = (size: number): ReturnType<typeof echoCall>[] =>
+    Array.from({ length: size }, (_, index) => echoCall(index));
   await expect(rpc.requestBatch(group(5))).rejects.toMatchObject({ kind: "batchRefused" });
   expect(node.requests).toHaveLength(0);
   await expect(rpc.requestBatch(group(3))).rejects.toMatchObject({
@@ -77,20 +77,22 @@ test("never splits calls requested together, and their refusal affects no other 
 });
 
 test("calls requested together fail as a whole if their response is too large or incomplete", async () => {
-  const { node, rpc } = await over(
+  const { node, rpc } = await connectTo(
     startLyingNode((calls, response) => {
       const result = "x".repeat(calls[0]?.params[0] === "large" ? 2_000 : 1);
       json(response, [{ jsonrpc: "2.0", id: calls[0]?.id, result }]);
     }),
     { maxAnswerBytes: 1_000 },
   );
-  await expect(rpc.requestBatch([echoed("large"), echoed(1)])).rejects.toMatchObject({ kind: "tooLarge" });
-  await expect(rpc.requestBatch([echoed("small"), echoed(1)])).rejects.toMatchObject({ kind: "garbage" });
+  await expect(rpc.requestBatch([echoCall("large"), echoCall(1)])).rejects.toMatchObject({
+    kind: "tooLarge",
+  });
+  await expect(rpc.requestBatch([echoCall("small"), echoCall(1)])).rejects.toMatchObject({ kind: "garbage" });
   expect(node.requests).toHaveLength(2);
 });
 
 test("one refused call of a batch does not affect the others", async () => {
-  const { rpc } = await over(
+  const { rpc } = await connectTo(
     startAnsweringNode(({ method }) =>
       method === "bad"
         ? { error: { code: 3, message: "execution reverted", data: "0xdead" } }
@@ -103,28 +105,28 @@ test("one refused call of a batch does not affect the others", async () => {
 });
 
 test("if the response to a batch is too large, only a call that is too large by itself fails", async () => {
-  const { node, rpc } = await over(
+  const { node, rpc } = await connectTo(
     startAnsweringNode(({ method, params }) => ({
       result: method === "big" ? "x".repeat(200_000) : method === "medium" ? "y".repeat(60_000) : params[0],
     })),
     { maxAnswerBytes: 100_000 },
   );
-  const ask = async (methods: readonly string[]): Promise<PromiseSettledResult<unknown>[]> =>
+  const requestAll = async (methods: readonly string[]): Promise<PromiseSettledResult<unknown>[]> =>
     await Promise.allSettled(methods.map((method, index) => rpc.request(method, [index])));
-  const [gas, big, balance] = await ask(["gas", "big", "balance"]);
+  const [gas, big, balance] = await requestAll(["gas", "big", "balance"]);
   expect(gas).toEqual({ status: "fulfilled", value: 0 });
   expect(balance).toEqual({ status: "fulfilled", value: 2 });
   expect(big).toMatchObject({ status: "rejected", reason: { kind: "tooLarge", method: "big" } });
   // Too large together, but each small enough by itself.
-  const both = await ask(["medium", "medium"]);
+  const both = await requestAll(["medium", "medium"]);
   expect(both.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
   // The node accepts batches, so the next ones are sent whole.
-  await ask(["gas", "gas"]);
+  await requestAll(["gas", "gas"]);
   expect(node.requests.map((calls) => calls.length)).toEqual([3, 1, 1, 1, 2, 1, 1, 2]);
 });
 
 test("sends reads of unlimited size and small reads of the same tick in separate requests", async () => {
-  const { node, rpc } = await over(
+  const { node, rpc } = await connectTo(
     startLyingNode((calls, response) => {
       // The large response never ends; nothing else may wait for it.
       if (calls.some(({ method }) => method === "eth_getTransactionReceipt")) response.write("[");
@@ -151,22 +153,22 @@ test("sends reads of unlimited size and small reads of the same tick in separate
 });
 
 test("sends single calls to a node that refuses batches, and no further batches", async () => {
-  const { node, rpc } = await over(
+  const { node, rpc } = await connectTo(
     startLyingNode((calls, response, isBatch) => {
       if (isBatch)
         json(response, { jsonrpc: "2.0", id: null, error: { code: -32_600, message: "no batches here" } });
       else json(response, { jsonrpc: "2.0", id: calls[0]?.id, result: calls[0]?.params[0] });
     }),
   );
-  const ask = async (): Promise<unknown[]> =>
+  const requestAll = async (): Promise<unknown[]> =>
     await Promise.all([1, 2, 3].map((value) => rpc.request("echo", [value])));
-  expect(await ask()).toEqual([1, 2, 3]);
-  expect(await ask()).toEqual([1, 2, 3]);
+  expect(await requestAll()).toEqual([1, 2, 3]);
+  expect(await requestAll()).toEqual([1, 2, 3]);
   expect(node.requests.map((calls) => calls.length)).toEqual([3, 1, 1, 1, 1, 1, 1]);
 });
 
 test("sends smaller batches to a node that refuses large ones", async () => {
-  const { node, rpc } = await over(
+  const { node, rpc } = await connectTo(
     startLyingNode((calls, response, isBatch) => {
       if (calls.length > 5) json(response, { error: { code: -32_600, message: "batch too large" } }, 400);
       else {
@@ -183,7 +185,7 @@ test("sends smaller batches to a node that refuses large ones", async () => {
 });
 
 test("returns null as an answer", async () => {
-  const { rpc } = await over(startAnsweringNode(() => ({ result: null })));
+  const { rpc } = await connectTo(startAnsweringNode(() => ({ result: null })));
   expect(await rpc.request("eth_getTransactionReceipt", [])).toBeNull();
 });
 
@@ -209,7 +211,7 @@ const lies: [string, string, Parameters<typeof startLyingNode>[0]][] = [
 ];
 
 test.each(lies)("%s is a fault of kind %s, never an answer", async (_, kind, respond) => {
-  const { rpc } = await over(startLyingNode(respond), { deadlineMs: 300, maxAnswerBytes: 100_000 });
+  const { rpc } = await connectTo(startLyingNode(respond), { deadlineMs: 300, maxAnswerBytes: 100_000 });
   await expect(rpc.request("eth_chainId", [])).rejects.toMatchObject({
     name: "RpcFault",
     kind,
@@ -219,7 +221,7 @@ test.each(lies)("%s is a fault of kind %s, never an answer", async (_, kind, res
 });
 
 test("answers to unknown calls invalidate the whole batch", async () => {
-  const { rpc } = await over(
+  const { rpc } = await connectTo(
     startLyingNode((calls, response) =>
       json(response, [...calls.map(({ id }) => ({ id, result: 1 })), { id: 77, result: 2 }]),
     ),
@@ -229,7 +231,7 @@ test("answers to unknown calls invalidate the whole batch", async () => {
 });
 
 test("two answers to one call invalidate the whole batch", async () => {
-  const { rpc } = await over(
+  const { rpc } = await connectTo(
     startLyingNode((calls, response) =>
       json(
         response,
@@ -242,7 +244,7 @@ test("two answers to one call invalidate the whole batch", async () => {
 });
 
 test("a missing answer in a batch fails only its call", async () => {
-  const { rpc } = await over(
+  const { rpc } = await connectTo(
     startLyingNode((calls, response) => json(response, [{ id: calls[0]?.id, result: "0x1" }])),
   );
   const [first, second] = await Promise.allSettled([rpc.request("a", []), rpc.request("b", [])]);
@@ -251,7 +253,7 @@ test("a missing answer in a batch fails only its call", async () => {
 });
 
 test("a call with a shorter timeout does not wait for the others of its tick", async () => {
-  const { rpc } = await over(
+  const { rpc } = await connectTo(
     startLyingNode(() => undefined),
     { deadlineMs: 5_000 },
   );
@@ -265,7 +267,7 @@ test("a call with a shorter timeout does not wait for the others of its tick", a
 
 test("applies the deadline while all connections are busy, and never sends calls that were aborted in the meantime", async () => {
   let answerFirst = (): void => undefined;
-  const { node, rpc } = await over(
+  const { node, rpc } = await connectTo(
     startLyingNode((calls, response) => {
       const answer = (): void => json(response, { id: calls[0]?.id, result: calls[0]?.method });
       if (calls[0]?.method === "first") answerFirst = answer;
@@ -283,12 +285,12 @@ test("applies the deadline while all connections are busy, and never sends calls
 });
 
 test("reads a response in many chunks completely, even with split characters", async () => {
-  const { rpc } = await over(
+  const { rpc } = await connectTo(
     startLyingNode((calls, response) => {
       const bytes = Buffer.from(JSON.stringify({ id: calls[0]?.id, result: "é€𐐷".repeat(50) }));
-      const writeFrom = (at: number): void => {
-        if (at >= bytes.length) response.end();
-        else response.write(bytes.subarray(at, at + 7), () => setImmediate(writeFrom, at + 7));
+      const writeFrom = (offset: number): void => {
+        if (offset >= bytes.length) response.end();
+        else response.write(bytes.subarray(offset, offset + 7), () => setImmediate(writeFrom, offset + 7));
       };
       writeFrom(0);
     }),
@@ -297,7 +299,7 @@ test("reads a response in many chunks completely, even with split characters", a
 });
 
 test("a caller can abort", async () => {
-  const { rpc } = await over(startLyingNode(() => undefined));
+  const { rpc } = await connectTo(startLyingNode(() => undefined));
   const abort = new AbortController();
   const call = rpc.request("slow", [], { signal: abort.signal });
   setTimeout(() => abort.abort(), 20);
@@ -306,7 +308,7 @@ test("a caller can abort", async () => {
 
 test("replaces a dead keep-alive connection without a fault", async () => {
   let served = 0;
-  const { rpc } = await over(
+  const { rpc } = await connectTo(
     startLyingNode((calls, response) => {
       served += 1;
       if (served === 2) response.socket?.destroy();
@@ -319,7 +321,7 @@ test("replaces a dead keep-alive connection without a fault", async () => {
 
 test("discards a response whose connection broke halfway", async () => {
   let served = 0;
-  const { rpc } = await over(
+  const { rpc } = await connectTo(
     startLyingNode((calls, response) => {
       served += 1;
       if (served > 1) json(response, { id: calls[0]?.id, result: served });
@@ -358,7 +360,7 @@ test("refuses an invalid URL without quoting it", () => {
 });
 
 test("viem works on it and still understands reverts", async () => {
-  const { rpc } = await over(
+  const { rpc } = await connectTo(
     startAnsweringNode(({ method }) =>
       method === "eth_blockNumber"
         ? { result: "0x10" }
@@ -375,7 +377,7 @@ test("viem works on it and still understands reverts", async () => {
 
 test("an observer gets each call's method, outcome and duration, and nothing else", async () => {
   const seen: unknown[][] = [];
-  const { node, rpc } = await over(
+  const { node, rpc } = await connectTo(
     startLyingNode(([call], response) => {
       const delayMs = call?.method === "slow" ? 60 : call?.method === "silent" ? 5_000 : 0;
       const answer =
@@ -384,16 +386,16 @@ test("an observer gets each call's method, outcome and duration, and nothing els
     }),
     { onCall: (...facts) => seen.push(facts), maxBatchSize: 1 },
   );
-  const giveUp = new AbortController();
-  const asked = [
+  const abortController = new AbortController();
+  const requests = [
     rpc.request("good", ["secret"]),
     rpc.request("slow", []),
     rpc.request("bad", []),
     rpc.request("silent", [], { deadlineMs: 150 }),
-    rpc.request("silent", [], { signal: giveUp.signal }),
+    rpc.request("silent", [], { signal: abortController.signal }),
   ];
-  setTimeout(() => giveUp.abort(), 20);
-  await Promise.allSettled(asked);
+  setTimeout(() => abortController.abort(), 20);
+  await Promise.allSettled(requests);
   expect(seen.map(([method, outcome]) => `${String(method)} ${String(outcome)}`).toSorted()).toEqual([
     "bad refused",
     "good ok",
@@ -401,11 +403,11 @@ test("an observer gets each call's method, outcome and duration, and nothing els
     "silent fault",
     "slow ok",
   ]);
-  const took = (wanted: string): number[] =>
-    seen.filter(([method]) => method === wanted).map(([, , tookMs]) => Number(tookMs));
-  expect(took("slow")[0]).toBeGreaterThanOrEqual(55);
-  expect(took("slow")[0]).toBeLessThan(1_500);
-  expect(Math.max(...took("silent"))).toBeGreaterThanOrEqual(140);
+  const durationsOf = (wantedMethod: string): number[] =>
+    seen.filter(([method]) => method === wantedMethod).map(([, , tookMs]) => Number(tookMs));
+  expect(durationsOf("slow")[0]).toBeGreaterThanOrEqual(55);
+  expect(durationsOf("slow")[0]).toBeLessThan(1_500);
+  expect(Math.max(...durationsOf("silent"))).toBeGreaterThanOrEqual(140);
   expect(seen.every((facts) => facts.length === 3)).toBe(true);
   expect(JSON.stringify(seen)).not.toContain(new URL(node.url).port);
 });
@@ -435,13 +437,15 @@ const rateLimits: [number, number, string][] = [
 test.each(rateLimits)(
   "does not split a batch after status %i and error %i (%s)",
   async (status, code, message) => {
-    const { node, rpc } = await over(
+    const { node, rpc } = await connectTo(
       startLyingNode((_, response) =>
         json(response, { jsonrpc: "2.0", id: null, error: { code, message } }, status),
       ),
     );
-    const calls = await Promise.allSettled(Array.from({ length: 64 }, (_, at) => rpc.request("echo", [at])));
-    expect(new Set(calls.map(({ status: end }) => end))).toEqual(new Set(["rejected"]));
+    const calls = await Promise.allSettled(
+      Array.from({ length: 64 }, (_, index) => rpc.request("echo", [index])),
+    );
+    expect(new Set(calls.map(({ status: callStatus }) => callStatus))).toEqual(new Set(["rejected"]));
     expect(node.requests.map((batch) => batch.length)).toEqual([64]);
   },
 );
@@ -452,33 +456,33 @@ test.each([
   "batch limit 3 exceeded (can increase by --rpc.batch.limit). Requested batch of size: 8",
   "too many requests in batch",
 ])("a batch refused with status 200 and %s is halved", async (message) => {
-  const { node, rpc } = await over(
+  const { node, rpc } = await connectTo(
     startLyingNode((calls, response, isBatch) => {
       const answers = calls.map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params[0] }));
       if (calls.length > 3) json(response, { jsonrpc: "2.0", id: null, error: { code: -32_600, message } });
       else json(response, isBatch ? answers : answers[0]);
     }),
   );
-  const values = Array.from({ length: 8 }, (_, at) => at);
+  const values = Array.from({ length: 8 }, (_, index) => index);
   expect(await Promise.all(values.map((value) => rpc.request("echo", [value])))).toEqual(values);
   expect(node.requests.map((batch) => batch.length)).toEqual([8, 4, 4, 2, 2, 2, 2]);
 });
 
 test("respects a batch limit with status 500 in later calls", async () => {
   const message = "Batch of more than 3 requests are not allowed on free tier";
-  const { node, rpc } = await over(
+  const { node, rpc } = await connectTo(
     startLyingNode((calls, response, isBatch) => {
       const answers = calls.map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params[0] }));
       if (calls.length > 3) json(response, { jsonrpc: "2.0", id: null, error: { code: 31, message } }, 500);
       else json(response, isBatch ? answers : answers[0]);
     }),
   );
-  const ask = async (size: number): Promise<PromiseSettledResult<unknown>[]> =>
-    await Promise.allSettled(Array.from({ length: size }, (_, at) => rpc.request("echo", [at])));
-  expect(new Set((await ask(8)).map(({ status }) => status))).toEqual(new Set(["rejected"]));
-  expect(new Set((await ask(8)).map(({ status }) => status))).toEqual(new Set(["fulfilled"]));
+  const requestMany = async (size: number): Promise<PromiseSettledResult<unknown>[]> =>
+    await Promise.allSettled(Array.from({ length: size }, (_, index) => rpc.request("echo", [index])));
+  expect(new Set((await requestMany(8)).map(({ status }) => status))).toEqual(new Set(["rejected"]));
+  expect(new Set((await requestMany(8)).map(({ status }) => status))).toEqual(new Set(["fulfilled"]));
   expect(node.requests.map((batch) => batch.length)).toEqual([8, 3, 3, 2]);
-  const group = [1, 2, 3, 4].map(echoed);
+  const group = [1, 2, 3, 4].map(echoCall);
   await expect(rpc.requestBatch(group)).rejects.toMatchObject({ kind: "batchRefused" });
   expect(node.requests).toHaveLength(5);
 });
@@ -487,14 +491,14 @@ test("respects a batch limit with status 500 in later calls", async () => {
  * A node that refuses its first request in the given way and answers the others, with the time of each
  * request.
  */
-async function refusingFirst(
+async function connectToRefusingNode(
   refuse: Refuse,
-): Promise<{ node: LyingNode; rpc: RpcTransport; cameAtMs: readonly number[] }> {
-  const cameAtMs: number[] = [];
-  const over429 = await over(
+): Promise<{ node: LyingNode; rpc: RpcTransport; requestTimesMs: readonly number[] }> {
+  const requestTimesMs: number[] = [];
+  const connected = await connectTo(
     startLyingNode((calls, response, isBatch) => {
-      cameAtMs.push(performance.now());
-      if (cameAtMs.length === 1) {
+      requestTimesMs.push(performance.now());
+      if (requestTimesMs.length === 1) {
         refuse(response);
         return;
       }
@@ -502,7 +506,7 @@ async function refusingFirst(
       json(response, isBatch ? answers : answers[0]);
     }),
   );
-  return { ...over429, cameAtMs };
+  return { ...connected, requestTimesMs };
 }
 
 type Refuse = (response: ServerResponse) => void;
@@ -529,30 +533,30 @@ test.each([
 ] as const)(
   "calls after a rate limit wait as long as the endpoint asked by %s",
   async (_, waitMs, refuse) => {
-    const { node, rpc, cameAtMs } = await refusingFirst(refuse);
+    const { node, rpc, requestTimesMs } = await connectToRefusingNode(refuse);
     await expect(rpc.request("echo", [0])).rejects.toBeInstanceOf(RpcFault);
     const answers = Promise.all([rpc.request("echo", [1]), rpc.request("echo", [2])]);
-    expect(await rpc.requestBatch([echoed(3), echoed(4)])).toEqual([3, 4]);
+    expect(await rpc.requestBatch([echoCall(3), echoCall(4)])).toEqual([3, 4]);
     expect(await answers).toEqual([1, 2]);
-    const [first = 0, second = 0] = cameAtMs;
+    const [first = 0, second = 0] = requestTimesMs;
     expect(second - first).toBeGreaterThanOrEqual(waitMs);
     expect(node.requests.map((calls) => calls.length).toSorted()).toEqual([1, 2, 2]);
   },
 );
 
 test("fails calls immediately during a pause that is longer than callers wait", async () => {
-  const { node, rpc } = await refusingFirst(withHeader(429, "30"));
+  const { node, rpc } = await connectToRefusingNode(withHeader(429, "30"));
   await expect(rpc.request("echo", [0])).rejects.toMatchObject({ kind: "http" });
   const startedAtMs = performance.now();
   const reason = expect.stringMatching(/^the endpoint rate-limited this service; try again in \d+ s$/);
   await expect(rpc.request("echo", [1])).rejects.toMatchObject({ kind: "http", reason });
-  await expect(rpc.requestBatch([echoed(1)])).rejects.toMatchObject({ kind: "http", reason });
+  await expect(rpc.requestBatch([echoCall(1)])).rejects.toMatchObject({ kind: "http", reason });
   expect(performance.now() - startedAtMs).toBeLessThan(500);
   expect(node.requests).toHaveLength(1);
 });
 
 test("closing does not wait for the end of a pause", async () => {
-  const { rpc } = await refusingFirst(withHeader(429, "1"));
+  const { rpc } = await connectToRefusingNode(withHeader(429, "1"));
   await expect(rpc.request("echo", [0])).rejects.toMatchObject({ kind: "http" });
   const waiting = expect(rpc.request("echo", [1])).rejects.toMatchObject({ kind: "aborted" });
   setTimeout(() => void rpc.close(), 20);
@@ -561,17 +565,19 @@ test("closing does not wait for the end of a pause", async () => {
 
 test("a revert message that looks like a rate limit does not pause the endpoint", async () => {
   const message = "execution reverted: rate limit exceeded";
-  const { rpc, cameAtMs } = await refusingFirst((response) =>
+  const { rpc, requestTimesMs } = await connectToRefusingNode((response) =>
     json(response, { jsonrpc: "2.0", id: null, error: { code: 3, message, data: "0xdeadbeef" } }),
   );
   await expect(rpc.request("eth_call", [0])).rejects.toMatchObject({ nodeCode: 3 });
   await rpc.request("echo", [1]);
-  const [first = 0, second = 0] = cameAtMs;
+  const [first = 0, second = 0] = requestTimesMs;
   expect(second - first).toBeLessThan(200);
 });
 
 /** Echoes calls, and answers 502 if `isUnavailable` returns true. */
-const behindGateway = (isUnavailable: (call: { readonly method: string }) => boolean): Promise<LyingNode> =>
+const startGatewayNode = (
+  isUnavailable: (call: { readonly method: string }) => boolean,
+): Promise<LyingNode> =>
   startLyingNode(([call], response) => {
     if (call !== undefined && isUnavailable(call)) response.writeHead(502).end("bad gateway");
     else json(response, { jsonrpc: "2.0", id: call?.id, result: call?.params[0] });
@@ -579,8 +585,8 @@ const behindGateway = (isUnavailable: (call: { readonly method: string }) => boo
 
 test("retries a read once after a 502", async () => {
   let failing = 0;
-  const { node, rpc } = await over(
-    behindGateway(() => failing-- > 0),
+  const { node, rpc } = await connectTo(
+    startGatewayNode(() => failing-- > 0),
     { maxBatchSize: 1 },
   );
   for (let n = 0; n < 9; n++) await rpc.request("echo", [n]);
@@ -594,7 +600,7 @@ test("retries a read once after a 502", async () => {
 
 test("retries a read once after a 503 that names no limit, when the pause is over", async () => {
   let failing = 0;
-  const { node, rpc } = await over(
+  const { node, rpc } = await connectTo(
     startLyingNode(([call], response) => {
       if (failing-- > 0) response.writeHead(503).end("unavailable");
       else json(response, { jsonrpc: "2.0", id: call?.id, result: call?.params[0] });
@@ -615,7 +621,7 @@ test.each([
   "submitpackage",
 ])("never retries %s, alone or in a batch", async (broadcast) => {
   let isDown = false;
-  const { node, rpc } = await over(
+  const { node, rpc } = await connectTo(
     startLyingNode((calls, response) => {
       if (isDown) response.writeHead(502).end("bad gateway");
       else json(response, { jsonrpc: "2.0", id: calls[0]?.id, result: 1 });
@@ -624,15 +630,15 @@ test.each([
   for (let n = 0; n < 9; n++) await rpc.request("echo", [n]);
   isDown = true;
   await expect(rpc.request(broadcast, ["0x01"])).rejects.toMatchObject({ kind: "http" });
-  const together = await Promise.allSettled([rpc.request("echo", []), rpc.request(broadcast, ["0x02"])]);
-  expect(together.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  const batch = await Promise.allSettled([rpc.request("echo", []), rpc.request(broadcast, ["0x02"])]);
+  expect(batch.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   expect(node.requests).toHaveLength(11);
 });
 
 test("limits retries to a third of the requests that were served before an outage", async () => {
   let isDown = false;
-  const { node, rpc } = await over(
-    behindGateway(() => isDown),
+  const { node, rpc } = await connectTo(
+    startGatewayNode(() => isDown),
     { maxBatchSize: 1 },
   );
   for (let n = 0; n < 9; n++) await rpc.request("echo", [n]);
@@ -644,7 +650,7 @@ test("limits retries to a third of the requests that were served before an outag
 test("counts every call of a batch against the retries, and reports each retried call", async () => {
   let isDown = false;
   const outcomes: string[] = [];
-  const { node, rpc } = await over(
+  const { node, rpc } = await connectTo(
     startLyingNode((calls, response) => {
       if (isDown) response.writeHead(502).end("bad gateway");
       else if (calls.length === 1) json(response, { jsonrpc: "2.0", id: calls[0]?.id, result: 1 });
@@ -669,7 +675,7 @@ test("counts every call of a batch against the retries, and reports each retried
 
 test("keeps the deadline of a retried request, and aborts it on close", async () => {
   let isSilent = false;
-  const { node, rpc } = await over(
+  const { node, rpc } = await connectTo(
     startLyingNode(([call], response) => {
       if (isSilent) return;
       if (call?.method === "fail") {
@@ -685,15 +691,15 @@ test("keeps the deadline of a retried request, and aborts it on close", async ()
   expect(performance.now() - startedAtMs).toBeGreaterThan(395);
   expect(node.requests).toHaveLength(8);
   isSilent = false;
-  const left = expect(rpc.request("fail", [])).rejects.toMatchObject({ kind: "aborted" });
+  const pendingRetry = expect(rpc.request("fail", [])).rejects.toMatchObject({ kind: "aborted" });
   await expect.poll(() => node.requests.length).toBe(9);
   await rpc.close();
-  await left;
+  await pendingRetry;
   expect(node.requests).toHaveLength(9);
 });
 
 test("does not retry if a pause would outlast the deadline", async () => {
-  const { node, rpc } = await over(
+  const { node, rpc } = await connectTo(
     startLyingNode(([call], response) => {
       if (call?.method === "slow") setTimeout(() => response.writeHead(502).end(), 200);
       else if (call?.method === "limited") response.writeHead(429, { "retry-after": "1" }).end();

@@ -1,6 +1,6 @@
 import { createEndpointPause, MAX_WAIT_MS, pauseReason } from "./endpoint-pause.ts";
 import { errorIn, hasResult, readAnswer } from "./http-answer.ts";
-import { createPoster, networkCode, type PostEnd } from "./http-post.ts";
+import { createPoster, networkCode, type PostOutcome } from "./http-post.ts";
 import { createCall, type RpcRequest, type Call, type CallOptions, type ObserveCall } from "./rpc-call.ts";
 import { createRetryBudget } from "./retry-budget.ts";
 import { NodeRefusal, redact, RpcFault, withoutSecrets, type RpcFaultFacts } from "@causeway/families";
@@ -63,7 +63,7 @@ const LARGE_READS: ReadonlySet<string> = new Set([
  */
 const BROADCAST = /send|submit/i;
 
-const NOT_TOGETHER =
+const BATCH_REFUSED =
   "this endpoint does not accept these calls in one batch, so consistent reads from one node are not possible";
 
 /** Pause before a retry, which another backend of a load balancer may answer. */
@@ -87,29 +87,33 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   const maxAnswerBytes = options.maxAnswerBytes ?? 32 * 1024 * 1024;
   const poster = createPoster({ ...target, connections: options.connections ?? 8, maxAnswerBytes });
   const inFlight = new Set<() => void>();
-  const wantedBatchSize = Math.max(1, options.maxBatchSize ?? 100);
-  let maxBatchSize = wantedBatchSize;
+  const configuredBatchSize = Math.max(1, options.maxBatchSize ?? 100);
+  let maxBatchSize = configuredBatchSize;
   let loweredAtMs = 0;
-  let waiting: Call[] = [];
+  let queued: Call[] = [];
   let nextId = 1;
-  let closed = false;
+  let isClosed = false;
   const pause = createEndpointPause();
   const retries = createRetryBudget();
 
   const flush = (): void => {
-    const calls = waiting;
-    waiting = [];
+    const calls = queued;
+    queued = [];
     // The refusal may have been a temporary fault of a proxy, so whole batches are tried again occasionally.
-    if (maxBatchSize < wantedBatchSize && performance.now() - loweredAtMs > 60_000)
-      maxBatchSize = wantedBatchSize;
+    if (maxBatchSize < configuredBatchSize && performance.now() - loweredAtMs > 60_000)
+      maxBatchSize = configuredBatchSize;
     afterPause(calls, send);
   };
 
   /** Sends calls once the endpoint may be called again. */
-  const afterPause = (calls: readonly Call[], go: (calls: readonly Call[]) => void, waitedMs = 0): void => {
+  const afterPause = (
+    calls: readonly Call[],
+    proceed: (calls: readonly Call[]) => void,
+    waitedMs = 0,
+  ): void => {
     const leftMs = Math.ceil(pause.leftMs());
     if (leftMs === 0) {
-      go(calls);
+      proceed(calls);
       return;
     }
     const [impatient, patient] = partition(
@@ -125,7 +129,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     };
     const timer = setTimeout(() => {
       inFlight.delete(giveUp);
-      afterPause(patient, go, waitedMs + leftMs);
+      afterPause(patient, proceed, waitedMs + leftMs);
     }, leftMs);
     inFlight.add(giveUp);
   };
@@ -134,124 +138,129 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   const send = (calls: readonly Call[]): void => {
     const first = calls[0];
     if (first === undefined) return;
-    const goesAlong = (call: Call): boolean =>
+    const fitsBatch = (call: Call): boolean =>
       call.deadlineMs === first.deadlineMs && LARGE_READS.has(call.method) === LARGE_READS.has(first.method);
-    const together = calls.filter(goesAlong);
-    for (let at = 0; at < together.length; at += maxBatchSize) post(together.slice(at, at + maxBatchSize));
-    if (together.length < calls.length) send(calls.filter((call) => !goesAlong(call)));
+    const batch = calls.filter(fitsBatch);
+    for (let start = 0; start < batch.length; start += maxBatchSize)
+      post(batch.slice(start, start + maxBatchSize));
+    if (batch.length < calls.length) send(calls.filter((call) => !fitsBatch(call)));
   };
 
   /** @param firstSentAtMs when the request was first sent; a retry keeps the original deadline */
-  const post = (calls: readonly Call[], mayPart = true, firstSentAtMs?: number): void => {
-    const open = calls.some((call) => call.settled) ? calls.filter((call) => !call.settled) : calls;
-    const [first] = open;
+  const post = (calls: readonly Call[], maySplit = true, firstSentAtMs?: number): void => {
+    const unsettled = calls.some((call) => call.isSettled) ? calls.filter((call) => !call.isSettled) : calls;
+    const [first] = unsettled;
     if (first === undefined) return;
     let giveUp = (): void => undefined;
     let hasEnded = false;
     const sentAtMs = performance.now();
     const timer = setTimeout(
       () => {
-        failAll(open, { kind: "deadline", reason: `no complete response within ${first.deadlineMs} ms` });
+        failAll(unsettled, {
+          kind: "deadline",
+          reason: `no complete response within ${first.deadlineMs} ms`,
+        });
         giveUp();
       },
       first.deadlineMs - (sentAtMs - (firstSentAtMs ?? sentAtMs)),
     );
-    const quit = poster.post(bodyOf(open), (end) => {
+    const abort = poster.post(bodyOf(unsettled), (outcome) => {
       hasEnded = true;
       clearTimeout(timer);
       inFlight.delete(giveUp);
-      finish(open, end, { mayPart, sentAtMs, isRetry: firstSentAtMs !== undefined });
+      finish(unsettled, outcome, { maySplit, sentAtMs, isRetry: firstSentAtMs !== undefined });
     });
     // It may have ended already.
     if (hasEnded) return;
-    giveUp = quit;
-    inFlight.add(quit);
+    giveUp = abort;
+    inFlight.add(abort);
   };
 
-  const canRetry = (open: readonly Call[], sentAtMs: number): boolean => {
+  const canRetry = (calls: readonly Call[], sentAtMs: number): boolean => {
     const tookMs = performance.now() - sentAtMs;
-    return open.every(({ method, deadlineMs }) => !BROADCAST.test(method) && tookMs < deadlineMs / 2);
+    return calls.every(({ method, deadlineMs }) => !BROADCAST.test(method) && tookMs < deadlineMs / 2);
   };
 
-  const retry = (open: readonly Call[], mayPart: boolean, sentAtMs: number): void => {
-    for (const { method } of open) onCall?.(method, "retried", performance.now() - sentAtMs);
+  const retry = (unsettled: readonly Call[], maySplit: boolean, sentAtMs: number): void => {
+    for (const { method } of unsettled) onCall?.(method, "retried", performance.now() - sentAtMs);
     const giveUp = (): void => {
       clearTimeout(timer);
       inFlight.delete(giveUp);
-      failAll(open, { kind: "aborted", reason: "connection was closed" });
+      failAll(unsettled, { kind: "aborted", reason: "connection was closed" });
     };
     const timer = setTimeout(() => {
       inFlight.delete(giveUp);
-      afterPause(open, (calls) => post(calls, mayPart, sentAtMs), performance.now() - sentAtMs);
+      afterPause(unsettled, (calls) => post(calls, maySplit, sentAtMs), performance.now() - sentAtMs);
     }, RETRY_AFTER_MS);
     inFlight.add(giveUp);
   };
 
   /** Settles the calls of a finished HTTP request. */
   const finish = (
-    open: readonly Call[],
-    end: PostEnd,
+    unsettled: readonly Call[],
+    outcome: PostOutcome,
     {
-      mayPart,
+      maySplit,
       sentAtMs,
       isRetry,
-    }: { readonly mayPart: boolean; readonly sentAtMs: number; readonly isRetry: boolean },
+    }: { readonly maySplit: boolean; readonly sentAtMs: number; readonly isRetry: boolean },
   ): void => {
-    if ("error" in end) {
-      if (closed) failAll(open, { kind: "aborted", reason: "connection was closed" });
-      else failAll(open, { kind: "network", reason: `request failed (${networkCode(end.error)})` });
+    if ("error" in outcome) {
+      if (isClosed) failAll(unsettled, { kind: "aborted", reason: "connection was closed" });
+      else failAll(unsettled, { kind: "network", reason: `request failed (${networkCode(outcome.error)})` });
       return;
     }
-    const answer = readAnswer(end, Date.now());
-    if (answer.pause !== undefined) pause.refused(sentAtMs, answer.pause.askedMs, answer.pause.isOverload);
-    else if (end.status < 500) {
-      pause.served(sentAtMs);
-      if (end.status < 300) retries.served(open.length);
+    const answer = readAnswer(outcome, Date.now());
+    if (answer.pause !== undefined)
+      pause.recordRefusal(sentAtMs, answer.pause.requestedMs, answer.pause.isOverload);
+    else if (outcome.status < 500) {
+      pause.recordSuccess(sentAtMs);
+      if (outcome.status < 300) retries.recordServed(unsettled.length);
     }
     const mayRetry =
       answer.pause === undefined
-        ? end.status >= 502
-        : answer.pause.isOverload && answer.pause.askedMs === undefined;
-    if (mayRetry && !isRetry && canRetry(open, sentAtMs) && retries.take(open.length)) {
-      retry(open, mayPart, sentAtMs);
+        ? outcome.status >= 502
+        : answer.pause.isOverload && answer.pause.requestedMs === undefined;
+    if (mayRetry && !isRetry && canRetry(unsettled, sentAtMs) && retries.tryTake(unsettled.length)) {
+      retry(unsettled, maySplit, sentAtMs);
       return;
     }
     if (answer.kind === "tooLarge") {
-      if (open.length > 1 && mayPart) for (const call of open) post([call]);
-      else failAll(open, { kind: "tooLarge", reason: `response exceeds ${maxAnswerBytes} bytes` });
+      if (unsettled.length > 1 && maySplit) for (const call of unsettled) post([call]);
+      else failAll(unsettled, { kind: "tooLarge", reason: `response exceeds ${maxAnswerBytes} bytes` });
       return;
     }
-    if (open.length > 1 && answer.refusesBatch !== undefined) {
-      if (!mayPart) {
-        failAll(open, { kind: "batchRefused", reason: NOT_TOGETHER });
+    if (unsettled.length > 1 && answer.refusesBatch !== undefined) {
+      if (!maySplit) {
+        failAll(unsettled, { kind: "batchRefused", reason: BATCH_REFUSED });
         return;
       }
-      const smaller = answer.refusesBatch === "never" ? 1 : Math.floor(open.length / 2);
+      const smaller = answer.refusesBatch === "never" ? 1 : Math.floor(unsettled.length / 2);
       maxBatchSize = Math.min(maxBatchSize, smaller);
       loweredAtMs = performance.now();
-      send(open);
+      send(unsettled);
       return;
     }
-    if (open.length > 1 && answer.maxBatch !== undefined) {
+    if (unsettled.length > 1 && answer.maxBatch !== undefined) {
       maxBatchSize = Math.min(maxBatchSize, answer.maxBatch);
       loweredAtMs = performance.now();
-      if (!mayPart) {
-        failAll(open, { kind: "batchRefused", reason: NOT_TOGETHER });
+      if (!maySplit) {
+        failAll(unsettled, { kind: "batchRefused", reason: BATCH_REFUSED });
         return;
       }
     }
     if (answer.document === undefined) {
       const kind = answer.status === 200 ? "garbage" : "http";
       const reason = `response is not JSON-RPC (HTTP status ${answer.status}, ${answer.bytes} bytes)`;
-      failAll(open, { kind, reason, isPause: answer.status === 429 });
+      failAll(unsettled, { kind, reason, isPause: answer.status === 429 });
       return;
     }
-    deliver(open, answer.document, options.url);
+    deliver(unsettled, answer.document, options.url);
   };
 
   /** The call, for the caller to send; undefined if it is already settled. */
   const callFor = ({ method, params }: RpcRequest, { deadlineMs, signal }: CallOptions): Call | undefined =>
-    closed || signal?.aborted === true
+    isClosed || signal?.aborted === true
       ? undefined
       : createCall({
           id: nextId++,
@@ -262,44 +271,44 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
           onCall,
         });
 
-  const notAsked = (method: string): RpcFault => {
-    const reason = closed ? "connection was closed" : "request aborted by the caller";
+  const notSentFault = (method: string): RpcFault => {
+    const reason = isClosed ? "connection was closed" : "request aborted by the caller";
     return new RpcFault({ kind: "aborted", method, reason });
   };
 
   return {
     request: async (method, params, callOptions = {}) => {
       const call = callFor({ method, params }, callOptions);
-      if (call === undefined) throw notAsked(method);
-      waiting.push(call);
-      if (waiting.length === 1) setImmediate(flush);
+      if (call === undefined) throw notSentFault(method);
+      queued.push(call);
+      if (queued.length === 1) setImmediate(flush);
       return await call.result;
     },
     requestBatch: async (calls, callOptions = {}) => {
       const method = calls[0]?.method ?? "";
-      if (calls.length > wantedBatchSize)
-        throw new RpcFault({ kind: "batchRefused", method, reason: NOT_TOGETHER });
+      if (calls.length > configuredBatchSize)
+        throw new RpcFault({ kind: "batchRefused", method, reason: BATCH_REFUSED });
       const group: Call[] = [];
-      for (const asked of calls) {
-        const call = callFor(asked, callOptions);
-        if (call === undefined) throw notAsked(asked.method);
+      for (const request of calls) {
+        const call = callFor(request, callOptions);
+        if (call === undefined) throw notSentFault(request.method);
         group.push(call);
       }
-      afterPause(group, (open) => post(open, false));
+      afterPause(group, (unsettled) => post(unsettled, false));
       return await Promise.all(group.map((call) => call.result));
     },
     pauseLeftMs: () => pause.leftMs(),
     close: async () => {
-      if (closed) return;
-      closed = true;
+      if (isClosed) return;
+      isClosed = true;
       for (const giveUp of inFlight) giveUp();
       await poster.close();
     },
   };
 }
 
-function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [first: T[], second: T[]] {
-  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
+function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [first: T[], second: T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
 function bodyOf(calls: readonly Call[]): string {
@@ -328,8 +337,8 @@ function deliver(calls: readonly Call[], document: object, secretUrl: string): v
     failAll(calls, { kind: "garbage", reason: "response ids do not match the request" });
     return;
   }
-  for (let at = 0; at < calls.length; at++) {
-    const [call, answer] = [calls[at], answers[at]];
+  for (let index = 0; index < calls.length; index++) {
+    const [call, answer] = [calls[index], answers[index]];
     if (call === undefined) continue;
     const error = answer === undefined ? undefined : errorIn(answer);
     if (error !== undefined) {
@@ -349,8 +358,8 @@ type Entry = Readonly<Record<string, unknown>>;
 /** The answers if they are in the order of the calls, as usual; otherwise undefined. */
 function answersInOrder(calls: readonly Call[], entries: readonly unknown[]): readonly Entry[] | undefined {
   if (entries.length !== calls.length) return undefined;
-  for (let at = 0; at < calls.length; at++)
-    if (fieldsOf(entries[at])["id"] !== calls[at]?.id) return undefined;
+  for (let index = 0; index < calls.length; index++)
+    if (fieldsOf(entries[index])["id"] !== calls[index]?.id) return undefined;
   return entries as readonly Entry[];
 }
 

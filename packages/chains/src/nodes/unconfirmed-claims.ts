@@ -1,4 +1,4 @@
-import type { Answer } from "./ask-all.ts";
+import type { Answer } from "./query-all.ts";
 
 /** Maximum time for other endpoints to confirm a claim. Endpoints lag behind each other for a few seconds. */
 const MAX_UNCONFIRMED_MS = 30_000;
@@ -20,13 +20,13 @@ export function createUnconfirmedClaims<E>(now: () => number): UnconfirmedClaims
   const claims = new Map<string, Map<E, { readonly count: number; readonly sinceMs: number }>>();
   return {
     unconfirmed: (subject, agreed, answers) => {
-      const before = claims.get(subject);
+      const previous = claims.get(subject);
       const nowMs = now();
       const current = new Map<E, { readonly count: number; readonly sinceMs: number }>();
       const late: E[] = [];
       for (const { endpoint, value } of answers) {
         if (value <= agreed) continue;
-        const claim = before?.get(endpoint);
+        const claim = previous?.get(endpoint);
         const isOpen = claim !== undefined && claim.count > agreed;
         const isLate = isOpen && nowMs - claim.sinceMs >= MAX_UNCONFIRMED_MS;
         if (isLate) late.push(endpoint);

@@ -13,21 +13,21 @@ const someAddress = "11111111111111111111111111111111" as Address;
  * an endpoint that answers about `answered` of them per reading.
  */
 function clusterOf(crowd: number, answered: number, slotsApart = 1n) {
-  const entries = Array.from({ length: crowd }, (_, at) => ({
-    signature: `signature${String(at).padStart(5, "0")}`,
-    slot: START + BigInt(at) * slotsApart,
+  const entries = Array.from({ length: crowd }, (_, index) => ({
+    signature: `signature${String(index).padStart(5, "0")}`,
+    slot: START + BigInt(index) * slotsApart,
     failed: false,
   }));
   const reported = new Set<string>();
-  let asked = 0;
+  let requests = 0;
   const rpc: Partial<SolanaRpc> = {
     finalSlot: async () => {
-      asked = 0;
+      requests = 0;
       return await Promise.resolve(START + BigInt(crowd));
     },
     signaturesOf: async () => await Promise.resolve(entries.toReversed()),
     transaction: async (signature) => {
-      if (++asked > answered)
+      if (++requests > answered)
         throw new RpcFault({ kind: "http", method: "getTransaction", reason: "HTTP status 429: " });
       reported.add(signature);
       const facts = {
@@ -59,9 +59,9 @@ test.each([
   ["in one slot", 0n],
 ])(
   "a burst %s beyond what the endpoint returns in one response delays a read but does not stop it",
-  async (_, apart) => {
-    const { reader, reported } = clusterOf(120, 30, apart);
-    let cursor = writeCursor({ slot: START, known: [] });
+  async (_, slotsApart) => {
+    const { reader, reported } = clusterOf(120, 30, slotsApart);
+    let cursor = writeCursor({ slot: START, signatures: [] });
     let faults = 0;
     for (let readings = 0; readings < 20 && reported.size < 120; readings++)
       try {
@@ -77,7 +77,7 @@ test.each([
 
 test("reports the time of the oldest unread transaction while many are read", async () => {
   const { reader } = clusterOf(300, 1_000);
-  const first = await reader.arrivals(writeCursor({ slot: START, known: [] }));
+  const first = await reader.arrivals(writeCursor({ slot: START, signatures: [] }));
   expect(first.unreadSince).toBe((START + 199n) * 2n);
   const second = await reader.arrivals(first.cursor);
   expect(second.unreadSince).toBeUndefined();

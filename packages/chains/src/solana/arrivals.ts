@@ -19,19 +19,19 @@ import {
   type SignatureEntry,
   type TransactionFacts,
 } from "@causeway/families/solana";
-import type { NonEvmReads } from "./reads.ts";
+import type { SolanaReads } from "./reads.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import type { SolanaRpc } from "./rpc.ts";
 
 /** Slots that are read again, because nodes list final transactions a little late. About a minute. */
-const AGAIN_SLOTS = 150n;
+const OVERLAP_SLOTS = 150n;
 /** Slots before now at which a first reading starts. About ten minutes. */
-const FIRST_SLOTS = 1_500n;
-/** Signatures per page, and transactions per reading. */
-const PAGE = 1_000;
-const MAX_JUDGED = 200;
+const INITIAL_LOOKBACK_SLOTS = 1_500n;
+/** Signatures per page, and maximum transactions per reading. */
+const PAGE_SIZE = 1_000;
+const MAX_TRANSACTIONS = 200;
 /** Concurrent transaction requests. */
-const AT_ONCE = 8;
+const MAX_CONCURRENT_READS = 8;
 /**
  * Failed readings after which a transaction is skipped, so that an unreadable one does not block all others.
  */
@@ -41,7 +41,7 @@ const UNSUPPORTED_VERSION = -32015;
 
 export interface ArrivalOptions {
   readonly rpc: SolanaRpc;
-  readonly reads: Pick<NonEvmReads, "block">;
+  readonly reads: Pick<SolanaReads, "block">;
   readonly pdas: DepositoryAccounts;
   /** Mints whose plain transfers to the vault are detected; those through the program always are. */
   readonly mints: () => Promise<readonly { readonly mint: string; readonly tokenProgram: string }[]>;
@@ -49,45 +49,49 @@ export interface ArrivalOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-export interface NonEvmArrivalReader {
+export interface SolanaArrivalsReader {
   arrivals(cursor: string | undefined): Promise<NonEvmArrivals>;
   arrivalsOf(transactionId: TxHash, shown?: ShownTransaction): Promise<NonEvmTransaction>;
 }
 
 /** Deposits in the cluster's finalized state, judged like oracles do. */
-export function createArrivals(options: ArrivalOptions): NonEvmArrivalReader {
+export function createArrivals(options: ArrivalOptions): SolanaArrivalsReader {
   const { rpc, reads, pdas, mints, onFault } = options;
   const faults = new Map<string, number>();
   /**
    * Judgments of readings from the same cursor, so that the next one continues from there: a rate-limited
    * endpoint may end every reading of a crowd, and a deposit may wait for other endpoints.
    */
-  let keptCursor: string | undefined;
-  const kept = new Map<string, readonly DepositFact[] | undefined>();
+  let cachedCursor: string | undefined;
+  const cachedJudgments = new Map<string, readonly DepositFact[] | undefined>();
 
   /** Transactions that name one of the addresses in slots from `from` to `to`, newest first. */
-  async function listed(account: string, from: bigint, to: bigint): Promise<readonly SignatureEntry[]> {
-    const all: SignatureEntry[] = [];
+  async function listSignatures(
+    account: string,
+    from: bigint,
+    to: bigint,
+  ): Promise<readonly SignatureEntry[]> {
+    const signatures: SignatureEntry[] = [];
     for (let before: string | undefined; ;) {
       const page = await rpc.signaturesOf(account, {
-        limit: PAGE,
+        limit: PAGE_SIZE,
         ...(before !== undefined && { before }),
         minContextSlot: Number(to),
       });
-      all.push(...page.filter(({ slot }) => slot >= from && slot <= to));
+      signatures.push(...page.filter(({ slot }) => slot >= from && slot <= to));
       const last = page.at(-1);
-      if (last === undefined || page.length < PAGE || last.slot < from) return all;
+      if (last === undefined || page.length < PAGE_SIZE || last.slot < from) return signatures;
       before = last.signature;
     }
   }
 
-  /** Undefined: skipped. */
-  async function judged(entry: SignatureEntry): Promise<readonly DepositFact[] | undefined> {
+  /** The deposits of a transaction; undefined if it is skipped. */
+  async function judge(entry: SignatureEntry): Promise<readonly DepositFact[] | undefined> {
     const { signature } = entry;
     try {
-      const found = await rpc.transaction(signature);
-      if (found.kind !== "final") throw inconsistent("getTransaction", "listed transaction is missing");
-      const deposits = await depositsOf(found.value);
+      const evidence = await rpc.transaction(signature);
+      if (evidence.kind !== "final") throw inconsistent("getTransaction", "listed transaction is missing");
+      const deposits = await depositsOf(evidence.value);
       faults.delete(signature);
       if (deposits.kind === "final") return deposits.value;
       onFault(new Error(`${signature}: ${deposits.reason}`));
@@ -103,10 +107,10 @@ export function createArrivals(options: ArrivalOptions): NonEvmArrivalReader {
     }
   }
 
-  async function judgedOnce(entry: SignatureEntry): Promise<readonly DepositFact[] | undefined> {
-    if (kept.has(entry.signature)) return kept.get(entry.signature);
-    const deposits = await judged(entry);
-    kept.set(entry.signature, deposits);
+  async function judgeCached(entry: SignatureEntry): Promise<readonly DepositFact[] | undefined> {
+    if (cachedJudgments.has(entry.signature)) return cachedJudgments.get(entry.signature);
+    const deposits = await judge(entry);
+    cachedJudgments.set(entry.signature, deposits);
     return deposits;
   }
 
@@ -122,15 +126,15 @@ export function createArrivals(options: ArrivalOptions): NonEvmArrivalReader {
     return { kind: "final", value: toFacts(facts, block, reading.deposits) };
   }
 
-  async function arrivals(text: string | undefined): Promise<NonEvmArrivals> {
+  async function arrivals(storedCursor: string | undefined): Promise<NonEvmArrivals> {
     const final = await rpc.finalSlot();
     const cursor =
-      text === undefined
-        ? { slot: final > FIRST_SLOTS ? final - FIRST_SLOTS : 0n, known: [] }
-        : readCursor(text);
+      storedCursor === undefined
+        ? { slot: final > INITIAL_LOOKBACK_SLOTS ? final - INITIAL_LOOKBACK_SLOTS : 0n, signatures: [] }
+        : readCursor(storedCursor);
     if (final < cursor.slot) throw inconsistent("getSlot", "the node is behind a previously queried node");
-    const from = cursor.slot > AGAIN_SLOTS ? cursor.slot - AGAIN_SLOTS : 0n;
-    const known = new Set(cursor.known);
+    const from = cursor.slot > OVERLAP_SLOTS ? cursor.slot - OVERLAP_SLOTS : 0n;
+    const alreadyRead = new Set(cursor.signatures);
     const accounts = [
       pdas.vault,
       ...(await Promise.all(
@@ -139,37 +143,41 @@ export function createArrivals(options: ArrivalOptions): NonEvmArrivalReader {
         ),
       )),
     ];
-    const lists = await Promise.all(accounts.map(async (account) => await listed(account, from, final)));
+    const lists = await Promise.all(
+      accounts.map(async (account) => await listSignatures(account, from, final)),
+    );
     const entries = [...new Map(lists.flat().map((entry) => [entry.signature, entry])).values()];
     // Nodes list the transactions of one slot in an undefined order; sorting by signature gives all readings
     // the same one.
     const fresh = entries
-      .filter(({ signature, failed }) => !failed && !known.has(signature))
+      .filter(({ signature, failed }) => !failed && !alreadyRead.has(signature))
       .toSorted((a, b) =>
         a.slot === b.slot ? (a.signature < b.signature ? -1 : 1) : a.slot < b.slot ? -1 : 1,
       );
     // Never part of a slot, because the cursor is between slots.
-    const last = fresh[MAX_JUDGED - 1];
-    const now = last === undefined ? fresh : fresh.filter(({ slot }) => slot <= last.slot);
+    const last = fresh[MAX_TRANSACTIONS - 1];
+    const batch = last === undefined ? fresh : fresh.filter(({ slot }) => slot <= last.slot);
     const deposits: DepositFact[] = [];
-    for (let at = 0; at < now.length; at += AT_ONCE) {
-      const some = await Promise.all(now.slice(at, at + AT_ONCE).map(judgedOnce));
-      deposits.push(...some.flatMap((found) => found ?? []));
+    for (let start = 0; start < batch.length; start += MAX_CONCURRENT_READS) {
+      const judgments = await Promise.all(batch.slice(start, start + MAX_CONCURRENT_READS).map(judgeCached));
+      deposits.push(...judgments.flatMap((facts) => facts ?? []));
     }
-    const isAll = last === undefined || now.length === fresh.length;
-    const reached = isAll ? final : maxOf(last.slot, cursor.slot);
-    const read = [...cursor.known, ...now.map(({ signature }) => signature)];
-    const slotOf = new Map(entries.map(({ signature, slot }) => [signature, slot]));
-    const keptFrom = reached > AGAIN_SLOTS ? reached - AGAIN_SLOTS : 0n;
-    const seen = read.filter((signature) => (slotOf.get(signature) ?? 0n) >= keptFrom);
+    const isComplete = last === undefined || batch.length === fresh.length;
+    const reached = isComplete ? final : maxOf(last.slot, cursor.slot);
+    const readSignatures = [...cursor.signatures, ...batch.map(({ signature }) => signature)];
+    const slotsBySignature = new Map(entries.map(({ signature, slot }) => [signature, slot]));
+    const overlapStart = reached > OVERLAP_SLOTS ? reached - OVERLAP_SLOTS : 0n;
+    const remembered = readSignatures.filter(
+      (signature) => (slotsBySignature.get(signature) ?? 0n) >= overlapStart,
+    );
     const upTo = await reads.block(reached, "finalized");
     return {
       deposits,
-      cursor: writeCursor({ slot: reached, known: seen }),
-      ...(text === undefined && { startedAt: writeCursor(cursor) }),
+      cursor: writeCursor({ slot: reached, signatures: remembered }),
+      ...(storedCursor === undefined && { startedAt: writeCursor(cursor) }),
       upTo,
       // The next transaction was made right after it, or later.
-      ...(!isAll && { unreadSince: upTo.timestamp }),
+      ...(!isComplete && { unreadSince: upTo.timestamp }),
     };
   }
 
@@ -184,24 +192,24 @@ export function createArrivals(options: ArrivalOptions): NonEvmArrivalReader {
   }
 
   return {
-    arrivals: async (text) => {
-      if (text !== keptCursor) kept.clear();
-      keptCursor = text;
-      return await arrivals(text);
+    arrivals: async (storedCursor) => {
+      if (storedCursor !== cachedCursor) cachedJudgments.clear();
+      cachedCursor = storedCursor;
+      return await arrivals(storedCursor);
     },
 
     arrivalsOf: async (transactionId, shown) => {
-      const found = await rpc.transaction(signatureOf(transactionId));
-      if (found.kind === "notFinal") return { kind: "notFinal" };
-      if (found.kind !== "final") {
+      const evidence = await rpc.transaction(signatureOf(transactionId));
+      if (evidence.kind === "notFinal") return { kind: "notFinal" };
+      if (evidence.kind !== "final") {
         // A node without the block knows nothing about its transactions.
         const isKnown = shown === undefined || (await hasBlock(shown.number));
         return { kind: isKnown ? "absent" : "notFinal" };
       }
-      const deposits = await depositsOf(found.value);
+      const deposits = await depositsOf(evidence.value);
       if (deposits.kind !== "final")
         throw new RpcFault({ kind: "garbage", method: "getTransaction", reason: deposits.reason });
-      const upTo = await reads.block(found.value.slot, "finalized");
+      const upTo = await reads.block(evidence.value.slot, "finalized");
       return { kind: "final", deposits: deposits.value, upTo };
     },
   };
@@ -215,18 +223,18 @@ function signatureOf(transactionId: TxHash): string {
   return getBase58Decoder().decode(bytesOf(transactionId));
 }
 
-/** In the service's format: bytes in hex, and an ordinal for equal deposits. */
+/** Converts deposits to the service's format: bytes in hex, and an ordinal for equal deposits. */
 function toFacts(
   { signature, slot, feePayer }: TransactionFacts,
   { hash, timestamp }: Pick<BlockRef, "hash" | "timestamp">,
   deposits: readonly DepositEvidence[],
 ): readonly DepositFact[] {
   const key = (text: string): Hex => encodeAddress("solana-vm", text);
-  const numbers = new Map<string, number>();
+  const ordinals = new Map<string, number>();
   return deposits.map(({ index, depositor, currency, amount, depositId }) => {
     const identity = [currency, amount, depositor, depositId].join(" ");
-    const ordinal = numbers.get(identity) ?? 0;
-    numbers.set(identity, ordinal + 1);
+    const ordinal = ordinals.get(identity) ?? 0;
+    ordinals.set(identity, ordinal + 1);
     return {
       txHash: transactionIdBytes("solana-vm", signature),
       ordinal,

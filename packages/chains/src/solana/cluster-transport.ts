@@ -9,7 +9,7 @@ import type { RpcTransport } from "../nodes/transport.ts";
 export function clusterTransport(inner: RpcTransport, genesisHash: string | undefined): RpcTransport {
   if (genesisHash === undefined) return inner;
   let isVerified = false;
-  let checking: Promise<void> | undefined;
+  let verification: Promise<void> | undefined;
   const check = async (): Promise<void> => {
     if ((await inner.request("getGenesisHash", [])) !== genesisHash)
       throw new RpcFault({
@@ -20,10 +20,10 @@ export function clusterTransport(inner: RpcTransport, genesisHash: string | unde
     isVerified = true;
   };
   const verify = async (): Promise<void> => {
-    checking ??= check().finally(() => {
-      checking = undefined;
+    verification ??= check().finally(() => {
+      verification = undefined;
     });
-    await checking;
+    await verification;
   };
   return {
     ...inner,

@@ -13,7 +13,7 @@ import { createReads } from "./reads.ts";
 import { createSolanaRpc } from "./rpc.ts";
 
 /** Milliseconds between two polls. */
-const LOOK_AGAIN_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /**
  * Connects the service to a Solana cluster: deposits are read from finalized state and judged like oracles
@@ -47,11 +47,11 @@ export async function connectSolana(options: NonEvmOptions): Promise<OpenConnect
   const programs = new Map<string, string>();
   /** The token program of a mint never changes. */
   const mints = async (): Promise<readonly { readonly mint: string; readonly tokenProgram: string }[]> => {
-    const unknown = configured.filter((mint) => !programs.has(mint));
-    if (unknown.length > 0) {
-      const accounts = await reads.accounts(unknown, "finalized");
-      unknown.forEach((mint, at) => {
-        const fact = mintOf(accounts[at]);
+    const unread = configured.filter((mint) => !programs.has(mint));
+    if (unread.length > 0) {
+      const accounts = await reads.accounts(unread, "finalized");
+      unread.forEach((mint, index) => {
+        const fact = mintOf(accounts[index]);
         if (fact !== undefined) programs.set(mint, fact.tokenProgram);
       });
     }
@@ -74,7 +74,7 @@ export async function connectSolana(options: NonEvmOptions): Promise<OpenConnect
   const connection: NonEvmConnection = {
     vm: "solana-vm",
     solver: options.solver,
-    // Its bytes expire by themselves once their blockhash is too old.
+    // A payment's bytes expire by themselves once their blockhash is too old.
     canReplace: false,
     canCancel: false,
     ...arrivals,
@@ -85,7 +85,7 @@ export async function connectSolana(options: NonEvmOptions): Promise<OpenConnect
       return { position: slot, number: slot };
     },
     onNews: (listener) => {
-      const timer = setInterval(listener, LOOK_AGAIN_MS);
+      const timer = setInterval(listener, POLL_INTERVAL_MS);
       // Polling must not keep the process alive.
       timer.unref();
       timers.add(timer);

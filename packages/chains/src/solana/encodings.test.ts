@@ -21,7 +21,7 @@ import {
 } from "@causeway/families/solana";
 import { lamportTransferInstruction, tokenTransferInstruction } from "./payment-instructions.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
-import { readPayment, signPayment, takenBy } from "./sign-payment.ts";
+import { readPayment, signPayment, debitsOf } from "./sign-payment.ts";
 
 // Compares our encodings with those of the network's library.
 
@@ -53,11 +53,11 @@ test("formats and parses addresses and transaction ids like the library", () => 
 test("encodes amounts like the library, and refuses those that do not fit", () => {
   const [sender, id] = [decodeAddress("solana-vm", `0x${"02".repeat(32)}`), `0x${"ab".repeat(32)}` as Hex32];
   fc.assert(
-    fc.property(amount, (of) => {
-      expect(depositNativeInstruction({ pdas, sender, amount: of, id }).data).toBe(
-        `${DEPOSIT_NATIVE}${u64(of)}${id.slice(2)}`,
+    fc.property(amount, (value) => {
+      expect(depositNativeInstruction({ pdas, sender, amount: value, id }).data).toBe(
+        `${DEPOSIT_NATIVE}${u64(value)}${id.slice(2)}`,
       );
-      expect(lamportTransferInstruction(sender, sender, of).data).toBe(`0x02000000${u64(of)}`);
+      expect(lamportTransferInstruction(sender, sender, value).data).toBe(`0x02000000${u64(value)}`);
     }),
   );
   for (const wrong of [-1n, 2n ** 64n]) {
@@ -97,28 +97,28 @@ test("a deposit has the accounts that the program expects", async () => {
 test("reads the amounts and the lifetime of a signed payment from its bytes", async () => {
   const pair = await createKeyPairFromPrivateKeyBytes(new Uint8Array(32).fill(7));
   const payer = { address: await getAddressFromPublicKey(pair.publicKey), pair };
-  const other = address(decodeAddress("solana-vm", `0x${"09".repeat(32)}`));
+  const otherAddress = address(decodeAddress("solana-vm", `0x${"09".repeat(32)}`));
   await fc.assert(
     fc.asyncProperty(amount, amount, amount, async (lamports, tokens, lastHeight) => {
       const from = decodeAddress("solana-vm", `0x${"0a".repeat(32)}`);
-      const move = {
+      const tokenTransfer = {
         tokenProgram: TOKEN_PROGRAM,
-        mint: other,
+        mint: otherAddress,
         decimals: 6,
         from,
-        to: other,
+        to: otherAddress,
         owner: payer.address,
       };
       const signed = await signPayment(
         payer,
         [
-          lamportTransferInstruction(payer.address, other, lamports),
-          tokenTransferInstruction({ ...move, amount: tokens }),
+          lamportTransferInstruction(payer.address, otherAddress, lamports),
+          tokenTransferInstruction({ ...tokenTransfer, amount: tokens }),
         ],
-        { blockhash: other, lastHeight, slot: 5n },
+        { blockhash: otherAddress, lastHeight, slot: 5n },
       );
       expect(readPayment(signed.raw)).toMatchObject({ lastHeight, slot: 5n });
-      expect(takenBy(signed.raw)).toEqual({ lamports, tokens: new Map([[from, tokens]]) });
+      expect(debitsOf(signed.raw)).toEqual({ lamports, tokens: new Map([[from, tokens]]) });
       // The id is the first signature of the transaction.
       expect(toHex(readPayment(signed.raw).transaction.subarray(1, 65))).toBe(signed.txId);
     }),
@@ -128,7 +128,10 @@ test("reads the amounts and the lifetime of a signed payment from its bytes", as
 });
 
 test("parses a formatted cursor, and refuses any other text", () => {
-  const cursors = fc.record({ slot: amount, known: fc.array(fc.stringMatching(/^[1-9A-Za-z]{64,88}$/)) });
+  const cursors = fc.record({
+    slot: amount,
+    signatures: fc.array(fc.stringMatching(/^[1-9A-Za-z]{64,88}$/)),
+  });
   fc.assert(
     fc.property(cursors, (cursor) => {
       expect(readCursor(writeCursor(cursor))).toEqual(cursor);

@@ -34,19 +34,20 @@ export function solanaEvidence(chain: ConfiguredChain, options: SolanaEvidenceOp
 export function solanaEndpoint(rpc: SolanaRpc): Endpoint<readonly DepositoryAccounts[], TransactionFacts> {
   return {
     transaction: async (signature) => {
-      const found = await rpc.transaction(signature);
-      return found.kind === "final" && found.value.failed ? refuted("transaction failed") : found;
+      const evidence = await rpc.transaction(signature);
+      return evidence.kind === "final" && evidence.value.failed ? refuted("transaction failed") : evidence;
     },
     withdrawal: async (payload, depositories) => {
       // The payload names the vault from which it is paid.
       const vault = decodeSolanaTransferRequest(payload)?.vaultAddress;
-      const pdas = depositories.find((one) => one.vault === vault) ?? currentFirst(depositories)[0];
+      const pdas =
+        depositories.find((candidate) => candidate.vault === vault) ?? currentFirst(depositories)[0];
       const payment = readWithdrawal(pdas, payload);
       if ("refusal" in payment) return refuted(payment.refusal);
       const { id: withdrawalId, recipient, currency, amount, expiration } = payment;
-      const used = await usedRequestAddress(pdas.program, bytesOf(withdrawalId));
+      const usedAddress = await usedRequestAddress(pdas.program, bytesOf(withdrawalId));
       // One call, so that all accounts are from one slot: the clock must not be newer than the record.
-      const { accounts } = await rpc.accounts([pdas.depository, used, CLOCK_SYSVAR]);
+      const { accounts } = await rpc.accounts([pdas.depository, usedAddress, CLOCK_SYSVAR]);
       const [depository, usedRequest, clock] = accounts;
       const status = outcomeOf(pdas, expiration, { depository, usedRequest, clock });
       return final({ withdrawalId, depository: pdas.program, status, recipient, currency, amount });

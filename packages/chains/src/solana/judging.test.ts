@@ -57,12 +57,12 @@ function facts(name: string, change: (answer: Answer) => unknown = (answer) => a
   return { ...facts, timestamp: facts.blockTime ?? 0n };
 }
 
-const read = (of: TransactionFacts) => {
-  const reading = depositsIn(pdas, vaultAccounts, of);
+const read = (transaction: TransactionFacts) => {
+  const reading = depositsIn(pdas, vaultAccounts, transaction);
   if (reading.kind !== "read") throw new Error(reading.kind);
-  return reading.deposits.map(({ index, depositor: by, currency, amount, depositId }) => [
+  return reading.deposits.map(({ index, depositor: depositorAddress, currency, amount, depositId }) => [
     index,
-    by,
+    depositorAddress,
     currency,
     amount,
     depositId,
@@ -107,8 +107,8 @@ test("ignores a deposit into an account that is not the vault's own", () => {
   });
 });
 
-const fault = (act: () => unknown): void => {
-  expect(act).toThrow(RpcFault);
+const expectFault = (action: () => unknown): void => {
+  expect(action).toThrow(RpcFault);
 };
 
 test("omitted or added data is the node's fault, never a verdict", () => {
@@ -117,21 +117,25 @@ test("omitted or added data is the node's fault, never a verdict", () => {
     (answer: Answer): Answer => ({ ...answer, meta: { ...answer.meta, ...change } });
   const logs = (recorded.transactions["token"] as { answer: Answer }).answer.meta["logMessages"] as string[];
   const noEvent = logs.filter((line) => !line.startsWith("Program data: "));
-  fault(() => read(facts("token", meta({ logMessages: noEvent }))));
-  fault(() => read(facts("token", meta({ logMessages: [...logs, ...logs] }))));
-  fault(() => read(facts("token", meta({ logMessages: logs.slice(1) }))));
-  fault(() => read(facts("token", meta({ logMessages: null }))));
-  fault(() => read(facts("token", meta({ innerInstructions: null }))));
-  fault(() => read(facts("forwarded", meta({ innerInstructions: [] }))));
-  fault(() => facts("token", meta({ preBalances: [] })));
-  fault(() => facts("token", meta({ preTokenBalances: null })));
-  fault(() => facts("token", ({ meta: { err: _, ...rest }, ...answer }) => ({ ...answer, meta: rest })));
-  fault(() => facts("token", (answer) => ({ ...answer, slot: -1 })));
-  fault(() => facts("token", () => recorded.transactions["native"]?.answer));
-  fault(() => facts("token", (answer) => ({ ...answer, transaction: ["AAAA", "base64"] })));
+  expectFault(() => read(facts("token", meta({ logMessages: noEvent }))));
+  expectFault(() => read(facts("token", meta({ logMessages: [...logs, ...logs] }))));
+  expectFault(() => read(facts("token", meta({ logMessages: logs.slice(1) }))));
+  expectFault(() => read(facts("token", meta({ logMessages: null }))));
+  expectFault(() => read(facts("token", meta({ innerInstructions: null }))));
+  expectFault(() => read(facts("forwarded", meta({ innerInstructions: [] }))));
+  expectFault(() => facts("token", meta({ preBalances: [] })));
+  expectFault(() => facts("token", meta({ preTokenBalances: null })));
+  expectFault(() =>
+    facts("token", ({ meta: { err: _, ...rest }, ...answer }) => ({ ...answer, meta: rest })),
+  );
+  expectFault(() => facts("token", (answer) => ({ ...answer, slot: -1 })));
+  expectFault(() => facts("token", () => recorded.transactions["native"]?.answer));
+  expectFault(() => facts("token", (answer) => ({ ...answer, transaction: ["AAAA", "base64"] })));
   // Without it, the earlier balance would count as sent now.
-  fault(() => read(facts("directTokensWithFee", meta({ preTokenBalances: [] }))));
-  fault(() => read(facts("directTokensWithFee", meta({ preTokenBalances: [], postTokenBalances: [] }))));
+  expectFault(() => read(facts("directTokensWithFee", meta({ preTokenBalances: [] }))));
+  expectFault(() =>
+    read(facts("directTokensWithFee", meta({ preTokenBalances: [], postTokenBalances: [] }))),
+  );
 });
 
 test("decides nothing if the node truncated the logs", () => {
@@ -165,28 +169,30 @@ test("counts a deposit without transfer fee even if the node truncated the logs"
 
 test("ignores log lines of other programs that imitate the depository", () => {
   const event = Buffer.from("an event").toString("base64");
-  const other = "Other1111111111111111111111111111111111111";
+  const otherProgram = "Other1111111111111111111111111111111111111";
   const eventsIn = (...lines: string[]) => eventsOf(pdas.program, lines);
   const begin = (program: string, depth: number) => `Program ${program} invoke [${depth}]`;
   expect(
     eventsIn(begin(pdas.program, 1), `Program data: ${event}`, `Program ${pdas.program} success`),
   ).toHaveLength(1);
-  expect(eventsIn(begin(other, 1), `Program data: ${event}`, `Program ${other} success`)).toEqual([]);
+  expect(
+    eventsIn(begin(otherProgram, 1), `Program data: ${event}`, `Program ${otherProgram} success`),
+  ).toEqual([]);
   expect(
     eventsIn(
       begin(pdas.program, 1),
-      begin(other, 2),
+      begin(otherProgram, 2),
       `Program data: ${event}`,
-      `Program ${other} success`,
+      `Program ${otherProgram} success`,
       `Program ${pdas.program} success`,
     ),
   ).toEqual([]);
   expect(
     eventsIn(
-      begin(other, 1),
+      begin(otherProgram, 1),
       `Program log: Program ${pdas.program} invoke [1]`,
       `Program data: ${event}`,
-      `Program ${other} success`,
+      `Program ${otherProgram} success`,
     ),
   ).toEqual([]);
 });
@@ -239,13 +245,13 @@ test("refuses a transaction that names its order twice, with another order, or w
   const honest = facts("payment");
   const memo = honest.instructions.find(({ program }) => program.startsWith("Memo"));
   if (memo === undefined) throw new Error("no memo was recorded");
-  const saying = (...texts: string[]): unknown => {
+  const judgeMemos = (...texts: string[]): unknown => {
     const memos = texts.map((text) => ({ ...memo, data: new TextEncoder().encode(text) }));
-    const instructions = [...honest.instructions.filter((one) => one !== memo), ...memos];
+    const instructions = [...honest.instructions.filter((instruction) => instruction !== memo), ...memos];
     return judgePayments([pdas], { ...honest, instructions }, question());
   };
-  expect(saying(id(6))).toHaveProperty("amounts");
-  expect(saying("thanks", id(6), "bye")).toHaveProperty("amounts");
+  expect(judgeMemos(id(6))).toHaveProperty("amounts");
+  expect(judgeMemos("thanks", id(6), "bye")).toHaveProperty("amounts");
   for (const texts of [
     [],
     [id(6), id(6)],
@@ -256,13 +262,13 @@ test("refuses a transaction that names its order twice, with another order, or w
     [`${id(6)} `],
     [id(6).toUpperCase()],
   ])
-    expect(saying(...texts), texts.join()).toHaveProperty("refusal");
+    expect(judgeMemos(...texts), texts.join()).toHaveProperty("refusal");
 });
 
 test("does not count a deposit as a payment, regardless of what its depositor gains", () => {
   const honest = facts("payment");
-  const judge = (changed: Partial<TransactionFacts>): unknown =>
-    judgePayments([pdas], { ...honest, ...changed }, question());
+  const judge = (changes: Partial<TransactionFacts>): unknown =>
+    judgePayments([pdas], { ...honest, ...changes }, question());
   const refused = { refusal: "transaction pays a depository, so it is a deposit" };
   expect(judge({})).toHaveProperty("amounts");
   const called = facts("native").instructions.filter(({ program }) => program === pdas.program);
@@ -272,8 +278,8 @@ test("does not count a deposit as a payment, regardless of what its depositor ga
   expect(judge({ lamports })).toEqual(refused);
   const ofVault = { mint: token.mint, owner: pdas.vault, program: token.tokenProgram };
   for (const before of [undefined, { ...ofVault, amount: 1n }]) {
-    const held = { account: recorded.vaultAccounts.token, before, after: { ...ofVault, amount: 2n } };
-    expect(judge({ tokens: [...honest.tokens, held] })).toEqual(refused);
+    const vaultTokens = { account: recorded.vaultAccounts.token, before, after: { ...ofVault, amount: 2n } };
+    expect(judge({ tokens: [...honest.tokens, vaultTokens] })).toEqual(refused);
   }
   // An instruction that only reads the vault changes nothing.
   expect(
@@ -292,8 +298,8 @@ test("does not count a trade, a claim or a distribution that a program pays to t
   expect(judge(honest.instructions)).toEqual({ amounts: [5_000_000n, 3_000_000n] });
   // The same funds, moved by any program that the transaction called.
   const market = { index: 99, isTopLevel: true, program: pdas.vault, accounts: [], data: new Uint8Array() };
-  const byProgram = honest.instructions.map((one) =>
-    one.program.startsWith("Memo") ? one : { ...one, isTopLevel: false },
+  const byProgram = honest.instructions.map((instruction) =>
+    instruction.program.startsWith("Memo") ? instruction : { ...instruction, isTopLevel: false },
   );
   expect(judge(byProgram)).toEqual({ amounts: [0n, 0n] });
   expect(judge([market, ...byProgram])).toHaveProperty("refusal");
@@ -330,12 +336,12 @@ test("does not read an omitted balance as zero", () => {
       },
     });
   const solver = (recorded as unknown as { solver: string }).solver;
-  const judge = (of: TransactionFacts, asked: PaymentQuestion) =>
-    judgePayments([pdas], { ...of, signers: [] }, asked);
-  const asked = question({ receipts: [{ recipient: solver, currency: token.mint }] });
-  expect(judge(facts("payment"), asked)).toEqual({ amounts: [0n] });
-  fault(() => judge(facts("payment", without("preTokenBalances", solver)), asked));
-  fault(() => judge(facts("payment", without("postTokenBalances", solver)), asked));
+  const judge = (transaction: TransactionFacts, paymentQuestion: PaymentQuestion) =>
+    judgePayments([pdas], { ...transaction, signers: [] }, paymentQuestion);
+  const paymentQuestion = question({ receipts: [{ recipient: solver, currency: token.mint }] });
+  expect(judge(facts("payment"), paymentQuestion)).toEqual({ amounts: [0n] });
+  expectFault(() => judge(facts("payment", without("preTokenBalances", solver)), paymentQuestion));
+  expectFault(() => judge(facts("payment", without("postTokenBalances", solver)), paymentQuestion));
 });
 
 test("a balance too large for an exact number does not hide another deposit, and is not guessed", () => {
@@ -349,7 +355,7 @@ test("a balance too large for an exact number does not hide another deposit, and
   });
   expect(read(facts("native", rich))).toHaveLength(1);
   const receipts = [{ recipient: paid[1], currency: NATIVE }];
-  fault(() => judgePayments([pdas], facts("payment", rich), question({ receipts })));
+  expectFault(() => judgePayments([pdas], facts("payment", rich), question({ receipts })));
 });
 
 test("an account that changed its owner in the transaction does not count as a payment", () => {
@@ -366,7 +372,7 @@ test("an account that changed its owner in the transaction does not count as a p
 });
 
 describe("after the depository was replaced", () => {
-  const present = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
+  const currentProgram = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
   const accountOf = (owner: string, hex: string, length: number) => {
     const data = Buffer.alloc(length);
     data.write(hex, "hex");
@@ -374,7 +380,11 @@ describe("after the depository was replaced", () => {
   };
   const clock = Buffer.alloc(40);
   clock.writeBigInt64LE(2_000n, 32);
-  const sourceOf = (of: TransactionFacts, depository: string, former: readonly string[]): EvidenceSource =>
+  const sourceOf = (
+    transaction: TransactionFacts,
+    depository: string,
+    former: readonly string[],
+  ): EvidenceSource =>
     endpointEvidence(
       {
         name: "solana",
@@ -389,11 +399,11 @@ describe("after the depository was replaced", () => {
       },
       solana,
       solanaEndpoint({
-        transaction: async () => ({ kind: "final", value: of }),
-        accounts: async ([asked]) => ({
+        transaction: async () => ({ kind: "final", value: transaction }),
+        accounts: async ([account]) => ({
           slot: 1n,
           accounts: [
-            accountOf(asked === pdas.depository ? pdas.program : present, "80359cbdf353f56b", 106),
+            accountOf(account === pdas.depository ? pdas.program : currentProgram, "80359cbdf353f56b", 106),
             undefined,
             {
               owner: "Sysvar1111111111111111111111111111111111111",
@@ -411,18 +421,18 @@ describe("after the depository was replaced", () => {
   test.each(["native", "token", "tokenWithFee", "forwarded", "directLamports"])(
     "attests a deposit to the former depository: %s",
     async (name) => {
-      const of = facts(name);
+      const transaction = facts(name);
       const signature = recorded.transactions[name]?.signature ?? "";
-      const former = await sourceOf(of, recorded.program, []).deposits(signature);
-      const replaced = await sourceOf(of, present, [recorded.program]).deposits(signature);
+      const former = await sourceOf(transaction, recorded.program, []).deposits(signature);
+      const replaced = await sourceOf(transaction, currentProgram, [recorded.program]).deposits(signature);
       expect(replaced).toEqual(former);
       expect(replaced).toMatchObject({ value: { depository: recorded.program } });
-      expect(read(of).length).toBeGreaterThan(0);
+      expect(read(transaction).length).toBeGreaterThan(0);
     },
   );
 
   test("looks up a withdrawal at the depository whose vault it names", async () => {
-    const source = sourceOf(facts("payment"), present, [recorded.program]);
+    const source = sourceOf(facts("payment"), currentProgram, [recorded.program]);
     const payloadFrom = (vaultAddress: string) =>
       encodeSolanaTransferRequest({
         domain: id(17),
@@ -433,7 +443,7 @@ describe("after the depository was replaced", () => {
         expiration: 1_000n,
         vaultAddress,
       });
-    for (const { program, vault } of [pdas, await depositoryAccounts(present)])
+    for (const { program, vault } of [pdas, await depositoryAccounts(currentProgram)])
       expect(await source.withdrawal(payloadFrom(vault), undefined)).toMatchObject({
         value: { status: "expired", depository: program },
       });

@@ -32,9 +32,9 @@ const FROZEN = 2;
 
 function extensionRefusal(data: Uint8Array): string | undefined {
   const view = new DataView(data.buffer, data.byteOffset, data.length);
-  for (let at = 166; at + 4 <= data.length;) {
-    const [type, length] = [view.getUint16(at, true), view.getUint16(at + 2, true)];
-    const [from, to] = [at + 4, at + 4 + length];
+  for (let offset = 166; offset + 4 <= data.length;) {
+    const [type, length] = [view.getUint16(offset, true), view.getUint16(offset + 2, true)];
+    const [from, to] = [offset + 4, offset + 4 + length];
     if (type === 0 || to > data.length) break;
     if (
       type === TRANSFER_FEE &&
@@ -45,7 +45,7 @@ function extensionRefusal(data: Uint8Array): string | undefined {
     if (type === DEFAULT_STATE && data[from] === FROZEN) return "token accounts are frozen by default";
     if (type === TRANSFER_HOOK && data.subarray(from + 32, from + 64).some((byte) => byte !== 0))
       return "token has a transfer hook program";
-    at = to;
+    offset = to;
   }
   return undefined;
 }
@@ -69,7 +69,7 @@ export function tokenAccountRefusal(
 }
 
 /** Tokens in an account; 0 if it does not exist. */
-export function heldIn(account: AccountFact | undefined): bigint {
+export function tokenBalance(account: AccountFact | undefined): bigint {
   if (account === undefined || !TOKEN_PROGRAMS.has(account.owner) || account.data.length < 165) return 0n;
   const { data } = account;
   // Frozen tokens cannot be spent.

@@ -13,7 +13,7 @@ import {
   type DepositoryAccounts,
   type PlainInstruction,
 } from "@causeway/families/solana";
-import { heldIn, mintOf, tokenAccountRefusal, type MintFact } from "./mints.ts";
+import { tokenBalance, mintOf, tokenAccountRefusal, type MintFact } from "./mints.ts";
 import {
   computeInstructions,
   createTokensInstruction,
@@ -22,8 +22,8 @@ import {
   tokenTransferInstruction,
 } from "./payment-instructions.ts";
 import { createOutcomes } from "./payment-outcome.ts";
-import type { NonEvmReads } from "./reads.ts";
-import { rememberedMints } from "./remembered-mints.ts";
+import type { SolanaReads } from "./reads.ts";
+import { createMintCache } from "./mint-cache.ts";
 import type { SolanaRpc } from "./rpc.ts";
 import { createSweeps } from "./sweeps.ts";
 import {
@@ -31,7 +31,7 @@ import {
   readPayment,
   signedInstructions,
   signPayment,
-  takenBy,
+  debitsOf,
   type Payer,
   type SignedInstruction,
 } from "./sign-payment.ts";
@@ -47,8 +47,8 @@ const UNITS = { lamports: 20_000, tokens: 80_000, spread: 16_384 } as const;
 const MAX_PRICE = 1_000_000n;
 /** Bytes of a token account; for Token-2022, including the extensions that its mints may require. */
 const TOKEN_ACCOUNT_BYTES = { classic: 165, newer: 220 } as const;
-/** Maximum difference between the last heights that two endpoints give to new bytes. They lag up to 30 s. */
-const MAX_APART_BLOCKS = 100n;
+/** Maximum difference between the last valid heights that two endpoints return. They lag up to 30 s. */
+const MAX_HEIGHT_DIFFERENCE = 100n;
 /** Number of requests to an endpoint for a blockhash from another one, and the pause in between, ms. */
 const BLOCKHASH_ATTEMPTS = 4;
 const BLOCKHASH_PAUSE_MS = 500;
@@ -56,12 +56,12 @@ const BLOCKHASH_PAUSE_MS = 500;
 /** Owners of accounts that no transaction can write to: program loaders, and the owner of sysvars. */
 const UNWRITABLE_OWNER = /^(?:NativeLoader|BPFLoader|LoaderV4|Sysvar)1*/;
 const NATIVE = nativeCurrency("solana-vm");
-/** The memo of a payment that is for no order. */
+/** The memo of a payment that is for no order, which is a refund. */
 const NO_ORDER = "refund";
 
 export interface PaymentOptions {
   readonly rpc: SolanaRpc;
-  readonly reads: NonEvmReads;
+  readonly reads: SolanaReads;
   readonly pdas: DepositoryAccounts;
   /** The solver's address, base58. */
   readonly payer: string;
@@ -71,7 +71,7 @@ export interface PaymentOptions {
   readonly now: () => number;
 }
 
-type Places =
+type PaymentAccounts =
   | { readonly kind: "lamports"; readonly wallet: string }
   | {
       readonly kind: "tokens";
@@ -85,12 +85,12 @@ type Places =
 /** The instructions of a payment after the compute budget. */
 function payingInstructions(
   payer: string,
-  places: Places,
+  accounts: PaymentAccounts,
   { amount, orderId }: Pick<NonEvmPayment, "amount" | "orderId">,
 ): readonly PlainInstruction[] {
   const memo = memoInstruction(orderId ?? NO_ORDER);
-  if (places.kind === "lamports") return [memo, lamportTransferInstruction(payer, places.wallet, amount)];
-  const { wallet, token: mint, fact, from, to } = places;
+  if (accounts.kind === "lamports") return [memo, lamportTransferInstruction(payer, accounts.wallet, amount)];
+  const { wallet, token: mint, fact, from, to } = accounts;
   const { tokenProgram } = fact;
   return [
     createTokensInstruction({ payer, tokens: to, wallet, mint, tokenProgram }),
@@ -101,8 +101,8 @@ function payingInstructions(
 }
 
 /** The instructions of a payment, and what they take from the solver. */
-interface PlannedBytes {
-  readonly pays: readonly PlainInstruction[];
+interface PlannedPayment {
+  readonly instructions: readonly PlainInstruction[];
   readonly units: number;
   readonly rent: bigint;
   /** Lamports without fee and rent. */
@@ -112,7 +112,7 @@ interface PlannedBytes {
 
 /** How the solver pays on a cluster. */
 export function createPayments({ rpc, reads, pdas, payer, now, depositAddressProgram }: PaymentOptions) {
-  const mints = rememberedMints<MintFact>();
+  const mints = createMintCache<MintFact>();
   const outcome = createOutcomes({ rpc, reads, payer });
   const sweeps =
     depositAddressProgram === undefined
@@ -123,8 +123,8 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
           pdas,
           program: depositAddressProgram,
           operator: payer,
-          mintOf: knownMint,
-          currentMint: async (mint) => remember(mint, (await reads.accounts([mint], "confirmed"))[0]),
+          mintOf: readMint,
+          currentMint: async (mint) => cacheMint(mint, (await reads.accounts([mint], "confirmed"))[0]),
           tokenRent,
         });
 
@@ -132,21 +132,21 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
    * Undefined: not a mint. Cached, because a mint does not change except for fees and similar settings, which
    * are read for each payment.
    */
-  async function knownMint(mint: string): Promise<MintFact | undefined> {
-    const known = mints.get(mint);
-    if (known !== undefined) return known;
+  async function readMint(mint: string): Promise<MintFact | undefined> {
+    const cached = mints.get(mint);
+    if (cached !== undefined) return cached;
     const [account] = await reads.accounts([mint], "finalized");
-    return remember(mint, account);
+    return cacheMint(mint, account);
   }
 
-  function remember(mint: string, account: AccountFact | undefined): MintFact | undefined {
+  function cacheMint(mint: string, account: AccountFact | undefined): MintFact | undefined {
     const fact = mintOf(account);
     if (fact !== undefined) mints.set(mint, fact);
     return fact;
   }
 
-  async function ownTokens(mint: string): Promise<string | undefined> {
-    const fact = await knownMint(mint);
+  async function solverTokenAccount(mint: string): Promise<string | undefined> {
+    const fact = await readMint(mint);
     if (fact === undefined) return undefined;
     return await associatedTokenAddress(payer, mint, fact.tokenProgram);
   }
@@ -162,14 +162,14 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
   }
 
   /** The accounts of a payment. Undefined: its currency is not a token of this chain. */
-  async function placesOf({
+  async function accountsOf({
     recipient,
     currency,
-  }: Pick<NonEvmPayment, "recipient" | "currency">): Promise<Places | undefined> {
+  }: Pick<NonEvmPayment, "recipient" | "currency">): Promise<PaymentAccounts | undefined> {
     const wallet = toBase58(recipient);
     const token = toBase58(currency);
     if (token === NATIVE) return { kind: "lamports", wallet };
-    const fact = await knownMint(token);
+    const fact = await readMint(token);
     if (fact === undefined) return undefined;
     const [from, to] = await Promise.all([
       associatedTokenAddress(payer, token, fact.tokenProgram),
@@ -191,24 +191,35 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
         refusal: await lamportRefusal(wallet, account, amount),
       };
     }
-    const places = await placesOf({ recipient, currency });
-    if (places?.kind !== "tokens")
+    const accounts = await accountsOf({ recipient, currency });
+    if (accounts?.kind !== "tokens")
       return { kind: "nothing" as const, refusal: "currency is not a token of this chain" };
-    const { fact, from, to } = places;
-    const [mint, target, own] = await reads.accounts([token, to, wallet], "confirmed");
-    const current = remember(token, mint) ?? fact;
+    const { fact, from, to } = accounts;
+    const [mint, target, walletAccount] = await reads.accounts([token, to, wallet], "confirmed");
+    const current = cacheMint(token, mint) ?? fact;
     const refusal =
       depositoryRefusal(wallet) ??
       // Tokens owned by a token account, a mint or a program could not be moved, because these accounts
       // cannot sign.
-      (own !== undefined && (TOKEN_PROGRAMS.has(own.owner) || UNWRITABLE_OWNER.test(own.owner))
+      (walletAccount !== undefined &&
+      (TOKEN_PROGRAMS.has(walletAccount.owner) || UNWRITABLE_OWNER.test(walletAccount.owner))
         ? "recipient is not a wallet"
         : undefined) ??
       (amount === 0n ? "amount must be greater than 0" : undefined) ??
       current.refusal ??
       tokenAccountRefusal(target, current, bytesOf(recipient));
-    const isThere = target !== undefined && target.data.length > 0;
-    return { kind: "tokens" as const, wallet, token, fact: current, from, to, isThere, amount, refusal };
+    const hasTokenAccount = target !== undefined && target.data.length > 0;
+    return {
+      kind: "tokens" as const,
+      wallet,
+      token,
+      fact: current,
+      from,
+      to,
+      isThere: hasTokenAccount,
+      amount,
+      refusal,
+    };
   }
 
   function depositoryRefusal(wallet: string): string | undefined {
@@ -233,31 +244,34 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
   }
 
   /** @throws InsufficientInventory when the payment is not possible */
-  async function plannedBytes(payment: NonEvmPayment): Promise<PlannedBytes> {
+  async function planPayment(payment: NonEvmPayment): Promise<PlannedPayment> {
     if (payment.sweeps !== undefined) {
       const sweep = await sweeps?.plan(payment);
       if (sweep === undefined)
         throw new InsufficientInventory("the currency or the depository of the sweep is not configured");
-      return { pays: sweep.instructions, units: sweep.units, rent: sweep.rent, lamports: 0n };
+      return { instructions: sweep.instructions, units: sweep.units, rent: sweep.rent, lamports: 0n };
     }
     const planned = await plan(payment);
     if (planned.kind === "nothing") throw new InsufficientInventory(planned.refusal);
-    const pays = payingInstructions(payer, planned, payment);
+    const instructions = payingInstructions(payer, planned, payment);
     const { amount } = planned;
-    if (planned.kind === "lamports") return { pays, units: UNITS.lamports, rent: 0n, lamports: amount };
+    if (planned.kind === "lamports")
+      return { instructions, units: UNITS.lamports, rent: 0n, lamports: amount };
     const { from, token: mint } = planned;
     const rent = planned.isThere ? 0n : await tokenRent(planned.fact);
-    return { pays, units: UNITS.tokens, rent, lamports: 0n, tokens: { from, mint, amount } };
+    return { instructions, units: UNITS.tokens, rent, lamports: 0n, tokens: { from, mint, amount } };
   }
 
   /** What the payment's bytes do, regardless of the chain's state. Undefined: its currency is not known. */
-  async function dueInstructions(payment: NonEvmPayment): Promise<readonly PlainInstruction[] | undefined> {
+  async function expectedInstructions(
+    payment: NonEvmPayment,
+  ): Promise<readonly PlainInstruction[] | undefined> {
     if (payment.sweeps !== undefined) return await sweeps?.instructions(payment);
-    const places = await placesOf(payment);
-    return places && payingInstructions(payer, places, payment);
+    const accounts = await accountsOf(payment);
+    return accounts && payingInstructions(payer, accounts, payment);
   }
 
-  const priced = (price: bigint, units: number): bigint =>
+  const feeOf = (price: bigint, units: number): bigint =>
     SIGNATURE_FEE + (price * BigInt(units) + 999_999n) / 1_000_000n;
 
   return {
@@ -271,19 +285,22 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
           : await sweeps.refusalOf(payment),
 
     balances: async (currencies: readonly Hex[]): Promise<ReadonlyMap<Hex, bigint>> => {
-      const places = await Promise.all(
+      const addresses = await Promise.all(
         currencies.map(async (currency) => {
           const token = toBase58(currency);
-          return token === NATIVE ? payer : await ownTokens(token);
+          return token === NATIVE ? payer : await solverTokenAccount(token);
         }),
       );
-      const asked = places.filter((place) => place !== undefined);
-      const accounts = await reads.accounts(asked, "confirmed");
-      const found = new Map(asked.map((place, at) => [place, accounts[at]]));
+      const knownAddresses = addresses.filter((address) => address !== undefined);
+      const accounts = await reads.accounts(knownAddresses, "confirmed");
+      const accountsByAddress = new Map(knownAddresses.map((address, index) => [address, accounts[index]]));
       return new Map(
-        currencies.map((currency, at) => {
-          const account = found.get(places[at] ?? "");
-          return [currency, toBase58(currency) === NATIVE ? (account?.lamports ?? 0n) : heldIn(account)];
+        currencies.map((currency, index) => {
+          const account = accountsByAddress.get(addresses[index] ?? "");
+          return [
+            currency,
+            toBase58(currency) === NATIVE ? (account?.lamports ?? 0n) : tokenBalance(account),
+          ];
         }),
       );
     },
@@ -292,9 +309,9 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
     paymentCost: async (currency: Hex, recipient: Hex | undefined): Promise<bigint> => {
       const price = await computePrice();
       const token = toBase58(currency);
-      if (token === NATIVE) return priced(price, UNITS.lamports + UNITS.spread);
-      const fact = await knownMint(token);
-      const fee = priced(price, UNITS.tokens + UNITS.spread);
+      if (token === NATIVE) return feeOf(price, UNITS.lamports + UNITS.spread);
+      const fact = await readMint(token);
+      const fee = feeOf(price, UNITS.tokens + UNITS.spread);
       if (fact === undefined) return fee;
       const rent = await tokenRent(fact);
       if (recipient === undefined) return fee + rent;
@@ -309,59 +326,59 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
       (pair: Payer["pair"]) =>
       async (
         payment: NonEvmPayment,
-        before: readonly NonEvmAttempt[],
+        earlierAttempts: readonly NonEvmAttempt[],
         reserved: readonly Hex[],
       ): Promise<NonEvmAttempt> => {
-        for (const attempt of before) {
+        for (const attempt of earlierAttempts) {
           const { kind } = await outcome(attempt);
           // New bytes would not conflict, so both would pay.
           if (kind !== "dead")
             throw inconsistent("prepare", `an earlier attempt is ${kind} and may still pay`);
         }
         const [planned, price, lifetime] = await Promise.all([
-          plannedBytes(payment),
+          planPayment(payment),
           computePrice(),
           reads.lifetime(),
         ]);
-        const { pays, rent } = planned;
+        const { instructions, rent } = planned;
         const maxUnits = planned.units + UNITS.spread;
-        const fee = priced(price, maxUnits) + rent;
+        const fee = feeOf(price, maxUnits) + rent;
         await checkFunds(planned, fee, reserved);
 
-        const taken = new Set(reserved);
+        const reservedBytes = new Set(reserved);
         for (;;) {
           const units = maxUnits - randomInt(UNITS.spread);
           const signed = await signPayment(
             { address: payer, pair },
-            [...computeInstructions(units, price), ...pays],
+            [...computeInstructions(units, price), ...instructions],
             lifetime,
           );
           // The same bytes for two payments would pay once.
-          if (!taken.has(signed.raw)) return { ...signed, fee, madeAtMs: now() };
+          if (!reservedBytes.has(signed.raw)) return { ...signed, fee, madeAtMs: now() };
         }
       },
 
     isPayment: async (attempt: NonEvmAttempt, payment: NonEvmPayment): Promise<boolean> => {
       const signed = await signedInstructions(attempt, payer);
-      const due = await dueInstructions(payment);
-      if (signed === undefined || due === undefined) return false;
-      const [limit, price, ...pays] = signed;
-      const isBudget = [limit, price].every((one) => one?.[0] === COMPUTE_BUDGET_PROGRAM);
-      const expected = due.map(({ programId, keys, data }): SignedInstruction => [
+      const plannedInstructions = await expectedInstructions(payment);
+      if (signed === undefined || plannedInstructions === undefined) return false;
+      const [limit, price, ...paymentInstructions] = signed;
+      const isBudget = [limit, price].every((instruction) => instruction?.[0] === COMPUTE_BUDGET_PROGRAM);
+      const expected = plannedInstructions.map(({ programId, keys, data }): SignedInstruction => [
         programId,
         keys.map(({ pubkey }) => pubkey),
         data,
       ]);
-      return isBudget && isDeepStrictEqual(pays, expected);
+      return isBudget && isDeepStrictEqual(paymentInstructions, expected);
     },
 
     isCurrent: async ({ raw }: NonEvmAttempt): Promise<boolean> => {
       const { lastHeight } = await reads.lifetime();
-      const apart = readPayment(raw).lastHeight - lastHeight;
-      if (apart > MAX_APART_BLOCKS || apart < -MAX_APART_BLOCKS) return false;
+      const heightDifference = readPayment(raw).lastHeight - lastHeight;
+      if (heightDifference > MAX_HEIGHT_DIFFERENCE || heightDifference < -MAX_HEIGHT_DIFFERENCE) return false;
       // No block could contain bytes with an invented blockhash. A new one may reach this endpoint late.
-      for (let looks = 1; !(await reads.isBlockhashValid(blockhashOf(raw), "processed")); looks++) {
-        if (looks === BLOCKHASH_ATTEMPTS) return false;
+      for (let attempts = 1; !(await reads.isBlockhashValid(blockhashOf(raw), "processed")); attempts++) {
+        if (attempts === BLOCKHASH_ATTEMPTS) return false;
         await sleep(BLOCKHASH_PAUSE_MS);
       }
       return true;
@@ -375,26 +392,30 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
 
   /** @throws InsufficientInventory */
   async function checkFunds(
-    { lamports: paid, tokens }: PlannedBytes,
+    { lamports: paymentLamports, tokens }: PlannedPayment,
     fee: bigint,
     reserved: readonly Hex[],
   ): Promise<void> {
     // In the final view, pending payments are not debited yet, so nothing is subtracted twice.
-    const places = [payer, ...(tokens === undefined ? [] : [tokens.from])];
-    const [own, ownTokens] = await reads.accounts(places, "finalized");
-    const waiting = reserved.map(takenBy);
-    const lamports = waiting.reduce((sum, one) => sum + one.lamports + SIGNATURE_FEE, 0n);
+    const addresses = [payer, ...(tokens === undefined ? [] : [tokens.from])];
+    const [payerAccount, tokenAccount] = await reads.accounts(addresses, "finalized");
+    const pendingDebits = reserved.map(debitsOf);
+    const pendingLamports = pendingDebits.reduce((sum, debit) => sum + debit.lamports + SIGNATURE_FEE, 0n);
     // The payer's account must keep the minimum balance.
-    const needed = fee + lamports + (await reads.minBalance(0)) + paid;
-    const held = own?.lamports ?? 0n;
-    if (held < needed)
-      throw new InsufficientInventory(`insufficient balance: ${held} lamports available, ${needed} needed`);
+    const needed = fee + pendingLamports + (await reads.minBalance(0)) + paymentLamports;
+    const balance = payerAccount?.lamports ?? 0n;
+    if (balance < needed)
+      throw new InsufficientInventory(
+        `insufficient balance: ${balance} lamports available, ${needed} needed`,
+      );
     if (tokens === undefined) return;
     const { from, mint, amount } = tokens;
-    const promised = waiting.reduce((sum, one) => sum + (one.tokens.get(from) ?? 0n), 0n);
-    const free = heldIn(ownTokens) - promised;
-    if (free < amount)
-      throw new InsufficientInventory(`insufficient balance of ${mint}: ${free} available, ${amount} needed`);
+    const pendingTokens = pendingDebits.reduce((sum, debit) => sum + (debit.tokens.get(from) ?? 0n), 0n);
+    const available = tokenBalance(tokenAccount) - pendingTokens;
+    if (available < amount)
+      throw new InsufficientInventory(
+        `insufficient balance of ${mint}: ${available} available, ${amount} needed`,
+      );
   }
 }
 

@@ -22,7 +22,7 @@ export function lamportTransferInstruction(from: string, to: string, lamports: b
   };
 }
 
-export interface TokenMove {
+export interface TokenTransfer {
   readonly tokenProgram: string;
   readonly mint: string;
   readonly decimals: number;
@@ -36,8 +36,8 @@ export interface TokenMove {
 }
 
 /** A transfer that names the mint and its decimals, so that nothing unintended can be moved. */
-export function tokenTransferInstruction(move: TokenMove): PlainInstruction {
-  const { tokenProgram, mint, decimals, from, to, owner, amount } = move;
+export function tokenTransferInstruction(transfer: TokenTransfer): PlainInstruction {
+  const { tokenProgram, mint, decimals, from, to, owner, amount } = transfer;
   return {
     programId: tokenProgram,
     keys: [
@@ -51,7 +51,7 @@ export function tokenTransferInstruction(move: TokenMove): PlainInstruction {
 }
 
 /** Creates a wallet's associated token account if it does not exist. */
-export function createTokensInstruction(of: {
+export function createTokensInstruction(accounts: {
   readonly payer: string;
   readonly tokens: string;
   readonly wallet: string;
@@ -61,12 +61,12 @@ export function createTokensInstruction(of: {
   return {
     programId: ASSOCIATED_TOKEN_PROGRAM,
     keys: [
-      payingAccount(of.payer),
-      writableAccount(of.tokens),
-      readonlyAccount(of.wallet),
-      readonlyAccount(of.mint),
+      payingAccount(accounts.payer),
+      writableAccount(accounts.tokens),
+      readonlyAccount(accounts.wallet),
+      readonlyAccount(accounts.mint),
       readonlyAccount(SYSTEM_PROGRAM),
-      readonlyAccount(of.tokenProgram),
+      readonlyAccount(accounts.tokenProgram),
     ],
     data: "0x01",
   };
@@ -90,8 +90,8 @@ export function closeAccountInstruction(tokens: string, wallet: string): PlainIn
 }
 
 /**
- * @param units most that the transaction may compute, uint32
- * @param price millionths of a lamport for each, uint64; undefined: the wallet chooses
+ * @param units maximum compute units of the transaction, uint32
+ * @param price millionths of a lamport per unit, uint64; undefined: the wallet chooses
  */
 export function computeInstructions(units: number, price?: bigint): readonly PlainInstruction[] {
   const budget = (data: Hex): PlainInstruction => ({ programId: COMPUTE_BUDGET_PROGRAM, keys: [], data });
@@ -102,11 +102,11 @@ export function computeInstructions(units: number, price?: bigint): readonly Pla
 /** Concatenated little-endian numbers: [bytes, value]. @throws RangeError if one does not fit */
 function numbers(...parts: readonly (readonly [bytes: 1 | 4 | 8, value: bigint])[]): Hex {
   const data = new Uint8Array(parts.reduce((sum, [bytes]) => sum + bytes, 0));
-  let at = 0;
+  let offset = 0;
   for (const [bytes, value] of parts) {
     if (BigInt.asUintN(bytes * 8, value) !== value)
       throw new RangeError(`invariant violated: ${value} does not fit in ${bytes} bytes`);
-    for (let byte = 0; byte < bytes; byte++) data[at++] = Number((value >> BigInt(8 * byte)) & 0xffn);
+    for (let byte = 0; byte < bytes; byte++) data[offset++] = Number((value >> BigInt(8 * byte)) & 0xffn);
   }
   return toHex(data);
 }

@@ -27,11 +27,11 @@ interface World {
   /** The node lists transactions in final blocks late. */
   listsLate?: true;
   /** The first slot that the node still has. */
-  first?: number;
+  firstSlot?: number;
 }
 
 /** Bytes with the last height, and the first slot, that one node claims. */
-async function anOutcome(world: World, lastHeight: number, slotOfBytes = HASH_HEIGHT) {
+async function createOutcome(world: World, lastHeight: number, slotOfBytes = HASH_HEIGHT) {
   const attempt = await signPayment(
     { address: payer, pair },
     [lamportTransferInstruction(payer, payer, 1n)],
@@ -45,7 +45,7 @@ async function anOutcome(world: World, lastHeight: number, slotOfBytes = HASH_HE
   let calls = 0;
   const tipOf = (view: string): number => (view === "processed" ? world.tip : world.tip - FINALITY_LAG);
   const isIn = (view: string): boolean => {
-    const { includedIn, first = 0 } = world;
+    const { includedIn, firstSlot: first = 0 } = world;
     return includedIn !== undefined && includedIn >= first && includedIn <= tipOf(view);
   };
   const answer = async <T>(read: () => T): Promise<T> => {
@@ -66,7 +66,7 @@ async function anOutcome(world: World, lastHeight: number, slotOfBytes = HASH_HE
         await answer(() => tipOf(view) >= HASH_HEIGHT && tipOf(view) <= LAST),
       finalHeight: async () =>
         await answer(() => ({ slot: BigInt(tipOf("finalized")), height: BigInt(tipOf("finalized")) })),
-      firstSlot: async () => await answer(() => BigInt(world.first ?? 0)),
+      firstSlot: async () => await answer(() => BigInt(world.firstSlot ?? 0)),
     },
     rpc: {
       transaction: async () =>
@@ -83,10 +83,10 @@ async function anOutcome(world: World, lastHeight: number, slotOfBytes = HASH_HE
 
 test.each([0, 1, 2, 3, 4, 5])(
   "bytes that the last possible block includes before answer %i are not dead, although their last height is too low",
-  async (at) => {
+  async (index) => {
     const world: World = { tip: LAST - 1, includedIn: LAST };
-    world.onCall = (call) => void (call === at && (world.tip = LAST + 1));
-    const outcome = await anOutcome(world, LAST - 100);
+    world.onCall = (call) => void (call === index && (world.tip = LAST + 1));
+    const outcome = await createOutcome(world, LAST - 100);
     expect(await outcome()).not.toBe("dead");
     delete world.onCall;
     world.tip = LAST + 500;
@@ -96,27 +96,27 @@ test.each([0, 1, 2, 3, 4, 5])(
 
 test("new bytes are not dead before their blockhash is in a final block, however low their last height is", async () => {
   const world: World = { tip: HASH_HEIGHT + 20 };
-  expect(await (await anOutcome(world, 1))()).toBe("unseen");
+  expect(await (await createOutcome(world, 1))()).toBe("unseen");
 });
 
 test("bytes are dead only if the node still does not show them after it listed no transaction with them", async () => {
   const world: World = { tip: LAST + 1, listsLate: true };
-  const outcome = await anOutcome(world, LAST);
+  const outcome = await createOutcome(world, LAST);
   world.tip = LAST + 200;
   expect(await outcome()).toBe("dead");
   // The status appears after the first request.
   const late: World = { tip: LAST + 200, listsLate: true };
   late.onCall = (call) => void (call === 5 && (late.includedIn = LAST));
-  expect(await (await anOutcome(late, LAST))()).toBe("final");
+  expect(await (await createOutcome(late, LAST))()).toBe("final");
 });
 
 test("lost bytes that the node may have pruned are not dead, whatever first slot they claim", async () => {
-  const pruned: World = { tip: 5_000, includedIn: LAST, first: 3_000 };
-  const outcome = await anOutcome(pruned, LAST, 4_000);
+  const pruned: World = { tip: 5_000, includedIn: LAST, firstSlot: 3_000 };
+  const outcome = await createOutcome(pruned, LAST, 4_000);
   expect(await outcome(), "bytes of a stored row").toBe("dead");
   const lost = { payment: undefined as never, notBeforeMs: LAST * 1_000 };
   await expect(outcome(lost)).rejects.toMatchObject({ kind: "pruned" });
   // Its history is longer than the possible clock difference.
   expect(await outcome({ ...lost, notBeforeMs: 3_700_000 })).toBe("dead");
-  expect(await (await anOutcome({ ...pruned, first: 0 }, LAST, 4_000))(lost)).toBe("final");
+  expect(await (await createOutcome({ ...pruned, firstSlot: 0 }, LAST, 4_000))(lost)).toBe("final");
 });

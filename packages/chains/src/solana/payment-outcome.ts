@@ -2,14 +2,14 @@ import { bytesOf } from "@causeway/domain";
 import { inconsistent, RpcFault } from "@causeway/families";
 import { getBase58Decoder } from "@solana/kit";
 import type { NonEvmAttempt, NonEvmOutcome } from "../non-evm-connection.ts";
-import type { NonEvmReads } from "./reads.ts";
+import type { SolanaReads } from "./reads.ts";
 import type { SolanaRpc } from "./rpc.ts";
 import { blockhashOf, readPayment } from "./sign-payment.ts";
 
 /** Finds out what became of the solver's payments on a cluster. */
 
 /** Signatures per page. */
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 /** Maximum pages to search for one transaction: more than fit into the blocks that could contain it. */
 const MAX_PAGES = 100;
 /**
@@ -22,7 +22,7 @@ const MAX_CLOCK_DRIFT_MS = 10 * 60_000;
 
 export interface OutcomeOptions {
   readonly rpc: Pick<SolanaRpc, "transaction" | "signaturesOf">;
-  readonly reads: Pick<NonEvmReads, "status" | "block" | "isBlockhashValid" | "finalHeight" | "firstSlot">;
+  readonly reads: Pick<SolanaReads, "status" | "block" | "isBlockhashValid" | "finalHeight" | "firstSlot">;
   /** The solver's address, base58. */
   readonly payer: string;
 }
@@ -56,10 +56,10 @@ export function createOutcomes({ rpc, reads, payer }: OutcomeOptions) {
         reason: "the node no longer has the blocks that could contain the attempt",
       });
     if (await isListed(signature, lost === undefined ? slot : firstSlot, final.slot))
-      return await settled(signature);
-    // A block may have included the bytes after the first look, and lists are updated late.
-    const late = await shownOutcome(signature);
-    return late ?? { kind: "dead", reason: `not mined up to block height ${lastHeight}` };
+      return await finalOutcome(signature);
+    // A block may have included the bytes after the first status request, and lists are updated late.
+    const laterOutcome = await shownOutcome(signature);
+    return laterOutcome ?? { kind: "dead", reason: `not mined up to block height ${lastHeight}` };
   };
 
   /** The first slot in the bytes is not signed, so a time is compared for lost ones. */
@@ -74,21 +74,21 @@ export function createOutcomes({ rpc, reads, payer }: OutcomeOptions) {
     const status = await reads.status(signature);
     if (status === undefined) return undefined;
     const { slot, isFinal, failed } = status;
-    if (isFinal) return await settled(signature);
+    if (isFinal) return await finalOutcome(signature);
     if (failed) return { kind: "pending" };
     const block = await reads.block(slot, "confirmed").catch(() => undefined);
     return block === undefined ? { kind: "pending" } : { kind: "mined", block };
   }
 
   /** Outcome of a transaction in a final block. */
-  async function settled(signature: string): Promise<NonEvmOutcome> {
-    const found = await rpc.transaction(signature);
-    if (found.kind !== "final")
+  async function finalOutcome(signature: string): Promise<NonEvmOutcome> {
+    const evidence = await rpc.transaction(signature);
+    if (evidence.kind !== "final")
       throw inconsistent(
         "getTransaction",
         "the node reports the transaction as finalized, but does not return it",
       );
-    const { slot, failed } = found.value;
+    const { slot, failed } = evidence.value;
     if (failed) return { kind: "dead", reason: "failed in a final block" };
     return { kind: "final", block: await reads.block(slot, "finalized") };
   }
@@ -97,13 +97,13 @@ export function createOutcomes({ rpc, reads, payer }: OutcomeOptions) {
     let before: string | undefined;
     for (let pages = 0; pages < MAX_PAGES; pages++) {
       const page = await rpc.signaturesOf(payer, {
-        limit: PAGE,
+        limit: PAGE_SIZE,
         minContextSlot: Number(finalSlot),
         ...(before !== undefined && { before }),
       });
       if (page.some((entry) => entry.signature === signature)) return true;
       const last = page.at(-1);
-      if (last === undefined || page.length < PAGE || last.slot < fromSlot) return false;
+      if (last === undefined || page.length < PAGE_SIZE || last.slot < fromSlot) return false;
       before = last.signature;
     }
     throw inconsistent("getSignaturesForAddress", "more transactions than the blocks can contain");

@@ -19,7 +19,7 @@ import {
 } from "./answers.ts";
 
 /** A payer's reads from a node, in addition to those of oracles. All reject with RpcFault. */
-export interface NonEvmReads {
+export interface SolanaReads {
   lifetime(): Promise<Lifetime>;
   /**
    * Whether the next block in this view can contain a transaction with this blockhash, in base58. False also
@@ -55,7 +55,7 @@ export interface NonEvmReads {
 /** Maximum accounts per request. */
 const MAX_ACCOUNTS = 100;
 
-export function createReads(transport: RpcTransport): NonEvmReads {
+export function createReads(transport: RpcTransport): SolanaReads {
   const minBalances = new Map<number, bigint>();
   return {
     lifetime: async () =>
@@ -88,20 +88,20 @@ export function createReads(transport: RpcTransport): NonEvmReads {
         await transport.request("getSignatureStatuses", [[signature], { searchTransactionHistory: true }]),
       ),
     accounts: async (addresses, view) => {
-      const all: (AccountFact | undefined)[] = [];
-      for (let at = 0; at < addresses.length; at += MAX_ACCOUNTS) {
-        const some = addresses.slice(at, at + MAX_ACCOUNTS);
+      const facts: (AccountFact | undefined)[] = [];
+      for (let start = 0; start < addresses.length; start += MAX_ACCOUNTS) {
+        const batch = addresses.slice(start, start + MAX_ACCOUNTS);
         const answer = await transport.request("getMultipleAccounts", [
-          some,
+          batch,
           { commitment: view, encoding: "base64" },
         ]);
-        all.push(...readAccounts(answer, some.length).accounts);
+        facts.push(...readAccounts(answer, batch.length).accounts);
       }
-      return all;
+      return facts;
     },
     minBalance: async (bytes) => {
-      const known = minBalances.get(bytes);
-      if (known !== undefined) return known;
+      const cached = minBalances.get(bytes);
+      if (cached !== undefined) return cached;
       const method = "getMinimumBalanceForRentExemption";
       const lamports = wholeNumber(await transport.request(method, [bytes]), method, "response");
       minBalances.set(bytes, lamports);

@@ -13,7 +13,7 @@ const recorded = JSON.parse(readFileSync(join(import.meta.dirname, "fixtures/rec
 const { signature, answer } = recorded.transactions.native;
 
 /** A node that has finalized up to a slot, and returns the transaction regardless. */
-function aNode(finalSlot: number): RpcTransport {
+function createNode(finalSlot: number): RpcTransport {
   const answers: Readonly<Record<string, unknown>> = {
     getSlot: finalSlot,
     getTransaction: answer,
@@ -27,31 +27,33 @@ function aNode(finalSlot: number): RpcTransport {
 }
 
 test("does not treat a transaction in a slot that is not final as final, regardless of the requested commitment", async () => {
-  const look = async (finalSlot: number): Promise<string> =>
-    (await createSolanaRpc(aNode(finalSlot)).transaction(signature)).kind;
-  expect(await look(answer.slot)).toBe("final");
-  expect(await look(answer.slot - 1)).toBe("notFinal");
+  const readKind = async (finalSlot: number): Promise<string> =>
+    (await createSolanaRpc(createNode(finalSlot)).transaction(signature)).kind;
+  expect(await readKind(answer.slot)).toBe("final");
+  expect(await readKind(answer.slot - 1)).toBe("notFinal");
 });
 
 test("nothing is read from or sent to a node of another cluster, and the cluster is verified once", async () => {
-  const asked: string[] = [];
+  const methods: string[] = [];
   const nodeOf = (genesisHash: string): RpcTransport =>
     clusterTransport(
       {
-        ...aNode(1),
+        ...createNode(1),
         request: async (method) => {
-          asked.push(method);
+          methods.push(method);
           return await Promise.resolve(method === "getGenesisHash" ? genesisHash : 1);
         },
       },
       "mainnet",
     );
-  const other = nodeOf("devnet");
-  await expect(other.request("sendTransaction", ["bytes"])).rejects.toMatchObject({ kind: "wrongChain" });
-  await expect(other.requestBatch([])).rejects.toMatchObject({ kind: "wrongChain" });
-  expect(asked.splice(0)).toEqual(["getGenesisHash", "getGenesisHash"]);
-  const right = nodeOf("mainnet");
-  await Promise.all([right.request("getSlot", []), right.request("getSlot", [])]);
-  await right.request("getSlot", []);
-  expect(asked).toEqual(["getGenesisHash", "getSlot", "getSlot", "getSlot"]);
+  const otherCluster = nodeOf("devnet");
+  await expect(otherCluster.request("sendTransaction", ["bytes"])).rejects.toMatchObject({
+    kind: "wrongChain",
+  });
+  await expect(otherCluster.requestBatch([])).rejects.toMatchObject({ kind: "wrongChain" });
+  expect(methods.splice(0)).toEqual(["getGenesisHash", "getGenesisHash"]);
+  const rightCluster = nodeOf("mainnet");
+  await Promise.all([rightCluster.request("getSlot", []), rightCluster.request("getSlot", [])]);
+  await rightCluster.request("getSlot", []);
+  expect(methods).toEqual(["getGenesisHash", "getSlot", "getSlot", "getSlot"]);
 });

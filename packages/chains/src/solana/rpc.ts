@@ -40,22 +40,25 @@ export interface SolanaRpc {
 
 /** @param transport checks the cluster */
 export function createSolanaRpc(transport: RpcTransport): SolanaRpc {
-  const ask = async (method: string, params: readonly unknown[]): Promise<unknown> =>
+  const request = async (method: string, params: readonly unknown[]): Promise<unknown> =>
     await transport.request(method, params);
   const finalSlot = async (): Promise<bigint> =>
-    wholeNumber(await ask("getSlot", [FINALIZED]), "getSlot", "response");
+    wholeNumber(await request("getSlot", [FINALIZED]), "getSlot", "response");
 
   const timeOf = async ({ slot, blockTime }: ReportedTransaction): Promise<bigint> => {
     if (blockTime !== undefined) return blockTime;
-    return wholeNumber(await ask("getBlockTime", [Number(slot)]), "getBlockTime", "response");
+    return wholeNumber(await request("getBlockTime", [Number(slot)]), "getBlockTime", "response");
   };
 
   return {
     transaction: async (signature): Promise<Evidence<TransactionFacts>> => {
       const config = { ...FINALIZED, encoding: "base64", maxSupportedTransactionVersion: 0 };
-      const [final, answer] = await Promise.all([finalSlot(), ask("getTransaction", [signature, config])]);
+      const [final, answer] = await Promise.all([
+        finalSlot(),
+        request("getTransaction", [signature, config]),
+      ]);
       const transaction = readTransaction(answer, signature);
-      if (transaction === undefined) return await notThere(signature, final);
+      if (transaction === undefined) return await explainMissing(signature, final);
       // The id is the payer's signature of the message, which proves the message.
       const payer = await getPublicKeyFromAddress(transaction.feePayer as Address);
       if (!(await verifySignature(payer, signatureBytes(transaction.signatureBytes), transaction.message)))
@@ -71,20 +74,20 @@ export function createSolanaRpc(transport: RpcTransport): SolanaRpc {
         encoding: "base64",
         ...(fromSlot !== undefined && { minContextSlot: Number(fromSlot) }),
       };
-      const state = readAccounts(await ask("getMultipleAccounts", [addresses, config]), addresses.length);
+      const state = readAccounts(await request("getMultipleAccounts", [addresses, config]), addresses.length);
       if (fromSlot !== undefined && state.slot < fromSlot)
         throw garbage("getMultipleAccounts", "state is older than requested");
       return state;
     },
     finalSlot,
     signaturesOf: async (account, page) =>
-      readSignatureList(await ask("getSignaturesForAddress", [account, { ...FINALIZED, ...page }])),
+      readSignatureList(await request("getSignaturesForAddress", [account, { ...FINALIZED, ...page }])),
     close: async () => await transport.close(),
   };
 
-  async function notThere(signature: string, final: bigint): Promise<Evidence<never>> {
+  async function explainMissing(signature: string, final: bigint): Promise<Evidence<never>> {
     const config = { searchTransactionHistory: true };
-    const status = readSignatureStatus(await ask("getSignatureStatuses", [[signature], config]));
+    const status = readSignatureStatus(await request("getSignatureStatuses", [[signature], config]));
     return status === undefined ? { kind: "absent" } : notFinal(status.slot, final);
   }
 }

@@ -45,13 +45,13 @@ export async function signPayment(
 ): Promise<SignedPayment> {
   const message = pipe(
     createTransactionMessage({ version: 0 }),
-    (one) => setTransactionMessageFeePayer(address(payer.address), one),
-    (one) =>
+    (draft) => setTransactionMessageFeePayer(address(payer.address), draft),
+    (draft) =>
       setTransactionMessageLifetimeUsingBlockhash(
         { blockhash: blockhash(lifetime.blockhash), lastValidBlockHeight: lifetime.lastHeight },
-        one,
+        draft,
       ),
-    (one) => appendTransactionMessageInstructions(instructions.map(toKit), one),
+    (draft) => appendTransactionMessageInstructions(instructions.map(toKit), draft),
   );
   const signed = await signTransaction([payer.pair], compileTransaction(message));
   const [signature] = Object.values(signed.signatures);
@@ -91,7 +91,7 @@ export function blockhashOf(raw: Hex): string {
 }
 
 /** The amounts that a signed payment debits: lamports, and tokens by source account. Excludes the fee. */
-export function takenBy(raw: Hex): {
+export function debitsOf(raw: Hex): {
   readonly lamports: bigint;
   readonly tokens: ReadonlyMap<string, bigint>;
 } {
@@ -124,8 +124,8 @@ export async function signedInstructions(
   payer: string,
 ): Promise<readonly SignedInstruction[] | undefined> {
   const { messageBytes, signatures } = getTransactionDecoder().decode(readPayment(raw).transaction);
-  const [[signer, signature] = [], ...others] = Object.entries(signatures);
-  if (signer !== payer || others.length > 0 || !signature || toHex(Uint8Array.from(signature)) !== txId)
+  const [[signer, signature] = [], ...otherSigners] = Object.entries(signatures);
+  if (signer !== payer || otherSigners.length > 0 || !signature || toHex(Uint8Array.from(signature)) !== txId)
     return undefined;
   const key = await getPublicKeyFromAddress(address(payer));
   if (!(await verifySignature(key, signature, messageBytes))) return undefined;

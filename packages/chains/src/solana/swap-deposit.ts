@@ -34,7 +34,7 @@ import {
   computeInstructions,
   createTokensInstruction,
 } from "./payment-instructions.ts";
-import type { NonEvmReads } from "./reads.ts";
+import type { SolanaReads } from "./reads.ts";
 import { toKit } from "./sign-payment.ts";
 
 const NATIVE = nativeCurrency("solana-vm");
@@ -47,7 +47,7 @@ const UNITS_AROUND_SWAP = 120_000;
 
 export interface SwapDepositServices {
   readonly pdas: DepositoryAccounts;
-  readonly reads: Pick<NonEvmReads, "accounts" | "minBalance">;
+  readonly reads: Pick<SolanaReads, "accounts" | "minBalance">;
   /** The token program of a mint. */
   readonly programOf: (mint: string) => Promise<string>;
 }
@@ -81,23 +81,23 @@ export async function swapAndDeposit(
   const isNative = currency === NATIVE;
   const outputMint = isNative ? WRAPPED_SOL : currency;
   const [input, output] = await Promise.all([
-    heldToken(user, inputMint, await programOf(inputMint)),
-    heldToken(user, outputMint, isNative ? TOKEN_PROGRAM : await programOf(outputMint)),
+    tokenAccountOf(user, inputMint, await programOf(inputMint)),
+    tokenAccountOf(user, outputMint, isNative ? TOKEN_PROGRAM : await programOf(outputMint)),
   ]);
   // A swap may fill the logs, and a deposit of the newer token program cannot be read without them.
   if (output.tokenProgram !== TOKEN_PROGRAM)
     throw new SwapRefused("currency", `it would be swapped for ${outputMint}, a Token-2022 token`);
   const { proposed, programs, maxInput } = swap;
-  const asked = [
+  const addresses = [
     ...new Set([inputMint, output.account, ...proposed.lookupTables, ...writtenAccounts(proposed)]),
   ];
-  const accounts = await reads.accounts(asked, "confirmed");
-  const held = new Map(asked.map((key, at) => [key, accounts[at]] as const));
-  const mintRefusal = mintOf(held.get(inputMint))?.refusal;
+  const accounts = await reads.accounts(addresses, "confirmed");
+  const accountsByAddress = new Map(addresses.map((key, index) => [key, accounts[index]] as const));
+  const mintRefusal = mintOf(accountsByAddress.get(inputMint))?.refusal;
   if (mintRefusal !== undefined) throw new SwapRefused("currency", mintRefusal);
 
   const terms = { user, programs, input, output, maxInput, minOutput: amount };
-  const judged = judgeSwap(terms, proposed, held);
+  const judged = judgeSwap(terms, proposed, accountsByAddress);
   if ("refusal" in judged) throw new SwapRefused("aggregator", `it proposed ${judged.refusal}`);
   const units = Math.min(judged.units + UNITS_AROUND_SWAP, MAX_COMPUTE_UNITS);
   const deposit = { pdas, sender: user, amount, id };
@@ -110,26 +110,26 @@ export async function swapAndDeposit(
       ? [closeAccountInstruction(tokens, user), depositNativeInstruction(deposit)]
       : [await depositTokenInstruction({ ...deposit, mint, tokenProgram })]),
   ];
-  const tables = tablesOf(proposed.lookupTables, held);
+  const tables = tablesOf(proposed.lookupTables, accountsByAddress);
   const bytes = transactionBytes(user, instructions, tables);
   if (bytes > MAX_BYTES)
     throw new SwapRefused("size", `its transaction needs ${bytes} bytes, at most ${MAX_BYTES} fit`);
-  const isThere = (held.get(tokens)?.data.length ?? 0) > 0;
-  const rent = isThere ? 0n : await reads.minBalance(TOKEN_ACCOUNT_BYTES);
+  const hasTokenAccount = (accountsByAddress.get(tokens)?.data.length ?? 0) > 0;
+  const rent = hasTokenAccount ? 0n : await reads.minBalance(TOKEN_ACCOUNT_BYTES);
   return { instructions, lookupTables: proposed.lookupTables, rent };
 }
 
-async function heldToken(user: string, mint: string, tokenProgram: string): Promise<HeldToken> {
+async function tokenAccountOf(user: string, mint: string, tokenProgram: string): Promise<HeldToken> {
   return { mint, tokenProgram, account: await associatedTokenAddress(user, mint, tokenProgram) };
 }
 
 function tablesOf(
   lookupTables: readonly string[],
-  held: ReadonlyMap<string, AccountFact | undefined>,
+  accountsByAddress: ReadonlyMap<string, AccountFact | undefined>,
 ): ReadonlyMap<string, readonly string[]> {
   return new Map(
     lookupTables.map((table) => {
-      const addresses = readLookupTable(held.get(table));
+      const addresses = readLookupTable(accountsByAddress.get(table));
       if (addresses === undefined)
         throw new SwapRefused("aggregator", `it proposed ${table}, which is not an active lookup table`);
       return [table, addresses];
@@ -145,17 +145,17 @@ function transactionBytes(
 ): number {
   const message = pipe(
     createTransactionMessage({ version: 0 }),
-    (one) => setTransactionMessageFeePayer(address(user), one),
+    (draft) => setTransactionMessageFeePayer(address(user), draft),
     // Any hash has the same length.
-    (one) =>
+    (draft) =>
       setTransactionMessageLifetimeUsingBlockhash(
         { blockhash: blockhash(SYSTEM_PROGRAM), lastValidBlockHeight: 0n },
-        one,
+        draft,
       ),
-    (one) => appendTransactionMessageInstructions(instructions.map(toKit), one),
-    (one) =>
+    (draft) => appendTransactionMessageInstructions(instructions.map(toKit), draft),
+    (draft) =>
       compressTransactionMessageUsingAddressLookupTables(
-        one,
+        draft,
         Object.fromEntries(
           [...tables].map(([table, keys]) => [address(table), keys.map((key) => address(key))]),
         ),

@@ -18,9 +18,9 @@ import type {
   NonEvmDepositAddresses,
   NonEvmPayment,
 } from "../non-evm-connection.ts";
-import { heldIn, tokenAccountRefusal, type MintFact } from "./mints.ts";
+import { tokenBalance, tokenAccountRefusal, type MintFact } from "./mints.ts";
 import { createTokensInstruction } from "./payment-instructions.ts";
-import type { NonEvmReads } from "./reads.ts";
+import type { SolanaReads } from "./reads.ts";
 import type { SolanaRpc } from "./rpc.ts";
 
 const NATIVE = nativeCurrency("solana-vm");
@@ -38,7 +38,7 @@ const MAX_CACHED_ACCOUNTS = 50_000;
 
 export interface SweepOptions {
   readonly rpc: Pick<SolanaRpc, "accounts" | "finalSlot">;
-  readonly reads: Pick<NonEvmReads, "accounts" | "minBalance">;
+  readonly reads: Pick<SolanaReads, "accounts" | "minBalance">;
   readonly pdas: DepositoryAccounts;
   /** The program of deposit addresses. */
   readonly program: string;
@@ -87,51 +87,53 @@ export function createSweeps(options: SweepOptions): SolanaSweeps {
   const addressOf = (key: AddressKey): string =>
     deriveDepositAddress(program, { ...seedsOf(key), depository: pdas.program });
 
-  /** The account that holds a currency of an address. Undefined: it is not a token of this chain. */
-  async function placeOf(wallet: string, currency: string): Promise<string | undefined> {
+  /** The account with an address's balance of a currency. Undefined: it is not a token of this chain. */
+  async function holdingAccountOf(wallet: string, currency: string): Promise<string | undefined> {
     if (currency === NATIVE) return wallet;
-    const known = tokenAccounts.get(`${wallet} ${currency}`);
-    if (known !== undefined) return known;
+    const cached = tokenAccounts.get(`${wallet} ${currency}`);
+    if (cached !== undefined) return cached;
     const fact = await mintOf(currency);
     if (fact === undefined) return undefined;
-    const place = await associatedTokenAddress(wallet, currency, fact.tokenProgram);
+    const account = await associatedTokenAddress(wallet, currency, fact.tokenProgram);
     if (tokenAccounts.size >= MAX_CACHED_ACCOUNTS) tokenAccounts.clear();
-    tokenAccounts.set(`${wallet} ${currency}`, place);
-    return place;
+    tokenAccounts.set(`${wallet} ${currency}`, account);
+    return account;
   }
 
-  async function held(
+  async function readBalances(
     addresses: readonly AddressToRead[],
     currencies: readonly Hex[],
   ): Promise<AddressBalances> {
-    const wanted = addresses.flatMap(({ address, sweeps }) =>
+    const pairs = addresses.flatMap(({ address, sweeps }) =>
       currencies.map((currency) => ({ account: address, currency, isSwept: sweeps.length > 0 })),
     );
-    const places = await Promise.all(
-      wanted.map(async ({ account, currency }) => await placeOf(toBase58(account), toBase58(currency))),
+    const holdingAccounts = await Promise.all(
+      pairs.map(
+        async ({ account, currency }) => await holdingAccountOf(toBase58(account), toBase58(currency)),
+      ),
     );
-    const asked = [...new Set(places.filter((place) => place !== undefined))];
+    const uniqueAccounts = [...new Set(holdingAccounts.filter((place) => place !== undefined))];
     const from = await rpc.finalSlot();
-    const found = new Map<string, { readonly slot: bigint; readonly account: AccountFact | undefined }>();
-    const parts = Array.from({ length: Math.ceil(asked.length / MAX_ACCOUNTS) }, (_, at) =>
-      asked.slice(at * MAX_ACCOUNTS, (at + 1) * MAX_ACCOUNTS),
+    const states = new Map<string, { readonly slot: bigint; readonly account: AccountFact | undefined }>();
+    const parts = Array.from({ length: Math.ceil(uniqueAccounts.length / MAX_ACCOUNTS) }, (_, index) =>
+      uniqueAccounts.slice(index * MAX_ACCOUNTS, (index + 1) * MAX_ACCOUNTS),
     );
     await Promise.all(
       parts.map(async (part) => {
         const { slot, accounts } = await rpc.accounts(part, from);
-        part.forEach((place, at) => found.set(place, { slot, account: accounts[at] }));
+        part.forEach((address, index) => states.set(address, { slot, account: accounts[index] }));
       }),
     );
-    const slots = [...found.values()].map(({ slot }) => slot);
+    const slots = [...states.values()].map(({ slot }) => slot);
     const atBlock = slots.reduce((min, slot) => (slot < min ? slot : min), slots[0] ?? from);
     return {
       atBlock,
-      held: wanted.map(({ account, currency, isSwept }, at) => {
-        const read = found.get(places[at] ?? "");
+      balances: pairs.map(({ account, currency, isSwept }, index) => {
+        const state = states.get(holdingAccounts[index] ?? "");
         // A sweep may be in a later slot than `atBlock`: it would be subtracted twice.
-        const isUnclear = read === undefined || (isSwept && read.slot !== atBlock);
+        const isUnclear = state === undefined || (isSwept && state.slot !== atBlock);
         const amount =
-          toBase58(currency) === NATIVE ? (read?.account?.lamports ?? 0n) : heldIn(read?.account);
+          toBase58(currency) === NATIVE ? (state?.account?.lamports ?? 0n) : tokenBalance(state?.account);
         return { account, currency, amount: isUnclear ? undefined : amount };
       }),
     };
@@ -203,26 +205,26 @@ export function createSweeps(options: SweepOptions): SolanaSweeps {
         // Final: its number identifies it.
         return { number, hash: `0x${number.toString(16)}` };
       },
-      held,
+      balances: readBalances,
       sweepable: async (key, currency) => {
-        const place = await placeOf(addressOf(key), toBase58(currency));
-        if (place === undefined) return 0n;
-        const [account] = await reads.accounts([place], "finalized");
-        return place === addressOf(key) ? (account?.lamports ?? 0n) : heldIn(account);
+        const holdingAccount = await holdingAccountOf(addressOf(key), toBase58(currency));
+        if (holdingAccount === undefined) return 0n;
+        const [account] = await reads.accounts([holdingAccount], "finalized");
+        return holdingAccount === addressOf(key) ? (account?.lamports ?? 0n) : tokenBalance(account);
       },
     },
     instructions,
     plan: async (payment) => {
-      const made = await instructions(payment);
+      const sweepInstructions = await instructions(payment);
       const mint = toBase58(payment.currency);
-      if (made === undefined || mint === NATIVE)
-        return made && { instructions: made, units: UNITS.lamports, rent: 0n };
+      if (sweepInstructions === undefined || mint === NATIVE)
+        return sweepInstructions && { instructions: sweepInstructions, units: UNITS.lamports, rent: 0n };
       const fact = await mintOf(mint);
-      const isThere = fact !== undefined && ((await vaultTokens(mint, fact))?.data.length ?? 0) > 0;
+      const hasTokenAccount = fact !== undefined && ((await vaultTokens(mint, fact))?.data.length ?? 0) > 0;
       return {
-        instructions: made,
+        instructions: sweepInstructions,
         units: UNITS.tokens,
-        rent: fact === undefined || isThere ? 0n : await tokenRent(fact),
+        rent: fact === undefined || hasTokenAccount ? 0n : await tokenRent(fact),
       };
     },
     refusalOf: async ({ currency, recipient }) =>

@@ -9,14 +9,14 @@ import {
   type PlainInstruction,
 } from "@causeway/families/solana";
 import type { OpenNonEvmUsers, SolanaDepositData, UsersOptions } from "../non-evm-users.ts";
-import { heldIn, mintOf, type MintFact } from "./mints.ts";
+import { tokenBalance, mintOf, type MintFact } from "./mints.ts";
 import {
   createTokensInstruction,
   lamportTransferInstruction,
   tokenTransferInstruction,
 } from "./payment-instructions.ts";
 import { createReads } from "./reads.ts";
-import { rememberedMints } from "./remembered-mints.ts";
+import { createMintCache } from "./mint-cache.ts";
 import { swapAndDeposit } from "./swap-deposit.ts";
 
 /** Base58. */
@@ -44,26 +44,26 @@ export async function connectSolanaUsers({
   const transport = createRpcTransport({ url: rpcUrl });
   const reads = createReads(transport);
   /** Program and decimals of a mint never change. */
-  const mints = rememberedMints<Pick<MintFact, "tokenProgram" | "decimals">>();
-  const keep = (mint: string, { tokenProgram, decimals }: MintFact) => {
+  const mints = createMintCache<Pick<MintFact, "tokenProgram" | "decimals">>();
+  const cacheMint = (mint: string, { tokenProgram, decimals }: MintFact) => {
     mints.set(mint, { tokenProgram, decimals });
     return { tokenProgram, decimals };
   };
 
   async function programOf(mint: string): Promise<string> {
-    const known = mints.get(mint);
-    if (known !== undefined) return known.tokenProgram;
+    const cached = mints.get(mint);
+    if (cached !== undefined) return cached.tokenProgram;
     const [account] = await reads.accounts([mint], "confirmed");
     const fact = mintOf(account);
     if (fact === undefined) throw garbage("getMultipleAccounts", "currency is not a mint");
-    return keep(mint, fact).tokenProgram;
+    return cacheMint(mint, fact).tokenProgram;
   }
 
   async function depositOf({
     mint,
-    ...rest
+    ...terms
   }: UserPayment & { readonly id: Hex32 }): Promise<PlainInstruction> {
-    const order = { pdas, ...rest };
+    const order = { pdas, ...terms };
     if (mint === NATIVE) return depositNativeInstruction(order);
     return await depositTokenInstruction({ ...order, mint, tokenProgram: await programOf(mint) });
   }
@@ -95,17 +95,17 @@ export async function connectSolanaUsers({
   return {
     balance: async (user, currency) => {
       const [wallet, token] = [toBase58(user), toBase58(currency)];
-      const place =
+      const holdingAccount =
         token === NATIVE ? wallet : await associatedTokenAddress(wallet, token, await programOf(token));
-      const [account] = await reads.accounts([place], "confirmed");
-      return token === NATIVE ? (account?.lamports ?? 0n) : heldIn(account);
+      const [account] = await reads.accounts([holdingAccount], "confirmed");
+      return token === NATIVE ? (account?.lamports ?? 0n) : tokenBalance(account);
     },
     mint: async (currency) => {
       const mint = toBase58(currency);
-      const known = mints.get(mint);
-      if (known !== undefined) return known;
+      const cached = mints.get(mint);
+      if (cached !== undefined) return cached;
       const fact = mintOf((await reads.accounts([mint], "confirmed"))[0]);
-      return fact && keep(mint, fact);
+      return fact && cacheMint(mint, fact);
     },
     deposit: async ({ user, currency, amount, orderId: id, to, swap }) => {
       const [sender, mint] = [toBase58(user), toBase58(currency)];
@@ -113,11 +113,14 @@ export async function connectSolanaUsers({
         if (to !== undefined)
           throw new Error("invariant violated: a payment to a deposit address does not swap");
         const inputMint = toBase58(swap.currency);
-        const made = await swapAndDeposit(
+        const swapDeposit = await swapAndDeposit(
           { pdas, reads, programOf },
           { user: sender, currency: mint, amount, id, inputMint, swap },
         );
-        return { data: toData(made.instructions, made.lookupTables), fee: SIGNATURE_FEE + made.rent };
+        return {
+          data: toData(swapDeposit.instructions, swapDeposit.lookupTables),
+          fee: SIGNATURE_FEE + swapDeposit.rent,
+        };
       }
       const { instructions, rent } =
         to === undefined

@@ -26,9 +26,9 @@ export function tronEvidence(chain: ConfiguredChain, options: SourceOptions = {}
     const rpc = createTronRpc(rest, facts);
     return {
       transaction: async (id) => {
-        const found = await rpc.transaction(`0x${id}`);
-        if (found.kind !== "final" || found.value.failure === undefined) return found;
-        return refuted(`transaction failed: ${found.value.failure}`);
+        const evidence = await rpc.transaction(`0x${id}`);
+        if (evidence.kind !== "final" || evidence.value.failure === undefined) return evidence;
+        return refuted(`transaction failed: ${evidence.value.failure}`);
       },
       withdrawal: async (payload, { depositories }, hint) => {
         const stateAt = async (depository: Address, id: Hex32) => ({
@@ -39,7 +39,7 @@ export function tronEvidence(chain: ConfiguredChain, options: SourceOptions = {}
           transaction: rpc.transaction,
           request: rpc.request,
           requestStates: async (id: Hex32) =>
-            final(await Promise.all(depositories.map(async (one) => await stateAt(one, id)))),
+            final(await Promise.all(depositories.map(async (depository) => await stateAt(depository, id)))),
           format: tronAddress,
           retryAfterSeconds: tron.retryAfterSeconds(facts),
         };

@@ -34,5 +34,6 @@ test("no other result means that a request was not used", () => {
     "a word too many": answer(15n, 1n, 1n, 0n, 32n, 0n),
     nothing: "0x",
   };
-  for (const [why, hex] of Object.entries(silent)) expect(() => readRequestState(hex), why).toThrow(RpcFault);
+  for (const [reason, hex] of Object.entries(silent))
+    expect(() => readRequestState(hex), reason).toThrow(RpcFault);
 });

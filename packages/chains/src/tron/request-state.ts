@@ -26,10 +26,10 @@ const CALL_REQUESTS = "d52bfcc8";
  * number, time, whether the call succeeded, the return data, its size.
  */
 export function requestStateProgram(depository: Address, id: Hex32): Hex {
-  const question = `${CALL_REQUESTS}${id.slice(2)}`.padEnd(128, "0");
+  const calldata = `${CALL_REQUESTS}${id.slice(2)}`.padEnd(128, "0");
   return `0x${[
-    store(`7f${question.slice(0, 64)}`, "00"), // PUSH32
-    store(`7f${question.slice(64)}`, "20"),
+    store(`7f${calldata.slice(0, 64)}`, "00"), // PUSH32
+    store(`7f${calldata.slice(64)}`, "20"),
     `602060606024600073${depository.slice(2)}5afa`, // STATICCALL(gas, depository, 0, 36, 0x60, 32)
     "604052", // MSTORE(0x40, whether it succeeded)
     store("43", "00"), // NUMBER
@@ -40,8 +40,8 @@ export function requestStateProgram(depository: Address, id: Hex32): Hex {
 }
 
 /** Code that stores the value of `push` at a memory offset. */
-function store(push: string, at: string): string {
-  return `${push}60${at}52`;
+function store(push: string, offset: string): string {
+  return `${push}60${offset}52`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { garbage, inconsistent, NodeRefusal, redact, RpcFault, type Evidence } from "@causeway/families";
 import { quantityOf, readReceipt } from "@causeway/families/evm";
-import { rememberedFacts, singleFlight } from "../evm/remembered-facts.ts";
+import { createFactCache, singleFlight } from "../evm/fact-cache.ts";
 import type { RestClient } from "../nodes/rest-client.ts";
 import { jsonOf } from "../nodes/rest-client.ts";
 import {
@@ -35,7 +35,7 @@ export interface TronRpc {
 /** The caller in state queries: the zero address, which no one owns. */
 const ZERO_ADDRESS = `41${"0".repeat(40)}`;
 /** Maximum number of cached transactions, and of their bytes. */
-const REMEMBERED = { entries: 2_000, bytes: 4 * 1024 * 1024 };
+const CACHE_LIMITS = { entries: 2_000, bytes: 4 * 1024 * 1024 };
 /** Maximum size of a cached transaction, so that it does not displace all others. */
 const MAX_CACHED_ENTRY_BYTES = 64 * 1024;
 
@@ -49,7 +49,7 @@ export function createTronRpc(
   rest: RestClient,
   facts: Pick<TronFacts, "chainId" | "blockTimeSeconds">,
 ): TronRpc {
-  const solidTransactions = rememberedFacts<SolidTransaction>({ ...REMEMBERED, sizeOf });
+  const solidTransactions = createFactCache<SolidTransaction>({ ...CACHE_LIMITS, sizeOf });
   const solidReads = singleFlight<Evidence<SolidTransaction>>();
   const verifying = singleFlight<void>();
   let isVerified = false;
@@ -70,16 +70,19 @@ export function createTronRpc(
     });
   };
 
-  const ask = async (view: "wallet" | "walletsolidity", name: string, body: object): Promise<unknown> =>
+  const post = async (view: "wallet" | "walletsolidity", name: string, body: object): Promise<unknown> =>
     jsonOf(name, await rest.post(name, `/${view}/${name}`, body));
 
   const infoOf = async (view: "wallet" | "walletsolidity", hash: Hex): Promise<TransactionInfo | undefined> =>
-    readInfo(await ask(view, "gettransactioninfobyid", { value: hash.slice(2) }), hash);
+    readInfo(await post(view, "gettransactioninfobyid", { value: hash.slice(2) }), hash);
 
   /** A solid block. Default: the newest. */
   const solidBlock = async (number?: bigint): Promise<TronBlock> => {
-    const which = number === undefined ? {} : { id_or_num: number.toString() };
-    const block = readBlock(await ask("walletsolidity", "getblock", { ...which, detail: false }), "getblock");
+    const selector = number === undefined ? {} : { id_or_num: number.toString() };
+    const block = readBlock(
+      await post("walletsolidity", "getblock", { ...selector, detail: false }),
+      "getblock",
+    );
     if (block === undefined) throw inconsistent("getblock", "solid block is missing");
     if (number !== undefined && block.number !== number)
       throw garbage("getblock", "response concerns a different block");
@@ -102,7 +105,7 @@ export function createTronRpc(
   const readSolid = async (hash: Hex): Promise<Evidence<SolidTransaction>> => {
     const [info, content, receipt] = await Promise.all([
       infoOf("walletsolidity", hash),
-      ask("walletsolidity", "gettransactionbyid", { value: hash.slice(2) }).then((answer) =>
+      post("walletsolidity", "gettransactionbyid", { value: hash.slice(2) }).then((answer) =>
         readContent(answer, hash),
       ),
       request("eth_getTransactionReceipt", [hash]).then((answer) => readReceipt(answer, hash)),
@@ -124,15 +127,15 @@ export function createTronRpc(
 
   return {
     transaction: async (hash) => {
-      const known = solidTransactions.get(hash);
-      if (known !== undefined) return { kind: "final", value: known };
+      const cached = solidTransactions.get(hash);
+      if (cached !== undefined) return { kind: "final", value: cached };
       await verify();
       return await solidReads(hash, async () => await readSolid(hash));
     },
     requestState: async (depository, id) => {
       await verify();
       const data = requestStateProgram(depository, id).slice(2);
-      const answer = await ask("walletsolidity", "triggerconstantcontract", {
+      const answer = await post("walletsolidity", "triggerconstantcontract", {
         owner_address: ZERO_ADDRESS,
         data,
       });

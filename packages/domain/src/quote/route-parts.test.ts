@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { pairInput, pairOutput } from "../liquidity/constant-product-pair.ts";
 import { pow10 } from "../money/pow10.ts";
-import type { Exchange } from "./route-parts.ts";
+import type { SwapQuoter } from "./route-parts.ts";
 import { routeInput, routeOutput } from "./route-parts.ts";
 import type { PricingFacts } from "./output-for-input.ts";
 import { minAmount } from "./search-min-amount.ts";
 
 /** A constant-product pool. */
-function pair(reserve0: bigint, reserve1: bigint): Exchange {
+function pair(reserve0: bigint, reserve1: bigint): SwapQuoter {
   const pool = { reserve0, reserve1, feeBps: 30n };
   return {
     exactIn: (amountIn) => ({ amountIn, amountOut: pairOutput(pool, true, amountIn) }),
@@ -78,7 +78,7 @@ test("the output never falls when the input grows", () => {
 });
 
 test("the caller of a swap gets the swap's error", () => {
-  const failing: Exchange = {
+  const failing: SwapQuoter = {
     exactIn: () => {
       throw new Error("gone");
     },

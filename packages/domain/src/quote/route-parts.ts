@@ -5,13 +5,13 @@ import { inputFor } from "./input-for-output.ts";
 import { minAmount } from "./search-min-amount.ts";
 
 /** A swap of one currency for another, in base units. */
-export interface Exchanged {
+export interface SwapAmounts {
   readonly amountIn: bigint;
   readonly amountOut: bigint;
 }
 
 /** A market for one currency pair. Both functions are monotonic; undefined: not possible at this size. */
-export interface Exchange<T extends Exchanged = Exchanged> {
+export interface SwapQuoter<T extends SwapAmounts = SwapAmounts> {
   /** Whether `exactOut` already returns the smallest input, so that no search is needed. */
   readonly isInverse?: boolean | undefined;
   exactIn(amountIn: bigint): T | undefined;
@@ -22,16 +22,16 @@ export interface Exchange<T extends Exchanged = Exchanged> {
  * The parts of a route between the user's currency and the recipient's: a swap before the deposit, the
  * service's own pricing, a swap in the fill.
  */
-export interface RouteParts<T extends Exchanged> {
+export interface RouteParts<T extends SwapAmounts> {
   /** Undefined: the user pays in the deposited currency. */
-  readonly origin: Exchange<T> | undefined;
+  readonly origin: SwapQuoter<T> | undefined;
   /** Undefined: the solver pays in the recipient's currency. */
-  readonly destination: Exchange<T> | undefined;
+  readonly destination: SwapQuoter<T> | undefined;
   readonly facts: PricingFacts;
 }
 
 /** A priced route. */
-export interface RouteTrade<T extends Exchanged> {
+export interface RouteTrade<T extends SwapAmounts> {
   /** What the user pays. */
   readonly input: bigint;
   readonly origin: T | undefined;
@@ -49,20 +49,20 @@ export interface RouteTrade<T extends Exchanged> {
  * What an input buys through all parts: `destination(forward(origin(input)))`. Never falls when the input
  * grows. Undefined: nothing, or not possible at this size.
  */
-export function routeOutput<T extends Exchanged>(
+export function routeOutput<T extends SwapAmounts>(
   input: bigint,
   { origin, destination, facts }: RouteParts<T>,
 ): RouteTrade<T> | undefined {
-  const exchanged = origin?.exactIn(input);
-  if (origin !== undefined && exchanged === undefined) return undefined;
-  const priced = forward(exchanged?.amountOut ?? input, facts);
+  const originSwap = origin?.exactIn(input);
+  if (origin !== undefined && originSwap === undefined) return undefined;
+  const priced = forward(originSwap?.amountOut ?? input, facts);
   if (priced.output === 0n) return undefined;
   const paid = { ...priced, expected: priced.output };
   if (destination === undefined)
-    return { input, origin: exchanged, priced: paid, destination: undefined, expected: priced.output };
-  const filled = destination.exactIn(priced.output);
-  if (filled === undefined || filled.amountOut === 0n) return undefined;
-  return { input, origin: exchanged, priced: paid, destination: filled, expected: filled.amountOut };
+    return { input, origin: originSwap, priced: paid, destination: undefined, expected: priced.output };
+  const fillSwap = destination.exactIn(priced.output);
+  if (fillSwap === undefined || fillSwap.amountOut === 0n) return undefined;
+  return { input, origin: originSwap, priced: paid, destination: fillSwap, expected: fillSwap.amountOut };
 }
 
 /**
@@ -70,23 +70,23 @@ export function routeOutput<T extends Exchanged>(
  * parts are monotonic, it is the chain of the parts' smallest inputs, from last to first. Undefined: the
  * swaps cannot fill it.
  */
-export function routeInput<T extends Exchanged>(
+export function routeInput<T extends SwapAmounts>(
   output: bigint,
   { origin, destination, facts }: RouteParts<T>,
 ): RouteTrade<T> | undefined {
-  const filled = destination && minExchange(destination, output);
-  if (destination !== undefined && filled === undefined) return undefined;
-  const paid = filled?.amountIn ?? output;
+  const fillSwap = destination && minInputSwap(destination, output);
+  if (destination !== undefined && fillSwap === undefined) return undefined;
+  const paid = fillSwap?.amountIn ?? output;
   const deposit = inputFor(paid, facts);
-  const exchanged = origin && minExchange(origin, deposit);
-  if (origin !== undefined && exchanged === undefined) return undefined;
-  const priced = forward(exchanged?.amountOut ?? deposit, facts);
+  const originSwap = origin && minInputSwap(origin, deposit);
+  if (origin !== undefined && originSwap === undefined) return undefined;
+  const priced = forward(originSwap?.amountOut ?? deposit, facts);
   return {
-    input: exchanged?.amountIn ?? deposit,
-    origin: exchanged,
+    input: originSwap?.amountIn ?? deposit,
+    origin: originSwap,
     // The smallest input may yield a few units more than requested; the request stays the expectation.
     priced: { ...priced, expected: paid },
-    destination: filled,
+    destination: fillSwap,
     expected: output,
   };
 }
@@ -95,12 +95,12 @@ export function routeInput<T extends Exchanged>(
  * The swap with the smallest input that yields at least `amountOut`. The pool's own inverse may be off by a
  * unit, so it is only the start of a search.
  */
-export function minExchange<T extends Exchanged>(exchange: Exchange<T>, amountOut: bigint): T | undefined {
-  const guess = exchange.exactOut(amountOut);
-  if (guess === undefined || exchange.isInverse === true) return guess;
+export function minInputSwap<T extends SwapAmounts>(quoter: SwapQuoter<T>, amountOut: bigint): T | undefined {
+  const guess = quoter.exactOut(amountOut);
+  if (guess === undefined || quoter.isInverse === true) return guess;
   let found: T | undefined;
   const smallest = minAmount(guess.amountIn, (amountIn) => {
-    const answer = exchange.exactIn(amountIn);
+    const answer = quoter.exactIn(amountIn);
     const reached = answer !== undefined && answer.amountOut >= amountOut;
     if (reached && (found === undefined || amountIn < found.amountIn)) found = answer;
     return reached;

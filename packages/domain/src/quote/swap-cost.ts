@@ -1,10 +1,10 @@
 import { BPS } from "../money/bps.ts";
 import { amountToUsdDown, convertDown } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
-import type { Exchanged } from "./route-parts.ts";
+import type { SwapAmounts } from "./route-parts.ts";
 
 /** A swap, and what its input would buy at the pools' current price after fees (`spotOut`). */
-export interface SpotSwap extends Exchanged {
+export interface SpotSwap extends SwapAmounts {
   readonly spotOut: bigint;
 }
 

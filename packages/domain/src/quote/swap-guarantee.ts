@@ -3,7 +3,7 @@ import { divUp } from "../money/mul-div.ts";
 import type { TradeType } from "../request/terms.ts";
 import type { PricingFacts } from "./output-for-input.ts";
 import { inputFor } from "./input-for-output.ts";
-import { minimumOutput } from "./minimum-amount.ts";
+import { minimumOutput } from "./minimum-output.ts";
 
 /** Slippage of a route in bps: `origin` up to the deposit, `destination` from there to the recipient. */
 export interface SlippageBps {

@@ -337,7 +337,7 @@ export interface ChainReader {
    *
    * @throws RpcFault also if the node does not have the block (yet)
    */
-  heldAmounts(
+  accountBalances(
     accounts: readonly Address[],
     currencies: readonly Address[],
     atBlock: bigint,

@@ -25,7 +25,7 @@ export async function planLocalPrograms(): Promise<LocalPrograms> {
     programDeployer(familyKey("owner")),
     programDeployer(familyKey("allocator")),
   ]);
-  const by = { deployer: deployer.address, place: { kind: "new", key: deployer } } as const;
+  const by = { deployer: deployer.address, location: { kind: "new", key: deployer } } as const;
   const [holding, addresses] = await Promise.all([
     planProgram({
       ...by,

@@ -35,11 +35,12 @@ import { refundTerms, termsWithRefundTo } from "./successor-terms.ts";
 import type { FillContracts } from "./successor-terms.ts";
 
 /** Funds at an address whose confirmed part can be decided. */
-interface Confirmed {
+interface DecidableFunds {
   readonly funds: ObservedFunds;
-  readonly confirmed: bigint;
-  /** Until when rate-limited chains are asked, on the monotonic clock: the others must not wait for them. */
-  readonly askUntilMs: number;
+  /** Base units that have enough confirmations. */
+  readonly confirmedAmount: bigint;
+  /** Until when rate-limited chains may be queried, on the monotonic clock: other chains must not wait. */
+  readonly queryUntilMs: number;
 }
 
 /** The action for observed funds, once every source was queried. */
@@ -69,27 +70,31 @@ const temporaryErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /**
  * Decides what happens to the confirmed funds at an address and stores the decision in one commit: a new
  * request if needed, the sweep, and its job. Concurrent runs plan one sweep: the address is locked, and an
- * observation has at most one.
+ * observation has at most one sweep.
  * @throws RpcFault, ServiceError: nothing was decided; the next round retries
  */
 export async function actOnFunds(
   services: AddressServices,
   connected: RequestEnd,
-  at: DepositAddress,
-  { funds, confirmed, askUntilMs }: Confirmed,
+  depositAddress: DepositAddress,
+  { funds, confirmedAmount, queryUntilMs }: DecidableFunds,
 ): Promise<void> {
-  const awaiting = await awaitingRequest(services, at, funds);
-  const planned = await plan(services, connected, at, awaiting, { funds, confirmed, askUntilMs });
-  // Decided again while the fast fill is not covered; the same answer is stored once.
+  const awaiting = await awaitingRequest(services, depositAddress, funds);
+  const planned = await plan(services, connected, depositAddress, awaiting, {
+    funds,
+    confirmedAmount,
+    queryUntilMs,
+  });
+  // Funds that do not cover a fast fill are decided again with each scan; the same hold is stored only once.
   if (planned.kind === "later" || (planned.kind === "hold" && planned.reason === funds.held)) return;
   const facts = {
     chain: connected.chain.name,
     address: funds.address,
     currency: funds.currency,
-    amount: confirmed,
+    amount: confirmedAmount,
   };
   const isDone = await services.uow.run(async (tx) => {
-    const current = await tx.depositAddresses.lock(at.address);
+    const current = await tx.depositAddresses.lock(depositAddress.address);
     // Another process decided first, or the funds changed.
     if (current === undefined) return false;
     const observed = await tx.depositAddresses.lockFunds(funds, funds.observation);
@@ -99,21 +104,21 @@ export async function actOnFunds(
     if ((await lockedStanding(tx, awaiting)) !== awaiting.standing) return false;
     if (planned.kind === "hold") {
       await tx.depositAddresses.hold(funds, planned.reason);
-      await tx.depositAddresses.noteFunds(at.address, services.clock.nowMs());
+      await tx.depositAddresses.noteFunds(depositAddress.address, services.clock.nowMs());
       return true;
     }
-    await sweep(services, tx, { at, funds, awaiting }, planned);
+    await sweep(services, tx, { depositAddress, funds, awaiting }, planned);
     return true;
   });
   if (!isDone) return;
   if (planned.kind === "hold") {
-    // Alarm once per reason, and never for dust or tokens that are not configured: anyone can send those to
-    // every address.
+    // Alarm once per reason, and never for dust or tokens that are not configured: anyone can send
+    // these to every address.
     if (planned.reason !== funds.alarmed) {
-      const isTheirs =
+      const isExpectedCurrency =
         services.chains.currency(funds.chainId, funds.currency) !== undefined ||
         funds.currency === awaiting.terms.origin.currency;
-      const level = isTheirs && planned.reason !== "AMOUNT_TOO_LOW" ? "alarm" : "happened";
+      const level = isExpectedCurrency && planned.reason !== "AMOUNT_TOO_LOW" ? "alarm" : "happened";
       services.events[level]("funds_held", { ...facts, reason: planned.reason });
     }
   } else
@@ -129,25 +134,31 @@ async function sweep(
   services: AddressServices,
   tx: Tx,
   {
-    at,
+    depositAddress,
     funds,
     awaiting,
-  }: { readonly at: DepositAddress; readonly funds: ObservedFunds; readonly awaiting: AwaitingRequest },
+  }: {
+    readonly depositAddress: DepositAddress;
+    readonly funds: ObservedFunds;
+    readonly awaiting: AwaitingRequest;
+  },
   { amount, excess, terms, isOwn }: Extract<Plan, { kind: "sweep" }>,
 ): Promise<void> {
   const nowMs = services.clock.nowMs();
   const { depositAddresses } = tx;
-  if (at.key.strict && terms.orderId !== at.key.id)
-    throw new Error(`invariant violated: ${at.address} is bound to order ${at.key.id}, got ${terms.orderId}`);
+  if (depositAddress.key.strict && terms.orderId !== depositAddress.key.id)
+    throw new Error(
+      `invariant violated: ${depositAddress.address} is bound to order ${depositAddress.key.id}, got ${terms.orderId}`,
+    );
   if (!isOwn) {
     await tx.requests.insert(terms, quotedState(terms.kind));
-    await depositAddresses.setAddress(terms.requestId, at.address);
+    await depositAddresses.setAddress(terms.requestId, depositAddress.address);
     if (awaiting.standing === "waiting")
-      await depositAddresses.supersede(at.requestId, terms.requestId, nowMs);
+      await depositAddresses.supersede(depositAddress.requestId, terms.requestId, nowMs);
   }
   // Requests whose own sweeps moved nothing: these funds may belong to them, so their status follows the new
   // request.
-  await depositAddresses.supersedeVoided(at.address, terms.requestId, nowMs);
+  await depositAddresses.supersedeVoided(depositAddress.address, terms.requestId, nowMs);
   const sweepId = await depositAddresses.addSweep({
     address: funds.address,
     chainId: funds.chainId,
@@ -168,16 +179,16 @@ async function sweep(
     funds.changedBlock,
     true,
   );
-  await depositAddresses.noteFunds(at.address, nowMs);
-  await depositAddresses.setActive(at.address, nowMs);
+  await depositAddresses.noteFunds(depositAddress.address, nowMs);
+  await depositAddresses.setActive(depositAddress.address, nowMs);
   await tx.requests.note(terms.requestId, nowMs, "fundsFound", {
-    depositAddress: at.address,
+    depositAddress: depositAddress.address,
     chainId: funds.chainId,
     currency: funds.currency,
     found: funds.amount,
     amount,
     excess,
-    ...(!isOwn && { first: at.requestId }),
+    ...(!isOwn && { first: depositAddress.requestId }),
   });
   await tx.outbox.add([sweepJob(sweepId, nowMs)], nowMs);
 }
@@ -185,38 +196,45 @@ async function sweep(
 async function plan(
   services: AddressServices,
   connected: RequestEnd,
-  at: DepositAddress,
+  depositAddress: DepositAddress,
   { terms, standing }: AwaitingRequest,
-  { funds, confirmed, askUntilMs }: Confirmed,
+  { funds, confirmedAmount, queryUntilMs }: DecidableFunds,
 ): Promise<Plan> {
   const nowMs = services.clock.nowMs();
-  // The time at which half of it had arrived: dust before or after does not change the age.
-  const sinceMs = seenSince(funds.layers, (confirmed + 1n) / 2n) ?? nowMs;
+  // When half of the funds had arrived: dust before or after does not change the age.
+  const sinceMs = seenSince(funds.layers, (confirmedAmount + 1n) / 2n) ?? nowMs;
   const isLate = nowMs - sinceMs > services.enginePolicy.inventoryWaitMs;
-  const found: ConfirmedFunds = {
+  const confirmedFunds: ConfirmedFunds = {
     address: funds.address,
     chainId: funds.chainId,
     currency: funds.currency,
-    amount: confirmed,
-    layers: oldestLayers(funds.layers, confirmed),
+    amount: confirmedAmount,
+    layers: oldestLayers(funds.layers, confirmedAmount),
   };
-  const known: AddressFacts = {
-    strict: at.strict,
+  const facts: AddressFacts = {
+    strict: depositAddress.strict,
     quoted: terms.origin,
     isUnused: standing !== "used",
     isFronted: standing === "fronted",
-    // This solver cannot settle the order, so the funds get a quote of their own.
+    // An order that this solver cannot settle is not firm: the funds get a new quote.
     isFirm: isFirmAt(terms, nowMs) && orderSignerOf(services, terms.order.solver) !== undefined,
-    // The contract accepts no other order, so the refund goes to the recipient that this one names.
-    refundTo: at.key.strict && at.refundTo === "sender" ? terms.refundTo : at.refundTo,
+    // The contract accepts no other order, so the refund goes to the recipient that this order names.
+    refundTo:
+      depositAddress.key.strict && depositAddress.refundTo === "sender"
+        ? terms.refundTo
+        : depositAddress.refundTo,
     sender: undefined,
   };
-  if (awaitsRest(known, found, funds.amount)) return { kind: "later" };
+  if (awaitsRest(facts, confirmedFunds, funds.amount)) return { kind: "later" };
   const { count, lastAtMs } = await services.depositAddresses.voidSweeps(funds);
   if (nowMs < lastAtMs + sweepPauseMs(count)) return { kind: "later" };
-  const back = await returnFacts(services, connected, funds);
-  // A missing price is usually temporary; until it is back, it is unknown whether a refund is possible.
-  if (!back.canReturn && !isLate && services.chains.currency(funds.chainId, funds.currency)?.supportsBridging)
+  const returnable = await returnFacts(services, connected, funds);
+  // A missing price is usually temporary. Without it, it is unknown whether a refund is possible.
+  if (
+    !returnable.canReturn &&
+    !isLate &&
+    services.chains.currency(funds.chainId, funds.currency)?.supportsBridging
+  )
     return { kind: "later" };
   // A token that is no longer configured could be neither filled nor refunded from the depository; at the
   // address its owner can recover it.
@@ -224,23 +242,23 @@ async function plan(
   const canDecide = isConfigured || standing === "fronted";
   // The search costs node calls, and anyone can send dust: search only if the decision depends on the sender.
   const sender =
-    canDecide && dependsOnSender(known, found, back)
-      ? await addressesOn(connected).findSender(services, found)
+    canDecide && dependsOnSender(facts, confirmedFunds, returnable)
+      ? await addressesOn(connected).findSender(services, confirmedFunds)
       : undefined;
   const decision: FundsDecision = canDecide
-    ? withinOneDeposit(connected, decideFunds({ ...known, sender }, found, back))
+    ? withinOneDeposit(connected, decideFunds({ ...facts, sender }, confirmedFunds, returnable))
     : { kind: "hold", reason: "CURRENCY_NOT_HELD" };
-  const decided = await planDecision(services, connected, {
-    at,
+  const nextPlan = await planDecision(services, connected, {
+    depositAddress,
     terms,
-    funds: found,
+    funds: confirmedFunds,
     decision,
     isLate,
     sender,
-    askUntilMs,
+    queryUntilMs,
   });
   // Funds held for their amount or sender may be decided differently together with newer funds.
-  return decided.kind === "hold" && confirmed < funds.amount ? { kind: "later" } : decided;
+  return nextPlan.kind === "hold" && confirmedAmount < funds.amount ? { kind: "later" } : nextPlan;
 }
 
 /** A transaction on Bitcoin makes one deposit: the excess stays and is decided as the next observation. */
@@ -250,18 +268,21 @@ function withinOneDeposit(end: RequestEnd, decision: FundsDecision): FundsDecisi
 }
 
 interface DecisionContext {
-  readonly at: DepositAddress;
+  readonly depositAddress: DepositAddress;
   readonly terms: RequestTerms;
   readonly funds: ConfirmedFunds;
   readonly decision: FundsDecision;
-  /** The wait for temporary obstacles is over. */
+  /** The funds have waited long enough for temporary obstacles. */
   readonly isLate: boolean;
-  /** Until when rate-limited chains are asked, on the monotonic clock. */
-  readonly askUntilMs: number;
+  /** Until when rate-limited chains may be queried, on the monotonic clock. */
+  readonly queryUntilMs: number;
   readonly sender: AddressFacts["sender"];
 }
 
-/** For a destination that is no longer configured, keeps what the order names: nothing is filled there. */
+/**
+ * The current fill contracts of a request. For a destination that is no longer configured, keeps the contract
+ * that the order names: nothing is filled there.
+ */
 function fillContractsOf(
   { chains }: Pick<AddressServices, "chains">,
   connected: RequestEnd,
@@ -277,10 +298,14 @@ function fillContractsOf(
 async function planDecision(
   services: AddressServices,
   connected: RequestEnd,
-  deciding: DecisionContext,
+  context: DecisionContext,
 ): Promise<Plan> {
-  const { at, terms, funds, decision } = deciding;
-  const through = { address: at.address, strict: at.strict, recovery: at.key.recovery };
+  const { depositAddress, terms, funds, decision } = context;
+  const addressTerms = {
+    address: depositAddress.address,
+    strict: depositAddress.strict,
+    recovery: depositAddress.key.recovery,
+  };
   switch (decision.kind) {
     case "hold":
       return decision;
@@ -299,33 +324,33 @@ async function planDecision(
     case "refund": {
       const { amount, to, reason } = decision;
       const valueUsd = (await valueOf(services, funds)) ?? 0n;
-      const returned = { ...funds, amount, to, reason, valueUsd };
+      const refund = { ...funds, amount, to, reason, valueUsd };
       const refunded = refundTerms(
         services,
         terms,
         connected.chain,
         fillContractsOf(services, connected, terms),
-        returned,
+        refund,
         services.clock.nowMs(),
       );
       return {
         kind: "sweep",
         amount,
         excess: 0n,
-        terms: { ...refunded, depositAddress: through },
+        terms: { ...refunded, depositAddress: addressTerms },
         isOwn: false,
       };
     }
     case "requote": {
-      const agreed = await requote(services, connected.chain, deciding, decision.otherwise);
-      if (agreed === "later") return { kind: "later" };
-      if (agreed === undefined)
-        return await planDecision(services, connected, { ...deciding, decision: decision.otherwise });
+      const newTerms = await requote(services, connected.chain, context, decision.otherwise);
+      if (newTerms === "later") return { kind: "later" };
+      if (newTerms === undefined)
+        return await planDecision(services, connected, { ...context, decision: decision.otherwise });
       return {
         kind: "sweep",
         amount: decision.amount,
         excess: 0n,
-        terms: { ...agreed, depositAddress: through },
+        terms: { ...newTerms, depositAddress: addressTerms },
         isOwn: false,
       };
     }
@@ -338,18 +363,23 @@ async function planDecision(
 async function requote(
   services: AddressServices,
   chain: RequestEnd["chain"],
-  { at, funds, sender, isLate, askUntilMs }: DecisionContext,
+  { depositAddress, funds, sender, isLate, queryUntilMs }: DecisionContext,
   otherwise: FundsDecision,
 ): Promise<RequestTerms | "later" | undefined> {
-  const question = requoteInput(await services.depositAddresses.question(at.address));
+  const question = requoteInput(await services.depositAddresses.question(depositAddress.address));
   if (endOf(services.chains, question.destinationChainId)?.isRateLimited === true) {
     // The quote asks the chain about the recipient, and anyone can send dust to many addresses.
     if (otherwise.kind === "hold" && otherwise.reason === "AMOUNT_TOO_LOW") return undefined;
-    if (performance.now() > askUntilMs) return "later";
+    if (performance.now() > queryUntilMs) return "later";
   }
-  const refundTo = at.refundTo === "sender" ? sender : at.refundTo === "nobody" ? undefined : at.refundTo;
+  const refundTo =
+    depositAddress.refundTo === "sender"
+      ? sender
+      : depositAddress.refundTo === "nobody"
+        ? undefined
+        : depositAddress.refundTo;
   try {
-    return await services.agreeOn(
+    return await services.quoteTerms(
       {
         ...question,
         originChainId: funds.chainId,
@@ -358,7 +388,7 @@ async function requote(
         tradeType: "EXACT_INPUT",
         ...(refundTo !== undefined && { refundTo: formatAddress(chain, refundTo) }),
       },
-      at.keyId,
+      depositAddress.keyId,
     );
   } catch (error) {
     if (error instanceof RpcFault) return isLate ? undefined : "later";

@@ -18,6 +18,6 @@ export interface AddressServices
   readonly depositAddresses: DepositAddressReads;
   readonly random: Random;
   readonly solver: Address;
-  /** Prices this input like a quote, without storing anything. @throws ServiceError as a quote does */
-  agreeOn(input: QuoteInput, keyId: string | undefined): Promise<RequestTerms>;
+  /** Returns the terms of a quote for this input. Stores nothing. @throws ServiceError as a quote does */
+  quoteTerms(input: QuoteInput, keyId: string | undefined): Promise<RequestTerms>;
 }

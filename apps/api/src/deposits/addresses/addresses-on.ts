@@ -4,11 +4,12 @@ import type { ChainAddresses } from "./chain-addresses.ts";
 import { contractAddresses } from "./contract-addresses.ts";
 import { transferAddresses } from "./transfer-addresses.ts";
 
-const known = new WeakMap<RequestEnd, ChainAddresses>();
+const addressesByEnd = new WeakMap<RequestEnd, ChainAddresses>();
 
-/** Made once per chain. */
+/** The deposit addresses of a chain; created once per chain. */
 export function addressesOn(end: RequestEnd): ChainAddresses {
-  const addresses = known.get(end) ?? perKind(end, { evm: contractAddresses, nonEvm: transferAddresses });
-  known.set(end, addresses);
+  const addresses =
+    addressesByEnd.get(end) ?? perKind(end, { evm: contractAddresses, nonEvm: transferAddresses });
+  addressesByEnd.set(end, addresses);
   return addresses;
 }

@@ -6,8 +6,8 @@ import type { Tx } from "../../db/unit-of-work.port.ts";
 import type { AddressServices } from "./address-services.ts";
 
 /**
- * `waiting`: for its deposit. `fronted`: the same, but the recipient is already paid. `used`: further funds
- * at the address are not for its quote.
+ * `waiting`: the request waits for its deposit. `fronted`: it waits too, but its recipient is already paid.
+ * `used`: further funds at the address are not for its quote.
  */
 export type Standing = "waiting" | "fronted" | "used";
 
@@ -24,24 +24,25 @@ export interface AwaitingRequest {
  */
 export async function awaitingRequest(
   { reads, depositAddresses }: Pick<AddressServices, "reads" | "depositAddresses">,
-  at: DepositAddress,
+  depositAddress: DepositAddress,
   funds: CurrencyAt & { readonly amount: bigint },
 ): Promise<AwaitingRequest> {
-  const fronted = await depositAddresses.frontedAt(at.address);
+  const fronted = await depositAddresses.frontedAt(depositAddress.address);
   const records = await Promise.all(fronted.map((requestId) => reads.request(requestId)));
   const uncovered = records.filter((record) => record !== undefined);
-  const held = uncovered.filter(({ state }) => state.front === "held");
-  const covered =
-    held.find(({ terms }) => isMoneyOf(terms, funds) && funds.amount >= terms.origin.amount) ??
-    held[0] ??
-    // The app has paid: only an exact match counts as the late deposit.
-    uncovered.find(({ terms }) => isMoneyOf(terms, funds) && funds.amount === terms.origin.amount);
-  if (covered !== undefined) return { terms: covered.terms, standing: "fronted" };
-  const first = await reads.request(at.requestId);
-  if (first === undefined) throw new Error(`invariant violated: no request of deposit address ${at.address}`);
+  const withHold = uncovered.filter(({ state }) => state.front === "held");
+  const match =
+    withHold.find(({ terms }) => isOriginCurrency(terms, funds) && funds.amount >= terms.origin.amount) ??
+    withHold[0] ??
+    // The app has already paid for the fill: only an exact match counts as the late deposit.
+    uncovered.find(({ terms }) => isOriginCurrency(terms, funds) && funds.amount === terms.origin.amount);
+  if (match !== undefined) return { terms: match.terms, standing: "fronted" };
+  const first = await reads.request(depositAddress.requestId);
+  if (first === undefined)
+    throw new Error(`invariant violated: no request of deposit address ${depositAddress.address}`);
   return {
     terms: first.terms,
-    standing: standingOf(first, await depositAddresses.isUsed(at.requestId)),
+    standing: standingOf(first, await depositAddresses.isUsed(depositAddress.requestId)),
   };
 }
 
@@ -71,6 +72,6 @@ function standingOf({ state }: Pick<RequestRecord, "state">, isUsed: boolean): S
   return state.name === "quoted" || isExpired ? "waiting" : "used";
 }
 
-function isMoneyOf({ origin }: RequestTerms, { chainId, currency }: CurrencyAt): boolean {
+function isOriginCurrency({ origin }: RequestTerms, { chainId, currency }: CurrencyAt): boolean {
   return origin.chainId === chainId && origin.currency === currency;
 }

@@ -8,9 +8,9 @@ import type { DepositAddress, SweepRecord } from "./deposit-addresses.port.ts";
 import type { ConfirmedFunds } from "./find-sender.ts";
 
 /** Balances of deposit addresses at one block. */
-export interface HeldAmounts {
+export interface AddressBalances {
   readonly atBlock: bigint;
-  /** Without an amount: it could not be read. */
+  /** A balance without an amount could not be read. */
   readonly held: readonly {
     readonly account: Address;
     readonly currency: Address;
@@ -29,12 +29,12 @@ export interface ChainAddresses {
   /** This instance issues addresses on the chain. */
   readonly isEnabled: boolean;
   /** The only chain that its addresses exist on. Undefined: they may exist on every EVM chain. */
-  readonly onlyOn: number | undefined;
+  readonly onlyChainId: number | undefined;
   /** One sweep can make several deposits. */
   readonly makesSeveralDeposits: boolean;
   /** Whether funds sent to this address on the chain can be moved. */
-  has(at: Pick<DepositAddress, "address" | "key" | "quoted">): boolean;
-  /** The address that a text names. Undefined: none of this chain. */
+  has(depositAddress: Pick<DepositAddress, "address" | "key" | "quoted">): boolean;
+  /** The address that a text names. Undefined: it is not an address of this chain. */
   parse(text: string): Address | undefined;
   /**
    * Reads what addresses hold.
@@ -42,13 +42,13 @@ export interface ChainAddresses {
    * newest final one
    * @throws RpcFault
    */
-  held(
+  readBalances(
     reads: Services["reads"],
     addresses: readonly DepositAddress[],
-    of: { readonly currencies: readonly Address[]; readonly atBlock: bigint },
-  ): Promise<HeldAmounts>;
-  /** The block to read now. Undefined: the chain was not scanned yet. */
-  lookBlock(reads: Services["reads"]): Promise<bigint | undefined>;
+    query: { readonly currencies: readonly Address[]; readonly atBlock: bigint },
+  ): Promise<AddressBalances>;
+  /** The block to scan addresses at now. Undefined: the chain was not scanned yet. */
+  scanBlock(reads: Services["reads"]): Promise<bigint | undefined>;
   /**
    * The only call that makes this sweep. On chains without calls: the payment of a slot, with its recipient,
    * amount and data. Undefined: the chain is not configured for sweeps.

@@ -29,14 +29,14 @@ export async function factoryProblem(
   const { depositAddressFactory: factory, depository } = chain.contracts;
   if (factory === undefined) return undefined;
   const { reader } = connection;
-  const [initCodeHash, operator, owner, paidInto] = await Promise.all([
+  const [initCodeHash, operator, owner, factoryDepository] = await Promise.all([
     reader.ask(factory, SELECTORS.initCodeHash),
     reader.ask(factory, SELECTORS.operator),
     reader.ask(factory, SELECTORS.owner),
     reader.ask(cloneImplementation(factory), SELECTORS.depository),
   ]);
   return judgeFactory(
-    { initCodeHash, operator, owner, depository: paidInto },
+    { initCodeHash, operator, owner, depository: factoryDepository },
     {
       factory,
       depository,

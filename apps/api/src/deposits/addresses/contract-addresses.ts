@@ -6,7 +6,7 @@ import type { ChainAddresses } from "./chain-addresses.ts";
 import { findSender } from "./find-sender.ts";
 import { sweepGasOf } from "./sweep-gas.ts";
 
-/** Of 20 bytes in hex. */
+/** Characters of a 20-byte address in hex, including 0x. */
 const EVM_ADDRESS_LENGTH = 42;
 
 /** Deposit addresses that are contracts of the chain's factory. */
@@ -17,18 +17,18 @@ export function contractAddresses(connected: ConnectedChain): ChainAddresses {
   return {
     mover: { kind: "operator", connected },
     isEnabled: factory !== undefined,
-    onlyOn: undefined,
+    onlyChainId: undefined,
     makesSeveralDeposits: true,
     has: ({ address, key }) =>
       factory !== undefined &&
       address.length === EVM_ADDRESS_LENGTH &&
       depositAddressOf(factory, key) === address,
     parse: parseAddress,
-    held: async (_, addresses, { currencies, atBlock }) => {
+    readBalances: async (_, addresses, { currencies, atBlock }) => {
       const accounts = addresses.map(({ address }) => address);
-      return { atBlock, held: await connection.reader.heldAmounts(accounts, currencies, atBlock) };
+      return { atBlock, held: await connection.reader.accountBalances(accounts, currencies, atBlock) };
     },
-    lookBlock: async (reads) => (await reads.cursor(chain.id))?.number,
+    scanBlock: async (reads) => (await reads.cursor(chain.id))?.number,
     sweepCall: ({ currency, amount, excess, orderId }, { key }) => {
       if (factory === undefined) return undefined;
       const deposits = [{ amount, orderId }, ...(excess > 0n ? [{ amount: excess, orderId }] : [])];

@@ -13,15 +13,15 @@ import {
 } from "./deposit-addresses.tables.ts";
 import { sumUnderWay } from "./deposit-sweeps-under-way.postgres.ts";
 
-type At = Params<{ address: Address }>;
-type OfRequest = Params<{ requestId: RequestId }>;
-const find = defineQuery("deposit_address_find", (db, { address }: At) =>
+type ByAddress = Params<{ address: Address }>;
+type ByRequest = Params<{ requestId: RequestId }>;
+const find = defineQuery("deposit_address_find", (db, { address }: ByAddress) =>
   db.select(ADDRESS).from(addresses).where(eq(addresses.address, address)),
 );
-const question = defineQuery("deposit_address_question", (db, { address }: At) =>
+const question = defineQuery("deposit_address_question", (db, { address }: ByAddress) =>
   db.select({ question: addresses.question }).from(addresses).where(eq(addresses.address, address)),
 );
-const findByRequest = defineQuery("deposit_address_of_request", (db, { requestId }: OfRequest) =>
+const findByRequest = defineQuery("deposit_address_of_request", (db, { requestId }: ByRequest) =>
   db
     .select(ADDRESS)
     .from(addresses)
@@ -89,7 +89,7 @@ const fundsOn = defineQuery(
       .from(funds)
       .where(text`${funds.chainId} = ${p.chainId} and ${funds.address} = any(${p.addresses}::text[])`),
 );
-const fundsAt = defineQuery("deposit_address_funds_at", (db, { address }: At) =>
+const fundsAt = defineQuery("deposit_address_funds_at", (db, { address }: ByAddress) =>
   db
     .select(FUNDS)
     .from(funds)
@@ -107,7 +107,7 @@ const sweepsFrom = defineQuery("deposit_sweeps_from", (db, p: Params<{ address: 
     .orderBy(desc(sweeps.id))
     .limit(text.placeholder("limit")),
 );
-const sweepOfRequest = defineQuery("deposit_sweep_of_request", (db, { requestId }: OfRequest) =>
+const sweepOfRequest = defineQuery("deposit_sweep_of_request", (db, { requestId }: ByRequest) =>
   db
     .select(SWEEP)
     .from(sweeps)
@@ -126,14 +126,14 @@ const voidSweeps = defineSql(
 const isUsed = defineSql(
   "deposit_address_request_used",
   {},
-  ({ requestId }: OfRequest) => text`
+  ({ requestId }: ByRequest) => text`
     select from ${requests} where ${requests.requestId} = ${requestId} and ${requests.supersededBy} is not null
     union all select from ${sweeps} where ${sweeps.requestId} = ${requestId} and ${sweeps.state} <> 'void' limit 1`,
 );
 const frontedAt = defineSql(
   "deposit_address_fronted",
   { requestId: requests.requestId },
-  ({ address }: At) => text`
+  ({ address }: ByAddress) => text`
     select ${requests.requestId} from ${requests}
     where ${requests.depositAddress} = ${address} and ${requests.front} in ('held', 'debited') and ${requests.depositId} is null
       and ${requests.supersededBy} is null and not exists (select from ${sweeps}
@@ -182,16 +182,18 @@ export function depositAddressReads(sql: Sql): DepositAddressReads {
       const [row] = await findByRequest(sql, { requestId });
       return row && addressOf(row);
     },
-    active: async (sinceMs, limit, on) =>
-      (await active(sql, { chainId: on ?? null, sinceMs, limit })).map(addressOf),
+    active: async (sinceMs, limit, nonEvmChainId) =>
+      (await active(sql, { chainId: nonEvmChainId ?? null, sinceMs, limit })).map(addressOf),
     undecided: async (chainId, limit) => (await undecided(sql, { chainId, limit })).map(addressOf),
-    waiting: async (after, limit, on) =>
-      (await waiting(sql, { chainId: on ?? null, after, limit })).map(addressOf),
-    quiet: async (after, limit, on) =>
-      (await inOrder(sql, { chainId: on ?? null, after, limit })).map(addressOf),
-    funds: async (chainId, of) => (await fundsOn(sql, { chainId, addresses: of })).map(fundsOf),
+    waiting: async (after, limit, nonEvmChainId) =>
+      (await waiting(sql, { chainId: nonEvmChainId ?? null, after, limit })).map(addressOf),
+    quiet: async (after, limit, nonEvmChainId) =>
+      (await inOrder(sql, { chainId: nonEvmChainId ?? null, after, limit })).map(addressOf),
+    funds: async (chainId, watchedAddresses) =>
+      (await fundsOn(sql, { chainId, addresses: watchedAddresses })).map(fundsOf),
     fundsAt: async (address) => (await fundsAt(sql, { address })).map(fundsOf),
-    underWay: async (chainId, of, balanceBlock) => await sumUnderWay(sql, chainId, of, balanceBlock),
+    underWay: async (chainId, watchedAddresses, balanceBlock) =>
+      await sumUnderWay(sql, chainId, watchedAddresses, balanceBlock),
     async sweep(id) {
       const [row] = await sweep(sql, { id });
       return row && sweepOf(row);

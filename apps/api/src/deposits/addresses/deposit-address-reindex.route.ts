@@ -2,7 +2,7 @@ import { reindexAddressAnswer, reindexAddressRequest } from "@causeway/wire";
 import type { Calls } from "../../http/use-cases.port.ts";
 import { reindexAddress } from "./reindex-address.ts";
 import { errors, type TypedServer } from "../../http/typed.route.ts";
-import { chainId } from "../../http/wire-values.ts";
+import { parseChainId } from "../../http/wire-values.ts";
 
 /** `POST /transactions/deposit-address/reindex`: scan a deposit address now. */
 export function depositAddressReindexRoute(app: TypedServer, { call }: Calls<typeof reindexAddress>): void {
@@ -22,10 +22,10 @@ export function depositAddressReindexRoute(app: TypedServer, { call }: Calls<typ
     },
     ({ body }) =>
       call(reindexAddress, {
-        chainId: chainId(body.chainId),
+        chainId: parseChainId(body.chainId),
         depositAddress: body.depositAddress,
         targetChainId:
-          body.targetChainId === undefined ? undefined : chainId(body.targetChainId, "targetChainId"),
+          body.targetChainId === undefined ? undefined : parseChainId(body.targetChainId, "targetChainId"),
         currency: body.currency,
       }),
   );

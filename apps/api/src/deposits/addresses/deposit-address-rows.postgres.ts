@@ -5,9 +5,9 @@ import type { DepositAddress, ObservedFunds, SweepRecord } from "./deposit-addre
 import type { Row } from "../../db/define-query.postgres.ts";
 import { depositAddresses, depositAddressFunds, depositSweeps } from "./deposit-addresses.tables.ts";
 
-const { question: _, ...stored } = getTableColumns(depositAddresses);
+const { question: _, ...storedColumns } = getTableColumns(depositAddresses);
 /** The columns of a {@link DepositAddress}. */
-export const ADDRESS = stored;
+export const ADDRESS = storedColumns;
 type AddressRow = Omit<typeof depositAddresses.$inferSelect, "question">;
 
 export function addressOf(row: AddressRow): DepositAddress {

@@ -23,7 +23,7 @@ import {
 } from "../../requests/request-save.postgres.ts";
 import {
   listRequests,
-  newlyListed,
+  toNewlyListed,
   selectUnlisted,
   UNLISTED,
   updateListed,
@@ -68,8 +68,8 @@ const insert = defineWrite("deposit_address_insert", (db, p: Params<typeof addre
     question: p.question,
   }),
 );
-type At = Params<{ address: Address }>;
-const lock = defineQuery("deposit_address_lock", (db, { address }: At) =>
+type ByAddress = Params<{ address: Address }>;
+const lock = defineQuery("deposit_address_lock", (db, { address }: ByAddress) =>
   db.select(ADDRESS).from(addresses).where(eq(addresses.address, address)).for("update"),
 );
 const setActive = defineWrite("deposit_address_active", (db, p: Params<{ address: Address; atMs: number }>) =>
@@ -94,17 +94,20 @@ interface Place extends Record<string, unknown> {
 }
 const isAt = (p: Params<Place>): SQL =>
   text`${funds.address} = ${p.address} and ${funds.chainId} = ${p.chainId} and ${funds.currency} = ${p.currency}`;
-interface Observed extends Place {
+interface ObservedRow extends Place {
   readonly amount: bigint;
   readonly layers: string;
   readonly seenBlock: bigint;
   readonly seenAtMs: number;
-  readonly speaks: boolean;
+  readonly isReported: boolean;
 }
 const observe = defineWrite(
   "deposit_address_observe",
-  (db, { address, chainId, currency, amount, layers, seenBlock, seenAtMs, speaks }: Params<Observed>) => {
-    const set = { amount, layers, seenBlock, seenAtMs, speaks };
+  (
+    db,
+    { address, chainId, currency, amount, layers, seenBlock, seenAtMs, isReported }: Params<ObservedRow>,
+  ) => {
+    const set = { amount, layers, seenBlock, seenAtMs, speaks: isReported };
     return db
       .insert(funds)
       .values({ address, chainId, currency, ...set })
@@ -210,10 +213,10 @@ const noteFunds = defineSql(
 
 async function noteFundsAt(sql: Sql, address: Address, atMs: number): Promise<void> {
   const unlisted = await noteFunds(sql, { address, atMs });
-  await listRequests(sql, unlisted.map(newlyListed));
+  await listRequests(sql, unlisted.map(toNewlyListed));
 }
 
-interface Sweep extends Place {
+interface SweepRow extends Place {
   readonly observation: number;
   readonly amount: bigint;
   readonly excess: bigint;
@@ -223,7 +226,7 @@ interface Sweep extends Place {
   readonly createdAtMs: number;
   readonly layers: string;
 }
-const addSweep = defineQuery("deposit_sweep_insert", (db, p: Params<Sweep>) =>
+const addSweep = defineQuery("deposit_sweep_insert", (db, p: Params<SweepRow>) =>
   db
     .insert(sweeps)
     .values({
@@ -265,8 +268,8 @@ const setRefusedSince = defineWrite(
   (db, p: Params<{ id: string; sinceMs: number | null }>) =>
     db.update(sweeps).set({ refusedSinceMs: p.sinceMs }).where(eq(sweeps.id, p.id)),
 );
-// Counts from the next block: a look that read balances before the sweep ended must not decide on this. The
-// sender is still searched for in the original block.
+// The funds count from the next block: a scan that read balances before the sweep ended must not decide on
+// them. The sender is still searched for in the original block.
 const seeAgain = defineSqlWrite(
   "deposit_sweep_see_again",
   (p: Params<Place & { readonly sweepId: string; readonly amount: bigint; readonly seenAtMs: number }>) => {
@@ -298,18 +301,18 @@ const seeAgain = defineSqlWrite(
   },
 );
 
-const other = alias(requests, "r");
-/** No longer has a live sweep, a deposit or a fast fill. */
-const hasNothing = (table: typeof requests | typeof other): SQL => text`
+const successor = alias(requests, "r");
+/** Whether a request has no live sweep, no deposit and no fast fill. */
+const isUnfunded = (table: typeof requests | typeof successor): SQL => text`
   ${table.depositId} is null and ${table.front} = 'none'
   and not exists (select from ${sweeps} where ${sweeps.requestId} = ${table.requestId} and not ${isVoid})`;
 // Announced by `noteFunds` in the same commit.
 const reinstate = defineSqlWrite(
   "requests_reinstate",
-  (p: Params<{ address: Address; by: RequestId }>) => text`
+  (p: Params<{ address: Address; successorId: RequestId }>) => text`
     update ${requests} set ${nameOf(requests.supersededBy)} = null
-    where ${requests.depositAddress} = ${p.address} and ${requests.supersededBy} = ${p.by}
-      and exists (select from ${requests} ${other} where ${other.requestId} = ${p.by} and ${hasNothing(other)})`,
+    where ${requests.depositAddress} = ${p.address} and ${requests.supersededBy} = ${p.successorId}
+      and exists (select from ${requests} ${successor} where ${successor.requestId} = ${p.successorId} and ${isUnfunded(successor)})`,
 );
 const hasSweep = defineQuery("deposit_sweep_any", (db, { requestId }: Params<{ requestId: RequestId }>) =>
   db
@@ -336,30 +339,30 @@ const setAddress = defineWrite(
 );
 
 /** Sets the successor of requests, stores their status and announces it; webhooks have nothing to deliver. */
-const supersedeWhere = (by: SQL, atMs: SQL, where: SQL): SQL => text`
+const supersedeWhere = (successorId: SQL, atMs: SQL, where: SQL): SQL => text`
   saved as (
-    update ${requests} set ${nameOf(requests.supersededBy)} = ${by}, ${nameOf(requests.statusSeq)} = ${requests.statusSeq} + 1
+    update ${requests} set ${nameOf(requests.supersededBy)} = ${successorId}, ${nameOf(requests.statusSeq)} = ${requests.statusSeq} + 1
     where ${where} returning ${requests}.*),
   event as (${insertStatusEvents(text`saved as ${requests}`, { atMs: text`${atMs}::bigint`, onlyFinal: text`true` })})
   ${storeAnnouncements(announceEvents)}`;
 const supersede = defineSqlWrite(
   "request_supersede",
-  (p: Params<{ requestId: RequestId; by: RequestId; atMs: number }>) =>
-    text`with ${supersedeWhere(p.by, p.atMs, text`${requests.requestId} = ${p.requestId} and ${requests.supersededBy} is null`)}`,
+  (p: Params<{ requestId: RequestId; successorId: RequestId; atMs: number }>) =>
+    text`with ${supersedeWhere(p.successorId, p.atMs, text`${requests.requestId} = ${p.requestId} and ${requests.supersededBy} is null`)}`,
   { announces: true },
 );
 // Includes the requests that these had superseded: statuses follow one step, so a successor must not be
 // superseded itself.
 const supersedeVoided = defineSqlWrite(
   "requests_supersede_voided",
-  (p: Params<{ address: Address; by: RequestId; atMs: number }>) => text`
+  (p: Params<{ address: Address; successorId: RequestId; atMs: number }>) => text`
     with voided as (
       select ${requests.requestId} from ${requests}
-      where ${requests.depositAddress} = ${p.address} and ${requests.requestId} <> ${p.by} and ${requests.supersededBy} is null
-        and ${requests.state} in ('quoted', 'expired') and ${hasNothing(requests)}
+      where ${requests.depositAddress} = ${p.address} and ${requests.requestId} <> ${p.successorId} and ${requests.supersededBy} is null
+        and ${requests.state} in ('quoted', 'expired') and ${isUnfunded(requests)}
         and exists (select from ${sweeps} where ${sweeps.requestId} = ${requests.requestId})),
     ${supersedeWhere(
-      p.by,
+      p.successorId,
       p.atMs,
       text`${requests.depositAddress} = ${p.address} and (${requests.requestId} in (select request_id from voided)
         or ${requests.supersededBy} in (select request_id from voided))`,
@@ -379,19 +382,19 @@ const supersededBy = defineQuery(
 export function depositAddressWrites(sql: Sql): DepositAddressWrites {
   const placeOf = ({ address, chainId, currency }: CurrencyAt): Place => ({ address, chainId, currency });
   return {
-    async insert({ key, refundTo, quoted, question, ...given }) {
+    async insert({ key, refundTo, quoted, question, ...fields }) {
       await insert(sql, {
-        address: given.address,
-        requestId: given.requestId,
+        address: fields.address,
+        requestId: fields.requestId,
         orderId: key.id,
         depositor: key.depositor,
         recovery: key.recovery,
-        strict: given.strict,
+        strict: fields.strict,
         boundToOrder: key.strict,
         refundTo: refundColumn(refundTo),
-        keyId: given.keyId ?? null,
-        createdAtMs: given.createdAtMs,
-        activeAtMs: given.activeAtMs,
+        keyId: fields.keyId ?? null,
+        createdAtMs: fields.createdAtMs,
+        activeAtMs: fields.activeAtMs,
         quotedChainId: quoted.chainId,
         quotedCurrency: quoted.currency,
         question,
@@ -409,7 +412,7 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
       await setActive(sql, { address, atMs });
     },
     funds: async (chainId, address) => (await fundsOn(sql, { chainId, address })).map(fundsOf),
-    async observe(place, layers, changedBlock, speaks) {
+    async observe(place, layers, changedBlock, isReported) {
       const [oldest] = layers;
       if (oldest === undefined) await forget(sql, placeOf(place));
       else
@@ -419,10 +422,11 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
           layers: layersText(layers),
           seenBlock: changedBlock,
           seenAtMs: oldest.seenAtMs,
-          speaks,
+          isReported,
         });
     },
-    underWay: async (chainId, of, balanceBlock) => await sumUnderWay(sql, chainId, of, balanceBlock),
+    underWay: async (chainId, watchedAddresses, balanceBlock) =>
+      await sumUnderWay(sql, chainId, watchedAddresses, balanceBlock),
     async lockFunds(place, observation) {
       const [row] = await lockFunds(sql, { ...placeOf(place), observation });
       return row && fundsOf(row);
@@ -471,7 +475,7 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
       await setSweep(sql, { id, state: "void", blockNumber: null, txHash: null });
       const seen = { amount: sweep.amount + sweep.excess, seenAtMs: sweep.arrivedAtMs };
       await seeAgain(sql, { ...placeOf(sweep), sweepId: id, ...seen });
-      await reinstate(sql, { address, by: requestId });
+      await reinstate(sql, { address, successorId: requestId });
       await noteFundsAt(sql, address, atMs);
     },
     hasSweep: async (requestId) => (await hasSweep(sql, { requestId })).length > 0,
@@ -479,11 +483,11 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
     async setAddress(requestId, address) {
       await setAddress(sql, { requestId, address });
     },
-    async supersede(requestId, by, atMs) {
-      await supersede(sql, { requestId, by, atMs });
+    async supersede(requestId, successorId, atMs) {
+      await supersede(sql, { requestId, successorId, atMs });
     },
-    async supersedeVoided(address, by, atMs) {
-      await supersedeVoided(sql, { address, by, atMs });
+    async supersedeVoided(address, successorId, atMs) {
+      await supersedeVoided(sql, { address, successorId, atMs });
     },
     supersededBy: async (requestId) => (await supersededBy(sql, { requestId }))[0]?.supersededBy ?? undefined,
   };

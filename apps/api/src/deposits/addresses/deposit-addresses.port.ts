@@ -39,7 +39,7 @@ export interface DepositAddress {
   readonly activeAtMs: number;
 }
 
-/** Includes the quote request, which is read only to requote another amount: it may be large. */
+/** Includes the quote request. It may be large, so it is read only to quote another amount. */
 export interface NewDepositAddress extends DepositAddress {
   readonly question: RouteQuestion;
 }
@@ -60,7 +60,7 @@ export interface ObservedFunds extends CurrencyAt {
   readonly layers: readonly FundsLayer[];
   /** The block in which the amount was last seen to change. */
   readonly changedBlock: bigint;
-  /** When part of it was first seen. */
+  /** When part of the amount was first seen. */
   readonly seenAtMs: number;
   /** The reason why the funds stay at the address; undefined: not decided yet. */
   readonly held: HoldReason | undefined;
@@ -135,20 +135,20 @@ export interface DepositAddressWrites {
   ): Promise<void>;
   setRefusedSince(id: string, sinceMs: number | undefined): Promise<void>;
   /**
-   * Ends a locked sweep that moved nothing. Its funds count as seen at the address until the next look. If
+   * Ends a locked sweep that moved nothing. Its funds count as seen at the address until the next scan. If
    * its request has no deposit and was not fast filled, the requests that it superseded wait again.
    */
   voidSweep(sweep: SweepRecord, atMs: number): Promise<void>;
   /** Whether a sweep for this request exists that is not void. */
   hasSweep(requestId: RequestId): Promise<boolean>;
-  /** Sweeps for this request with a nonce of the executor that is not known to be dead. */
+  /** Sweeps for this request whose transaction has a nonce, unless the nonce is known to be dead. */
   sweepsWithNonce(requestId: RequestId): Promise<readonly SweepRecord[]>;
   /** Links the request to the address that its deposit comes through. */
   setAddress(requestId: RequestId, address: Address): Promise<void>;
-  /** Records that the request `by` replaced a request. An earlier record stays. */
-  supersede(requestId: RequestId, by: RequestId, atMs: number): Promise<void>;
-  /** Records that the request `by` replaced every other request of the address whose sweeps are all void. */
-  supersedeVoided(address: Address, by: RequestId, atMs: number): Promise<void>;
+  /** Records that `successorId` replaced a request. An earlier record stays. */
+  supersede(requestId: RequestId, successorId: RequestId, atMs: number): Promise<void>;
+  /** Records that `successorId` replaced every other request of the address whose sweeps are all void. */
+  supersedeVoided(address: Address, successorId: RequestId, atMs: number): Promise<void>;
   supersededBy(requestId: RequestId): Promise<RequestId | undefined>;
 }
 
@@ -173,13 +173,13 @@ export interface DepositAddressReads {
   undecided(chainId: number, limit: number): Promise<readonly DepositAddress[]>;
   /**
    * Addresses issued or paid since `sinceMs`, newest first.
-   * @param on a non-EVM chain; absent: the addresses on EVM chains
+   * @param nonEvmChainId a non-EVM chain; absent: the addresses on EVM chains
    */
-  active(sinceMs: number, limit: number, on?: number): Promise<readonly DepositAddress[]>;
+  active(sinceMs: number, limit: number, nonEvmChainId?: number): Promise<readonly DepositAddress[]>;
   /** Addresses whose request waits for its deposit, in address order. */
-  waiting(after: Address, limit: number, on?: number): Promise<readonly DepositAddress[]>;
+  waiting(after: Address, limit: number, nonEvmChainId?: number): Promise<readonly DepositAddress[]>;
   /** All addresses, in address order. */
-  quiet(after: Address, limit: number, on?: number): Promise<readonly DepositAddress[]>;
+  quiet(after: Address, limit: number, nonEvmChainId?: number): Promise<readonly DepositAddress[]>;
   /** The funds observed at these addresses on a chain. */
   funds(chainId: number, addresses: readonly Address[]): Promise<readonly ObservedFunds[]>;
   /** All funds observed at an address. */
@@ -196,7 +196,7 @@ export interface DepositAddressReads {
   /** The sweep that brought a request its deposit. */
   sweepOf(requestId: RequestId): Promise<SweepRecord | undefined>;
   /** Sweeps of a currency that moved nothing, and when the last of them was planned. */
-  voidSweeps(at: CurrencyAt): Promise<{ readonly count: number; readonly lastAtMs: number }>;
+  voidSweeps(place: CurrencyAt): Promise<{ readonly count: number; readonly lastAtMs: number }>;
   /** Whether funds were swept for this request, or another request replaced it. */
   isUsed(requestId: RequestId): Promise<boolean>;
   /** Fast-filled requests of an address that have neither a deposit nor a sweep, oldest first. */

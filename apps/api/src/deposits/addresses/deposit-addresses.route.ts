@@ -4,11 +4,11 @@ import type { Calls } from "../../http/use-cases.port.ts";
 import { hasSecretKey, requireSecretKey } from "../../http/access.route.ts";
 import { lookUpAddress } from "./look-up-address.ts";
 import { errors, type TypedServer } from "../../http/typed.route.ts";
-import { hash } from "../../http/wire-values.ts";
+import { parseHash } from "../../http/wire-values.ts";
 import { depositAddressNotFound, invalidAddress } from "../../http/refusals.ts";
 
 /** Deposit addresses on Bitcoin are P2WPKH, on Solana accounts of 32 bytes. */
-const OTHER_ADDRESSES = [/^(?:bc|tb|bcrt)1q[02-9ac-hj-np-z]{38}$/, /^[1-9A-HJ-NP-Za-km-z]{32,44}$/];
+const NON_EVM_ADDRESSES = [/^(?:bc|tb|bcrt)1q[02-9ac-hj-np-z]{38}$/, /^[1-9A-HJ-NP-Za-km-z]{32,44}$/];
 
 /** `GET /deposit-addresses/v1`: the funds of a deposit address, and its deposits. */
 export function depositAddressesRoute(app: TypedServer, { call }: Calls<typeof lookUpAddress>): void {
@@ -25,17 +25,17 @@ export function depositAddressesRoute(app: TypedServer, { call }: Calls<typeof l
       },
     },
     async ({ apiKey, query }) => {
-      const asked = question(query);
-      if ("address" in asked)
+      const lookup = readLookup(query);
+      if ("address" in lookup)
         requireSecretKey({ apiKey }, "read", "look up deposit addresses by address, only by requestId");
-      const found = await call(lookUpAddress, asked, hasSecretKey({ apiKey }) ? apiKey?.id : undefined);
-      if (found === undefined) throw depositAddressNotFound(query.address);
-      return found;
+      const answer = await call(lookUpAddress, lookup, hasSecretKey({ apiKey }) ? apiKey?.id : undefined);
+      if (answer === undefined) throw depositAddressNotFound(query.address);
+      return answer;
     },
   );
 }
 
-function question(query: {
+function readLookup(query: {
   readonly address?: string | undefined;
   readonly requestId?: string | undefined;
 }): Parameters<typeof lookUpAddress>[1] {
@@ -43,9 +43,9 @@ function question(query: {
     throw new ServiceError("INVALID_REQUEST", "Exactly one of address and requestId is required", {
       field: "address",
     });
-  if (query.requestId !== undefined) return { requestId: hash(query.requestId) };
+  if (query.requestId !== undefined) return { requestId: parseHash(query.requestId) };
   const { address = "" } = query;
-  const isOther = OTHER_ADDRESSES.some((form) => form.test(address));
-  if (parseAddress(address) === undefined && !isOther) throw invalidAddress("address");
+  const isNonEvm = NON_EVM_ADDRESSES.some((form) => form.test(address));
+  if (parseAddress(address) === undefined && !isNonEvm) throw invalidAddress("address");
   return { address: parseAddress(address) ?? address };
 }

@@ -4,7 +4,7 @@ import { boolean, index, pgSequence, pgTable, primaryKey, text } from "drizzle-o
 import { int8, json, uint } from "../../db/columns.tables.ts";
 import type { RouteQuestion, SweepState } from "./deposit-addresses.port.ts";
 
-/** Deposit addresses that were given to clients, each with its quote. */
+/** Deposit addresses that were issued to clients, each with its quote. */
 export const depositAddresses = pgTable(
   "deposit_addresses",
   {
@@ -21,7 +21,10 @@ export const depositAddresses = pgTable(
     question: json("question").$type<RouteQuestion>().notNull(),
     keyId: text("key_id"),
     createdAtMs: int8("created_at_ms").notNull(),
-    /** When it was last given out, used or looked up. The older, the less often it is checked. */
+    /**
+     * When it was issued, or last received funds that its request reports. Older addresses are scanned less
+     * often.
+     */
     activeAtMs: int8("active_at_ms").notNull(),
     /** Whether the contract itself binds the address to the order of its quote. */
     boundToOrder: boolean("bound_to_order").notNull(),
@@ -49,16 +52,16 @@ export const depositAddressFunds = pgTable(
       .notNull()
       .default(sql`nextval('deposit_address_observations')`),
     amount: uint("amount").notNull(),
-    /** First block in which the funds were seen. */
+    /** The block in which the amount was last seen to change. */
     seenBlock: int8("seen_block").notNull(),
     /** Last earlier block in which the funds were missing. Null if no earlier block was read. */
     unseenBlock: int8("unseen_block"),
     seenAtMs: int8("seen_at_ms").notNull(),
-    /** Why the funds stay there. Null if not decided yet. */
+    /** Why the funds stay at the address. Null if not decided yet. */
     heldReason: text("held_reason").$type<HoldReason>(),
     /**
-     * What the amount consists of, oldest first: JSON text `[[amount, seen block, unseen block or null,
-     * ms], ...]`. Null means one layer, with the age of this row.
+     * What the amount consists of, oldest first: JSON text `[[amount, since block, unseen block or null,
+     * ms, found block or null], ...]`. Null means one layer, with the age of this row.
      */
     layers: text("layers"),
     /**

@@ -6,7 +6,7 @@ import { aServer } from "../../../../../test/support/route-server.ts";
 import type { ReindexInput } from "./reindex-address.ts";
 
 const ADDRESS = `0x${"aD".repeat(20)}`;
-const known: DepositAddressAnswer = {
+const issuedAnswer: DepositAddressAnswer = {
   depositAddress: ADDRESS.toLowerCase(),
   address: ADDRESS.toLowerCase(),
   type: "open",
@@ -42,8 +42,8 @@ const known: DepositAddressAnswer = {
 const KEY = "reader";
 const PAGE = "https://app.example";
 const reindexed: ReindexInput[] = [];
-const asked: object[] = [];
-const askers: (string | undefined)[] = [];
+const lookups: object[] = [];
+const keyIds: (string | undefined)[] = [];
 const { app } = await aServer({
   apiKeys: fakeApiKeys({
     [KEY]: anApiKey({ scopes: ["read"] }),
@@ -51,7 +51,7 @@ const { app } = await aServer({
   }),
   reindexAddress: async (call) => {
     reindexed.push(call);
-    if (call.chainId !== 11) throw new ServiceError("NOT_FOUND", "not given out here", {});
+    if (call.chainId !== 11) throw new ServiceError("NOT_FOUND", "not issued here", {});
     return {
       message: "done",
       triggeredCurrencies: [{ currency: NATIVE_CURRENCY, symbol: "ETH", balance: "5" }],
@@ -60,10 +60,10 @@ const { app } = await aServer({
       failedAddresses: [],
     };
   },
-  lookUpAddress: async (by, askerKeyId) => {
-    asked.push(by);
-    askers.push(askerKeyId);
-    return "address" in by && by.address === known.address ? known : undefined;
+  lookUpAddress: async (lookup, keyId) => {
+    lookups.push(lookup);
+    keyIds.push(keyId);
+    return "address" in lookup && lookup.address === issuedAnswer.address ? issuedAnswer : undefined;
   },
 });
 afterAll(() => app.close());
@@ -99,10 +99,10 @@ test("shows an address to keys that may read, by address or by request", async (
   expect((await lookUp(`?address=${ADDRESS}`, {})).statusCode).toBe(401);
   const answer = await lookUp(`?address=${ADDRESS}`);
   expect(answer.statusCode).toBe(200);
-  expect(answer.json()).toEqual(known);
+  expect(answer.json()).toEqual(issuedAnswer);
   const requestId = `0x${"AB".repeat(32)}`;
   expect((await lookUp(`?requestId=${requestId}`)).statusCode).toBe(404);
-  expect(asked.at(-1)).toEqual({ requestId: requestId.toLowerCase() });
+  expect(lookups.at(-1)).toEqual({ requestId: requestId.toLowerCase() });
 });
 
 test("lets a publishable key look up an address by request only, without identifying the key", async () => {
@@ -114,7 +114,7 @@ test("lets a publishable key look up an address by request only, without identif
   ]);
   await asPage(`?requestId=0x${"ab".repeat(32)}`);
   await lookUp(`?requestId=0x${"ab".repeat(32)}`);
-  expect(askers.slice(-2)).toEqual([undefined, anApiKey().id]);
+  expect(keyIds.slice(-2)).toEqual([undefined, anApiKey().id]);
 });
 
 test("refuses a lookup without address and requestId, with both, or with an invalid address", async () => {

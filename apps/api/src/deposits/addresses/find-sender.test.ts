@@ -6,7 +6,7 @@ import { findSender } from "./find-sender.ts";
 import type { ConfirmedFunds } from "./find-sender.ts";
 
 const address = (n: number): Address => `0x${String(n).repeat(40)}`;
-const [at, token, alice, bob, solver, executor] = [1, 2, 3, 4, 5, 6].map(address) as [
+const [depositAddress, token, alice, bob, solver, executor] = [1, 2, 3, 4, 5, 6].map(address) as [
   Address,
   Address,
   Address,
@@ -37,14 +37,14 @@ async function senderOf(
     readonly seenBlock?: bigint;
     readonly unseenBlock?: bigint | "unknown";
   } = {},
-): Promise<{ sender: Address | undefined; asked: unknown }> {
-  let asked: unknown;
+): Promise<{ sender: Address | undefined; searched: unknown }> {
+  let searched: unknown;
   const connected = {
     chain: { contracts },
     connection: {
       reader: {
         paymentsTo: async (...question: unknown[]) => {
-          asked = question;
+          searched = question;
           return payments;
         },
       },
@@ -56,7 +56,7 @@ async function senderOf(
     executor: { address: executor },
   } as unknown as Parameters<typeof findSender>[0];
   const funds = {
-    address: at,
+    address: depositAddress,
     currency: token,
     chainId: 1,
     amount,
@@ -70,7 +70,7 @@ async function senderOf(
     ],
     ...changes,
   };
-  return { sender: await findSender(signers, connected, funds), asked };
+  return { sender: await findSender(signers, connected, funds), searched };
 }
 
 test.each<[string, Payments | undefined, Address | undefined]>([
@@ -113,34 +113,46 @@ test.each<[string, Payments | undefined, Address | undefined]>([
 });
 
 test("ignores dust when finding a sender, but not a tenth of the amount", async () => {
-  const of = async (...amounts: readonly [alice: bigint, bob: bigint]): Promise<Address | undefined> => {
+  const senderOfAmounts = async (
+    ...amounts: readonly [alice: bigint, bob: bigint]
+  ): Promise<Address | undefined> => {
     const payments = amounts.map((amount, n) => ({ from: n === 0 ? alice : bob, amount }));
     return (await senderOf(payments, { amount: amounts[0] + amounts[1] })).sender;
   };
-  expect(await of(60_000_000n, 1n)).toBe(alice);
-  expect(await of(1n, 60_000_000n)).toBe(bob);
-  expect(await of(60_000_000n, 6_000_000n)).toBeUndefined();
+  expect(await senderOfAmounts(60_000_000n, 1n)).toBe(alice);
+  expect(await senderOfAmounts(1n, 60_000_000n)).toBe(bob);
+  expect(await senderOfAmounts(60_000_000n, 6_000_000n)).toBeUndefined();
   // Of a tiny amount every unit counts.
-  expect(await of(60n, 1n)).toBeUndefined();
+  expect(await senderOfAmounts(60n, 1n)).toBeUndefined();
 });
 
 test("searches the blocks since the balance was last lower, or a fixed number before it was first seen", async () => {
-  expect((await senderOf([])).asked).toEqual([at, token, 8_999n, 9_000n]);
-  expect((await senderOf([], { unseenBlock: "unknown" })).asked).toEqual([at, token, 4_000n, 9_000n]);
+  expect((await senderOf([])).searched).toEqual([depositAddress, token, 8_999n, 9_000n]);
+  expect((await senderOf([], { unseenBlock: "unknown" })).searched).toEqual([
+    depositAddress,
+    token,
+    4_000n,
+    9_000n,
+  ]);
   const native = { unseenBlock: "unknown" as const, currency: NATIVE_CURRENCY };
-  expect((await senderOf([], native)).asked).toEqual([at, NATIVE_CURRENCY, 8_985n, 9_000n]);
-  expect((await senderOf([], { unseenBlock: "unknown", seenBlock: 3n })).asked).toEqual([at, token, 0n, 3n]);
+  expect((await senderOf([], native)).searched).toEqual([depositAddress, NATIVE_CURRENCY, 8_985n, 9_000n]);
+  expect((await senderOf([], { unseenBlock: "unknown", seenBlock: 3n })).searched).toEqual([
+    depositAddress,
+    token,
+    0n,
+    3n,
+  ]);
 });
 
 test("searches at most 5,000 blocks, even if the last check or the first payment was earlier", async () => {
   const seldom = await senderOf([{ from: alice, amount: 60n }], { unseenBlock: 12n });
-  expect([seldom.sender, seldom.asked]).toEqual([alice, [at, token, 4_000n, 9_000n]]);
+  expect([seldom.sender, seldom.searched]).toEqual([alice, [depositAddress, token, 4_000n, 9_000n]]);
   const layers = [
     { amount: 100n, sinceBlock: 3_999n, unseenBlock: 3_998n, seenAtMs: 0 },
     { amount: 60_000n, sinceBlock: 9_000n, unseenBlock: 8_998n, seenAtMs: 1 },
   ];
   const spread = await senderOf([{ from: alice, amount: 60_000n }], { amount: 60_100n, layers });
-  expect([spread.sender, spread.asked]).toEqual([undefined, undefined]);
+  expect([spread.sender, spread.searched]).toEqual([undefined, undefined]);
 });
 
 test("does not extend the search back to old dust", async () => {
@@ -148,13 +160,16 @@ test("does not extend the search back to old dust", async () => {
     { amount: 1n, sinceBlock: 10n, unseenBlock: 9n, seenAtMs: 0 },
     { amount: 60_000n, sinceBlock: 9_000n, unseenBlock: 8_998n, seenAtMs: 1 },
   ];
-  const { sender, asked } = await senderOf([{ from: alice, amount: 60_000n }], { amount: 60_001n, layers });
-  expect([sender, asked]).toEqual([alice, [at, token, 8_999n, 9_000n]]);
+  const { sender, searched } = await senderOf([{ from: alice, amount: 60_000n }], {
+    amount: 60_001n,
+    layers,
+  });
+  expect([sender, searched]).toEqual([alice, [depositAddress, token, 8_999n, 9_000n]]);
 });
 
 test("finds the sender of funds that a sweep did not move in their original block, even if confirmations restart", async () => {
   const layers = [{ amount: 60n, sinceBlock: 90_000n, foundBlock: 9_000n, unseenBlock: 8_998n, seenAtMs: 0 }];
-  const { sender, asked } = await senderOf([{ from: alice, amount: 60n }], { layers });
+  const { sender, searched } = await senderOf([{ from: alice, amount: 60n }], { layers });
   expect(sender).toBe(alice);
-  expect(asked).toEqual([at, token, 8_999n, 9_000n]);
+  expect(searched).toEqual([depositAddress, token, 8_999n, 9_000n]);
 });

@@ -34,34 +34,34 @@ export async function findSender(
 ): Promise<Address | undefined> {
   // Old dust would extend the search back to it.
   const recent = withoutOldDust(layers, amount / DUST_PART);
-  const inOrder = recent.toSorted((one, other) => Number(foundIn(one) - foundIn(other)));
+  const inOrder = recent.toSorted((a, b) => Number(foundIn(a) - foundIn(b)));
   const [first, last] = [inOrder.at(0), inOrder.at(-1)];
   if (first === undefined || last === undefined) return undefined;
   const { unseenBlock } = first;
   const seenBlock = foundIn(last);
   const searchedAmount = totalOf(recent);
-  const searched = currency === NATIVE_CURRENCY ? SEARCHED_NATIVE_BLOCKS : SEARCHED_BLOCKS;
-  const earliest = seenBlock > searched ? seenBlock - searched : 0n;
-  // Part of it was paid before the searched blocks: the payments found would not add up.
+  const maxBlocks = currency === NATIVE_CURRENCY ? SEARCHED_NATIVE_BLOCKS : SEARCHED_BLOCKS;
+  const earliest = seenBlock > maxBlocks ? seenBlock - maxBlocks : 0n;
+  // Part of the amount was paid before the searched blocks: the payments found would not add up.
   if (foundIn(first) < earliest) return undefined;
   const from = unseenBlock === undefined || unseenBlock < earliest ? earliest : unseenBlock + 1n;
   if (from > seenBlock) return undefined;
   const payments = await connection.reader.paymentsTo(address, currency, from, seenBlock);
-  let found = 0n;
+  let total = 0n;
   const sent = new Map<Address, bigint>();
   for (const payment of payments?.toReversed() ?? []) {
     sent.set(payment.from, (sent.get(payment.from) ?? 0n) + payment.amount);
-    found += payment.amount;
-    if (found >= searchedAmount) break;
+    total += payment.amount;
+    if (total >= searchedAmount) break;
   }
-  if (found !== searchedAmount) return undefined;
+  if (total !== searchedAmount) return undefined;
   const [sender] = [...sent].find(([, part]) => amount - part <= amount / DUST_PART) ?? [];
   if (sender === undefined) return undefined;
   const { multicall3 } = chain.contracts;
   const contracts = [...serviceContracts(chain.contracts), multicall3];
-  const former = services.formerSigners.map((one) => one.address);
-  const ours = [...contracts, ...ownAccounts(services), ...former, NATIVE_CURRENCY, address];
-  return ours.includes(sender) ? undefined : sender;
+  const former = services.formerSigners.map((signer) => signer.address);
+  const ownAddresses = [...contracts, ...ownAccounts(services), ...former, NATIVE_CURRENCY, address];
+  return ownAddresses.includes(sender) ? undefined : sender;
 }
 
 const foundIn = ({ foundBlock, sinceBlock }: FundsLayer): bigint => foundBlock ?? sinceBlock;

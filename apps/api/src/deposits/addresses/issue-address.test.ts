@@ -27,22 +27,22 @@ type World = Parameters<typeof quoteWorld>[0];
 
 function addressWorld(world: World = {}): {
   services: QuoteServices;
-  given: NewDepositAddress[];
+  issued: NewDepositAddress[];
 } {
-  const given: NewDepositAddress[] = [];
+  const issued: NewDepositAddress[] = [];
   const services = quoteWorld({
     ...world,
     origin: { contracts: { ...aChain(ORIGIN).contracts, depositAddressFactory: factory } },
   });
   const { insertQuoted } = services.requests;
   return {
-    given,
+    issued,
     services: {
       ...services,
       depositAddressOperator: { address: operator },
       requests: {
         insertQuoted: async (terms, address) => {
-          if (address !== undefined) given.push(address);
+          if (address !== undefined) issued.push(address);
           await insertQuoted(terms, address);
         },
       },
@@ -50,12 +50,12 @@ function addressWorld(world: World = {}): {
   };
 }
 
-const asking = (changes: Partial<QuoteInput> = {}): QuoteInput =>
+const addressInput = (changes: Partial<QuoteInput> = {}): QuoteInput =>
   aQuoteInput({ useDepositAddress: true, ...changes });
 
 async function refusal(changes: Partial<QuoteInput>, world: World = {}): Promise<unknown> {
   const { services } = addressWorld(world);
-  const error: unknown = await createQuote(services, asking(changes)).then(
+  const error: unknown = await createQuote(services, addressInput(changes)).then(
     () => undefined,
     (thrown: unknown) => thrown,
   );
@@ -130,7 +130,7 @@ test.each<[string, Partial<QuoteInput>, string, string]>([
       origin: { tokens, contracts: { ...chain.contracts, depositAddressFactory: factory } },
     });
     await expect(
-      createQuote({ ...services, depositAddressOperator: { address: operator } }, asking(changes)),
+      createQuote({ ...services, depositAddressOperator: { address: operator } }, addressInput(changes)),
     ).rejects.toMatchObject({ code, facts: { field } });
     return;
   }
@@ -141,27 +141,31 @@ test("refuses deposit addresses without a factory on the chain or without an ope
   const field = "useDepositAddress";
   const refused = { code: "UNSUPPORTED_EXECUTION_TYPE", facts: { field } };
   await expect(
-    createQuote({ ...quoteWorld(), depositAddressOperator: { address: operator } }, asking()),
+    createQuote({ ...quoteWorld(), depositAddressOperator: { address: operator } }, addressInput()),
   ).rejects.toMatchObject(refused);
   const { services } = addressWorld();
   await expect(
-    createQuote({ ...services, depositAddressOperator: undefined }, asking()),
+    createQuote({ ...services, depositAddressOperator: undefined }, addressInput()),
   ).rejects.toMatchObject(refused);
 });
 
 test("refuses a same-chain transfer to the user's own wallet", async () => {
-  const same = { destinationChainId: ORIGIN, destinationCurrency: usdcOn(ORIGIN), recipient: wallet };
-  expect(await refusal({ ...same, originCurrency: usdcOn(ORIGIN) })).toEqual([
+  const sameChainTransfer = {
+    destinationChainId: ORIGIN,
+    destinationCurrency: usdcOn(ORIGIN),
+    recipient: wallet,
+  };
+  expect(await refusal({ ...sameChainTransfer, originCurrency: usdcOn(ORIGIN) })).toEqual([
     "UNSUPPORTED_ROUTE",
     "useDepositAddress",
   ]);
 });
 
 test("derives the address from the order and stores it with the quote and its request", async () => {
-  const { services, given } = addressWorld();
+  const { services, issued } = addressWorld();
   const answer = await createQuote(
     services,
-    asking({
+    addressInput({
       strict: true,
       refundTo: wallet,
       recoveryAddress: wallet,
@@ -174,20 +178,20 @@ test("derives the address from the order and stores it with the quote and its re
   const key = { id: answer.protocol.v2.orderId, depositor: user, recovery: wallet, strict: true };
   const address = depositAddressOf(factory, key as NewDepositAddress["key"]);
   expect(answer.steps.map((step) => [step.id, step.depositAddress])).toEqual([["deposit", address]]);
-  expect(given).toMatchObject([
+  expect(issued).toMatchObject([
     { address, key, refundTo: wallet, keyId: "key-1", requestId: answer.requestId },
   ]);
-  expect(given[0]?.question).toMatchObject({ strict: true, recipient: wallet });
+  expect(issued[0]?.question).toMatchObject({ strict: true, recipient: wallet });
   // Fields that a requote does not use are not stored.
   for (const field of ["amount", "tradeType", "refundTo", "additionalData", "protocolVersion"])
-    expect(given[0]?.question).not.toHaveProperty(field);
+    expect(issued[0]?.question).not.toHaveProperty(field);
 });
 
 test("stores refunds to no one, to the sender or to an address; without a named recipient the order names the user", async () => {
   const storedRefundTo = async (changes: Partial<QuoteInput>): Promise<unknown[]> => {
-    const { services, given } = addressWorld();
-    const { protocol } = await createQuote(services, asking(changes));
-    return [given[0]?.refundTo, protocol.v2.orderData.inputs[0]?.refunds[0]?.recipient];
+    const { services, issued } = addressWorld();
+    const { protocol } = await createQuote(services, addressInput(changes));
+    return [issued[0]?.refundTo, protocol.v2.orderData.inputs[0]?.refunds[0]?.recipient];
   };
   expect(await storedRefundTo({})).toEqual(["nobody", user]);
   expect(await storedRefundTo({ refundTo: wallet })).toEqual([wallet, wallet]);
@@ -213,8 +217,8 @@ test.each([
     chain.chain.fees.gasMarginBps,
   );
   const usd = amountToUsdUp(wei, { decimals: 18, priceUsd: 2_000n * 10n ** 18n });
-  const asked = { originCurrency: currency, amount, destinationCurrency: usdcOn(DESTINATION) };
-  await createQuote(services, asking(asked));
+  const change = { originCurrency: currency, amount, destinationCurrency: usdcOn(DESTINATION) };
+  await createQuote(services, addressInput(change));
   expect(usd).toBeGreaterThan(0n);
   const { stored } = services as ReturnType<typeof quoteWorld>;
   expect(stored[0]?.originGasUsd).toBe(usd);
@@ -224,7 +228,7 @@ test("lets the solver fill a same-chain request even if pools exist, because an 
   const { services } = addressWorld({ pools: market() });
   const answer = await createQuote(
     services,
-    asking({
+    addressInput({
       originCurrency: usdcOn(ORIGIN),
       destinationChainId: ORIGIN,
       destinationCurrency: rareOn(ORIGIN),
@@ -238,10 +242,10 @@ test("lets the solver fill a same-chain request even if pools exist, because an 
 });
 
 test("issues a strict address before a wallet is connected when its refunds go to a named address", async () => {
-  const { services, given } = addressWorld();
+  const { services, issued } = addressWorld();
   await createQuote(
     services,
-    asking({ user: placeholder, recipient: wallet, strict: true, refundTo: wallet }),
+    addressInput({ user: placeholder, recipient: wallet, strict: true, refundTo: wallet }),
   );
-  expect(given).toMatchObject([{ refundTo: wallet, key: { depositor: placeholder, strict: true } }]);
+  expect(issued).toMatchObject([{ refundTo: wallet, key: { depositor: placeholder, strict: true } }]);
 });

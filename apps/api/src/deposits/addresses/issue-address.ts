@@ -32,10 +32,10 @@ interface Refusal {
   readonly field: keyof QuoteInput;
   readonly code: ErrorCode;
   readonly message: string;
-  readonly asked: (input: QuoteInput) => boolean;
+  readonly applies: (input: QuoteInput) => boolean;
 }
 
-/** Bounds what anyone can have stored without paying: quotes with a deposit address are stored at once. */
+/** Limits what anyone can store without paying: a deposit address is stored with its quote request. */
 const MAX_STORED_CHARACTERS = 8_192;
 
 /**
@@ -47,7 +47,7 @@ const refusals: readonly Refusal[] = [
     field: "useDepositAddress",
     code: "INVALID_REQUEST",
     message: `useDepositAddress: the request must have at most ${MAX_STORED_CHARACTERS} characters; shorten its longest fields`,
-    asked: (input) => JSON.stringify(requoteInput(input)).length > MAX_STORED_CHARACTERS,
+    applies: (input) => JSON.stringify(requoteInput(input)).length > MAX_STORED_CHARACTERS,
   },
   {
     // The depository would record the address itself as the depositor, and a refund would return to it again
@@ -55,7 +55,7 @@ const refusals: readonly Refusal[] = [
     field: "user",
     code: "INVALID_ADDRESS",
     message: "user must not be the zero address with useDepositAddress: it becomes the depositor",
-    asked: ({ user }) => parseAddress(user) === NATIVE_CURRENCY,
+    applies: ({ user }) => parseAddress(user) === NATIVE_CURRENCY,
   },
   {
     // A deposit with a different amount would be refunded to `user`, which is a placeholder.
@@ -63,7 +63,7 @@ const refusals: readonly Refusal[] = [
     code: "INVALID_ADDRESS",
     message:
       "user is a placeholder and refundTo is the zero address (refund to the sender): with strict, set user to a wallet, or refundTo to a nonzero address",
-    asked: ({ strict, user, refundTo }) => {
+    applies: ({ strict, user, refundTo }) => {
       const named = parseAddress(user);
       return (
         strict === true &&
@@ -78,46 +78,46 @@ const refusals: readonly Refusal[] = [
     field: "txs",
     code: "EXTRA_TXS_NOT_SUPPORTED",
     message: "txs is not supported with useDepositAddress",
-    asked: ({ txs }) => txs !== undefined && txs.length > 0,
+    applies: ({ txs }) => txs !== undefined && txs.length > 0,
   },
   {
     field: "usePermit",
     code: "UNSUPPORTED_EXECUTION_TYPE",
     message: "usePermit is not supported with useDepositAddress",
-    asked: ({ usePermit }) => usePermit === true,
+    applies: ({ usePermit }) => usePermit === true,
   },
   {
     field: "authorizationList",
     code: "UNSUPPORTED_EXECUTION_TYPE",
     message: "authorizationList is not supported with useDepositAddress",
-    asked: ({ authorizationList }) => authorizationList !== undefined && authorizationList.length > 0,
+    applies: ({ authorizationList }) => authorizationList !== undefined && authorizationList.length > 0,
   },
   {
     field: "originGasOverhead",
     code: "INVALID_REQUEST",
     message:
       "originGasOverhead is not supported with useDepositAddress: the service sends no transaction for the wallet",
-    asked: ({ originGasOverhead }) => originGasOverhead !== undefined && Number(originGasOverhead) !== 0,
+    applies: ({ originGasOverhead }) => originGasOverhead !== undefined && Number(originGasOverhead) !== 0,
   },
   {
     field: "sponsoredFeeComponents",
     code: "INVALID_REQUEST",
     message: "sponsoredFeeComponents is not supported with useDepositAddress; omit it",
-    asked: ({ sponsoredFeeComponents }) => sponsoredFeeComponents !== undefined,
+    applies: ({ sponsoredFeeComponents }) => sponsoredFeeComponents !== undefined,
   },
   {
     field: "tradeType",
     code: "UNSUPPORTED_EXECUTION_TYPE",
     message:
       "tradeType EXACT_OUTPUT requires strict with useDepositAddress: an address that is not strict accepts any amount",
-    asked: ({ tradeType, strict }) => tradeType === "EXACT_OUTPUT" && strict !== true,
+    applies: ({ tradeType, strict }) => tradeType === "EXACT_OUTPUT" && strict !== true,
   },
   {
     field: "refundTo",
     code: "INVALID_REQUEST",
     message:
       "refundTo is required with strict: any other payment and any surplus are refunded to it (zero address: to their sender)",
-    asked: ({ strict, refundTo }) => strict === true && refundTo === undefined,
+    applies: ({ strict, refundTo }) => strict === true && refundTo === undefined,
   },
 ];
 
@@ -133,7 +133,7 @@ function notEnabled(displayName: string): ServiceError {
 }
 
 /** Where payments do not show who owns the funds, nothing is refunded to the sender or recovered by a key. */
-const hiddenPayerRefusals: readonly Omit<Refusal, "asked">[] = [
+const hiddenPayerRefusals: readonly Omit<Refusal, "applies">[] = [
   {
     field: "recoveryAddress",
     code: "INVALID_REQUEST",
@@ -160,12 +160,12 @@ function refuseHiddenPayer({ recoveryAddress, refundTo }: QuoteInput): void {
  * @returns the input to quote, and the options of the address; undefined options: an ordinary quote
  * @throws ServiceError naming the contradicting field
  */
-export function askForAddress(
+export function readAddressOptions(
   input: QuoteInput,
   { displayName }: Pick<ChainProfile, "displayName">,
   { hidesPayers, depositAddressOf }: AddressSide,
 ): {
-  readonly quoted: QuoteInput;
+  readonly effectiveInput: QuoteInput;
   readonly addressOptions: AddressOptions | undefined;
 } {
   if (input.useDepositAddress !== true) {
@@ -174,23 +174,23 @@ export function askForAddress(
         throw new ServiceError("INVALID_REQUEST", `${field} requires useDepositAddress to be true`, {
           field,
         });
-    return { quoted: input, addressOptions: undefined };
+    return { effectiveInput: input, addressOptions: undefined };
   }
-  for (const { field, code, message, asked } of refusals)
-    if (asked(input)) throw new ServiceError(code, message, { field });
+  for (const { field, code, message, applies } of refusals)
+    if (applies(input)) throw new ServiceError(code, message, { field });
   if (hidesPayers) {
     if (depositAddressOf === undefined) throw notEnabled(displayName);
     refuseHiddenPayer(input);
   }
   const recovery = recoveryOf(input.recoveryAddress);
-  const { refundTo, ...rest } = input;
+  const { refundTo, ...otherFields } = input;
   const isToSender = refundTargetOf(refundTo) === "sender";
   // Until the sender is known, the order names the user, as any order does.
-  const named = isToSender ? undefined : refundTo;
+  const namedRefundTo = isToSender ? undefined : refundTo;
   return {
-    quoted: {
-      ...rest,
-      ...(named !== undefined && { refundTo: named }),
+    effectiveInput: {
+      ...otherFields,
+      ...(namedRefundTo !== undefined && { refundTo: namedRefundTo }),
       disableOriginSwaps: true,
       forceSolverExecution: true,
     },

@@ -14,28 +14,28 @@ type Needs = Pick<Services, "chains" | "reads"> & { readonly depositAddresses: D
 
 /**
  * Describes an address and its deposits. Undefined: it was not issued here.
- * @throws ServiceError INVALID_ADDRESS for any other text
+ * @throws ServiceError INVALID_ADDRESS for a text that is not an address
  */
 export async function lookUpAddress(
   services: Needs,
-  by: { readonly address: string } | { readonly requestId: RequestId },
-  askerKeyId: string | undefined,
+  lookup: { readonly address: string } | { readonly requestId: RequestId },
+  keyId: string | undefined,
 ): Promise<DepositAddressAnswer | undefined> {
   const { depositAddresses, reads } = services;
-  const found =
-    "address" in by
-      ? await depositAddresses.find(readAddress(services, by.address))
-      : await depositAddresses.findByRequest(by.requestId);
-  if (found === undefined) return undefined;
+  const depositAddress =
+    "address" in lookup
+      ? await depositAddresses.find(readAddress(services, lookup.address))
+      : await depositAddresses.findByRequest(lookup.requestId);
+  if (depositAddress === undefined) return undefined;
   const [funds, sweeps, first, status] = await Promise.all([
-    depositAddresses.fundsAt(found.address),
-    depositAddresses.sweepsFrom(found.address, MAX_DEPOSITS),
-    reads.request(found.requestId),
-    reads.status(found.requestId),
+    depositAddresses.fundsAt(depositAddress.address),
+    depositAddresses.sweepsFrom(depositAddress.address, MAX_DEPOSITS),
+    reads.request(depositAddress.requestId),
+    reads.status(depositAddress.requestId),
   ]);
   if (first === undefined) return undefined;
   const { origin, destination, recipient } = first.terms;
-  const isItsKey = askerKeyId !== undefined && askerKeyId === found.keyId;
+  const isOwnKey = keyId !== undefined && keyId === depositAddress.keyId;
   const formatOn = (chainId: number, bytes: Address): string => {
     const chain = services.chains.profile(chainId);
     return chain === undefined ? bytes : formatAddress(chain, bytes);
@@ -44,24 +44,26 @@ export async function lookUpAddress(
     const chain = services.chains.profile(chainId);
     return chain === undefined ? txHash : formatTransactionId(chain, txHash);
   };
-  const format = (bytes: Address) => formatOn(destination.chainId, bytes);
+  const onDestination = (bytes: Address) => formatOn(destination.chainId, bytes);
   const onOrigin = (bytes: Address) => formatOn(origin.chainId, bytes);
   // The first transaction from an address publishes its key on chain.
   const isSwept = sweeps.some(({ state }) => state === "mined" || state === "final");
   return {
-    ...ofKey(found, isItsKey || isSwept, onOrigin),
-    requestId: found.requestId,
+    ...keyFields(depositAddress, isOwnKey || isSwept, onOrigin),
+    requestId: depositAddress.requestId,
     supersededByRequestId: status?.supersededBy ?? null,
     chainId: origin.chainId,
     originChainId: origin.chainId,
     currency: services.chains.currency(origin.chainId, origin.currency)?.id ?? null,
     originCurrency: onOrigin(origin.currency),
     destinationChainId: destination.chainId,
-    destinationCurrency: format(destination.currency),
-    recipient: format(recipient),
-    chainIds: everyEnd(services.chains).flatMap((end) => (addressesOn(end).has(found) ? [end.chain.id] : [])),
-    createdAt: iso(found.createdAtMs),
-    activeAt: iso(found.activeAtMs),
+    destinationCurrency: onDestination(destination.currency),
+    recipient: onDestination(recipient),
+    chainIds: everyEnd(services.chains).flatMap((end) =>
+      addressesOn(end).has(depositAddress) ? [end.chain.id] : [],
+    ),
+    createdAt: iso(depositAddress.createdAtMs),
+    activeAt: iso(depositAddress.activeAtMs),
     funds: [
       ...funds.map(({ chainId, currency, amount, seenAtMs, held }) => ({
         chainId,
@@ -71,7 +73,7 @@ export async function lookUpAddress(
         heldReason: held ?? null,
         requestId: null,
       })),
-      // Until its transaction is mined, the funds are at the address.
+      // Until the sweep is mined, its funds are at the address.
       ...sweeps.flatMap(({ chainId, currency, amount, excess, arrivedAtMs, requestId, state }) =>
         state === "planned" || state === "sent"
           ? [
@@ -111,7 +113,7 @@ function readAddress({ chains }: Needs, text: string): Address {
   return address;
 }
 
-function ofKey(
+function keyFields(
   { address, key, strict, refundTo }: DepositAddress,
   showsKey: boolean,
   format: (account: Address) => string,

@@ -6,7 +6,7 @@ import { tickBatcher } from "../../db/tick-batcher.ts";
 import { requests } from "../../requests/requests.tables.ts";
 import { termsToJson } from "../../requests/terms-json.postgres.ts";
 
-interface Quotes extends Record<string, unknown> {
+interface QuoteRows extends Record<string, unknown> {
   readonly requestIds: readonly string[];
   readonly orderIds: readonly string[];
   readonly kinds: readonly string[];
@@ -18,7 +18,7 @@ interface Quotes extends Record<string, unknown> {
   /** A JSON array. */
   readonly terms: string;
 }
-const insertMany = defineSqlWrite("request_insert_many", (p: Params<Quotes>) => {
+const insertMany = defineSqlWrite("request_insert_many", (p: Params<QuoteRows>) => {
   const {
     requestId,
     orderId,
@@ -30,7 +30,7 @@ const insertMany = defineSqlWrite("request_insert_many", (p: Params<Quotes>) => 
     keyId,
     terms,
   } = requests;
-  const given = namesOf(
+  const columns = namesOf(
     requestId,
     orderId,
     kind,
@@ -42,11 +42,11 @@ const insertMany = defineSqlWrite("request_insert_many", (p: Params<Quotes>) => 
     terms,
   );
   return text`
-    insert into ${requests} (${given}, ${namesOf(requests.updatedAtMs, requests.state)})
-    select ${given}, ${namesOf(createdAtMs)}, 'quoted'
+    insert into ${requests} (${columns}, ${namesOf(requests.updatedAtMs, requests.state)})
+    select ${columns}, ${namesOf(createdAtMs)}, 'quoted'
     from rows from (unnest(${p.requestIds}::text[], ${p.orderIds}::text[], ${p.kinds}::text[], ${p.originChainIds}::bigint[],
       ${p.destinationChainIds}::bigint[], ${p.createdAtMs}::bigint[], ${p.fillDeadlinesMs}::bigint[], ${p.keyIds}::text[]),
-      json_array_elements(${p.terms}::json)) as q (${given})`;
+      json_array_elements(${p.terms}::json)) as q (${columns})`;
 });
 
 /**

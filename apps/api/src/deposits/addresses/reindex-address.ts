@@ -6,21 +6,21 @@ import { endOf } from "../../http/request-end.ts";
 import type { TokenBook } from "../../markets/tokens/token-book.port.ts";
 import { addressesOn } from "./addresses-on.ts";
 import type { AddressServices } from "./address-services.ts";
-import { lookAtAddresses } from "./watch-balances.ts";
+import { scanAddresses } from "./watch-balances.ts";
 import { depositAddressNotFound, invalidAddress, unsupportedChain } from "../../http/refusals.ts";
 
 /** A deposit address to scan. */
 export interface ReindexInput {
   readonly chainId: number;
   readonly depositAddress: string;
-  /** The chain to scan instead. */
+  /** The chain to scan instead of `chainId`. */
   readonly targetChainId: number | undefined;
   /** The only token to look for. */
   readonly currency: string | undefined;
 }
 
 /**
- * Looks at one address now, and decides about its held funds again: gas may be cheaper, or a route open
+ * Scans one address now, and decides about its held funds again: gas may be cheaper, or a route may be open
  * again.
  * @throws ServiceError INVALID_ADDRESS, UNSUPPORTED_CHAIN, INVALID_INPUT_CURRENCY, NOT_FOUND,
  * SERVICE_UNAVAILABLE, RPC_HTTP_ERROR; RpcFault
@@ -37,9 +37,9 @@ export async function reindexAddress(
       ? chainOf(services, reindex.chainId, "chainId")
       : chainOf(services, reindex.targetChainId, "targetChainId");
   const { chain } = connected;
-  const at = await services.depositAddresses.find(address);
-  if (at === undefined) throw depositAddressNotFound(address, "depositAddress");
-  if (!addressesOn(connected).has(at))
+  const depositAddress = await services.depositAddresses.find(address);
+  if (depositAddress === undefined) throw depositAddressNotFound(address, "depositAddress");
+  if (!addressesOn(connected).has(depositAddress))
     throw new ServiceError(
       "UNSUPPORTED_CHAIN",
       `Deposit address ${address} does not exist on ${chain.displayName}`,
@@ -48,19 +48,19 @@ export async function reindexAddress(
       },
     );
   const currencies = await currenciesOf(services, connected, reindex.currency);
-  const atBlock = await addressesOn(connected).lookBlock(services.reads);
+  const atBlock = await addressesOn(connected).scanBlock(services.reads);
   if (atBlock === undefined)
     throw new ServiceError("SERVICE_UNAVAILABLE", `${chain.displayName} has not been scanned yet; try again`);
 
   await services.uow.run(async ({ depositAddresses }) => {
     await depositAddresses.lock(address);
-    // Not announced until it is decided: repeated calls must not make a status flicker.
+    // Not announced before the decision: repeated calls must not make a status flicker.
     await depositAddresses.release(chain.id, address);
   });
-  const asked = currencies.map((currency) => currency.address);
-  const { found, failed } = await lookAtAddresses(services, connected, {
-    addresses: [at],
-    currencies: asked,
+  const currencyAddresses = currencies.map((currency) => currency.address);
+  const { found, failed } = await scanAddresses(services, connected, {
+    addresses: [depositAddress],
+    currencies: currencyAddresses,
     atBlock,
   });
   const symbols = new Map(currencies.map((currency) => [currency.address, currency.symbol]));
@@ -74,7 +74,7 @@ export async function reindexAddress(
       symbol: symbols.get(currency) ?? "",
       balance: amount.toString(),
     })),
-    checkedCurrencies: asked.length,
+    checkedCurrencies: currencyAddresses.length,
     failedCurrencies: failed.length,
     failedAddresses: failed.map(({ currency }) => formatAddress(chain, currency)),
   };
@@ -93,15 +93,15 @@ async function currenciesOf(
 ): Promise<readonly Pick<Currency, "address" | "symbol">[]> {
   if (text === undefined) return [chain.native, ...chain.tokens];
   const address: Address | undefined = parseCurrency(chain, text);
-  const known =
+  const token =
     address === chain.native.address
       ? chain.native
       : address && (chains.currency(chain.id, address) ?? (await tokens.token(chain.id, address, true)));
-  if (known === undefined)
+  if (token === undefined)
     throw new ServiceError(
       "INVALID_INPUT_CURRENCY",
       `currency ${text.slice(0, 64)} is not a token contract on ${chain.displayName}`,
       { field: "currency" },
     );
-  return [known];
+  return [token];
 }

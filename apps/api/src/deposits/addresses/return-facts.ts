@@ -32,7 +32,7 @@ export async function valueOf(
 }
 
 /**
- * The cost of refunding a currency on its chain at the current gas price.
+ * Whether a currency can be refunded on its chain, and which amounts are worth the current gas price.
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR if a price is stale
  */
 export async function returnFacts(

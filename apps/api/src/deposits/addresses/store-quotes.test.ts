@@ -16,7 +16,7 @@ const [solver, executor, operator, owner]: readonly Address[] = ["50", "e1", "0b
 );
 const terms = { requestId: "0x01", kind: "bridge", origin: { chainId: 7 } } as unknown as RequestTerms;
 const address = { address: "0x02" } as unknown as NewDepositAddress;
-const padded = (of: Address = "0x"): Hex => `0x${"0".repeat(24)}${of.slice(2)}`;
+const padded = (account: Address = "0x"): Hex => `0x${"0".repeat(24)}${account.slice(2)}`;
 const keys = {
   signer: { address: solver },
   executor: { address: executor },
@@ -32,7 +32,7 @@ interface FactoryState {
 }
 
 /** A chain whose factory returns these answers. */
-function chainWith(state: FactoryState, onAsked: () => void = () => undefined) {
+function chainWith(state: FactoryState, onRead: () => void = () => undefined) {
   const answers: Record<Address, Record<Hex, Hex>> = {
     [factory]: {
       "0xdb4c545e": state.codeHash ?? cloneCodeHash(factory),
@@ -51,7 +51,7 @@ function chainWith(state: FactoryState, onAsked: () => void = () => undefined) {
     connection: {
       reader: {
         ask: async (to: Address, data: Hex) => {
-          onAsked();
+          onRead();
           if (state.isUnreachable === true) throw new Error("connection refused");
           return answers[to]?.[data];
         },
@@ -62,12 +62,12 @@ function chainWith(state: FactoryState, onAsked: () => void = () => undefined) {
 
 function store(state: FactoryState) {
   const written: string[] = [];
-  let asked = 0;
+  let reads = 0;
   const note = (what: string) => async (): Promise<void> => void written.push(what);
   const services = {
     ...keys,
     events: recordedEvents(),
-    chains: { get: () => chainWith(state, () => asked++) },
+    chains: { get: () => chainWith(state, () => reads++) },
     uow: {
       run: async (work: (tx: unknown) => Promise<unknown>) =>
         await work({
@@ -76,16 +76,16 @@ function store(state: FactoryState) {
         }),
     },
   } as unknown as OwnKeys & Pick<Services, "uow" | "chains" | "events">;
-  return { quotes: storeQuotes(services, note("plain")), written, asked: () => asked };
+  return { quotes: storeQuotes(services, note("plain")), written, asked: () => reads };
 }
 
-test("stores a quote without a deposit address without asking a chain", async () => {
+test("stores a quote without a deposit address without querying a chain", async () => {
   const { quotes, written, asked } = store({});
   await quotes.insertQuoted(terms);
   expect([written, asked()]).toEqual([["plain"], 0]);
 });
 
-test("stores a quote and its deposit address in one commit, and asks the factory once", async () => {
+test("stores a quote and its deposit address in one commit, and checks the factory once", async () => {
   const { quotes, written, asked } = store({});
   await quotes.insertQuoted(terms, address);
   await quotes.insertQuoted(terms, address);
@@ -100,14 +100,17 @@ test.each([
   ["deposits into another depository", { depository: padded(factory) }, "SERVICE_UNAVAILABLE"],
   ["is not a factory", { codeHash: "0x" as Hex, operator: "0x" as Hex }, "SERVICE_UNAVAILABLE"],
   ["is unreachable", { isUnreachable: true }, "RPC_HTTP_ERROR"],
-])("issues no address while the factory %s, and asks again for the next quote", async (_, state, code) => {
-  const { quotes, written, asked } = store(state);
-  for (const times of [1, 2]) {
-    await expect(quotes.insertQuoted(terms, address)).rejects.toMatchObject({ code });
-    expect(asked()).toBe(4 * times);
-  }
-  expect(written).toEqual([]);
-});
+])(
+  "issues no address while the factory %s, and checks it again for the next quote",
+  async (_, state, code) => {
+    const { quotes, written, asked } = store(state);
+    for (const times of [1, 2]) {
+      await expect(quotes.insertQuoted(terms, address)).rejects.toMatchObject({ code });
+      expect(asked()).toBe(4 * times);
+    }
+    expect(written).toEqual([]);
+  },
+);
 
 test.each<[string, FactoryState, RegExp]>([
   [

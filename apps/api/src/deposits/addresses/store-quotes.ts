@@ -18,7 +18,7 @@ export function storeQuotes(
   insertPlain: (terms: RequestTerms) => Promise<void>,
 ): QuotedRequests {
   const checked = new Set<number>();
-  const insertGivingOut = async (terms: RequestTerms, address: NewDepositAddress): Promise<void> => {
+  const issueAddress = async (terms: RequestTerms, address: NewDepositAddress): Promise<void> => {
     const { chainId } = terms.origin;
     if (!checked.has(chainId)) await checkSource(services, chainId);
     checked.add(chainId);
@@ -26,7 +26,7 @@ export function storeQuotes(
   };
   return {
     insertQuoted: (terms, address) =>
-      address === undefined ? insertPlain(terms) : insertGivingOut(terms, address),
+      address === undefined ? insertPlain(terms) : issueAddress(terms, address),
   };
 }
 
@@ -50,11 +50,11 @@ async function checkSource(services: Needs, chainId: number): Promise<void> {
   const end = endOf(services.chains, chainId);
   if (end === undefined) return;
   const { displayName, name } = end.chain;
-  const asked = perKind(end, {
+  const pendingCheck = perKind(end, {
     evm: async (connected) => (await factoryProblem(services, connected))?.message,
     nonEvm: async ({ connection }) => await connection.depositAddresses?.problem?.(),
   });
-  const problem = await asked.catch((cause: unknown) => {
+  const problem = await pendingCheck.catch((cause: unknown) => {
     throw new ServiceError(
       "RPC_HTTP_ERROR",
       `The node of ${displayName} did not return the code that controls its deposit addresses; try again`,

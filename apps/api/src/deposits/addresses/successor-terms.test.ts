@@ -11,27 +11,27 @@ const services = {
 };
 
 test("names the current solver and routers in orders for funds at an older deposit address", () => {
-  const agreed = someTerms();
+  const quotedTerms = someTerms();
   const former = encodeFillContract(someAddress());
-  const { currency, amount } = agreed.origin;
+  const { currency, amount } = quotedTerms.origin;
   const payment = { chainId: "one", currency, amount, weight: 1n };
-  const refund = { chainId: "one", recipient: agreed.user, currency, minimumAmount: 1n, deadline: 1 };
+  const refund = { chainId: "one", recipient: quotedTerms.user, currency, minimumAmount: 1n, deadline: 1 };
   const first = {
-    ...agreed,
+    ...quotedTerms,
     order: {
-      ...agreed.order,
+      ...quotedTerms.order,
       inputs: [{ payment, refunds: [{ ...refund, extraData: former }] }],
-      output: { ...agreed.order.output, extraData: former },
+      output: { ...quotedTerms.order.output, extraData: former },
     },
   };
   const to = someAddress();
   const chain = { id: 1, name: "one", contracts: { router: someAddress() } };
   const destination = encodeFillContract(someAddress());
   const fillContracts = { origin: encodeFillContract(chain.contracts.router), destination };
-  const found = { chainId: 1, currency, amount, to, reason: "NO_QUOTES", valueUsd: 0n } as const;
+  const funds = { chainId: 1, currency, amount, to, reason: "NO_QUOTES", valueUsd: 0n } as const;
   for (const terms of [
     termsWithRefundTo(services, first, fillContracts, to),
-    refundTerms(services, first, chain, fillContracts, found, first.createdAtMs),
+    refundTerms(services, first, chain, fillContracts, funds, first.createdAtMs),
   ]) {
     expect(terms.order).toMatchObject({ solver: services.solver, solverChainId: "home" });
     expect(terms.order.inputs[0]?.refunds[0]?.extraData).toBe(fillContracts.origin);

@@ -45,7 +45,7 @@ export function termsWithRefundTo(
 }
 
 /** The inputs of a refund of found funds. */
-export interface Returned extends FoundFunds {
+export interface FundsToRefund extends FoundFunds {
   readonly to: Address;
   readonly reason: FailReason;
   /** USD with 18 decimals; 0 if unknown. */
@@ -58,7 +58,7 @@ export function refundTerms(
   first: RequestTerms,
   chain: Pick<Chain, "id" | "name">,
   fillContracts: FillContracts,
-  { currency, amount, to, reason, valueUsd }: Returned,
+  { currency, amount, to, reason, valueUsd }: FundsToRefund,
   nowMs: number,
 ): RequestTerms {
   const fillDeadlineMs = nowMs + quotePolicy.orderLifetimeSeconds * 1000;

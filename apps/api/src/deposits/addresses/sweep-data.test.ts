@@ -10,18 +10,18 @@ test.each([
   [true, 0n],
   [false, 1n],
   [true, 2n ** 64n - 1n],
-])("reads what it wrote for a program: strict %s, excess %s", (strict, excess) => {
+])("reads back the data of a program sweep: strict %s, excess %s", (strict, excess) => {
   const sweep = { orderId, key: { id, depositor, strict }, excess };
   expect(readSweepData(writeProgramSweep(sweep))).toEqual(sweep);
 });
 
-test("reads sweeps of keys, including those that a former version wrote", () => {
+test("reads back the data of a sweep by key, in the format of earlier versions", () => {
   const data = writeSweepData({ orderId, keyId: id });
   expect(data).toBe(`0x${"ab".repeat(32)}${"cd".repeat(32)}`);
   expect(readSweepData(data)).toEqual({ orderId, key: { id, depositor: "0x", strict: false }, excess: 0n });
 });
 
-test("refuses other data, and an excess that is not a uint64", () => {
+test("refuses data that is not of a sweep, and an excess that is not a uint64", () => {
   const key = { id, depositor, strict: true };
   for (const excess of [-1n, 2n ** 64n])
     expect(() => writeProgramSweep({ orderId, key, excess })).toThrow("is not a uint64");

@@ -7,7 +7,10 @@ export interface SweepData extends SweptAddress {
   readonly orderId: OrderId;
 }
 
-/** Of an address whose key the service holds. `keyId`: the order that the address was issued for. */
+/**
+ * Writes the data of a sweep from an address whose key the service holds.
+ * @param keyId the order that the address was issued for
+ */
 export function writeSweepData({
   orderId,
   keyId,
@@ -19,7 +22,7 @@ export function writeSweepData({
 }
 
 /**
- * Of an address of a program, which needs more to find it.
+ * Writes the data of a sweep from an address of a program, which derives the address from the whole key.
  * @throws RangeError if the excess does not fit in 64 bits
  */
 export function writeProgramSweep({ orderId, key, excess }: SweepData): Hex {
@@ -30,11 +33,11 @@ export function writeProgramSweep({ orderId, key, excess }: SweepData): Hex {
   return `0x${orderId.slice(2)}${id.slice(2)}${depositor.slice(2)}${end}`;
 }
 
-const FORM = /^0x([0-9a-f]{64})([0-9a-f]{64})(?:([0-9a-f]{64})(0[01])([0-9a-f]{16}))?$/;
+const SWEEP_DATA = /^0x([0-9a-f]{64})([0-9a-f]{64})(?:([0-9a-f]{64})(0[01])([0-9a-f]{16}))?$/;
 
 /** @throws RangeError for any other data */
 export function readSweepData(data: Hex): SweepData {
-  const [, order, id, depositor, strict, excess] = FORM.exec(data) ?? [];
+  const [, order, id, depositor, strict, excess] = SWEEP_DATA.exec(data) ?? [];
   if (order === undefined || id === undefined)
     throw new RangeError("invariant violated: not the data of a sweep");
   return {

@@ -1,10 +1,10 @@
-import type { NonEvmDepositAddresses, SweepUnderWay } from "@causeway/chains";
+import type { NonEvmDepositAddresses, UnsettledSweep } from "@causeway/chains";
 import { raisedByBps, ServiceError, type Address, type Hex32 } from "@causeway/domain";
 import { parseAccount } from "@causeway/families";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import type { ChainAddresses, HeldAmounts } from "./chain-addresses.ts";
+import type { ChainAddresses, AddressBalances } from "./chain-addresses.ts";
 import type { DepositAddress } from "./deposit-addresses.port.ts";
 import { transferSweepCost } from "./sweep-gas.ts";
 import { readSweepData, writeProgramSweep, writeSweepData } from "./sweep-data.ts";
@@ -22,9 +22,9 @@ export function transferAddresses(connected: ConnectedNonEvmChain): ChainAddress
   return {
     mover: { kind: "solver", connected },
     isEnabled: depositAddresses !== undefined,
-    onlyOn: chain.id,
+    onlyChainId: chain.id,
     makesSeveralDeposits: isProgram,
-    // The inputs of its derivation are checked before each sweep.
+    // The inputs of the address derivation are checked before each sweep.
     has: ({ quoted }) => depositAddresses !== undefined && quoted.chainId === chain.id,
     parse: (text) => {
       try {
@@ -34,11 +34,11 @@ export function transferAddresses(connected: ConnectedNonEvmChain): ChainAddress
         throw error;
       }
     },
-    held: async (reads, addresses, { currencies }) =>
+    readBalances: async (reads, addresses, { currencies }) =>
       depositAddresses === undefined
         ? { atBlock: 0n, held: [] }
         : await heldAt({ reads }, connected, depositAddresses, addresses, currencies),
-    lookBlock: async () => (await depositAddresses?.newest())?.number,
+    scanBlock: async () => (await depositAddresses?.newest())?.number,
     sweepCall: ({ amount, excess, orderId }, { key }) => ({
       to: chain.depository,
       data: isProgram
@@ -46,7 +46,7 @@ export function transferAddresses(connected: ConnectedNonEvmChain): ChainAddress
         : writeSweepData({ orderId, keyId: key.id }),
       value: amount,
     }),
-    // A program's chain is read in its final view.
+    // Balances of program addresses are read from finalized blocks.
     confirmations: () => (isProgram ? 1 : chain.confirmations),
     returnCost: (_, currency) => {
       const sweep = transferSweepCost(connected);
@@ -57,22 +57,22 @@ export function transferAddresses(connected: ConnectedNonEvmChain): ChainAddress
   };
 }
 
-/** Sweeps of an address that are not final, as the connection asks for them. */
+/** Sweeps that are not final, by the `key.id` of their address. */
 export async function sweepsUnderWay(
   { reads }: Needs,
   { chain, connection }: Pick<ConnectedNonEvmChain, "chain" | "connection">,
-): Promise<ReadonlyMap<Hex32, readonly SweepUnderWay[]>> {
+): Promise<ReadonlyMap<Hex32, readonly UnsettledSweep[]>> {
   const slots = await reads.unsettledSlots(chain.id, connection.solver);
   const sweeps = slots.filter(({ leg }) => leg.kind === "sweep");
   return new Map(
-    [...Map.groupBy(sweeps, ({ call }) => readSweepData(call.data).key.id)].map(([keyId, own]) => [
+    [...Map.groupBy(sweeps, ({ call }) => readSweepData(call.data).key.id)].map(([keyId, slotsOfKey]) => [
       keyId,
-      own.map(underWay),
+      slotsOfKey.map(toUnsettledSweep),
     ]),
   );
 }
 
-function underWay({ attempts, state, minedAttempt }: Slot): SweepUnderWay {
+function toUnsettledSweep({ attempts, state, minedAttempt }: Slot): UnsettledSweep {
   const mined = state === "mined" ? attempts.find(({ n }) => n === minedAttempt) : undefined;
   return { raws: attempts.map(({ raw }) => raw), minedTxId: mined?.txHash };
 }
@@ -83,9 +83,9 @@ async function heldAt(
   depositAddresses: NonEvmDepositAddresses,
   addresses: readonly DepositAddress[],
   currencies: readonly Address[],
-): Promise<HeldAmounts> {
+): Promise<AddressBalances> {
   const before = await sweepsUnderWay(services, end);
-  const { atBlock, held } = await depositAddresses.held(
+  const { atBlock, balances: held } = await depositAddresses.balances(
     addresses.map(({ address, key }) => ({ address, sweeps: before.get(key.id) ?? [] })),
     currencies,
   );
@@ -96,6 +96,8 @@ async function heldAt(
     id === undefined || JSON.stringify(before.get(id)) === JSON.stringify(after.get(id));
   return {
     atBlock,
-    held: held.map((one) => (isSame(keys.get(one.account)) ? one : { ...one, amount: undefined })),
+    held: held.map((balance) =>
+      isSame(keys.get(balance.account)) ? balance : { ...balance, amount: undefined },
+    ),
   };
 }

@@ -7,7 +7,7 @@ import { actOnFunds } from "./act-on-funds.ts";
 import { addressesOn } from "./addresses-on.ts";
 import type { AddressServices } from "./address-services.ts";
 import { priceOf } from "./return-facts.ts";
-import { reportsFunds } from "./reports-funds.ts";
+import { loadReportRule } from "./load-report-rule.ts";
 
 /** Maximum balances of unconfigured tokens kept per address and chain. */
 export const MAX_UNLISTED = 10;
@@ -15,17 +15,17 @@ export const MAX_UNLISTED = 10;
 const BEYOND_ALL_TIERS = 2n ** 255n;
 
 /** What to read on one chain. */
-export interface Look {
+export interface AddressScan {
   readonly addresses: readonly DepositAddress[];
   readonly currencies: readonly Address[];
   /** A block that the watcher has read; non-EVM chains are read at their newest block. */
   readonly atBlock: bigint;
   /** The block at which each address was last read. */
-  readonly lookedAt?: ReadonlyMap<Address, bigint> | undefined;
+  readonly scannedAt?: ReadonlyMap<Address, bigint> | undefined;
 }
 
-/** The result of a look. */
-export interface LookResult {
+/** The result of a scan. */
+export interface ScanResult {
   /** Funds that no sweep is moving. */
   readonly found: readonly (CurrencyAt & { readonly amount: bigint })[];
   /** Tokens whose balance could not be read. */
@@ -37,53 +37,55 @@ export interface LookResult {
 /**
  * Reads balances at deposit addresses on one chain, and decides about funds that have enough confirmations
  * for their value. Excludes funds in sweeps; writes nothing if nothing changed.
- * @throws RpcFault; a decision that fails is reported as a fault and retried with the next look
+ * @throws RpcFault; a decision that fails is reported as a fault and retried with the next scan
  */
-export async function lookAtAddresses(
+export async function scanAddresses(
   services: AddressServices,
   connected: RequestEnd,
-  { addresses, currencies, atBlock: askedBlock, lookedAt }: Look,
-): Promise<LookResult> {
+  { addresses, currencies, atBlock: requestedBlock, scannedAt }: AddressScan,
+): Promise<ScanResult> {
   const { chain } = connected;
-  const onChain = addressesOn(connected);
-  const watched = new Map(addresses.filter(onChain.has).map((one) => [one.address, one] as const));
-  const asked = [...watched.keys()];
-  if (asked.length === 0) return { found: [], failed: [], missed: new Set() };
-  // Only currencies that were asked for: a token named by someone else may use all gas of the shared balance
-  // call.
-  const { held, atBlock } = await onChain.held(services.reads, [...watched.values()], {
+  const chainAddresses = addressesOn(connected);
+  const watched = new Map(
+    addresses.filter(chainAddresses.has).map((address) => [address.address, address] as const),
+  );
+  const watchedAddresses = [...watched.keys()];
+  if (watchedAddresses.length === 0) return { found: [], failed: [], missed: new Set() };
+  // Reads only requested and quoted currencies: another token could use all gas of the shared balance call.
+  const { held, atBlock } = await chainAddresses.readBalances(services.reads, [...watched.values()], {
     currencies: [...new Set([...currencies, ...quotedCurrencies(chain, watched)])],
-    atBlock: askedBlock,
+    atBlock: requestedBlock,
   });
   const failed: CurrencyAt[] = [];
-  const present: Present[] = [];
+  const balances: Balance[] = [];
   for (const { account: address, currency, amount } of held) {
     const place = { address, chainId: chain.id, currency };
     if (amount === undefined) failed.push(place);
-    else present.push({ ...place, amount });
+    else balances.push({ ...place, amount });
   }
-  const [underWay, known] = await Promise.all([
-    services.depositAddresses.underWay(chain.id, asked, atBlock),
-    services.depositAddresses.funds(chain.id, asked),
+  const [underWay, storedFunds] = await Promise.all([
+    services.depositAddresses.underWay(chain.id, watchedAddresses, atBlock),
+    services.depositAddresses.funds(chain.id, watchedAddresses),
   ]);
-  const knownAt = new Map(known.map((funds) => [placeKey(funds.address, funds.currency), funds]));
-  const found = present.map((place) => ({ ...place, amount: leftOf(place, underWay) }));
-  const changed = present.filter((place) => {
-    const { amount = 0n } = knownAt.get(placeKey(place.address, place.currency)) ?? {};
-    return amount !== leftOf(place, underWay);
+  const storedByPlace = new Map(storedFunds.map((funds) => [placeKey(funds.address, funds.currency), funds]));
+  const found = balances.map((place) => ({ ...place, amount: unsweptOf(place, underWay) }));
+  const changed = balances.filter((place) => {
+    const { amount = 0n } = storedByPlace.get(placeKey(place.address, place.currency)) ?? {};
+    return amount !== unsweptOf(place, underWay);
   });
-  const unstored = await storeFunds(services, connected, watched, changed, { atBlock, lookedAt });
-  const current = changed.length === 0 ? known : await services.depositAddresses.funds(chain.id, asked);
-  const askUntilMs = performance.now() + ASKING_MS;
-  for (const funds of inTurn(current, atBlock)) {
-    const at = watched.get(funds.address);
+  const unstored = await storeFunds(services, connected, watched, changed, { atBlock, scannedAt });
+  const current =
+    changed.length === 0 ? storedFunds : await services.depositAddresses.funds(chain.id, watchedAddresses);
+  const queryUntilMs = performance.now() + MAX_QUERY_MS;
+  for (const funds of rotate(current, atBlock)) {
+    const depositAddress = watched.get(funds.address);
     // Funds that do not cover a fast fill are decided again whenever the fast fill changes.
     const isDecided = funds.held !== undefined && funds.held !== "FAST_FILL_NOT_COVERED";
-    if (at === undefined || isDecided || unstored.has(funds.address)) continue;
-    const confirmed = await confirmedOf(services, connected, funds, atBlock);
-    if (confirmed === 0n) continue;
+    if (depositAddress === undefined || isDecided || unstored.has(funds.address)) continue;
+    const confirmedAmount = await confirmedOf(services, connected, funds, atBlock);
+    if (confirmedAmount === 0n) continue;
     try {
-      await actOnFunds(services, connected, at, { funds, confirmed, askUntilMs });
+      await actOnFunds(services, connected, depositAddress, { funds, confirmedAmount, queryUntilMs });
     } catch (error) {
       // One address's fault must not delay the others.
       services.events.fault("deposit_address_fault", error, { chain: chain.name, address: funds.address });
@@ -105,20 +107,20 @@ function quotedCurrencies(
 }
 
 /** How long one round may query rate-limited chains about recipients. */
-const ASKING_MS = 5_000;
+const MAX_QUERY_MS = 5_000;
 
 /** Each round begins at another address, so that each gets its turn to query the chain. */
-function inTurn<T>(all: readonly T[], atBlock: bigint): readonly T[] {
+function rotate<T>(all: readonly T[], atBlock: bigint): readonly T[] {
   if (all.length === 0) return all;
   const first = Number(atBlock % BigInt(all.length));
   return [...all.slice(first), ...all.slice(0, first)];
 }
 
-type Present = CurrencyAt & { readonly amount: bigint };
+type Balance = CurrencyAt & { readonly amount: bigint };
 
-function leftOf({ address, currency, amount }: Present, underWay: ReadonlyMap<string, bigint>): bigint {
-  const left = amount - (underWay.get(placeKey(address, currency)) ?? 0n);
-  return left > 0n ? left : 0n;
+function unsweptOf({ address, currency, amount }: Balance, underWay: ReadonlyMap<string, bigint>): bigint {
+  const unswept = amount - (underWay.get(placeKey(address, currency)) ?? 0n);
+  return unswept > 0n ? unswept : 0n;
 }
 
 /**
@@ -130,21 +132,21 @@ async function storeFunds(
   services: AddressServices,
   connected: RequestEnd,
   watched: ReadonlyMap<Address, DepositAddress>,
-  changed: readonly Present[],
-  { atBlock, lookedAt }: Pick<Look, "atBlock" | "lookedAt">,
+  changed: readonly Balance[],
+  { atBlock, scannedAt }: Pick<AddressScan, "atBlock" | "scannedAt">,
 ): Promise<ReadonlySet<Address>> {
   const nowMs = services.clock.nowMs();
   const unstored = new Set<Address>();
-  const byAddress = Map.groupBy(changed, ({ address }) => address);
-  for (const [address, places] of byAddress)
+  const changedByAddress = Map.groupBy(changed, ({ address }) => address);
+  for (const [address, places] of changedByAddress)
     try {
-      const isReported = await reportsFunds(services, connected, watched.get(address));
+      const isReported = await loadReportRule(services, connected, watched.get(address));
       const reported = new Set<Address>();
       for (const place of places) if (await isReported(place)) reported.add(place.currency);
       await storeFundsAt(services, address, places, reported, {
         atBlock,
         nowMs,
-        unseenBlock: lookedAt?.get(address),
+        unseenBlock: scannedAt?.get(address),
       });
     } catch (error) {
       // One address's fault must not delay the others.
@@ -157,7 +159,7 @@ async function storeFunds(
 async function storeFundsAt(
   services: AddressServices,
   address: Address,
-  places: readonly Present[],
+  places: readonly Balance[],
   reported: ReadonlySet<Address>,
   { atBlock, nowMs, unseenBlock }: { atBlock: bigint; nowMs: number; unseenBlock: bigint | undefined },
 ): Promise<void> {
@@ -165,13 +167,13 @@ async function storeFundsAt(
     const [{ chainId } = { chainId: 0 }] = places;
     await depositAddresses.lock(address);
     const underWay = await depositAddresses.underWay(chainId, [address], atBlock);
-    const known = await depositAddresses.funds(chainId, address);
+    const storedFunds = await depositAddresses.funds(chainId, address);
     for (const place of places) {
-      const before = known.find(({ currency }) => currency === place.currency);
-      const amount = leftOf(place, underWay);
-      if (before === undefined && !hasRoomFor(services, known, place)) continue;
+      const previous = storedFunds.find(({ currency }) => currency === place.currency);
+      const amount = unsweptOf(place, underWay);
+      if (previous === undefined && !hasRoomFor(services, storedFunds, place)) continue;
       // An older read must not overwrite a newer one.
-      if (amount === (before?.amount ?? 0n) || (before?.changedBlock ?? 0n) > atBlock) continue;
+      if (amount === (previous?.amount ?? 0n) || (previous?.changedBlock ?? 0n) > atBlock) continue;
       const reading = {
         amount,
         sinceBlock: atBlock,
@@ -179,11 +181,16 @@ async function storeFundsAt(
         seenAtMs: nowMs,
       };
       const isReported = reported.has(place.currency);
-      await depositAddresses.observe(place, readBalance(before?.layers ?? [], reading), atBlock, isReported);
+      await depositAddresses.observe(
+        place,
+        readBalance(previous?.layers ?? [], reading),
+        atBlock,
+        isReported,
+      );
     }
     await depositAddresses.noteFunds(address, nowMs);
     // Only for funds that a request reports: dust at many addresses must not displace addresses in use.
-    if (places.some((place) => reported.has(place.currency) && leftOf(place, underWay) > 0n))
+    if (places.some((place) => reported.has(place.currency) && unsweptOf(place, underWay) > 0n))
       await depositAddresses.setActive(address, nowMs);
   });
 }
@@ -191,11 +198,11 @@ async function storeFundsAt(
 /** Anyone can request a check for any token, so only a limited number of unconfigured tokens is kept. */
 function hasRoomFor(
   { chains }: AddressServices,
-  known: readonly ObservedFunds[],
+  storedFunds: readonly ObservedFunds[],
   { chainId, currency }: CurrencyAt,
 ): boolean {
   if (chains.currency(chainId, currency) !== undefined) return true;
-  const unlisted = known.filter((funds) => chains.currency(chainId, funds.currency) === undefined);
+  const unlisted = storedFunds.filter((funds) => chains.currency(chainId, funds.currency) === undefined);
   return unlisted.length < MAX_UNLISTED;
 }
 

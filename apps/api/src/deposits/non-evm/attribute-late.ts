@@ -12,8 +12,8 @@ import { isInTime } from "./record-arrivals.ts";
 
 type Needs = Pick<Services, "events"> & RecordingServices & Pick<Services, "uow" | "reads" | "nonceMappings">;
 
-/** Maximum transfers per run: each costs a hub call. */
-const AT_ONCE = 50;
+/** Maximum transfers per run: each costs a call to the hub. */
+const MAX_PER_RUN = 50;
 
 /**
  * Revisits transfers without a nonce mapping: mapped ones now act on their orders, overdue ones are refunded
@@ -23,10 +23,10 @@ export async function attributeLate(
   services: Needs,
   { chain }: Pick<ConnectedNonEvmChain, "chain">,
 ): Promise<void> {
-  for (const unmapped of await services.reads.unmappedDeposits(chain.id, AT_ONCE)) {
+  for (const unmapped of await services.reads.unmappedDeposits(chain.id, MAX_PER_RUN)) {
     const { deposit, nonce, untilMs } = unmapped;
     const { mapped, asOf } = await readMapping(services, chain.id, deposit.sender, nonce);
-    if (mapped !== undefined && isInTime(mapped, untilMs)) await place(services, chain, unmapped, mapped);
+    if (mapped !== undefined && isInTime(mapped, untilMs)) await attribute(services, chain, unmapped, mapped);
     // By the hub's clock, like the oracles: a mapping that is not visible yet may still be in time.
     else if (mapped !== undefined || Number(asOf) * 1000 > untilMs) await refund(services, chain, unmapped);
   }
@@ -43,7 +43,7 @@ async function readMapping(
   return (await nonceMappings?.read(chainId, sender, nonce)) ?? { mapped: undefined, asOf };
 }
 
-async function place(
+async function attribute(
   services: Needs,
   chain: ConnectedNonEvmChain["chain"],
   { deposit }: UnmappedDeposit,
@@ -70,8 +70,8 @@ async function place(
       amount,
       id,
     };
-    const placed = { fact, deposit: { ...waiting, depositor, orderId: id, requestId } };
-    await actOnDeposits(services, tx, { chain, headNumber: blockNumber, seenAtMs }, [placed]);
+    const moved = { fact, deposit: { ...waiting, depositor, orderId: id, requestId } };
+    await actOnDeposits(services, tx, { chain, headNumber: blockNumber, seenAtMs }, [moved]);
   });
 }
 

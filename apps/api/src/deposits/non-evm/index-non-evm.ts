@@ -21,17 +21,17 @@ export async function indexNonEvm(
   { chain, connection }: Pick<ConnectedNonEvmChain, "chain" | "connection">,
   txHash: TxHash,
 ): Promise<{ message: string }> {
-  const found = await withinNodeLimit(chain, "txHash", () => connection.arrivalsOf(txHash));
-  if (found.kind === "absent") throw unseenTransaction(txHash);
-  if (found.kind === "notFinal") return { message: "Transaction seen, waiting for finality" };
-  const { deposits, upTo } = found;
+  const arrivals = await withinNodeLimit(chain, "txHash", () => connection.arrivalsOf(txHash));
+  if (arrivals.kind === "absent") throw unseenTransaction(txHash);
+  if (arrivals.kind === "notFinal") return { message: "Transaction seen, waiting for finality" };
+  const { deposits, upTo } = arrivals;
   if (deposits.length === 0) return { message: "Transaction contains no deposit" };
   if (deposits.length > MAX_DEPOSITS)
     return { message: "Transaction will be indexed when its block is scanned" };
-  const named = await applyNonceMappings(services, chain, deposits, upTo);
+  const mappedFacts = await applyNonceMappings(services, chain, deposits, upTo);
   await services.uow.run(async (tx) => {
     await tx.nonEvm.lockCursor(chain.id);
-    await recordArrivals(services, tx, chain, named, { upTo, seenAtMs: services.clock.nowMs() });
+    await recordArrivals(services, tx, chain, mappedFacts, { upTo, seenAtMs: services.clock.nowMs() });
   });
   return await describeIndexed(services, chain.id, txHash);
 }

@@ -15,17 +15,17 @@ export class CursorMoved extends Error {
 }
 
 /** What a process knows of its earlier readings. */
-export interface ReadBefore {
+export interface EarlierReadings {
   /**
-   * What it has recorded after the cursor, updated by each reading. While a deposit waits for a quorum, the
-   * cursor stays and the others are read again.
+   * Deposits recorded after the cursor, updated by each reading. While a deposit waits for a quorum, the
+   * cursor stays and the later deposits are read again.
    */
   readonly recorded?: Set<string>;
-  /** Up to where several endpoints had read the chain when it began. */
+  /** Up to where several endpoints had read the chain when this process began. */
   readonly checked?: string | undefined;
 }
 
-export interface ReadArrivals {
+export interface ReadProgress {
   /** The position after the last reading. */
   readonly cursor: string;
   /** When the oldest known but unread transfer was made, in seconds since the epoch. */
@@ -43,20 +43,20 @@ export async function readArrivals(
   services: Needs,
   { chain, connection }: Pick<ConnectedNonEvmChain, "chain" | "connection">,
   cursor: string | undefined,
-  { recorded = new Set(), checked }: ReadBefore = {},
-): Promise<ReadArrivals> {
-  const found = await connection.arrivals(cursor, checked);
-  const { deposits, cursor: next, upTo, unreadSince, fault } = found;
+  { recorded = new Set(), checked }: EarlierReadings = {},
+): Promise<ReadProgress> {
+  const arrivals = await connection.arrivals(cursor, checked);
+  const { deposits, cursor: next, upTo, unreadSince, fault } = arrivals;
   if (next === cursor && deposits.every((fact) => recorded.has(factKey(fact)))) {
     if (fault !== undefined) throw fault;
     return { cursor: next, unreadSince };
   }
   const seenAtMs = services.clock.nowMs();
-  const named = await applyNonceMappings(services, chain, deposits, upTo);
+  const mappedFacts = await applyNonceMappings(services, chain, deposits, upTo);
   await services.uow.run(async (tx) => {
     if ((await tx.nonEvm.lockCursor(chain.id)) !== cursor) throw new CursorMoved(chain.name);
-    await recordArrivals(services, tx, chain, named, { upTo, seenAtMs });
-    await tx.nonEvm.setCursor(chain.id, next, upTo, found.checked);
+    await recordArrivals(services, tx, chain, mappedFacts, { upTo, seenAtMs });
+    await tx.nonEvm.setCursor(chain.id, next, upTo, arrivals.checked);
   });
   if (next !== cursor) recorded.clear();
   else for (const fact of deposits) recorded.add(factKey(fact));

@@ -37,7 +37,7 @@ export async function applyNonceMappings(
       const settled: MappedFact = { fact, waitsUntilMs: undefined };
       if (fact.nonce === undefined) return settled;
       const untilMs = Number((fact.timestamp ?? upTo.timestamp) + MAPPING_WINDOW_SECONDS) * 1000;
-      const mapped = await mappedNow(services, chain, fact.sender, fact.nonce);
+      const mapped = await findMapping(services, chain, fact.sender, fact.nonce);
       if (mapped !== undefined && isInTime(mapped, untilMs))
         return { ...settled, fact: { ...fact, id: mapped.id, depositor: mapped.depositor } };
       return fact.id === undefined ? { fact, waitsUntilMs: untilMs } : settled;
@@ -50,14 +50,14 @@ export function isInTime({ setAt }: MappedNonce, untilMs: number): boolean {
   return Number(setAt) * 1000 <= untilMs;
 }
 
-async function mappedNow(
+async function findMapping(
   { nonceMappings }: Pick<Services, "nonceMappings">,
   { id }: NonEvmChain,
   sender: Address,
   nonce: bigint,
 ): Promise<MappedNonce | undefined> {
   try {
-    return await nonceMappings?.of(id, sender, nonce);
+    return await nonceMappings?.find(id, sender, nonce);
   } catch (error) {
     if (error instanceof RpcFault) return undefined;
     throw error;
@@ -72,10 +72,10 @@ export async function recordArrivals(
   services: RecordingServices,
   tx: Tx,
   chain: NonEvmChain,
-  named: readonly MappedFact[],
+  mappedFacts: readonly MappedFact[],
   { upTo, seenAtMs }: { readonly upTo: NonEvmArrivals["upTo"]; readonly seenAtMs: number },
 ): Promise<void> {
-  const fresh = await unknownOf(tx, chain, named);
+  const fresh = await dropKnown(tx, chain, mappedFacts);
   const highest = fresh.reduce(
     (max, { fact: { blockNumber } }) => (blockNumber > max ? blockNumber : max),
     upTo.number,
@@ -86,15 +86,15 @@ export async function recordArrivals(
     reading,
     fresh.map(({ fact }) => fact),
   );
-  const waits = new Map<MovedDeposit["fact"], number | undefined>(
+  const waitsUntilByFact = new Map<MovedDeposit["fact"], number | undefined>(
     fresh.map(({ fact, waitsUntilMs }) => [fact, waitsUntilMs]),
   );
-  const placed: MovedDeposit[] = [];
-  for (const one of moved) {
-    const { fact, deposit } = one;
-    const untilMs = waits.get(fact);
+  const ready: MovedDeposit[] = [];
+  for (const movedDeposit of moved) {
+    const { fact, deposit } = movedDeposit;
+    const untilMs = waitsUntilByFact.get(fact);
     if (fact.nonce !== undefined) await tx.nonEvm.noteNonce(deposit.id, fact.nonce, untilMs);
-    if (untilMs === undefined) placed.push(one);
+    if (untilMs === undefined) ready.push(movedDeposit);
     else
       tx.events.happened("deposit_unmapped", {
         chain: chain.name,
@@ -105,21 +105,21 @@ export async function recordArrivals(
         untilMs,
       });
   }
-  await actOnDeposits(services, tx, reading, placed);
+  await actOnDeposits(services, tx, reading, ready);
 }
 
 /** The transfers that are not stored yet. A nonce mapping made since then does not make a transfer new. */
-async function unknownOf(
+async function dropKnown(
   tx: Tx,
   { id: chainId }: NonEvmChain,
-  named: readonly MappedFact[],
+  mappedFacts: readonly MappedFact[],
 ): Promise<MappedFact[]> {
   const fresh: MappedFact[] = [];
-  for (const one of named) {
-    const { txHash, sender, nonce, ordinal } = one.fact;
+  for (const mappedFact of mappedFacts) {
+    const { txHash, sender, nonce, ordinal } = mappedFact.fact;
     const isKnown =
       nonce !== undefined && (await tx.nonEvm.isKnown({ chainId, txHash, sender, nonce, ordinal }));
-    if (!isKnown) fresh.push(one);
+    if (!isKnown) fresh.push(mappedFact);
   }
   return fresh;
 }

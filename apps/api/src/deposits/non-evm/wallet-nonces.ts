@@ -15,8 +15,8 @@ export function walletNonces(): WalletNonces {
   let last = 0;
   return {
     next(nowMs, chance) {
-      const wanted = nowMs + Math.floor(chance * SPREAD_MS);
-      last = wanted > last ? wanted : last + 1;
+      const candidate = nowMs + Math.floor(chance * SPREAD_MS);
+      last = candidate > last ? candidate : last + 1;
       return last;
     },
   };

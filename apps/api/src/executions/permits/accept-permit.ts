@@ -1,5 +1,5 @@
 import { ServiceError } from "@causeway/domain";
-import type { AnswerToKeep } from "../../balances/index.ts";
+import type { AnswerToStore } from "../../balances/index.ts";
 import type { NewExecution } from "../../payments/executions.port.ts";
 import type { PermitPolicy } from "../../chains/permits.port.ts";
 import type { Services } from "../../db/services.port.ts";
@@ -21,7 +21,7 @@ export interface AcceptPermitServices extends TransitionServices, Pick<Services,
 export async function acceptPermit(
   services: AcceptPermitServices,
   execution: Omit<NewExecution, "day" | "createdAtMs">,
-  keep: AnswerToKeep | undefined,
+  keep: AnswerToStore | undefined,
 ): Promise<void> {
   try {
     await accept(services, execution, keep);
@@ -38,16 +38,16 @@ export async function acceptPermit(
 async function accept(
   services: AcceptPermitServices,
   execution: Omit<NewExecution, "day" | "createdAtMs">,
-  keep: AnswerToKeep | undefined,
+  keep: AnswerToStore | undefined,
 ): Promise<void> {
   const { requestId } = execution;
   await services.uow.run(async (tx) => {
     const nowMs = services.clock.nowMs();
     const current = await tx.requests.lock(requestId);
     if (current === undefined || !acceptsExecution(current.state, false)) {
-      const known = await tx.executions.lock(requestId);
+      const existing = await tx.executions.lock(requestId);
       // The same signature arrived twice concurrently: the other call has accepted it.
-      if (known?.keyId === execution.keyId && known.questionHash === execution.questionHash) return;
+      if (existing?.keyId === execution.keyId && existing.bodyHash === execution.bodyHash) return;
       throw new ServiceError(
         "INVALID_REQUEST",
         `Request ${requestId} is already being executed with another signature`,

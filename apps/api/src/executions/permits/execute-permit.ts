@@ -2,7 +2,7 @@ import type { TraceOutcome } from "@causeway/chains";
 import { executionCost, formatUsd, isFirmAt, ServiceError, sha256Text, unreachable } from "@causeway/domain";
 import type { Hex, RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
-import type { AnswerToKeep } from "../../balances/index.ts";
+import type { AnswerToStore } from "../../balances/index.ts";
 import { PERMIT_KEY_ID } from "../../chains/permits.port.ts";
 import type { PermitPolicy, PermitSignatures } from "../../chains/permits.port.ts";
 import type { Services } from "../../db/services.port.ts";
@@ -77,7 +77,7 @@ const FIRM_GAS_FACTOR = 2n;
 export async function executePermit(
   services: ExecutePermitServices,
   posted: PostedPermit,
-  keep?: AnswerToKeep,
+  keep?: AnswerToStore,
 ): Promise<void> {
   const { requestId, signature } = posted;
   const terms = await signedTermsOf(services, posted);
@@ -85,7 +85,7 @@ export async function executePermit(
   const origin = services.chains.get(terms.origin.chainId);
   const { executor } = services;
   if (origin === undefined || executor === undefined)
-    throw failed(requestId, "Signatures are no longer submitted on this chain; pay by transaction");
+    throw permitFailed(requestId, "Signatures are no longer submitted on this chain; pay by transaction");
   // Checked before anything about the request is revealed: only its user may learn more.
   const isSignedByUser = await services.permitSignatures.isPermitSignedBy(
     terms.user,
@@ -93,7 +93,7 @@ export async function executePermit(
     signature,
   );
   if (!isSignedByUser)
-    throw failed(
+    throw permitFailed(
       requestId,
       "signature is not the user's signature over the message of the step",
       { reason: "INVALID_SIGNATURE" },
@@ -103,7 +103,7 @@ export async function executePermit(
   const hash = hashOf(signature);
   const caller = { id: PERMIT_KEY_ID, fundingAddress: undefined };
   const quoted = await findQuoted(services, caller, requestId, { origin, hash, destination: undefined });
-  if (quoted.kind === "already") return;
+  if (quoted.kind === "alreadyAccepted") return;
   refusePaused(services, terms.origin.chainId, terms.destination.chainId);
   refuseExpired(services, terms);
   await refuseUncoveredUser(origin, terms);
@@ -128,13 +128,13 @@ export async function executePermit(
   switch (simulated.kind) {
     case "reverts": {
       const { label, message, details } = simulated.failure;
-      throw failed(requestId, `Submitting the signature would revert: ${message}`, {
+      throw permitFailed(requestId, `Submitting the signature would revert: ${message}`, {
         reason: label,
         details,
       });
     }
     case "forbidden":
-      throw failed(requestId, simulated.message);
+      throw permitFailed(requestId, simulated.message);
     case "insufficientFunds":
       services.events.alarm("execution_waits", {
         chain: chain.name,
@@ -163,7 +163,7 @@ export async function executePermit(
       requestId,
       keyId: PERMIT_KEY_ID,
       wallet: undefined,
-      questionHash: hash,
+      bodyHash: hash,
       chainId: chain.id,
       call,
       gasLimit,
@@ -190,23 +190,27 @@ async function signedTermsOf(
   { requestId, kind }: PostedPermit,
 ): Promise<TermsWithPermit> {
   const record = await reads.request(requestId);
-  if (record === undefined) throw refused(requestId, requestNotFound(requestId).message, "requestId");
+  if (record === undefined) throw invalidRequest(requestId, requestNotFound(requestId).message, "requestId");
   const { terms } = record;
   if (!hasPermit(terms))
-    throw refused(
+    throw invalidRequest(
       requestId,
       `Request ${requestId} must be paid by a transaction: it was quoted without usePermit`,
       "requestId",
     );
   if (terms.permit.method !== kind)
-    throw refused(requestId, `kind must be ${terms.permit.method} for this quote, got ${kind}`, "kind");
+    throw invalidRequest(
+      requestId,
+      `kind must be ${terms.permit.method} for this quote, got ${kind}`,
+      "kind",
+    );
   return terms;
 }
 
 function refuseExpired({ clock }: Pick<Services, "clock">, { requestId, permit }: TermsWithPermit): void {
   const leftSeconds = permit.deadline - Math.floor(clock.nowMs() / 1000);
   if (leftSeconds < MIN_LIFE_SECONDS)
-    throw failed(requestId, "Signature expired; request a new quote", { reason: "SIGNATURE_EXPIRED" });
+    throw permitFailed(requestId, "Signature expired; request a new quote", { reason: "SIGNATURE_EXPIRED" });
 }
 
 /**
@@ -221,7 +225,7 @@ async function refuseUncoveredUser(
   const { balance, allowance } = await connection.reader.accountState(user, permit.token, permit2);
   const amounts = { token: permit.token, required: permit.amount.toString() };
   if (balance < permit.amount)
-    throw failed(
+    throw permitFailed(
       requestId,
       `The user must hold ${permit.amount} base units of ${permit.token}, got ${balance}`,
       {
@@ -231,7 +235,7 @@ async function refuseUncoveredUser(
       },
     );
   if (permit.method === "permit2" && allowance < permit.amount)
-    throw failed(
+    throw permitFailed(
       requestId,
       `Permit2 must be approved for ${permit.amount} base units of ${permit.token}, got ${allowance}; execute the approval step first`,
       {
@@ -254,7 +258,7 @@ function requireQuotedDeposit(
   const expected = effects.kind === "seen" ? expectDeposit(effects.logs, chain, terms) : undefined;
   if (expected?.kind === "made") return;
   const why = expected?.kind === "mismatch" ? `: ${expected.message}` : "";
-  throw failed(terms.requestId, `The signature does not make the deposit of the quote${why}`);
+  throw permitFailed(terms.requestId, `The signature does not make the deposit of the quote${why}`);
 }
 
 /**
@@ -266,7 +270,7 @@ function refuseUnpaid({ clock }: Pick<Services, "clock">, terms: TermsWithPermit
   const { requestId, originGasUsd = 0n } = terms;
   const coveredUsd = isFirmAt(terms, clock.nowMs()) ? originGasUsd * FIRM_GAS_FACTOR : originGasUsd;
   if (costUsd > coveredUsd)
-    throw failed(
+    throw permitFailed(
       requestId,
       `Submitting the signature costs $${formatUsd(costUsd)}, but the quote allows $${formatUsd(originGasUsd)}; request a new quote, with originGasOverhead if the wallet is a contract`,
       { reason: "GAS_TOO_DEAR" },
@@ -277,7 +281,7 @@ function hashOf(signature: Hex): Hex {
   return `0x${Buffer.from(sha256Text(signature)).toString("hex")}`;
 }
 
-function failed(
+function permitFailed(
   requestId: RequestId,
   message: string,
   data: Readonly<Record<string, unknown>> = {},
@@ -290,7 +294,7 @@ function failed(
   });
 }
 
-function refused(requestId: RequestId, message: string, field: string): ServiceError {
+function invalidRequest(requestId: RequestId, message: string, field: string): ServiceError {
   return new ServiceError("INVALID_REQUEST", message, { requestId, field });
 }
 

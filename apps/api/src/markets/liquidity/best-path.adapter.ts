@@ -31,15 +31,17 @@ export interface PathSearch {
 }
 
 /** A linked list of hops, newest first, so that paths share their common beginning. */
-interface Reached {
+interface PathNode {
   /**
    * Amount of `token`: the output so far when searching forward, the input so far when searching backward.
    */
   readonly amount: bigint;
-  readonly complete: boolean;
+  /** Whether the pools so far take the whole input. */
+  readonly isComplete: boolean;
   readonly token: Address;
+  /** The newest hop. Undefined at the start of the path. */
   readonly leg: Leg | undefined;
-  readonly from: Reached | undefined;
+  readonly previous: PathNode | undefined;
 }
 
 /** Maximum number of pools. A longer path would lose more to fees than it could gain. */
@@ -76,20 +78,20 @@ export function minInput(search: PathSearch, amountOut: bigint): BestPath | unde
 
 function bestOf(
   { sources }: PathSearch,
-  endOf: (source: string) => Reached | undefined,
-  isBetter: (candidate: Reached, best: Reached) => boolean,
-  toPath: (end: Reached) => BestPath,
+  endOf: (source: string) => PathNode | undefined,
+  isBetter: (candidate: PathNode, best: PathNode) => boolean,
+  toPath: (end: PathNode) => BestPath,
 ): BestPath | undefined {
-  let best: Reached | undefined;
+  let best: PathNode | undefined;
   for (const source of sources) {
     const end = endOf(source);
     if (end !== undefined && (best === undefined || isBetter(end, best))) best = end;
   }
-  return best?.complete === true && best.amount > 0n ? toPath(best) : undefined;
+  return best?.isComplete === true && best.amount > 0n ? toPath(best) : undefined;
 }
 
 /** One step through the best pool of a pair, or undefined if there is none. */
-type Step = (search: PathSearch, source: string, position: Reached, next: Address) => Reached | undefined;
+type Step = (search: PathSearch, source: string, position: PathNode, next: Address) => PathNode | undefined;
 
 /** Searches from `start` to `goal` along the best paths of at most `maxHops` pools. */
 function explore(
@@ -99,22 +101,22 @@ function explore(
   goal: Address,
   amount: bigint,
   step: Step,
-): Reached | undefined {
+): PathNode | undefined {
   const maxHops = Math.min(search.maxHops, MAX_HOPS);
   const connectors = search.connectors.filter((token) => token !== start && token !== goal);
-  const better = step === stepForward ? isMore : isLess;
-  let best: Reached | undefined;
-  let frontier: readonly Reached[] = [
-    { amount, complete: true, token: start, leg: undefined, from: undefined },
+  const pickBetter = step === stepForward ? higherOf : lowerOf;
+  let best: PathNode | undefined;
+  let frontier: readonly PathNode[] = [
+    { amount, isComplete: true, token: start, leg: undefined, previous: undefined },
   ];
   for (let hops = 1; hops <= maxHops && frontier.length > 0; hops++) {
-    for (const position of frontier) best = better(step(search, source, position, goal), best);
+    for (const position of frontier) best = pickBetter(step(search, source, position, goal), best);
     if (hops === maxHops) break;
-    const farther: Reached[] = [];
+    const farther: PathNode[] = [];
     for (const next of connectors) {
-      let reached: Reached | undefined;
+      let reached: PathNode | undefined;
       for (const position of frontier)
-        if (position.token !== next) reached = better(step(search, source, position, next), reached);
+        if (position.token !== next) reached = pickBetter(step(search, source, position, next), reached);
       if (reached !== undefined) farther.push(reached);
     }
     frontier = farther;
@@ -122,16 +124,16 @@ function explore(
   return best;
 }
 
-function isMore(candidate: Reached | undefined, best: Reached | undefined): Reached | undefined {
+function higherOf(candidate: PathNode | undefined, best: PathNode | undefined): PathNode | undefined {
   if (candidate === undefined || best === undefined) return best ?? candidate;
-  return isMoreThan(candidate.amount, candidate.complete, best) ? candidate : best;
+  return isMoreThan(candidate.amount, candidate.isComplete, best) ? candidate : best;
 }
 
-function isMoreThan(amount: bigint, complete: boolean, best: Reached): boolean {
-  return amount === best.amount ? complete && !best.complete : amount > best.amount;
+function isMoreThan(amount: bigint, complete: boolean, best: PathNode): boolean {
+  return amount === best.amount ? complete && !best.isComplete : amount > best.amount;
 }
 
-function isLess(candidate: Reached | undefined, best: Reached | undefined): Reached | undefined {
+function lowerOf(candidate: PathNode | undefined, best: PathNode | undefined): PathNode | undefined {
   if (candidate === undefined || best === undefined) return best ?? candidate;
   return candidate.amount < best.amount ? candidate : best;
 }
@@ -139,36 +141,41 @@ function isLess(candidate: Reached | undefined, best: Reached | undefined): Reac
 function stepForward(
   search: PathSearch,
   source: string,
-  position: Reached,
+  position: PathNode,
   next: Address,
-): Reached | undefined {
+): PathNode | undefined {
   const pair = tokenPair(position.token, next);
-  let best: Reached | undefined;
+  let best: PathNode | undefined;
   for (const pool of search.live.get(pair.key) ?? []) {
-    if (pool.known.source.name !== source) continue;
+    if (pool.identity.source.name !== source) continue;
     const hop = position.token === pair.token0 ? pool.down : pool.up;
     let amount: bigint;
-    let complete = position.complete;
+    let isComplete = position.isComplete;
     let crossedTicks = 0;
     if (hop.kind === "pair") amount = pairOutput(hop.pool, hop.zeroForOne, position.amount);
     else {
       const swap = swapConcentrated(hop.pool, hop.zeroForOne, "exactIn", position.amount);
       amount = swap.amountOut;
-      complete &&= swap.complete;
+      isComplete &&= swap.complete;
       crossedTicks = swap.crossedTicks;
     }
-    if (amount === 0n || (best !== undefined && !isMoreThan(amount, complete, best))) continue;
+    if (amount === 0n || (best !== undefined && !isMoreThan(amount, isComplete, best))) continue;
     const leg = { pool, hop, tokenIn: position.token, tokenOut: next, crossedTicks };
-    best = { amount, complete, token: next, leg, from: position };
+    best = { amount, isComplete: isComplete, token: next, leg, previous: position };
   }
   return best;
 }
 
-function stepBack(search: PathSearch, source: string, position: Reached, next: Address): Reached | undefined {
+function stepBack(
+  search: PathSearch,
+  source: string,
+  position: PathNode,
+  next: Address,
+): PathNode | undefined {
   const pair = tokenPair(position.token, next);
-  let best: Reached | undefined;
+  let best: PathNode | undefined;
   for (const pool of search.live.get(pair.key) ?? []) {
-    if (pool.known.source.name !== source) continue;
+    if (pool.identity.source.name !== source) continue;
     const hop = next === pair.token0 ? pool.down : pool.up;
     let amount: bigint | undefined;
     let crossedTicks = 0;
@@ -180,15 +187,15 @@ function stepBack(search: PathSearch, source: string, position: Reached, next: A
     }
     if (amount === undefined || (best !== undefined && amount >= best.amount)) continue;
     const leg = { pool, hop, tokenIn: next, tokenOut: position.token, crossedTicks };
-    best = { amount, complete: true, token: next, leg, from: position };
+    best = { amount, isComplete: true, token: next, leg, previous: position };
   }
   return best;
 }
 
 /** The legs of a path from the newest step to the first. */
-function legsOf(end: Reached): Leg[] {
+function legsOf(end: PathNode): Leg[] {
   const legs: Leg[] = [];
-  for (let position: Reached | undefined = end; position?.leg !== undefined; position = position.from)
+  for (let position: PathNode | undefined = end; position?.leg !== undefined; position = position.previous)
     legs.push(position.leg);
   return legs;
 }

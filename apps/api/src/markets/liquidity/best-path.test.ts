@@ -23,7 +23,7 @@ function livePools(specs: readonly PoolSpec[]): PathSearch["live"] {
     const pair = tokenPair(...ends);
     const [reserve0, reserve1] = pair.token0 === ends[0] ? reserves : [reserves[1], reserves[0]];
     const pool: LivePool = {
-      known: {
+      identity: {
         kind: "uniswap-v2",
         pair,
         address: `0x${String(index).padStart(40, "0")}`,
@@ -70,10 +70,10 @@ test("ties go to the first source, then the fewest pools, then the first pool", 
   const same = { ends: [a, d], reserves: [deep, deep] } as const;
   const live = livePools([{ ...same, source: "second" }, same, same]);
   for (const find of [bestOutput, minInput]) {
-    expect(find(search(live), 1_000n)?.legs[0]?.pool.known.address).toMatch(/1$/);
-    expect(find(search(live, { sources: ["second", "first"] }), 1_000n)?.legs[0]?.pool.known.address).toMatch(
-      /0$/,
-    );
+    expect(find(search(live), 1_000n)?.legs[0]?.pool.identity.address).toMatch(/1$/);
+    expect(
+      find(search(live, { sources: ["second", "first"] }), 1_000n)?.legs[0]?.pool.identity.address,
+    ).toMatch(/0$/);
   }
 });
 
@@ -91,7 +91,7 @@ test("does not fall back to a worse pool when a shallow pool can take only a par
   const live = new Map(livePools([{ ends: [a, d], source: "second", reserves: [deep, 1_000n] }]));
   live.set(pair.key, [
     {
-      known: {
+      identity: {
         kind: "uniswap-v3",
         pair,
         address: token("01"),
@@ -128,8 +128,8 @@ test("more input never buys less, more output never costs less, and each path ma
   const amount = fc.bigInt({ min: 1n, max: 10n ** 15n });
   fc.assert(
     fc.property(specs, amount, amount, (pools, less, more) => {
-      const asked = search(livePools(pools));
-      const [small, large] = [bestOutput(asked, less), bestOutput(asked, less + more)];
+      const testedSearch = search(livePools(pools));
+      const [small, large] = [bestOutput(testedSearch, less), bestOutput(testedSearch, less + more)];
       if (small !== undefined) {
         expect(large !== undefined && large.amountOut >= small.amountOut).toBe(true);
         expect(
@@ -139,7 +139,7 @@ test("more input never buys less, more output never costs less, and each path ma
           ).amountOut,
         ).toBe(small.amountOut);
       }
-      const [smaller, larger] = [minInput(asked, less), minInput(asked, less + more)];
+      const [smaller, larger] = [minInput(testedSearch, less), minInput(testedSearch, less + more)];
       if (larger !== undefined)
         expect(smaller !== undefined && smaller.amountIn <= larger.amountIn).toBe(true);
       if (smaller !== undefined) {
@@ -150,7 +150,7 @@ test("more input never buys less, more output never costs less, and each path ma
           )?.amountIn,
         ).toBe(smaller.amountIn);
         // The minimum input of an output buys it, and one unit less does not.
-        expect(bestOutput(asked, smaller.amountIn)?.amountOut ?? 0n).toBeGreaterThanOrEqual(less);
+        expect(bestOutput(testedSearch, smaller.amountIn)?.amountOut ?? 0n).toBeGreaterThanOrEqual(less);
       }
     }),
   );

@@ -10,7 +10,7 @@ import {
   pairHops,
   priceRangeBps,
   roughPrice,
-  type KnownPool,
+  type PoolIdentity,
   type LivePool,
 } from "./live-pool.adapter.ts";
 import type { TokenPair } from "./token-pair.adapter.ts";
@@ -38,9 +38,9 @@ export interface ChainPools {
    * again if possible: that is fastest.
    * @throws RpcFault when the pools cannot be read and the cache is too old
    */
-  at(pairs: readonly TokenPair[]): MaybePromise<PoolSnapshot>;
+  read(pairs: readonly TokenPair[]): MaybePromise<PoolSnapshot>;
   /** The newest reading, of any age. Undefined: nothing was read yet. */
-  known(): PoolSnapshot | undefined;
+  cached(): PoolSnapshot | undefined;
   close(): void;
 }
 
@@ -73,7 +73,7 @@ const PRICES_KEPT = 16;
 
 interface WatchedPair {
   readonly pair: TokenPair;
-  pools: readonly KnownPool[];
+  pools: readonly PoolIdentity[];
   /** Undefined until the first search. */
   refreshedAtMs: number | undefined;
   lastUsedAtMs: number;
@@ -94,20 +94,20 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
   const { sources, pools: reader, heads, clock, onFault } = options;
   const watched = new Map<string, WatchedPair>();
   let reading: Reading | undefined;
-  let running: Promise<void> | undefined;
-  let closed = false;
+  let currentRead: Promise<void> | undefined;
+  let isClosed = false;
 
   function watch(pairs: readonly TokenPair[]): void {
     const now = clock.nowMs();
     for (const pair of pairs) {
-      const known = watched.get(pair.key);
-      if (known === undefined)
+      const watchedPair = watched.get(pair.key);
+      if (watchedPair === undefined)
         watched.set(pair.key, { pair, pools: [], refreshedAtMs: undefined, lastUsedAtMs: now });
-      else known.lastUsedAtMs = now;
+      else watchedPair.lastUsedAtMs = now;
     }
   }
 
-  function forget(): void {
+  function evictUnused(): void {
     const now = clock.nowMs();
     for (const [key, { lastUsedAtMs }] of watched) if (now - lastUsedAtMs > KEPT_MS) watched.delete(key);
     if (watched.size <= MAX_PAIRS) return;
@@ -116,11 +116,11 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
   }
 
   async function read(): Promise<void> {
-    forget();
-    const known = heads.latest;
-    if (known === undefined) return await readAt(await options.reader.head());
+    evictUnused();
+    const announced = heads.latest;
+    if (announced === undefined) return await readAt(await options.reader.head());
     try {
-      await readAt(known);
+      await readAt(announced);
     } catch (error) {
       if (!(error instanceof NodeRefusal && isUnknownBlock(error))) throw error;
       // Behind a load balancer, the node that answers may not have the announced block yet: use its newest
@@ -146,36 +146,38 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
       ),
     ]);
     for (const [index, pair] of unsearched.entries()) {
-      pair.pools = found[index] as readonly KnownPool[];
+      pair.pools = found[index] as readonly PoolIdentity[];
       pair.refreshedAtMs = now;
     }
     // Pairs added in the meantime have not been searched yet: they must not count as pairs without a pool.
     const pairs = [...watched.values()].filter(({ refreshedAtMs }) => refreshedAtMs !== undefined);
-    const all = pairs.flatMap(({ pools }) => pools);
+    const allPools = pairs.flatMap(({ pools }) => pools);
     const before = blocks === undefined ? undefined : reading;
     const followed = [...(before?.ticks.keys() ?? [])];
     const [facts, changed] = await Promise.all([
-      reader.facts(all, head.hash),
+      reader.facts(allPools, head.hash),
       blocks === undefined || blocks.length === 0 || followed.length === 0
         ? []
         : reader.changedTicks(followed, blocks),
     ]);
     const from =
       changed === undefined ? { before: undefined, changed: [] } : { before: before?.ticks, changed };
-    const ticks = await ticksOf(reader, all, facts, from, head.hash);
-    const moved = head.hash !== reading?.block.hash;
+    const ticks = await ticksOf(reader, allPools, facts, from, head.hash);
+    const isNewBlock = head.hash !== reading?.block.hash;
     const prices = new Map<Address, readonly number[]>();
     const live = new Map<string, LivePool[]>();
     for (const { pair } of pairs) live.set(pair.key, []);
-    for (const [index, known] of all.entries()) {
-      const hops = hopsOf(known, facts[index] as PoolFacts, ticks.get(known.address));
+    for (const [index, pool] of allPools.entries()) {
+      const hops = hopsOf(pool, facts[index] as PoolFacts, ticks.get(pool.address));
       if (hops === undefined) continue;
-      const kept = reading?.prices.get(known.address) ?? [];
+      const earlier = reading?.prices.get(pool.address) ?? [];
       const price = roughPrice(hops);
-      const seen =
-        price === undefined || !(moved || kept.length === 0) ? kept : [...kept, price].slice(-PRICES_KEPT);
-      prices.set(known.address, seen);
-      live.get(known.pair.key)?.push({ known, ...hops, movedBps: priceRangeBps(seen) });
+      const recent =
+        price === undefined || !(isNewBlock || earlier.length === 0)
+          ? earlier
+          : [...earlier, price].slice(-PRICES_KEPT);
+      prices.set(pool.address, recent);
+      live.get(pool.pair.key)?.push({ identity: pool, ...hops, movedBps: priceRangeBps(recent) });
     }
     reading = { block: head, live, ticks, prices };
   }
@@ -186,10 +188,10 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
 
   /** Joins the running read, which may have started before the newest head or pair. */
   function refresh(): Promise<void> {
-    running ??= read().finally(() => {
-      running = undefined;
+    currentRead ??= read().finally(() => {
+      currentRead = undefined;
     });
-    return running;
+    return currentRead;
   }
 
   function covers(candidate: Reading | undefined, pairs: readonly TokenPair[]): candidate is Reading {
@@ -209,21 +211,21 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
   }
 
   /** A reading that may answer even though a newer block is known. */
-  function usable(pairs: readonly TokenPair[]): Reading | undefined {
+  function usableReading(pairs: readonly TokenPair[]): Reading | undefined {
     if (!covers(reading, pairs)) return undefined;
-    const behind = (heads.latest?.number ?? reading.block.number) - reading.block.number;
-    return behind >= 0n && behind <= MAX_BLOCKS_BEHIND ? reading : undefined;
+    const blocksBehind = (heads.latest?.number ?? reading.block.number) - reading.block.number;
+    return blocksBehind >= 0n && blocksBehind <= MAX_BLOCKS_BEHIND ? reading : undefined;
   }
 
   async function waitFor(pairs: readonly TokenPair[]): Promise<PoolSnapshot> {
     const newest = untilNewest(pairs);
-    if (usable(pairs) === undefined) return await newest;
+    if (usableReading(pairs) === undefined) return await newest;
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((resolve) => {
+    const timeout = new Promise<undefined>((resolve) => {
       timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
     });
     try {
-      return (await Promise.race([newest, late])) ?? usable(pairs) ?? (await newest);
+      return (await Promise.race([newest, timeout])) ?? usableReading(pairs) ?? (await newest);
     } finally {
       clearTimeout(timer);
     }
@@ -236,7 +238,7 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
       try {
         await refresh();
       } catch (error) {
-        const older = usable(pairs);
+        const older = usableReading(pairs);
         if (older === undefined) throw error;
         return older;
       }
@@ -251,46 +253,46 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
 
   const unsubscribe = heads.onHead(() => {
     // Without recently requested pairs, nothing is read; the next caller waits for one read.
-    forget();
-    if (watched.size === 0 || closed) return;
+    evictUnused();
+    if (watched.size === 0 || isClosed) return;
     refresh()
       .then(async () => {
-        if (!closed && reading !== undefined && !isNewest(reading)) await refresh();
+        if (!isClosed && reading !== undefined && !isNewest(reading)) await refresh();
       })
       .catch((error: unknown) => {
-        if (!closed) onFault(error);
+        if (!isClosed) onFault(error);
       });
   });
 
   return {
-    at: (pairs) => {
+    read: (pairs) => {
       const newest = newestReading(pairs);
       if (newest !== undefined) return newest;
       watch(pairs);
       return waitFor(pairs);
     },
-    known: () => reading,
+    cached: () => reading,
     close: () => {
-      closed = true;
+      isClosed = true;
       unsubscribe();
     },
   };
 }
 
 /**
- * Hashes of the blocks after `known` up to `head`; empty if both are the same block. Undefined if `head` does
- * not descend from `known` within a few blocks, so everything must be read again.
+ * Hashes of the blocks after `base` up to `head`; empty if both are the same block. Undefined if `head` does
+ * not descend from `base` within a few blocks, so everything must be read again.
  */
 async function blocksAfter(
-  known: BlockRef,
+  base: BlockRef,
   head: BlockRef,
   reader: Pick<ChainReader, "block" | "blockByHash">,
 ): Promise<Hex[] | undefined> {
-  if (known.hash === head.hash) return [];
-  const distance = head.number - known.number;
+  if (base.hash === head.hash) return [];
+  const distance = head.number - base.number;
   if (distance < 1n || distance > BigInt(MAX_BLOCKS_FOLLOWED)) return undefined;
   // Inconsistent headers mean that the chain was reorganized during the reads.
-  const change = await followTrail(reader, [known], head).catch(() => undefined);
+  const change = await followTrail(reader, [base], head).catch(() => undefined);
   if (change?.kind !== "extends" || change.orphanedFrom !== undefined) return undefined;
   return change.append.map(({ hash }) => hash);
 }
@@ -301,82 +303,83 @@ async function blocksAfter(
  */
 async function ticksOf(
   reader: PoolReader,
-  pools: readonly KnownPool[],
+  pools: readonly PoolIdentity[],
   facts: readonly PoolFacts[],
-  from: {
+  previous: {
     readonly before: ReadonlyMap<Address, KnownTicks> | undefined;
     readonly changed: readonly PoolTick[];
   },
   blockHash: Hex,
 ): Promise<Map<Address, KnownTicks>> {
-  const kept = new Map<Address, KnownTicks>();
-  const ranges: { pool: Address; tickSpacing: number; about: number; words: number }[] = [];
+  const ticksOfPool = new Map<Address, KnownTicks>();
+  const ranges: { pool: Address; tickSpacing: number; centerTick: number; words: number }[] = [];
   for (const [index, pool] of pools.entries()) {
     const fact = facts[index] as PoolFacts;
     if (pool.kind !== "uniswap-v3" || fact.kind !== "uniswap-v3" || fact.sqrtPrice === 0n) continue;
-    const known = from.before?.get(pool.address);
-    if (known !== undefined && isInMiddle(known, fact.tick, pool.tickSpacing)) kept.set(pool.address, known);
+    const range = previous.before?.get(pool.address);
+    if (range !== undefined && isInMiddle(range, fact.tick, pool.tickSpacing))
+      ticksOfPool.set(pool.address, range);
     else
       ranges.push({
         pool: pool.address,
         tickSpacing: pool.tickSpacing,
-        about: fact.tick,
+        centerTick: fact.tick,
         words: WORDS_EACH_WAY,
       });
   }
-  const changed = from.changed.filter(({ pool, tick }) => {
-    const known = kept.get(pool);
-    return known !== undefined && tick >= known.from && tick <= known.to;
+  const changed = previous.changed.filter(({ pool, tick }) => {
+    const range = ticksOfPool.get(pool);
+    return range !== undefined && tick >= range.from && tick <= range.to;
   });
   const [fresh, nets] = await Promise.all([
-    ranges.length === 0 ? [] : reader.ticksAbout(ranges, blockHash),
+    ranges.length === 0 ? [] : reader.ticksAround(ranges, blockHash),
     changed.length === 0 ? [] : reader.ticks(changed, blockHash),
   ]);
-  for (const [index, { pool }] of ranges.entries()) kept.set(pool, fresh[index] as KnownTicks);
+  for (const [index, { pool }] of ranges.entries()) ticksOfPool.set(pool, fresh[index] as KnownTicks);
   for (const [index, { pool, tick }] of changed.entries())
-    kept.set(pool, withTick(kept.get(pool) as KnownTicks, tick, nets[index]));
-  return kept;
+    ticksOfPool.set(pool, withTick(ticksOfPool.get(pool) as KnownTicks, tick, nets[index]));
+  return ticksOfPool;
 }
 
 /**
  * Whether the price is far enough from both ends of the known range. An end beyond which the pool cannot have
  * ticks does not count.
  */
-function isInMiddle(known: KnownTicks, tick: number, tickSpacing: number): boolean {
+function isInMiddle(range: KnownTicks, tick: number, tickSpacing: number): boolean {
   const margin = MIN_WORDS_LEFT * TICKS_PER_WORD * tickSpacing;
   return (
-    (known.from <= MIN_TICK || tick - known.from >= margin) &&
-    (known.to > MAX_TICK - tickSpacing || known.to - tick >= margin)
+    (range.from <= MIN_TICK || tick - range.from >= margin) &&
+    (range.to > MAX_TICK - tickSpacing || range.to - tick >= margin)
   );
 }
 
-/** The same ticks with a new net liquidity at one of them, or without it. */
-function withTick(known: KnownTicks, tick: number, net: bigint | undefined): KnownTicks {
-  const places = new Map(known.at.map((at, index) => [at, known.net[index] as bigint]));
-  if (net === undefined) places.delete(tick);
-  else places.set(tick, net);
-  const sorted = [...places].toSorted(([a], [b]) => a - b);
-  return { ...known, at: sorted.map(([at]) => at), net: sorted.map(([, value]) => value) };
+/** The ticks with a new net liquidity at `tick`, or without that tick if `net` is undefined. */
+function withTick(range: KnownTicks, tick: number, net: bigint | undefined): KnownTicks {
+  const netAtTick = new Map(range.at.map((position, index) => [position, range.net[index] as bigint]));
+  if (net === undefined) netAtTick.delete(tick);
+  else netAtTick.set(tick, net);
+  const sorted = [...netAtTick].toSorted(([a], [b]) => a - b);
+  return { ...range, at: sorted.map(([position]) => position), net: sorted.map(([, value]) => value) };
 }
 
 function hopsOf(
-  known: KnownPool,
+  pool: PoolIdentity,
   facts: PoolFacts,
   ticks: KnownTicks | undefined,
 ): Pick<LivePool, "down" | "up"> | undefined {
-  if (known.kind === "uniswap-v2" && facts.kind === "uniswap-v2") {
+  if (pool.kind === "uniswap-v2" && facts.kind === "uniswap-v2") {
     const { reserve0, reserve1 } = facts;
-    return pairHops({ reserve0, reserve1, feeBps: BigInt(known.source.feeBps) });
+    return pairHops({ reserve0, reserve1, feeBps: BigInt(pool.source.feeBps) });
   }
   // A pool that is not initialized has no price.
-  if (known.kind !== "uniswap-v3" || facts.kind !== "uniswap-v3" || ticks === undefined) return undefined;
+  if (pool.kind !== "uniswap-v3" || facts.kind !== "uniswap-v3" || ticks === undefined) return undefined;
   const { sqrtPrice, tick, liquidity } = facts;
   return concentratedHops({
     sqrtPrice,
     tick,
     liquidity,
-    fee: BigInt(known.fee),
-    tickSpacing: known.tickSpacing,
+    fee: BigInt(pool.fee),
+    tickSpacing: pool.tickSpacing,
     ticks,
   });
 }

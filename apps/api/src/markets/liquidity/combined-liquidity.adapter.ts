@@ -36,15 +36,15 @@ export function createCombinedLiquidity(
     amountIn: bigint,
     poolAnswer: Promise<SwapAnswer | undefined>,
   ): Promise<SwapAnswer | undefined> {
-    const known = await poolAnswer.catch(() => undefined);
-    return known ?? (await withServices(question, amountIn, poolAnswer));
+    const answer = await poolAnswer.catch(() => undefined);
+    return answer ?? (await withServices(question, amountIn, poolAnswer));
   }
 
   return {
     sources: (chainId) => [pools, ...services].flatMap((source) => source.sources(chainId)),
     exactIn: (question, amountIn) => {
       const poolAnswer = pools.exactIn(question, amountIn);
-      if (question.external) return withServices(question, amountIn, poolAnswer);
+      if (question.shouldQueryExternal) return withServices(question, amountIn, poolAnswer);
       if (poolAnswer instanceof Promise) return fallBackToServices(question, amountIn, poolAnswer);
       return poolAnswer ?? withServices(question, amountIn, undefined);
     },

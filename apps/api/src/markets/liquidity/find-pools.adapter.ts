@@ -1,12 +1,12 @@
-import type { PoolPlace, PoolReader } from "@causeway/chains";
+import type { PoolCandidate, PoolReader } from "@causeway/chains";
 import type { Address, Hex, PoolSource } from "@causeway/domain";
-import type { KnownPool } from "./live-pool.adapter.ts";
+import type { PoolIdentity } from "./live-pool.adapter.ts";
 import type { TokenPair } from "./token-pair.adapter.ts";
 
-interface Place {
+interface CandidatePool {
   readonly pairIndex: number;
   readonly source: PoolSource;
-  readonly place: PoolPlace;
+  readonly place: PoolCandidate;
 }
 
 /**
@@ -18,10 +18,12 @@ export async function findPools(
   sources: readonly PoolSource[],
   pairs: readonly TokenPair[],
   blockHash: Hex,
-): Promise<(readonly KnownPool[])[]> {
+): Promise<(readonly PoolIdentity[])[]> {
   if (pairs.length === 0) return [];
   const places = pairs.flatMap((pair, pairIndex) =>
-    sources.flatMap((source) => placesOf(source, pair).map((place): Place => ({ pairIndex, source, place }))),
+    sources.flatMap((source) =>
+      placesOf(source, pair).map((place): CandidatePool => ({ pairIndex, source, place })),
+    ),
   );
   const addresses = await reader.find(
     places.map(({ place }) => place),
@@ -34,7 +36,7 @@ export async function findPools(
   const spacings = new Map<Address, number>();
   for (const [index, spacing] of (await reader.tickSpacings(concentrated, blockHash)).entries())
     spacings.set(concentrated[index] as Address, spacing);
-  const found = pairs.map((): KnownPool[] => []);
+  const found = pairs.map((): PoolIdentity[] => []);
   for (const [index, { pairIndex, source, place }] of places.entries()) {
     const address = addresses[index];
     if (address === undefined) continue;
@@ -48,7 +50,7 @@ export async function findPools(
   return found;
 }
 
-function placesOf(source: PoolSource, { token0, token1 }: TokenPair): PoolPlace[] {
+function placesOf(source: PoolSource, { token0, token1 }: TokenPair): PoolCandidate[] {
   const { kind, factory } = source;
   return kind === "uniswap-v2"
     ? [{ kind, factory, a: token0, b: token1 }]

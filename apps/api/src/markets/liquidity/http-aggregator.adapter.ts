@@ -58,7 +58,7 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
   const pauses = aggregatorPauses(clock);
 
   async function ask(
-    what: "price" | "quote",
+    endpoint: "price" | "quote",
     { chainId, tokenIn, tokenOut, amountIn }: AggregatorQuestion & { readonly chainId: number },
     taker: Address,
   ): Promise<unknown> {
@@ -72,7 +72,7 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
       // stricter.
       slippageBps: String(MAX_SLIPPAGE_BPS),
     });
-    const response = await fetch(`${base}/${what}?${query.toString()}`, {
+    const response = await fetch(`${base}/${endpoint}?${query.toString()}`, {
       headers,
       signal: AbortSignal.timeout(options.timeoutMs),
       // A redirect could carry the key to another host.
@@ -119,18 +119,18 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
     if (tokenIn === tokenOut) return undefined;
     const pair = `${chainId}${tokenIn}${tokenOut}`;
     const key = `${pair}${amountIn}`;
-    const known = pending.get(key);
-    if (known !== undefined) return known;
+    const running = pending.get(key);
+    if (running !== undefined) return running;
     if (pauses.isPaused(pair)) return Promise.reject(aggregatorUnavailable(undefined));
-    const asked = find(question, amountIn, contracts)
+    const finding = find(question, amountIn, contracts)
       .catch((error: unknown) => {
         pauses.noteFailure(error, pair);
         onFault(error, { chainId });
         throw aggregatorUnavailable(error);
       })
       .finally(() => pending.delete(key));
-    pending.set(key, asked);
-    return asked;
+    pending.set(key, finding);
+    return finding;
   }
 
   return {

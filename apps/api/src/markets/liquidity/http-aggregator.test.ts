@@ -7,7 +7,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { aggregatorKey, settler, startAggregator } from "../../../../../test/support/aggregator-server.ts";
 import type { LiquiditySource, SwapAnswer, SwapQuestion } from "./liquidity.port.ts";
 import { createCombinedLiquidity } from "./combined-liquidity.adapter.ts";
-import { exchangeInFill } from "../../payments/fill-swap.ts";
+import { fillSwapQuoter } from "../../payments/fill-swap.ts";
 import { createHttpAggregator } from "./http-aggregator.adapter.ts";
 
 const account = (byte: string): Address => `0x${byte.repeat(20)}`;
@@ -27,7 +27,7 @@ const question: SwapQuestion = {
   included: undefined,
   excluded: new Set(),
   maxHops: 3,
-  external: false,
+  shouldQueryExternal: false,
 };
 
 const server = await startAggregator(chainId, 2n, 1_000_000_000n);
@@ -78,7 +78,7 @@ test("approves the input, swaps, revokes the allowance and pays out the whole ou
     [contracts.router, 0n],
   ]);
   const allowances = [0, 1, 3].map(
-    (at) => decodeFunctionData({ abi: erc20Abi, data: calls[at]?.data ?? "0x" }).args,
+    (index) => decodeFunctionData({ abi: erc20Abi, data: calls[index]?.data ?? "0x" }).args,
   );
   expect(allowances.map((args) => args?.[1])).toEqual([0n, 1_000n, 0n]);
   expect(calls[2]?.data).toBe("0x2213bc0b00");
@@ -117,15 +117,15 @@ test("keeps the calls and minimum of an earlier answer when the price changes, a
   const aggregator = anAggregator();
   const quoted = await aggregator.exactIn(question, 1_000n);
   const bound = { kind: "exactIn", limit: 1_990n, recipient } as const;
-  const agreed = quoted?.calls(bound);
+  const quotedCalls = quoted?.calls(bound);
   server.change = {
     buyAmount: "900",
     minBuyAmount: "800",
     transaction: { to: settler, data: "0x99", value: "0" },
   };
   // The user's transaction is the agreed one: the router reverts below the minimum.
-  expect(quoted?.calls(bound)).toEqual(agreed);
-  const { args } = decodeFunctionData({ abi: routerAbi, data: agreed?.at(-1)?.data ?? "0x" });
+  expect(quoted?.calls(bound)).toEqual(quotedCalls);
+  const { args } = decodeFunctionData({ abi: routerAbi, data: quotedCalls?.at(-1)?.data ?? "0x" });
   expect(args?.[2]).toBe(1_990n);
   expect(await aggregator.exactIn(question, 1_000n)).toMatchObject({ amountOut: 900n });
 });
@@ -225,7 +225,7 @@ test("still asks for other pairs after a pair was refused or answered with inval
 
 /** Pools that sell at `rate`; undefined: they have no answer. */
 function pools(rate: bigint | undefined, fails = false): LiquiditySource {
-  const of = (amountIn: bigint): SwapAnswer | undefined =>
+  const answerFor = (amountIn: bigint): SwapAnswer | undefined =>
     rate === undefined
       ? undefined
       : ({ source: "pools", amountIn, amountOut: amountIn * rate, gas: 1n } as SwapAnswer);
@@ -233,9 +233,9 @@ function pools(rate: bigint | undefined, fails = false): LiquiditySource {
     sources: () => ["pools"],
     exactIn: (_question, amountIn) => {
       if (fails) return Promise.reject(new ServiceError("RPC_HTTP_ERROR", "no node"));
-      return of(amountIn);
+      return answerFor(amountIn);
     },
-    exactOut: (_question, amountOut) => of(amountOut),
+    exactOut: (_question, amountOut) => answerFor(amountOut),
   };
 }
 
@@ -244,7 +244,7 @@ test("answers from pools alone, synchronously, unless aggregators are requested"
   expect(combined.sources(chainId)).toEqual(["pools", "aggregator"]);
   expect(combined.exactIn(question, 1_000n)).toMatchObject({ source: "pools" });
   expect(server.requestedPaths).toEqual([]);
-  const external = { ...question, external: true };
+  const external = { ...question, shouldQueryExternal: true };
   expect(await combined.exactIn(external, 1_000n)).toMatchObject({ source: "aggregator", amountOut: 1_999n });
   const better = createCombinedLiquidity(pools(3n), [anAggregator()]);
   expect(await better.exactIn(external, 1_000n)).toMatchObject({ source: "pools", amountOut: 3_000n });
@@ -252,15 +252,17 @@ test("answers from pools alone, synchronously, unless aggregators are requested"
 });
 
 test("the service answers when pools have no answer or cannot be read", async () => {
-  for (const none of [pools(undefined), pools(undefined, true)])
-    expect(await createCombinedLiquidity(none, [anAggregator()]).exactIn(question, 1_000n)).toMatchObject({
+  for (const emptyPools of [pools(undefined), pools(undefined, true)])
+    expect(
+      await createCombinedLiquidity(emptyPools, [anAggregator()]).exactIn(question, 1_000n),
+    ).toMatchObject({
       source: "aggregator",
     });
 });
 
 test("reports an unavailable source only when no other source has an answer", async () => {
   server.respond = (_request, response) => void response.writeHead(500).end();
-  const external = { ...question, external: true };
+  const external = { ...question, shouldQueryExternal: true };
   expect(await createCombinedLiquidity(pools(1n), [anAggregator()]).exactIn(external, 5n)).toMatchObject({
     source: "pools",
   });
@@ -273,21 +275,21 @@ test("reports an unavailable source only when no other source has an answer", as
 });
 
 test("never queries aggregators for a fill, regardless of earlier answers", async () => {
-  const external = { ...question, external: true };
+  const external = { ...question, shouldQueryExternal: true };
   const routed = { wrap: 0n, unwrap: 0n };
-  const own = { kind: "uniswap-v2", name: "pools", factory: account("e2"), feeBps: 30 } as const;
-  const liquidity = { wrappedNative: account("e1"), connectors: [], sources: [own] };
+  const poolSource = { kind: "uniswap-v2", name: "pools", factory: account("e2"), feeBps: 30 } as const;
+  const liquidity = { wrappedNative: account("e1"), connectors: [], sources: [poolSource] };
   const inFill = (source: LiquiditySource) =>
-    exchangeInFill(source, { id: chainId, liquidity }, { paidFrom: tokenIn, currency: tokenOut }, routed);
+    fillSwapQuoter(source, { id: chainId, liquidity }, { paidFrom: tokenIn, currency: tokenOut }, routed);
   const source = createCombinedLiquidity(pools(1n), [anAggregator()]);
   expect(await source.exactIn(external, 1_000n)).toMatchObject({ source: "aggregator", amountOut: 1_999n });
   for (const buyAmount of ["1", "1000000000"]) {
     server.requestedPaths.length = 0;
     server.change = { buyAmount, minBuyAmount: "1" };
-    expect(await inFill(source).buys(1_000n)).toMatchObject({ amountOut: 1_000n });
+    expect(await inFill(source).quoteExactIn(1_000n)).toMatchObject({ amountOut: 1_000n });
     // If the pools have no answer either, the fill waits or the deposit is refunded.
     expect(
-      await inFill(createCombinedLiquidity(pools(undefined), [anAggregator()])).buys(1_000n),
+      await inFill(createCombinedLiquidity(pools(undefined), [anAggregator()])).quoteExactIn(1_000n),
     ).toBeUndefined();
     expect(server.requestedPaths).toEqual([]);
   }

@@ -61,7 +61,7 @@ export function createJupiter({ chain, aggregator, clock, onFault }: JupiterOpti
     return await boundedJson(response, MAX_BYTES);
   }
 
-  function failed(error: unknown, pair: string): never {
+  function reportFailure(error: unknown, pair: string): never {
     pauses.noteFailure(error, pair);
     onFault(error, { chainId: chain.id });
     throw aggregatorUnavailable(error);
@@ -73,21 +73,21 @@ export function createJupiter({ chain, aggregator, clock, onFault }: JupiterOpti
     pair: string,
   ): Promise<SwapAnswer | undefined> {
     let json: unknown;
-    let read: JupiterQuote;
+    let jupiterQuote: JupiterQuote;
     try {
       json = await ask(`quote?${queryOf(question).toString()}`);
-      read = readJupiterQuote(json, question);
+      jupiterQuote = readJupiterQuote(json, question);
     } catch (error) {
       // Jupiter answers with such a status when it has no route.
       if (isRefusal(error)) return undefined;
-      return failed(error, pair);
+      return reportFailure(error, pair);
     }
     return {
       source: JUPITER,
       path: [tokenIn, tokenOut],
-      amountIn: read.maxInput,
-      amountOut: read.minOutput,
-      spotOut: read.spotOut,
+      amountIn: jupiterQuote.maxInput,
+      amountOut: jupiterQuote.minOutput,
+      spotOut: jupiterQuote.spotOut,
       gas: 0n,
       // The amounts already include slippage.
       slippageBps: 0,
@@ -112,7 +112,7 @@ export function createJupiter({ chain, aggregator, clock, onFault }: JupiterOpti
         }),
       );
     } catch (error) {
-      return failed(error, pair);
+      return reportFailure(error, pair);
     }
   }
 
@@ -130,8 +130,8 @@ export function createJupiter({ chain, aggregator, clock, onFault }: JupiterOpti
     if (inputMint === outputMint) return undefined;
     const pair = `${inputMint} ${outputMint}`;
     const key = `${pair} ${mode} ${amount} ${slippageBps}`;
-    const known = pending.get(key);
-    if (known !== undefined) return known;
+    const running = pending.get(key);
+    if (running !== undefined) return running;
     if (pauses.isPaused(pair)) return Promise.reject(aggregatorUnavailable(undefined));
     const question = { inputMint, outputMint, mode, amount, slippageBps };
     const finding = find(swapQuestion, question, pair).finally(() => pending.delete(key));

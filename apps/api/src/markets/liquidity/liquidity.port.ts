@@ -19,7 +19,7 @@ export interface SwapQuestion {
    * Whether external services are always queried too. Otherwise they are queried only when no pool has an
    * answer, because they are slow.
    */
-  readonly external: boolean;
+  readonly shouldQueryExternal: boolean;
   /**
    * The client's slippage, bps, for sources that return bounds. Absent: the source chooses, as it always does
    * on EVM chains.

@@ -59,7 +59,7 @@ function poolsOf(
   const pairs = tokens.flatMap(({ address }) =>
     liquidity.connectors.flatMap((connector) => pairsOfPaths(address, connector, liquidity.connectors, 3)),
   );
-  const reading = pools.at(pairs);
+  const reading = pools.read(pairs);
   if (reading instanceof Promise) reading.catch(onFault);
   const plainApprovals = new Set(
     tokens.filter(({ resetsApproval }) => !resetsApproval).map(({ address }) => address),

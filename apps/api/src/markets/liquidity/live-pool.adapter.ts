@@ -3,7 +3,7 @@ import { BPS } from "@causeway/domain";
 import type { TokenPair } from "./token-pair.adapter.ts";
 
 /** A known pool and its immutable facts. */
-export type KnownPool = {
+export type PoolIdentity = {
   readonly pair: TokenPair;
   readonly address: Address;
 } & (
@@ -19,7 +19,7 @@ export type KnownPool = {
 
 /** A pool at one block, tradable in both directions. */
 export interface LivePool {
-  readonly known: KnownPool;
+  readonly identity: PoolIdentity;
   /** Sells token0 for token1. */
   readonly down: Hop;
   /** Sells token1 for token0. */

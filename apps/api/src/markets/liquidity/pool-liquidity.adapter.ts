@@ -27,7 +27,7 @@ export interface PooledChain {
 interface PreparedQuestion {
   readonly chain: PooledChain;
   readonly pairs: readonly TokenPair[];
-  readonly ways: Omit<PathSearch, "live">;
+  readonly search: Omit<PathSearch, "live">;
 }
 
 /**
@@ -56,7 +56,7 @@ export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySo
     if (sources.length === 0 || maxHops < 1) return "noPools";
     const { connectors } = chain.liquidity;
     const pairs = pairsOfPaths(tokenIn, tokenOut, connectors, maxHops);
-    return { chain, pairs, ways: { sources, connectors, tokenIn, tokenOut, maxHops } };
+    return { chain, pairs, search: { sources, connectors, tokenIn, tokenOut, maxHops } };
   }
 
   function answer(
@@ -69,20 +69,20 @@ export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySo
       prepared.set(question, preparedQuestion);
     }
     if (preparedQuestion === "noPools") return undefined;
-    const { chain, pairs, ways } = preparedQuestion;
-    const from = ({ live, block }: PoolSnapshot): SwapAnswer | undefined => {
-      const path = find({ ...ways, live });
+    const { chain, pairs, search: searchBase } = preparedQuestion;
+    const answerFrom = ({ live, block }: PoolSnapshot): SwapAnswer | undefined => {
+      const path = find({ ...searchBase, live });
       return path && toAnswer(chain, path, block.number);
     };
-    const snapshot = chain.pools.at(pairs);
+    const snapshot = chain.pools.read(pairs);
     return snapshot instanceof Promise
-      ? snapshot.then(from, (cause: unknown) => {
+      ? snapshot.then(answerFrom, (cause: unknown) => {
           throw new ServiceError("RPC_HTTP_ERROR", "The swap pools could not be read; try again", {
             data: { chainId: chain.chainId },
             cause,
           });
         })
-      : from(snapshot);
+      : answerFrom(snapshot);
   }
 
   return {
@@ -105,7 +105,7 @@ function allowedSources({ included, excluded }: SwapQuestion, names: readonly st
 function toAnswer(chain: PooledChain, path: BestPath, blockNumber: bigint): SwapAnswer {
   const { amountIn, amountOut, legs } = path;
   const first = legs[0] as Leg;
-  const { source } = first.pool.known;
+  const { source } = first.pool.identity;
   const spotOut = pathSpot(
     legs.map(({ hop }) => hop),
     amountIn,

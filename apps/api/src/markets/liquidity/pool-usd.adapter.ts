@@ -43,14 +43,14 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
     let best: UnitUsd | undefined;
     for (const connector of chain.liquidity.connectors) {
       if (connector === token) continue;
-      const known =
+      const connectorPrice =
         sourcePrice(chain, connector) ??
         (poolsLeft > 1 ? unitUsd(chain, connector, poolsLeft - 1) : undefined);
-      if (known === undefined) continue;
+      if (connectorPrice === undefined) continue;
       const pair = tokenPair(token, connector);
-      for (const { down } of chain.pools.known()?.live.get(pair.key) ?? []) {
-        const found = priceThroughPool(token === pair.token0, down.pool, known);
-        if (found !== undefined && (best === undefined || found.depthUsd > best.depthUsd)) best = found;
+      for (const { down } of chain.pools.cached()?.live.get(pair.key) ?? []) {
+        const price = priceThroughPool(token === pair.token0, down.pool, connectorPrice);
+        if (price !== undefined && (best === undefined || price.depthUsd > best.depthUsd)) best = price;
       }
     }
     return best;
@@ -60,12 +60,12 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
 
   /** Schedules the token's pools to be read with the next blocks. The current call does not wait for them. */
   function watchPools(currency: object, chain: PricedChain, token: Address): void {
-    let wanted = pairs.get(currency);
-    if (wanted === undefined) {
-      wanted = pairsAbout(token, chain.liquidity.connectors);
-      pairs.set(currency, wanted);
+    let tokenPairs = pairs.get(currency);
+    if (tokenPairs === undefined) {
+      tokenPairs = pairsAbout(token, chain.liquidity.connectors);
+      pairs.set(currency, tokenPairs);
     }
-    const answer = chain.pools.at(wanted);
+    const answer = chain.pools.read(tokenPairs);
     // Ignored: the next block tries again, and callers that need the pools report failures.
     if (answer instanceof Promise) answer.catch(() => undefined);
   }
@@ -77,9 +77,9 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
     const token = address === NATIVE_CURRENCY ? chain.liquidity.wrappedNative : address;
     if (token === undefined) return undefined;
     watchPools(currency, chain, token);
-    const found = unitUsd(chain, token, MAX_POOLS);
-    if (found === undefined || found.depthUsd < minDepthUsd) return undefined;
-    return (found.numerator * pow10(decimals)) / found.denominator;
+    const price = unitUsd(chain, token, MAX_POOLS);
+    if (price === undefined || price.depthUsd < minDepthUsd) return undefined;
+    return (price.numerator * pow10(decimals)) / price.denominator;
   };
 }
 
@@ -87,7 +87,7 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
 function pairsAbout(token: Address, connectors: readonly Address[]): TokenPair[] {
   return connectors.flatMap((connector, index) => [
     ...(connector === token ? [] : [tokenPair(token, connector)]),
-    ...connectors.slice(index + 1).map((otherReserve) => tokenPair(connector, otherReserve)),
+    ...connectors.slice(index + 1).map((other) => tokenPair(connector, other)),
   ]);
 }
 
@@ -106,15 +106,23 @@ function usdNow(prices: PriceBook, currency: Currency): bigint | undefined {
 function priceThroughPool(
   isToken0: boolean,
   pool: ConcentratedPool | ConstantProductPair,
-  known: UnitUsd,
+  connectorPrice: UnitUsd,
 ): UnitUsd | undefined {
   const { reserve0, reserve1 } = virtualReserves(pool);
   const [ownReserve, otherReserve] = isToken0 ? [reserve0, reserve1] : [reserve1, reserve0];
   if (ownReserve === 0n || otherReserve === 0n) return undefined;
-  const depthOfPool = (depthOf(pool, isToken0 ? "token1" : "token0") * known.numerator) / known.denominator;
-  const depthUsd = known.depthUsd > 0n && known.depthUsd < depthOfPool ? known.depthUsd : depthOfPool;
+  const depthOfPool =
+    (depthOf(pool, isToken0 ? "token1" : "token0") * connectorPrice.numerator) / connectorPrice.denominator;
+  const depthUsd =
+    connectorPrice.depthUsd > 0n && connectorPrice.depthUsd < depthOfPool
+      ? connectorPrice.depthUsd
+      : depthOfPool;
   if (depthUsd < MIN_DEPTH_USD) return undefined;
-  return { numerator: known.numerator * otherReserve, denominator: known.denominator * ownReserve, depthUsd };
+  return {
+    numerator: connectorPrice.numerator * otherReserve,
+    denominator: connectorPrice.denominator * ownReserve,
+    depthUsd,
+  };
 }
 
 const depths = new WeakMap<ConcentratedPool, { token0?: bigint; token1?: bigint }>();

@@ -39,7 +39,7 @@ function worth(...pools: readonly ConcentratedPool[]): number | undefined {
         native: chain.native,
         tokens: chain.tokens,
         liquidity: { connectors: [USDC] },
-        pools: { known: () => ({ live }), at: () => ({ live }) },
+        pools: { cached: () => ({ live }), read: () => ({ live }) },
       } as unknown as PricedChain,
     ],
     { usd: () => USD },
@@ -53,11 +53,11 @@ test("a narrow position at a false price does not outweigh a pool with more mone
   const honest = aPool(0, 10_000, million);
   // A hundred times the price. It has ten times the liquidity in USD at that price, and half the money in
   // total.
-  const lie = aPool(46_054, 10, million);
-  expect(worth(lie)).toBeCloseTo(100, 0);
+  const manipulated = aPool(46_054, 10, million);
+  expect(worth(manipulated)).toBeCloseTo(100, 0);
   expect(worth(honest)).toBeCloseTo(1, 2);
-  expect(worth(honest, lie)).toBeCloseTo(1, 2);
-  expect(worth(lie, honest)).toBeCloseTo(1, 2);
+  expect(worth(honest, manipulated)).toBeCloseTo(1, 2);
+  expect(worth(manipulated, honest)).toBeCloseTo(1, 2);
 });
 
 test("ignores a price with almost no liquidity", () => {

@@ -78,9 +78,9 @@ export function reversedPath(legs: readonly Leg[]): Hex {
 }
 
 function feeOf({ pool }: Leg): string {
-  if (pool.known.kind !== "uniswap-v3")
+  if (pool.identity.kind !== "uniswap-v3")
     throw new RangeError("invariant violated: fee tier on a constant-product pair");
-  return pool.known.fee.toString(16).padStart(6, "0");
+  return pool.identity.fee.toString(16).padStart(6, "0");
 }
 
 const WORD = 32;

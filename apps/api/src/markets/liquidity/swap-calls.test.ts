@@ -37,7 +37,7 @@ function pathOver(pools: number, source: PoolSource): BestPath {
     { length: pools },
     (_, index) =>
       ({
-        pool: { known: { kind: source.kind, source, fee: fees[index] } },
+        pool: { identity: { kind: source.kind, source, fee: fees[index] } },
         tokenIn: tokens[index],
         tokenOut: tokens[index + 1],
       }) as unknown as Leg,
@@ -48,7 +48,7 @@ function pathOver(pools: number, source: PoolSource): BestPath {
 /** Token, fee, token, … in the routers' format. */
 function packed(list: readonly Address[], between: readonly number[]): `0x${string}` {
   const types = list.flatMap((_, index) => (index === 0 ? ["address"] : ["uint24", "address"]));
-  const values = list.flatMap((one, index) => (index === 0 ? [one] : [between[index - 1], one]));
+  const values = list.flatMap((hop, index) => (index === 0 ? [hop] : [between[index - 1], hop]));
   return encodePacked(types, values);
 }
 
@@ -66,9 +66,9 @@ for (const pools of [1, 2, 3])
         kind === "exactIn"
           ? packed(through, fees)
           : packed(through.toReversed(), fees.slice(0, pools).toReversed());
-      const given = pathOver(pools, sourceOf("uniswap-v3", "swap-router"));
-      const exactInput = { ...common, path, amountIn: given.amountIn, amountOutMinimum: bound.limit };
-      const exactOutput = { ...common, path, amountOut: given.amountOut, amountInMaximum: bound.limit };
+      const quotedPath = pathOver(pools, sourceOf("uniswap-v3", "swap-router"));
+      const exactInput = { ...common, path, amountIn: quotedPath.amountIn, amountOutMinimum: bound.limit };
+      const exactOutput = { ...common, path, amountOut: quotedPath.amountOut, amountInMaximum: bound.limit };
       expect(dataOf(sourceOf("uniswap-v3", "swap-router"))).toBe(
         kind === "exactIn"
           ? encodeFunctionData({
@@ -111,12 +111,12 @@ for (const pools of [1, 2, 3])
 test("approves the exact input or the maximum of an exact output, revokes the rest, and revokes a leftover allowance first", () => {
   const source = sourceOf("uniswap-v3", "swap-router");
   const path = pathOver(1, source);
-  const allowed = (kind: "exactIn" | "exactOut", resetsFirst: boolean) =>
+  const callsOf = (kind: "exactIn" | "exactOut", resetsFirst: boolean) =>
     swapCalls(source, router, path, { kind, limit: 55n, recipient }, resetsFirst).map(({ to, data }) =>
-      to === a ? data : "exchange",
+      to === a ? data : "swap",
     );
   const approve = (amount: bigint) =>
     encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [router, amount] });
-  expect(allowed("exactIn", false)).toEqual([approve(path.amountIn), "exchange"]);
-  expect(allowed("exactOut", true)).toEqual([approve(0n), approve(55n), "exchange", approve(0n)]);
+  expect(callsOf("exactIn", false)).toEqual([approve(path.amountIn), "swap"]);
+  expect(callsOf("exactOut", true)).toEqual([approve(0n), approve(55n), "swap", approve(0n)]);
 });

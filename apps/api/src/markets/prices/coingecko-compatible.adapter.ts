@@ -1,7 +1,7 @@
 import type { PriceSource, UsdPrice } from "./price-source.port.ts";
 import { fieldsOf, readPriceJson } from "./http-json.adapter.ts";
 import type { PriceEndpoint } from "./http-json.adapter.ts";
-import { inGroups, priceEntry } from "./price-entry.adapter.ts";
+import { groupIds, priceEntry } from "./price-entry.adapter.ts";
 
 /**
  * Prices of any service with the interface `GET
@@ -12,9 +12,9 @@ export function createCoingeckoCompatiblePrices(endpoint: PriceEndpoint): PriceS
   return {
     name: "coingecko",
     fetch: async (priceIds, signal) => {
-      const known = new Map<string, UsdPrice>();
+      const prices = new Map<string, UsdPrice>();
       const answers = await Promise.all(
-        inGroups(priceIds).map(async (ids) => {
+        groupIds(priceIds).map(async (ids) => {
           const query = `ids=${ids.map(encodeURIComponent).join(",")}&vs_currencies=usd&include_last_updated_at=true&precision=full`;
           return fieldsOf(await readPriceJson(endpoint, `/simple/price?${query}`, signal));
         }),
@@ -23,9 +23,9 @@ export function createCoingeckoCompatiblePrices(endpoint: PriceEndpoint): PriceS
         for (const id of priceIds) {
           const fields = fieldsOf(answer.get(id));
           const price = priceEntry(fields.get("usd"), fields.get("last_updated_at"));
-          if (price !== undefined) known.set(id, price);
+          if (price !== undefined) prices.set(id, price);
         }
-      return known;
+      return prices;
     },
   };
 }

@@ -31,13 +31,19 @@ test("disputes every price while the second source is down, and reports its fail
 });
 
 test("disputes a price that only an old price of the second source confirms", async () => {
-  const at = (asOfMs: number): PriceSource => ({
+  const sourceAsOf = (asOfMs: number): PriceSource => ({
     name: `as of ${asOfMs}`,
     fetch: async () => new Map([["ethereum", { usd: 10_000n, asOfMs }]]),
   });
   const disputed = async (primaryMs: number, secondMs: number) =>
     disputedOf(
-      await createConfirmedPrices(at(primaryMs), at(secondMs), maxBps, 60_000, () => {}).fetch(IDS, signal),
+      await createConfirmedPrices(
+        sourceAsOf(primaryMs),
+        sourceAsOf(secondMs),
+        maxBps,
+        60_000,
+        () => {},
+      ).fetch(IDS, signal),
     );
   expect(await disputed(100_000, 40_000)).toEqual([]);
   expect(await disputed(100_001, 40_000)).toEqual(["ethereum"]);

@@ -2,7 +2,7 @@ import { parseDecimal } from "@causeway/domain";
 import type { PriceSource, UsdPrice } from "./price-source.port.ts";
 import { fieldsOf, readPriceJson } from "./http-json.adapter.ts";
 import type { PriceEndpoint } from "./http-json.adapter.ts";
-import { inGroups, priceEntry } from "./price-entry.adapter.ts";
+import { groupIds, priceEntry } from "./price-entry.adapter.ts";
 
 /** Prices with a lower confidence are not used. The service reports confidence as a number from 0 to 1. */
 const MIN_CONFIDENCE_PERCENT = 90n;
@@ -16,9 +16,9 @@ export function createDefillamaCompatiblePrices(endpoint: PriceEndpoint): PriceS
   return {
     name: "defillama",
     fetch: async (priceIds, signal) => {
-      const known = new Map<string, UsdPrice>();
+      const prices = new Map<string, UsdPrice>();
       const answers = await Promise.all(
-        inGroups(priceIds).map(async (ids) => {
+        groupIds(priceIds).map(async (ids) => {
           const list = ids.map((id) => `coingecko:${encodeURIComponent(id)}`).join(",");
           return fieldsOf(
             fieldsOf(await readPriceJson(endpoint, `/prices/current/${list}`, signal)).get("coins"),
@@ -29,9 +29,9 @@ export function createDefillamaCompatiblePrices(endpoint: PriceEndpoint): PriceS
         for (const id of priceIds) {
           const fields = fieldsOf(entries.get(`coingecko:${id}`));
           const price = priceEntry(fields.get("price"), fields.get("timestamp"));
-          if (price !== undefined && isConfident(fields.get("confidence"))) known.set(id, price);
+          if (price !== undefined && isConfident(fields.get("confidence"))) prices.set(id, price);
         }
-      return known;
+      return prices;
     },
   };
 }

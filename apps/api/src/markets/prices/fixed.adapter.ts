@@ -10,12 +10,12 @@ export function createFixedPrices(prices: ReadonlyMap<string, bigint>, clock: Cl
     isFixed: true,
     fetch: async (priceIds) => {
       const asOfMs = clock.nowMs();
-      const known = new Map<string, UsdPrice>();
+      const fetched = new Map<string, UsdPrice>();
       for (const id of priceIds) {
         const usd = prices.get(id);
-        if (usd !== undefined) known.set(id, { usd, asOfMs });
+        if (usd !== undefined) fetched.set(id, { usd, asOfMs });
       }
-      return known;
+      return fetched;
     },
   };
 }

@@ -31,7 +31,7 @@ function dayOfPrices(seed: number): readonly number[] {
   for (let step = 1; step <= DAY_STEPS; step++) {
     const isWild = Math.floor((step * STEP_MS) / 3_600_000) % 6 === 5;
     const deviation = ((isWild ? 40 : 8) / 10_000) * Math.sqrt(STEP_MS / 60_000);
-    const normal = Array.from({ length: 12 }, next).reduce((sum, one) => sum + one, -6);
+    const normal = Array.from({ length: 12 }, next).reduce((sum, uniform) => sum + uniform, -6);
     prices.push((prices.at(-1) ?? 0) * (1 + deviation * normal));
   }
   return prices;
@@ -81,9 +81,9 @@ async function tradeForADay(
     },
   });
   const services = { ...quoteWorld(), clock, prices: change(book) };
-  const outputOf = async (ask: Partial<QuoteInput>): Promise<number | undefined> => {
+  const outputOf = async (input: Partial<QuoteInput>): Promise<number | undefined> => {
     try {
-      const { details } = await createQuote(services, aQuoteInput(ask));
+      const { details } = await createQuote(services, aQuoteInput(input));
       return Number(details.currencyOut.amount);
     } catch (error) {
       if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED") return undefined;

@@ -14,7 +14,7 @@ const MIN_DEPTH_USD = 250_000n * 10n ** 18n;
  * reading is disputed. An attacker that moves a pool can stop quotes between different assets, but cannot
  * choose their price.
  */
-export function vetoedByPools(
+export function withPoolVeto(
   book: Required<PriceBook>,
   poolUsd: PoolUsd,
   maxDivergenceBps: (currency: Currency) => number,
@@ -23,8 +23,8 @@ export function vetoedByPools(
   const cached = new WeakMap<Currency, { readonly atMs: number; readonly isDisputed: boolean }>();
   function isDisputed(currency: Currency): boolean {
     const nowMs = clock.nowMs();
-    const before = cached.get(currency);
-    if (before !== undefined && Math.abs(nowMs - before.atMs) < CACHED_MS) return before.isDisputed;
+    const latest = cached.get(currency);
+    if (latest !== undefined && Math.abs(nowMs - latest.atMs) < CACHED_MS) return latest.isDisputed;
     const usd = book.usd(currency);
     const pool = poolUsd(currency, MIN_DEPTH_USD);
     const isContradicted =

@@ -1,6 +1,6 @@
 import type { Currency } from "@causeway/domain";
 import { expect, test } from "vitest";
-import { vetoedByPools } from "./pool-veto.adapter.ts";
+import { withPoolVeto } from "./pool-veto.adapter.ts";
 
 const usdc = { priceId: "usd-coin", class: "stable" } as Currency;
 
@@ -16,7 +16,7 @@ function aVeto(poolUsd: bigint | undefined) {
     world.depths.push(minDepthUsd);
     return world.poolUsd;
   };
-  const prices = vetoedByPools(book, pools, () => 50, { nowMs: () => world.nowMs });
+  const prices = withPoolVeto(book, pools, () => 50, { nowMs: () => world.nowMs });
   return { world, disputedBy: () => prices.reading(usdc)?.disputedBy };
 }
 

@@ -37,7 +37,7 @@ export interface OwnedPriceBook extends PriceBook {
   close(): void;
 }
 
-interface KeptPrice {
+interface CachedPrice {
   readonly usd: bigint;
   readonly asOfMs: number;
   readonly fetchedAtMs: number;
@@ -57,15 +57,15 @@ const STALE_REFRESHES = 3;
 export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
   const { source, clock, priceIds, refreshMs, maxAgeMs, retryMs, onFault } = options;
   const maxMoveBps = BigInt(options.maxMoveBps ?? 2_000);
-  const prices = new Map<string, KeptPrice>();
+  const prices = new Map<string, CachedPrice>();
   /** Readings that are too far from the previous price and wait for confirmation. */
-  const doubted = new Map<string, KeptPrice>();
+  const doubted = new Map<string, CachedPrice>();
   /**
    * Errors for ids that the newest fetch did not return. Callers get the error without causing another fetch.
    */
   let lastMissing: { readonly errors: ReadonlyMap<string, ServiceError>; readonly atMs: number } | undefined;
   const closing = new AbortController();
-  let running: Promise<void> | undefined;
+  let currentFetch: Promise<void> | undefined;
   /** When and why fetching was paused. */
   let paused: { readonly atMs: number; readonly error?: unknown } | undefined;
 
@@ -79,7 +79,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
         acceptReading(id, { ...price, asOfMs: Math.min(price.asOfMs, fetchedAtMs), fetchedAtMs });
       const missing = priceIds.filter((id) => !fetched.has(id));
       lastMissing = {
-        errors: new Map(missing.map((id) => [id, unpriced(id, undefined)])),
+        errors: new Map(missing.map((id) => [id, missingPrice(id, undefined)])),
         atMs: fetchedAtMs,
       };
       if (doubted.size > 0) paused = { atMs: fetchedAtMs };
@@ -92,7 +92,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
   const isNear = (usd: bigint, before: bigint): boolean =>
     (usd > before ? usd - before : before - usd) * 10_000n <= before * maxMoveBps;
 
-  function acceptReading(id: string, reading: KeptPrice): void {
+  function acceptReading(id: string, reading: CachedPrice): void {
     const current = prices.get(id);
     const doubt = doubted.get(id);
     // A repeated or older reading confirms nothing.
@@ -107,7 +107,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
     onFault(
       new ServiceError(
         "PRICE_FETCH_FAILED",
-        `The new price of ${id} differs too much from the last one and is not confirmed by a second source; try again`,
+        `The new price of ${id} differs too much from the last one and is not confirmed by a second reading; try again`,
         {
           data: { priceId: id, fromUsd: current.usd.toString(), toUsd: reading.usd.toString() },
         },
@@ -116,48 +116,52 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
   }
 
   function refresh(): Promise<void> {
-    running ??= fetchAll().finally(() => {
-      running = undefined;
+    currentFetch ??= fetchAll().finally(() => {
+      currentFetch = undefined;
     });
-    return running;
+    return currentFetch;
   }
 
   const isPaused = (nowMs: number): boolean => paused !== undefined && nowMs - paused.atMs < retryMs;
 
   /** The cached price, if it is recent enough. */
-  function usable(priceId: string, nowMs: number): KeptPrice | undefined {
+  function usablePrice(priceId: string, nowMs: number): CachedPrice | undefined {
     const price = prices.get(priceId);
     if (price === undefined || doubted.has(priceId) || nowMs - price.asOfMs > maxAgeMs) return undefined;
     return nowMs - price.fetchedAtMs > refreshMs * STALE_REFRESHES ? undefined : price;
   }
 
   async function awaitPrice(priceId: string): Promise<bigint> {
-    if (running === undefined && isPaused(clock.nowMs())) throw unpriced(priceId, paused?.error);
+    if (currentFetch === undefined && isPaused(clock.nowMs())) throw missingPrice(priceId, paused?.error);
     await refresh().catch((error: unknown) => {
-      throw unpriced(priceId, error);
+      throw missingPrice(priceId, error);
     });
-    const price = usable(priceId, clock.nowMs());
-    if (price === undefined) throw unpriced(priceId, undefined);
+    const price = usablePrice(priceId, clock.nowMs());
+    if (price === undefined) throw missingPrice(priceId, undefined);
     return price.usd;
   }
 
   function refreshWhenAged(fetchedAtMs: number, nowMs: number): void {
     const isAged = nowMs - fetchedAtMs > refreshMs;
-    if (isAged && running === undefined && !isPaused(nowMs)) refresh().catch(onFault);
+    if (isAged && currentFetch === undefined && !isPaused(nowMs)) refresh().catch(onFault);
   }
 
   return {
     usd: ({ priceId }) => {
       const nowMs = clock.nowMs();
-      const price = usable(priceId, nowMs);
+      const price = usablePrice(priceId, nowMs);
       if (price !== undefined) {
         refreshWhenAged(price.fetchedAtMs, nowMs);
         return price.usd;
       }
-      const refused = lastMissing?.errors.get(priceId);
-      if (lastMissing !== undefined && refused && nowMs - lastMissing.atMs <= refreshMs * STALE_REFRESHES) {
+      const missingError = lastMissing?.errors.get(priceId);
+      if (
+        lastMissing !== undefined &&
+        missingError &&
+        nowMs - lastMissing.atMs <= refreshMs * STALE_REFRESHES
+      ) {
         refreshWhenAged(lastMissing.atMs, nowMs);
-        throw refused;
+        throw missingError;
       }
       const answer = awaitPrice(priceId);
       // A caller that reads several prices may fail on another price and never await this promise.
@@ -174,8 +178,8 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
       };
     },
     lastUsd: ({ priceId }) => {
-      const known = [prices.get(priceId), doubted.get(priceId)].flatMap((price) => price?.usd ?? []);
-      return known.reduce<bigint | undefined>(
+      const cachedUsd = [prices.get(priceId), doubted.get(priceId)].flatMap((price) => price?.usd ?? []);
+      return cachedUsd.reduce<bigint | undefined>(
         (max, usd) => (max === undefined || usd > max ? usd : max),
         undefined,
       );
@@ -195,7 +199,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
 const VARIANCE_HALF_LIFE_MS = 15 * 60_000;
 
 /** Adds the move since the previous price to the measured variance. A repeated reading changes nothing. */
-function withVariance(before: KeptPrice | undefined, reading: KeptPrice): KeptPrice {
+function withVariance(before: CachedPrice | undefined, reading: CachedPrice): CachedPrice {
   if (before === undefined) return reading;
   const minutes = (reading.asOfMs - before.asOfMs) / 60_000;
   if (minutes <= 0) return { ...reading, varianceBps: before.varianceBps ?? 0 };
@@ -206,7 +210,7 @@ function withVariance(before: KeptPrice | undefined, reading: KeptPrice): KeptPr
   return { ...reading, varianceBps: variance };
 }
 
-function unpriced(priceId: string, cause: unknown): ServiceError {
+function missingPrice(priceId: string, cause: unknown): ServiceError {
   return new ServiceError("PRICE_FETCH_FAILED", `No fresh price of ${priceId}; try again`, {
     data: { priceId },
     cause,

@@ -29,12 +29,12 @@ function aBook(options: { readonly maxMoveBps?: number } = {}) {
     ...options,
     onFault: (error) => faults.push(error),
   });
-  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
   return {
     book,
     fetches,
     faults,
-    settled,
+    nextTurn: nextTurn,
     now: () => nowMs,
     wait: (ms: number) => {
       nowMs += ms;
@@ -42,7 +42,7 @@ function aBook(options: { readonly maxMoveBps?: number } = {}) {
     /** Answers the newest fetch with a price of ETH. */
     answer: async (usd: bigint, asOfMs = nowMs) => {
       fetches.at(-1)!.resolve([["ethereum", { usd, asOfMs }]]);
-      await settled();
+      await nextTurn();
     },
   };
 }
@@ -98,7 +98,7 @@ test("a price fetched three refreshes ago is not served, regardless of its sourc
 });
 
 test("a price that its source no longer returns expires", async () => {
-  const { book, fetches, settled, answer, wait } = aBook();
+  const { book, fetches, nextTurn: settled, answer, wait } = aBook();
   const first = book.usd(eth);
   await answer(2_000n);
   await first;
@@ -249,7 +249,7 @@ test("a price from the future is as old as its arrival", async () => {
 });
 
 test("fails with PRICE_FETCH_FAILED without a price, and pauses fetching", async () => {
-  const { book, fetches, settled, wait } = aBook();
+  const { book, fetches, nextTurn: settled, wait } = aBook();
   const first = book.usd(eth);
   fetches[0]!.reject(new Error("down"));
   const refusal: unknown = await Promise.resolve(first).catch((error: unknown) => error);
@@ -266,7 +266,7 @@ test("fails with PRICE_FETCH_FAILED without a price, and pauses fetching", async
 });
 
 test("a failed background fetch is reported, and the cached price serves until it expires", async () => {
-  const { book, fetches, faults, answer, settled, wait } = aBook();
+  const { book, fetches, faults, answer, nextTurn: settled, wait } = aBook();
   const first = book.usd(eth);
   await answer(2_000n);
   await first;

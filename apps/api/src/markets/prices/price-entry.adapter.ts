@@ -11,9 +11,10 @@ export function priceEntry(usdText: unknown, asOfSecondsText: unknown): UsdPrice
 }
 
 /** Splits ids into groups, so that each URL stays short. */
-export function inGroups(ids: readonly string[]): string[][] {
+export function groupIds(ids: readonly string[]): string[][] {
   const groups: string[][] = [];
-  for (let at = 0; at < ids.length; at += IDS_PER_REQUEST) groups.push(ids.slice(at, at + IDS_PER_REQUEST));
+  for (let start = 0; start < ids.length; start += IDS_PER_REQUEST)
+    groups.push(ids.slice(start, start + IDS_PER_REQUEST));
   return groups;
 }
 

@@ -1,5 +1,5 @@
 import { ONE_USD } from "@causeway/domain";
-import { sentTogether } from "../../db/sent-together.ts";
+import { awaitTogether } from "../../db/await-together.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 
@@ -31,18 +31,18 @@ export async function addExposures(
   tx: Pick<Tx, "priceExposure">,
   trades: readonly Exposures[],
 ): Promise<string | undefined> {
-  const over = overTogether(services, trades);
-  if (over !== undefined) return over;
+  const exceeded = findExceeded(services, trades);
+  if (exceeded !== undefined) return exceeded;
   // Always in the same order, so that two commits that lock two assets cannot deadlock.
   const sums = sumsOf(trades).toSorted((a, b) => (a.priceId < b.priceId ? -1 : 1));
-  const added = await sentTogether(
+  const added = await awaitTogether(
     sums.map(async ({ priceId, usd }) => await addExposure(services, tx, priceId, usd)),
   );
   return sums[added.indexOf(false)]?.priceId;
 }
 
 /** @returns the price id of an asset whose limit several trades together exceed in any minute */
-export function overTogether(
+export function findExceeded(
   { enginePolicy }: Pick<Services, "enginePolicy">,
   trades: readonly Exposures[],
 ): string | undefined {

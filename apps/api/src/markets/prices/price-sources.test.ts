@@ -12,9 +12,9 @@ afterEach(() => {
 
 /** A local price service that records its requests. */
 async function aService(answer: (request: IncomingMessage, response: ServerResponse) => void) {
-  const asked: { url: string; headers: IncomingMessage["headers"] }[] = [];
+  const requests: { url: string; headers: IncomingMessage["headers"] }[] = [];
   const server = createServer((request, response) => {
-    asked.push({ url: request.url ?? "", headers: request.headers });
+    requests.push({ url: request.url ?? "", headers: request.headers });
     answer(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -23,7 +23,7 @@ async function aService(answer: (request: IncomingMessage, response: ServerRespo
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { asked, endpoint: { baseUrl: `http://127.0.0.1:${port}/v3/`, timeoutMs: 1_000 } };
+  return { requests: requests, endpoint: { baseUrl: `http://127.0.0.1:${port}/v3/`, timeoutMs: 1_000 } };
 }
 
 const aServiceAnswering = (body: string, status = 200) =>
@@ -31,7 +31,7 @@ const aServiceAnswering = (body: string, status = 200) =>
 const never = new AbortController().signal;
 
 test("asks a CoinGecko-compatible service once for all ids and keeps all digits", async () => {
-  const { asked, endpoint } = await aServiceAnswering(
+  const { requests: asked, endpoint } = await aServiceAnswering(
     `{"ethereum":{"usd":2345.678901234567890123,"last_updated_at":1700000000},"shib":{"usd":1.2345e-5,"last_updated_at":1700000001}}`,
   );
   const keyHeader = { name: "x-cg-pro-api-key", value: "sesame" };
@@ -57,7 +57,7 @@ test("asks a CoinGecko-compatible service once for all ids and keeps all digits"
 });
 
 test("asks a DefiLlama-compatible service by CoinGecko ids and ignores prices of low confidence", async () => {
-  const { asked, endpoint } = await aServiceAnswering(
+  const { requests: asked, endpoint } = await aServiceAnswering(
     `{"coins":{"coingecko:ethereum":{"price":0.1,"symbol":"ETH","timestamp":1700000000,"confidence":0.99},` +
       `"coingecko:rare":{"price":5,"timestamp":1700000000,"confidence":0.5},"coingecko:usd-coin":{"price":1,"timestamp":1700000000}}}`,
   );
@@ -73,7 +73,7 @@ test("asks a DefiLlama-compatible service by CoinGecko ids and ignores prices of
 });
 
 test("splits ids that do not fit into one URL into several requests", async () => {
-  const { asked, endpoint } = await aServiceAnswering("{}");
+  const { requests: asked, endpoint } = await aServiceAnswering("{}");
   await createCoingeckoCompatiblePrices(endpoint).fetch(
     Array.from({ length: 150 }, (_, i) => `id-${i}`),
     never,

@@ -7,7 +7,7 @@ import { createCoingeckoCompatiblePrices } from "./coingecko-compatible.adapter.
 import { createConfirmedPrices } from "./confirmed-prices.adapter.ts";
 import { createDefillamaCompatiblePrices } from "./defillama-compatible.adapter.ts";
 import { createFixedPrices } from "./fixed.adapter.ts";
-import { vetoedByPools } from "./pool-veto.adapter.ts";
+import { withPoolVeto } from "./pool-veto.adapter.ts";
 import { createPriceBook, type OwnedPriceBook } from "./price-book.adapter.ts";
 import { MAX_DIVERGENCE_BPS } from "./price-divergence.ts";
 import type { PriceSource } from "./price-source.port.ts";
@@ -46,7 +46,7 @@ export async function startPriceBook({
 
 /** The same prices, disputed where deep pools contradict them. */
 export function pricesWithVeto(book: OwnedPriceBook, poolUsd: PoolUsd, clock: Clock): Services["prices"] {
-  return vetoedByPools(book, poolUsd, ({ class: kind }) => MAX_DIVERGENCE_BPS[kind], clock);
+  return withPoolVeto(book, poolUsd, ({ class: kind }) => MAX_DIVERGENCE_BPS[kind], clock);
 }
 
 /** The configured source of prices, confirmed by the second source if one is configured. */

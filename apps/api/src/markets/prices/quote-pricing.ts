@@ -61,7 +61,7 @@ type Needs = {
 };
 
 /** Currencies whose prices a route needs. */
-export function pricedIn({ origin, destination, originCurrency, destinationCurrency }: PricedRoute) {
+export function currenciesToPrice({ origin, destination, originCurrency, destinationCurrency }: PricedRoute) {
   return [originCurrency, destinationCurrency, origin.chain.native, destination.chain.native] as const;
 }
 
@@ -76,17 +76,17 @@ export async function pricingOf(
   originGasUsd?: bigint,
   swaps?: SwapsOfRoute,
 ): Promise<RoutePricing> {
-  const currencies = pricedIn(route);
+  const currencies = currenciesToPrice(route);
   // Concurrently: if two fail, neither rejection may stay unhandled.
-  const known = await Promise.all(currencies.map(async (currency) => await services.prices.usd(currency)));
-  const usdBy = new Map(currencies.map((currency, at) => [currency, known[at] ?? 0n]));
-  const usd = (currency: Currency): bigint => usdBy.get(currency) ?? 0n;
+  const prices = await Promise.all(currencies.map(async (currency) => await services.prices.usd(currency)));
+  const usdOf = new Map(currencies.map((currency, index) => [currency, prices[index] ?? 0n]));
+  const usd = (currency: Currency): bigint => usdOf.get(currency) ?? 0n;
   return priceRoute(services, usd, route, toContract, originGasUsd, swaps);
 }
 
 /**
  * The prices of a route, from the deposited currency to the currency that the solver pays with.
- * @param usd returns USD per whole unit, 18 decimals, for the currencies of {@link pricedIn}
+ * @param usd returns USD per whole unit, 18 decimals, for the currencies of {@link currenciesToPrice}
  * @param toContract whether the recipient is a contract: a native payment then goes through the router, which
  * costs more
  * @param originGasUsd the cost, taken from the output, of sending the origin transaction, USD with 18
@@ -159,15 +159,15 @@ export function spreadOf(services: PriceServices, ...currencies: readonly Curren
 /**
  * What a payment costs the solver in addition to its amount, base units of the chain's native token, with a
  * margin for price moves.
- * @param known the cost of paying this recipient, if the chain was asked; undefined: the usual cost
+ * @param recipientCost the cost of paying this recipient; undefined: the usual cost
  */
 export function costWithMargin(
   { chain, pulse }: RequestEnd,
   { address }: Currency,
   gas: bigint,
-  known?: bigint,
+  recipientCost?: bigint,
 ): bigint {
-  const cost = known ?? pulse.paymentCost(address, gas);
+  const cost = recipientCost ?? pulse.paymentCost(address, gas);
   return raisedByBps(cost, chain.fees.gasMarginBps);
 }
 

@@ -13,14 +13,14 @@ interface ForeignToken {
 }
 
 /** A token that the solver does not hold and that has no price source: it can only be swapped. */
-export function foreignToken(known: ForeignToken): Currency {
+export function foreignToken(facts: ForeignToken): Currency {
   // Identified by its address, never its symbol: a token that calls itself USDC must not be treated or priced
   // as USDC.
-  const placeId = `${known.chainId}:${known.address}`;
+  const tokenId = `${facts.chainId}:${facts.address}`;
   return {
-    ...known,
-    id: placeId,
-    priceId: placeId,
+    ...facts,
+    id: tokenId,
+    priceId: tokenId,
     class: "minor",
     supportsBridging: false,
     supportsPermit: false,

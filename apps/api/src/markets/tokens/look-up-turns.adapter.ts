@@ -32,8 +32,8 @@ export function lookUpTurns(
 
   function next(): void {
     for (;;) {
-      const at = waiting.findIndex(({ isSearch }) => !isSearch);
-      const [first] = waiting.splice(Math.max(at, 0), 1);
+      const quoteIndex = waiting.findIndex(({ isSearch }) => !isSearch);
+      const [first] = waiting.splice(Math.max(quoteIndex, 0), 1);
       if (first === undefined) {
         running -= 1;
         return;
@@ -44,8 +44,8 @@ export function lookUpTurns(
   }
 
   return (work, isSearch) => {
-    let place: Waiting | undefined;
-    const turn = async (): Promise<void> => {
+    let waiter: Waiting | undefined;
+    const waitForTurn = async (): Promise<void> => {
       if (running < maxConcurrent) {
         running += 1;
         return;
@@ -54,12 +54,12 @@ export function lookUpTurns(
       if (waiting.length >= MAX_WAITING || (isSearch && searches >= MAX_WAITING_SEARCHES))
         throw tooManyWaiting();
       await new Promise<void>((resolve, reject) => {
-        place = { isSearch, sinceMs: nowMs(), begin: resolve, refuse: () => reject(tooManyWaiting()) };
-        waiting.push(place);
+        waiter = { isSearch, sinceMs: nowMs(), begin: resolve, refuse: () => reject(tooManyWaiting()) };
+        waiting.push(waiter);
       });
     };
     const run = async () => {
-      await turn();
+      await waitForTurn();
       try {
         return await work();
       } finally {
@@ -69,7 +69,7 @@ export function lookUpTurns(
     return {
       answer: run(),
       prioritize: () => {
-        if (place !== undefined) place.isSearch = false;
+        if (waiter !== undefined) waiter.isSearch = false;
       },
     };
   };

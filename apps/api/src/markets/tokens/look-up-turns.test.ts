@@ -8,21 +8,22 @@ function lookUps() {
   const began: string[] = [];
   const ends: (() => void)[] = [];
   const start = (name: string, isSearch: boolean) => {
-    const one = turn(async () => {
+    const lookUp = turn(async () => {
       began.push(name);
       await new Promise<void>((resolve) => ends.push(resolve));
     }, isSearch);
-    const ended = one.answer.then(
+    const ended = lookUp.answer.then(
       () => "done",
       (error: { readonly code: string }) => error.code,
     );
-    return { ...one, ended };
+    return { ...lookUp, ended };
   };
-  const begun = async (): Promise<void> => await new Promise<void>((resolve) => void setImmediate(resolve));
+  const nextTurn = async (): Promise<void> =>
+    await new Promise<void>((resolve) => void setImmediate(resolve));
   const endOne = async (): Promise<void> => {
-    await begun();
+    await nextTurn();
     ends.shift()?.();
-    await begun();
+    await nextTurn();
   };
   return { began, start, endOne, forward: (ms: number) => void (nowMs += ms) };
 }

@@ -7,7 +7,7 @@ import type { TokenLists } from "./token-lists.adapter.ts";
 
 export interface TokenBookOptions {
   readonly chains: ChainDirectory;
-  readonly lists: Pick<TokenLists, "get" | "of">;
+  readonly lists: Pick<TokenLists, "get" | "tokensOf">;
   /** Finds tokens that are neither configured nor listed. */
   readonly unlisted: TokenBook;
 }
@@ -17,23 +17,27 @@ export interface TokenBookOptions {
  * token reports about itself.
  */
 export function createTokenBook({ chains, lists, unlisted }: TokenBookOptions): TokenBook & TokenCatalog {
-  const named = new Map<number, { readonly of: readonly Currency[]; readonly all: readonly Currency[] }>();
+  /** The result of `named` per chain, with the listed tokens that it was made of. */
+  const cache = new Map<
+    number,
+    { readonly listed: readonly Currency[]; readonly all: readonly Currency[] }
+  >();
   return {
     token: (chainId, address, isSearch) =>
       chains.currency(chainId, address) ??
       lists.get(chainId, address) ??
       // The chain is not configured: its native token is unknown.
       (address === NATIVE_CURRENCY ? undefined : unlisted.token(chainId, address, isSearch)),
-    named(chainId) {
+    listTokens(chainId) {
       const chain = chains.profile(chainId);
       if (chain === undefined) return [];
-      const of = lists.of(chainId);
-      const cached = named.get(chainId);
-      if (cached?.of === of) return cached.all;
+      const listed = lists.tokensOf(chainId);
+      const cached = cache.get(chainId);
+      if (cached?.listed === listed) return cached.all;
       const configured = [chain.native, ...chain.tokens];
-      const listed = of.filter(({ address }) => chains.currency(chainId, address) === undefined);
-      const all = [...configured, ...listed];
-      named.set(chainId, { of, all });
+      const unconfigured = listed.filter(({ address }) => chains.currency(chainId, address) === undefined);
+      const all = [...configured, ...unconfigured];
+      cache.set(chainId, { listed, all });
       return all;
     },
   };

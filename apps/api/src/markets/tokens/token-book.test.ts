@@ -34,11 +34,11 @@ const aToken = (() => {
 
 /** One chain on which every address except {@link NO_TOKEN} is a token that calls itself USDC. */
 function world({ lists = [] as readonly Currency[], maxKept = 100 } = {}) {
-  const asked: Hex[] = [];
+  const reads: Hex[] = [];
   const node: { fault?: Error | undefined; wait?: Promise<void> } = {};
   const reader: Pick<ChainReader, "ask"> = {
     ask: async (_to, data) => {
-      asked.push(data);
+      reads.push(data);
       await node.wait;
       if (node.fault !== undefined) throw node.fault;
       return data.includes(NO_TOKEN.slice(2)) ? undefined : aToken;
@@ -56,16 +56,17 @@ function world({ lists = [] as readonly Currency[], maxKept = 100 } = {}) {
   const book = createTokenBook({
     chains,
     lists: {
-      get: (chainId, token) => state.lists.find((one) => one.chainId === chainId && one.address === token),
-      of: (chainId) => (chainId === ORIGIN ? state.lists : []),
+      get: (chainId, token) =>
+        state.lists.find((entry) => entry.chainId === chainId && entry.address === token),
+      tokensOf: (chainId) => (chainId === ORIGIN ? state.lists : []),
     },
     unlisted: createUnlistedTokens({ chains, monotonic: clock, maxKept }),
   });
-  return { book, asked, node, time, state };
+  return { book, reads: reads, node, time, state };
 }
 
 test("configuration takes precedence over lists, and lists over the token itself", async () => {
-  const { book, asked } = world({
+  const { book, reads: asked } = world({
     lists: [listed(usdcOn(ORIGIN), "FALSE"), listed(address("b1"), "LISTED")],
   });
   expect(book.token(ORIGIN, usdcOn(ORIGIN))).toMatchObject({ symbol: "USDC", supportsBridging: true });
@@ -77,9 +78,9 @@ test("configuration takes precedence over lists, and lists over the token itself
 
 test("a token that calls itself USDC is neither verified nor bridged, and not equal to any other asset", async () => {
   const { book } = world();
-  const [one, other] = [await book.token(ORIGIN, address("c1")), await book.token(ORIGIN, address("c2"))];
+  const [first, second] = [await book.token(ORIGIN, address("c1")), await book.token(ORIGIN, address("c2"))];
   const usdc = await book.token(ORIGIN, usdcOn(ORIGIN));
-  expect(one).toMatchObject({
+  expect(first).toMatchObject({
     symbol: "USDC",
     decimals: 8,
     class: "minor",
@@ -88,11 +89,11 @@ test("a token that calls itself USDC is neither verified nor bridged, and not eq
     supportsPermit: false,
   });
   for (const key of ["id", "priceId"] as const)
-    expect(new Set([one?.[key], other?.[key], usdc?.[key]]).size).toBe(3);
+    expect(new Set([first?.[key], second?.[key], usdc?.[key]]).size).toBe(3);
 });
 
 test("concurrent callers share one read, and a known token is returned immediately", async () => {
-  const { book, asked } = world();
+  const { book, reads: asked } = world();
   const answers = await Promise.all([1, 2, 3].map(async () => await book.token(ORIGIN, address("c1"))));
   expect(answers[0]).toBeDefined();
   expect(new Set(answers).size).toBe(1);
@@ -101,7 +102,7 @@ test("concurrent callers share one read, and a known token is returned immediate
 });
 
 test("the absence of a token is cached for a short time", async () => {
-  const { book, asked, time } = world();
+  const { book, reads: asked, time } = world();
   expect(await book.token(ORIGIN, NO_TOKEN)).toBeUndefined();
   expect(book.token(ORIGIN, NO_TOKEN)).toBeUndefined();
   time.nowMs += 29_999;
@@ -125,7 +126,7 @@ test("a chain that does not answer is a failure, not an absence", async () => {
 });
 
 test("limits concurrent reads of unknown tokens and returns all of them", async () => {
-  const { book, asked, node } = world();
+  const { book, reads: asked, node } = world();
   const gate = Promise.withResolvers<void>();
   node.wait = gate.promise;
   const tokens = Array.from({ length: 20 }, (_, index) => address((16 + index).toString(16)));
@@ -138,7 +139,7 @@ test("limits concurrent reads of unknown tokens and returns all of them", async 
 });
 
 test("evicts the least recently used token first", async () => {
-  const { book, asked } = world({ maxKept: 2 });
+  const { book, reads: asked } = world({ maxKept: 2 });
   await book.token(ORIGIN, address("c1"));
   await book.token(ORIGIN, address("c2"));
   void book.token(ORIGIN, address("c1"));
@@ -153,16 +154,16 @@ test("an unknown chain has no tokens, not even a native token", () => {
   const { book } = world();
   expect(book.token(1, NATIVE_CURRENCY)).toBeUndefined();
   expect(book.token(1, address("c1"))).toBeUndefined();
-  expect(book.named(1)).toEqual([]);
+  expect(book.listTokens(1)).toEqual([]);
 });
 
 test("lists the configured currencies, native token first, then the listed ones that are not configured", () => {
   const { book, state } = world({
     lists: [listed(usdcOn(ORIGIN), "FALSE"), listed(address("b1"), "LISTED")],
   });
-  const named = book.named(ORIGIN);
+  const named = book.listTokens(ORIGIN);
   expect(named.map(({ symbol }) => symbol)).toEqual(["ETH", "USDC", "WETH", "RARE", "LOCKED", "LISTED"]);
-  expect(book.named(ORIGIN)).toBe(named);
+  expect(book.listTokens(ORIGIN)).toBe(named);
   state.lists = [listed(address("b2"), "NEW")];
-  expect(book.named(ORIGIN).at(-1)?.symbol).toBe("NEW");
+  expect(book.listTokens(ORIGIN).at(-1)?.symbol).toBe("NEW");
 });

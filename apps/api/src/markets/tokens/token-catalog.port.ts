@@ -6,5 +6,5 @@ export interface TokenCatalog {
    * Tokens of one chain: the configured currencies, native token first, then the tokens of the token lists in
    * their order. Empty for an unknown chain. Returns the same array until a list changes.
    */
-  named(chainId: number): readonly Currency[];
+  listTokens(chainId: number): readonly Currency[];
 }

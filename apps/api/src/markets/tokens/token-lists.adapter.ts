@@ -18,7 +18,7 @@ export interface TokenListOptions {
 export interface TokenLists {
   get(chainId: number, address: Address): Currency | undefined;
   /** Tokens of a chain. Returns the same array until a list changes. */
-  of(chainId: number): readonly Currency[];
+  tokensOf(chainId: number): readonly Currency[];
   /**
    * Reads all lists now, or joins the running read. Keeps the previous state of a list that cannot be read;
    * never throws.
@@ -77,7 +77,7 @@ export function createTokenLists(options: TokenListOptions): TokenLists {
 
   return {
     get: (chainId, address) => byChain.get(chainId)?.get(address),
-    of: (chainId) => arrays.get(chainId) ?? NONE,
+    tokensOf: (chainId) => arrays.get(chainId) ?? NONE,
     refresh,
     close: () => {
       clearTimeout(timer);

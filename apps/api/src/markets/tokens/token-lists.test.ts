@@ -6,10 +6,10 @@ import { afterEach, expect, test } from "vitest";
 import { createTokenLists, type TokenListOptions, type TokenLists } from "./token-lists.adapter.ts";
 
 const address = (byte: string): `0x${string}` => `0x${byte.repeat(20)}`;
-const listOf = (...named: readonly (readonly [byte: string, symbol: string])[]): string =>
+const listOf = (...entries: readonly (readonly [byte: string, symbol: string])[]): string =>
   JSON.stringify({
     name: "A list",
-    tokens: named.map(([byte, symbol]) => ({
+    tokens: entries.map(([byte, symbol]) => ({
       chainId: 1,
       address: address(byte),
       decimals: 18,
@@ -49,7 +49,7 @@ function listsFrom(sources: readonly string[], change: Partial<TokenListOptions>
   return { lists, faults };
 }
 
-const symbols = (lists: TokenLists): string[] => lists.of(1).map(({ symbol }) => symbol);
+const symbols = (lists: TokenLists): string[] => lists.tokensOf(1).map(({ symbol }) => symbol);
 
 test("reads lists from files and servers, and the earlier one takes precedence", async () => {
   const folder = await mkdtemp(join(tmpdir(), "token-lists-"));
@@ -100,9 +100,9 @@ test("refuses a list that is too large, too slow or invalid", async () => {
 test("follows redirects of a list within its origin, and elsewhere only with https", async () => {
   const elsewhere = await serve((_request, response) => response.end(listOf(["a1", "STRANGER"])));
   const url = await serve((request, response) => {
-    const to = { "/moved": "/here", "/away": elsewhere, "/round": "/round" }[request.url ?? ""];
-    if (to === undefined) response.end(listOf(["a2", "OWN"]));
-    else response.writeHead(302, { location: to }).end();
+    const target = { "/moved": "/here", "/away": elsewhere, "/round": "/round" }[request.url ?? ""];
+    if (target === undefined) response.end(listOf(["a2", "OWN"]));
+    else response.writeHead(302, { location: target }).end();
   });
   const { lists, faults } = listsFrom([`${url}/away`, `${url}/round`, `${url}/moved`]);
   await lists.refresh();
@@ -120,19 +120,19 @@ test("reports the number of invalid entries", async () => {
 });
 
 test("refreshes lists repeatedly until closed", async () => {
-  let asked = 0;
+  let requests = 0;
   const url = await serve((_request, response) => {
-    asked += 1;
-    response.end(listOf(["a1", `V${asked}`]));
+    requests += 1;
+    response.end(listOf(["a1", `V${requests}`]));
   });
   const { lists } = listsFrom([url], { refreshMs: 10 });
   await lists.refresh();
-  await expect.poll(() => asked).toBeGreaterThan(2);
+  await expect.poll(() => requests).toBeGreaterThan(2);
   lists.close();
   await new Promise((resolve) => setTimeout(resolve, 50));
-  const asOfClose = asked;
+  const asOfClose = requests;
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(asked).toBe(asOfClose);
+  expect(requests).toBe(asOfClose);
 });
 
 test("closing aborts the read of a list", async () => {

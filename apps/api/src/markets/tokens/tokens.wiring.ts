@@ -32,7 +32,7 @@ export async function startTokenBook({
   const { sources, refreshMs, timeoutMs } = config.tokenLists;
   const lists = createTokenLists({
     sources,
-    chainIds: new Set(chains.all.map(({ chain }) => chain.id)),
+    chainIds: new Set(chains.evmChains.map(({ chain }) => chain.id)),
     refreshMs,
     bounds: { maxBytes: MAX_LIST_BYTES, timeoutMs },
     onFault: (error, facts) => events.fault("token_list_fault", error, facts),

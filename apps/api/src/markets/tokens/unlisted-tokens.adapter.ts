@@ -23,7 +23,7 @@ type Entry =
       readonly prioritize: () => void;
     };
 
-type Asking = Extract<Entry, { kind: "asking" }>;
+type PendingLookUp = Extract<Entry, { kind: "asking" }>;
 
 export interface UnlistedTokensOptions {
   readonly chains: Pick<ChainDirectory, "get" | "nonEvm">;
@@ -49,13 +49,13 @@ export function createUnlistedTokens({
     if (oldest !== undefined) entries.delete(oldest);
   }
 
-  function ask(
+  function startLookUp(
     key: string,
     { chain }: RequestEnd,
     read: ReadToken,
     address: Address,
     isSearch: boolean,
-  ): Asking {
+  ): PendingLookUp {
     const turn = turns.get(chain.id) ?? lookUpTurns(MAX_CONCURRENT_LOOKUPS, () => monotonic.nowMs());
     turns.set(chain.id, turn);
     const { answer, prioritize } = turn(async () => await read(address), isSearch);
@@ -114,7 +114,7 @@ export function createUnlistedTokens({
         return entry.answer;
       }
       if (entry !== undefined && monotonic.nowMs() - entry.readAtMs < ABSENCE_CACHED_MS) return undefined;
-      const asking = ask(key, end, read, address, isSearch);
+      const asking = startLookUp(key, end, read, address, isSearch);
       cache(key, asking);
       return asking.answer;
     },
@@ -135,10 +135,10 @@ function readerOf(end: RequestEnd): ReadToken | undefined {
       users?.mint === undefined || !hasSwaps(chain)
         ? undefined
         : async (token) => {
-            const found = await users.mint?.(token);
-            if (found === undefined || found.decimals > MAX_DECIMALS) return undefined;
+            const mint = await users.mint?.(token);
+            if (mint === undefined || mint.decimals > MAX_DECIMALS) return undefined;
             const name = formatAddress(chain, token);
-            return { decimals: found.decimals, name, symbol: `${name.slice(0, 4)}...${name.slice(-4)}` };
+            return { decimals: mint.decimals, name, symbol: `${name.slice(0, 4)}...${name.slice(-4)}` };
           },
   });
 }

@@ -13,19 +13,19 @@ type OnChain = { readonly chain: Pick<Chain, "name" | "contracts"> };
  * The service's own contract that a call for others would call from one of our accounts; undefined: none.
  * Such contracts trust their caller: an executor that operated a deposit address factory could move other
  * users' funds.
- * @param inner calls that the call makes, as far as traced: the executor calls further contracts only if it
- * has code
+ * @param innerCalls calls that the call makes, as far as traced: the executor calls further contracts only if
+ * it has code
  */
-export function calledAsUs(
+export function findCalledOwnContract(
   keys: OwnKeys,
   { chain }: OnChain,
   { to }: Pick<LaneCall, "to">,
-  inner: Extract<TraceOutcome, { kind: "ok" }>["calls"] = [],
+  innerCalls: Extract<TraceOutcome, { kind: "ok" }>["calls"] = [],
 ): Address | undefined {
   const guarded = serviceContracts(chain.contracts);
   if (guarded.has(to)) return to;
   const ours = ownAccounts(keys);
-  return inner.find((call) => ours.includes(call.from) && guarded.has(call.to))?.to;
+  return innerCalls.find((call) => ours.includes(call.from) && guarded.has(call.to))?.to;
 }
 
 /**
@@ -33,14 +33,14 @@ export function calledAsUs(
  */
 export function refuseOwnContracts(
   services: OwnKeys & Pick<Services, "events">,
-  on: OnChain,
+  connected: OnChain,
   call: Pick<LaneCall, "to">,
   keyId: string,
-  inner?: Extract<TraceOutcome, { kind: "ok" }>["calls"],
+  innerCalls?: Extract<TraceOutcome, { kind: "ok" }>["calls"],
 ): void {
-  const target = calledAsUs(services, on, call, inner);
+  const target = findCalledOwnContract(services, connected, call, innerCalls);
   if (target === undefined) return;
-  services.events.alarm("execution_target_refused", { chain: on.chain.name, target, keyId });
+  services.events.alarm("execution_target_refused", { chain: connected.chain.name, target, keyId });
   throw new ServiceError(
     "INVALID_REQUEST",
     `data.to: ${target} is a contract of this service, which executions must not call; have the user's account or another contract call it`,
@@ -48,19 +48,24 @@ export function refuseOwnContracts(
 }
 
 /**
- * The same for an accepted call: the configuration may list more contracts by now. Permit submissions call
+ * Checks an accepted call again: the configuration may list more contracts by now. Permit submissions call
  * our own contracts with calldata that we wrote, so they are exempt.
- * @returns undefined: it may be sent
+ * @returns the contract that must not be called, with an alarm; undefined: the call may be sent
  */
-export function refusedTarget(
+export function findRefusedTarget(
   services: OwnKeys & Pick<Services, "events">,
-  on: OnChain,
+  connected: OnChain,
   { requestId, keyId, call }: Pick<ExecutionRecord, "requestId" | "keyId" | "call">,
-  inner?: Extract<TraceOutcome, { kind: "ok" }>["calls"],
+  innerCalls?: Extract<TraceOutcome, { kind: "ok" }>["calls"],
 ): Address | undefined {
   if (keyId === PERMIT_KEY_ID) return undefined;
-  const target = calledAsUs(services, on, call, inner);
+  const target = findCalledOwnContract(services, connected, call, innerCalls);
   if (target !== undefined)
-    services.events.alarm("execution_target_refused", { chain: on.chain.name, target, keyId, requestId });
+    services.events.alarm("execution_target_refused", {
+      chain: connected.chain.name,
+      target,
+      keyId,
+      requestId,
+    });
   return target;
 }

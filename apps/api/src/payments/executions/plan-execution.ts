@@ -5,7 +5,7 @@ import { ownAccounts } from "../../chains/index.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
-import { refusedTarget } from "./own-contracts.ts";
+import { findRefusedTarget } from "./own-contracts.ts";
 import { simulateExecution } from "./simulate-execution.ts";
 import { whySaleWaits } from "./value-sale.ts";
 
@@ -24,14 +24,14 @@ export async function planExecution(
   cancelAfterMs: number,
 ): Promise<PlannedExecution> {
   const { requestId, call, gasLimit, maxFeePerGas } = execution;
-  const target = refusedTarget(services, connected, execution);
+  const target = findRefusedTarget(services, connected, execution);
   if (target !== undefined) return refusedPlan(target);
   const prices = connected.pulse.gasPrices();
   // A transaction below the current base fee would only block the lane; one above the cap would cost more
   // than was reserved.
   if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > maxFeePerGas)
     return { kind: "waits", why: "gas costs more than was reserved" };
-  const fees = cappedBy(prices, maxFeePerGas);
+  const fees = capFees(prices, maxFeePerGas);
   const ours = ownAccounts(services);
   const simulated = await simulateExecution(connected, { from: executor, call, fees, gas: gasLimit, ours });
   switch (simulated.kind) {
@@ -46,7 +46,7 @@ export async function planExecution(
     case "unseen":
       return { kind: "waits", why: "the node cannot trace the call" };
     case "ok": {
-      const refusedInnerTarget = refusedTarget(services, connected, execution, simulated.outcome.calls);
+      const refusedInnerTarget = findRefusedTarget(services, connected, execution, simulated.outcome.calls);
       if (refusedInnerTarget !== undefined) return refusedPlan(refusedInnerTarget);
       if (call.value > 0n) {
         const { salePriceUsd = execution.nativePriceUsd } = execution;
@@ -77,7 +77,7 @@ function refusedPlan(target: string): PlannedExecution {
   return { kind: "fails", detail: { message } };
 }
 
-function cappedBy({ maxFeePerGas, maxPriorityFeePerGas }: GasPrices, capWei: bigint): FeeCaps {
+function capFees({ maxFeePerGas, maxPriorityFeePerGas }: GasPrices, capWei: bigint): FeeCaps {
   return {
     maxFeePerGas: maxFeePerGas < capWei ? maxFeePerGas : capWei,
     maxPriorityFeePerGas: maxPriorityFeePerGas < capWei ? maxPriorityFeePerGas : capWei,

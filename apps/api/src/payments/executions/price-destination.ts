@@ -1,4 +1,4 @@
-import { findInnerOperationRefusal, reachedAfterPayment } from "@causeway/chains";
+import { findInnerOperationRefusal, innerCallsAfterPayment } from "@causeway/chains";
 import type { InnerCall } from "@causeway/chains";
 import type { SimulationFailure } from "@causeway/domain";
 import { amountToUsdUp, executionCost, ServiceError } from "@causeway/domain";
@@ -30,9 +30,9 @@ export type PricedDestination =
        * decimals.
        */
       readonly costUsd: bigint;
-      /** The native tokens that they carry. */
+      /** The native tokens that the calls carry. */
       readonly sold: SoldNative;
-      /** Every call that they make, including themselves; undefined if the node cannot trace them. */
+      /** The calls and every call that they make; undefined if the node cannot trace them. */
       readonly calls: readonly InnerCall[] | undefined;
     };
 
@@ -70,12 +70,12 @@ export async function priceDestination(
     );
   const { chain, pulse } = connected;
   const solver = services.signer.address;
-  const able = await canRoute(connected, solver, currency, expectedAmount);
-  if (able === "notApproved")
+  const routing = await canRoute(connected, solver, currency, expectedAmount);
+  if (routing === "notApproved")
     throw refusal(
       `destinationChainExecutionData is not supported on ${chain.displayName}: the solver pays with ${delivered.symbol} and has not approved the approval proxy to spend enough of it`,
     );
-  if (able === "short")
+  if (routing === "insufficientFunds")
     throw new ServiceError(
       "SERVICE_UNAVAILABLE",
       "destinationChainExecutionData: the fill could not be simulated; try again",
@@ -106,7 +106,7 @@ export async function priceDestination(
     default:
       return simulated satisfies never;
   }
-  // Their accounts or paymasters would pay for gas that the app already pays.
+  // User operations would charge their account or paymaster for gas that the app already pays.
   const refusedOps = findInnerOperationRefusal(
     simulated.outcome.calls ?? destinationCalls.calls.map(({ data }) => ({ userOperations: data })),
   );
@@ -117,11 +117,11 @@ export async function priceDestination(
   const salePriceUsd = salePrice?.salePriceUsd;
   const toContract = await isNativeToContract(connected, currency, terms.recipient);
   const plainGas = gasOf(services.quotePolicy.gas.fill, delivered, toContract);
-  const wholeGas = withHeadroom(simulated.outcome.gas);
+  const fillGas = withHeadroom(simulated.outcome.gas);
   const destination: DestinationExecution = {
     ...destinationCalls,
     plainGas,
-    extraGas: wholeGas > plainGas ? wholeGas - plainGas : 0n,
+    extraGas: fillGas > plainGas ? fillGas - plainGas : 0n,
     maxFeePerGas: priceCap(fees, chain),
     nativePriceUsd: native.priceUsd,
     ...(salePriceUsd !== undefined && { salePriceUsd }),
@@ -137,24 +137,25 @@ export async function priceDestination(
       },
       { ...native, salePriceUsd },
     ).totalUsd;
-  const madeUsd = costOf(destination.extraGas, valueWei);
-  // If they revert in the block, the quote pays for nothing, and their native tokens are returned.
+  const succeededUsd = costOf(destination.extraGas, valueWei);
+  // If the calls revert in the block, the quote pays for none of the gas, and their native tokens are
+  // returned.
   const revertedUsd = costOf(maxGasOf(destination), 0n);
   const reached = simulated.outcome.calls;
   return {
     kind: "priced",
     destination,
-    costUsd: madeUsd > revertedUsd ? madeUsd : revertedUsd,
+    costUsd: succeededUsd > revertedUsd ? succeededUsd : revertedUsd,
     sold: {
       native: chain.native,
       priceUsd: salePrice?.priceUsd ?? native.priceUsd,
       usd: amountToUsdUp(valueWei, native),
     },
-    calls: reached && reachedAfterPayment(reached, { calls: destinationCalls.calls, payment, router }),
+    calls: reached && innerCallsAfterPayment(reached, { calls: destinationCalls.calls, payment, router }),
   };
 }
 
-/** The data fee of the calls; that of the payment is part of the quote. */
+/** The data fee of the calls, in wei. The data fee of the payment is part of the quote. */
 async function dataFeeOf(
   { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
   { calls }: DestinationCalls,

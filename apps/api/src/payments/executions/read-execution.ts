@@ -8,7 +8,7 @@ import type { LaneCall } from "../../db/leg.port.ts";
 import { disabledChain } from "../../http/refusals.ts";
 
 /** A parsed request to send a call for a user. */
-export interface ExecutionQuestion {
+export interface ParsedExecution {
   readonly origin: ConnectedChain;
   readonly call: LaneCall;
   readonly sponsored: boolean;
@@ -30,9 +30,9 @@ export interface DestinationCalls {
 }
 
 /** @throws ServiceError for requests that can never be executed */
-export function readExecution(chains: ChainDirectory, input: ExecuteInput): ExecutionQuestion {
+export function readExecution(chains: ChainDirectory, input: ExecuteInput): ParsedExecution {
   const { data, executionOptions: options } = input;
-  const origin = openChain(chains, Number(data.chainId));
+  const origin = enabledChain(chains, Number(data.chainId));
   const call = { ...callOf(data), authorizationList: authorizationsOf(data.authorizationList) };
   refuseTooLarge("data", [call], call.authorizationList);
   const requestId = input.requestId?.toLowerCase() as RequestId | undefined;
@@ -45,8 +45,8 @@ export function readExecution(chains: ChainDirectory, input: ExecuteInput): Exec
   };
   if (destination !== undefined)
     refuseTooLarge("destinationChainExecutionData", destination.calls, destination.authorizationList);
-  const question = { call, requestId, destination, sponsored: options.subsidizeFees };
-  return { ...question, origin, user: userOf(call), hash: hashOf({ chainId: origin.chain.id, ...question }) };
+  const content = { call, requestId, destination, sponsored: options.subsidizeFees };
+  return { ...content, origin, user: userOf(call), hash: hashOf({ chainId: origin.chain.id, ...content }) };
 }
 
 /** A call in the form that sponsor rules use. */
@@ -81,7 +81,7 @@ function refuseTooLarge(
     );
 }
 
-function openChain(chains: ChainDirectory, id: number): ConnectedChain {
+function enabledChain(chains: ChainDirectory, id: number): ConnectedChain {
   const connected = chains.get(id);
   if (connected === undefined)
     throw refusal(
@@ -96,10 +96,10 @@ function callOf({ to, data, value }: { to: string; data: string; value: string |
   return { to: to.toLowerCase() as Address, data: data.toLowerCase() as Hex, value: BigInt(value) };
 }
 
-type WrittenAuthorization = NonNullable<ExecuteInput["data"]["authorizationList"]>[number];
+type WireAuthorization = NonNullable<ExecuteInput["data"]["authorizationList"]>[number];
 
 function authorizationsOf(
-  list: readonly WrittenAuthorization[] | undefined,
+  list: readonly WireAuthorization[] | undefined,
 ): readonly Authorization[] | undefined {
   return list?.map(({ chainId, address, nonce, yParity, r, s }) => ({
     chainId,
@@ -126,8 +126,8 @@ function userOf({ to, data }: CallPlan): Address | undefined {
   return senders.size === 1 ? sender : undefined;
 }
 
-function hashOf(question: object): Hex {
-  const text = JSON.stringify(question, (_key, value: unknown) =>
+function hashOf(content: object): Hex {
+  const text = JSON.stringify(content, (_key, value: unknown) =>
     typeof value === "bigint" ? value.toString() : value,
   );
   return `0x${Buffer.from(sha256Text(text)).toString("hex")}`;

@@ -3,7 +3,7 @@ import { noteCosts } from "./settle-execution.ts";
 
 /**
  * Charges executions whose request ended and whose calls with the fill will no longer run: costs not recorded
- * by now are zero. The quoted output, if it was to pay, has paid when the request was filled.
+ * by now are zero. If the quoted output was to pay, it paid when the request was filled.
  */
 export async function settleEndedExecutions(
   services: Pick<Services, "reads" | "uow" | "clock" | "events">,

@@ -7,12 +7,12 @@ import { payFees, releaseFees } from "../../balances/index.ts";
 type Needs = Pick<Services, "clock">;
 
 /** Costs that are now final, in USD with 18 decimals. */
-export interface KnownCosts {
+export interface FinalCosts {
   readonly originUsd?: bigint;
   readonly destinationUsd?: bigint;
   /**
-   * Whether the quoted output pays where no app does; then the reserved balance is released. `unknown` until
-   * the request has ended.
+   * Whether the quoted output pays if no app does; the reserved balance is then released. `unknown` until the
+   * request has ended.
    */
   readonly outputPays?: boolean | "unknown";
 }
@@ -25,19 +25,21 @@ export async function noteCosts(
   services: Needs,
   tx: Pick<Tx, "events" | "executions" | "ledger">,
   requestId: RequestId,
-  costs: KnownCosts,
+  costs: FinalCosts,
 ): Promise<void> {
-  const known = await tx.executions.lock(requestId);
-  if (known === undefined || known.settled) return;
+  const execution = await tx.executions.lock(requestId);
+  if (execution === undefined || execution.settled) return;
   await tx.executions.setCosts(requestId, costs);
-  const originUsd = known.originUsd ?? costs.originUsd;
+  const originUsd = execution.originUsd ?? costs.originUsd;
   const destinationUsd =
-    known.destinationUsd ?? costs.destinationUsd ?? (known.destination === undefined ? 0n : undefined);
+    execution.destinationUsd ??
+    costs.destinationUsd ??
+    (execution.destination === undefined ? 0n : undefined);
   if (originUsd === undefined || destinationUsd === undefined) return;
-  const outputPays = known.wallet === undefined && costs.outputPays;
+  const outputPays = execution.wallet === undefined && costs.outputPays;
   if (outputPays === "unknown") return;
-  if (outputPays) await release(services, tx, known);
-  else await charge(services, tx, known, originUsd + destinationUsd);
+  if (outputPays) await release(services, tx, execution);
+  else await charge(services, tx, execution, originUsd + destinationUsd);
 }
 
 /**
@@ -48,20 +50,20 @@ export async function forgiveCosts(
   tx: Pick<Tx, "events" | "executions" | "ledger">,
   requestId: RequestId,
 ): Promise<void> {
-  const known = await tx.executions.lock(requestId);
-  if (known === undefined || known.settled) return;
-  const spentUsd = (known.originUsd ?? 0n) + (known.destinationUsd ?? 0n);
-  if (spentUsd > 0n) await charge(services, tx, known, spentUsd);
-  else await release(services, tx, known);
+  const execution = await tx.executions.lock(requestId);
+  if (execution === undefined || execution.settled) return;
+  const spentUsd = (execution.originUsd ?? 0n) + (execution.destinationUsd ?? 0n);
+  if (spentUsd > 0n) await charge(services, tx, execution, spentUsd);
+  else await release(services, tx, execution);
 }
 
 async function release(
   services: Needs,
   tx: Pick<Tx, "events" | "executions" | "ledger">,
-  known: ExecutionRecord,
+  execution: ExecutionRecord,
 ): Promise<void> {
-  const { requestId } = known;
-  const wallet = await payerOf(tx, known);
+  const { requestId } = execution;
+  const wallet = await payerOf(tx, execution);
   if (wallet !== undefined)
     await releaseFees(services, tx, { requestId, wallet }, `execution:${requestId}:release`);
   await tx.executions.settle(requestId, 0n);
@@ -72,18 +74,18 @@ async function payerOf(
   tx: Pick<Tx, "ledger">,
   { requestId, wallet }: ExecutionRecord,
 ): Promise<Address | undefined> {
-  return wallet ?? (await tx.ledger.reservation(requestId))?.wallet;
+  return wallet ?? (await tx.ledger.lockReservation(requestId))?.wallet;
 }
 
 async function charge(
   services: Needs,
   tx: Pick<Tx, "events" | "executions" | "ledger">,
-  known: ExecutionRecord,
+  execution: ExecutionRecord,
   usd: bigint,
 ): Promise<void> {
-  const { requestId } = known;
-  const wallet = await payerOf(tx, known);
-  // The service pays, as for a permit that did not pay; the cost is counted.
+  const { requestId } = execution;
+  const wallet = await payerOf(tx, execution);
+  // The service pays the cost, as for a permit that did not pay. Budgets still count it.
   if (wallet === undefined) return await tx.executions.settle(requestId, usd);
   const paid = await payFees(services, tx, { requestId, wallet }, { usd }, `execution:${requestId}:pay`);
   // The gas price rose beyond the maximum: the service pays the difference.

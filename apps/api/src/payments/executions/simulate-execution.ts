@@ -18,7 +18,7 @@ export type SimulatedExecution =
   /** The sender lacks native tokens for its value and gas. */
   | { readonly kind: "insufficientFunds" };
 
-export interface SimulationQuestion {
+export interface SimulationInput {
   readonly from: Address;
   readonly call: LaneCall;
   readonly fees: FeeCaps;
@@ -26,8 +26,8 @@ export interface SimulationQuestion {
   readonly gas?: bigint;
   /** Accounts of the service. */
   readonly ours: readonly Address[];
-  /** Removes movements that the call is meant to make; absent: all logs are judged. */
-  readonly withoutOwn?: (logs: readonly FrameLog[]) => readonly FrameLog[];
+  /** Removes the logs of transfers that the call is meant to make; absent: all logs are judged. */
+  readonly removeExpectedLogs?: (logs: readonly FrameLog[]) => readonly FrameLog[];
 }
 
 /**
@@ -36,7 +36,7 @@ export interface SimulationQuestion {
  */
 export async function simulateExecution(
   { connection }: Pick<ConnectedChain, "connection">,
-  { from, call, fees, gas, ours, withoutOwn = (logs) => logs }: SimulationQuestion,
+  { from, call, fees, gas, ours, removeExpectedLogs = (logs) => logs }: SimulationInput,
   options: TraceOptions = {},
 ): Promise<SimulatedExecution> {
   const { to, data, value, authorizationList } = call;
@@ -50,7 +50,7 @@ export async function simulateExecution(
   const outcome = await connection.reader.trace(from, traced, fees, options);
   if (outcome.kind !== "ok") return outcome;
   if (outcome.effects.kind === "unseen") return { kind: "unseen" };
-  const effects = { ...outcome.effects, logs: withoutOwn(outcome.effects.logs) };
+  const effects = { ...outcome.effects, logs: removeExpectedLogs(outcome.effects.logs) };
   const forbidden = judgeEffects(effects, {
     sender: from,
     protectedAccounts: ours,

@@ -92,7 +92,7 @@ export async function countSale(
   };
   for (const { native, priceUsd, usd: soldUsd } of sold) {
     if (soldUsd === 0n) continue;
-    let leftUsd = soldUsd;
+    let remainingUsd = soldUsd;
     for (const { currency, amount, usd } of paid) {
       if (isOneAsset(pairClassOf(currency, native))) {
         // Native tokens pay for native tokens one to one only at the same price.
@@ -102,9 +102,9 @@ export async function countSale(
           `The price of ${native.symbol} changed during the request; try again`,
         );
       }
-      if (leftUsd === 0n) continue;
-      const partUsd = usd < leftUsd ? usd : leftUsd;
-      leftUsd -= partUsd;
+      if (remainingUsd === 0n) continue;
+      const partUsd = usd < remainingUsd ? usd : remainingUsd;
+      remainingUsd -= partUsd;
       expose(native, partUsd);
       expose(currency, partUsd);
     }
@@ -129,7 +129,7 @@ export async function whySaleWaits(
   native: Currency,
   agreedPriceUsd: bigint,
 ): Promise<string | undefined> {
-  const reservation = await services.uow.run((tx) => tx.ledger.reservation(requestId));
+  const reservation = await services.uow.run((tx) => tx.ledger.lockReservation(requestId));
   if (reservation?.state !== "open")
     return "no app balance is reserved for the native token that the calls carry";
   const paid = reservation.parts.map(({ asset, amount, usd }) => ({
@@ -154,13 +154,13 @@ export async function whySaleWaits(
     if (unit instanceof ServiceError) return unit.message;
     if (spreadBps instanceof ServiceError) return spreadBps.message;
     const feeBps = serviceBps[pairClass];
-    const now = {
+    const current = {
       reservedUsd,
       worthUsd: amountToUsdDown(amount, unit),
       salePriceUsd: salePrice(nativeUnit.priceUsd, feeBps + spreadBps),
       honorBps: Math.min(honorBps, feeBps),
     };
-    if (isSaleBeyondHonor(agreedPriceUsd, now))
+    if (isSaleBeyondHonor(agreedPriceUsd, current))
       return `${native.symbol} for the calls costs more than was reserved`;
   }
   return undefined;

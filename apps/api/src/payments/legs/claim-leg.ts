@@ -27,7 +27,7 @@ export const claimLeg: LegKind<DueClaim, WantedPayment, string> = {
   isTransfer: true,
 
   overdue: async ({ balances }, since, limit) => await balances.overdueClaims(since, limit),
-  async due({ balances, reads }, claimId) {
+  async read({ balances, reads }, claimId) {
     const claim = await balances.claim(claimId as Hex32);
     if (claim?.state !== "paying") return undefined;
     return { claim, chainId: claim.chainId, slot: await reads.slotOfLeg("claim", claimId) };
@@ -39,7 +39,7 @@ export const claimLeg: LegKind<DueClaim, WantedPayment, string> = {
     const maybePaid = await whyMaybePaidOut(services, connected, claimId);
     if (maybePaid !== undefined) return { waitMs: 5_000, why: maybePaid };
     const { native, tokens } = connected.chain;
-    const currency = [native, ...tokens].find((one) => one.address === address);
+    const currency = [native, ...tokens].find((token) => token.address === address);
     if (currency === undefined) return { waitMs: 5_000, why: "the currency is no longer configured" };
     const leg = { kind: "claim", id: claimId, requestId: undefined };
     const planned = await planPayment(services, connected, {
@@ -51,7 +51,7 @@ export const claimLeg: LegKind<DueClaim, WantedPayment, string> = {
       toContract: false,
       cancelAfterMs: services.clock.nowMs() + CANCEL_AFTER_MS,
     });
-    if (planned.kind === "short") return { waitMs: 5_000, why: planned.why };
+    if (planned.kind === "insufficientFunds") return { waitMs: 5_000, why: planned.why };
     if (planned.kind !== "ready") return { giveUp: planned.why };
     // Checked last: a claim that the chain refuses is returned even without a price.
     const priced = gasOf(services.quotePolicy.gas.fill, currency, address === NATIVE_CURRENCY);
@@ -68,7 +68,7 @@ export const claimLeg: LegKind<DueClaim, WantedPayment, string> = {
     ),
 
   restored: async (_, tx, { plan: { leg } }) =>
-    (await tx.claims.lock(idOf(leg)))?.state === "paying" ? "taken" : "lost",
+    (await tx.claims.lock(idOf(leg)))?.state === "paying" ? "restored" : "lost",
 
   async mined({ services, tx, slot: { leg }, attempt, receipt }) {
     if (receipt.status === "success")

@@ -1,11 +1,11 @@
 import type { WantedCall } from "../contract-call.port.ts";
 import type { PaymentKind } from "./leg-kind.ts";
 
-const nothing = async (): Promise<void> => undefined;
+const doNothing = async (): Promise<void> => undefined;
 
 /**
- * A call that its contract runs once, however often it is sent. What it achieved is read from the contract,
- * never from a receipt, so a slot that moves changes nothing else.
+ * A call that its contract runs once, however often it is sent. Its effect is read from the contract, never
+ * from a receipt, so the outcomes of its slot change nothing else.
  */
 const contractCall: Omit<PaymentKind<WantedCall>, "name"> = {
   isTransfer: false,
@@ -14,14 +14,14 @@ const contractCall: Omit<PaymentKind<WantedCall>, "name"> = {
     await Promise.all(
       wanted.map(async ({ lock }) => (lock === undefined || (await lock(tx)) ? "due" : "moved")),
     ),
-  async taken(_, tx, taken) {
-    for (const { wanted, slot } of taken) await wanted.taken?.(tx, slot.id);
+  async reserved(_, tx, taken) {
+    for (const { wanted, slot } of taken) await wanted.assign?.(tx, slot.id);
     return undefined;
   },
-  mined: nothing,
-  orphaned: nothing,
-  final: nothing,
-  dead: nothing,
+  mined: doNothing,
+  orphaned: doNothing,
+  final: doNothing,
+  dead: doNothing,
 };
 
 /** A transaction that has the hub execute what oracles signed. */

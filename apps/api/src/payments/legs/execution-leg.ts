@@ -1,4 +1,4 @@
-import { readHandleOps, userOperationsFailed } from "@causeway/chains";
+import { readHandleOps, findFailedOperations } from "@causeway/chains";
 import type { LogFact } from "@causeway/chains";
 import { executionCost } from "@causeway/domain";
 import type { FailReason, RequestEvent, RequestId, RequestKind } from "@causeway/domain";
@@ -10,7 +10,7 @@ import { transition } from "../../requests/index.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import { awaitsExecution, isOverWithoutExecution } from "../executions/awaits-execution.ts";
 import { CALL_LIFETIME_MS } from "../executions/call-terms.ts";
-import { refusedTarget } from "../executions/own-contracts.ts";
+import { findRefusedTarget } from "../executions/own-contracts.ts";
 import { planExecution } from "../executions/plan-execution.ts";
 import { forgiveCosts, noteCosts } from "../executions/settle-execution.ts";
 import { whyUnexplained } from "../unexplained-nonces.ts";
@@ -21,7 +21,7 @@ import { nativeDecimals } from "../native-decimals.ts";
 interface DueExecution extends DueLeg {
   readonly request: RequestRecord;
   readonly execution: ExecutionRecord;
-  /** When its checks began. */
+  /** When its checks began, by `performance.now()`. */
   readonly checkedAtMs: number;
 }
 
@@ -42,7 +42,7 @@ export const executionLeg: LegKind<DueExecution, WantedPayment, Unsent> = {
   isTransfer: false,
 
   overdue: async ({ reads }, ...since) => await reads.overdueExecutions(...since),
-  async due({ reads }, id) {
+  async read({ reads }, id) {
     const checkedAtMs = performance.now();
     const requestId = id as RequestId;
     const [request, execution] = await Promise.all([reads.request(requestId), reads.execution(requestId)]);
@@ -69,7 +69,7 @@ export const executionLeg: LegKind<DueExecution, WantedPayment, Unsent> = {
     const planned = await planExecution(services, connected, executor, execution, deadlineMs);
     switch (planned.kind) {
       case "fails":
-        return mayBeAhead(services, request, execution)
+        return mayPermitBeUsed(services, request, execution)
           ? { waitMs: 1_000, why: "the call fails at the moment" }
           : { giveUp: { reason: "EXECUTION_REVERTED", detail: planned.detail } };
       case "waits":
@@ -82,7 +82,7 @@ export const executionLeg: LegKind<DueExecution, WantedPayment, Unsent> = {
   },
 
   // The next batch gathers the calls that arrive in the meantime.
-  together: { inFlight: 1, has: () => true },
+  batching: { inFlight: 1, canBatch: () => true },
   async lock(_, tx, wanted, requests) {
     const ids = wanted.map(({ plan }) => requestIdOf(plan));
     const executions = await tx.executions.lockAll(ids);
@@ -93,7 +93,7 @@ export const executionLeg: LegKind<DueExecution, WantedPayment, Unsent> = {
       return isDue ? "due" : "moved";
     });
   },
-  async taken({ clock, chains }, tx, taken) {
+  async reserved({ clock, chains }, tx, taken) {
     const planned = taken.map(({ slot }) => {
       const { nonce, chainId } = slot;
       const requestId = requestIdOf(slot);
@@ -108,9 +108,9 @@ export const executionLeg: LegKind<DueExecution, WantedPayment, Unsent> = {
     const requestId = requestIdOf(plan);
     if (!isOpen(await tx.executions.lock(requestId))) return "lost";
     await tx.requests.note(requestId, clock.nowMs(), "executionPlanned", { nonce });
-    return "taken";
+    return "restored";
   },
-  untaken: async (services, { request }, why) =>
+  notReserved: async (services, { request }, why) =>
     wait(
       services,
       request,
@@ -119,7 +119,7 @@ export const executionLeg: LegKind<DueExecution, WantedPayment, Unsent> = {
 
   async isForbidden(services, connected, { leg: { requestId } }) {
     const execution = requestId && (await services.reads.execution(requestId));
-    return execution !== undefined && refusedTarget(services, connected, execution) !== undefined;
+    return execution !== undefined && findRefusedTarget(services, connected, execution) !== undefined;
   },
   async mined({ services, tx, slot, record, attempt, receipt }) {
     if (record === undefined) return;
@@ -129,13 +129,13 @@ export const executionLeg: LegKind<DueExecution, WantedPayment, Unsent> = {
       : { inTxHashes: [...record.inTxHashes, attempt.txHash] };
     const event: RequestEvent =
       receipt.status === "success"
-        ? whatSuccessMeans(record.terms.kind, slot.call, receipt.logs)
+        ? eventOfSuccess(record.terms.kind, slot.call, receipt.logs)
         : { kind: "executionReverted", reason: "TRANSACTION_REVERTED" };
     await transition(services, tx, record, event, change, facts);
   },
   async orphaned({ services, tx, record }, attempt) {
     if (record === undefined) return;
-    const inTxHashes = record.inTxHashes.filter((known) => known !== attempt.txHash);
+    const inTxHashes = record.inTxHashes.filter((txHash) => txHash !== attempt.txHash);
     await transition(services, tx, record, { kind: "executionUnmined" }, { inTxHashes });
   },
   async final(context) {
@@ -180,7 +180,7 @@ export const executionLeg: LegKind<DueExecution, WantedPayment, Unsent> = {
   },
 };
 
-/** Whether the call is neither charged nor forgiven, so that its transaction may still be sent. */
+/** Whether the call was neither charged nor released, so that its transaction may still be sent. */
 function isOpen(execution: ExecutionRecord | undefined): execution is ExecutionRecord {
   return execution !== undefined && !execution.settled && execution.originUsd === undefined;
 }
@@ -191,8 +191,8 @@ function requestIdOf({ leg: { id } }: Pick<Slot, "leg">): RequestId {
 
 /** Until when the call is sent, ms. A deposit mined after the request's own deadline would be refunded. */
 function deadlineOf({ terms }: RequestRecord, { createdAtMs }: ExecutionRecord): number {
-  const signedForMs = terms.permit === undefined ? Infinity : terms.permit.deadline * 1000;
-  return Math.min(terms.fillDeadlineMs, createdAtMs + CALL_LIFETIME_MS, signedForMs);
+  const permitDeadlineMs = terms.permit === undefined ? Infinity : terms.permit.deadline * 1000;
+  return Math.min(terms.fillDeadlineMs, createdAtMs + CALL_LIFETIME_MS, permitDeadlineMs);
 }
 
 /**
@@ -201,7 +201,7 @@ function deadlineOf({ terms }: RequestRecord, { createdAtMs }: ExecutionRecord):
  */
 const DEPOSIT_READ_WITHIN_MS = 10_000;
 
-function mayBeAhead(
+function mayPermitBeUsed(
   { clock }: Pick<WorkerServices, "clock">,
   { terms }: RequestRecord,
   { createdAtMs }: ExecutionRecord,
@@ -226,13 +226,13 @@ function wait(services: WorkerServices, request: RequestRecord, why: string): St
 }
 
 /** An entry point continues when an operation fails: its transaction succeeds without effect for the user. */
-function whatSuccessMeans(kind: RequestKind, { to, data }: LaneCall, logs: readonly LogFact[]): RequestEvent {
+function eventOfSuccess(kind: RequestKind, { to, data }: LaneCall, logs: readonly LogFact[]): RequestEvent {
   const handleOps = readHandleOps(data);
   if (handleOps?.kind !== "read") return { kind: "executionMined" };
-  const failed = userOperationsFailed(logs, to).length;
+  const failed = findFailedOperations(logs, to).length;
   // Another of several operations may make the deposit, so the request waits for it.
-  const isInVain = failed > 0 && (kind === "call" || failed >= handleOps.ops.length);
-  return isInVain ? { kind: "executionReverted", reason: "EXECUTION_REVERTED" } : { kind: "executionMined" };
+  const hasFailed = failed > 0 && (kind === "call" || failed >= handleOps.ops.length);
+  return hasFailed ? { kind: "executionReverted", reason: "EXECUTION_REVERTED" } : { kind: "executionMined" };
 }
 
 function hasReverted({ minedStatus }: Slot, reason: FailReason): boolean {

@@ -3,25 +3,31 @@ import type { FailReason, RequestId, StateName } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { sentTogether } from "../../db/sent-together.ts";
+import { awaitTogether } from "../../db/await-together.ts";
 import { DONE } from "../../db/wait.ts";
 import type { Progress } from "../../db/wait.ts";
-import { addExposures, overTogether } from "../../markets/index.ts";
+import { addExposures, findExceeded } from "../../markets/index.ts";
 import { transition, transitionAll } from "../../requests/index.ts";
-import { feesOfFill, settleFees } from "../fees-of-fill.ts";
+import { settleFillFees, trySettleFees } from "../settle-fill-fees.ts";
 import { isBasisOf } from "../fill-basis.ts";
-import { chargeCalls, measure, noteRevertedFill, noteRevertedGas, noteSpent } from "../fill-costs.ts";
+import {
+  chargeCalls,
+  measureRoutes,
+  noteRevertedFill,
+  noteRevertedFastFill,
+  noteFastFillGas,
+} from "../fill-costs.ts";
 import {
   type FillLimits,
   fitLimits,
   limitsOf,
   type RefusedFill,
   refusedFill,
-  takeLimits,
+  reserveLimits,
 } from "../fill-limits.ts";
 import type { FillAhead, FillBasis } from "../planned-fill.port.ts";
 import { attemptFacts } from "../slot-facts.ts";
-import { decideFill, type FillEnd, gaveUp, postpone, untilExplained } from "../plan/decide-fill.ts";
+import { decideFill, type FillEnd, giveUpFill, postpone, waitUntilExplained } from "../plan/decide-fill.ts";
 import { valueOf } from "../plan/gas-of-calls.ts";
 import { whyMaybePaid } from "../unexplained-nonces.ts";
 import type { DueLeg, LegContext, LegKind, MinedLeg } from "./leg-kind.ts";
@@ -63,7 +69,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
   isTransfer: true,
 
   overdue: async ({ reads }, ...since) => await reads.overdueFills(...since),
-  async due({ reads, fillsAhead }, id) {
+  async read({ reads, fillsAhead }, id) {
     const requestId = id as RequestId;
     const ahead = await fillsAhead?.take(requestId);
     if (ahead !== undefined) {
@@ -81,7 +87,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
   },
   async plan(services, { request, ahead }) {
     const { requestId } = request.terms;
-    if (request.state.name === "filled") return await creditLate(services, requestId);
+    if (request.state.name === "filled") return await creditLateFees(services, requestId);
     if (ahead !== undefined) services.planFaults.clear(requestId);
     const checkedAtMs = ahead?.checkedAtMs ?? performance.now();
     const decided = ahead?.planned ?? (await decideFill(services, request));
@@ -89,35 +95,39 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
     const { basis, amount, plan, sharesCommits } = decided;
     const limits = limitsOf(services, request.terms, decided);
     const fill = { requestId, basis, amount, limits, plan: { ...plan, delivers: amount } };
-    const isShared = sharesCommits === true && limits?.areExposuresOnly !== false && basis.kind === "deposit";
+    const isShared = sharesCommits === true && limits?.hasOnlyExposures !== false && basis.kind === "deposit";
     return isShared ? { ...fill, checkedAtMs } : fill;
   },
 
   // The next batch reserves its slots while this one is broadcast. More would wait for the lane's row.
-  together: { inFlight: 2, has: ({ checkedAtMs }) => checkedAtMs !== undefined, locksOnlyRequests: true },
+  batching: {
+    inFlight: 2,
+    canBatch: ({ checkedAtMs }) => checkedAtMs !== undefined,
+    locksOnlyRequests: true,
+  },
   async lock(services, tx, fills, requests) {
-    const due = fills.map((fill) => {
+    const stillDue = fills.map((fill) => {
       const request = requests.get(fill.requestId);
       return request && isBasisOf(fill.basis, request.state) ? { ...fill, request } : undefined;
     });
-    const fits = await fitLimits(services, tx, due);
+    const fits = await fitLimits(services, tx, stillDue);
     return await Promise.all(
-      due.map(async (fill, at) => {
+      stillDue.map(async (fill, index) => {
         if (fill === undefined) return "moved";
-        if (fits[at] !== true) return EXPOSURE_USED;
+        if (fits[index] !== true) return EXPOSURE_USED;
         const { request, limits } = fill;
-        return (limits && (await takeLimits(services, tx, request.terms, limits))) ?? "due";
+        return (limits && (await reserveLimits(services, tx, request.terms, limits))) ?? "due";
       }),
     );
   },
-  async taken(services, tx, taken) {
+  async reserved(services, tx, taken) {
     const exposures = taken.flatMap(({ wanted }) => wanted.limits?.exposures ?? []);
-    if (overTogether(services, exposures) !== undefined) return EXPOSURE_USED;
+    if (findExceeded(services, exposures) !== undefined) return EXPOSURE_USED;
     for (const { slot, wanted } of taken) {
       const uncoveredUsd = wanted.limits?.burn.uncoveredUsd ?? 0n;
-      if (uncoveredUsd > 0n) await tx.fillBurns.noteUnderWay(slot.id, uncoveredUsd);
+      if (uncoveredUsd > 0n) await tx.fillBurns.noteInProgress(slot.id, uncoveredUsd);
     }
-    const [exceeded] = await sentTogether([
+    const [exceeded] = await awaitTogether([
       addExposures(services, tx, exposures),
       transitionAll(
         services,
@@ -143,64 +153,64 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
   async restored(services, tx, { plan, nonce }, record) {
     if (record === undefined) return "lost";
     const { name } = record.state;
-    // Its deposit is read again; or its former payment is found dead again.
+    // The deposit is still to be read again, or the former payment still to be found dead again.
     if (BEFORE_FILL.has(name)) return "later";
     if (name !== "fillable") return "lost";
     await transition(services, tx, record, { kind: "fillPlanned" }, {}, { nonce, amount: plan.delivers });
-    return "taken";
+    return "restored";
   },
-  // The value of a sponsor's balance is unknown; permanently, if the operator removed a currency that it
-  // owes.
+  // The value of a sponsor's balance is unknown: permanently if the operator removed a currency that the
+  // sponsor owes.
   refusalOf: (error) =>
     error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED"
       ? refusedFill("SPONSOR_BALANCE_TOO_LOW", error.message)
       : undefined,
-  async untaken(services, { request }, refused) {
+  async notReserved(services, { request }, refused) {
     if (refused === "late") {
       const why = "the checks of the fill are too old";
       services.events.alarm("fill_waits", { requestId: request.terms.requestId, why });
       return { waitMs: 1_000, why };
     }
-    if (refused === "short")
+    if (refused === "insufficientFunds")
       return await postpone(services, request, "the solver's inventory does not cover the fill");
     const { isFinal, reason, why } = refused;
-    return isFinal === true ? gaveUp(reason, why) : await postpone(services, request, why, reason);
+    return isFinal === true ? giveUpFill(reason, why) : await postpone(services, request, why, reason);
   },
 
   async broadcast(services, tx, sent, { atMs, isId }) {
     const records = await tx.requests.lockAll(sent.flatMap(({ slot }) => slot.leg.requestId ?? []));
-    const known = sent.flatMap(({ slot, attempt }) => {
+    const fills = sent.flatMap(({ slot, attempt }) => {
       const record = slot.leg.requestId && records.get(slot.leg.requestId);
       return record ? [{ slot, attempt, record }] : [];
     });
     const transitions = await transitionAll(
       services,
       tx,
-      known.map(({ slot: { nonce }, attempt: { txHash }, record }) => ({
+      fills.map(({ slot: { nonce }, attempt: { txHash }, record }) => ({
         record,
         event: { kind: "fillBroadcast" },
         change: isId ? { txHashes: [txHash] } : {},
         facts: { txHash, nonce, broadcastAtMs: atMs },
       })),
     );
-    for (const [at, { slot, attempt, record }] of known.entries()) {
-      if (transitions[at]?.decision.kind !== "applied" || record.state.front === "none") continue;
+    for (const [index, { slot, attempt, record }] of fills.entries()) {
+      if (transitions[index]?.decision.kind !== "applied" || record.state.front === "none") continue;
       const fastFill = await tx.fastFills.find(record.terms.requestId);
       if (fastFill === undefined) continue;
       const tookMs = atMs - fastFill.acceptedAtMs;
       tx.events.happened("fast_fill_broadcast", { ...attemptFacts(slot, attempt), tookMs });
     }
   },
-  mined: async (leg) => await fillsMined(leg.services, leg.tx, [leg]),
+  mined: async (leg) => await applyMinedFills(leg.services, leg.tx, [leg]),
   async orphaned({ services, tx, slot, record }) {
     if (record && slot.minedStatus === "success")
       await transition(services, tx, record, { kind: "fillUnmined" });
   },
   async final({ services, tx, slot, record }) {
     if (record) {
-      if (record.state.front !== "none") await noteSpent({ services, tx, slot, record });
+      if (record.state.front !== "none") await noteFastFillGas({ services, tx, slot, record });
       await transition(services, tx, record, { kind: "fillFinal" });
-      await feesOfFill(services, tx, record);
+      await settleFillFees(services, tx, record);
     }
     await chargeCalls({ services, tx, slot, record }, ({ plainGas, calls }) => ({
       quotedGas: plainGas,
@@ -225,14 +235,15 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
       burns < MAX_REVERTED_FILLS &&
       isWorthRetrying({ services, tx, slot, record }, deposit, reason);
     const hasReverted = slot.minedStatus === "reverted" && reason === "TRANSACTION_REVERTED";
-    if (hasReverted && record.state.front !== "none") await noteRevertedGas({ services, tx, slot, record });
+    if (hasReverted && record.state.front !== "none")
+      await noteRevertedFastFill({ services, tx, slot, record });
     await transition(services, tx, record, { kind: "fillDead", reason, depositGone, again }, change, {
       reason,
     });
   },
   // A request has at most one live fill, so no request is moved twice in a commit.
-  outcomesTogether: {
-    mined: fillsMined,
+  batchedOutcomes: {
+    mined: applyMinedFills,
     async final(services, tx, legs) {
       const event = { kind: "fillFinal" } as const;
       await transitionAll(
@@ -247,7 +258,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
   async giveUp(services, { request: { terms } }, { reason, detail }) {
     const { requestId } = terms;
     const maybePaid = await whyMaybePaid(services, terms.destination.chainId, terms);
-    if (maybePaid !== undefined) return untilExplained(services, requestId, maybePaid);
+    if (maybePaid !== undefined) return waitUntilExplained(services, requestId, maybePaid);
     await services.uow.run(async (tx) => {
       const record = await tx.requests.lock(requestId);
       if (record === undefined) return;
@@ -260,7 +271,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
   },
 };
 
-async function fillsMined(services: WorkerServices, tx: Tx, legs: readonly MinedLeg[]): Promise<void> {
+async function applyMinedFills(services: WorkerServices, tx: Tx, legs: readonly MinedLeg[]): Promise<void> {
   const fills = legs.flatMap(({ slot, record, attempt, receipt }) =>
     record !== undefined && receipt.status === "success" ? [{ slot, record, attempt, receipt }] : [],
   );
@@ -276,18 +287,18 @@ async function fillsMined(services: WorkerServices, tx: Tx, legs: readonly Mined
   );
   // A fast fill does not measure how long the route takes.
   const measured = fills.filter(
-    ({ record }, at) => transitions[at]?.decision.kind === "applied" && record.state.front === "none",
+    ({ record }, index) => transitions[index]?.decision.kind === "applied" && record.state.front === "none",
   );
-  await measure(services, tx, measured);
+  await measureRoutes(services, tx, measured);
 }
 
 /** Credits app fees of a fill that became final without a fresh price. */
-async function creditLate(services: WorkerServices, requestId: RequestId): Promise<Progress> {
+async function creditLateFees(services: WorkerServices, requestId: RequestId): Promise<Progress> {
   const outcome = await services.uow.run(async (tx) => {
     const current = await tx.requests.lock(requestId);
     if (current?.state.final !== true) return "done";
-    const settled = await settleFees(services, tx, current);
-    if (settled === "done") await tx.ledger.feesCredited(requestId);
+    const settled = await trySettleFees(services, tx, current);
+    if (settled === "done") await tx.ledger.clearFeesDue(requestId);
     return settled;
   });
   return outcome === "done" ? DONE : { waitMs: 5_000, why: "no fresh price for the app fees" };
@@ -303,7 +314,7 @@ function isWorthRetrying(
   reason: FailReason,
 ): boolean {
   if (record?.terms.destination.paidFrom === undefined || deposit === undefined) return false;
-  // A reorg may have changed it since the fill started.
+  // A reorg may have changed this since the fill started.
   if (deposit.isUnattestable === true) return false;
   // The revert may come from calls that the user chose: they use the solver's gas only once.
   if (record.terms.outputCalls !== undefined) return false;

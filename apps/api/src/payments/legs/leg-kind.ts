@@ -9,7 +9,7 @@ import type { Progress } from "../../db/wait.ts";
 import type { JournalEntry } from "../payment-journal.port.ts";
 import type { Refused, WantedPayment } from "../wanted-payment.port.ts";
 
-/** Where legs are found. */
+/** The services that find legs. */
 export type LegReads = Pick<Services, "reads" | "balances" | "depositAddresses">;
 
 /** A leg that needs work, as its job read it. */
@@ -19,7 +19,8 @@ export interface DueLeg {
   /** Its live slot, whose bytes are or will be signed even if the leg is no longer due. */
   readonly slot?: Slot | undefined;
   /**
-   * The leg was derived from a commit of this process instead of read. It is read if its rows have changed.
+   * The leg was derived from a commit of this process instead of read. If its rows have changed, it is read
+   * again.
    */
   readonly isAssumed?: true;
 }
@@ -28,7 +29,7 @@ export interface DueLeg {
 export type Stopped<End> = Progress | { readonly giveUp: End };
 
 /** A payment and its new slot. `request` is undefined if the leg has no request, or a pruned one. */
-export interface Taken<W extends WantedPayment> {
+export interface ReservedPayment<W extends WantedPayment> {
   readonly wanted: W;
   readonly slot: Slot;
   readonly request: RequestRecord | undefined;
@@ -62,17 +63,18 @@ export interface PaymentKind<W extends WantedPayment = WantedPayment, R extends 
   readonly isPatient?: true;
 
   /** How concurrent payments share commits. Absent: each is sent separately. */
-  readonly together?: {
+  readonly batching?: {
     /** Batches per lane at the same time. */
     readonly inFlight: number;
-    has(wanted: W): boolean;
+    canBatch(wanted: W): boolean;
     /** For these, `lock` locks nothing besides the requests. */
     readonly locksOnlyRequests?: true;
   };
   /**
    * Locks the rows of legs, whose requests are locked already, and reserves what else they need. Its writes
    * are committed even if it refuses a leg.
-   * @returns a verdict for each, in order
+   * @returns a verdict for each, in order. `due`: reserve its slot. `moved`: it is no longer due. Else: why
+   * it is refused
    */
   lock(
     services: WorkerServices,
@@ -81,24 +83,28 @@ export interface PaymentKind<W extends WantedPayment = WantedPayment, R extends 
     requests: ReadonlyMap<RequestId, RequestRecord>,
   ): Promise<ReadonlyArray<"due" | "moved" | R>>;
   /** Writes the effects of reserving these slots. A refusal rolls the commit back. */
-  taken?(services: WorkerServices, tx: Tx, taken: ReadonlyArray<Taken<W>>): Promise<R | undefined>;
-  /** Converts an error of the commit that reserves slots to a refusal, if it means one. */
+  reserved?(
+    services: WorkerServices,
+    tx: Tx,
+    taken: ReadonlyArray<ReservedPayment<W>>,
+  ): Promise<R | undefined>;
+  /** Converts an error of the commit that reserves slots to a refusal; undefined: it stays an error. */
   refusalOf?(error: unknown): R | undefined;
 
   /**
-   * Writes again what `taken` wrote for a payment whose rows the database lost after its broadcast. The leg's
-   * rows may be from before the loss, too.
+   * Writes again what `reserved` wrote for a payment whose rows the database lost after its broadcast. The
+   * leg's own rows may be outdated, too.
    * @param record the leg's request, locked
-   * @returns `taken`: restored. `later`: the leg is not ready for the payment yet. `lost`: the leg's own rows
-   * are lost, too, or no longer fit the payment
+   * @returns `later`: the leg is not ready for the payment yet. `lost`: the leg's own rows are lost, too, or
+   * no longer fit the payment
    */
   restored?(
     services: WorkerServices,
     tx: Tx,
-    lost: JournalEntry,
+    entry: JournalEntry,
     record: RequestRecord | undefined,
-  ): Promise<"taken" | "later" | "lost">;
-  /** Repeating a payment moves nothing twice, so a lost one is given up without further action. */
+  ): Promise<"restored" | "later" | "lost">;
+  /** A repeated payment moves nothing twice, so a lost one needs no action. */
   readonly isIdempotent?: true;
 
   /** Whether an unsigned slot must not be signed after all. */
@@ -111,7 +117,7 @@ export interface PaymentKind<W extends WantedPayment = WantedPayment, R extends 
     services: WorkerServices,
     tx: Tx,
     sent: ReadonlyArray<{ readonly slot: Slot; readonly attempt: Attempt }>,
-    of: { readonly atMs: number; readonly isId: boolean },
+    facts: { readonly atMs: number; readonly isId: boolean },
   ): Promise<void>;
   mined(leg: MinedLeg): Promise<void>;
   /** The block was reorged out, and the same bytes are sent again. `slot` still has its mined state. */
@@ -127,7 +133,7 @@ export interface PaymentKind<W extends WantedPayment = WantedPayment, R extends 
    * Like `mined` and `final`, for several legs in one commit whose requests lock no wallet. Absent: each
    * outcome has its own commit.
    */
-  readonly outcomesTogether?: {
+  readonly batchedOutcomes?: {
     mined(services: WorkerServices, tx: Tx, legs: readonly MinedLeg[]): Promise<void>;
     final(services: WorkerServices, tx: Tx, legs: readonly LegContext[]): Promise<void>;
   };
@@ -151,14 +157,18 @@ export interface LegKind<
   /** Legs without a slot that have not moved since then and may have lost their jobs. */
   overdue(services: LegReads, since: Overdue, limit: number): Promise<readonly string[]>;
   /** Reads a leg. Undefined: it needs no work. */
-  due(services: WorkerServices, id: string): Promise<L | undefined>;
+  read(services: WorkerServices, id: string): Promise<L | undefined>;
   /**
    * Decides what to pay and simulates it. Writes nothing of the payment.
    * @throws RpcFault, ServiceError: nothing was decided, the job retries
    */
   plan(services: WorkerServices, leg: L): Promise<W | Stopped<End>>;
   /** What to do with a leg that got no slot. Absent: it waits for the payer's inventory. */
-  untaken?(services: WorkerServices, leg: L, why: "late" | "short" | R): Promise<Stopped<End>>;
+  notReserved?(
+    services: WorkerServices,
+    leg: L,
+    why: "late" | "insufficientFunds" | R,
+  ): Promise<Stopped<End>>;
   /** Ends a leg that has no slot. */
   giveUp(services: WorkerServices, leg: L, end: End): Promise<Progress>;
 }

@@ -26,9 +26,9 @@ const sweep = {
   requestId: `0x${"cc".repeat(32)}` as SweepRecord["requestId"],
 } as SweepRecord;
 const DEPOSITOR = `0x${"dd".repeat(32)}` as const;
-const issued = { key: { id: KEY_ID as Hex32, depositor: DEPOSITOR, strict: true } } as DepositAddress;
+const depositAddress = { key: { id: KEY_ID as Hex32, depositor: DEPOSITOR, strict: true } } as DepositAddress;
 
-interface Story {
+interface Setup {
   readonly kind?: NonEvmDepositAddresses["kind"];
   readonly derived?: Hex;
   readonly excess?: bigint;
@@ -40,12 +40,12 @@ interface Story {
   readonly held?: bigint;
   /** Satoshis that a payment costs. */
   readonly payment?: bigint;
-  /** The same cost as reported by a single endpoint. */
+  /** Satoshis that a payment costs according to a single endpoint. */
   readonly unconfirmed?: bigint;
   readonly terms?: Partial<RequestTerms>;
 }
 
-async function planned({
+async function planSweep({
   kind = "keys",
   derived = ADDRESS,
   excess = 0n,
@@ -56,16 +56,16 @@ async function planned({
   payment = 400n,
   unconfirmed = payment,
   terms = {},
-}: Story = {}) {
+}: Setup = {}) {
   const depositAddresses: NonEvmDepositAddresses = {
     kind,
     addressOf: ({ id }) => (id === KEY_ID ? derived : "0x"),
     sweepCost: (cost) => (cost * 3n) / 2n,
     problem: async () => problem,
     newest: async () => ({ number: 1n, hash: "0x" }),
-    held: async ([one]) => ({
+    balances: async ([address]) => ({
       atBlock: 1n,
-      held: [{ account: one?.address ?? "0x", currency: NATIVE, amount: held }],
+      balances: [{ account: address?.address ?? "0x", currency: NATIVE, amount: held }],
     }),
     sweepable: async () => sweepable,
   };
@@ -75,8 +75,8 @@ async function planned({
       solver: SOLVER,
       depositAddresses,
       refusalOf: async () => undefined,
-      paymentCost: async (_currency: Hex, _recipient: Hex | undefined, asked?: "lead" | "quorum") =>
-        asked === "quorum" ? payment : unconfirmed,
+      paymentCost: async (_currency: Hex, _recipient: Hex | undefined, trust?: "lead" | "quorum") =>
+        trust === "quorum" ? payment : unconfirmed,
     },
   } as unknown as ConnectedNonEvmChain;
   const services = {
@@ -88,11 +88,11 @@ async function planned({
     prices: { usd: async () => SATOSHI_USD * 10n ** 8n },
     clock: { nowMs: () => NOW_MS },
   } as unknown as WorkerServices;
-  return await planTransferSweep(services, connected, { ...sweep, excess }, issued);
+  return await planTransferSweep(services, connected, { ...sweep, excess }, depositAddress);
 }
 
-test("a sweep is sent by the solver and costs the solver only the fee", async () => {
-  expect(await planned()).toMatchObject({
+test("sends a sweep from the solver, which pays only the fee", async () => {
+  expect(await planSweep()).toMatchObject({
     kind: "ready",
     plan: {
       sender: SOLVER,
@@ -105,55 +105,55 @@ test("a sweep is sent by the solver and costs the solver only the fee", async ()
 });
 
 test("waits for outputs that are not final, and refuses the sweep if no block has them", async () => {
-  const waiting = await planned({ sweepable: 0n, held: 200_000n });
+  const waiting = await planSweep({ sweepable: 0n, held: 200_000n });
   expect(waiting).toMatchObject({ kind: "wait", isQuiet: true });
-  expect((await planned({ sweepable: 199_999n, held: 199_999n })).kind).toBe("refused");
+  expect((await planSweep({ sweepable: 199_999n, held: 199_999n })).kind).toBe("refused");
 });
 
 test("waits while its fee is more than three times what the quote charges, until the order's deadline", async () => {
   // 600 satoshis are 0.6 dollars.
-  const charged = (usd: bigint, fillDeadlineMs = NOW_MS) => ({ originGasUsd: usd, fillDeadlineMs });
-  expect((await planned({ terms: charged(2n * 10n ** 17n) })).kind).toBe("ready");
-  const expensive = await planned({ terms: charged(2n * 10n ** 17n - 1n) });
+  const quotedGas = (usd: bigint, fillDeadlineMs = NOW_MS) => ({ originGasUsd: usd, fillDeadlineMs });
+  expect((await planSweep({ terms: quotedGas(2n * 10n ** 17n) })).kind).toBe("ready");
+  const expensive = await planSweep({ terms: quotedGas(2n * 10n ** 17n - 1n) });
   expect(expensive).toMatchObject({
     kind: "tooExpensive",
     why: expect.stringContaining("fee of 600") as string,
   });
-  expect((await planned({ terms: charged(1n, NOW_MS - 1) })).kind).toBe("ready");
+  expect((await planSweep({ terms: quotedGas(1n, NOW_MS - 1) })).kind).toBe("ready");
 });
 
-test("does not ask for a new quote for a fee that only one endpoint reports", async () => {
+test("does not request a new quote for a fee that only one endpoint reports", async () => {
   const terms = { originGasUsd: 2n * 10n ** 17n, fillDeadlineMs: NOW_MS };
-  expect((await planned({ unconfirmed: 40_000n, terms })).kind).toBe("ready");
+  expect((await planSweep({ unconfirmed: 40_000n, terms })).kind).toBe("ready");
 });
 
 test("never sweeps an address of another key", async () => {
-  expect(await planned({ derived: SOLVER })).toMatchObject({
+  expect(await planSweep({ derived: SOLVER })).toMatchObject({
     kind: "wait",
     why: expect.stringContaining("DEPOSIT_ADDRESS_BITCOIN_XPUB") as string,
   });
 });
 
-test("the call to a program names the swept address, and the excess as a second deposit", async () => {
-  const end = `${"bb".repeat(32)}${"aa".repeat(32)}${"dd".repeat(32)}01`;
-  expect(await planned({ kind: "program", excess: 60_000n, sweepable: 260_000n })).toMatchObject({
+test("names the swept address in the call to a program, and the excess as a second deposit", async () => {
+  const depositData = `${"bb".repeat(32)}${"aa".repeat(32)}${"dd".repeat(32)}01`;
+  expect(await planSweep({ kind: "program", excess: 60_000n, sweepable: 260_000n })).toMatchObject({
     kind: "ready",
-    plan: { call: { to: DEPOSITORY, value: 200_000n, data: `0x${end}000000000000ea60` } },
+    plan: { call: { to: DEPOSITORY, value: 200_000n, data: `0x${depositData}000000000000ea60` } },
   });
   const short = { kind: "program", excess: 60_000n, sweepable: 259_999n } as const;
-  expect((await planned(short)).kind).toBe("refused");
+  expect((await planSweep(short)).kind).toBe("refused");
 });
 
-test("a program runs one sweep per address at a time, and none if its code is not trusted", async () => {
-  const other = `0x${"cc".repeat(32)}${"aa".repeat(32)}` as const;
-  expect(await planned({ kind: "program", underWay: [other] })).toMatchObject({
+test("runs one sweep per address at a time in a program, and none if its code is not trusted", async () => {
+  const sameAddressSweep = `0x${"cc".repeat(32)}${"aa".repeat(32)}` as const;
+  expect(await planSweep({ kind: "program", underWay: [sameAddressSweep] })).toMatchObject({
     kind: "wait",
     isQuiet: true,
   });
-  expect((await planned({ kind: "keys", underWay: [other] })).kind).toBe("ready");
-  const elsewhere = `0x${"cc".repeat(32)}${"ee".repeat(32)}` as const;
-  expect((await planned({ kind: "program", underWay: [elsewhere] })).kind).toBe("ready");
-  expect(await planned({ kind: "program", problem: "another program" })).toEqual({
+  expect((await planSweep({ kind: "keys", underWay: [sameAddressSweep] })).kind).toBe("ready");
+  const otherAddressSweep = `0x${"cc".repeat(32)}${"ee".repeat(32)}` as const;
+  expect((await planSweep({ kind: "program", underWay: [otherAddressSweep] })).kind).toBe("ready");
+  expect(await planSweep({ kind: "program", problem: "another program" })).toEqual({
     kind: "wait",
     why: "another program",
   });

@@ -60,10 +60,10 @@ export async function planTransferSweep(
   const slots = await services.reads.unsettledSlots(chain.id, connection.solver);
   const reserved = slots.flatMap(({ attempts }) => attempts.map(({ raw }) => raw));
   if ((await depositAddresses.sweepable(key, currency, reserved)) < amount + excess) {
-    const read = await depositAddresses.held([{ address, sweeps: underWay }], [currency]);
-    const held = read.held[0]?.amount;
+    const read = await depositAddresses.balances([{ address, sweeps: underWay }], [currency]);
+    const held = read.balances[0]?.amount;
     return underWay.length > 0 || held === undefined || held >= amount + excess
-      ? { kind: "wait", why: "its money is not final yet", isQuiet: true }
+      ? { kind: "wait", why: "the funds at the address are not final yet", isQuiet: true }
       : { kind: "refused", why: "the payments to the address are not in the chain" };
   }
   // An excessive fee leads to a new quote for the user, so a single endpoint's report is not enough.

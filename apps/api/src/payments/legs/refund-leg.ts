@@ -35,11 +35,11 @@ interface DueRefund extends DueLeg {
 interface WantedRefund extends WantedPayment {
   readonly deposit: DepositRecord;
   readonly amount: bigint;
-  /** Amount of the deposit's currency withheld for the payment. */
+  /** Withheld for the payment's gas, in base units of the deposit's currency. */
   readonly gasFee: bigint;
-  /** Withheld in addition, for the gas of reverted fills. */
-  readonly kept: bigint;
-  /** What these fills cost. */
+  /** Withheld in addition for the gas of reverted fills. */
+  readonly withheldForReverts: bigint;
+  /** The gas cost of these fills, in base units of the deposit's currency. */
   readonly revertedGas: bigint;
   readonly unrepaid: UnrepaidRefund | undefined;
 }
@@ -64,7 +64,7 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
   isTransfer: true,
 
   overdue: async ({ reads }, ...since) => await reads.overdueRefunds(...since),
-  async due({ reads }, depositId) {
+  async read({ reads }, depositId) {
     const deposit = await reads.deposit(depositId);
     if (deposit?.disposition !== "refund") return undefined;
     const { chainId, refundState, canonical } = deposit;
@@ -78,16 +78,16 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
     if (end === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
     const { chain } = end;
     const refunds = perKind<RefundPlanner, PayingConnection>(end, {
-      evm: (one) => evmRefunds(services, one),
-      nonEvm: (one) => transferRefunds(services, one),
+      evm: (connected) => evmRefunds(services, connected),
+      nonEvm: (connected) => transferRefunds(services, connected),
     });
     const early = await refunds.whyEarly(deposit);
-    if (early !== undefined) return stopped(early);
+    if (early !== undefined) return toStopped(early);
     const request = requestId === undefined ? undefined : await services.reads.request(requestId);
     if (requestId !== undefined && request === undefined) return DONE;
     const currency = services.chains.currency(chainId, deposit.currency);
     // An unconfigured token is only in the depository: the solver cannot advance it.
-    if (currency === undefined) return byHand();
+    if (currency === undefined) return manualRefund();
     const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
     const priceUsd = await priceOfRefund(services, currency);
     const nowMs = services.clock.nowMs();
@@ -95,44 +95,44 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
       // The native price is known, so the sources answer: a late price comes, but a token that never had one
       // would wait forever unnoticed.
       const why = `${currency.symbol} has no price`;
-      return nowMs - deposit.seenAtMs <= PRICE_WAIT_MS ? { waitMs: 5_000, why } : byHand(why);
+      return nowMs - deposit.seenAtMs <= PRICE_WAIT_MS ? { waitMs: 5_000, why } : manualRefund(why);
     }
     const unit = { decimals: currency.decimals, priceUsd };
     // A deposit without a request goes to its depositor: the fee payer may only have relayed it.
     const recipient =
       request === undefined ? deposit.depositor : refundRecipient(chain, request, deposit.depositor);
     // Quotes may be requested before a wallet connects; a payment to a placeholder would be lost.
-    if (isPlaceholder(recipient)) return byHand("no refund recipient is known");
+    if (isPlaceholder(recipient)) return manualRefund("no refund recipient is known");
     const priced = await refunds.price({ deposit, request, currency, recipient, native });
-    if (!("cost" in priced)) return stopped(priced);
+    if (!("cost" in priced)) return toStopped(priced);
     const { cost, sweepCost, router } = priced;
-    const due = refundAmount(deposit.amount, cost, native, unit);
-    // Funds that the service itself deposited pay for that too; otherwise anyone could make the service pay
-    // repeatedly.
-    const whole = refundAmount(deposit.amount, cost + sweepCost, native, unit);
+    const afterFee = refundAmount(deposit.amount, cost, native, unit);
+    // Funds that the service itself swept also pay for the sweep; otherwise anyone could make the service pay
+    // for sweeps repeatedly.
+    const afterAllCosts = refundAmount(deposit.amount, cost + sweepCost, native, unit);
     const revertedGas = request === undefined ? 0n : await gasUsedByFills(services, request, deposit, unit);
-    // Gas that rose since the deposit must not use up all of it.
-    const kept = whole.kind === "refund" ? whole : due;
-    const rest = kept.kind === "refund" ? kept.amount - revertedGas : 0n;
+    // If gas rose since the deposit, the sweep is not charged: it must not use up the whole deposit.
+    const payable = afterAllCosts.kind === "refund" ? afterAllCosts : afterFee;
+    const remaining = payable.kind === "refund" ? payable.amount - revertedGas : 0n;
     const refund =
       request === undefined
-        ? planUnattributedRefund(rest, unit)
-        : planRefundOf(services, chain, request, deposit, { recipient, rest, router, nowMs });
+        ? planUnattributedRefund(remaining, unit)
+        : planRefundOf(services, chain, request, deposit, { recipient, rest: remaining, router, nowMs });
     if (refund.kind === "tooLow") return { giveUp: { reason: "AMOUNT_TOO_LOW_TO_REFUND", revertedGas } };
     const { amount } = refund;
     const unrepaid = unrepaidOf(refund, unit);
     const excess = refuseUnrepaid(services, deposit, unrepaid);
-    if (excess !== undefined) return byHand(excess);
+    if (excess !== undefined) return manualRefund(excess);
     const cancelAfterMs = refundCancelAfterMs(chain, request, refund.unattestable === undefined, nowMs);
     const planned = await priced.plan(amount, cancelAfterMs);
-    if (planned.kind === "short") return { waitMs: 5_000, why: planned.why };
-    if (planned.kind !== "ready") return byHand(planned.why);
+    if (planned.kind === "insufficientFunds") return { waitMs: 5_000, why: planned.why };
+    if (planned.kind !== "ready") return manualRefund(planned.why);
     return {
       plan: planned.plan,
       deposit,
       amount,
-      gasFee: kept.gasFee,
-      kept: kept.kind === "refund" ? kept.amount - amount : 0n,
+      gasFee: payable.gasFee,
+      withheldForReverts: payable.kind === "refund" ? payable.amount - amount : 0n,
       revertedGas,
       unrepaid,
     };
@@ -148,15 +148,15 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
         return { kind: "refused", why: "the daily limit of unrepaid refunds is used up" };
       }),
     ),
-  async taken({ clock, chains }, tx, taken) {
+  async reserved({ clock, chains }, tx, taken) {
     const atMs = clock.nowMs();
     for (const { slot, wanted } of taken) {
-      const { deposit, amount, gasFee, kept, revertedGas, unrepaid } = wanted;
+      const { deposit, amount, gasFee, withheldForReverts, revertedGas, unrepaid } = wanted;
       const { id: depositId, requestId } = deposit;
       await tx.deposits.setRefund(depositId, "sent", undefined);
       if (unrepaid !== undefined) await tx.deposits.setUnrepaid(depositId, unrepaid, atMs);
       if (requestId !== undefined) {
-        await tx.fillBurns.keep(requestId, { kept, revertedGas });
+        await tx.fillBurns.notePaidByOthers(requestId, { paidByOthers: withheldForReverts, revertedGas });
         const facts = { depositId, amount, gasFee, nonce: slot.nonce };
         await tx.requests.note(requestId, atMs, "refundPlanned", facts);
       }
@@ -174,7 +174,7 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
   async restored({ clock }, tx, { plan, nonce }) {
     const { leg, outflow, chainId, call } = plan;
     const deposit = await tx.deposits.lock(leg.id);
-    // A failover gives the ids of lost deposits to others.
+    // After a failover, other deposits get the ids of lost ones.
     const isSame =
       deposit?.chainId === chainId &&
       deposit.requestId === leg.requestId &&
@@ -191,9 +191,9 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
         gasFee: deposit.amount - outflow.amount,
         nonce,
       });
-    return "taken";
+    return "restored";
   },
-  untaken: async (_, __, why) =>
+  notReserved: async (_, __, why) =>
     typeof why === "string"
       ? { waitMs: 5_000, why: "the solver's inventory does not cover the refund" }
       : { waitMs: LIMIT_WAIT_MS, why: why.why },
@@ -212,11 +212,11 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
     );
     // A refund outside the request's own flow (such as a second deposit) changes no state, but its hash
     // must be shown; that of another depositor's refund must not.
-    const isOwn = record.state.depositId === depositId && record.state.name === "refunding";
+    const isRequestRefund = record.state.depositId === depositId && record.state.name === "refunding";
     const deposit = await tx.deposits.lock(depositId);
     // For native payments, and any payment on a non-EVM chain, the call's target is the recipient.
     const isToUser = deposit?.depositor === record.terms.user || slot.call.to === record.terms.refundTo;
-    if (!isOwn && isToUser)
+    if (!isRequestRefund && isToUser)
       await tx.requests.save(
         record.terms.requestId,
         { state: record.state, refundTxHashes },
@@ -231,7 +231,7 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
       tx,
       record,
       { kind: "refundUnmined", depositId },
-      { refundTxHashes: record.refundTxHashes.filter((known) => known !== attempt.txHash) },
+      { refundTxHashes: record.refundTxHashes.filter((txHash) => txHash !== attempt.txHash) },
     );
   },
   async final({ services, tx, slot, record }) {
@@ -265,9 +265,12 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
       if (current?.refundState !== "none") return;
       await tx.deposits.setRefund(depositId, "impossible", reason);
       if (detail !== undefined) await tx.deposits.recordRefundWait(depositId, detail);
-      // A manual refund later pays for nothing.
+      // A later manual refund does not pay for reverted fills.
       if (record && reason === "AMOUNT_TOO_LOW_TO_REFUND")
-        await tx.fillBurns.keep(record.terms.requestId, { kept: current.amount, revertedGas });
+        await tx.fillBurns.notePaidByOthers(record.terms.requestId, {
+          paidByOthers: current.amount,
+          revertedGas,
+        });
       if (record) await transition(services, tx, record, { kind: "refundImpossible", depositId, reason });
     });
     services.events.alarm("refund_impossible", { requestId, depositId, reason, detail });
@@ -275,17 +278,20 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
   },
 };
 
-function byHand(detail?: string): { readonly giveUp: Impossible } {
+function manualRefund(detail?: string): { readonly giveUp: Impossible } {
   return { giveUp: { reason: "MANUAL_REFUND_REQUIRED", detail } };
 }
 
-function stopped(blocked: Blocked): Stopped<Impossible> {
-  return "giveUp" in blocked ? byHand(blocked.giveUp) : blocked;
+function toStopped(blocked: Blocked): Stopped<Impossible> {
+  return "giveUp" in blocked ? manualRefund(blocked.giveUp) : blocked;
 }
 
 const REFUNDED_BEFORE = "this deposit may replace an orphaned one that was already refunded";
 
-/** This one waits until the refunded deposit is back in a block, or `operator refund` releases it. */
+/**
+ * Whether this deposit may replace an orphaned one that was refunded. Then its refund waits until that
+ * deposit is back in a block, or `operator refund` releases it.
+ */
 async function isRefundedAlready(
   tx: Pick<Tx, "deposits" | "events">,
   deposit: DepositRecord,

@@ -22,11 +22,11 @@ const REFUSED_FOR_MS = 60_000;
 /** A signed sweep is retried for this long (ms); it moves the decided amount or nothing. */
 const CANCEL_AFTER_MS = 3600_000;
 
-/** A sweep that waits for outputs looks again after this time (ms) at the latest. */
+/** A sweep that waits for outputs is planned again after this time (ms) at the latest. */
 const QUIET_WAIT_MS = 60_000;
 
 /** A sweep that was to be voided and is still needed is planned again after this time (ms). */
-const KEPT_WAIT_MS = 1_000;
+const STILL_NEEDED_WAIT_MS = 1_000;
 
 const INSUFFICIENT_GAS = "the deposit address operator lacks the native token for gas";
 
@@ -41,7 +41,7 @@ interface WantedSweep extends WantedPayment {
 /** Why a sweep ends without moving anything. Its funds are found again, and decided again. */
 interface SweepEnd {
   readonly why: string;
-  /** The lane that would have moved them under an outdated quote; absent: they were gone. */
+  /** The lane that would have moved the funds under an outdated quote; absent: the funds were gone. */
   readonly outdated?: Pick<SlotPlan, "chainId" | "sender">;
 }
 
@@ -57,7 +57,7 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
   isIdempotent: true,
 
   overdue: async ({ depositAddresses }, ...since) => await depositAddresses.overdue(...since),
-  async due({ depositAddresses, reads }, sweepId) {
+  async read({ depositAddresses, reads }, sweepId) {
     const sweep = await depositAddresses.sweep(sweepId);
     if (sweep?.state === "planned") return { sweep, chainId: sweep.chainId };
     const slot = sweep?.state === "sent" ? await reads.slotOfLeg("sweep", sweepId) : undefined;
@@ -66,49 +66,50 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
   async plan(services, { sweep }) {
     const { id, chainId, address, requestId } = sweep;
     const connected = services.chains.get(chainId);
-    const from = await services.depositAddresses.find(address);
+    const depositAddress = await services.depositAddresses.find(address);
     const end = endOf(services.chains, chainId);
     const addresses = end && addressesOn(end);
     const mover = addresses?.mover;
-    if (mover?.kind === "solver" && from !== undefined) {
-      const planned = await planTransferSweep(services, mover.connected, sweep, from);
-      if (planned.kind === "refused") return await refused(services, sweep, planned.why);
+    if (mover?.kind === "solver" && depositAddress !== undefined) {
+      const planned = await planTransferSweep(services, mover.connected, sweep, depositAddress);
+      if (planned.kind === "refused") return await handleRefusal(services, sweep, planned.why);
       if (planned.kind === "wait" && planned.isQuiet === true)
         return {
           waitMs: Math.min(mover.connected.chain.blockTimeSeconds * 1000, QUIET_WAIT_MS),
           why: planned.why,
         };
-      if (planned.kind === "wait") return await notRefused(services, sweep, planned.why);
+      if (planned.kind === "wait") return await waitUnrefused(services, sweep, planned.why);
       if (planned.kind === "tooExpensive") {
         const { chain, connection } = mover.connected;
         const outdated = { chainId: chain.id, sender: connection.solver };
-        const why = await whyOutdated(services, sweep, from, outdated, planned.why);
+        const why = await whyOutdated(services, sweep, depositAddress, outdated, planned.why);
         return why === undefined
-          ? await notRefused(services, sweep, planned.why)
+          ? await waitUnrefused(services, sweep, planned.why)
           : { giveUp: { why, outdated } };
       }
       if (sweep.refusedSinceMs !== undefined) await noteRefusal(services, sweep, undefined);
-      return await unlessOutdated(services, { plan: planned.plan, sweep }, from);
+      return await unlessOutdated(services, { plan: planned.plan, sweep }, depositAddress);
     }
     const operator = services.depositAddressOperator?.address;
-    if (connected === undefined || operator === undefined || from === undefined)
+    if (connected === undefined || operator === undefined || depositAddress === undefined)
       return { waitMs: 60_000, why: "the chain or the deposit address operator is not configured" };
     const unexplained = await whyUnexplained(services, connected, operator);
-    if (unexplained !== undefined) return waits(services, sweep, unexplained);
+    if (unexplained !== undefined) return wait(services, sweep, unexplained);
     const { connection, pulse } = connected;
-    const call = addresses?.sweepCall(sweep, from);
+    const call = addresses?.sweepCall(sweep, depositAddress);
     // A sweep cannot be undone, and the contract may have been replaced since startup, or its node did not
     // answer then.
     const problem =
       call === undefined
         ? "the deposit address factory of the chain is not configured"
         : (await factoryProblem(services, connected))?.message;
-    if (call === undefined || problem !== undefined) return await notRefused(services, sweep, problem ?? "");
+    if (call === undefined || problem !== undefined)
+      return await waitUnrefused(services, sweep, problem ?? "");
     const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
     const fees = { maxFeePerGas, maxPriorityFeePerGas };
     const outcome = await connection.reader.simulate(operator, call, fees);
-    if (outcome.kind === "reverts") return await refused(services, sweep, outcome.reason);
-    if (outcome.kind === "insufficientFunds") return await notRefused(services, sweep, INSUFFICIENT_GAS);
+    if (outcome.kind === "reverts") return await handleRefusal(services, sweep, outcome.reason);
+    if (outcome.kind === "insufficientFunds") return await waitUnrefused(services, sweep, INSUFFICIENT_GAS);
     if (sweep.refusedSinceMs !== undefined) await noteRefusal(services, sweep, undefined);
     const plan = {
       chainId,
@@ -120,7 +121,7 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
       outflow: { currency: NATIVE_CURRENCY, amount: 0n },
       cancelAfterMs: services.clock.nowMs() + CANCEL_AFTER_MS,
     };
-    return await unlessOutdated(services, { plan, sweep }, from);
+    return await unlessOutdated(services, { plan, sweep }, depositAddress);
   },
 
   lock: async (_, tx, wanted) =>
@@ -129,7 +130,7 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
         (await tx.depositAddresses.lockSweep(id))?.state === "planned" ? "due" : "moved",
       ),
     ),
-  async taken({ clock, chains }, tx, taken) {
+  async reserved({ clock, chains }, tx, taken) {
     for (const { slot, wanted } of taken) {
       const { id, chainId, address, currency, amount, excess, requestId } = wanted.sweep;
       await tx.depositAddresses.setSweep(id, "sent");
@@ -141,10 +142,10 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
   },
   async restored({ chains, clock }, tx, { plan: { leg, call }, nonce }) {
     const sweep = await tx.depositAddresses.lockSweep(leg.id);
-    const from = sweep && (await tx.depositAddresses.find(sweep.address));
+    const depositAddress = sweep && (await tx.depositAddresses.find(sweep.address));
     const end = sweep && endOf(chains, sweep.chainId);
-    const decided = sweep && from && end && addressesOn(end).sweepCall(sweep, from);
-    // A failover gives the ids of lost sweeps to others.
+    const decided = sweep && depositAddress && end && addressesOn(end).sweepCall(sweep, depositAddress);
+    // After a failover, other sweeps get the ids of lost ones.
     const isSame =
       sweep?.requestId === leg.requestId &&
       decided?.to.toLowerCase() === call.to &&
@@ -154,12 +155,12 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
     if (sweep.state !== "planned") return "lost";
     await tx.depositAddresses.setSweep(leg.id, "sent");
     await tx.requests.note(sweep.requestId, clock.nowMs(), "sweepPlanned", { nonce });
-    return "taken";
+    return "restored";
   },
-  untaken: async (services, { sweep }) => {
+  notReserved: async (services, { sweep }) => {
     const end = endOf(services.chains, sweep.chainId);
-    const isSolvers = end !== undefined && addressesOn(end).mover.kind === "solver";
-    return waits(services, sweep, isSolvers ? "the solver lacks the fee of the sweep" : INSUFFICIENT_GAS);
+    const isBySolver = end !== undefined && addressesOn(end).mover.kind === "solver";
+    return wait(services, sweep, isBySolver ? "the solver lacks the fee of the sweep" : INSUFFICIENT_GAS);
   },
 
   async mined({ tx, slot: { leg }, attempt, receipt }) {
@@ -221,7 +222,7 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
     });
     // A fast fill that was committed in between relies on the sweep as its cover.
     if (ended === "needed")
-      return { waitMs: KEPT_WAIT_MS, why: "its request no longer waits for a new quote" };
+      return { waitMs: STILL_NEEDED_WAIT_MS, why: "its request no longer waits for a new quote" };
     const chain = services.chains.profile(chainId)?.name;
     // Prices move: an outdated quote is routine, not an alarm.
     const level = outdated === undefined ? "alarm" : "happened";
@@ -234,14 +235,14 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
 async function unlessOutdated(
   services: WorkerServices,
   wanted: WantedSweep,
-  from: DepositAddress,
+  depositAddress: DepositAddress,
 ): Promise<WantedSweep | { readonly giveUp: SweepEnd }> {
-  const why = await whyOutdated(services, wanted.sweep, from, wanted.plan);
+  const why = await whyOutdated(services, wanted.sweep, depositAddress, wanted.plan);
   return why === undefined ? wanted : { giveUp: { why, outdated: wanted.plan } };
 }
 
 /** Waits as long as needed: the funds stay where their owner sent them. */
-function waits(
+function wait(
   { events }: Pick<WorkerServices, "events">,
   { address, chainId, requestId }: SweepRecord,
   why: string,
@@ -250,17 +251,17 @@ function waits(
   return { waitMs: 5_000, why };
 }
 
-/** Waits, and the sweep may be refused for the whole time again. */
-async function notRefused(services: WorkerServices, sweep: SweepRecord, why: string): Promise<Progress> {
+/** Waits, and restarts the time for which the sweep may be refused. */
+async function waitUnrefused(services: WorkerServices, sweep: SweepRecord, why: string): Promise<Progress> {
   if (sweep.refusedSinceMs !== undefined) await noteRefusal(services, sweep, undefined);
-  return waits(services, sweep, why);
+  return wait(services, sweep, why);
 }
 
 /**
  * The funds may be in a block that this node has not read, so the time counts from the first refusal, not
  * from when the sweep began to wait.
  */
-async function refused(
+async function handleRefusal(
   services: WorkerServices,
   sweep: SweepRecord,
   reason: string,

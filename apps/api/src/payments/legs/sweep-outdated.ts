@@ -10,8 +10,8 @@ import { amountForDeposit } from "../plan/plan-fill.ts";
 /**
  * Why the deposit of a planned sweep would be refunded: its quote held when the sweep was decided, and no
  * longer does. The funds of an open address then get a new quote instead, like funds that arrive late.
- * Undefined: it would be filled, or nothing else can be done with it.
- * @param excessive why it costs too much to be sent: a new quote charges the fees of today
+ * Undefined: the deposit would be filled, or the sweep has no alternative.
+ * @param excessive why the sweep costs too much to be sent: a new quote charges current fees
  */
 export async function whyOutdated(
   services: WorkerServices,

@@ -46,7 +46,7 @@ const transfer = (amount: bigint) => {
 
 test.each<[string, Partial<UnsignedTransaction>, bigint]>([
   ["native tokens at their highest price", { value: 10n ** 16n }, 20n * ONE_USD],
-  ["a token at its own", transfer(5_000_000n), 5n * ONE_USD],
+  ["a token at its highest price", transfer(5_000_000n), 5n * ONE_USD],
   ["gas at its maximum", { gas: 10n ** 14n }, 20n * ONE_USD],
   ["no more for an order id", { data: `0x${"00".repeat(32)}`, gas: 10n ** 14n }, 20n * ONE_USD],
 ])("counts %s, and the fee for data", (_, change, expected) => {
@@ -69,7 +69,7 @@ test("refuses what it cannot price or decode, and what exceeds a limit", () => {
   expect(ruleOf({ maxFeePerGas: 101n })).toBe("fee");
 });
 
-test("the executor moves no tokens of its own, and pays for the data of what it delegates", () => {
+test("refuses calls that move the executor's own tokens, and counts the data of its authorizations", () => {
   const executor: SigningRules = { ...rules, key: "executor" };
   for (const selector of ["0xa9059cbb", "0x23b872dd", "0x095ea7b3", "0x39509351"] as const)
     expect(judgeTransaction(executor, { ...transaction, data: selector })).toMatchObject({

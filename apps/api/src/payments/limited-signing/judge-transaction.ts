@@ -11,12 +11,12 @@ import type { ChainRules, SigningRules } from "./signing-rules.port.ts";
 
 /** Decides whether a signer process may sign a transaction, from its bytes and the rules alone. Pure. */
 
-export type Judged =
+export type TransactionVerdict =
   /** `usd`: the maximum that it can spend from its account, 18 decimals. */
   | { readonly kind: "allowed"; readonly usd: bigint }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
-/** Users choose the executor's calls. These could only move the executor's own tokens, and it needs none. */
+/** Users choose the executor's calls. These calls could only move its own tokens, and it needs no tokens. */
 const OWN_TOKEN_CALLS: readonly Hex[] = [
   "transfer(address,uint256)",
   // On WETH and DAI, the caller can move its own tokens with this without an allowance.
@@ -25,23 +25,24 @@ const OWN_TOKEN_CALLS: readonly Hex[] = [
   "increaseAllowance(address,uint256)",
 ].map((signature) => toFunctionSelector(signature));
 
-/** Maximum serialized size. */
+/** Maximum serialized size of an authorization. */
 const AUTHORIZATION_BYTES = 110;
 
 /** Judges one transaction. The signing record checks the daily limit. */
-export function judgeTransaction(rules: SigningRules, transaction: UnsignedTransaction): Judged {
+export function judgeTransaction(rules: SigningRules, transaction: UnsignedTransaction): TransactionVerdict {
   const { chainId, maxFeePerGas } = transaction;
   const chain = rules.chains.get(chainId);
   if (chain === undefined) return refused("call", `chain ${chainId}`, [...rules.chains.keys()].join(" or "));
   const limits = { ...rules, maxFeePerGasWei: chain.maxFeePerGasWei };
-  const fee = judgeFee(maxFeePerGas, limits);
-  if (fee !== undefined) return { kind: "refused", refusal: fee };
-  const read = rules.key === "executor" ? readExecutorCall(transaction) : readSolverCall(chain, transaction);
-  if ("rule" in read) return { kind: "refused", refusal: read };
-  const usd = usdOf(chain, transaction, read);
+  const feeRefusal = judgeFee(maxFeePerGas, limits);
+  if (feeRefusal !== undefined) return { kind: "refused", refusal: feeRefusal };
+  const reading =
+    rules.key === "executor" ? readExecutorCall(transaction) : readSolverCall(chain, transaction);
+  if ("rule" in reading) return { kind: "refused", refusal: reading };
+  const usd = usdOf(chain, transaction, reading);
   if (typeof usd !== "bigint") return { kind: "refused", refusal: usd };
-  const large = judgeValue(usd, 0n, { ...limits, dayUsd: undefined });
-  return large === undefined ? { kind: "allowed", usd } : { kind: "refused", refusal: large };
+  const valueRefusal = judgeValue(usd, 0n, { ...limits, dayUsd: undefined });
+  return valueRefusal === undefined ? { kind: "allowed", usd } : { kind: "refused", refusal: valueRefusal };
 }
 
 function readExecutorCall({ data }: UnsignedTransaction): CallReading | Refusal {
@@ -71,7 +72,10 @@ function readSolverCall(
   return reading;
 }
 
-/** @returns a refusal for a currency that is not listed */
+/**
+ * The maximum that a transaction can spend, USD with 18 decimals.
+ * @returns a refusal for a currency that is not listed
+ */
 function usdOf(
   { currencies, dataFeeUsdPerKb }: ChainRules,
   { to, data, value, gas, maxFeePerGas, authorizationList = [] }: UnsignedTransaction,
@@ -91,7 +95,7 @@ function usdOf(
 
 const listOf = (currencies: ReadonlyMap<Address, unknown>): string => [...currencies.keys()].join(" or ");
 
-function refused(rule: Refusal["rule"], found: string, limit: string): Judged {
+function refused(rule: Refusal["rule"], found: string, limit: string): TransactionVerdict {
   return { kind: "refused", refusal: { rule, found, limit } };
 }
 

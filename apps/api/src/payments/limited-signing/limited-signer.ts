@@ -18,15 +18,15 @@ export interface LimitedSigning {
 
 /**
  * Signs a transaction that the rules allow, after it was counted.
- * @param given serialized without a signature
+ * @param serialized the transaction without a signature
  * @returns the signature, 65 bytes
- * @throws ServiceError FORBIDDEN with the rule that it breaks; SignerUnavailable (retryable)
+ * @throws ServiceError FORBIDDEN with the rule that the transaction breaks; SignerUnavailable (retryable)
  */
 export async function signLimited(
   { signer, rules, record, log, count }: LimitedSigning,
-  given: Hex,
+  serialized: Hex,
 ): Promise<Hex> {
-  const unsigned = given.toLowerCase() as Hex;
+  const unsigned = serialized.toLowerCase() as Hex;
   const transaction = readTransaction(unsigned);
   const { chainId, nonce, to } = transaction;
   const facts = { account: signer.address, chainId, nonce, to };
@@ -51,9 +51,13 @@ export async function signLimited(
     const sumUsd = await record.count({ chainId, nonce, usd: judged.usd, maxUsd: dayUsd });
     const aheadMs = record.aheadMs();
     if (aheadMs > 0) log.warn({ event: "signing_record_ahead", aheadMs });
-    const over = judgeValue(sumUsd, 0n, { transactionUsd: undefined, dayUsd, maxFeePerGasWei: undefined });
-    if (over !== undefined)
-      return refuse({ ...over, limit: over.limit.replace("per UTC day", "in 24 hours") });
+    const dailyRefusal = judgeValue(sumUsd, 0n, {
+      transactionUsd: undefined,
+      dayUsd,
+      maxFeePerGasWei: undefined,
+    });
+    if (dailyRefusal !== undefined)
+      return refuse({ ...dailyRefusal, limit: dailyRefusal.limit.replace("per UTC day", "in 24 hours") });
     const signed = await signer.signDigest(digest, preimage);
     signature = signatureToHex(signed);
     return signed;
@@ -66,13 +70,13 @@ export async function signLimited(
 
 function readTransaction(unsigned: Hex): UnsignedTransaction {
   try {
-    const read = parseTransaction(unsigned as `0x02${string}`);
-    const { type, chainId, nonce = 0, to, value = 0n, data = "0x", gas } = read;
-    const { maxFeePerGas, maxPriorityFeePerGas = 0n } = read;
-    const authorizationList = "authorizationList" in read ? read.authorizationList : undefined;
-    const isKnown = (type as string) === "eip1559" || (type as string) === "eip7702";
+    const parsed = parseTransaction(unsigned as `0x02${string}`);
+    const { type, chainId, nonce = 0, to, value = 0n, data = "0x", gas } = parsed;
+    const { maxFeePerGas, maxPriorityFeePerGas = 0n } = parsed;
+    const authorizationList = "authorizationList" in parsed ? parsed.authorizationList : undefined;
+    const isSupportedType = (type as string) === "eip1559" || (type as string) === "eip7702";
     if (
-      isKnown &&
+      isSupportedType &&
       to &&
       gas !== undefined &&
       maxFeePerGas !== undefined &&

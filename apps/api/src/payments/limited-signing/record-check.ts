@@ -1,7 +1,7 @@
 import type { SigningRecord } from "./signing-rules.port.ts";
 
 /** The state of the record for readiness. */
-export async function recordCheck(
+export async function checkRecord(
   record: Pick<SigningRecord, "check" | "aheadMs">,
 ): Promise<{ readonly ready: boolean; readonly detail: string }> {
   try {

@@ -1,7 +1,7 @@
 import { stat, unlink } from "node:fs/promises";
 import { createConnection, createServer } from "node:net";
 
-/** Keeps a file for one process, which listens on a socket next to it. It ends with the process. */
+/** Reserves a file for one process, which listens on a socket next to the file. Ends with the process. */
 export interface FileLock {
   /** False once another process has replaced the socket. */
   isHeld(): Promise<boolean>;
@@ -11,7 +11,7 @@ export interface FileLock {
 /** The system cuts off longer paths of sockets. */
 const MAX_SOCKET_PATH_BYTES = 103;
 
-/** @throws Error when another process holds it, or no socket can be created there */
+/** @throws Error when another process holds the lock, or no socket can be created there */
 export async function lockFile(path: string): Promise<FileLock> {
   const socketPath = `${path}.lock`;
   const bytes = Buffer.byteLength(socketPath);
@@ -33,7 +33,7 @@ export async function lockFile(path: string): Promise<FileLock> {
   };
 }
 
-/** Whether a process listens on a socket, also one that this process may not connect to. */
+/** Whether a process listens on a socket, even if this process may not connect to it. */
 export async function isServed(path: string): Promise<boolean> {
   return await new Promise((resolve) => {
     const socket = createConnection(path);

@@ -5,7 +5,7 @@ import { lockFile, type FileLock } from "./record-lock.adapter.ts";
 import type { SigningRecord } from "./signing-rules.port.ts";
 
 const WINDOW_MS = 24 * 3_600_000;
-/** A nonce that was last signed before this counts anew. */
+/** A nonce whose newest signature is older than this (ms) counts anew. */
 const KEPT_MS = 30 * WINDOW_MS;
 /** Clock corrections smaller than this are routine. */
 const TOLERATED_AHEAD_MS = 60_000;
@@ -14,7 +14,7 @@ interface Line {
   readonly atMs: number;
   /** Chain id and nonce. */
   readonly id: string;
-  /** The highest value of this nonce. */
+  /** The highest value signed for this nonce, USD with 18 decimals. */
   readonly usd: bigint;
 }
 
@@ -38,26 +38,26 @@ export async function openSigningRecord(
 }
 
 async function openLocked(path: string, account: Address, nowMs: () => number, lock: FileLock) {
-  const before = await open(path, "a+", 0o600);
-  const text = await before.readFile("utf8").finally(async () => await before.close());
-  const state = replay(readLines(path, account, text));
+  const existing = await open(path, "a+", 0o600);
+  const text = await existing.readFile("utf8").finally(async () => await existing.close());
+  const sums = replay(readLines(path, account, text));
   // Also drops a last line that a crash cut off: its payment was never signed.
-  const { file, inode, ...kept } = await rewrite(path, headerOf(account) + state.kept().map(textOf).join(""));
+  const { file, inode, ...kept } = await rewrite(path, headerOf(account) + sums.kept().map(textOf).join(""));
   let size = kept.size;
   let isTorn = false;
-  let last: Promise<unknown> = Promise.resolve();
+  let lastRun: Promise<unknown> = Promise.resolve();
 
   async function checkFile(): Promise<void> {
     if (isTorn) await file.truncate(size);
     isTorn = false;
-    const found = await stat(path);
-    if (found.size !== size || found.ino !== inode || !(await lock.isHeld()))
+    const current = await stat(path);
+    if (current.size !== size || current.ino !== inode || !(await lock.isHeld()))
       throw new Error(
         `${path} was written by another process: only one signer process may use it. Restart this one`,
       );
   }
 
-  /** Before the signature: a crash after it must not forget the signed amount. */
+  /** Call before signing: a crash after the signature must not forget the signed amount. */
   async function append(line: Line): Promise<void> {
     await checkFile();
     const bytes = Buffer.from(textOf(line));
@@ -65,7 +65,7 @@ async function openLocked(path: string, account: Address, nowMs: () => number, l
       await file.appendFile(bytes);
       await file.datasync();
     } catch (error) {
-      // A full disk may have taken a part of the line.
+      // On a full disk, a part of the line may be written.
       isTorn = true;
       throw new Error(`${path} cannot be written (${codeOf(error)}); nothing is signed until it can`, {
         cause: error,
@@ -77,11 +77,11 @@ async function openLocked(path: string, account: Address, nowMs: () => number, l
   }
 
   async function count({ chainId, nonce, usd, maxUsd }: Parameters<SigningRecord["count"]>[0]) {
-    const line = { atMs: Math.max(nowMs(), state.newestMs()), id: `${chainId} ${nonce}`, usd };
-    const sum = state.sumWith(line);
+    const line = { atMs: Math.max(nowMs(), sums.newestMs()), id: `${chainId} ${nonce}`, usd };
+    const sum = sums.sumWith(line);
     if (sum.more === 0n || sum.usd > maxUsd) return sum.usd;
     await append(line);
-    state.add(line);
+    sums.add(line);
     return sum.usd;
   }
 
@@ -96,19 +96,19 @@ async function openLocked(path: string, account: Address, nowMs: () => number, l
     }
   }
 
-  async function inTurn<T>(act: () => Promise<T>): Promise<T> {
-    const acting = last.then(act);
-    last = acting.catch(() => undefined);
-    return await acting;
+  async function runInTurn<T>(work: () => Promise<T>): Promise<T> {
+    const run = lastRun.then(work);
+    lastRun = run.catch(() => undefined);
+    return await run;
   }
 
   return {
     isNew: text === "",
-    count: async (signed: Parameters<SigningRecord["count"]>[0]) =>
-      await inTurn(async () => await count(signed)),
-    check: async () => await inTurn(check),
+    count: async (transaction: Parameters<SigningRecord["count"]>[0]) =>
+      await runInTurn(async () => await count(transaction)),
+    check: async () => await runInTurn(check),
     aheadMs: () => {
-      const aheadMs = state.newestMs() - nowMs();
+      const aheadMs = sums.newestMs() - nowMs();
       return aheadMs > TOLERATED_AHEAD_MS ? aheadMs : 0;
     },
     close: async () => {
@@ -130,22 +130,24 @@ function textOf({ atMs, id, usd }: Line): string {
 
 function readLines(path: string, account: Address, text: string): readonly Line[] {
   if (text === "") return [];
-  const damaged = (at: number): Error =>
-    new Error(`${path}:${at} is damaged; restore the file, or delete it to restart the 24-hour limit`);
+  const damaged = (lineNumber: number): Error =>
+    new Error(
+      `${path}:${lineNumber} is damaged; restore the file, or delete it to restart the 24-hour limit`,
+    );
   const [header = "", ...lines] = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
-  const [, found] = /^account (0x[0-9a-f]{40})$/.exec(header) ?? [];
-  if (found === undefined && LINE.test(header))
+  const [, recordedAccount] = /^account (0x[0-9a-f]{40})$/.exec(header) ?? [];
+  if (recordedAccount === undefined && LINE.test(header))
     throw new Error(
       `${path} does not begin with the account whose signatures it counts; if it is the record of ${account}, insert the line "${headerOf(account).trim()}" at its beginning`,
     );
-  if (found === undefined) throw damaged(1);
-  if (found !== account.toLowerCase())
+  if (recordedAccount === undefined) throw damaged(1);
+  if (recordedAccount !== account.toLowerCase())
     throw new Error(
-      `${path} counts the signatures of ${found}, not of ${account}; give each key a file of its own, and keep the file of ${found}`,
+      `${path} counts the signatures of ${recordedAccount}, not of ${account}; give each key a file of its own, and keep the file of ${recordedAccount}`,
     );
-  return lines.slice(0, -1).map((line, at) => {
+  return lines.slice(0, -1).map((line, index) => {
     const [, atMs, id, usd] = LINE.exec(line) ?? [];
-    if (atMs === undefined || id === undefined || usd === undefined) throw damaged(at + 2);
+    if (atMs === undefined || id === undefined || usd === undefined) throw damaged(index + 2);
     return { atMs: Number(atMs), id, usd: BigInt(usd) };
   });
 }
@@ -168,20 +170,20 @@ async function rewrite(
   return { file, size: bytes.byteLength, inode: (await file.stat()).ino };
 }
 
-/** The sums of these lines, the oldest first. */
+/** Adds up lines, which are sorted by age, the oldest first. */
 function replay(lines: readonly Line[]) {
-  /** Per nonce, the line that counted most; the oldest first. */
+  /** The line with the highest value of each nonce, the oldest first. */
   const highest = new Map<string, Line>();
   let window: { readonly atMs: number; readonly more: bigint }[] = [];
   let windowUsd = 0n;
   let newestMs = 0;
 
   function dropOld(nowMs: number): void {
-    const from = window.findIndex(({ atMs }) => atMs > nowMs - WINDOW_MS);
-    const gone = from === -1 ? window : window.slice(0, from);
-    if (gone.length === 0) return;
-    window = from === -1 ? [] : window.slice(from);
-    for (const { more } of gone) windowUsd -= more;
+    const firstKept = window.findIndex(({ atMs }) => atMs > nowMs - WINDOW_MS);
+    const expired = firstKept === -1 ? window : window.slice(0, firstKept);
+    if (expired.length === 0) return;
+    window = firstKept === -1 ? [] : window.slice(firstKept);
+    for (const { more } of expired) windowUsd -= more;
     for (const [id, { atMs }] of highest) {
       if (atMs > nowMs - KEPT_MS) break;
       highest.delete(id);
@@ -190,8 +192,8 @@ function replay(lines: readonly Line[]) {
 
   function sumWith({ atMs, id, usd }: Line): { readonly usd: bigint; readonly more: bigint } {
     dropOld(atMs);
-    const before = highest.get(id)?.usd ?? 0n;
-    const more = usd > before ? usd - before : 0n;
+    const countedUsd = highest.get(id)?.usd ?? 0n;
+    const more = usd > countedUsd ? usd - countedUsd : 0n;
     return { usd: windowUsd + more, more };
   }
 

@@ -5,22 +5,22 @@ import type { Address, Chain, PricedUnit } from "@causeway/domain";
  */
 export interface SigningRules {
   readonly key: "solver" | "executor";
-  /** Maximum of one transaction with its maximum gas, USD with 18 decimals. */
+  /** Maximum value of one transaction with its maximum gas, USD with 18 decimals. */
   readonly transactionUsd: bigint;
-  /** Maximum of any 24 hours, over all chains, USD with 18 decimals. */
+  /** Maximum value in any 24 hours, over all chains, USD with 18 decimals. */
   readonly dayUsd: bigint;
   readonly chains: ReadonlyMap<number, ChainRules>;
 }
 
 export interface ChainRules {
   readonly maxFeePerGasWei: bigint;
-  /** Counted for each kilobyte of a transaction, for rollups that charge data apart from gas. 18 decimals. */
+  /** Data fee of rollups, counted per kilobyte of a transaction in addition to gas. USD with 18 decimals. */
   readonly dataFeeUsdPerKb: bigint;
-  /** What may be paid, with the highest price that limits count. The zero address is the native token. */
+  /** Currencies that may be paid, with the price that limits count. The zero address is the native token. */
   readonly currencies: ReadonlyMap<Address, PricedUnit>;
-  /** Payments may go through these. */
+  /** Contracts that payments may go through. */
   readonly contracts: Partial<Pick<Chain["contracts"], "router" | "approvalProxy">>;
-  /** May be called without native tokens, with the calls that run what oracles signed. */
+  /** Contracts that may be called, without native tokens, to execute what oracles signed. */
   readonly hubContracts: readonly Address[];
 }
 
@@ -30,12 +30,13 @@ export type CountSigning = (result: "signed" | "refused", rule?: string) => void
 /** Amounts that one account signed in the last 24 hours, on disk. */
 export interface SigningRecord {
   /**
-   * Counts what a nonce is worth more than anything signed for it before: only one transaction of a nonce can
-   * be mined. On disk when it returns.
-   * @returns the sum of the last 24 hours with it, USD with 18 decimals; not counted if it exceeds `maxUsd`
+   * Counts the value of a transaction, as far as it exceeds everything that was signed for the nonce before:
+   * only one transaction of a nonce can be mined. The count is on disk when this returns.
+   * @returns the sum of the last 24 hours including the transaction, USD with 18 decimals; nothing is counted
+   * if that exceeds `maxUsd`
    * @throws Error when another process wrote to the file, or the disk fails: nothing may be signed then
    */
-  count(signed: {
+  count(transaction: {
     readonly chainId: number;
     readonly nonce: number;
     readonly usd: bigint;
@@ -44,8 +45,8 @@ export interface SigningRecord {
   /** @throws Error when nothing can be counted now */
   check(): Promise<void>;
   /**
-   * How far the newest line is ahead of the clock, which was set back: until then, no line gets older than 24
-   * hours. 0 for less than a minute.
+   * How far (ms) the newest line is ahead of a clock that was set back. Until the clock has caught up, no
+   * line leaves the 24-hour window. 0 for less than a minute.
    */
   aheadMs(): number;
   close(): Promise<void>;

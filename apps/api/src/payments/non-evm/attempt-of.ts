@@ -2,7 +2,7 @@ import type { NonEvmAttempt, NonEvmPayment } from "@causeway/chains";
 import { readSweepData } from "../../deposits/index.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
 
-/** Base units; above the dust limit. */
+/** Amount of a sweep's cancel transaction in base units, above the dust limit. */
 const CANCEL_AMOUNT = 1_000n;
 
 /**

@@ -3,17 +3,17 @@ import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { Progress } from "../../db/wait.ts";
 
 /**
- * Jobs of one kind that may query a rate-limited chain at once, so that its limit does not occupy the slots
- * of other chains.
+ * Jobs of one kind that may query a rate-limited chain at once, so that jobs that wait for its limit do not
+ * delay those of other chains.
  */
 const MAX_JOBS = 2;
-const LOOK_AGAIN_MS = 2_000;
+const RETRY_MS = 2_000;
 
 const running = new WeakMap<RequestEnd["chain"], Map<string, number>>();
 
 /**
  * Runs a job that queries a chain. On a rate-limited chain at most two of each kind run per process; others,
- * and those that exceed the limit, retry later without holding a slot.
+ * and those that exceed the limit, retry later without occupying a worker.
  * @param end undefined: the chain is not enabled
  */
 export async function limitJobs(
@@ -25,16 +25,16 @@ export async function limitJobs(
   const { chain } = end;
   const jobs = running.get(chain) ?? new Map<string, number>();
   running.set(chain, jobs);
-  const count = (change: number): number => (jobs.get(kind) ?? 0) + change;
-  if (count(0) >= MAX_JOBS)
-    return { waitMs: LOOK_AGAIN_MS, why: `earlier payments wait for the rate limit of ${chain.name}` };
-  jobs.set(kind, count(1));
+  const countWith = (change: number): number => (jobs.get(kind) ?? 0) + change;
+  if (countWith(0) >= MAX_JOBS)
+    return { waitMs: RETRY_MS, why: `earlier payments wait for the rate limit of ${chain.name}` };
+  jobs.set(kind, countWith(1));
   try {
     return await job();
   } catch (error) {
     if (!(error instanceof RateLimitShareExceeded)) throw error;
     return { waitMs: error.retryAfterSeconds * 1_000, why: error.message };
   } finally {
-    jobs.set(kind, count(-1));
+    jobs.set(kind, countWith(-1));
   }
 }

@@ -1,13 +1,13 @@
 import { RpcFault } from "@causeway/chains";
 import type { TransferChain } from "../../chains/chains.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
-import { forgeryIn } from "../judge-journal-entry.ts";
+import { whyForged } from "../judge-journal-entry.ts";
 import type { NonceUser } from "../nonce-user.port.ts";
 import type { JournalEntry } from "../payment-journal.port.ts";
 import { nonEvmAttemptOf, paymentOf } from "./attempt-of.ts";
 
 /** Nonces below the lane's next one that the journal may still have. */
-const KEPT = 512;
+const JOURNALED_NONCES = 512;
 /**
  * The first and the longest pause between two checks of one payment: if it paid, it is checked for as long as
  * the journal has it.
@@ -25,8 +25,9 @@ interface Check {
 const checksOf = new WeakMap<TransferChain["connection"], Map<number, Check>>();
 
 /**
- * Releases what lost payments were for, if they were given up because their rows could not be restored, and
- * the chain shows that none of their bytes can count. Until then it is neither paid nor refunded.
+ * Releases the requests and claims of lost payments that were given up because their rows could not be
+ * restored, once the chain shows that none of their bytes can count. Until then, these are neither paid nor
+ * refunded.
  * @param nextNonce of the solver's lane
  */
 export async function releaseLostPayments(
@@ -38,7 +39,7 @@ export async function releaseLostPayments(
   const { chain, connection } = connected;
   const lane = { chainId: chain.id, sender: connection.solver };
   if (journal === undefined) return;
-  const from = Math.max(0, nextNonce - KEPT);
+  const from = Math.max(0, nextNonce - JOURNALED_NONCES);
   const users = [...(await reads.nonceUsers(chain.id, connection.solver, from, nextNonce))].filter(
     ([, { pays }]) => pays !== undefined,
   );
@@ -48,10 +49,10 @@ export async function releaseLostPayments(
   const isDue = ([nonce]: readonly [number, NonceUser]): boolean =>
     (checks.get(nonce)?.dueAtMs ?? 0) <= nowMs;
   if (!users.some(isDue)) return;
-  // Once its rows are restored, the nonce is given, and the payment is tracked like any other.
-  const given = await reads.givenNonces(chain.id, connection.solver, from, nextNonce);
-  const due = users.filter((user) => isDue(user) && !given.has(user[0]));
-  if (due.length === 0) return;
+  // Once its rows are restored, the nonce has a slot, and the payment is tracked like any other.
+  const allocated = await reads.allocatedNonces(chain.id, connection.solver, from, nextNonce);
+  const dueUsers = users.filter((user) => isDue(user) && !allocated.has(user[0]));
+  if (dueUsers.length === 0) return;
   const report = (error: unknown, facts: { readonly nonce?: number } = {}): void =>
     events.fault(error instanceof RpcFault ? "chain_fault" : "journal_fault", error, {
       chain: chain.name,
@@ -65,7 +66,7 @@ export async function releaseLostPayments(
     report(error);
     return;
   }
-  for (const [nonce, user] of due) {
+  for (const [nonce, user] of dueUsers) {
     const pauseMs = Math.min(2 * (checks.get(nonce)?.pauseMs ?? FIRST_PAUSE_MS / 2), MAX_PAUSE_MS);
     checks.set(nonce, { pauseMs, dueAtMs: nowMs + pauseMs });
     try {
@@ -82,7 +83,7 @@ export async function releaseLostPayments(
       });
       checks.delete(nonce);
     } catch (error) {
-      // It must not delay the release of the others.
+      // One payment's fault must not delay the release of the others.
       report(error, { nonce });
       // No retry helps if blocks are pruned. Any other fault may end.
       if (error instanceof RpcFault && (error.kind === "pruned" || pauseMs === MAX_PAUSE_MS))
@@ -132,16 +133,16 @@ async function isDead(
   const { attempts, plan } = entry;
   const newest = attempts.at(-1);
   if (newest?.txHash !== txHash) return false;
-  if ((await forgeryIn(services, { chainId: chain.id, sender: connection.solver }, entry)) !== undefined)
+  if ((await whyForged(services, { chainId: chain.id, sender: connection.solver }, entry)) !== undefined)
     return false;
   // Bytes that pay the solver cancel the payment, and conflict with all its attempts. They do not prove what
-  // the payment was, so if other bytes won, these may be the payment.
+  // the payment was: if other bytes were mined, those may have made it.
   if (paymentOf(plan, newest.kind).recipient.toLowerCase() === connection.solver)
     return (await connection.outcome(nonEvmAttemptOf(newest))).kind === "final";
   const { requestId } = plan.leg;
   const request =
     requestId === undefined || requestId !== pays ? undefined : await services.reads.status(requestId);
-  // Without its request, it may be of any age.
+  // Without its request, the payment may be of any age.
   const lost = { payment: paymentOf(plan, "pay"), notBeforeMs: request?.createdAtMs ?? 0 };
   // Where attempts conflict, the newest one conflicts with all of them, listed or not.
   const decisive = connection.canReplace ? [newest] : attempts;

@@ -42,6 +42,6 @@ export async function isMappedOnHub(
   if (nonceMappings === undefined) return true;
   const mapping = await signedMappingOf(connected, slot, attempt);
   if (mapping === undefined) return true;
-  const mapped = await nonceMappings.of(mapping.chainId, mapping.wallet, mapping.nonce);
+  const mapped = await nonceMappings.find(mapping.chainId, mapping.wallet, mapping.nonce);
   return mapped?.id === mapping.id && mapped.depositor === mapping.depositor;
 }

@@ -1,7 +1,7 @@
 import { isHttpFault } from "@causeway/chains";
 import type { TransferChain } from "../../chains/chains.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
-import { type Case, advanceSlots } from "../advance-slots.ts";
+import { type SlotCase, advanceSlots } from "../advance-slots.ts";
 import { payerOf } from "../payers/index.ts";
 import { observeTransfer, transferLane } from "../payers/transfer.ts";
 
@@ -20,10 +20,10 @@ export async function trackNonEvm(services: WorkerServices, connected: TransferC
   const lane = transferLane(connected, policy);
   const slots = await services.reads.unsettledSlots(chain.id, connection.solver);
   const faults: unknown[] = [];
-  for (let at = 0; at < slots.length; at += AT_ONCE) {
-    const cases: Case[] = [];
+  for (let start = 0; start < slots.length; start += AT_ONCE) {
+    const cases: SlotCase[] = [];
     await Promise.all(
-      slots.slice(at, at + AT_ONCE).map(async (slot) => {
+      slots.slice(start, start + AT_ONCE).map(async (slot) => {
         try {
           const seen = await observeTransfer(services, connected, slot);
           cases.push({ slot, seen, lane, policy, nowMs: clock.nowMs() });

@@ -3,7 +3,7 @@ import type { LaneChain } from "../../chains/chains.port.ts";
 import type { Slot } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { kindOf } from "../legs/index.ts";
-import { cappedFees, keyOf, limitsOfLane } from "../policy/lane-limits.ts";
+import { capFees, keyOf, limitsOfLane } from "../policy/lane-limits.ts";
 import { maySign } from "../policy/may-sign.ts";
 import { isGenuine, isSignedPayment } from "../policy/signed-payment.ts";
 import type { ToSign } from "./payer.ts";
@@ -18,17 +18,17 @@ import type { ToSign } from "./payer.ts";
 export async function chooseWhatToSign(
   services: WorkerServices,
   connected: LaneChain,
-  one: ToSign,
+  slotToSign: ToSign,
 ): Promise<ToSign> {
-  const { slot, isNew, move } = one;
-  if (move.attempt === "noop" || (await hasSigned(slot))) return one;
-  const noop = { ...one, move: { ...move, attempt: "noop" } } as const;
+  const { slot, isNew, move } = slotToSign;
+  if (move.attempt === "noop" || (await hasSigned(slot))) return slotToSign;
+  const noop = { ...slotToSign, move: { ...move, attempt: "noop" } } as const;
   if (slot.cancelReason !== undefined) return noop;
   if (isNew !== true && (await kindOf(slot).isForbidden?.(services, connected, slot)) === true) {
     await services.uow.run((tx) => tx.lanes.cancel(slot.id, "TRANSACTION_SUBMISSION_FAILED"));
     return noop;
   }
-  return (await maySign(services, slot, isNew === true ? "reserved" : "stored")) ? one : noop;
+  return (await maySign(services, slot, isNew === true ? "reserved" : "stored")) ? slotToSign : noop;
 }
 
 /** Whether this key has already signed this payment: signing it with another fee then moves no more funds. */
@@ -47,8 +47,8 @@ const MAX_FEE_FACTOR = 10n;
  * @param capWei the fee cap in the chain's configuration
  */
 export function maxFee(current: FeeCaps, capWei: bigint | undefined): bigint {
-  const usual = current.maxFeePerGas * MAX_FEE_FACTOR;
-  return capWei !== undefined && capWei > usual ? capWei : usual;
+  const factorCap = current.maxFeePerGas * MAX_FEE_FACTOR;
+  return capWei !== undefined && capWei > factorCap ? capWei : factorCap;
 }
 
 /**
@@ -67,7 +67,7 @@ export async function limitedFees(
   const limits = limitsOfLane(services.spendingLimits, { key, chainId: slot.chainId });
   const last = slot.attempts.at(-1);
   const isSigned = last !== undefined && (await isGenuine(services, slot, last));
-  const usual = isSigned ? fees : cappedFees(fees, { ...limits, maxFeePerGasWei });
-  const capped = cappedFees(usual, limits);
+  const allowed = isSigned ? fees : capFees(fees, { ...limits, maxFeePerGasWei });
+  const capped = capFees(allowed, limits);
   return last !== undefined && capped.maxFeePerGas < fees.maxFeePerGas ? undefined : capped;
 }

@@ -5,8 +5,8 @@ import type { Attempt, Slot } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { kindOf } from "../legs/index.ts";
 import { enterInJournal } from "../enter-in-journal.ts";
-import type { Observation, Turn } from "../next-move.ts";
-import { noteSent, type Sent, type ToSend } from "../note-sent.ts";
+import type { Observation, NonceState } from "../next-move.ts";
+import { noteSent, type BroadcastAttempt, type ToSend } from "../note-sent.ts";
 import { attemptFacts, factsOf } from "../slot-facts.ts";
 import { asError, togetherOrAlone } from "../../db/together-or-alone.ts";
 import { paidBy } from "../unexplained-nonces.ts";
@@ -40,8 +40,8 @@ export function evmPayerOn(
   return {
     funds,
     signNew: async (slots) => await signNew(services, slots, maxFeePerGas),
-    sign: async (wanted) => await signTogether(services, connected, wanted, maxFeePerGas),
-    send: enterInJournal(services, async (sent) => await broadcastAll(services, connected, sent)),
+    sign: async (toSign) => await signTogether(services, connected, toSign, maxFeePerGas),
+    send: enterInJournal(services, async (toSend) => await broadcastAll(services, connected, toSend)),
   };
 }
 
@@ -51,52 +51,52 @@ const FEE_LIMITED = "a replacement would exceed maxFeePerGasGwei of SPENDING_LIM
 async function signTogether(
   services: WorkerServices,
   connected: LaneChain,
-  wanted: readonly ToSign[],
+  toSign: readonly ToSign[],
   maxFeePerGas: () => bigint | undefined,
 ): Promise<Signed> {
   const results = new Map<string, Attempt | Unsigned | Error>();
-  const attempts: { readonly one: ToSign; readonly attempt: Attempt }[] = [];
+  const attempts: { readonly slotToSign: ToSign; readonly attempt: Attempt }[] = [];
   await Promise.all(
-    wanted.map(async (one) => {
+    toSign.map(async (slotToSign) => {
       try {
-        const fees = await limitedFees(services, one, maxFeePerGas());
+        const fees = await limitedFees(services, slotToSign, maxFeePerGas());
         if (fees === undefined) {
-          results.set(one.slot.id, "refused");
-          services.events.alarm("attempt_refused", { ...factsOf(one.slot), reason: FEE_LIMITED });
+          results.set(slotToSign.slot.id, "refused");
+          services.events.alarm("attempt_refused", { ...factsOf(slotToSign.slot), reason: FEE_LIMITED });
           return;
         }
-        const allowed = await chooseWhatToSign(services, connected, one);
-        if (allowed.move.attempt === "noop") countNoop(services, one.slot, fees.maxFeePerGas);
-        attempts.push({ one, attempt: await signAttempt(services, connected, allowed, fees) });
+        const allowed = await chooseWhatToSign(services, connected, slotToSign);
+        if (allowed.move.attempt === "noop") countNoop(services, slotToSign.slot, fees.maxFeePerGas);
+        attempts.push({ slotToSign, attempt: await signAttempt(services, connected, allowed, fees) });
       } catch (error) {
-        results.set(one.slot.id, asError(error));
+        results.set(slotToSign.slot.id, asError(error));
       }
     }),
   );
   // Persist before broadcast: a crash here must leave the bytes findable, or the payment could be made twice.
-  const errors = await togetherOrAlone(attempts, async (some) => {
-    const stored = await storeAttempts(services, some);
-    for (const { one, attempt } of some)
-      results.set(one.slot.id, stored.has(one.slot.id) ? attempt : "moved");
+  const errors = await togetherOrAlone(attempts, async (batch) => {
+    const stored = await storeAttempts(services, batch);
+    for (const { slotToSign, attempt } of batch)
+      results.set(slotToSign.slot.id, stored.has(slotToSign.slot.id) ? attempt : "moved");
   });
-  for (const [{ one }, error] of errors) results.set(one.slot.id, error);
+  for (const [{ slotToSign }, error] of errors) results.set(slotToSign.slot.id, error);
   return results;
 }
 
 async function storeAttempts(
   services: WorkerServices,
-  signed: readonly { readonly one: ToSign; readonly attempt: Attempt }[],
+  signed: readonly { readonly slotToSign: ToSign; readonly attempt: Attempt }[],
 ): Promise<ReadonlySet<string>> {
   return await services.uow.run(async (tx) => {
     const stored = await tx.lanes.addAttempts(
-      signed.map(({ one, attempt }) => ({ slotId: one.slot.id, attempt })),
+      signed.map(({ slotToSign, attempt }) => ({ slotId: slotToSign.slot.id, attempt })),
     );
-    for (const { one, attempt } of signed)
-      if (attempt.n > 0 && stored.has(one.slot.id))
+    for (const { slotToSign, attempt } of signed)
+      if (attempt.n > 0 && stored.has(slotToSign.slot.id))
         tx.events.alarm("attempt_replaced", {
-          chainId: one.slot.chainId,
-          nonce: one.slot.nonce,
-          requestId: one.slot.leg.requestId,
+          chainId: slotToSign.slot.chainId,
+          nonce: slotToSign.slot.nonce,
+          requestId: slotToSign.slot.leg.requestId,
           kind: attempt.kind,
           attempt: attempt.n,
           maxFeePerGas: attempt.maxFeePerGas,
@@ -111,16 +111,16 @@ const BROADCAST_AT_ONCE = 50;
 async function broadcastAll(
   services: WorkerServices,
   { connection }: LaneChain,
-  sent: readonly ToSend[],
+  toSend: readonly ToSend[],
 ): Promise<ReadonlyMap<string, Error>> {
   const errors = new Map<string, Error>();
-  const accepted: Sent[] = [];
+  const accepted: BroadcastAttempt[] = [];
   const send = async ({ slot, attempt }: ToSend): Promise<void> => {
     try {
       const outcome = await connection.writer.broadcast(attempt.raw);
       if (outcome.kind === "insufficientFunds" || outcome.kind === "rejected")
         await noteRefusal(services, slot, attempt, outcome);
-      // Nonce too low: these bytes or other ones used the nonce; only a receipt shows which.
+      // Nonce too low: these or other bytes used the nonce; only a receipt shows which.
       // Underpriced: an earlier attempt is in the mempool; it is replaced once it counts as stuck.
       else accepted.push({ slot, attempt, outcome: outcome.kind });
     } catch (error) {
@@ -129,12 +129,12 @@ async function broadcastAll(
     }
   };
   // Nodes queue few transactions whose predecessors they lack.
-  const ordered = sent.toSorted((a, b) => a.slot.nonce - b.slot.nonce);
-  for (let at = 0; at < ordered.length; at += BROADCAST_AT_ONCE)
-    await Promise.all(ordered.slice(at, at + BROADCAST_AT_ONCE).map(send));
+  const ordered = toSend.toSorted((a, b) => a.slot.nonce - b.slot.nonce);
+  for (let start = 0; start < ordered.length; start += BROADCAST_AT_ONCE)
+    await Promise.all(ordered.slice(start, start + BROADCAST_AT_ONCE).map(send));
   for (const [{ slot }, error] of await togetherOrAlone(
     accepted,
-    async (some) => await noteSent(services, some),
+    async (batch) => await noteSent(services, batch),
   ))
     errors.set(slot.id, error);
   return errors;
@@ -176,13 +176,14 @@ async function noteRefusedForNow(
 /** Canonical blocks as the watcher knows them. */
 export interface Trail {
   readonly head: BlockRef;
+  /** The lowest block in `hashes`; lower blocks are read from a node. */
   readonly lowest: bigint;
   readonly hashes: ReadonlyMap<bigint, string>;
-  /** Blocks up to this one are final. */
+  /** Blocks up to this number are final. */
   readonly finalBlock: bigint;
 }
 
-/** @returns undefined without a block */
+/** @returns undefined if there are no blocks */
 export function trailOf(blocks: readonly BlockRef[], finalityBlocks: number): Trail | undefined {
   const [lowest, head] = [blocks[0], blocks.at(-1)];
   if (lowest === undefined || head === undefined) return undefined;
@@ -212,30 +213,30 @@ export async function observeUsed(
   { connection: { reader } }: LaneChain,
   slot: Slot,
   { head, lowest, hashes }: Trail,
-): Promise<{ readonly seen: readonly Observation[]; readonly turn: Turn }> {
+): Promise<{ readonly seen: readonly Observation[]; readonly nonceState: NonceState }> {
   const receipts = await Promise.all(slot.attempts.map(async ({ txHash }) => await reader.receipt(txHash)));
   const seen = await Promise.all(
-    receipts.map(async (receipt, at): Promise<Observation> => {
-      const attempt = slot.attempts[at];
+    receipts.map(async (receipt, index): Promise<Observation> => {
+      const attempt = slot.attempts[index];
       if (receipt === undefined || attempt === undefined) return { kind: "unseen" };
       // Counts if the watcher has read the block, or if the block is below the trail: the payment was mined
       // while no process watched. Newer blocks are handled once the watcher has read them.
       const { blockNumber, blockHash } = receipt;
       const hash = blockNumber < lowest ? (await reader.block(blockNumber))?.hash : hashes.get(blockNumber);
       return hash === blockHash
-        ? { kind: "mined", receipt: judge(slot, attempt, receipt) }
+        ? { kind: "mined", receipt: judgeReceipt(slot, attempt, receipt) }
         : { kind: "unseen" };
     }),
   );
   const isAhead = receipts.some((receipt) => receipt !== undefined && receipt.blockNumber > head.number);
-  return { seen, turn: isAhead ? "ahead" : "used" };
+  return { seen, nonceState: isAhead ? "ahead" : "used" };
 }
 
 /**
  * Treats a mined transfer without the token's event as reverted. Other calls are not judged by events,
  * because users may call any contract.
  */
-function judge(slot: Slot, { kind }: Attempt, receipt: ReceiptFact): ReceiptFact {
+function judgeReceipt(slot: Slot, { kind }: Attempt, receipt: ReceiptFact): ReceiptFact {
   const isRefused = kind === "pay" && kindOf(slot).isTransfer && isSilentTransfer(slot.call, receipt);
   return isRefused ? { ...receipt, status: "reverted" } : receipt;
 }
@@ -254,12 +255,12 @@ export async function isUsedByOthers(
   const { chain, connection } = connected;
   const { sender, nonce, leg } = slot;
   const facts = { chain: chain.name, nonce, requestId: leg.requestId };
-  const user = await connection.reader.transactionByNonce(sender, nonce, lowest, finalBlock);
-  services.events.alarm("nonce_unexplained", { ...facts, usedBy: user });
-  if (user === undefined || slot.attempts.some(({ txHash }) => txHash === user)) return false;
+  const usedBy = await connection.reader.transactionByNonce(sender, nonce, lowest, finalBlock);
+  services.events.alarm("nonce_unexplained", { ...facts, usedBy });
+  if (usedBy === undefined || slot.attempts.some(({ txHash }) => txHash === usedBy)) return false;
   // A payment whose record was lost: the leg may already be paid, so it must not be paid another way.
-  const requestId = await paidBy(services, connected, user);
+  const requestId = await paidBy(services, connected, usedBy);
   if (requestId === undefined) return true;
-  services.events.alarm("payment_unrecorded", { ...facts, sender, txHash: user, requestId });
+  services.events.alarm("payment_unrecorded", { ...facts, sender, txHash: usedBy, requestId });
   return false;
 }

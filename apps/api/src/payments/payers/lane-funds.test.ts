@@ -18,20 +18,20 @@ interface Lane {
 function aLane({
   native,
   tokens,
-  reserved: { native: natives = 0n, tokens: others = 0n, gasWei = 0n } = {},
+  reserved: { native: reservedNative = 0n, tokens: reservedTokens = 0n, gasWei = 0n } = {},
 }: Lane) {
   const blocks: bigint[] = [];
   const lanes = {
     reserved: async (_: number, __: Address, currency: Address, block: bigint) => {
       blocks.push(block);
-      return { amount: currency === NATIVE ? natives : others, gasWei };
+      return { amount: currency === NATIVE ? reservedNative : reservedTokens, gasWei };
     },
   };
   const balance = (currency: Address) => ({ amount: currency === NATIVE ? native : tokens, blockNumber: 9n });
-  return { take: covers({ lanes }, { chainId, sender: SENDER, native: NATIVE, balance }), blocks };
+  return { reserve: covers({ lanes }, { chainId, sender: SENDER, native: NATIVE, balance }), blocks };
 }
 
-function pays(currency: Address, amount: bigint, { gas = 0n, value = 0n } = {}): SlotPlan {
+function aPayment(currency: Address, amount: bigint, { gas = 0n, value = 0n } = {}): SlotPlan {
   return {
     chainId,
     sender: SENDER,
@@ -45,29 +45,29 @@ function pays(currency: Address, amount: bigint, { gas = 0n, value = 0n } = {}):
   };
 }
 
-test("takes payments one after another until the balance and its gas are used up", async () => {
-  const { take, blocks } = aLane({
+test("covers payments one after another until the balance or the gas for them is used up", async () => {
+  const { reserve, blocks } = aLane({
     native: 100n,
     tokens: 50n,
     reserved: { native: 10n, gasWei: 5n, tokens: 20n },
   });
-  expect(await take(pays(NATIVE, 60n, { gas: 10n, value: 60n }))).toBe(true);
+  expect(await reserve(aPayment(NATIVE, 60n, { gas: 10n, value: 60n }))).toBe(true);
   // Leaves 15 native tokens and 30 tokens.
-  expect(await take(pays(NATIVE, 6n, { gas: 10n }))).toBe(false);
-  expect(await take(pays(TOKEN, 31n, { gas: 1n }))).toBe(false);
-  expect(await take(pays(TOKEN, 30n, { gas: 10n, value: 6n }))).toBe(false);
-  expect(await take(pays(TOKEN, 30n, { gas: 10n, value: 5n }))).toBe(true);
-  expect(await take(pays(NATIVE, 1n))).toBe(false);
+  expect(await reserve(aPayment(NATIVE, 6n, { gas: 10n }))).toBe(false);
+  expect(await reserve(aPayment(TOKEN, 31n, { gas: 1n }))).toBe(false);
+  expect(await reserve(aPayment(TOKEN, 30n, { gas: 10n, value: 6n }))).toBe(false);
+  expect(await reserve(aPayment(TOKEN, 30n, { gas: 10n, value: 5n }))).toBe(true);
+  expect(await reserve(aPayment(NATIVE, 1n))).toBe(false);
   expect(blocks).toEqual([9n, 9n]);
 });
 
-test("payments in tokens need native tokens only where payments cost something", async () => {
+test("requires native tokens for token payments only where payments have a cost", async () => {
   const free = { native: 0n, tokens: 50n, reserved: { native: 1n } };
-  expect(await aLane(free).take(pays(TOKEN, 50n))).toBe(true);
-  expect(await aLane(free).take(pays(TOKEN, 50n, { gas: 1n }))).toBe(false);
-  expect(await aLane(free).take(pays(NATIVE, 0n))).toBe(false);
+  expect(await aLane(free).reserve(aPayment(TOKEN, 50n))).toBe(true);
+  expect(await aLane(free).reserve(aPayment(TOKEN, 50n, { gas: 1n }))).toBe(false);
+  expect(await aLane(free).reserve(aPayment(NATIVE, 0n))).toBe(false);
   const costly = { ...free, reserved: { gasWei: 1n } };
-  expect(await aLane(costly).take(pays(TOKEN, 50n))).toBe(false);
+  expect(await aLane(costly).reserve(aPayment(TOKEN, 50n))).toBe(false);
 });
 
 test("uses what was read with the lane locked, unless the balance has become newer since", async () => {
@@ -85,12 +85,12 @@ test("uses what was read with the lane locked, unless the balance has become new
     native: NATIVE,
     balance: () => ({ amount: 100n, blockNumber }),
   };
-  const payment = pays(NATIVE, 20n);
-  const known = await reservedFor({ lanes }, funds, [payment]);
-  expect(await covers({ lanes }, funds, known)(payment)).toBe(false);
+  const payment = aPayment(NATIVE, 20n);
+  const reserved = await reservedFor({ lanes }, funds, [payment]);
+  expect(await covers({ lanes }, funds, reserved)(payment)).toBe(false);
   expect(blocks).toEqual([9n]);
   // The newer balance shows what was reserved.
   blockNumber = 10n;
-  expect(await covers({ lanes }, funds, known)(payment)).toBe(true);
+  expect(await covers({ lanes }, funds, reserved)(payment)).toBe(true);
   expect(blocks).toEqual([9n, 10n]);
 });

@@ -2,7 +2,7 @@ import type { Address } from "@causeway/domain";
 import type { ConnectedChain, ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
 import type { LaneWrites } from "../../db/unit-of-work.port.ts";
-import { sentTogether } from "../../db/sent-together.ts";
+import { awaitTogether } from "../../db/await-together.ts";
 import type { LaneFunds } from "./funds.port.ts";
 
 /** The solver's account on an EVM chain. */
@@ -71,7 +71,7 @@ export async function reservedFor(
   plans: readonly SlotPlan[],
 ): Promise<readonly Reserved[]> {
   const currencies = new Set([funds.native, ...plans.map(({ outflow }) => outflow.currency)]);
-  return await sentTogether(
+  return await awaitTogether(
     [...currencies].map(
       async (currency) => await reservedOf(tx, funds, currency, funds.balance(currency).blockNumber),
     ),
@@ -81,43 +81,45 @@ export async function reservedFor(
 /**
  * Decides which payments a lane can still pay, one after another, from its balances minus all payments that
  * are not deducted from them yet. Use with the lane locked, so that no other payment slips in.
- * @param known rows that were read with the lane locked; missing ones are read
+ * @param reservedRows rows that were read with the lane locked; missing ones are read
  * @returns a function that reserves a payment's amount and gas. It returns false, and reserves nothing, if
  * the lane lacks either: a payment that cannot pay its gas would block the whole lane
  */
 export function covers(
   tx: ReservingTx,
   funds: LaneFunds,
-  known: readonly Reserved[] = [],
+  reservedRows: readonly Reserved[] = [],
 ): (plan: SlotPlan) => Promise<boolean> {
   const { native, balance } = funds;
-  const left = new Map<Address, bigint>();
+  const remaining = new Map<Address, bigint>();
   /** Reserved for gas and the native tokens that payments in tokens carry. */
   let costs = 0n;
-  const leftOf = async (currency: Address): Promise<bigint> => {
-    const before = left.get(currency);
-    if (before !== undefined) return before;
+  const remainingOf = async (currency: Address): Promise<bigint> => {
+    const cached = remaining.get(currency);
+    if (cached !== undefined) return cached;
     // Rows of another block do not fit: a newer balance already includes more payments.
-    const held = balance(currency);
-    const read = known.find((one) => one.currency === currency && one.blockNumber === held.blockNumber);
-    const { amount, gasWei } = read ?? (await reservedOf(tx, funds, currency, held.blockNumber));
+    const current = balance(currency);
+    const stored = reservedRows.find(
+      (row) => row.currency === currency && row.blockNumber === current.blockNumber,
+    );
+    const { amount, gasWei } = stored ?? (await reservedOf(tx, funds, currency, current.blockNumber));
     if (currency === native) costs = gasWei;
-    const free = held.amount - amount - (currency === native ? gasWei : 0n);
-    left.set(currency, free);
+    const free = current.amount - amount - (currency === native ? gasWei : 0n);
+    remaining.set(currency, free);
     return free;
   };
   return async ({ outflow: { currency, amount }, call, gasLimit, maxFeePerGas }) => {
     const isNative = currency === native;
     const cost = gasLimit * maxFeePerGas + (isNative ? 0n : call.value);
-    const nativeLeft = (await leftOf(native)) - cost - (isNative ? amount : 0n);
+    const nativeLeft = (await remainingOf(native)) - cost - (isNative ? amount : 0n);
     // On a chain without transaction costs, token payments need no native tokens.
     if (nativeLeft < 0n && (isNative || costs + cost > 0n)) return false;
     if (!isNative) {
-      const tokensLeft = (await leftOf(currency)) - amount;
+      const tokensLeft = (await remainingOf(currency)) - amount;
       if (tokensLeft < 0n) return false;
-      left.set(currency, tokensLeft);
+      remaining.set(currency, tokensLeft);
     }
-    left.set(native, nativeLeft);
+    remaining.set(native, nativeLeft);
     costs += cost;
     return true;
   };

@@ -10,7 +10,7 @@ export type Lane = Pick<SlotPlan, "chainId" | "sender">;
 export interface ToSign {
   readonly slot: Slot;
   readonly move: Extract<Move, { readonly kind: "sign" }>;
-  /** This process has just planned it. */
+  /** This process has just reserved the slot. */
   readonly isNew?: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface ToSign {
  * Why nothing was signed: the slot changed since it was read, the solver lacks funds, or the chain does not
  * allow such a payment.
  */
-export type Unsigned = "moved" | "short" | "refused";
+export type Unsigned = "moved" | "insufficientFunds" | "refused";
 
 /** The results of signing, by slot. */
 export type Signed = ReadonlyMap<string, Attempt | Unsigned | Error>;
@@ -31,14 +31,14 @@ export interface Payer {
   readonly signsOneByOne?: true;
   /**
    * Signs slots in the commit that reserves them. A slot that it leaves out is signed after that commit.
-   * Absent: all are.
+   * Absent: every slot is signed after that commit.
    */
   signNew?(slots: readonly Slot[]): Promise<ReadonlyMap<string, Attempt>>;
   /** Signs attempts and commits their bytes. Nothing is sent before that. */
-  sign(wanted: readonly ToSign[]): Promise<Signed>;
+  sign(toSign: readonly ToSign[]): Promise<Signed>;
   /** Sends committed bytes and records the nodes' answers. */
-  send(sent: readonly ToSend[]): Promise<ReadonlyMap<string, Error>>;
-  /** Whether a final transaction of someone else used the slot's number. @throws RpcFault */
+  send(toSend: readonly ToSend[]): Promise<ReadonlyMap<string, Error>>;
+  /** Whether a final transaction of someone else used the slot's nonce. @throws RpcFault */
   isUsedByOthers?(slot: Slot): Promise<boolean>;
 }
 

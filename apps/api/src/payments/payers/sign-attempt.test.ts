@@ -27,15 +27,15 @@ const NO_LIMIT = {
 };
 const DAILY = { ...NO_LIMIT, dayUsd: 10n ** 18n };
 
-const services = (change: Partial<WorkerServices> = {}): WorkerServices =>
-  ({ signer: key, executor: undefined, clock: { nowMs: () => 1_000 }, ...change }) as WorkerServices;
+const services = (changes: Partial<WorkerServices> = {}): WorkerServices =>
+  ({ signer: key, executor: undefined, clock: { nowMs: () => 1_000 }, ...changes }) as WorkerServices;
 
-const sign = async (change?: Partial<WorkerServices>, maxFee: () => bigint | undefined = () => 100n) =>
-  await signNew(services(change), [slot], maxFee);
+const sign = async (changes?: Partial<WorkerServices>, maxFee: () => bigint | undefined = () => 100n) =>
+  await signNew(services(changes), [slot], maxFee);
 
 test("signs the payment of a new slot with its nonce, gas and fees", async () => {
   const attempt = (await sign()).get("7");
-  if (attempt === undefined) throw new Error("it was not signed");
+  if (attempt === undefined) throw new Error("the payment was not signed");
   expect(attempt).toMatchObject({ n: 0, kind: "pay", maxFeePerGas: 10n, createdAtMs: 1_000 });
   const raw = attempt.raw as `0x02${string}`;
   expect(parseTransaction(raw)).toMatchObject({ chainId: 5, nonce: 3, gas: 21_000n, value: 9n });
@@ -53,6 +53,6 @@ test.each<[string, Partial<WorkerServices>, (() => bigint | undefined)?]>([
       throw new Error("no fresh state of the chain");
     },
   ],
-])("leaves a slot to the time after its commit if %s", async (_why, change, maxFee) => {
-  expect(await sign({ formerSigners: [], ...change }, maxFee)).toEqual(new Map());
+])("does not sign a slot before its commit if %s", async (_why, changes, maxFee) => {
+  expect(await sign({ formerSigners: [], ...changes }, maxFee)).toEqual(new Map());
 });

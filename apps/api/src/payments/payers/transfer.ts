@@ -21,28 +21,32 @@ const STUCK_BLOCKS = 3;
 export function transferPayer(services: WorkerServices, { chainId }: Lane): Payer | undefined {
   const connected = services.chains.nonEvm(chainId);
   if (connected === undefined) return undefined;
-  const send = enterInJournal(services, async (sent) =>
-    errorsIn(await eachOf(sent, async (one) => await sendTransfer(services, connected, one))),
+  const send = enterInJournal(services, async (toSend) =>
+    errorsIn(await mapSlots(toSend, async (attempt) => await sendTransfer(services, connected, attempt))),
   );
   return {
     funds: transferFunds(connected),
     signsOneByOne: true,
-    sign: async (wanted) => await eachOf(wanted, async (one) => await signTransfer(services, connected, one)),
-    async send(sent) {
+    sign: async (toSign) =>
+      await mapSlots(toSign, async (slotToSign) => await signTransfer(services, connected, slotToSign)),
+    async send(toSend) {
       // Before the journal: a payment that oracles cannot map yet is not broadcast, so it must not be
       // restored either.
-      const mappable = await eachOf(sent, async (one) => await isMappable(services, connected, one));
-      const due = sent.filter(({ slot }) => mappable.get(slot.id) === true);
-      return new Map([...errorsIn(mappable), ...(due.length === 0 ? [] : await send(due))]);
+      const mappable = await mapSlots(
+        toSend,
+        async (attempt) => await isMappable(services, connected, attempt),
+      );
+      const allowed = toSend.filter(({ slot }) => mappable.get(slot.id) === true);
+      return new Map([...errorsIn(mappable), ...(allowed.length === 0 ? [] : await send(allowed))]);
     },
   };
 }
 
 function errorsIn(results: ReadonlyMap<string, unknown>): ReadonlyMap<string, Error> {
-  return new Map([...results].flatMap(([id, end]) => (end instanceof Error ? [[id, end]] : [])));
+  return new Map([...results].flatMap(([id, result]) => (result instanceof Error ? [[id, result]] : [])));
 }
 
-async function eachOf<T extends { readonly slot: Slot }, R>(
+async function mapSlots<T extends { readonly slot: Slot }, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
 ): Promise<ReadonlyMap<string, R | Error>> {
@@ -56,7 +60,7 @@ export function transferLane(
   { stuckAfterMs }: { readonly stuckAfterMs: number },
 ): LaneFacts {
   return {
-    turn: "none",
+    nonceState: "none",
     replacement: connection.canReplace ? "unpriced" : "impossible",
     cancelable: connection.canCancel ? "unseen" : "never",
     patienceMs: Math.max(stuckAfterMs, STUCK_BLOCKS * chain.blockTimeSeconds * 1000),
@@ -70,7 +74,7 @@ export async function observeTransfer(
   { connection }: TransferChain,
   slot: Slot,
 ): Promise<Observation[]> {
-  // Such bytes were never sent, and must not be yet: there is nothing to query.
+  // Bytes that are held back were never sent: there is nothing to query.
   if (services.clock.nowMs() <= slot.cancelAfterMs && (await isHeldBack(services, { connection }, slot)))
     return slot.attempts.map(() => ({ kind: "held" }));
   return await Promise.all(
@@ -157,16 +161,16 @@ const MAX_TRIES = 10;
 async function signTransfer(
   services: WorkerServices,
   connected: TransferChain,
-  one: ToSign,
+  slotToSign: ToSign,
 ): Promise<Attempt | Unsigned> {
-  const { slot, isNew, move } = one;
+  const { slot, isNew, move } = slotToSign;
   const isRepeated = move.attempt === "pay" && (await hasPaid(services, slot));
   const origin = isRepeated ? "repeated" : isNew === true ? "reserved" : "stored";
   if (move.attempt === "pay" && !(await maySign(services, slot, origin)))
     return origin === "repeated" ? "refused" : "moved";
-  return await inTurn(connected, async () => {
+  return await runInTurn(connected, async () => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const signed = await trySigning(services, connected, one);
+      const signed = await trySigning(services, connected, slotToSign);
       if (signed !== "again") return signed;
     }
     throw new Error(
@@ -188,30 +192,30 @@ async function trySigning(
   { slot, move }: ToSign,
 ): Promise<Attempt | Unsigned | "again"> {
   const kind = move.attempt;
-  const others = (await services.reads.unsettledSlots(chain.id, slot.sender))
+  const otherAttempts = (await services.reads.unsettledSlots(chain.id, slot.sender))
     .filter(({ id }) => id !== slot.id)
     .flatMap(({ attempts }) => attempts);
-  const before = slot.attempts.map(nonEvmAttemptOf);
-  const reserved = others.map(({ raw }) => raw);
-  let made;
+  const previousAttempts = slot.attempts.map(nonEvmAttemptOf);
+  const reserved = otherAttempts.map(({ raw }) => raw);
+  let prepared;
   try {
-    made = await connection.prepare(paymentOf(slot, kind), before, reserved);
+    prepared = await connection.prepare(paymentOf(slot, kind), previousAttempts, reserved);
   } catch (error) {
     return noteUnsigned(services, chain.name, { slot, kind }, error);
   }
-  const attempt = attemptOf(made, slot.attempts.length, kind);
-  const mapping = kind === "pay" ? await signedMappingOf({ connection }, slot, made) : undefined;
-  const seen = new Set(others.map(({ txHash }) => txHash));
+  const attempt = attemptOf(prepared, slot.attempts.length, kind);
+  const mapping = kind === "pay" ? await signedMappingOf({ connection }, slot, prepared) : undefined;
+  const readTxHashes = new Set(otherAttempts.map(({ txHash }) => txHash));
   return await services.uow.run(async (tx) => {
     await tx.lanes.lockLane(chain.id, slot.sender);
     const current = (await tx.lanes.lockSlots([slot.id])).get(slot.id);
-    const isAsItWas =
+    const isUnchanged =
       current?.state === "open" &&
       current.attempts.length === slot.attempts.length &&
       (kind === "noop" || current.cancelReason === undefined);
-    if (!isAsItWas) return "moved";
-    const now = await tx.nonEvm.unsettledAttempts(chain.id, slot.sender, slot.id);
-    if (now.some((txHash) => !seen.has(txHash))) return "again";
+    if (!isUnchanged) return "moved";
+    const currentTxHashes = await tx.nonEvm.unsettledAttempts(chain.id, slot.sender, slot.id);
+    if (currentTxHashes.some((txHash) => !readTxHashes.has(txHash))) return "again";
     if ((await tx.lanes.addAttempts([{ slotId: slot.id, attempt }])).size === 0) return "moved";
     // From now on only the no-op is sent.
     if (kind === "noop") await tx.lanes.cancel(slot.id, "TRANSACTION_NOT_INCLUDED");
@@ -240,7 +244,7 @@ function noteUnsigned(
 ): Unsigned {
   if (error instanceof InsufficientInventory) {
     events.alarm("fill_waits", { requestId: slot.leg.requestId, chain, why: error.message });
-    return "short";
+    return "insufficientFunds";
   }
   // The chain does not let the solver pay itself: the payment is made after all, when a node accepts it.
   if (kind === "noop" && error instanceof RangeError) {
@@ -253,15 +257,15 @@ function noteUnsigned(
 /** Signing in progress per chain in this process. */
 const turns = new WeakMap<TransferChain["connection"], Promise<unknown>>();
 
-async function inTurn<T>(
+async function runInTurn<T>(
   { connection }: Pick<TransferChain, "connection">,
   work: () => Promise<T>,
 ): Promise<T> {
-  const before = turns.get(connection) ?? Promise.resolve();
-  const mine = before.then(work, work);
+  const previous = turns.get(connection) ?? Promise.resolve();
+  const signing = previous.then(work, work);
   turns.set(
     connection,
-    mine.catch(() => undefined),
+    signing.catch(() => undefined),
   );
-  return await mine;
+  return await signing;
 }

@@ -5,13 +5,13 @@ import { fillContractOf } from "../../chains/index.ts";
 import { gasOf } from "../../markets/index.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import { whySaleWaits } from "../executions/value-sale.ts";
-import { exchangeInFill } from "../fill-swap.ts";
+import { fillSwapQuoter } from "../fill-swap.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { uncoveredBurnUsd, unpaidRevertedGasUsd } from "../gas-used-by-fills.ts";
 import { gasAllowance, isNativeToContract } from "../payment-plan.ts";
 import { topupGas } from "../gas-units-of-topup.ts";
-import { refused, waits } from "./fill-planned.ts";
-import type { FillPlanner, FillQuestion } from "./fill-planned.ts";
+import { fillRefusal, fillWait } from "./fill-result.ts";
+import type { FillPlanner, FillInput } from "./fill-result.ts";
 import { maxGasOf, maxGasOfCalls, valueOf } from "./gas-of-calls.ts";
 import { planTransaction } from "./plan-transaction.ts";
 import type { CallsOfFill } from "./routed-fill.ts";
@@ -20,16 +20,16 @@ import type { CallsOfFill } from "./routed-fill.ts";
 export function callPlanner(
   services: WorkerServices,
   connected: ConnectedChain,
-  { currency, recipient }: Pick<FillQuestion["payment"], "currency" | "recipient">,
+  { currency, recipient }: Pick<FillInput["payment"], "currency" | "recipient">,
 ): FillPlanner {
   const { quotePolicy } = services;
   return {
     paysContract: async () => await isNativeToContract(connected, currency, recipient),
-    exchange: ({ destination: { paidFrom } }) =>
+    swapQuoter: ({ destination: { paidFrom } }) =>
       paidFrom &&
-      exchangeInFill(services.liquidity, connected.chain, { paidFrom, currency }, quotePolicy.gas.routed),
-    async plan(question) {
-      const { terms, basis, execution, payment, budget, sponsoredUsd } = question;
+      fillSwapQuoter(services.liquidity, connected.chain, { paidFrom, currency }, quotePolicy.gas.routed),
+    async plan(input) {
+      const { terms, basis, execution, payment, budget, sponsoredUsd } = input;
       const { native: nativeToken } = connected.chain;
       const native = { decimals: nativeToken.decimals, priceUsd: await services.prices.usd(nativeToken) };
       // A gas top-up calls the recipient, who may have deployed code since the quote.
@@ -40,11 +40,11 @@ export function callPlanner(
         terms.gasTopup !== undefined;
       const isRouted = runsForeignCode || execution?.destination !== undefined;
       if (isRouted && terms.order.output.extraData !== fillContractOf(connected))
-        return refused("NO_QUOTES", FORMER_ROUTER);
+        return fillRefusal("NO_QUOTES", FORMER_ROUTER);
       const mayBurn = basis.kind === "deposit" && runsForeignCode;
       const spentUsd = mayBurn ? await unpaidRevertedGasUsd(services) : 0n;
       if (mayBurn && spentUsd >= services.enginePolicy.maxUnpaidRevertedGasUsd)
-        return waits(
+        return fillWait(
           `reverted fills cost the solver $${formatUsd(spentUsd)} in 24 hours, so REVERTED_GAS_DAILY_USD is used up`,
           "SOLVER_CAPACITY_EXCEEDED",
         );
@@ -52,9 +52,9 @@ export function callPlanner(
       // The reservation covers one attempt: calls that already had a cost, or are no longer paid for, are not
       // retried.
       if (sponsored !== undefined && (execution?.settled === true || execution?.destinationUsd !== undefined))
-        return refused("EXECUTION_REVERTED", "the calls of the fill were already charged or given up");
+        return fillRefusal("EXECUTION_REVERTED", "the calls of the fill were already charged or given up");
       const planned = await planTransaction(services, connected, {
-        payment: { ...payment, maxGas: maxGasOfFill(services, connected, question, native) },
+        payment: { ...payment, maxGas: maxGasOfFill(services, connected, input, native) },
         swap: budget,
         calls: terms.outputCalls && callsOf(terms.outputCalls),
         execution: sponsored,
@@ -62,7 +62,7 @@ export function callPlanner(
       });
       if (planned.kind !== "ready") return planned;
       const why = await whyCallsWait(services, execution, nativeToken);
-      if (why !== undefined) return waits(why, "SLIPPAGE");
+      if (why !== undefined) return fillWait(why, "SLIPPAGE");
       const { plan } = planned;
       const uncoveredUsd = mayBurn
         ? await uncoveredBurnUsd(services, terms, basis.deposit, plan, sponsoredUsd)
@@ -77,7 +77,7 @@ export function callPlanner(
 function maxGasOfFill(
   services: WorkerServices,
   connected: ConnectedChain,
-  { terms, execution, payment: { toContract }, budget }: FillQuestion,
+  { terms, execution, payment: { toContract }, budget }: FillInput,
   native: PricedUnit,
 ): bigint {
   const { outputCalls, gasTopup, destination } = terms;

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { refusedCombination } from "./combinations.ts";
+import { findRefusedCombination } from "./combinations.ts";
 import type { FillPart } from "./combinations.ts";
 
 function refusalOf(payer: "calls" | "transfers", ...parts: readonly FillPart[]): string | undefined {
   const none = { swap: undefined, calls: undefined, execution: undefined, topup: undefined };
-  return refusedCombination(payer, { ...none, ...Object.fromEntries(parts.map((part) => [part, 0n])) })
+  return findRefusedCombination(payer, { ...none, ...Object.fromEntries(parts.map((part) => [part, 0n])) })
     ?.detail;
 }
 
-test("an EVM chain makes every part of a fill, and a swap with each other part but sponsored calls", () => {
+test("allows each part of a fill on an EVM chain, and a swap with each other part but sponsored calls", () => {
   for (const part of ["swap", "calls", "execution", "topup"] as const)
     expect(refusalOf("calls", part), part).toBeUndefined();
   expect(refusalOf("calls", "swap", "calls")).toBeUndefined();
@@ -26,11 +26,11 @@ test.each([
     ["execution", "topup"],
     "destinationChainExecutionData is not supported for a fill with a swap or with topupGas",
   ],
-] as const)("an EVM chain refuses %j together", (parts, detail) => {
+] as const)("refuses %j together on an EVM chain", (parts, detail) => {
   expect(refusalOf("calls", ...parts)).toBe(detail);
 });
 
-test("a chain that pays by transfers makes the payment alone", () => {
+test("allows only the payment itself on a chain that pays by transfers", () => {
   expect(refusalOf("transfers")).toBeUndefined();
   expect(refusalOf("transfers", "execution", "swap")).toBe(
     "calls are not supported with a fill on a non-EVM chain",

@@ -1,6 +1,6 @@
 import type { FailReason } from "@causeway/domain";
-import { refused } from "./fill-planned.ts";
-import type { FillRefused } from "./fill-planned.ts";
+import { fillRefusal } from "./fill-result.ts";
+import type { FillRefusal } from "./fill-result.ts";
 
 /** Possible parts of a fill other than its payment: calls of its quote, or those of an accepted execution. */
 export type FillPart = "swap" | "calls" | "execution" | "topup";
@@ -10,9 +10,9 @@ type PayerKind = "calls" | "transfers";
 
 interface RefusedCombination {
   readonly payer: PayerKind;
-  /** All of these. */
+  /** The fill has all of these parts. */
   readonly all: readonly FillPart[];
-  /** Together with one of these; none: by themselves. */
+  /** The fill also has at least one of these parts. Absent: not required. */
   readonly any?: readonly FillPart[];
   readonly reason: FailReason;
   readonly detail: string;
@@ -48,14 +48,14 @@ const REFUSED: readonly RefusedCombination[] = [
   },
 ];
 
-/** Why a fill with these parts cannot be made; undefined: it can. */
-export function refusedCombination(
+/** Why a fill with these parts cannot be made; undefined: it can. The values of parts do not matter. */
+export function findRefusedCombination(
   payer: PayerKind,
   parts: Readonly<Record<FillPart, unknown>>,
-): FillRefused | undefined {
+): FillRefusal | undefined {
   const has = (part: FillPart): boolean => parts[part] !== undefined;
-  const row = REFUSED.find(
-    (one) => one.payer === payer && one.all.every(has) && (one.any?.some(has) ?? true),
+  const refused = REFUSED.find(
+    (rule) => rule.payer === payer && rule.all.every(has) && (rule.any?.some(has) ?? true),
   );
-  return row && refused(row.reason, row.detail);
+  return refused && fillRefusal(refused.reason, refused.detail);
 }

@@ -10,7 +10,7 @@ import { fillBasisOf } from "../fill-basis.ts";
 import type { FillBasis, PlannedFill } from "../planned-fill.port.ts";
 import type { Stopped } from "../legs/leg-kind.ts";
 import { whyMaybePaid } from "../unexplained-nonces.ts";
-import type { FillPlanned } from "./fill-planned.ts";
+import type { FillPlanResult } from "./fill-result.ts";
 import { planFill } from "./plan-fill.ts";
 
 /** Why a fill is never made. */
@@ -22,35 +22,35 @@ export interface FillEnd {
 /** The facts that decide a fill. */
 type FillPreview =
   /** Nothing to fill now, or never: it was not planned. */
-  | { readonly kind: "unplanned"; readonly isBased: boolean; readonly isSigned: boolean }
+  | { readonly kind: "unplanned"; readonly hasBasis: boolean; readonly isSigned: boolean }
   | {
       readonly kind: "planned";
-      readonly planned: FillPlanned | { readonly kind: "unknown"; readonly error: unknown };
-      /** Why it may have been paid already. */
+      readonly planned: FillPlanResult | { readonly kind: "unknown"; readonly error: unknown };
+      /** Why the fill may have been paid already. */
       readonly whyPaid: string | undefined;
     };
 
 /**
  * Reads the facts that decide a fill, and plans it. Decides nothing.
- * @param known the basis, if the database may not have it yet
+ * @param knownBasis the basis of the fill, if the database may not have it yet
  * @throws RpcFault
  */
 export async function previewFill(
   services: WorkerServices,
   request: RequestRecord,
-  known?: FillBasis,
+  knownBasis?: FillBasis,
 ): Promise<FillPreview> {
   const { terms } = request;
   const execution = services.reads.execution(terms.requestId);
-  // Nothing waits for it if the fill is not planned.
+  // If the fill is not planned, nothing awaits the execution.
   execution.catch(() => undefined);
-  const basis = known ?? (await fillBasisOf(services, request));
+  const basis = knownBasis ?? (await fillBasisOf(services, request));
   const origin = endOf(services.chains, terms.origin.chainId);
   const destination = endOf(services.chains, terms.destination.chainId);
   // Settlement needs the signature of the solver that the order names.
   const isSigned = orderSignerOf(services, terms.order.solver) !== undefined;
   if (basis === undefined || !isSigned || origin === undefined || destination === undefined)
-    return { kind: "unplanned", isBased: basis !== undefined, isSigned };
+    return { kind: "unplanned", hasBasis: basis !== undefined, isSigned };
   // Concurrently, so that the reads of both share their queries: planning writes nothing.
   const [planned, whyPaid] = await Promise.all([
     planFill(services, request, { basis, execution, origin, destination }).catch(
@@ -67,24 +67,25 @@ export async function decideFill(
   request: RequestRecord,
 ): Promise<Stopped<FillEnd> | PlannedFill> {
   const { requestId } = request.terms;
-  const look = await previewFill(services, request);
-  if (look.kind === "unplanned") {
+  const preview = await previewFill(services, request);
+  if (preview.kind === "unplanned") {
     services.planFaults.clear(requestId);
-    if (!look.isBased) return DONE;
-    if (!look.isSigned) return gaveUp("NO_QUOTES", "the order names a solver whose key is not configured");
+    if (!preview.hasBasis) return DONE;
+    if (!preview.isSigned)
+      return giveUpFill("NO_QUOTES", "the order names a solver whose key is not configured");
     return await postpone(services, request, "the chain is disabled");
   }
-  const { planned, whyPaid } = look;
+  const { planned, whyPaid } = preview;
   if (whyPaid !== undefined || planned.kind !== "unknown") services.planFaults.clear(requestId);
-  // Before anything is given up: it may have been paid.
-  if (whyPaid !== undefined) return untilExplained(services, requestId, whyPaid);
+  // Before the fill can be given up: it may have been paid.
+  if (whyPaid !== undefined) return waitUntilExplained(services, requestId, whyPaid);
   switch (planned.kind) {
     case "ready":
       return planned;
     case "wait":
       return await postpone(services, request, planned.why, planned.reason);
     case "refund":
-      return gaveUp(planned.reason, planned.detail);
+      return giveUpFill(planned.reason, planned.detail);
     case "unknown":
       return giveUpAfterFaults(services, request, planned.error);
     default:
@@ -92,7 +93,7 @@ export async function decideFill(
   }
 }
 
-/** A failure that persists as long as fills wait for inventory is final. @throws any other */
+/** Gives up after a failure that lasted as long as fills wait for inventory. @throws any other failure */
 function giveUpAfterFaults(
   services: WorkerServices,
   { terms: { requestId } }: RequestRecord,
@@ -104,11 +105,11 @@ function giveUpAfterFaults(
   if (failedForMs === undefined || failedForMs < inventoryWaitMs) throw error;
   services.planFaults.clear(requestId);
   const detail = error instanceof Error ? error.message : "planning the fill failed";
-  return gaveUp("UNKNOWN", detail);
+  return giveUpFill("UNKNOWN", detail);
 }
 
 /** Never gives up: the recipient may have been paid, and then the deposit must not be refunded. */
-export function untilExplained(services: WorkerServices, requestId: RequestId, why: string): Progress {
+export function waitUntilExplained(services: WorkerServices, requestId: RequestId, why: string): Progress {
   services.events.alarm("fill_waits", { requestId, why });
   return { waitMs: 1_000, why };
 }
@@ -127,11 +128,11 @@ export async function postpone(
   // Since it became fillable: `updatedAtMs` changes with any deposit that names its order.
   const sinceMs = (await services.reads.stateSinceMs(terms.requestId)) ?? updatedAtMs;
   const waitedMs = services.clock.nowMs() - sinceMs;
-  if (waitedMs > services.enginePolicy.inventoryWaitMs) return gaveUp(reason, why);
+  if (waitedMs > services.enginePolicy.inventoryWaitMs) return giveUpFill(reason, why);
   services.events.alarm("fill_waits", { requestId: terms.requestId, why, waitedMs });
   return { waitMs: 1_000, why };
 }
 
-export function gaveUp(reason: FailReason, detail?: string): { readonly giveUp: FillEnd } {
+export function giveUpFill(reason: FailReason, detail?: string): { readonly giveUp: FillEnd } {
   return { giveUp: { reason, detail } };
 }

@@ -4,28 +4,28 @@ import type { DestinationCalls } from "../executions/read-execution.ts";
 import { TRACE_OF_CALLS } from "./routed-fill.ts";
 import type { RoutedFill, RoutedPayment } from "./routed-fill.ts";
 
-const TAKEN = "the calls would take the payment from the recipient, so oracles could not attest it";
+const LOSS_REASON = "the calls would take the payment from the recipient, so oracles could not attest it";
 
-/** The payment, then calls: of an execution, or the gas top-up. The recipient gets all of it or nothing. */
+/** Makes the payment, then the calls of an execution or of a gas top-up. All succeed, or the fill reverts. */
 export function payAndCall(
   routed: RoutedPayment,
   { calls, authorizationList }: DestinationCalls,
-  rejection: FailReason = "EXECUTION_REVERTED",
+  rejectReason: FailReason = "EXECUTION_REVERTED",
 ): RoutedFill {
   const { payment, router } = routed;
   // Oracles refuse such a fill unless the order's own signer sends it, and that may be a former key.
   const deposits = calls.some(({ data }) => depositsForOrder(data, payment.orderId));
   return {
     call: { ...fillWithCalls({ ...routed, calls }), authorizationList },
-    forbidden: deposits
+    whyForbidden: deposits
       ? "a call makes a deposit with the order id of this request; use another deposit id"
       : undefined,
-    rejection,
+    rejectReason,
     // The router checks the balance in the block as well; only the logs show the token's events.
-    loss: TAKEN,
-    unattested: (logs) => (keepsPayment(logs, payment, router) ? undefined : TAKEN),
+    lossReason: LOSS_REASON,
+    whyUnattested: (logs) => (keepsPayment(logs, payment, router) ? undefined : LOSS_REASON),
     trace: TRACE_OF_CALLS,
-    untraceable: "the node cannot trace the calls",
+    whyUntraceable: "the node cannot trace the calls",
     capsGasLimit: true,
   };
 }

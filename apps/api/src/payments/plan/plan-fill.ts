@@ -9,8 +9,8 @@ import type { ExecutionRecord } from "../executions.port.ts";
 import { type AmountDue, amountToPay } from "../fill-amount.ts";
 import type { FillBasis } from "../planned-fill.port.ts";
 import { callPlanner } from "./call-planner.ts";
-import { waits } from "./fill-planned.ts";
-import type { FillPlanned, FillPlanner } from "./fill-planned.ts";
+import { fillWait } from "./fill-result.ts";
+import type { FillPlanResult, FillPlanner } from "./fill-result.ts";
 import { transferPlanner } from "./transfer-planner.ts";
 
 /** The facts about a request whose fill is planned. */
@@ -30,17 +30,17 @@ export interface FillFacts {
 export async function planFill(
   services: WorkerServices,
   request: RequestRecord,
-  { basis, execution: reading, origin, destination }: FillFacts,
-): Promise<FillPlanned> {
+  { basis, execution: executionRead, origin, destination }: FillFacts,
+): Promise<FillPlanResult> {
   const { terms } = request;
   const { requestId, orderId, recipient, fillDeadlineMs } = terms;
   const { currency } = terms.destination;
-  const planner = plannerOn(services, destination, terms);
-  const [toContract, execution] = await Promise.all([planner.paysContract(), reading]);
-  const facts = { toContract, execution, exchange: planner.exchange(terms) };
+  const planner = plannerFor(services, destination, terms);
+  const [toContract, execution] = await Promise.all([planner.paysContract(), executionRead]);
+  const facts = { toContract, execution, swapQuoter: planner.swapQuoter(terms) };
   const due = await amountToPay(services, request, basis, { origin, destination }, facts);
   if (due.kind === "refund") return { kind: "refund", reason: due.reason };
-  if (due.kind === "wait") return waits(due.why, "SLIPPAGE");
+  if (due.kind === "wait") return fillWait(due.why, "SLIPPAGE");
   const { amount, budget, sponsoredUsd = 0n } = due;
   const planned = await planner.plan({
     terms,
@@ -77,14 +77,14 @@ export async function amountForDeposit(
   const origin = endOf(services.chains, terms.origin.chainId);
   const destination = endOf(services.chains, terms.destination.chainId);
   if (origin === undefined || destination === undefined) return undefined;
-  const planner = plannerOn(services, destination, terms);
+  const planner = plannerFor(services, destination, terms);
   const toContract = await planner.paysContract();
   const deposit = { amount, seenAtMs: services.clock.nowMs() };
-  const facts = { toContract, execution: undefined, exchange: planner.exchange(terms) };
+  const facts = { toContract, execution: undefined, swapQuoter: planner.swapQuoter(terms) };
   return await amountToPay(services, { terms }, { kind: "deposit", deposit }, { origin, destination }, facts);
 }
 
-function plannerOn(
+function plannerFor(
   services: WorkerServices,
   end: FillFacts["destination"],
   { destination: { currency }, recipient }: RequestTerms,

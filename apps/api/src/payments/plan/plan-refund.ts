@@ -13,13 +13,13 @@ import {
   type PaymentPlan,
   planPayment,
   planTransfer,
-  type TransferQuestion,
+  type TransferInput,
 } from "../payment-plan.ts";
 import { whyFillHeld, whyHeld } from "../held-lanes.ts";
 import { paymentOfLostOrder, whyMaybePaid, whyMaybeReturned } from "../unexplained-nonces.ts";
 
 /** A deposit to refund. */
-export interface RefundQuestion {
+export interface RefundInput {
   readonly deposit: DepositRecord;
   /** Undefined: the deposit belongs to no request and is refunded to its depositor. */
   readonly request: RequestRecord | undefined;
@@ -31,7 +31,7 @@ export interface RefundQuestion {
 /** The cost of a refund, in base units of the native token, and how it is paid. */
 export interface PricedRefund {
   readonly cost: bigint;
-  /** The cost of depositing these funds. */
+  /** The service's cost of depositing these funds, in base units of the native token. */
   readonly sweepCost: bigint;
   /** The router that makes the payment; undefined: a plain transfer. */
   readonly router: Address | undefined;
@@ -43,10 +43,10 @@ export interface PricedRefund {
 
 /** Refunds deposits of one chain. */
 export interface RefundPlanner {
-  /** Why this deposit is not refunded yet. */
+  /** Why this deposit is not refunded yet; undefined: it may be. */
   whyEarly(deposit: DepositRecord): Promise<Blocked | undefined>;
   /** @throws RpcFault */
-  price(question: RefundQuestion): Promise<PricedRefund | Blocked>;
+  price(input: RefundInput): Promise<PricedRefund | Blocked>;
 }
 
 /** `giveUp`: only the operator can refund it. */
@@ -69,19 +69,19 @@ export function transferRefunds(services: WorkerServices, connected: TransferCha
             (await whyMaybePaid(services, chain.id, request.terms)));
       if (why !== undefined) return { waitMs: 5_000, why };
       const cost = await connected.connection.paymentCost(currency, recipient);
-      const question = { leg: legOf(deposit), currency, recipient, orderId };
+      const transfer = { leg: legOf(deposit), currency, recipient, orderId };
       return {
         cost,
         sweepCost: await costOfSweep(services, connected, request, deposit),
         router: undefined,
         plan: async (amount, cancelAfterMs) =>
-          await planTransfer(connected, { ...question, amount, cancelAfterMs }, cost),
+          await planTransfer(connected, { ...transfer, amount, cancelAfterMs }, cost),
       };
     },
   };
 }
 
-/** The solver's cost to deposit these funds: that of a sweep, unless a filled deposit paid for the sweep. */
+/** The solver's cost of depositing these funds by a sweep; 0 if a filled deposit paid for the sweep. */
 async function costOfSweep(
   { reads }: Pick<WorkerServices, "reads">,
   connected: TransferChain,
@@ -98,7 +98,7 @@ async function costOfSweep(
   return filled?.txHash === txHash ? 0n : transferSweepCost(connected);
 }
 
-function legOf({ id, requestId }: DepositRecord): TransferQuestion["leg"] {
+function legOf({ id, requestId }: DepositRecord): TransferInput["leg"] {
   return { kind: "refund", id, requestId };
 }
 
@@ -113,16 +113,16 @@ export function evmRefunds(services: WorkerServices, connected: ConnectedChain):
         ? { waitMs: chain.blockTimeSeconds * 1000, why: "the deposit is not confirmed" }
         : undefined;
     },
-    price: async (question) =>
-      (await whyBlocked(services, connected, question)) ?? (await price(services, connected, question)),
+    price: async (input) =>
+      (await whyBlocked(services, connected, input)) ?? (await price(services, connected, input)),
   };
 }
 
-/** Why the refund may pay the wrong account, or pay twice. @throws RpcFault */
+/** Why the refund may pay the wrong account, or pay twice; undefined: it cannot. @throws RpcFault */
 async function whyBlocked(
   services: WorkerServices,
   connected: ConnectedChain,
-  { deposit, request }: RefundQuestion,
+  { deposit, request }: RefundInput,
 ): Promise<Blocked | undefined> {
   const { orderId, refundReleasedAtMs, txHash } = deposit;
   if (request === undefined) {
@@ -146,7 +146,7 @@ async function whyBlocked(
 async function price(
   services: WorkerServices,
   connected: ConnectedChain,
-  { deposit, request, currency, recipient, native }: RefundQuestion,
+  { deposit, request, currency, recipient, native }: RefundInput,
 ): Promise<PricedRefund> {
   const { chain, pulse } = connected;
   const toContract = await isNativeToContract(connected, deposit.currency, recipient);
@@ -184,8 +184,8 @@ async function whyNotToDepositor(
   if (isOurs(services, chain, depositor) || (await services.depositAddresses?.find(depositor)) !== undefined)
     return "the depositor is an account or contract of this service";
   // A plain token transfer names the forwarding contract as depositor: the signing account may be the owner.
-  const mayBeAnothers = depositor !== sender && refundReleasedAtMs === undefined;
-  return mayBeAnothers && (await connection.reader.hasCode(depositor))
+  const mayBelongToAnother = depositor !== sender && refundReleasedAtMs === undefined;
+  return mayBelongToAnother && (await connection.reader.hasCode(depositor))
     ? "the depositor is a contract that did not sign the deposit: verify that it can use the refund, then release it"
     : undefined;
 }

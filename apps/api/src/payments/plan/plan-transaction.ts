@@ -4,20 +4,20 @@ import { NATIVE_CURRENCY, unreachable } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { OwnKeys } from "../../chains/index.ts";
 import type { Services } from "../../db/services.port.ts";
-import { exchangeInBudget, MAX_EXCHANGE_GAS_FACTOR } from "../swap-in-budget.ts";
+import { swapInBudget, MAX_SWAP_GAS_FACTOR } from "../swap-in-budget.ts";
 import type { FillBudget } from "../swap-in-budget.ts";
 import type { DestinationExecution } from "../executions.port.ts";
 import { withHeadroom } from "../executions/price-execution.ts";
 import { planPayment, excessiveGas } from "../payment-plan.ts";
 import type { PaymentOfOrder } from "../payment-plan.ts";
 import { buyAndPay } from "./buy-and-pay.ts";
-import { refusedCombination } from "./combinations.ts";
-import { refused, waits } from "./fill-planned.ts";
-import type { TransactionPlanned } from "./fill-planned.ts";
+import { findRefusedCombination } from "./combinations.ts";
+import { fillRefusal, fillWait } from "./fill-result.ts";
+import type { TransactionPlanResult } from "./fill-result.ts";
 import { giveToCalls } from "./give-to-calls.ts";
 import { payAndCall } from "./pay-and-call.ts";
 import { canRoute, logsOf, simulateRouted } from "./routed-fill.ts";
-import type { BoughtFor, CallsOfFill, RoutedFill, RoutedPayment } from "./routed-fill.ts";
+import type { SwapForFill, CallsOfFill, RoutedFill, RoutedPayment } from "./routed-fill.ts";
 
 /** Services for planning fills, whether to send or only to simulate them. */
 export interface FillPlanServices extends OwnKeys, Pick<Services, "quotePolicy"> {
@@ -46,75 +46,80 @@ export async function planTransaction(
   services: FillPlanServices,
   connected: ConnectedChain,
   parts: FillParts,
-): Promise<TransactionPlanned> {
-  const { payment: question, swap, calls, execution, topup } = parts;
-  const excluded = refusedCombination("calls", { swap, calls, execution, topup });
+): Promise<TransactionPlanResult> {
+  const { payment: input, swap, calls, execution, topup } = parts;
+  const excluded = findRefusedCombination("calls", { swap, calls, execution, topup });
   if (excluded !== undefined) return excluded;
   if ([swap, calls, execution, topup].every((part) => part === undefined))
-    return await planAlone(services, connected, question);
+    return await planAlone(services, connected, input);
   const { chain } = connected;
-  const { currency, amount, recipient, orderId } = question;
+  const { currency, amount, recipient, orderId } = input;
   const { router, approvalProxy } = chain.contracts;
-  const exchanged = swap && (await exchangeInBudget(services, chain, { currency, amount }, swap, router));
-  if (exchanged?.kind === "moved") return waits(exchanged.why, "SLIPPAGE");
-  const spent = exchanged ? { currency: exchanged.paidFrom, amount: exchanged.limit } : { currency, amount };
+  const boughtSwap = swap && (await swapInBudget(services, chain, { currency, amount }, swap, router));
+  if (boughtSwap?.kind === "moved") return fillWait(boughtSwap.why, "SLIPPAGE");
+  const spent = boughtSwap
+    ? { currency: boughtSwap.paidFrom, amount: boughtSwap.limit }
+    : { currency, amount };
   const solver = services.signer.address;
-  const able = await canRoute(connected, solver, spent.currency, spent.amount);
-  if (able === "short") return waits(SHORT);
-  if (able === "notApproved") return { ...waits(NOT_APPROVED), isNotApproved: true };
+  const routing = await canRoute(connected, solver, spent.currency, spent.amount);
+  if (routing === "insufficientFunds") return fillWait(INSUFFICIENT_INVENTORY);
+  if (routing === "notApproved") return { ...fillWait(NOT_APPROVED), isNotApproved: true };
 
   const fees = feesOf(connected, execution);
   if (fees === undefined)
-    return waits("gas costs more than was reserved for the calls", "QUOTED_GAS_LIMIT_EXCEEDED");
+    return fillWait("gas costs more than was reserved for the calls", "QUOTED_GAS_LIMIT_EXCEEDED");
   const routed = { payment: { currency, amount, recipient, orderId }, solver, router, approvalProxy };
-  const fill = routedFill(routed, parts, exchanged);
+  const fill = routedFill(routed, parts, boughtSwap);
   const simulated = await simulateRouted(services, connected, routed, fill, { fees, spent });
   switch (simulated.kind) {
     case "reverts": {
       const { failure } = simulated;
       const reason = `${failure.label}: ${failure.message}`;
-      const end =
-        fill.movesPools?.(failure) === true
-          ? waits(`the fill would revert: ${failure.message}`, "SLIPPAGE")
-          : refused(fill.rejection, reason);
-      return { ...end, tried: { reason, failure, call: fill.call } };
+      const result =
+        fill.comesFromPools?.(failure) === true
+          ? fillWait(`the fill would revert: ${failure.message}`, "SLIPPAGE")
+          : fillRefusal(fill.rejectReason, reason);
+      return { ...result, tried: { reason, failure, call: fill.call } };
     }
     case "forbidden": {
       const reason = simulated.message;
-      return { ...refused(fill.rejection, reason), tried: { reason, failure: undefined, call: fill.call } };
+      return {
+        ...fillRefusal(fill.rejectReason, reason),
+        tried: { reason, failure: undefined, call: fill.call },
+      };
     }
     case "insufficientFunds":
-      return waits(NO_FUNDS);
+      return fillWait(NO_FUNDS);
     case "unseen":
-      return waits(fill.untraceable, "SOLVER_CAPACITY_EXCEEDED");
+      return fillWait(fill.whyUntraceable, "SOLVER_CAPACITY_EXCEEDED");
     case "ok":
       break;
     default:
       return unreachable(simulated);
   }
   const { gas } = simulated.outcome;
-  const maxGas = question.maxGas + (exchanged?.gas ?? 0n) * MAX_EXCHANGE_GAS_FACTOR;
-  if (gas > maxGas) return tooMuchGas(excessiveGas(question.leg, gas));
+  const maxGas = input.maxGas + (boughtSwap?.gas ?? 0n) * MAX_SWAP_GAS_FACTOR;
+  if (gas > maxGas) return refuseExcessiveGas(excessiveGas(input.leg, gas));
   const withMargin = withHeadroom(gas);
   return {
     kind: "ready",
     gas,
-    left: fill.left?.(logsOf(simulated)) ?? 0n,
+    leftOutput: fill.leftOutput?.(logsOf(simulated)) ?? 0n,
     plan: {
       chainId: chain.id,
       sender: solver,
-      leg: question.leg,
+      leg: input.leg,
       call: fill.call,
       gasLimit: fill.capsGasLimit ? lesser(withMargin, maxGas) : withMargin,
       ...fees,
       // Calls may carry native tokens besides a native payment.
       outflow: spent.currency === NATIVE_CURRENCY ? { ...spent, amount: fill.call.value } : spent,
-      cancelAfterMs: question.cancelAfterMs,
+      cancelAfterMs: input.cancelAfterMs,
     },
   };
 }
 
-const SHORT = "the solver's inventory does not cover the fill";
+const INSUFFICIENT_INVENTORY = "the solver's inventory does not cover the fill";
 const NOT_APPROVED = "the solver has not approved the approval proxy to spend enough of the token";
 const NO_FUNDS = "the solver lacks the funds for the fill";
 
@@ -122,14 +127,14 @@ const NO_FUNDS = "the solver lacks the funds for the fill";
 function routedFill(
   routed: RoutedPayment,
   { calls, execution, topup }: FillParts,
-  exchanged: BoughtFor | undefined,
+  boughtSwap: SwapForFill | undefined,
 ): RoutedFill {
-  if (calls !== undefined) return giveToCalls(routed, calls, exchanged);
+  if (calls !== undefined) return giveToCalls(routed, calls, boughtSwap);
   if (execution !== undefined) return payAndCall(routed, execution);
-  if (exchanged !== undefined) return buyAndPay(routed, exchanged, topup);
+  if (boughtSwap !== undefined) return buyAndPay(routed, boughtSwap, topup);
   const call = nativeTransferCall(routed.router, routed.payment.recipient, topup ?? 0n);
-  const toppedUp = { calls: [call], authorizationList: undefined };
-  return payAndCall(routed, toppedUp, "DESTINATION_TOKEN_TRANSFER_REJECTED");
+  const topupCalls = { calls: [call], authorizationList: undefined };
+  return payAndCall(routed, topupCalls, "DESTINATION_TOKEN_TRANSFER_REJECTED");
 }
 
 /** Undefined: gas costs more than was reserved for the calls. */
@@ -146,17 +151,17 @@ function feesOf({ pulse }: ConnectedChain, execution: DestinationExecution | und
 async function planAlone(
   services: OwnKeys,
   connected: ConnectedChain,
-  question: PaymentOfOrder,
-): Promise<TransactionPlanned> {
-  const planned = await planPayment(services, connected, question);
-  if (planned.kind === "ready") return { ...planned, left: 0n };
-  if (planned.kind === "short") return waits(planned.why);
-  if (planned.kind === "tooExpensive") return tooMuchGas(planned);
-  return refused("DESTINATION_TOKEN_TRANSFER_REJECTED", planned.why);
+  input: PaymentOfOrder,
+): Promise<TransactionPlanResult> {
+  const planned = await planPayment(services, connected, input);
+  if (planned.kind === "ready") return { ...planned, leftOutput: 0n };
+  if (planned.kind === "insufficientFunds") return fillWait(planned.why);
+  if (planned.kind === "tooExpensive") return refuseExcessiveGas(planned);
+  return fillRefusal("DESTINATION_TOKEN_TRANSFER_REJECTED", planned.why);
 }
 
-function tooMuchGas({ why, gas }: ReturnType<typeof excessiveGas>): TransactionPlanned {
-  return { ...refused("QUOTED_GAS_LIMIT_EXCEEDED", why), excessiveGas: gas };
+function refuseExcessiveGas({ why, gas }: ReturnType<typeof excessiveGas>): TransactionPlanResult {
+  return { ...fillRefusal("QUOTED_GAS_LIMIT_EXCEEDED", why), excessiveGas: gas };
 }
 
 const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -1,4 +1,4 @@
-import { losesPayment, withoutOwnMovements } from "@causeway/chains";
+import { losesPayment, withoutPaymentMovements } from "@causeway/chains";
 import type { FeeCaps, FillThroughCalls, Payment, TraceOptions } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, FailReason, FrameLog, OutputCalls, SimulationFailure } from "@causeway/domain";
@@ -18,7 +18,7 @@ export interface RoutedPayment {
 }
 
 /** A swap that buys the payment. */
-export type BoughtFor = NonNullable<FillThroughCalls["exchanged"]>;
+export type SwapForFill = NonNullable<FillThroughCalls["swap"]>;
 
 /** The calls of a quote, and the output they must leave. */
 export type CallsOfFill = Pick<OutputCalls, "calls" | "authorizationList"> & {
@@ -29,32 +29,32 @@ export type CallsOfFill = Pick<OutputCalls, "calls" | "authorizationList"> & {
 /** A fill through the router, and how its simulation is judged. */
 export interface RoutedFill {
   readonly call: LaneCall;
-  /** Why it must not be made, whatever it does. */
-  readonly forbidden?: string | undefined;
-  /** How it is refused for its effects. */
-  readonly rejection: FailReason;
+  /** Why the fill must not be made, whatever its simulation shows. */
+  readonly whyForbidden?: string | undefined;
+  /** The reason if the fill is refused for its effects. */
+  readonly rejectReason: FailReason;
   /** The reason if its calls take the recipient's payment. Absent: the reason is the failure itself. */
-  readonly loss?: string;
+  readonly lossReason?: string;
   /** Why oracles could not attest the payment; undefined: they can. Only events are attested. */
-  unattested(logs: readonly FrameLog[]): string | undefined;
+  whyUnattested(logs: readonly FrameLog[]): string | undefined;
   /** Whether a failure comes from pools that may have moved. Absent: none does. */
-  movesPools?(failure: SimulationFailure): boolean;
+  comesFromPools?(failure: SimulationFailure): boolean;
   readonly trace: TraceOptions;
-  readonly untraceable: string;
+  readonly whyUntraceable: string;
   /** Whether the gas limit must not exceed the maximum that was paid for. */
   readonly capsGasLimit: boolean;
   /** The output that its calls leave for the recipient. Absent: they get none of the output. */
-  left?(logs: readonly FrameLog[]): bigint;
+  leftOutput?(logs: readonly FrameLog[]): bigint;
 }
 
 /**
- * A third of a 30-million-gas block, enough for calls of others. With headroom it stays below the cap per
+ * A third of a 30-million-gas block, enough for users' calls. With headroom it stays below the cap per
  * transaction.
  */
 export const TRACE_OF_CALLS: TraceOptions = { maxGas: 10_000_000n, roomBps: GAS_HEADROOM_BPS };
 
 /**
- * Simulates a fill through the router on the latest state. One whose payment could not be proven is
+ * Simulates a fill through the router on the latest state. A fill whose payment could not be proven is
  * forbidden.
  * @param spent the amount that the router takes from the solver
  * @throws RpcFault if the node did not answer
@@ -75,8 +75,8 @@ export async function simulateRouted(
   },
 ): Promise<SimulatedExecution> {
   const forbid = (message: string) => ({ kind: "forbidden", message }) as const;
-  if (fill.forbidden !== undefined) return forbid(fill.forbidden);
-  const pull = { payment: { ...payment, ...spent }, ...accounts };
+  if (fill.whyForbidden !== undefined) return forbid(fill.whyForbidden);
+  const spending = { payment: { ...payment, ...spent }, ...accounts };
   const simulated = await simulateExecution(
     connected,
     {
@@ -84,14 +84,18 @@ export async function simulateRouted(
       call: fill.call,
       fees,
       ours: ownAccounts(services),
-      withoutOwn: (logs) => withoutOwnMovements(logs, pull),
+      removeExpectedLogs: (logs) => withoutPaymentMovements(logs, spending),
     },
     { ...fill.trace, ...(signal && { signal }) },
   );
-  const { loss } = fill;
-  if (simulated.kind === "reverts" && loss !== undefined && losesPayment(simulated.failure, accounts.router))
-    return forbid(loss);
-  const unattested = simulated.kind === "ok" ? fill.unattested(logsOf(simulated)) : undefined;
+  const { lossReason } = fill;
+  if (
+    simulated.kind === "reverts" &&
+    lossReason !== undefined &&
+    losesPayment(simulated.failure, accounts.router)
+  )
+    return forbid(lossReason);
+  const unattested = simulated.kind === "ok" ? fill.whyUnattested(logsOf(simulated)) : undefined;
   return unattested === undefined ? simulated : forbid(unattested);
 }
 
@@ -110,8 +114,8 @@ export async function canRoute(
   solver: Address,
   currency: Address,
   amount: bigint,
-): Promise<"yes" | "short" | "notApproved"> {
-  if (pulse.solverBalance(currency).amount < amount) return "short";
+): Promise<"yes" | "insufficientFunds" | "notApproved"> {
+  if (pulse.solverBalance(currency).amount < amount) return "insufficientFunds";
   if (currency === NATIVE_CURRENCY) return "yes";
   const { allowance } = await connection.reader.accountState(solver, currency, chain.contracts.approvalProxy);
   return allowance < amount ? "notApproved" : "yes";

@@ -1,14 +1,14 @@
 import type { TransferChain } from "../../chains/chains.port.ts";
 import { planTransfer } from "../payment-plan.ts";
-import { refusedCombination } from "./combinations.ts";
-import { refused, waits } from "./fill-planned.ts";
-import type { FillPlanner } from "./fill-planned.ts";
+import { findRefusedCombination } from "./combinations.ts";
+import { fillRefusal, fillWait } from "./fill-result.ts";
+import type { FillPlanner } from "./fill-result.ts";
 
 /** Plans fills on a chain that pays by transfers. */
 export function transferPlanner(connected: TransferChain): FillPlanner {
   return {
     paysContract: async () => false,
-    exchange({ requestId, destination: { paidFrom } }) {
+    swapQuoter({ requestId, destination: { paidFrom } }) {
       if (paidFrom === undefined) return undefined;
       throw new Error(`invariant violated: fill of ${requestId} must swap but cannot`);
     },
@@ -16,11 +16,13 @@ export function transferPlanner(connected: TransferChain): FillPlanner {
       const { outputCalls: calls, gasTopup: topup } = terms;
       const { paidFrom: swap } = terms.destination;
       const parts = { swap, calls, execution: execution?.destination, topup };
-      const excluded = refusedCombination("transfers", parts);
+      const excluded = findRefusedCombination("transfers", parts);
       if (excluded !== undefined) return excluded;
       const planned = await planTransfer(connected, payment);
-      if (planned.kind === "short") return waits(planned.why);
-      return planned.kind === "ready" ? planned : refused("DESTINATION_TOKEN_TRANSFER_REJECTED", planned.why);
+      if (planned.kind === "insufficientFunds") return fillWait(planned.why);
+      return planned.kind === "ready"
+        ? planned
+        : fillRefusal("DESTINATION_TOKEN_TRANSFER_REJECTED", planned.why);
     },
   };
 }

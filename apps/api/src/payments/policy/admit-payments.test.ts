@@ -59,13 +59,13 @@ function aTx(pauses: readonly Pause[]) {
   return { tx: tx as unknown as Tx, held };
 }
 
-function aPlan(kind: string, sender: Address, sent: SlotPlan["call"]): SlotPlan {
+function aPlan(kind: string, sender: Address, planCall: SlotPlan["call"]): SlotPlan {
   const ofRequest = kind === "fill" || kind === "execution";
   return {
     chainId: 2,
     sender,
     leg: { kind, id: ofRequest ? requestId : someHash(), requestId: ofRequest ? requestId : undefined },
-    call: sent,
+    call: planCall,
     gasLimit: 1n,
     maxFeePerGas: 1n,
     maxPriorityFeePerGas: 0n,
@@ -74,7 +74,7 @@ function aPlan(kind: string, sender: Address, sent: SlotPlan["call"]): SlotPlan 
   };
 }
 
-const pays = { to: recipient, data: "0x" as Hex, value: 5n };
+const nativePayment = { to: recipient, data: "0x" as Hex, value: 5n };
 const transfer =
   `0xa9059cbb${terms.recipient.slice(2).padStart(64, "0")}${99n.toString(16).padStart(64, "0")}` as const;
 const fill = {
@@ -88,19 +88,19 @@ const hubCall = { ...call, data: HUB_CALLS[0] ?? "0x" };
 test.for([
   ["fill", solver, fill, true],
   ["execution", executor, call, true],
-  ["claim", solver, pays, true],
-  ["refund", solver, pays, false],
+  ["claim", solver, nativePayment, true],
+  ["refund", solver, nativePayment, false],
   ["hub", solver, hubCall, false],
 ] as const)("a pause holds a new %s: %s", async ([kind, sender, sent, waits]) => {
   const plan = aPlan(kind, sender, sent);
-  const free = await admit(services, aTx([]).tx, [plan], requests);
-  expect([free.admitted.length, free.held.size]).toEqual([1, 0]);
+  const unpaused = await admit(services, aTx([]).tx, [plan], requests);
+  expect([unpaused.admitted.length, unpaused.held.size]).toEqual([1, 0]);
   const { tx, held } = aTx([PAUSED]);
   const paused = await admit(services, tx, [plan], requests);
   expect([paused.admitted.length, held]).toEqual(waits ? [0, ["paused"]] : [1, []]);
 });
 
-test("a route's pause holds its fills, also those that come from a paused chain", async () => {
+test("holds the fills of a paused route, and fills from a paused chain", async () => {
   const plan = aPlan("fill", solver, fill);
   const heldBy = async (scope: Pause["scope"]) =>
     (await admit(services, aTx([{ ...PAUSED, scope }]).tx, [plan], requests)).held.size;
@@ -110,39 +110,39 @@ test("a route's pause holds its fills, also those that come from a paused chain"
   expect(await heldBy({ kind: "chain", chainId: 3 })).toBe(0);
 });
 
-test("the reason of a held payment names the pause, or the found and the allowed value", async () => {
+test("names the pause, or the found and the allowed value, as the reason of a held payment", async () => {
   const whyHeld = async (pauses: readonly Pause[], sender: Address) => {
-    const plan = aPlan("claim", sender, pays);
+    const plan = aPlan("claim", sender, nativePayment);
     return (await admit(services, aTx(pauses).tx, [plan], requests)).held.get(plan.leg.id)?.why;
   };
   expect(await whyHeld([PAUSED], solver)).toBe("scope all is paused: drill");
   expect(await whyHeld([], executor)).toBe("key: found executor, allowed: solver");
 });
 
-test("a payment of another kind of key, or of a kind without facts, is held", async () => {
+test("holds a payment from the wrong kind of key, or of a kind without facts", async () => {
   for (const [kind, sender] of [
     ["claim", executor],
     ["claim", someAddress()],
     ["execution", solver],
     ["gift", solver],
   ] as const) {
-    const sent = kind === "execution" ? call : pays;
+    const sent = kind === "execution" ? call : nativePayment;
     expect((await admit(services, aTx([]).tx, [aPlan(kind, sender, sent)], requests)).admitted, kind).toEqual(
       [],
     );
   }
 });
 
-test("a row makes no allocator of another key, and calls of the hub go to its contracts only", async () => {
+test("admits calls of the allocator and of the hub only to their configured contracts", async () => {
   const payout = aPlan("payout", solver, { ...call, data: PAYOUT_CALLS[0] ?? "0x" });
   const hub = aPlan("hub", solver, hubCall);
-  const admittedBy = async (by: Partial<WorkerServices>, plan: SlotPlan) =>
-    (await admit({ ...services, ...by }, aTx([]).tx, [plan], requests)).admitted.length;
+  const admittedWith = async (changes: Partial<WorkerServices>, plan: SlotPlan) =>
+    (await admit({ ...services, ...changes }, aTx([]).tx, [plan], requests)).admitted.length;
   const addresses = [call.to];
-  expect(await admittedBy({}, payout)).toBe(0);
-  expect(await admittedBy({ payoutContracts: [someAddress()] }, payout)).toBe(0);
-  expect(await admittedBy({ payoutContracts: addresses }, payout)).toBe(1);
-  expect(await admittedBy({ hubContracts: { chainId: 2, addresses: [] } }, hub)).toBe(0);
-  expect(await admittedBy({ hubContracts: { chainId: 3, addresses } }, hub)).toBe(0);
-  expect(await admittedBy({ hubContracts: { chainId: 2, addresses } }, hub)).toBe(1);
+  expect(await admittedWith({}, payout)).toBe(0);
+  expect(await admittedWith({ payoutContracts: [someAddress()] }, payout)).toBe(0);
+  expect(await admittedWith({ payoutContracts: addresses }, payout)).toBe(1);
+  expect(await admittedWith({ hubContracts: { chainId: 2, addresses: [] } }, hub)).toBe(0);
+  expect(await admittedWith({ hubContracts: { chainId: 3, addresses } }, hub)).toBe(0);
+  expect(await admittedWith({ hubContracts: { chainId: 2, addresses } }, hub)).toBe(1);
 });

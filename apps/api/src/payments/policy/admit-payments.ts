@@ -3,7 +3,7 @@ import type { RequestRecord, Slot, SlotPlan } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import type { RequestId } from "@causeway/domain";
-import type { Held } from "../wanted-payment.port.ts";
+import type { HeldPayment } from "../wanted-payment.port.ts";
 import { judgeValue } from "./daily-limit.ts";
 import { judgeCall, outflowsOf, type Proposal } from "./judge-call.ts";
 import { judgeFee, keyOf, limitsOfLane } from "./lane-limits.ts";
@@ -12,7 +12,7 @@ import type { LaneLimits, Refusal } from "./limits.port.ts";
 import { pauseOf, pauseScopeText } from "./pause-scope.ts";
 import type { Pause, SpendingDay, Standing } from "./policy.port.ts";
 import { readCall, type CallReading } from "./read-call.ts";
-import { valueOf } from "./counted-value.ts";
+import { countedUsd } from "./counted-value.ts";
 
 /** Payments of these kinds wait while their scope is paused; refunds, sweeps and settlement continue. */
 const PAUSED_KINDS: ReadonlySet<string> = new Set(["fill", "execution", "claim"]);
@@ -37,7 +37,8 @@ const BOUND_KINDS: ReadonlySet<string> = new Set(["execution", "hub", "payout"])
 function readingOf({ chains }: WorkerServices, { chainId, call, outflow, leg }: SlotPlan): CallReading {
   if (BOUND_KINDS.has(leg.kind)) return { kind: "unknown" };
   const evm = chains.get(chainId);
-  // Bound as well. On a chain without calls its money is the user's: only its fee counts.
+  // Also limited by its arguments. On a chain without calls, a sweep moves a user's funds: only its fee
+  // counts.
   if (leg.kind === "sweep" && evm !== undefined) return { kind: "unknown" };
   if (evm !== undefined) return readCall(call, evm.chain.contracts);
   // A transfer has no call: its signer reads the recipient and the amount from here.
@@ -45,7 +46,7 @@ function readingOf({ chains }: WorkerServices, { chainId, call, outflow, leg }: 
   return { kind: "payment", ...outflow, recipient: call.to, reference };
 }
 
-/** The value of a plan and its gas, USD with 18 decimals; undefined: it is not known. */
+/** The value of a plan and its gas, USD with 18 decimals; undefined: the value is not known. */
 export function planValue(
   services: WorkerServices,
   plan: SlotPlan,
@@ -53,7 +54,7 @@ export function planValue(
   request: RequestRecord | undefined,
 ): bigint | undefined {
   const gasWei = plan.gasLimit * plan.maxFeePerGas;
-  return valueOf(services, {
+  return countedUsd(services, {
     chainId: plan.chainId,
     outflows: outflowsOf(proposal),
     gasWei,
@@ -61,7 +62,7 @@ export function planValue(
   });
 }
 
-export interface Admitted {
+export interface AdmittedPayment {
   readonly plan: SlotPlan;
   /** The amount that counts toward the day's limit. Undefined: no daily limit. */
   readonly counted: { readonly day: SpendingDay; readonly usd: bigint } | undefined;
@@ -69,21 +70,24 @@ export interface Admitted {
 
 /**
  * Decides which payments of one lane the policy allows. Call with the legs and the lane locked.
- * @param known pauses and held legs, if they were read with these locks
+ * @param standing pauses and held legs, if they were read with these locks
  */
 export async function admit(
   services: WorkerServices,
   tx: Tx,
   plans: readonly SlotPlan[],
   requests: ReadonlyMap<RequestId, RequestRecord>,
-  known?: Standing,
-): Promise<{ readonly admitted: readonly Admitted[]; readonly held: ReadonlyMap<string, Held> }> {
+  standing?: Standing,
+): Promise<{
+  readonly admitted: readonly AdmittedPayment[];
+  readonly held: ReadonlyMap<string, HeldPayment>;
+}> {
   const [first] = plans;
-  const admitted: Admitted[] = [];
-  const held = new Map<string, Held>();
+  const admitted: AdmittedPayment[] = [];
+  const held = new Map<string, HeldPayment>();
   if (first === undefined) return { admitted, held };
   const ids = plans.map(({ leg }) => leg.id);
-  const { pauses, heldIds } = known ?? (await tx.policy.standing(first.leg.kind, ids));
+  const { pauses, heldIds } = standing ?? (await tx.policy.standing(first.leg.kind, ids));
   const nowMs = services.clock.nowMs();
   const { day, limits } = dayOf(services, first);
   let spentUsd = day === undefined ? 0n : await spentOn(services, tx, day);
@@ -118,7 +122,7 @@ async function spentOn({ spentMemory }: WorkerServices, tx: Tx, day: SpendingDay
   return signed > stored ? signed : stored;
 }
 
-/** The limits of a payment's key, and the day that they count. Undefined: the day is not limited. */
+/** The limits of a payment's key, and the day whose sum they limit. Undefined: no daily limit. */
 export function dayOf(
   services: WorkerServices,
   plan: Pick<SlotPlan, "chainId" | "sender" | "leg">,
@@ -134,10 +138,10 @@ function hasLimit({ transactionUsd, dayUsd }: LaneLimits): boolean {
   return transactionUsd !== undefined || dayUsd !== undefined;
 }
 
-/** Counts the reserved amount toward its day. */
+/** Counts the values of admitted payments toward their day, now that they have slots. */
 export async function countReserved(
   tx: Tx,
-  admitted: readonly Admitted[],
+  admitted: readonly AdmittedPayment[],
   slots: ReadonlyArray<{ readonly id: string; readonly leg: SlotPlan["leg"] }>,
 ): Promise<void> {
   const day = admitted.find(({ counted }) => counted !== undefined)?.counted?.day;
@@ -157,14 +161,14 @@ export async function countRestored(
   services: WorkerServices,
   tx: Tx,
   slot: Slot,
-  of: { readonly atMs: number; readonly request: RequestRecord | undefined },
+  facts: { readonly atMs: number; readonly request: RequestRecord | undefined },
 ): Promise<void> {
   const { day } = dayOf(services, slot);
   if (day === undefined) return;
-  const broadcastOn = { ...day, day: utcDay(of.atMs) };
-  await tx.policy.lockDay(broadcastOn);
-  const usd = planValue(services, slot, proposalOf(services, slot), of.request) ?? 0n;
-  await tx.policy.count(broadcastOn, [{ slotId: slot.id, usd }]);
+  const broadcastDay = { ...day, day: utcDay(facts.atMs) };
+  await tx.policy.lockDay(broadcastDay);
+  const usd = planValue(services, slot, proposalOf(services, slot), facts.request) ?? 0n;
+  await tx.policy.count(broadcastDay, [{ slotId: slot.id, usd }]);
 }
 
 function pauseRefusal(
@@ -173,7 +177,7 @@ function pauseRefusal(
   request: RequestRecord | undefined,
 ): Refusal | undefined {
   if (pauses.length === 0 || !PAUSED_KINDS.has(leg.kind)) return undefined;
-  // A call of its own stays on its chain.
+  // A call without a quote stays on its chain.
   const isQuoted = request !== undefined && request.terms.kind !== "call";
   const route = isQuoted
     ? { originChainId: request.terms.origin.chainId, destinationChainId: request.terms.destination.chainId }
@@ -197,7 +201,7 @@ export async function hold(
   { leg, chainId, sender }: Pick<SlotPlan, "leg" | "chainId" | "sender">,
   refusal: Refusal,
   nowMs: number,
-): Promise<Held> {
+): Promise<HeldPayment> {
   const why = refusalText(refusal);
   const isNew = await tx.policy.hold({ leg, chainId, sender, refusal, why }, nowMs);
   if (isNew && leg.requestId !== undefined)

@@ -34,7 +34,7 @@ function cachedPrice(
   return undefined;
 }
 
-export interface Valued {
+export interface PaymentToValue {
   readonly chainId: number;
   readonly outflows: readonly Spent[];
   readonly gasWei: bigint;
@@ -45,23 +45,26 @@ export interface Valued {
 /**
  * The value of a payment and its gas. A currency without a price is valued as in the request's quote; gas
  * without a price is left out.
- * @returns undefined: its value is not known
+ * @returns USD with 18 decimals; undefined: the value is not known
  */
-export function valueOf(services: Needs, { chainId, outflows, gasWei, terms }: Valued): bigint | undefined {
+export function countedUsd(
+  services: Needs,
+  { chainId, outflows, gasWei, terms }: PaymentToValue,
+): bigint | undefined {
   const native = services.chains?.profile?.(chainId)?.native.address ?? NATIVE_CURRENCY;
   const gasUnit = knownPrice(services, chainId, native);
   let usd = gasUnit === undefined ? 0n : amountToUsdUp(gasWei, gasUnit);
   for (const { currency, amount } of outflows) {
     const unit = knownPrice(services, chainId, currency);
-    const part =
+    const partUsd =
       unit === undefined ? quotedUsd(terms, chainId, currency, amount) : amountToUsdUp(amount, unit);
-    if (part === undefined) return undefined;
-    usd += part;
+    if (partUsd === undefined) return undefined;
+    usd += partUsd;
   }
   return usd;
 }
 
-/** By the USD value of the request's input when it was quoted. */
+/** The USD value of an amount, in proportion to the request's input when it was quoted. */
 function quotedUsd(
   terms: RequestTerms | undefined,
   chainId: number,

@@ -1,7 +1,7 @@
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { LaneLimits, Refusal } from "./limits.port.ts";
 
-/** The most that a key may sign away on one chain, per transaction and per UTC day. */
+/** Limits on the value that a key may sign away on one chain, per transaction and per UTC day. */
 
 /** Whether any key has a daily limit, and payments are therefore counted. */
 export function hasDailyLimit({ spendingLimits = [] }: Pick<WorkerServices, "spendingLimits">): boolean {
@@ -9,10 +9,10 @@ export function hasDailyLimit({ spendingLimits = [] }: Pick<WorkerServices, "spe
 }
 
 /**
- * Whether the value of a payment is within the limits.
- * @param usd its value with gas, 18 decimals; undefined: it has no price
- * @param spentUsd spent that day without it, 18 decimals
- * @returns undefined: it is
+ * Judges whether the value of a payment is within the limits.
+ * @param usd the value of the payment with its gas, 18 decimals; undefined: a price is missing
+ * @param spentUsd the value of the day's other payments, 18 decimals
+ * @returns undefined: the limits allow it
  */
 export function judgeValue(
   usd: bigint | undefined,

@@ -1,17 +1,17 @@
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { LegKind } from "../legs/leg-kind.ts";
-import type { Held, Sent } from "../wanted-payment.port.ts";
+import type { HeldPayment, PaymentOutcome } from "../wanted-payment.port.ts";
 
 /** A pause ends when the operator ends it; a limit, mostly when the UTC day ends. */
 const PAUSED_WAIT_MS = 5_000;
 const LIMITED_WAIT_MS = 30_000;
 
-export function isHeld(sent: Sent): sent is Held {
-  return typeof sent === "object" && sent.kind === "held";
+export function isHeld(outcome: PaymentOutcome): outcome is HeldPayment {
+  return typeof outcome === "object" && outcome.kind === "held";
 }
 
 /** How long until a held payment is tried again, ms. */
-export function waitOf({ rule }: Held): number {
+export function waitOf({ rule }: HeldPayment): number {
   return rule === "paused" ? PAUSED_WAIT_MS : LIMITED_WAIT_MS;
 }
 

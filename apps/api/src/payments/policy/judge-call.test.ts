@@ -44,7 +44,7 @@ function ruleOf(call: CallPlan, leg: LegFacts | undefined = facts(), key: "solve
 
 const payment = { currency: TOKEN, recipient: RECIPIENT, amount: MAX, orderId: ORDER };
 const accounts = { solver: SOLVER, ...contracts };
-const swap = { paidFrom: OTHER_TOKEN, limit: 900n, wrappedNative: WRAPPED, exchange: [userCall] };
+const swap = { paidFrom: OTHER_TOKEN, limit: 900n, wrappedNative: WRAPPED, swapCalls: [userCall] };
 
 describe("a fill as the service plans it is allowed", () => {
   const native = facts({ currency: NATIVE_CURRENCY });
@@ -141,7 +141,7 @@ test.for<[string, CallPlan, string]>([
   expect(ruleOf(call)).toBe(rule);
 });
 
-test("only the leg's own key pays it, while it is due and on its chain", () => {
+test("allows a payment only by the key of its leg, on the chain of its leg, while it is due", () => {
   const call = paymentCall(payment, false, contracts.router);
   expect(ruleOf(call, facts(), "executor")).toBe("key");
   expect(ruleOf(call, facts({ isOpen: false }))).toBe("leg");
@@ -154,14 +154,14 @@ test("only the leg's own key pays it, while it is due and on its chain", () => {
   ).toBe("leg");
 });
 
-test("an execution or sweep is signed only as it is stored", () => {
+test("allows an execution or sweep only as it is stored", () => {
   const leg: LegFacts = { kind: "exact", key: "solver", chainId: 1, isOpen: true, call: userCall };
   expect(ruleOf(userCall, leg)).toBeUndefined();
   for (const change of [{ to: THIEF }, { data: "0x12345679" as const }, { value: 8n }])
     expect(ruleOf({ ...userCall, ...change }, leg)).toBe("call");
 });
 
-test("a call whose arguments are signed carries nothing and has one of its functions", () => {
+test("allows a call whose arguments are signed only without native tokens, and only to its functions", () => {
   const leg: LegFacts = {
     kind: "signed",
     key: "solver",
@@ -216,21 +216,21 @@ const aCall: fc.Arbitrary<CallPlan> = fc.oneof(
       amount: anAmount,
       orderId: fc.constantFrom(ORDER, OTHER_ORDER),
     })
-    .map((one) => paymentCall(one, false, contracts.router)),
+    .map((input) => paymentCall(input, false, contracts.router)),
   fc
     .tuple(anAddress, anAmount, fc.array(anInnerCall, { maxLength: 3 }), anAddress, anAmount)
-    .map(([currency, amount, calls, rest, value]): CallPlan => ({
+    .map(([currency, amount, calls, remainderTo, value]): CallPlan => ({
       to: contracts.approvalProxy,
       value,
       data: `${encodeFunctionData({
         abi: approvalProxyAbi,
         functionName: "pullAndRoute",
-        args: [currency, amount, calls.map((call) => ({ ...call, allowFailure: false })), rest, []],
+        args: [currency, amount, calls.map((call) => ({ ...call, allowFailure: false })), remainderTo, []],
       })}${ORDER.slice(2)}`,
     })),
 );
 
-test("an allowed fill takes at most the order's amount and its calls' value, in its currency, for any proposal", () => {
+test("allows no fill that spends more than the order's amount and its calls' value, for any proposal", () => {
   let allowed = 0;
   fc.assert(
     fc.property(aCall, (call) => {

@@ -24,24 +24,24 @@ export interface Proposal {
 export type LegFacts =
   | PaymentFacts
   /** Only this very call is allowed. */
-  | (Bound & { readonly kind: "exact"; readonly call: CallPlan })
+  | (CommonFacts & { readonly kind: "exact"; readonly call: CallPlan })
   /** Calls of functions that only do what their arguments' signatures allow. */
-  | (Bound & {
+  | (CommonFacts & {
       readonly kind: "signed";
       /** The contracts that may be called. Undefined: any. */
       readonly contracts: readonly Address[] | undefined;
       readonly selectors: readonly Hex[];
     });
 
-interface Bound {
+interface CommonFacts {
   /** Undefined: any chain. */
   readonly chainId: number | undefined;
   readonly key: KeyName;
-  /** Whether it is still to be paid. */
+  /** Whether the leg is still to be paid. */
   readonly isOpen: boolean;
 }
 
-export interface PaymentFacts extends Bound {
+export interface PaymentFacts extends CommonFacts {
   readonly kind: "payment";
   readonly recipient: Address;
   readonly currency: Address;
@@ -59,16 +59,16 @@ export interface RouteFacts {
   readonly sender: Address;
   /** The currency that is swapped for the payment. Undefined: no swap. */
   readonly paidFrom: Address | undefined;
-  /** The calls that the user asked for. */
+  /** The calls of the user's request. */
   readonly calls: readonly CallPlan[];
   /** Native tokens for the recipient in addition to the payment, wei. */
   readonly topup: bigint;
 }
 
 /**
- * Whether the call may be signed at all.
+ * Judges whether the call may be signed at all.
  * @param facts undefined: the leg does not exist
- * @returns undefined: it may
+ * @returns undefined: the call may be signed
  */
 export function judgeCall(proposal: Proposal, facts: LegFacts | undefined): Refusal | undefined {
   const { chainId, key, call, reading } = proposal;
@@ -85,7 +85,7 @@ export function judgeCall(proposal: Proposal, facts: LegFacts | undefined): Refu
       const selector = call.data.slice(0, 10) as Hex;
       if (call.value !== 0n) return refusal("amount", `${call.value} wei`, "0 wei");
       const { contracts } = facts;
-      if (contracts !== undefined && !contracts.some((one) => lower(one) === call.to))
+      if (contracts !== undefined && !contracts.some((contract) => lower(contract) === call.to))
         return refusal("recipient", call.to, contracts.join(" or ") || "no contract");
       return facts.selectors.includes(selector)
         ? undefined
@@ -104,7 +104,7 @@ function judgePayment(reading: CallReading, call: CallPlan, facts: PaymentFacts)
     return refusal("order", reading.reference ?? "none", facts.reference);
   if (reading.kind === "payment") {
     if (reading.currency !== facts.currency) return refusal("currency", reading.currency, facts.currency);
-    return toRecipient(reading.recipient, facts) ?? upTo(reading.amount, facts.maxAmount);
+    return judgeRecipient(reading.recipient, facts) ?? judgeAmount(reading.amount, facts.maxAmount);
   }
   return judgeRouted(reading, call, facts);
 }
@@ -117,17 +117,21 @@ function judgeRouted(
   const { route } = facts;
   if (route === undefined) return refusal("call", describe(call), "a payment without further calls");
   const { currency, amount } = reading.spent;
-  const own = [facts.recipient, route.sender];
-  if (!own.includes(reading.remainderTo))
-    return refusal("recipient", `${reading.remainderTo} as recipient of the remainder`, own.join(" or "));
+  const allowedReceivers = [facts.recipient, route.sender];
+  if (!allowedReceivers.includes(reading.remainderTo))
+    return refusal(
+      "recipient",
+      `${reading.remainderTo} as recipient of the remainder`,
+      allowedReceivers.join(" or "),
+    );
   // A swap is limited by its budget and by the limits on value; its calls depend on pools.
   const isSwap = route.paidFrom !== undefined && currency === route.paidFrom;
   if (!isSwap && currency !== facts.currency) return refusal("currency", currency, facts.currency);
-  const carried = route.topup + route.calls.reduce((sum, one) => sum + one.value, 0n);
+  const carried = route.topup + route.calls.reduce((sum, { value }) => sum + value, 0n);
   const maxNative = carried + (facts.currency === NATIVE_CURRENCY && !isSwap ? facts.maxAmount : 0n);
   const maxSpent = currency === NATIVE_CURRENCY ? maxNative : facts.maxAmount;
-  if (!isSwap && amount > maxSpent) return upTo(amount, maxSpent);
-  if (reading.value > carried) return upTo(reading.value, carried);
+  if (!isSwap && amount > maxSpent) return judgeAmount(amount, maxSpent);
+  if (reading.value > carried) return judgeAmount(reading.value, carried);
   for (const inner of reading.calls) {
     const refused = judgeInner(inner, facts, route, isSwap);
     if (refused !== undefined) return refused;
@@ -135,24 +139,24 @@ function judgeRouted(
   return undefined;
 }
 
-/** A call that the router makes. */
+/** Judges a call that the router makes. */
 function judgeInner(
   inner: CallPlan,
   facts: PaymentFacts,
   { router, sender, calls }: RouteFacts,
   isSwap: boolean,
 ): Refusal | undefined {
-  if (calls.some((one) => isSame(inner, one))) return undefined;
+  if (calls.some((call) => isSame(inner, call))) return undefined;
   if (inner.to === router) {
-    const own = readOwnCall(inner.data);
-    const to = own === undefined ? undefined : payeeOf(own);
-    if (to === undefined) return refusal("call", describe(inner), "calls of a fill");
-    if (to === "noPayee" || to === sender) return undefined;
-    return toRecipient(to, facts);
+    const ownCall = readOwnCall(inner.data);
+    const payee = ownCall === undefined ? undefined : payeeOf(ownCall);
+    if (payee === undefined) return refusal("call", describe(inner), "calls of a fill");
+    if (payee === "noPayee" || payee === sender) return undefined;
+    return judgeRecipient(payee, facts);
   }
   const transfer = inner.to === facts.currency && inner.value === 0n ? readTransfer(inner.data) : undefined;
   if (transfer !== undefined && transfer.recipient === facts.recipient)
-    return upTo(transfer.amount, facts.maxAmount);
+    return judgeAmount(transfer.amount, facts.maxAmount);
   return isSwap ? undefined : refusal("call", describe(inner), "calls of the request");
 }
 
@@ -164,11 +168,11 @@ function payeeOf({ name, args }: { readonly name: string; readonly args: readonl
   return isHarmless ? ("noPayee" as const) : undefined;
 }
 
-function toRecipient(recipient: Address, facts: PaymentFacts): Refusal | undefined {
+function judgeRecipient(recipient: Address, facts: PaymentFacts): Refusal | undefined {
   return recipient === facts.recipient ? undefined : refusal("recipient", recipient, facts.recipient);
 }
 
-function upTo(amount: bigint, max: bigint): Refusal | undefined {
+function judgeAmount(amount: bigint, max: bigint): Refusal | undefined {
   return amount <= max ? undefined : refusal("amount", String(amount), `at most ${max}`);
 }
 

@@ -9,7 +9,7 @@ export function limitsOfLane(
   { key, chainId }: { readonly key: KeyName | undefined; readonly chainId: number },
 ): LaneLimits {
   const applying = (limits ?? []).filter(
-    (one) => (one.key ?? key) === key && (one.chainId ?? chainId) === chainId,
+    (limit) => (limit.key ?? key) === key && (limit.chainId ?? chainId) === chainId,
   );
   const strictest = (field: keyof LaneLimits): bigint | undefined =>
     applying.reduce<bigint | undefined>((min, { [field]: value }) => {
@@ -23,8 +23,8 @@ export function limitsOfLane(
   };
 }
 
-/** Fees with the key's limit instead of higher ones. */
-export function cappedFees(
+/** Lowers fees to the key's limit. */
+export function capFees(
   { maxFeePerGas, maxPriorityFeePerGas }: FeeCaps,
   { maxFeePerGasWei: max }: LaneLimits,
 ): FeeCaps {
@@ -54,7 +54,7 @@ export function keyOf(
     leg,
   }: { readonly chainId: number; readonly sender: Address; readonly leg: { readonly kind: string } },
 ): KeyName | undefined {
-  // Only a process that makes payouts has the allocator's key: a row cannot turn another key into it.
+  // Only a process that makes payouts signs with the allocator's key: no row makes another process do so.
   if (sender === signer?.address)
     return leg.kind === "payout" && payoutContracts !== undefined ? "allocator" : "solver";
   if (sender === executor?.address) return "executor";

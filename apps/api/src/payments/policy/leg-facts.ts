@@ -91,7 +91,7 @@ async function fillFacts(
     recipient,
     currency,
     reference: orderId,
-    maxAmount: isStandard ? quoted : await maxFill(services, tx, terms, state.depositId),
+    maxAmount: isStandard ? quoted : await maxFillAmount(services, tx, terms, state.depositId),
     route: router && { router, sender, paidFrom: destination.paidFrom, ...(await callsOf(tx, terms)) },
   };
 }
@@ -102,8 +102,8 @@ async function callsOf(tx: Tx, terms: RequestTerms): Promise<Pick<RouteFacts, "c
   return { calls, topup: terms.gasTopup?.amount ?? 0n };
 }
 
-/** A deposit above the quote may buy more, and gas that was not used is paid to the recipient. */
-async function maxFill(
+/** The maximum of a fill: a deposit above the quote may buy more, and unused gas is paid to the recipient. */
+async function maxFillAmount(
   services: FactServices,
   tx: Tx,
   { origin, destination, originGasUsd }: RequestTerms,
@@ -144,10 +144,10 @@ function refundFacts(
 
 async function sweepFacts({ chains }: FactServices, tx: Tx, id: string): Promise<LegFacts | undefined> {
   const sweep = await tx.depositAddresses.lockSweep(id);
-  const from = sweep && (await tx.depositAddresses.find(sweep.address));
+  const depositAddress = sweep && (await tx.depositAddresses.find(sweep.address));
   const end = sweep && endOf(chains, sweep.chainId);
   const addresses = end && addressesOn(end);
-  const call = sweep && from && addresses?.sweepCall(sweep, from);
+  const call = sweep && depositAddress && addresses?.sweepCall(sweep, depositAddress);
   if (sweep === undefined || addresses === undefined || call === undefined) return undefined;
   const key = addresses.mover.kind === "solver" ? "solver" : "depositAddressOperator";
   const isOpen = sweep.state === "planned" || sweep.state === "sent";

@@ -52,7 +52,7 @@ export interface SettlementContracts {
   readonly addresses: readonly Address[];
 }
 
-/** A payment of a key with one nonce. */
+/** The parts of a slot that identify its payment. */
 export type CountedPayment = Pick<Slot, "id" | "chainId" | "sender" | "nonce" | "call" | "outflow">;
 
 /** The sums that this process has signed, in memory: no change to a database row can lower them. */
@@ -62,14 +62,15 @@ export interface SpentMemory {
   /**
    * Counts a payment once, regardless of how often it is signed; if its value has risen, also the difference.
    * A changed row is another payment.
-   * @returns the sum of the day with it; nothing is counted if that exceeds `maxUsd`
+   * @returns the sum of the day with the payment, USD with 18 decimals; nothing is counted if that exceeds
+   * `maxUsd`
    */
   add(counted: {
     readonly payment: CountedPayment;
     readonly key: KeyName;
     readonly day: number;
     readonly usd: bigint;
-    /** Undefined: it is counted in any case. */
+    /** Undefined: the payment is counted in any case. */
     readonly maxUsd: bigint | undefined;
   }): bigint;
   /**

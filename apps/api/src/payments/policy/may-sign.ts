@@ -9,36 +9,36 @@ import { judgeCall } from "./judge-call.ts";
 import type { Refusal } from "./limits.port.ts";
 import { keyOf, limitsOfLane } from "./lane-limits.ts";
 import { factsOfLeg } from "./leg-facts.ts";
-import { valueOf } from "./counted-value.ts";
+import { countedUsd } from "./counted-value.ts";
 
 /** Decides before each signature of a payment whether it may be made. */
 
 /**
+ * The origin of a payment that is to be signed.
  * - `reserved`: this process has just reserved it, so it was judged in that commit.
  * - `stored`: another process reserved it, or its origin is unknown. It must match the database's facts about
- * its
- *   leg, and counts toward its day unless it was counted when it was reserved.
+ *   its leg, and counts toward its day unless it was counted when it was reserved.
  * - `repeated`: its bytes may have been signed before. The limits on value do not apply again.
  */
 type Origin = "reserved" | "stored" | "repeated";
 
 /**
- * Whether a payment may be signed. One that may not is held, and its slot is canceled unless it is repeated:
- * its number must not stop the lane.
+ * Whether a payment may be signed. A payment that may not is held, and its slot is canceled unless the
+ * payment is repeated: an unused nonce would block the lane.
  */
 export async function maySign(services: WorkerServices, slot: Slot, origin: Origin): Promise<boolean> {
-  const limit = origin === "reserved" ? overMemory(services, slot) : undefined;
-  if (limit === undefined && origin === "reserved") return true;
+  const limitRefusal = origin === "reserved" ? countInMemory(services, slot) : undefined;
+  if (limitRefusal === undefined && origin === "reserved") return true;
   return await services.uow.run(async (tx) => {
     const { leg } = slot;
     const request = leg.requestId === undefined ? undefined : await tx.requests.lock(leg.requestId);
     // In the order of every commit that ends a slot: the slot, then its day.
     await tx.lanes.lockSlots([slot.id]);
     const refusal =
-      limit ??
+      limitRefusal ??
       (await judgeStored(services, tx, slot, request, origin)) ??
       // Last, so that a payment refused for another reason uses up nothing.
-      (origin === "repeated" ? undefined : overMemory(services, slot));
+      (origin === "repeated" ? undefined : countInMemory(services, slot));
     if (refusal === undefined) return true;
     await hold(tx, slot, refusal, services.clock.nowMs());
     if (origin !== "repeated") await tx.lanes.cancel(slot.id, "TRANSACTION_NOT_INCLUDED");
@@ -61,7 +61,7 @@ async function judgeStored(
   const spentUsd = day === undefined ? 0n : await tx.policy.lockDay(day);
   const counted = await tx.policy.countedFor(slot.id);
   const usd = planValue(services, slot, proposal, request);
-  // Anyone who can write rows can count a payment: that lifts no limit of a single transaction.
+  // Anyone who can write rows can mark a payment as counted: the limit per transaction applies regardless.
   const large = judgeValue(usd, 0n, { ...limits, dayUsd: undefined });
   if (large !== undefined) return large;
   // A lower daily limit does not stop payments that were reserved under a higher one.
@@ -73,8 +73,11 @@ async function judgeStored(
   return undefined;
 }
 
-/** Counts a payment in the memory of this process, once. @returns why it would exceed the day's limit */
-function overMemory(services: WorkerServices, slot: Slot): Refusal | undefined {
+/**
+ * Counts a payment in the memory of this process, once.
+ * @returns why it would exceed the daily limit; undefined: it does not
+ */
+function countInMemory(services: WorkerServices, slot: Slot): Refusal | undefined {
   const { spentMemory, spendingLimits, clock } = services;
   const { chainId } = slot;
   const key = keyOf(services, slot);
@@ -96,7 +99,7 @@ export function countNoop(services: WorkerServices, slot: Slot, maxFeePerGas: bi
   const key = keyOf(services, slot);
   if (spentMemory === undefined || key === undefined) return;
   const gasWei = NOOP_GAS * maxFeePerGas;
-  const usd = valueOf(services, { chainId, outflows: [], gasWei, terms: undefined }) ?? 0n;
+  const usd = countedUsd(services, { chainId, outflows: [], gasWei, terms: undefined }) ?? 0n;
   const nothing = { currency: NATIVE_CURRENCY, amount: 0n };
   const payment = { ...slot, call: { to: sender, data: "0x", value: 0n } as const, outflow: nothing };
   spentMemory.add({ payment, key, day: utcDay(clock.nowMs()), usd, maxUsd: undefined });

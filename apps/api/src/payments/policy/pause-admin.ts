@@ -6,7 +6,10 @@ import type { Pause, PauseScope, PauseStore } from "./policy.port.ts";
 /** Pauses and resumes new requests and payments. */
 export interface PauseAdmin {
   list(): Promise<readonly Pause[]>;
-  /** Repeating it changes nothing. @throws ServiceError INVALID_REQUEST for an unknown scope */
+  /**
+   * Does nothing if the scope is paused already.
+   * @throws ServiceError INVALID_REQUEST for an unknown scope
+   */
   pause(scope: string, by: string, reason: string): Promise<Pause>;
   /** @throws ServiceError INVALID_REQUEST for an unknown scope, NOT_FOUND if it is not paused */
   resume(scope: string): Promise<void>;

@@ -7,7 +7,7 @@ import type { Pause } from "./policy.port.ts";
 import { refusePaused } from "./refuse-paused.ts";
 import { spentMemory } from "./spent-memory.ts";
 
-const paused = (text: string): Pause => {
+const aPause = (text: string): Pause => {
   const scope = readPauseScope(text);
   if (scope === undefined) throw new Error(`${text} is not a scope`);
   return { scope, pausedBy: "on call", reason: "drill", sinceMs: 1 };
@@ -22,8 +22,8 @@ test.for([
   ["route:1-2", true],
   ["route:2-1", false],
 ] as const)("%s covers a payment from chain 1 to chain 2: %s", ([text, covers]) => {
-  expect(pauseOf([paused(text)], route) !== undefined).toBe(covers);
-  expect(pauseScopeText(paused(text).scope)).toBe(text);
+  expect(pauseOf([aPause(text)], route) !== undefined).toBe(covers);
+  expect(pauseScopeText(aPause(text).scope)).toBe(text);
 });
 
 test.for(["", "ALL", "chain:", "chain:base", "route:1>2", "route:1", "chain:1 "])(
@@ -33,8 +33,8 @@ test.for(["", "ALL", "chain:", "chain:base", "route:1>2", "route:1", "chain:1 "]
   },
 );
 
-test("a paused route is refused with its scope, and without the operator's reason", () => {
-  const pauses = () => [paused("chain:2")];
+test("refuses a paused route with its scope, and without the operator's reason", () => {
+  const pauses = () => [aPause("chain:2")];
   expect(() => refusePaused({ pauses }, 3, 4)).not.toThrow();
   expect(() => refusePaused({}, 1, 2)).not.toThrow();
   let error: unknown;
@@ -74,43 +74,43 @@ test("pauses a configured chain once, and reports what is not paused or not know
   expect(await admin.list()).toEqual([]);
 });
 
-function aCounted(id: string, amount = 5n) {
+function aCountedPayment(id: string, amount = 5n) {
   const currency = someAddress();
   const call = { to: currency, data: "0x", value: amount } as const;
   return { id, chainId: 1, sender: someAddress(), nonce: 3, call, outflow: { currency, amount } };
 }
 
-test("the memory of a process counts each payment once per day, and adds only the increase if its value rises", () => {
+test("counts each payment once per day in memory, and only the increase if its value rises", () => {
   const memory = spentMemory();
-  const [one, two, three, four] = ["1", "2", "3", "4"].map((id) => aCounted(id)) as [
-    ...ReturnType<typeof aCounted>[],
+  const [first, second, third, fourth] = ["1", "2", "3", "4"].map((id) => aCountedPayment(id)) as [
+    ...ReturnType<typeof aCountedPayment>[],
   ];
-  const add = (payment: ReturnType<typeof aCounted> | undefined, usd: bigint, day = 1) =>
+  const add = (payment: ReturnType<typeof aCountedPayment> | undefined, usd: bigint, day = 1) =>
     payment && memory.add({ payment, key: "solver", day, usd, maxUsd: 10n });
-  expect([add(one, 6n), add(one, 6n), add(two, 5n), add(three, 3n)]).toEqual([6n, 6n, 11n, 9n]);
-  expect([add(one, 7n), add(one, 6n)]).toEqual([10n, 10n]);
-  expect(add(four, 10n, 2)).toBe(10n);
+  expect([add(first, 6n), add(first, 6n), add(second, 5n), add(third, 3n)]).toEqual([6n, 6n, 11n, 9n]);
+  expect([add(first, 7n), add(first, 6n)]).toEqual([10n, 10n]);
+  expect(add(fourth, 10n, 2)).toBe(10n);
 });
 
-test("the memory counts a changed row as another payment, and releases only what a receipt shows unpaid", () => {
+test("counts a changed row as another payment, and releases only payments that a receipt proves unpaid", () => {
   const memory = spentMemory();
-  const add = (payment: ReturnType<typeof aCounted>, usd: bigint) =>
+  const add = (payment: ReturnType<typeof aCountedPayment>, usd: bigint) =>
     memory.add({ payment, key: "solver", day: 1, usd, maxUsd: 10n });
-  const payment = aCounted("1");
+  const payment = aCountedPayment("1");
   expect(add(payment, 6n)).toBe(6n);
-  // A slot's id is used again, for another call.
+  // The same slot id, with another call.
   const changed = { ...payment, call: { ...payment.call, to: someAddress() } };
   expect(add(changed, 6n)).toBe(12n);
-  for (const other of [changed, { ...payment, nonce: 4 }]) memory.noteUnpaid(other, true);
+  for (const unpaid of [changed, { ...payment, nonce: 4 }]) memory.noteUnpaid(unpaid, true);
   memory.release(changed);
   memory.release(payment);
-  expect(add(aCounted("2"), 5n)).toBe(11n);
+  expect(add(aCountedPayment("2"), 5n)).toBe(11n);
   // A receipt that was reorged out proves nothing.
   memory.noteUnpaid(payment, true);
   memory.noteUnpaid(payment, false);
   memory.release(payment);
-  expect(add(aCounted("2"), 5n)).toBe(11n);
+  expect(add(aCountedPayment("2"), 5n)).toBe(11n);
   memory.noteUnpaid(payment, true);
   memory.release(payment);
-  expect(add(aCounted("2"), 5n)).toBe(5n);
+  expect(add(aCountedPayment("2"), 5n)).toBe(5n);
 });

@@ -26,7 +26,7 @@ export interface PauseStore {
 }
 
 /** A payment that the policy does not allow now. */
-export interface HeldPayment {
+export interface PaymentHold {
   readonly leg: Leg;
   readonly chainId: number;
   readonly sender: Address;
@@ -50,9 +50,11 @@ export interface Standing {
 
 /** The policy's reads and writes in the commit that reserves or signs a payment. */
 export interface PolicyWrites {
+  /** Reads all pauses, and which of these legs are held. */
   standing(kind: string, legIds: readonly string[]): Promise<Standing>;
-  /** True if it was not held before, or for another rule. */
-  hold(held: HeldPayment, atMs: number): Promise<boolean>;
+  /** Holds a payment. True if it was not held before, or was held by another rule. */
+  hold(hold: PaymentHold, atMs: number): Promise<boolean>;
+  /** Removes the holds of these legs. */
   release(kind: string, legIds: readonly string[]): Promise<void>;
   /** Locks the sum of a day until the transaction ends, USD with 18 decimals. */
   lockDay(day: SpendingDay): Promise<bigint>;
@@ -66,5 +68,5 @@ export interface PolicyWrites {
   /** The slot ended without paying: the day no longer counts it. */
   releaseSpending(slotId: string): Promise<void>;
   /** The slots paid: the day counts them permanently. */
-  keep(slotIds: readonly string[]): Promise<void>;
+  keepSpending(slotIds: readonly string[]): Promise<void>;
 }

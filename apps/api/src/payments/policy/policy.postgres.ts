@@ -29,7 +29,7 @@ const heldAmong = defineQuery(
       .from(heldPayments)
       .where(and(eq(heldPayments.legKind, p.kind), text`${heldPayments.legId} = any(${p.legIds}::text[])`)),
 );
-interface Held extends Record<string, unknown> {
+interface HoldRow extends Record<string, unknown> {
   readonly legKind: string;
   readonly legId: string;
   readonly requestId: RequestId | null;
@@ -42,7 +42,7 @@ interface Held extends Record<string, unknown> {
 const hold = defineSql(
   "policy_hold",
   { isNew: Boolean },
-  (p: Params<Held>) => text`
+  (p: Params<HoldRow>) => text`
     with before as materialized (
       select ${heldPayments.rule} from ${heldPayments}
       where ${heldPayments.legKind} = ${p.legKind} and ${heldPayments.legId} = ${p.legId}),
@@ -146,6 +146,6 @@ export function policyWrites(sql: Sql): PolicyWrites {
       await count(sql, { ...day, slotIds, usds });
     },
     releaseSpending: async (slotId) => void (await releaseSpending(sql, { slotId })),
-    keep: async (slotIds) => await keep(sql, { slotIds }),
+    keepSpending: async (slotIds) => await keep(sql, { slotIds }),
   };
 }

@@ -28,7 +28,9 @@ export const spentDays = pgTable(
   (t) => [primaryKey({ columns: [t.chainId, t.keyName, t.day] })],
 );
 
-/** The part of {@link spentDays} that a slot releases if it ends without paying. Deleted when it ends. */
+/**
+ * The part of {@link spentDays} that a slot releases if it ends without paying. Deleted when the slot ends.
+ */
 export const spentSlots = pgTable("spent_slots", {
   slotId: int8("slot_id").primaryKey(),
   chainId: int8("chain_id").notNull(),
@@ -50,7 +52,7 @@ export const heldPayments = pgTable(
     rule: text("rule").$type<Rule>().notNull(),
     why: text("why").notNull(),
     sinceMs: int8("since_ms").notNull(),
-    /** When it was last refused. */
+    /** When the payment was last refused. */
     seenAtMs: int8("seen_at_ms").notNull(),
   },
   (t) => [primaryKey({ columns: [t.legKind, t.legId] }), index("held_payments_request").on(t.requestId)],

@@ -6,7 +6,7 @@ import { decodeFunctionData, erc20Abi, toFunctionSelector, type Abi } from "viem
 
 /** Reads from the bytes of a call what it debits from its sender, and who receives it. Pure. */
 
-/** The service's contracts that payments go through. Absent: no payment does. */
+/** The service's contracts that payments go through. Absent: no payment goes through the contract. */
 export type PayingContracts = Partial<Pick<Chain["contracts"], "router" | "approvalProxy">>;
 
 export type CallReading =
@@ -16,7 +16,7 @@ export type CallReading =
       readonly currency: Address;
       readonly amount: bigint;
       readonly recipient: Address;
-      /** The last 32 bytes, which name a payment's order. Undefined: shorter. */
+      /** The last 32 bytes of the input, which name a payment's order. Undefined: the input has none. */
       readonly reference: Hex | undefined;
     }
   /** Calls of the router, which gets `spent` and `value` from the sender. */
@@ -55,7 +55,7 @@ export function readCall({ to, data, value }: CallPlan, contracts: PayingContrac
     };
   if (to === contracts.approvalProxy) return readPull(data, value);
   if (to === contracts.router) return readRouter(data, value);
-  const transfer = decoded(TOKEN, data);
+  const transfer = tryDecode(TOKEN, data);
   if (transfer?.functionName !== "transfer" || value !== 0n) return { kind: "unknown" };
   const [recipient, amount] = transfer.args as readonly [Address, bigint];
   const reference = referenceOf(data, 8 + 2 * WORD);
@@ -63,7 +63,7 @@ export function readCall({ to, data, value }: CallPlan, contracts: PayingContrac
 }
 
 function readPull(data: Hex, value: bigint): CallReading {
-  const pull = decoded(APPROVAL_PROXY, data);
+  const pull = tryDecode(APPROVAL_PROXY, data);
   if (pull?.functionName !== "pullAndRoute") return { kind: "unknown" };
   const [currency, amount, calls, remainderTo] = pull.args as unknown as Pull;
   return {
@@ -77,7 +77,7 @@ function readPull(data: Hex, value: bigint): CallReading {
 }
 
 function readRouter(data: Hex, value: bigint): CallReading {
-  const call = decoded(ROUTER, data);
+  const call = tryDecode(ROUTER, data);
   if (call?.functionName === "nativeTransfer") {
     const [recipient, amount] = call.args as unknown as readonly [Address, bigint];
     // The router keeps the difference, which anyone could take from it.
@@ -104,7 +104,7 @@ type Multicall = readonly [readonly CallPlan[], Address, readonly Address[]];
 export function readOwnCall(
   data: Hex,
 ): { readonly name: string; readonly args: readonly unknown[] } | undefined {
-  const call = decoded(ROUTER, data);
+  const call = tryDecode(ROUTER, data);
   return call && { name: call.functionName, args: call.args ?? [] };
 }
 
@@ -112,7 +112,7 @@ export function readOwnCall(
 export function readTransfer(
   data: Hex,
 ): { readonly recipient: Address; readonly amount: bigint } | undefined {
-  const call = decoded(TOKEN, data);
+  const call = tryDecode(TOKEN, data);
   if (call?.functionName !== "transfer") return undefined;
   const [recipient, amount] = call.args as readonly [Address, bigint];
   return { recipient: lower(recipient), amount };
@@ -125,7 +125,7 @@ function bySelector(abi: Abi): ReadonlyMap<string, Abi> {
   );
 }
 
-function decoded(functions: ReadonlyMap<string, Abi>, data: Hex) {
+function tryDecode(functions: ReadonlyMap<string, Abi>, data: Hex) {
   const abi = functions.get(data.slice(0, 10));
   if (abi === undefined) return undefined;
   try {
@@ -135,11 +135,15 @@ function decoded(functions: ReadonlyMap<string, Abi>, data: Hex) {
   }
 }
 
-/** @param after hex digits of the input before the reference; undefined: the reference always ends it */
-function referenceOf(data: Hex, after?: number): Hex | undefined {
+/**
+ * The reference at the end of the input, if any.
+ * @param digitsBefore hex digits of the input before the reference; undefined: any number
+ */
+function referenceOf(data: Hex, digitsBefore?: number): Hex | undefined {
   const digits = data.slice(2);
-  const hasIt = after === undefined ? digits.length >= WORD : digits.length === after + WORD;
-  return hasIt ? `0x${digits.slice(-WORD).toLowerCase()}` : undefined;
+  const hasReference =
+    digitsBefore === undefined ? digits.length >= WORD : digits.length === digitsBefore + WORD;
+  return hasReference ? `0x${digits.slice(-WORD).toLowerCase()}` : undefined;
 }
 
 function plain({ to, data, value }: CallPlan): CallPlan {

@@ -3,7 +3,7 @@ import type { Hex } from "@causeway/domain";
 import { toFunctionSelector, type AbiFunction } from "viem";
 
 const selectorOf = (abi: readonly { readonly type: string; readonly name?: string }[], name: string): Hex =>
-  toFunctionSelector(abi.find((one) => one.type === "function" && one.name === name) as AbiFunction);
+  toFunctionSelector(abi.find((item) => item.type === "function" && item.name === name) as AbiFunction);
 
 /** These contracts run what oracles, or the allocator, have signed: the sender decides nothing. */
 export const HUB_CALLS = [

@@ -45,7 +45,7 @@ export async function isSignedNoop(
 /**
  * Whether an attempt is what it claims to be: its bytes are signed by the lane's key, they make the payment
  * or cancel it, and its hash and fees are theirs.
- * @throws RpcFault on a non-EVM chain: it is not known
+ * @throws RpcFault on a non-EVM chain: unknown, the node did not answer
  */
 export async function isGenuine(
   { chains }: Partial<Pick<WorkerServices, "chains">>,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { CountedPayment, SpentMemory } from "./limits.port.ts";
 
-interface Counted {
+interface CountedAmount {
   readonly lane: string;
   readonly usd: bigint;
 }
@@ -12,7 +12,7 @@ interface Counted {
  */
 export function spentMemory(): SpentMemory {
   let today = -1;
-  const payments = new Map<string, Counted>();
+  const payments = new Map<string, CountedAmount>();
   const sums = new Map<string, bigint>();
   const unpaid = new Set<string>();
   return {
@@ -27,12 +27,12 @@ export function spentMemory(): SpentMemory {
       const lane = `${payment.chainId} ${key}`;
       const sum = sums.get(lane) ?? 0n;
       const id = identityOf(payment);
-      const before = payments.get(id)?.usd ?? 0n;
-      const more = usd > before ? usd - before : 0n;
-      if (more === 0n || (maxUsd !== undefined && sum + more > maxUsd)) return sum + more;
+      const countedUsd = payments.get(id)?.usd ?? 0n;
+      const addedUsd = usd > countedUsd ? usd - countedUsd : 0n;
+      if (addedUsd === 0n || (maxUsd !== undefined && sum + addedUsd > maxUsd)) return sum + addedUsd;
       payments.set(id, { lane, usd });
-      sums.set(lane, sum + more);
-      return sum + more;
+      sums.set(lane, sum + addedUsd);
+      return sum + addedUsd;
     },
     noteUnpaid(payment, isUnpaid) {
       const id = identityOf(payment);
@@ -49,7 +49,7 @@ export function spentMemory(): SpentMemory {
   };
 }
 
-/** Differs if any part of the row that determines the payment does. */
+/** A hash of every part of the row that determines the payment. */
 function identityOf({ id, chainId, sender, nonce, call, outflow }: CountedPayment): string {
   const parts = [
     id,

@@ -29,7 +29,7 @@ const files: ArchiveFiles = {
 };
 
 /** Archives on December 15, 2026, with one plan per month. */
-function opened(plans: readonly ArchivePlan[]): OpenArchives {
+function archivesWith(plans: readonly ArchivePlan[]): OpenArchives {
   const store: ArchiveStore = {
     database: unused,
     months: async (before) => plans.map(({ month }) => month).filter((month) => month < before),
@@ -47,14 +47,14 @@ function opened(plans: readonly ArchivePlan[]): OpenArchives {
     setArchived: unused,
   };
   return () => ({
-    begin: async () => ({ store, others: [], close: () => {} }),
+    begin: async () => ({ store, otherConnections: [], close: () => {} }),
     filesIn: () => files,
     nowMs: () => Date.UTC(2026, 11, 15),
     close: async () => {},
   });
 }
 
-const notOpened = () => {
+const throwOnOpen = () => {
   throw new Error("opened");
 };
 
@@ -70,14 +70,14 @@ test.for([
     "from 1 to 16, got 17",
   ],
   ["an unknown option", ["--before", "2026-01", "--force"], "--force"],
-] as const)("%s is refused with the usage and exit code 2", async ([, words, problem]) => {
-  expect(await runArchive(words, notOpened)).toBe(2);
+] as const)("%s is refused with the usage and exit code 2", async ([, args, problem]) => {
+  expect(await runArchive(args, throwOnOpen)).toBe(2);
   expect(stderr).toContain(problem);
   expect(stderr).toContain("usage:");
 });
 
 test("refuses a month that the service still reads, and names the newest month that it does not", async () => {
-  expect(await runArchive(["--before", "2026-12", "--to", "/archive"], opened([]))).toBe(2);
+  expect(await runArchive(["--before", "2026-12", "--to", "/archive"], archivesWith([]))).toBe(2);
   expect(stderr).toContain("--before must be at most 2026-11 today, got 2026-12");
   expect(stderr).toContain("--before 2026-12, which also archives 2026-11, is possible from 2026-12-31");
 });
@@ -85,11 +85,11 @@ test("refuses a month that the service still reads, and names the newest month t
 test("a dry run prints what would move, and changes nothing", async () => {
   const october = { month: "2026-10", requests: 3, open: 1, events: 20 } as const;
   const empty = { month: "2026-09", requests: 0, open: 0, events: 0 } as const;
-  expect(await runArchive(["--before", "2026-11", "--dry-run"], opened([empty, october]))).toBe(0);
+  expect(await runArchive(["--before", "2026-11", "--dry-run"], archivesWith([empty, october]))).toBe(0);
   expect(stdout).toBe(`${JSON.stringify(october)}\n`);
 });
 
 test("reports when there is nothing to archive", async () => {
-  expect(await runArchive(["--before", "2026-11", "--dry-run"], opened([]))).toBe(0);
+  expect(await runArchive(["--before", "2026-11", "--dry-run"], archivesWith([]))).toBe(0);
   expect([stdout, stderr]).toEqual(["", "nothing to archive before 2026-11\n"]);
 });

@@ -32,7 +32,7 @@ export type OpenArchives = () => {
    */
   begin(connections: number): Promise<{
     readonly store: ArchiveStore;
-    readonly others: readonly ArchiveRows[];
+    readonly otherConnections: readonly ArchiveRows[];
     close(): void;
   }>;
   filesIn(folder: string): ArchiveFiles;
@@ -43,18 +43,18 @@ export type OpenArchives = () => {
 /** `operator archive`: prints a JSON line per part of a month. Never throws: the exit code is the outcome. */
 export async function runArchive(args: readonly string[], open: OpenArchives): Promise<number> {
   return await runCommand(ARCHIVE_USAGE, async () => {
-    const { before, to, connections } = parseArguments(args);
+    const { before, folder, connections } = parseArguments(args);
     const archives = open();
     try {
-      const { store, others, close } = await archives.begin(connections);
+      const { store, otherConnections, close } = await archives.begin(connections);
       try {
         const nowMs = archives.nowMs();
         refuseRecent(before, nowMs);
         const lines =
-          to === undefined
+          folder === undefined
             ? plans(store, before, nowMs)
             : archiveMonths(
-                { store, others, files: archives.filesIn(to), nowMs: () => archives.nowMs() },
+                { store, otherConnections, files: archives.filesIn(folder), nowMs: () => archives.nowMs() },
                 before,
               );
         let isEmpty = true;
@@ -85,7 +85,7 @@ async function* plans(store: ArchiveStore, before: Month, nowMs: number): AsyncG
 function parseArguments(args: readonly string[]): {
   readonly before: Month;
   /** Undefined: a dry run. */
-  readonly to: string | undefined;
+  readonly folder: string | undefined;
   readonly connections: number;
 } {
   const options = {
@@ -102,11 +102,11 @@ function parseArguments(args: readonly string[]): {
     throw new UsageError(
       `--connections must be a whole number from 1 to ${MAX_CONNECTIONS}, got ${values.connections}`,
     );
-  if (values["dry-run"]) return { before: values.before, to: undefined, connections: 1 };
+  if (values["dry-run"]) return { before: values.before, folder: undefined, connections: 1 };
   // No default: a folder in a checkout or a container would be lost together with the checkout or container.
   if (values.to === "")
     throw new UsageError("--to is required: a folder for the files, outside the checkout");
-  return { before: values.before, to: values.to, connections };
+  return { before: values.before, folder: values.to, connections };
 }
 
 /** @throws UsageError */

@@ -18,16 +18,16 @@ const [holder, deployer, vault] = [
 ];
 const onSolana = ["--owner", vault, "--allocator", holder, "--chain", "solana"];
 
-let printed = "";
-let shown = "";
+let stderr = "";
+let stdout = "";
 beforeEach(() => {
-  [printed, shown] = ["", ""];
+  [stderr, stdout] = ["", ""];
   vi.spyOn(process.stderr, "write").mockImplementation((text) => {
-    printed += String(text);
+    stderr += String(text);
     return true;
   });
   vi.spyOn(process.stdout, "write").mockImplementation((text) => {
-    shown += String(text);
+    stdout += String(text);
     return true;
   });
 });
@@ -82,33 +82,33 @@ test.each([
   [["plan", ...onBase, "--max-fee-gwei", "0"], "--max-fee-gwei must be a positive decimal number"],
   [["plan", ...onBase, "--salt", "1"], "Unknown option '--salt'"],
   [["standard-json", "Nothing"], "standard-json expects the name of one contract"],
-] as const)("%j is refused with its reason", async (words, reason) => {
+] as const)("%j is refused with its reason", async (args, reason) => {
   const settings = { ...env, BASE_RPC_URL: "http://127.0.0.1:1", SOLANA_RPC_URL: "http://127.0.0.1:1" };
-  expect(await runDeploy(words.map(String), settings)).toBe(2);
-  expect(printed).toContain(reason);
-  expect(printed).toContain("operator deploy plan|apply|verify");
+  expect(await runDeploy(args.map(String), settings)).toBe(2);
+  expect(stderr).toContain(reason);
+  expect(stderr).toContain("operator deploy plan|apply|verify");
 });
 
 test("names the missing environment variables", async () => {
   expect(await runDeploy(["plan", ...onBase], env)).toBe(1);
-  expect(printed).toContain("BASE_RPC_URL is required to deploy to base");
-  printed = "";
+  expect(stderr).toContain("BASE_RPC_URL is required to deploy to base");
+  stderr = "";
   expect(await runDeploy(["apply", ...onBase], { ...env, BASE_RPC_URL: "http://127.0.0.1:1" })).toBe(1);
-  expect(printed).toContain("DEPLOYER_PRIVATE_KEY is required to deploy");
-  printed = "";
+  expect(stderr).toContain("DEPLOYER_PRIVATE_KEY is required to deploy");
+  stderr = "";
   expect(await runDeploy(["plan", ...onSolana], env)).toBe(1);
-  expect(printed).toContain("DEPLOYER_SOLANA_KEY or --deployer is required");
-  printed = "";
+  expect(stderr).toContain("DEPLOYER_SOLANA_KEY or --deployer is required");
+  stderr = "";
   expect(await runDeploy(["plan", ...onSolana, "--deployer", deployer], env)).toBe(1);
-  expect(printed).toContain("SOLANA_RPC_URL is required to deploy to solana");
-  printed = "";
+  expect(stderr).toContain("SOLANA_RPC_URL is required to deploy to solana");
+  stderr = "";
   const withNode = { ...env, SOLANA_RPC_URL: "http://127.0.0.1:1" };
   expect(await runDeploy(["plan", ...onSolana, "--deployer", deployer], withNode)).toBe(1);
-  expect(printed).toContain("add --program or set depository of solana");
+  expect(stderr).toContain("add --program or set depository of solana");
 });
 
 test("prints only the standard JSON input of one contract", async () => {
   expect(await runDeploy(["standard-json", "Router"], {})).toBe(0);
-  expect(Object.keys((JSON.parse(shown) as { sources: object }).sources)).toContain("contracts/Router.sol");
-  expect(printed).toBe("");
+  expect(Object.keys((JSON.parse(stdout) as { sources: object }).sources)).toContain("contracts/Router.sol");
+  expect(stderr).toBe("");
 });

@@ -29,7 +29,7 @@ export const DEPLOY_USAGE = `  operator deploy plan|apply|verify --owner <addres
                     [--solver <address>] [--deposit-address-operator <address>] [--oracle <address>]… [--threshold <number>]
                               plan: prints the contracts with address, constructor arguments, owner, roles and cost; sends nothing
                               apply: deploys the contracts that are missing, and compares them with the plan. Run it again after an interruption
-                              verify: compares bytecode, immutables, owners and roles with the plan on every endpoint, looks for other accounts with roles, and the configured addresses with both
+                              verify: compares bytecode, immutables, owners, roles and configured addresses with the plan on every endpoint, and looks for other accounts with roles
                               --chain: id of an EVM chain of the chain file (repeatable); requires --solver. Or of a Solana chain, see below
                               --hub: the contracts of the hub; requires --oracle (repeatable) and --threshold
                               --owner: a contract, such as a multisignature wallet; for an account, add --owner-is-account
@@ -48,7 +48,7 @@ export const DEPLOY_USAGE = `  operator deploy plan|apply|verify --owner <addres
                               plan needs the deployer's key too, because the program's address follows from it
                               --owner: final upgrade authority, and the owner that the depository records, such as the vault of a multisignature wallet; none: no one, and the program can never change. For an account with a key, add --owner-is-account
                               --owner-may-be-new: allows an --owner without an account on the chain
-                              --deployer: account of DEPLOYER_SOLANA_KEY, to verify the configured program or that of --program without the key
+                              --deployer: account of DEPLOYER_SOLANA_KEY; with it, the configured program or --program can be verified without the key
                               --program: a program that was deployed by other means, to initialize or verify it
                               --max-compute-price: highest price of a compute unit in micro-lamports (default: 1000000)
                               also --wait, --write and --replace
@@ -88,9 +88,9 @@ const DEPLOYS: ReadonlyMap<string, Deploy> = new Map([
   [PROGRAM_VM_TYPE, deployPrograms],
 ]);
 
-async function carryOut(given: DeployArguments, env: Env): Promise<number> {
+async function carryOut(args: DeployArguments, env: Env): Promise<number> {
   const location = readSettings(locationSettings, env);
-  const entries = readChainEntries(given.chains, location);
+  const entries = readChainEntries(args.chains, location);
   const kinds = [...new Set(entries.map(({ vmType }) => vmType ?? ""))];
   for (const { name, vmType = "unknown" } of entries)
     if (!DEPLOYS.has(vmType))
@@ -99,16 +99,16 @@ async function carryOut(given: DeployArguments, env: Env): Promise<number> {
       );
   if (kinds.length > 1) throw new UsageError(`--chain: chains of ${kinds.join(" and ")} need a command each`);
   const deploy = DEPLOYS.get(kinds[0] ?? DEPLOYABLE_VM_TYPE) ?? deployContracts;
-  return (await deploy(given, entries, location, env)) ? DONE : FAILED;
+  return (await deploy(args, entries, location, env)) ? DONE : FAILED;
 }
 
 async function deployContracts(
-  given: DeployArguments,
+  args: DeployArguments,
   _: readonly NamedEntry[],
   { environment, configsDir }: ConfigLocation,
   env: Env,
 ): Promise<boolean> {
-  const inputs = readInputs(given);
+  const inputs = readInputs(args);
   const targets = readTargets(inputs, { environment, configsDir }, env);
   const key = keyOf("deployerPrivateKey", environment, env);
   const account = key === undefined ? undefined : privateKeyToAccount(key);
@@ -124,12 +124,12 @@ async function deployContracts(
 }
 
 async function deployPrograms(
-  given: DeployArguments,
+  args: DeployArguments,
   entries: readonly NamedEntry[],
   { environment }: ConfigLocation,
   env: Env,
 ): Promise<boolean> {
-  const inputs = readProgramInputs(given);
+  const inputs = readProgramInputs(args);
   const key = keyOf("deployerSolanaKey", environment, env);
   const deployer = key === undefined ? undefined : await programDeployer(key);
   const address = inputs.deployer ?? deployer?.address;

@@ -69,8 +69,9 @@ function jsonOf(findings: readonly Finding[]): string {
 
 /** Problems first; passed checks are only counted. */
 function tableOf(findings: readonly Finding[]): string {
-  const of = (state: Finding["state"]): readonly Finding[] => findings.filter((one) => one.state === state);
-  const shown = [...of("problem"), ...of("warning"), ...of("skipped")];
+  const withState = (state: Finding["state"]): readonly Finding[] =>
+    findings.filter((finding) => finding.state === state);
+  const shown = [...withState("problem"), ...withState("warning"), ...withState("skipped")];
   const blocks = shown.map(({ state, check, subject, found, why, remedy }) =>
     [
       `${state.toUpperCase().padEnd(8)} ${check}: ${subject}`,
@@ -80,6 +81,6 @@ function tableOf(findings: readonly Finding[]): string {
       "",
     ].join("\n"),
   );
-  const counts = `${of("problem").length} problems, ${of("warning").length} warnings, ${of("skipped").length} skipped, ${of("ok").length} ok\n`;
+  const counts = `${withState("problem").length} problems, ${withState("warning").length} warnings, ${withState("skipped").length} skipped, ${withState("ok").length} ok\n`;
   return [...blocks, counts].join("\n");
 }

@@ -2,17 +2,21 @@ import { RpcFault } from "@causeway/chains";
 import { expect, test } from "vitest";
 import { failureText } from "./failure-text.ts";
 
-const coded = (error: Error, facts: object): Error => Object.assign(error, facts);
+const withFacts = (error: Error, facts: object): Error => Object.assign(error, facts);
 
 test.for([
   [
     "one address",
-    coded(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" }),
+    withFacts(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" }),
     "ECONNREFUSED",
   ],
-  ["two addresses", coded(new AggregateError([], ""), { code: "ECONNREFUSED" }), "ECONNREFUSED"],
-  ["an unknown host", coded(new Error("getaddrinfo ENOTFOUND db"), { code: "ENOTFOUND" }), "ENOTFOUND"],
-  ["a missing socket", coded(new Error("connect ENOENT"), { code: "ENOENT", address: "/run/pg" }), "ENOENT"],
+  ["two addresses", withFacts(new AggregateError([], ""), { code: "ECONNREFUSED" }), "ECONNREFUSED"],
+  ["an unknown host", withFacts(new Error("getaddrinfo ENOTFOUND db"), { code: "ENOTFOUND" }), "ENOTFOUND"],
+  [
+    "a missing socket",
+    withFacts(new Error("connect ENOENT"), { code: "ENOENT", address: "/run/pg" }),
+    "ENOENT",
+  ],
   [
     "a full pool",
     new Error("timeout exceeded when trying to connect"),
@@ -26,9 +30,9 @@ test.for([
 });
 
 test("does not report a missing file or an unreachable node as a database error", () => {
-  const file = coded(new Error("ENOENT: no such file"), { code: "ENOENT", path: "/archive" });
+  const file = withFacts(new Error("ENOENT: no such file"), { code: "ENOENT", path: "/archive" });
   expect(failureText(file)).toBe("ENOENT: no such file");
-  const cause = coded(new Error("connect"), { code: "ECONNREFUSED" });
+  const cause = withFacts(new Error("connect"), { code: "ECONNREFUSED" });
   const node = new RpcFault({ kind: "network", method: "eth_call", reason: "request failed", cause });
   expect(failureText(node)).toBe("eth_call: request failed");
   expect(failureText("odd", "the database could not be read: ")).toBe("the database could not be read: odd");

@@ -37,7 +37,7 @@ export async function runKeys(args: readonly string[], open: OpenKeys): Promise<
   return await runCommand(KEYS_USAGE, async () => await administer(open, parseArguments(args)));
 }
 
-type Act = (admin: KeyAdmin) => Promise<readonly object[]>;
+type Action = (admin: KeyAdmin) => Promise<readonly object[]>;
 
 const text = { type: "string" } as const;
 const options = {
@@ -66,9 +66,9 @@ const settingsOptions: readonly Option[] = [
 ];
 
 /** @throws UsageError */
-function parseArguments([command = "", ...rest]: readonly string[]): Act {
+function parseArguments([command = "", ...rest]: readonly string[]): Action {
   const { values, positionals } = commandLine({ args: [...rest], options, allowPositionals: true });
-  const only = (...allowed: readonly Option[]): void => {
+  const allowOnly = (...allowed: readonly Option[]): void => {
     const unsupported = Object.keys(values).find((name) => !allowed.includes(name as Option));
     if (unsupported !== undefined)
       throw new UsageError(`--${unsupported} is not an option of keys ${command}`);
@@ -78,55 +78,55 @@ function parseArguments([command = "", ...rest]: readonly string[]): Act {
   };
   const requireId = (): string => {
     if (positionals.length !== 1) throw new UsageError(`keys ${command} requires exactly one key id`);
-    return checked(apiKeyParams, { id: positionals[0] }).id;
+    return validate(apiKeyParams, { id: positionals[0] }).id;
   };
 
   switch (command) {
     case "create": {
-      only(...settingsOptions);
+      allowOnly(...settingsOptions);
       requireNoId();
-      const settings = newKeySettings(checked(createApiKeyRequest, settingsFrom(values)));
+      const settings = newKeySettings(validate(createApiKeyRequest, settingsFrom(values)));
       return async (admin) => [issuedJson(await admin.create(settings))];
     }
     case "list":
-      only();
+      allowOnly();
       requireNoId();
       return async (admin) => (await admin.list()).map(apiKeyJson);
     case "change": {
-      only(...settingsOptions);
+      allowOnly(...settingsOptions);
       const id = requireId();
-      const change = keyChanges(checked(changeApiKeyRequest, settingsFrom(values)));
+      const change = keyChanges(validate(changeApiKeyRequest, settingsFrom(values)));
       if (Object.keys(change).length === 0) throw new UsageError("keys change requires at least one option");
       return async (admin) => [apiKeyJson(await admin.change(id, change))];
     }
     case "rules": {
-      only("rules");
+      allowOnly("rules");
       const id = requireId();
       if (values.rules === undefined) return async (admin) => [await rulesOf(admin, id)];
-      const change = keyChanges(checked(changeApiKeyRequest, settingsFrom(values)));
+      const change = keyChanges(validate(changeApiKeyRequest, settingsFrom(values)));
       return async (admin) => [apiKeyJson(await admin.change(id, change)).rules];
     }
     case "rotate": {
-      only("grace");
+      allowOnly("grace");
       const id = requireId();
       const grace = values.grace === undefined ? {} : { graceSeconds: number(values.grace) };
-      const { graceSeconds } = checked(rotateApiKeyRequest, grace);
+      const { graceSeconds } = validate(rotateApiKeyRequest, grace);
       return async (admin) => [issuedJson(await admin.rotate(id, graceSeconds))];
     }
     case "revoke": {
-      only();
+      allowOnly();
       const id = requireId();
       return async (admin) => [apiKeyJson(await admin.revoke(id))];
     }
     case "link": {
-      only("address", "signature");
+      allowOnly("address", "signature");
       const id = requireId();
       const { address, signature } = values;
       if (signature === undefined) {
-        const wallet = lower(checked(fundingChallengeRequest, { address }).address);
+        const wallet = lower(validate(fundingChallengeRequest, { address }).address);
         return async (admin) => [await admin.challengeFundingAddress(id, wallet)];
       }
-      const answer = checked(linkFundingAddressRequest, { address, signature });
+      const answer = validate(linkFundingAddressRequest, { address, signature });
       return async (admin) => [
         apiKeyJson(await admin.linkFundingAddress(id, lower(answer.address), lower(answer.signature))),
       ];
@@ -167,7 +167,7 @@ function readRules(rules: string): unknown {
 /** NaN if the text is not a number: the schema then refuses it. */
 const number = (digits: string): number => (/^\d{1,15}$/.test(digits) ? Number(digits) : Number.NaN);
 
-function checked<Schema extends z.ZodType>(schema: Schema, value: object): z.infer<Schema> {
+function validate<Schema extends z.ZodType>(schema: Schema, value: object): z.infer<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw new UsageError(

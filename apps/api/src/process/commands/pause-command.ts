@@ -25,10 +25,10 @@ export async function runPauses(args: readonly string[], open: OpenPauses): Prom
   });
 }
 
-type Act = (admin: PauseAdmin) => Promise<readonly object[]>;
+type Action = (admin: PauseAdmin) => Promise<readonly object[]>;
 
 /** @throws UsageError */
-function parseArguments([command, ...rest]: readonly string[]): Act {
+function parseArguments([command, ...rest]: readonly string[]): Action {
   const options = { by: { type: "string" }, reason: { type: "string" } } as const;
   const { values, positionals } = commandLine({ args: [...rest], options, allowPositionals: true });
   const [scope, ...more] = positionals;

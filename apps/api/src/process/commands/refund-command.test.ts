@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-const notOpened = () => {
+const throwOnOpen = () => {
   throw new Error("opened");
 };
 
@@ -21,7 +21,7 @@ test.for([
   ["an unknown option", ["1", "--force"], "--force"],
   ["a malformed deposit id", ["0x12"], "0x12 is not a deposit id"],
 ] as const)("refuses %s with the usage and exit code 2", async ([, args, problem]) => {
-  expect(await runRefund(args, notOpened)).toBe(2);
+  expect(await runRefund(args, throwOnOpen)).toBe(2);
   expect(stderr).toContain(problem);
   expect(stderr).toContain("usage:");
 });
@@ -37,7 +37,7 @@ test("names the database when both addresses of its host refuse connections", as
 test.for(["17", `0x${"ab".repeat(32)}`, `0x${"AB".repeat(32)}`, "ab".repeat(32), `0x${"ab".repeat(64)}`])(
   "accepts %s as a deposit id",
   async (name) => {
-    expect(await runRefund([name], notOpened)).toBe(1);
+    expect(await runRefund([name], throwOnOpen)).toBe(1);
     expect(stderr).toBe("opened\n");
   },
 );

@@ -25,13 +25,13 @@ export type DepositName = { readonly id: DepositId } | { readonly hash: Hex };
 /** Opens the services that release refunds. */
 export type OpenRefunds = () => {
   readonly services: ReleaseServices;
-  find(by: DepositName): Promise<readonly DepositId[]>;
+  find(name: DepositName): Promise<readonly DepositId[]>;
   /**
    * USD per whole unit, 18 decimals; undefined: the source has no price.
    *
    * @throws when the source does not answer
    */
-  usd(currency: Currency): Promise<bigint | undefined>;
+  readPriceUsd(currency: Currency): Promise<bigint | undefined>;
   close(): Promise<void>;
 };
 
@@ -43,7 +43,7 @@ export async function runRefund(args: readonly string[], open: OpenRefunds): Pro
     const request = parseRequest(args);
     const opened = open();
     try {
-      return await act(opened, request);
+      return await showOrRelease(opened, request);
     } finally {
       await opened.close();
     }
@@ -81,8 +81,8 @@ function nameOf(text: string): DepositName {
   return { hash };
 }
 
-async function act(
-  { services, find, usd }: ReturnType<OpenRefunds>,
+async function showOrRelease(
+  { services, find, readPriceUsd }: ReturnType<OpenRefunds>,
   { name, text, isConfirmed }: RefundRequest,
 ): Promise<number> {
   const { deposit, verdict } = await selectDeposit(services, await find(name), text);
@@ -107,7 +107,7 @@ async function act(
     requestId: deposit.requestId,
     deposited: `${formatAmount(deposit.amount, currency.decimals)} ${currency.symbol}`,
     currency: formatAddress(chain, deposit.currency),
-    usd: await usdText(usd, currency, deposit.amount),
+    usd: await usdText(readPriceUsd, currency, deposit.amount),
     recipient: formatAddress(chain, verdict.recipient),
     why: verdict.why,
     note: "the refund is the deposit minus the cost of its payment; make sure that the funds were not already returned by hand",
@@ -132,19 +132,19 @@ async function selectDeposit(
   ids: readonly DepositId[],
   text: string,
 ): Promise<Release> {
-  const all: Release[] = [];
+  const releases: Release[] = [];
   for (const id of ids) {
-    const one = await releaseRefund(services, id, { isDryRun: true });
-    if (one !== undefined) all.push(one);
+    const release = await releaseRefund(services, id, { isDryRun: true });
+    if (release !== undefined) releases.push(release);
   }
-  if (all.length === 0)
+  if (releases.length === 0)
     throw new RefusedError(`no deposit found with id, transaction hash or request id ${text}`);
   for (const kind of ["release", "already", "refused"] as const) {
-    const [one, ...more] = all.filter(({ verdict }) => verdict.kind === kind);
-    if (one !== undefined && more.length === 0) return one;
-    if (one !== undefined)
+    const [first, ...more] = releases.filter(({ verdict }) => verdict.kind === kind);
+    if (first !== undefined && more.length === 0) return first;
+    if (first !== undefined)
       throw new RefusedError(
-        `${text} matches several deposits; use the id of one: ${all.map(({ deposit, verdict }) => `${deposit.id} (${describeVerdict(verdict)})`).join("; ")}`,
+        `${text} matches several deposits; use the id of one: ${releases.map(({ deposit, verdict }) => `${deposit.id} (${describeVerdict(verdict)})`).join("; ")}`,
       );
   }
   throw new Error("invariant violated: a deposit without a verdict");
@@ -160,12 +160,12 @@ function describeVerdict(verdict: Release["verdict"]): string {
  * prices the refund itself, and waits until it has a price.
  */
 async function usdText(
-  usd: ReturnType<OpenRefunds>["usd"],
+  readPriceUsd: ReturnType<OpenRefunds>["readPriceUsd"],
   currency: Currency,
   amount: bigint,
 ): Promise<string> {
   try {
-    const priceUsd = await usd(currency);
+    const priceUsd = await readPriceUsd(currency);
     if (priceUsd === undefined) return `unknown: ${currency.symbol} has no price`;
     return formatUsd(amountToUsdUp(amount, { decimals: currency.decimals, priceUsd }));
   } catch (error) {

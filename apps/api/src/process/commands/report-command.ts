@@ -35,11 +35,11 @@ export const REPORT_NOTES = `Exit code of the reports: 0 on success (with \`none
 DATABASE_URL names the database; without it, \`npm run operator\` uses that of the running local system.
 `;
 
-/** Reads the rows of a report. Undefined: the subject of the report does not exist. */
-type Question = (sql: Sql) => Promise<readonly object[] | undefined>;
+/** Reads the rows of a report. Undefined: the requested request does not exist. */
+type ReportReader = (sql: Sql) => Promise<readonly object[] | undefined>;
 
 /** Undefined if the arguments name no report. */
-function questionOf([command, argument, ...more]: readonly string[]): Question | undefined {
+function reportReaderOf([command, argument, ...more]: readonly string[]): ReportReader | undefined {
   if (more.length > 0) return undefined;
   if (command === "trace" && argument !== undefined) return (sql) => traceOf(sql, argument.toLowerCase());
   if (command === "balances" && argument !== undefined)
@@ -78,8 +78,8 @@ export async function runReport(
   env: Env,
   usage: () => Promise<string>,
 ): Promise<number> {
-  const question = questionOf(args);
-  if (question === undefined) {
+  const readReport = reportReaderOf(args);
+  if (readReport === undefined) {
     if (args[0] !== undefined)
       process.stderr.write(`unknown command or wrong arguments: ${args.join(" ")}\n`);
     process.stderr.write(await usage());
@@ -93,7 +93,7 @@ export async function runReport(
       applicationName: "causeway operator",
       plans: "per use",
     });
-    const rows = await question(sqlOn(pool));
+    const rows = await readReport(sqlOn(pool));
     if (rows === undefined) {
       process.stderr.write(`Request ${args[1]} not found\n`);
       return 1;

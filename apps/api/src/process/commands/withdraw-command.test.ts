@@ -30,34 +30,34 @@ const recipient = `0x${"d1".repeat(20)}`;
 const args = ["--chain", "local-a", "--currency", "usdc", "--amount", "2.5", "--recipient", recipient];
 
 /** Fails where connections would be opened, so that only the arguments are checked. */
-const noFurther: OpenWithdrawals = () => {
+const throwOnOpen: OpenWithdrawals = () => {
   throw new Error("opened");
 };
 
-let printed = "";
-let shown = "";
+let stderr = "";
+let stdout = "";
 beforeEach(() => {
-  [printed, shown] = ["", ""];
+  [stderr, stdout] = ["", ""];
   vi.spyOn(process.stderr, "write").mockImplementation((text) => {
-    printed += String(text);
+    stderr += String(text);
     return true;
   });
   vi.spyOn(process.stdout, "write").mockImplementation((text) => {
-    shown += String(text);
+    stdout += String(text);
     return true;
   });
 });
 afterEach(() => void vi.restoreAllMocks());
 
 test("a complete request opens the connections", async () => {
-  expect(await runWithdraw(args, env, noFurther)).toBe(1);
-  expect(printed).toBe("opened\n");
+  expect(await runWithdraw(args, env, throwOnOpen)).toBe(1);
+  expect(stderr).toBe("opened\n");
 });
 
 test("an allocator key that is also the solver's is refused", async () => {
   const shared = { ...env, ALLOCATOR_PRIVATE_KEY: env.SOLVER_PRIVATE_KEY };
-  expect(await runWithdraw(args, shared, noFurther)).toBe(1);
-  expect(printed).toContain("ALLOCATOR_PRIVATE_KEY must not be the key of the solver");
+  expect(await runWithdraw(args, shared, throwOnOpen)).toBe(1);
+  expect(stderr).toContain("ALLOCATOR_PRIVATE_KEY must not be the key of the solver");
 });
 
 test.for([
@@ -87,17 +87,17 @@ test.for([
   ["a short nonce", [...args, "--nonce", "0x12"], "--nonce must be"],
   ["a zero wait", [...args, "--wait", "0"], "--wait must be"],
 ] as const)("refuses %s with the usage and exit code 2", async ([, badArgs, problem]) => {
-  expect(await runWithdraw(badArgs, env, noFurther)).toBe(2);
-  expect(printed).toContain(problem);
-  expect(printed).toContain("usage:");
+  expect(await runWithdraw(badArgs, env, throwOnOpen)).toBe(2);
+  expect(stderr).toContain(problem);
+  expect(stderr).toContain("usage:");
 });
 
 test("accepts a recipient with a correct checksum or without a checksum", async () => {
   const mixed = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
   for (const format of [mixed, mixed.toLowerCase(), `0x${mixed.slice(2).toUpperCase()}`]) {
-    printed = "";
-    await runWithdraw([...args, "--recipient", format], env, noFurther);
-    expect(printed, format).toBe("opened\n");
+    stderr = "";
+    await runWithdraw([...args, "--recipient", format], env, throwOnOpen);
+    expect(stderr, format).toBe("opened\n");
   }
 });
 
@@ -106,12 +106,12 @@ test("refuses recipients that could not move the funds again: depository, contra
   if (chain === undefined) throw new Error("no local-a");
   const { contracts, tokens } = chain;
   for (const address of [...Object.values(contracts), ...tokens.map((token) => token.address)]) {
-    printed = "";
-    expect(await runWithdraw([...args, "--recipient", address], env, noFurther), address).toBe(2);
-    expect(printed).toContain("--recipient must not be");
+    stderr = "";
+    expect(await runWithdraw([...args, "--recipient", address], env, throwOnOpen), address).toBe(2);
+    expect(stderr).toContain("--recipient must not be");
   }
-  await runWithdraw([...args, "--recipient", contracts.depository], env, noFurther);
-  expect(printed).toContain("must not be the depository of local-a");
+  await runWithdraw([...args, "--recipient", contracts.depository], env, throwOnOpen);
+  expect(stderr).toContain("must not be the depository of local-a");
   const former = `0x${"fd".repeat(20)}` as const;
   const replaced = { ...chain, contracts: { ...contracts, formerDepositories: [former] } };
   expect(recipientOf(former, replaced)).toMatchObject({ kind: "refused" });
@@ -120,13 +120,13 @@ test("refuses recipients that could not move the funds again: depository, contra
 
 test("asks to retry while the hub is unreachable: one line of JSON, exit code 3, no library output", async () => {
   expect(await runWithdraw(args, env, openWithdrawals)).toBe(3);
-  const last = JSON.parse(shown.trim().split("\n").at(-1) ?? "") as object;
+  const last = JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as object;
   expect(last).toEqual({
     step: "waits",
     reason: "the node of hub returned no usable response: eth_chainId: request failed (ECONNREFUSED)",
     nonce: expect.stringMatching(/^0x[0-9a-f]{64}$/) as string,
   });
-  expect(printed).toBe("");
+  expect(stderr).toBe("");
 });
 
 test("a withdrawal that expired unpaid has its own exit code and reports where the funds are", async () => {
@@ -152,8 +152,8 @@ test("a withdrawal that expired unpaid has its own exit code and reports where t
     };
   };
   expect(await runWithdraw(args, env, expired)).toBe(4);
-  expect(shown).toContain('"step":"expired"');
-  expect(shown).toContain("nothing was paid");
+  expect(stdout).toContain('"step":"expired"');
+  expect(stdout).toContain("nothing was paid");
 });
 
 test("names the database when it cannot be reached", async () => {
@@ -167,15 +167,15 @@ test("names the database when it cannot be reached", async () => {
   };
   const DATABASE_URL = "postgres://user:hunter2@127.0.0.1:1/causeway";
   expect(await runWithdraw(args, { ...env, DATABASE_URL }, withoutDatabase)).toBe(1);
-  expect(printed).toBe("the database could not be reached: ECONNREFUSED\n");
+  expect(stderr).toBe("the database could not be reached: ECONNREFUSED\n");
 });
 
 test.for([
   ["without oracles", { ORACLE_URLS: undefined }, "ORACLE_URLS is required"],
   ["without the allocator's key", { ALLOCATOR_PRIVATE_KEY: undefined }, "ALLOCATOR_PRIVATE_KEY is required"],
 ] as const)("%s starts no withdrawal and prints no secret", async ([, change, problem]) => {
-  expect(await runWithdraw(args, { ...env, ...change }, noFurther)).toBe(1);
-  expect(printed).toContain(problem);
-  expect(printed).not.toContain("hunter2");
-  expect(printed).not.toContain(env.SOLVER_PRIVATE_KEY);
+  expect(await runWithdraw(args, { ...env, ...change }, throwOnOpen)).toBe(1);
+  expect(stderr).toContain(problem);
+  expect(stderr).not.toContain("hunter2");
+  expect(stderr).not.toContain(env.SOLVER_PRIVATE_KEY);
 });

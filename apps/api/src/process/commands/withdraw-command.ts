@@ -28,11 +28,11 @@ export const WITHDRAW_USAGE = `  operator withdraw --chain <name> --currency <sy
                               reads the worker's environment and ALLOCATOR_PRIVATE_KEY
 `;
 
-const WAITS = 3;
+const UNFINISHED = 3;
 const EXPIRED = 4;
 
 /** Connects everything that a withdrawal needs. */
-export type OpenWithdrawals = (given: {
+export type OpenWithdrawals = (options: {
   readonly config: OperatorConfig & { readonly solverKey: SigningKey };
   readonly settlement: SettlementConfig;
   readonly chain: Chain;
@@ -120,7 +120,7 @@ async function carryOut(request: WithdrawRequest, processEnv: Env, open: OpenWit
     );
     if (progress.kind === "waits") {
       print("waits", { reason: progress.reason, nonce: order.nonce });
-      return WAITS;
+      return UNFINISHED;
     }
     const { outcome } = progress;
     if (outcome === "expired") {
@@ -161,12 +161,12 @@ function parseRequest(args: readonly string[]): WithdrawRequest {
     amount,
     recipient,
     nonce: values.nonce,
-    waitSeconds: seconds(values.wait, "--wait"),
-    lifetimeSeconds: seconds(values.lifetime, "--lifetime"),
+    waitSeconds: parseSeconds(values.wait, "--wait"),
+    lifetimeSeconds: parseSeconds(values.lifetime, "--lifetime"),
   };
 }
 
-function seconds(text: string, option: string): number {
+function parseSeconds(text: string, option: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text)) throw new UsageError(`${option} must be a whole number of seconds`);
   return Number(text);
 }
@@ -194,19 +194,19 @@ function orderOf(request: WithdrawRequest, chain: Chain): WithdrawalOrder {
 
 function currencyOf(text: string, { native, tokens, name }: Chain): { address: Address; decimals: number } {
   const address = parseAddress(text);
-  const found = [native, ...tokens].filter((currency) =>
+  const matches = [native, ...tokens].filter((currency) =>
     address === undefined
       ? currency.symbol.toLowerCase() === text.toLowerCase()
       : currency.address === address,
   );
-  const [only] = found;
-  if (only === undefined || found.length > 1)
+  const [match] = matches;
+  if (match === undefined || matches.length > 1)
     throw new UsageError(
-      found.length > 1
+      matches.length > 1
         ? `--currency ${text} matches several currencies of ${name}; use an address`
         : `--currency ${text} is not configured on ${name}`,
     );
-  return only;
+  return match;
 }
 
 function nonceOf(text: string | undefined): Hex32 {

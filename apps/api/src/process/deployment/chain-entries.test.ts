@@ -24,7 +24,7 @@ const file = join(folder, "chains.test.json");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The written text of an entry; `file` contains `before`. */
-function written(entry: object, before: readonly object[] = []): unknown {
+function writeAndRead(entry: object, before: readonly object[] = []): unknown {
   writeFileSync(file, JSON.stringify(before));
   const target: DeployTarget = {
     kind: "chain",
@@ -43,16 +43,16 @@ function written(entry: object, before: readonly object[] = []): unknown {
 }
 
 test("adds the configured entry to a file that lacks it, and does not change other entries", () => {
-  const other = { id: "other", depository: "$OTHER_DEPOSITORY_ADDRESS" };
-  expect(written({ id: "mine", httpRpcUrl: "$MINE_RPC_URL" }, [other])).toEqual([
-    other,
+  const otherEntry = { id: "other", depository: "$OTHER_DEPOSITORY_ADDRESS" };
+  expect(writeAndRead({ id: "mine", httpRpcUrl: "$MINE_RPC_URL" }, [otherEntry])).toEqual([
+    otherEntry,
     { id: "mine", httpRpcUrl: "$MINE_RPC_URL", depository, contracts: planned },
   ]);
 });
 
 test("keeps other fields of the file's own entry", () => {
   const entry = { id: "mine", contracts: { permit2: address("11") }, enabled: false };
-  expect(written({ id: "mine" }, [entry])).toEqual([
+  expect(writeAndRead({ id: "mine" }, [entry])).toEqual([
     { id: "mine", contracts: { permit2: address("11"), ...planned }, enabled: false, depository },
   ]);
 });
@@ -65,7 +65,7 @@ test("lists replaced contracts as former ones, and old and new routers as fill c
     additionalDepositories: [older],
     contracts: { router: oldRouter, approvalProxy },
   };
-  expect(written(entry, [entry])).toEqual([
+  expect(writeAndRead(entry, [entry])).toEqual([
     {
       id: "mine",
       depository,

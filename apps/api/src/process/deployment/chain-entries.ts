@@ -78,7 +78,7 @@ export function requireWritable(folder: string, fileName: string): void {
 /** Sets the addresses of a deployed chain in its file, atomically. Does not change other entries. */
 export function writeEntry(folder: string, target: EntryTarget): void {
   const entries = readFile(folder, target.fileName);
-  const index = entries.findIndex((one) => textAt(one, ["id"]) === target.name);
+  const index = entries.findIndex((candidate) => textAt(candidate, ["id"]) === target.name);
   const entry = entryWith(index < 0 ? target.entry : (entries[index] as object), target);
   const newEntries = index < 0 ? [...entries, entry] : entries.with(index, entry);
   const file = join(folder, target.fileName);
@@ -118,10 +118,10 @@ function entryWith(entry: object, target: EntryTarget): object {
 /** The entry with the addresses added to a list, except those that the list already has. */
 function withMembers(entry: object, path: readonly string[], addresses: readonly string[]): object {
   const list = listAt(entry, path);
-  const known = new Set(list.map((member) => canonical(String(member))));
-  const added = addresses.filter((one) => {
-    const isNew = !known.has(canonical(one));
-    known.add(canonical(one));
+  const present = new Set(list.map((member) => canonical(String(member))));
+  const added = addresses.filter((address) => {
+    const isNew = !present.has(canonical(address));
+    present.add(canonical(address));
     return isNew;
   });
   return added.length === 0 ? entry : withValueAt(entry, path, [...list, ...added]);

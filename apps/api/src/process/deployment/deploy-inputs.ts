@@ -8,10 +8,10 @@ export type DeployAction = "plan" | "apply" | "verify";
 export interface DeployInputs {
   readonly action: DeployAction;
   readonly chains: readonly string[];
-  readonly hub: boolean;
+  readonly includesHub: boolean;
   readonly owner: Address;
-  readonly ownerIsAccount: boolean;
-  readonly ownerMayDiffer: boolean;
+  readonly isOwnerAccount: boolean;
+  readonly canOwnerDiffer: boolean;
   readonly allocator: Address;
   readonly solver: Address | undefined;
   readonly depositAddressOperator: Address | undefined;
@@ -22,7 +22,7 @@ export interface DeployInputs {
   readonly waitSeconds: number;
   /** Folder of configuration files. */
   readonly write: string | undefined;
-  readonly replace: boolean;
+  readonly canReplace: boolean;
 }
 
 const text = { type: "string" } as const;
@@ -82,37 +82,37 @@ export function parseDeployArguments(argv: readonly string[]): DeployArguments {
 export function readInputs({ action, chains, values }: DeployArguments): DeployInputs {
   for (const name of Object.keys(PROGRAM_OPTIONS))
     if (Object.hasOwn(values, name)) throw new UsageError(`--${name} applies only to Solana programs`);
-  const oracles = (values.oracle ?? []).map((one) => address(one, "--oracle"));
-  const repeated = oracles.find((oracle, n) => oracles.indexOf(oracle) < n);
+  const oracles = (values.oracle ?? []).map((oracle) => requireAddress(oracle, "--oracle"));
+  const repeated = oracles.find((oracle, index) => oracles.indexOf(oracle) < index);
   if (repeated !== undefined)
     throw new UsageError(`--oracle must name each address once, got ${repeated} twice`);
   const threshold =
-    values.threshold === undefined ? undefined : integer(values.threshold, "--threshold", 1, 255);
+    values.threshold === undefined ? undefined : requireInteger(values.threshold, "--threshold", 1, 255);
   if (threshold !== undefined && threshold > oracles.length)
     throw new UsageError(
       `--threshold must be at most ${oracles.length}, the number of oracles, got ${threshold}`,
     );
   const accounts = {
-    owner: address(values.owner ?? "", "--owner"),
-    allocator: address(values.allocator ?? "", "--allocator"),
-    solver: optional(values.solver, "--solver"),
-    depositAddressOperator: optional(values["deposit-address-operator"], "--deposit-address-operator"),
+    owner: requireAddress(values.owner ?? "", "--owner"),
+    allocator: requireAddress(values.allocator ?? "", "--allocator"),
+    solver: optionalAddress(values.solver, "--solver"),
+    depositAddressOperator: optionalAddress(values["deposit-address-operator"], "--deposit-address-operator"),
   };
   refuseShared(accounts);
   return {
     action,
     chains,
-    hub: values.hub,
+    includesHub: values.hub,
     ...accounts,
-    ownerIsAccount: values["owner-is-account"],
-    ownerMayDiffer: values["owner-may-differ"],
+    isOwnerAccount: values["owner-is-account"],
+    canOwnerDiffer: values["owner-may-differ"],
     oracles,
     threshold,
-    maxFeeWei: gwei(values["max-fee-gwei"] ?? "100"),
-    confirmations: integer(values.confirmations ?? "5", "--confirmations", 1, 100),
-    waitSeconds: waitSeconds(values.wait),
+    maxFeeWei: parseMaxFee(values["max-fee-gwei"] ?? "100"),
+    confirmations: requireInteger(values.confirmations ?? "5", "--confirmations", 1, 100),
+    waitSeconds: parseWaitSeconds(values.wait),
     write: values.write,
-    replace: values.replace,
+    canReplace: values.replace,
   };
 }
 
@@ -131,11 +131,11 @@ function refuseShared({ owner, allocator, solver, depositAddressOperator: operat
       throw new UsageError(`${option} and ${otherOption} must be different accounts`);
 }
 
-function optional(argument: string | undefined, option: string): Address | undefined {
-  return argument === undefined ? undefined : address(argument, option);
+function optionalAddress(argument: string | undefined, option: string): Address | undefined {
+  return argument === undefined ? undefined : requireAddress(argument, option);
 }
 
-function address(argument: string, option: string): Address {
+function requireAddress(argument: string, option: string): Address {
   const parsed = parseAddress(argument);
   if (parsed === undefined || parsed === zeroAddress)
     throw new UsageError(`${option} must be a 20-byte address, not zero, got ${argument}`);
@@ -144,7 +144,7 @@ function address(argument: string, option: string): Address {
   return getAddress(parsed);
 }
 
-function integer(argument: string, option: string, min: number, max: number): number {
+function requireInteger(argument: string, option: string, min: number, max: number): number {
   const value = /^\d{1,6}$/.test(argument) ? Number(argument) : Number.NaN;
   if (!(value >= min && value <= max))
     throw new UsageError(`${option} must be a whole number from ${min} to ${max}, got ${argument}`);
@@ -152,11 +152,11 @@ function integer(argument: string, option: string, min: number, max: number): nu
 }
 
 /** @throws UsageError */
-export function waitSeconds(argument: string): number {
-  return integer(argument, "--wait", 1, 86_400);
+export function parseWaitSeconds(argument: string): number {
+  return requireInteger(argument, "--wait", 1, 86_400);
 }
 
-function gwei(argument: string): bigint {
+function parseMaxFee(argument: string): bigint {
   if (!/^\d{1,9}(\.\d{1,9})?$/.test(argument) || parseGwei(argument) === 0n)
     throw new UsageError(
       `--max-fee-gwei must be a positive decimal number with at most 9 decimals, got ${argument}`,

@@ -34,7 +34,7 @@ export function readTargets(
   const hubFile = `chains.hub.${location.environment}.json`;
   const chains = readChainEntries(inputs.chains, location);
   const targets = chains.map(({ entry, fileName }) => chainTarget(entry, fileName, inputs, env));
-  if (!inputs.hub) return targets;
+  if (!inputs.includesHub) return targets;
   const [hub] = readEntries(location, hubFile);
   if (hub === undefined) throw new ConfigError([`${hubFile}: has no entry`]);
   return [...targets, hubTarget(hub, hubFile, inputs, env)];
@@ -66,13 +66,13 @@ export function readChainEntries(names: readonly string[], location: ConfigLocat
 
 function chainTarget(entry: object, fileName: string, inputs: DeployInputs, env: Env): DeployTarget {
   const { owner, allocator, solver, depositAddressOperator } = inputs;
-  const shared = connectedEntry(entry, fileName, env);
+  const connected = connectedEntry(entry, fileName, env);
   if (solver === undefined) throw new UsageError("--solver is required with --chain");
   const options = { owner, allocator, solver, depositAddressOperator };
   const completePlan = planChain({ ...options, multicall3: true });
-  const isPlanned = isMulticall3Planned(shared.resolved, completePlan);
+  const isPlanned = isMulticall3Planned(connected.resolved, completePlan);
   const plan = isPlanned ? completePlan : planChain({ ...options, multicall3: false });
-  return { kind: "chain", ...shared, plan, addresses: addressesOf(plan, CHAIN_FIELDS) };
+  return { kind: "chain", ...connected, plan, addresses: addressesOf(plan, CHAIN_FIELDS) };
 }
 
 /**
@@ -91,10 +91,10 @@ function hubTarget(entry: object, fileName: string, inputs: DeployInputs, env: E
   const { owner, allocator, oracles, threshold } = inputs;
   if (oracles.length === 0 || threshold === undefined)
     throw new UsageError("--oracle and --threshold are required with --hub");
-  const shared = connectedEntry(entry, fileName, env);
+  const connected = connectedEntry(entry, fileName, env);
   const domain = {
-    name: textAt(shared.resolved, ["domain", "name"]) ?? "Oracle",
-    version: textAt(shared.resolved, ["domain", "version"]) ?? "1",
+    name: textAt(connected.resolved, ["domain", "name"]) ?? "Oracle",
+    version: textAt(connected.resolved, ["domain", "version"]) ?? "1",
   };
   for (const [field, text] of Object.entries(domain))
     if (Buffer.byteLength(text) > 31)
@@ -102,7 +102,7 @@ function hubTarget(entry: object, fileName: string, inputs: DeployInputs, env: E
         `${fileName}: domain.${field} must be at most 31 bytes, got ${Buffer.byteLength(text)}`,
       ]);
   const plan = planHub({ owner, allocator, oracles, threshold, domain });
-  return { kind: "hub", ...shared, plan, addresses: addressesOf(plan, HUB_FIELDS) };
+  return { kind: "hub", ...connected, plan, addresses: addressesOf(plan, HUB_FIELDS) };
 }
 
 /** @throws ConfigError when the chain id or an RPC URL is missing */
@@ -126,7 +126,7 @@ export function connectedEntry(entry: object, fileName: string, env: Env): Conne
 function readEntries({ configsDir }: ConfigLocation, fileName: string): readonly object[] {
   const entries = readJsonFile(join(configsDir, fileName), fileName);
   if (!Array.isArray(entries)) throw new ConfigError([`${fileName}: must be an array of chains`]);
-  return entries.filter((one): one is object => typeof one === "object" && one !== null);
+  return entries.filter((entry): entry is object => typeof entry === "object" && entry !== null);
 }
 
 function isNamed(entry: object, name: string): boolean {

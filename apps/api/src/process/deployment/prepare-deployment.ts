@@ -70,7 +70,7 @@ export async function problemsOf(
 ): Promise<readonly string[]> {
   const problems: string[] = [];
   const { owner } = inputs;
-  if (!inputs.ownerIsAccount && isAccount(ownerCode))
+  if (!inputs.isOwnerAccount && isAccount(ownerCode))
     problems.push(
       `--owner: ${owner} is not a contract. Ownership should go to a multisignature wallet that is deployed on this chain; if the address is an account whose key you hold, add --owner-is-account`,
     );
@@ -92,15 +92,15 @@ export async function problemsOf(
  */
 export function ownerProblems(
   prepared: readonly PreparedTarget[],
-  { owner, ownerMayDiffer }: Pick<DeployInputs, "owner" | "ownerMayDiffer">,
+  { owner, canOwnerDiffer }: Pick<DeployInputs, "owner" | "canOwnerDiffer">,
 ): readonly string[] {
   const [first, ...others] = prepared;
-  if (first === undefined || ownerMayDiffer) return [];
+  if (first === undefined || canOwnerDiffer) return [];
   return others
     .filter(({ ownerCode }) => ownerCode.toLowerCase() !== first.ownerCode.toLowerCase())
     .map(
       ({ target }) =>
-        `${target.name}: --owner: ${owner} has other code than on ${first.target.name}, so it may belong to someone else. Check who controls it on both chains, then add --owner-may-differ`,
+        `${target.name}: --owner: ${owner} has different code than on ${first.target.name}, so it may belong to someone else. Check who controls it on both chains, then add --owner-may-differ`,
     );
 }
 
@@ -115,10 +115,10 @@ function isAccount(code: Hex): boolean {
 async function replacementProblems(
   target: DeployTarget,
   { client }: DeploymentChain,
-  { replace }: DeployInputs,
+  { canReplace }: DeployInputs,
 ): Promise<readonly string[]> {
   const replaced = plannedFields(target).filter(isReplaced);
-  if (replaced.length === 0 || (replace && target.kind === "chain")) return [];
+  if (replaced.length === 0 || (canReplace && target.kind === "chain")) return [];
   const contracts = target.plan.creations.flatMap((creation) => creation.contracts);
   return await Promise.all(
     replaced.map(async ({ path, planned, configured = "" }) => {

@@ -1,6 +1,6 @@
 import { canHaveKey, isProgramAddress } from "@causeway/chains/solana-deployment";
 import { UsageError } from "../commands/run-command.ts";
-import { waitSeconds, type DeployAction, type DeployArguments } from "./deploy-inputs.ts";
+import { parseWaitSeconds, type DeployAction, type DeployArguments } from "./deploy-inputs.ts";
 
 /** The options of `operator deploy` for a program on Solana. Accounts are in base58. */
 export interface ProgramDeployInputs {
@@ -16,14 +16,14 @@ export interface ProgramDeployInputs {
   readonly waitSeconds: number;
   /** Folder of configuration files. */
   readonly write: string | undefined;
-  readonly replace: boolean;
+  readonly canReplace: boolean;
 }
 
 interface DepositoryOptions {
   /** Final upgrade authority, and the owner that the depository records; undefined: none. */
   readonly owner: string | undefined;
   /** Whether the owner's account may be missing on the chain. */
-  readonly ownerMayBeNew: boolean;
+  readonly canOwnerBeNew: boolean;
   readonly allocator: string;
 }
 
@@ -44,16 +44,16 @@ export function readProgramInputs({ action, values }: DeployArguments): ProgramD
   return {
     action,
     depository: values["deposit-addresses"] ? noDepository(values) : depositoryOptions(values),
-    deployer: optional(values.deployer, "--deployer"),
-    program: optional(values.program, "--program"),
-    maxComputePrice: price(values["max-compute-price"] ?? "1000000"),
-    waitSeconds: waitSeconds(values.wait),
+    deployer: optionalAccount(values.deployer, "--deployer"),
+    program: optionalAccount(values.program, "--program"),
+    maxComputePrice: parseMaxPrice(values["max-compute-price"] ?? "1000000"),
+    waitSeconds: parseWaitSeconds(values.wait),
     write: values.write,
-    replace: values.replace,
+    canReplace: values.replace,
   };
 }
 
-/** The program of deposit addresses has no roles. @throws UsageError */
+/** Refuses role options: the program of deposit addresses has no roles. @throws UsageError */
 function noDepository(values: DeployArguments["values"]): undefined {
   for (const name of ["owner", "owner-is-account", "owner-may-be-new", "allocator"] as const)
     if (values[name] !== undefined && values[name] !== false)
@@ -62,8 +62,9 @@ function noDepository(values: DeployArguments["values"]): undefined {
 
 /** @throws UsageError */
 function depositoryOptions(values: DeployArguments["values"]): DepositoryOptions {
-  const owner = values.owner === "none" ? undefined : account(values.owner ?? "", "--owner", " or none");
-  const allocator = account(values.allocator ?? "", "--allocator");
+  const owner =
+    values.owner === "none" ? undefined : requireAccount(values.owner ?? "", "--owner", " or none");
+  const allocator = requireAccount(values.allocator ?? "", "--allocator");
   if (!canHaveKey(allocator))
     throw new UsageError(`--allocator: ${allocator} has no private key, so it could never sign a payout`);
   if (owner !== undefined && canHaveKey(owner) && !values["owner-is-account"])
@@ -71,7 +72,7 @@ function depositoryOptions(values: DeployArguments["values"]): DepositoryOptions
       `--owner: ${owner} is an account with a private key, expected the vault of a multisignature wallet (Squads: its vault, not the multisig account); if you hold the key, add --owner-is-account`,
     );
   if (owner === allocator) throw new UsageError("--owner and --allocator must be different accounts");
-  return { owner, ownerMayBeNew: values["owner-may-be-new"] ?? false, allocator };
+  return { owner, canOwnerBeNew: values["owner-may-be-new"] ?? false, allocator };
 }
 
 /** The deployer must hold no other role. @throws UsageError */
@@ -85,22 +86,22 @@ export function refuseDeployerRoles(
     throw new UsageError("--allocator and the deployer must be different accounts");
 }
 
-function optional(given: string | undefined, option: string): string | undefined {
-  return given === undefined ? undefined : account(given, option);
+function optionalAccount(argument: string | undefined, option: string): string | undefined {
+  return argument === undefined ? undefined : requireAccount(argument, option);
 }
 
-function account(given: string, option: string, alternative = ""): string {
-  if (!isProgramAddress(given) || given === "1".repeat(32))
+function requireAccount(argument: string, option: string, alternative = ""): string {
+  if (!isProgramAddress(argument) || argument === "1".repeat(32))
     throw new UsageError(
-      `${option} must be a base58 address of 32 bytes, not zero${alternative}, got ${given}`,
+      `${option} must be a base58 address of 32 bytes, not zero${alternative}, got ${argument}`,
     );
-  return given;
+  return argument;
 }
 
-function price(given: string): bigint {
-  if (!/^[1-9]\d{0,11}$/.test(given))
+function parseMaxPrice(argument: string): bigint {
+  if (!/^[1-9]\d{0,11}$/.test(argument))
     throw new UsageError(
-      `--max-compute-price must be a whole number of micro-lamports from 1 to 999999999999, got ${given}`,
+      `--max-compute-price must be a whole number of micro-lamports from 1 to 999999999999, got ${argument}`,
     );
-  return BigInt(given);
+  return BigInt(argument);
 }

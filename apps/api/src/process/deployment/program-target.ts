@@ -9,7 +9,7 @@ import {
   type Payer,
   type ProgramChain,
   type ProgramCost,
-  type ProgramPlace,
+  type ProgramLocation,
   type ProgramPlan,
   type ProgramState,
   type ProgramStep,
@@ -48,12 +48,12 @@ export async function programTarget(
   const connected = connectedEntry(entry, fileName, env);
   const { depository } = inputs;
   const path = [depository === undefined ? "depositAddressProgram" : "depository"];
-  const known = inputs.program ?? (deployer.key ? undefined : textAt(connected.resolved, path));
+  const program = inputs.program ?? (deployer.key ? undefined : textAt(connected.resolved, path));
   const plan = await planProgram({
     elf: programElf(depository === undefined ? "deposit-address" : "depository"),
     deployer: deployer.address,
     owner: depository?.owner,
-    place: placeOf(known, deployer.key, `${path[0] ?? ""} of ${connected.name}`),
+    location: locationOf(program, deployer.key, `${path[0] ?? ""} of ${connected.name}`),
     depository: depository && {
       chainName: connected.name,
       owner: depository.owner,
@@ -69,8 +69,8 @@ export async function programTarget(
   };
 }
 
-function placeOf(known: string | undefined, key: Payer | undefined, field: string): ProgramPlace {
-  if (known !== undefined) return { kind: "existing", program: known };
+function locationOf(program: string | undefined, key: Payer | undefined, field: string): ProgramLocation {
+  if (program !== undefined) return { kind: "existing", program };
   if (key !== undefined) return { kind: "new", key };
   throw new ConfigError([
     `DEPLOYER_SOLANA_KEY is required to plan a program, because its address follows from the key. To examine a deployed one without the key, add --program or set ${field}`,
@@ -130,10 +130,10 @@ export async function prepareProgram(
 /** Reasons to refuse a plan. */
 export function programProblems(
   { target, state, cost, price, steps }: PreparedProgram,
-  { maxComputePrice, replace, depository }: ProgramDeployInputs,
+  { maxComputePrice, canReplace, depository }: ProgramDeployInputs,
   hasDeployerKey: boolean,
 ): readonly string[] {
-  const { owner, ownerMayBeNew = false } = depository ?? {};
+  const { owner, canOwnerBeNew = false } = depository ?? {};
   const problems = [...state.problems];
   const balance = state.lamports.deployer;
   if (hasDeployerKey && steps.length > 0 && balance < cost.needed)
@@ -149,12 +149,12 @@ export function programProblems(
       `--owner: ${owner} is an account of program ${state.ownerProgram}, which may be unable to sign; use the vault of the multisignature wallet (Squads: its vault, not the multisig account)`,
     );
   const isOwnerNew = owner !== undefined && state.ownerProgram === undefined;
-  if (isOwnerNew && !ownerMayBeNew && state.upgradeAuthority !== owner)
+  if (isOwnerNew && !canOwnerBeNew && state.upgradeAuthority !== owner)
     problems.push(
       `--owner: ${owner} has no account on this chain, so the address may have a typo, and the upgrade authority would be lost; fund the vault first (0.001 SOL is enough), or add --owner-may-be-new once you have compared the whole address`,
     );
   for (const { path, configured, planned } of plannedFields(target).filter(isReplaced))
-    if (!replace)
+    if (!canReplace)
       problems.push(
         `${path.join(".")} is ${configured} in the configuration, and the plan has ${planned}. Use the options and the deployer it was deployed with, ${path.length === 1 ? `or --program ${configured}, ` : ""}or add --replace`,
       );

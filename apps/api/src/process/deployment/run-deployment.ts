@@ -127,10 +127,10 @@ async function withPrepared(
   try {
     const problems: string[] = [];
     for (const target of targets) {
-      const one = await prepareTarget(target, inputs, deployer?.address);
-      prepared.push(one);
-      for (const line of planLines(one)) print(line);
-      problems.push(...(await problemsOf(one, inputs)));
+      const preparedTarget = await prepareTarget(target, inputs, deployer?.address);
+      prepared.push(preparedTarget);
+      for (const line of planLines(preparedTarget)) print(line);
+      problems.push(...(await problemsOf(preparedTarget, inputs)));
     }
     problems.push(...ownerProblems(prepared, inputs));
     if (problems.length > 0) throw new DeploymentRefused(problems.join("\n"));

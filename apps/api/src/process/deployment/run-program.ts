@@ -3,7 +3,7 @@ import {
   deployProgram,
   feeOf,
   readProgramState,
-  unfinished,
+  remainingDifferences,
   type Payer,
   type ProgramState,
 } from "@causeway/chains/solana-deployment";
@@ -69,8 +69,12 @@ export async function verifyProgramDeployment(target: ProgramTarget, print: Prin
   const { plan, name } = target;
   const chain = await connectForProgram(target.rpcUrls, target.genesisHash);
   try {
-    const states = await Promise.all(chain.all.map((reads) => readProgramState(reads, plan, "finalized")));
-    const differences = new Set(states.flatMap((state) => [...state.problems, ...unfinished(plan, state)]));
+    const states = await Promise.all(
+      chain.allReads.map((reads) => readProgramState(reads, plan, "finalized")),
+    );
+    const differences = new Set(
+      states.flatMap((state) => [...state.problems, ...remainingDifferences(plan, state)]),
+    );
     const [state] = states;
     if (state === undefined) throw new RangeError("invariant violated: no endpoint");
     print({

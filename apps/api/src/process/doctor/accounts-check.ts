@@ -20,7 +20,7 @@ export interface AccountsFacts {
   }[];
 }
 
-export interface AccountsOn {
+export interface AccountsChain {
   /** Name of the chain. */
   readonly chain: string;
   readonly nativeSymbol: string;
@@ -40,7 +40,7 @@ const FAILS_WITHOUT_GAS = {
 } as const;
 
 export function judgeAccounts(
-  { chain, nativeSymbol, approvalProxy }: AccountsOn,
+  { chain, nativeSymbol, approvalProxy }: AccountsChain,
   { gasPriceWei, accounts, tokens }: AccountsFacts,
 ): readonly Finding[] {
   const lowWei = gasPriceWei * PAYMENT_GAS * MIN_PAYMENTS;
@@ -74,7 +74,7 @@ export function judgeAccounts(
       .filter(({ allowance, balance }) => allowance < balance || allowance === 0n)
       .map(({ symbol, address, allowance, decimals }) =>
         findingsOf("account.allowance", `${symbol} on ${chain}`).warning({
-          found: `the approval proxy may spend ${formatAmount(allowance, decimals)} ${symbol} of the solver, less than it holds`,
+          found: `the solver allows the approval proxy to spend only ${formatAmount(allowance, decimals)} ${symbol}`,
           why: "fills with calls or swaps that pay this token through the router wait",
           remedy: `stop the worker, then send approve(${approvalProxy}, 2^256 - 1) to ${address} from the solver's account (docs/operations/money.md)`,
         }),

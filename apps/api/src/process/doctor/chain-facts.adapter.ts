@@ -22,9 +22,9 @@ export async function readEndpoint(url: string): Promise<EndpointFacts> {
     ]);
     const { number, timestamp } = (block ?? {}) as Readonly<Record<string, unknown>>;
     return {
-      chainId: quantity(chainId, "eth_chainId"),
-      height: Number(quantity(number, "eth_getBlockByNumber")),
-      blockAtMs: Number(quantity(timestamp, "eth_getBlockByNumber")) * 1000,
+      chainId: parseQuantity(chainId, "eth_chainId"),
+      height: Number(parseQuantity(number, "eth_getBlockByNumber")),
+      blockAtMs: Number(parseQuantity(timestamp, "eth_getBlockByNumber")) * 1000,
       isSyncing: syncing !== false,
     };
   } finally {
@@ -32,7 +32,7 @@ export async function readEndpoint(url: string): Promise<EndpointFacts> {
   }
 }
 
-function quantity(value: unknown, method: string): bigint {
+function parseQuantity(value: unknown, method: string): bigint {
   if (typeof value === "string" && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value);
   throw new RpcFault({ kind: "garbage", method, reason: "the answer is not a quantity" });
 }

@@ -4,7 +4,7 @@ import { findingsOf, type Finding } from "./finding.ts";
 export interface ClockReading {
   /** ms since epoch, by the other clock. */
   readonly theirsMs: number;
-  /** ms since epoch, by this machine, halfway between question and answer. */
+  /** ms since epoch, by this machine, halfway between request and response. */
   readonly oursMs: number;
 }
 
@@ -31,18 +31,18 @@ export function judgeClock(readings: readonly NamedReading[]): readonly Finding[
   const worst = ahead.length > behind.length ? ahead : behind;
   if (worst.length === 0) return [here.ok(`within 5 seconds of ${readings.length} other clocks`)];
   const isOurs = worst.length * 2 > offsets.length;
-  const others = isOurs ? [] : [...ahead, ...behind];
+  const wrongClocks = isOurs ? [] : [...ahead, ...behind];
   return [
     isOurs
       ? here.problem({
-          found: `this clock is ${seconds(worst[0]?.ms ?? 0)} seconds ${worst === ahead ? "ahead" : "behind"}, by ${worst.map(({ source }) => source).join(", ")}`,
+          found: `this clock is ${wholeSeconds(worst[0]?.ms ?? 0)} seconds ${worst === ahead ? "ahead" : "behind"}, by ${worst.map(({ source }) => source).join(", ")}`,
           why: "deadlines, expiry and the age of prices are judged wrongly: deposits may be refunded too early",
           remedy: "synchronize the clock: timedatectl set-ntp true",
         })
-      : here.ok(`agrees with ${offsets.length - others.length} of ${offsets.length} other clocks`),
-    ...others.map(({ source, ms }) =>
+      : here.ok(`agrees with ${offsets.length - wrongClocks.length} of ${offsets.length} other clocks`),
+    ...wrongClocks.map(({ source, ms }) =>
       findingsOf("clock", source).warning({
-        found: `the clock of ${source} is ${seconds(ms)} seconds ${ms > 0 ? "ahead" : "behind"}`,
+        found: `the clock of ${source} is ${wholeSeconds(ms)} seconds ${ms > 0 ? "ahead" : "behind"}`,
         why: "what it reports as new may be old, or its times cannot be compared with those of the service",
         remedy: "synchronize the clock of that server (timedatectl set-ntp true), or use another one",
       }),
@@ -50,6 +50,6 @@ export function judgeClock(readings: readonly NamedReading[]): readonly Finding[
   ];
 }
 
-function seconds(ms: number): number {
+function wholeSeconds(ms: number): number {
   return Math.round(Math.abs(ms) / 1000);
 }

@@ -38,7 +38,7 @@ export interface ExpectedContracts {
 export function judgeContracts(facts: ContractsFacts, expected: ExpectedContracts): readonly Finding[] {
   const { chain } = expected;
   const missing = facts.contracts.filter(({ hasCode }) => !hasCode);
-  const without = (field: string): boolean => missing.some((contract) => contract.field === field);
+  const isMissing = (field: string): boolean => missing.some((contract) => contract.field === field);
   return [
     ...missing.map(({ field, address }) =>
       findingsOf("contract.code", `${field} on ${chain}`).problem({
@@ -50,10 +50,10 @@ export function judgeContracts(facts: ContractsFacts, expected: ExpectedContract
     ...(missing.length === 0
       ? [findingsOf("contract.code", chain).ok(`all ${facts.contracts.length} contracts have code`)]
       : []),
-    ...(without("depository") ? [] : judgeDepository(facts, expected)),
-    ...(without("serviceReceiver") ? [] : [judgeReceiver(facts, expected)]),
-    ...(without("approvalProxy") ? [] : [judgeProxy(facts, expected)]),
-    ...judgeFactoryFinding(facts, chain),
+    ...(isMissing("depository") ? [] : judgeDepository(facts, expected)),
+    ...(isMissing("serviceReceiver") ? [] : [judgeReceiver(facts, expected)]),
+    ...(isMissing("approvalProxy") ? [] : [judgeProxy(facts, expected)]),
+    ...judgeFactory(facts, chain),
     ...facts.tokens.map((token) => judgeToken(token, chain)),
   ];
 }
@@ -118,7 +118,7 @@ function judgeProxy({ proxyRouter }: ContractsFacts, { chain, router }: Expected
       });
 }
 
-function judgeFactoryFinding({ factoryProblem }: ContractsFacts, chain: string): readonly Finding[] {
+function judgeFactory({ factoryProblem }: ContractsFacts, chain: string): readonly Finding[] {
   if (factoryProblem === undefined) return [];
   const factory = findingsOf("contract.factory", `depositAddressFactory on ${chain}`);
   const remedy = "see docs/operations/deposit-addresses.md: set the operator, or configure another factory";

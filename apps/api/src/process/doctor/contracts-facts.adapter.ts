@@ -53,7 +53,7 @@ const CONTRACT_ERRORS = [
 ];
 
 /** Undefined if the contract does not answer such a call; faults of the node are thrown. */
-export async function orUndefined<T>(call: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfReverted<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {
@@ -83,15 +83,17 @@ export async function readContracts(
     ...more
   } = chain.contracts;
   const addresses = Object.entries({ depository, serviceReceiver, approvalProxy, ...more });
-  const read = { depository: { abi: depositoryAbi, address: depository } } as const;
+  const targets = { depository: { abi: depositoryAbi, address: depository } } as const;
   const [contracts, owner, allocator, solver, router, tokens, problem] = await Promise.all([
     Promise.all(
       addresses.map(async ([field, address]) => ({ field, address, hasCode: await hasCode(address) })),
     ),
-    orUndefined(client.readContract({ ...read.depository, functionName: "owner" })),
-    orUndefined(client.readContract({ ...read.depository, functionName: "allocator" })),
-    orUndefined(client.readContract({ abi: receiverAbi, address: serviceReceiver, functionName: "solver" })),
-    orUndefined(
+    undefinedIfReverted(client.readContract({ ...targets.depository, functionName: "owner" })),
+    undefinedIfReverted(client.readContract({ ...targets.depository, functionName: "allocator" })),
+    undefinedIfReverted(
+      client.readContract({ abi: receiverAbi, address: serviceReceiver, functionName: "solver" }),
+    ),
+    undefinedIfReverted(
       client.readContract({ abi: approvalProxyAbi, address: approvalProxy, functionName: "router" }),
     ),
     Promise.all(
@@ -100,7 +102,7 @@ export async function readContracts(
         address,
         configuredDecimals,
         hasCode: await hasCode(address),
-        decimals: await orUndefined(
+        decimals: await undefinedIfReverted(
           client.readContract({ abi: erc20Abi, address, functionName: "decimals" }),
         ),
       })),
@@ -117,7 +119,7 @@ export async function readContracts(
         chain,
         connection: {
           reader: {
-            ask: async (to, data) => (await orUndefined(client.call({ to, data })))?.data,
+            ask: async (to, data) => (await undefinedIfReverted(client.call({ to, data })))?.data,
           },
         },
       },
@@ -164,8 +166,8 @@ export async function readAccounts(
         .map(async ({ symbol, address, decimals }) => {
           const token = { abi: erc20Abi, address } as const;
           const [balance, allowance] = await Promise.all([
-            orUndefined(client.readContract({ ...token, functionName: "balanceOf", args: [solver] })),
-            orUndefined(
+            undefinedIfReverted(client.readContract({ ...token, functionName: "balanceOf", args: [solver] })),
+            undefinedIfReverted(
               client.readContract({
                 ...token,
                 functionName: "allowance",

@@ -19,9 +19,9 @@ export async function examineNonEvmChain(
   if (accounts === undefined)
     return [findingsOf("chain", name).skipped("the accounts of the service are not configured")];
   const endpoints = await Promise.all(
-    endpointsOf(config.chain).map(async (url, at) => ({
+    endpointsOf(config.chain).map(async (url, index) => ({
       host: hostOf(url),
-      gathered: await gatherFacts(() => readNonEvmEndpoint(config, at, accounts)),
+      gathered: await gatherFacts(() => readNonEvmEndpoint(config, index, accounts)),
     })),
   );
   const { rpcQuorum: quorum } = config.attestation;
@@ -40,7 +40,7 @@ export async function examineNonEvmChain(
 type Examine = (
   config: NonEvmChainConfig,
   endpoints: readonly NonEvmEndpoint[],
-  own: { readonly isLocal: boolean; readonly solver: Hex | undefined },
+  service: { readonly isLocal: boolean; readonly solver: Hex | undefined },
 ) => Promise<readonly Finding[]>;
 
 /** Further checks by chain family. Families without contracts or programs have none. */
@@ -56,8 +56,8 @@ async function examineProgram(
   const account = (bytes: Hex): string => decodeAddress(PROGRAM_VM_TYPE, bytes);
   const program = account(chain.depository);
   const urls = endpointsOf(chain);
-  const usable = endpoints.flatMap((endpoint, at) =>
-    isUsable(endpoint) ? [{ host: endpoint.host, url: urls[at] ?? "" }] : [],
+  const usable = endpoints.flatMap((endpoint, index) =>
+    isUsable(endpoint) ? [{ host: endpoint.host, url: urls[index] ?? "" }] : [],
   );
   const shown = await Promise.all(
     usable.map(async ({ host, url }) => ({

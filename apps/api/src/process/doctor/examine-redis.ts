@@ -1,5 +1,5 @@
-import { keyPrefix } from "../../db/redis-place.ts";
-import type { RedisNode } from "../../db/redis-place.port.ts";
+import { keyPrefix } from "../../db/redis-endpoint.ts";
+import type { RedisNode } from "../../db/redis-endpoint.port.ts";
 import type { NamedReading } from "./clock-check.ts";
 import { findingsOf, hostOf, type Finding } from "./finding.ts";
 import { factsOnly, gatherFacts, noteClock } from "./gather.ts";
@@ -27,39 +27,41 @@ export async function examineRedis(
   if (place.kind === "url") return await judgeServer(hostOf(place.url.reveal()), urlTarget(place));
 
   if (place.kind === "sentinel") {
-    const sentinels = await askAll(place.sentinels, (at) => readSentinel(at, place));
+    const sentinels = await queryAll(place.sentinels, (node) => readSentinel(node, place));
     const findings = judgeSentinels(place.name, sentinels);
-    const primary = firstOf(sentinels, ({ primary: found }) => found);
+    const primary = firstOf(sentinels, ({ primary: node }) => node);
     if (primary === undefined)
       return [...findings, findingsOf("redis.reachable", place.name).skipped(UNKNOWN)];
-    return [...findings, ...(await judgeServer(hostAndPort(primary), { ...place, at: primary }))];
+    return [...findings, ...(await judgeServer(hostAndPort(primary), { ...place, server: primary }))];
   }
-  const nodes = await askAll(place.nodes, (at) => readClusterNode(at, place, keyPrefix(place, queuePrefix)));
+  const nodes = await queryAll(place.nodes, (node) =>
+    readClusterNode(node, place, keyPrefix(place, queuePrefix)),
+  );
   const findings = judgeClusterNodes(nodes);
   const owner = firstOf(nodes, (facts) => facts.owner);
   if (owner === undefined) return [...findings, findingsOf("redis.reachable", "cluster").skipped(UNKNOWN)];
-  return [...findings, ...(await judgeServer(hostAndPort(owner), { ...place, at: owner }))];
+  return [...findings, ...(await judgeServer(hostAndPort(owner), { ...place, server: owner }))];
 }
 
 const UNKNOWN = "unknown which server has the keys";
 
-async function askAll<T>(
+async function queryAll<T>(
   nodes: readonly RedisNode[],
-  ask: (node: RedisNode) => Promise<T>,
+  read: (node: RedisNode) => Promise<T>,
 ): Promise<readonly QueriedServer<T>[]> {
   return await Promise.all(
     nodes.map(async (node) => ({
       host: hostAndPort(node),
-      gathered: await gatherFacts(() => ask(node)),
+      gathered: await gatherFacts(() => read(node)),
     })),
   );
 }
 
 function firstOf<T>(
-  asked: readonly QueriedServer<T>[],
+  servers: readonly QueriedServer<T>[],
   nodeIn: (facts: T) => RedisNode | undefined,
 ): RedisNode | undefined {
-  return asked.flatMap(({ gathered }) =>
+  return servers.flatMap(({ gathered }) =>
     gathered.kind === "facts" ? (nodeIn(gathered.facts) ?? []) : [],
   )[0];
 }

@@ -25,12 +25,12 @@ export interface FindingsOf {
 }
 
 export function findingsOf(check: string, subject: string): FindingsOf {
-  const about = { check, subject };
+  const base = { check, subject };
   return {
-    ok: (found) => ({ ...about, state: "ok", found }),
-    problem: (fault) => ({ ...about, state: "problem", ...fault }),
-    warning: (fault) => ({ ...about, state: "warning", ...fault }),
-    skipped: (found) => ({ ...about, state: "skipped", found }),
+    ok: (found) => ({ ...base, state: "ok", found }),
+    problem: (fault) => ({ ...base, state: "problem", ...fault }),
+    warning: (fault) => ({ ...base, state: "warning", ...fault }),
+    skipped: (found) => ({ ...base, state: "skipped", found }),
   };
 }
 

@@ -3,15 +3,15 @@ import type { Gathered } from "./finding.ts";
 import { reasonOf } from "./reason.ts";
 
 /** Timeout of each part. All parts run concurrently. */
-export const PART_WITHIN_MS = 20_000;
+export const PART_TIMEOUT_MS = 20_000;
 
-/** Facts, or why there are none after at most {@link PART_WITHIN_MS}. */
+/** Facts, or why there are none after at most {@link PART_TIMEOUT_MS}. */
 export async function gatherFacts<T>(read: () => Promise<T>): Promise<Gathered<T>> {
   const timeout = Promise.withResolvers<Gathered<T>>();
   const timer = setTimeout(
     () =>
-      timeout.resolve({ kind: "unreachable", reason: `no answer within ${PART_WITHIN_MS / 1000} seconds` }),
-    PART_WITHIN_MS,
+      timeout.resolve({ kind: "unreachable", reason: `no answer within ${PART_TIMEOUT_MS / 1000} seconds` }),
+    PART_TIMEOUT_MS,
   );
   const gathered = read().then(
     (facts): Gathered<T> => ({ kind: "facts", facts }),

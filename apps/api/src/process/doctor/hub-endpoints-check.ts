@@ -49,10 +49,10 @@ function judgeEndpoint(chainId: number, { host, gathered }: Endpoint, newest: nu
       why: "the service settles through the endpoints of the hub",
       remedy: "start the hub's node, or correct its URL in HUB_RPC_URL or the hub's file",
     });
-  const { chainId: found, height, isSyncing } = gathered.facts;
-  if (found !== BigInt(chainId))
+  const { chainId: actualChainId, height, isSyncing } = gathered.facts;
+  if (actualChainId !== BigInt(chainId))
     return on("chain-id").problem({
-      found: `the endpoint serves chain ${found}, expected ${chainId}`,
+      found: `the endpoint serves chain ${actualChainId}, expected ${chainId}`,
       why: "the processes refuse the endpoint, so it settles nothing",
       remedy: "correct HUB_RPC_URL and HUB_CHAIN_ID, or the hub's file",
     });

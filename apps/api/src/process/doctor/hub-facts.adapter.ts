@@ -1,7 +1,7 @@
 import { hubAbi, oracleAbi, oracleMultisigAbi } from "@causeway/contracts";
 import type { Address } from "@causeway/domain";
 import type { SettlementHub } from "../../config/settlement.ts";
-import { chainReads, lower, orUndefined } from "./contracts-facts.adapter.ts";
+import { chainReads, lower, undefinedIfReverted } from "./contracts-facts.adapter.ts";
 import type { HubFacts } from "./hub-check.ts";
 
 /** Reads the hub at one of its endpoints. @throws RpcFault or an error of viem around it */
@@ -23,22 +23,25 @@ export async function readHub(
     ...(hub.genericMappingAddress && { genericMappingAddress: hub.genericMappingAddress }),
   });
   try {
-    const [contracts, oracleHub, minter, oracleRole, signers, threshold, solverWei] = await Promise.all([
+    const [contracts, oracleHub, hubRoles, oracleRoles, signers, threshold, solverWei] = await Promise.all([
       Promise.all(
         addresses.map(async ([field, address]) => ({ field, address, hasCode: await hasCode(address) })),
       ),
-      orUndefined(client.readContract({ ...oracle, functionName: "HUB" })),
-      orUndefined(client.readContract({ ...ledger, functionName: "rolesOf", args: [oracle.address] })),
-      orUndefined(client.readContract({ ...oracle, functionName: "rolesOf", args: [multisig] })),
-      orUndefined(client.readContract({ ...quorum, functionName: "signers" })),
-      orUndefined(client.readContract({ ...quorum, functionName: "threshold" })),
+      undefinedIfReverted(client.readContract({ ...oracle, functionName: "HUB" })),
+      undefinedIfReverted(
+        client.readContract({ ...ledger, functionName: "rolesOf", args: [oracle.address] }),
+      ),
+      undefinedIfReverted(client.readContract({ ...oracle, functionName: "rolesOf", args: [multisig] })),
+      undefinedIfReverted(client.readContract({ ...quorum, functionName: "signers" })),
+      undefinedIfReverted(client.readContract({ ...quorum, functionName: "threshold" })),
+      // Without a solver there is no balance to judge: any positive number passes.
       solver === undefined ? 1n : client.getBalance({ address: solver }),
     ]);
     return {
       contracts,
       oracleHub: lower(oracleHub),
-      canOracleMint: hasRole(minter),
-      isMultisigOracle: hasRole(oracleRole),
+      canOracleMint: hasRole(hubRoles),
+      isMultisigOracle: hasRole(oracleRoles),
       signers: signers?.map((signer) => signer.toLowerCase() as Address),
       threshold: threshold === undefined ? undefined : Number(threshold),
       solverWei,

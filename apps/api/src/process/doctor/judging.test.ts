@@ -29,7 +29,7 @@ const [SOLVER, ALLOCATOR, OWNER, ROUTER, HUB] = ["51", "a1", "0a", "c2", "b1"].m
   `0x${string}`,
   `0x${string}`,
 ];
-const facts = <T>(of: T): Gathered<T> => ({ kind: "facts", facts: of });
+const facts = <T>(value: T): Gathered<T> => ({ kind: "facts", facts: value });
 const down = { kind: "unreachable", reason: "ECONNREFUSED" } as const;
 
 const postgres = (changed: Partial<PostgresFacts> = {}) =>
@@ -122,7 +122,7 @@ const contracts = (changed: Partial<ContractsFacts> = {}) =>
   );
 
 const ETHER = 10n ** 18n;
-const held = { role: "solver", address: SOLVER, nativeWei: ETHER } as const;
+const solverAccount = { role: "solver", address: SOLVER, nativeWei: ETHER } as const;
 const token = {
   symbol: "USDC",
   address: USDC.address,
@@ -133,7 +133,7 @@ const token = {
 const accounts = (changed: Partial<AccountsFacts> = {}) =>
   judgeAccounts(
     { chain: "base", nativeSymbol: "ETH", approvalProxy: account("c3") },
-    { gasPriceWei: 1_000_000_000n, accounts: [held], tokens: [token], ...changed },
+    { gasPriceWei: 1_000_000_000n, accounts: [solverAccount], tokens: [token], ...changed },
   );
 
 const [ONE, TWO, THREE] = [account("01"), account("02"), account("03")];
@@ -190,7 +190,7 @@ const prices = (
 
 const clock = (...offsets: readonly number[]) =>
   judgeClock(
-    offsets.map((offset, at) => ({ source: `clock ${at}`, theirsMs: NOW_MS + offset, oursMs: NOW_MS })),
+    offsets.map((offset, index) => ({ source: `clock ${index}`, theirsMs: NOW_MS + offset, oursMs: NOW_MS })),
   );
 
 const healthy = [
@@ -492,21 +492,21 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
   ],
   [
     "the solver has no gas",
-    accounts({ accounts: [{ ...held, nativeWei: 0n }] }),
+    accounts({ accounts: [{ ...solverAccount, nativeWei: 0n }] }),
     "account.balance",
     "problem",
     "no ETH",
   ],
   [
     "the executor has no gas",
-    accounts({ accounts: [{ ...held, role: "executor", nativeWei: 0n }] }),
+    accounts({ accounts: [{ ...solverAccount, role: "executor", nativeWei: 0n }] }),
     "account.balance",
     "problem",
     "no ETH",
   ],
   [
     "the solver is low on gas",
-    accounts({ accounts: [{ ...held, nativeWei: 3_000_000_000_000_000n }] }),
+    accounts({ accounts: [{ ...solverAccount, nativeWei: 3_000_000_000_000_000n }] }),
     "account.balance",
     "warning",
     "0.003 ETH",
@@ -692,7 +692,7 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
 ];
 
 test.each(faults)("finds that %s", (_name, findings, check, state, text) => {
-  const fault = findings.find((one) => one.check === check && one.state === state);
+  const fault = findings.find((finding) => finding.check === check && finding.state === state);
   expect(fault?.found).toContain(text);
   // Every fault says why it matters and what corrects it.
   expect(fault?.why).toBeTruthy();

@@ -29,7 +29,7 @@ export interface NonEvmFacts {
   readonly addressProblem: string | undefined;
 }
 
-/** The limit by which the service judges lagging endpoints too (`endpoint-order.ts`). */
+/** The same limit as the service applies to lagging endpoints (`endpoint-order.ts`). */
 const MAX_BEHIND_SECONDS = 30;
 const MIN_MAX_BEHIND_BLOCKS = 2;
 
@@ -43,13 +43,15 @@ export function judgeNonEvmEndpoints(
   );
   const lags = heads.map((head) => lagOf(head, heads, blockTimeSeconds));
   const answering = endpoints.filter(isUsable).length;
-  const usable = endpoints.filter((endpoint, at) => isUsable(endpoint) && lags[at] === undefined).length;
+  const usable = endpoints.filter(
+    (endpoint, index) => isUsable(endpoint) && lags[index] === undefined,
+  ).length;
   const counted = `${usable} of ${endpoints.length} endpoints are usable`;
   const onQuorum = findingsOf("chain.quorum", name);
   return [
-    ...endpoints.flatMap((endpoint, at) => {
+    ...endpoints.flatMap((endpoint, index) => {
       const subject = `${name} (${endpoint.host})`;
-      const lag = lags[at];
+      const lag = lags[index];
       return [
         ...judgeEndpoint(name, subject, endpoint.gathered),
         ...(lag === undefined
@@ -105,16 +107,16 @@ function judgeEndpoint(
 
 /** How far an endpoint is behind the most advanced endpoint. Undefined: within the limit. */
 function lagOf(
-  own: NonEvmHead | undefined,
+  endpointHead: NonEvmHead | undefined,
   heads: readonly (NonEvmHead | undefined)[],
   blockTimeSeconds: number,
 ): string | undefined {
-  if (own === undefined) return undefined;
+  if (endpointHead === undefined) return undefined;
   const behind = heads.reduce((max, head) => {
-    const by = (head?.position ?? 0n) - own.position;
-    return by > max ? by : max;
+    const distance = (head?.position ?? 0n) - endpointHead.position;
+    return distance > max ? distance : max;
   }, 0n);
-  if (own.number === undefined) {
+  if (endpointHead.number === undefined) {
     // Without a block number, the position is the chain's clock in ms.
     const seconds = behind / 1000n;
     return seconds > MAX_BEHIND_SECONDS
@@ -123,7 +125,7 @@ function lagOf(
   }
   const maxBehind = Math.max(MIN_MAX_BEHIND_BLOCKS, Math.ceil(MAX_BEHIND_SECONDS / blockTimeSeconds));
   return behind > maxBehind
-    ? `block ${own.number} is ${behind} behind another endpoint of this chain`
+    ? `block ${endpointHead.number} is ${behind} behind another endpoint of this chain`
     : undefined;
 }
 
@@ -153,11 +155,11 @@ export function judgeNonEvmAccount(
   ];
 }
 
-function judgeAddressProgram(name: string, found: string | undefined): readonly Finding[] {
-  if (found === undefined) return [];
+function judgeAddressProgram(name: string, problem: string | undefined): readonly Finding[] {
+  if (problem === undefined) return [];
   return [
     findingsOf("contract.factory", `depositAddressProgram on ${name}`).problem({
-      found,
+      found: problem,
       why: "funds at deposit addresses could be stolen or lost, so none is issued and sweeps wait",
       remedy: `correct depositAddressProgram of ${name}, or deploy it: npm run operator -- deploy apply --chain ${name} --deposit-addresses --write configs`,
     }),

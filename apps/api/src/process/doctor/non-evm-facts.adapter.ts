@@ -7,27 +7,32 @@ import type { NonEvmEndpointFacts, NonEvmFacts } from "./non-evm-check.ts";
 /** Reads the facts that one endpoint of a chain serves. @throws RpcFault if it does not answer */
 export async function readNonEvmEndpoint(
   config: NonEvmChainConfig,
-  at: number,
+  endpointIndex: number,
   accounts: OwnAccounts,
 ): Promise<NonEvmEndpointFacts> {
-  return await throughEndpoint(config, at, accounts, async (connection): Promise<NonEvmEndpointFacts> => {
-    try {
-      return { kind: "right", head: await connection.head?.() };
-    } catch (error) {
-      if (!(error instanceof RpcFault) || error.kind !== "wrongChain") throw error;
-      return { kind: "wrongNetwork", reason: error.reason };
-    }
-  });
+  return await throughEndpoint(
+    config,
+    endpointIndex,
+    accounts,
+    async (connection): Promise<NonEvmEndpointFacts> => {
+      try {
+        return { kind: "right", head: await connection.head?.() };
+      } catch (error) {
+        if (!(error instanceof RpcFault) || error.kind !== "wrongChain") throw error;
+        return { kind: "wrongNetwork", reason: error.reason };
+      }
+    },
+  );
 }
 
 /** Reads the solver's native balance, and the program of deposit addresses. @throws RpcFault */
 export async function readNonEvmAccount(
   config: NonEvmChainConfig,
-  at: number,
+  endpointIndex: number,
   accounts: OwnAccounts,
 ): Promise<NonEvmFacts> {
   const { address } = config.chain.native;
-  return await throughEndpoint(config, at, accounts, async (connection) => {
+  return await throughEndpoint(config, endpointIndex, accounts, async (connection) => {
     const [balances, addressProblem] = await Promise.all([
       connection.balances([address]),
       connection.depositAddresses?.problem?.(),
@@ -38,7 +43,7 @@ export async function readNonEvmAccount(
 
 async function throughEndpoint<T>(
   { chain, attestation }: NonEvmChainConfig,
-  at: number,
+  endpointIndex: number,
   accounts: OwnAccounts,
   read: (connection: OpenConnection) => Promise<T>,
 ): Promise<T> {
@@ -56,7 +61,7 @@ async function throughEndpoint<T>(
     // The read throws every fault that matters here.
     onFault: () => undefined,
   };
-  const connection = await connectNonEvm(withOneEndpoint(options, at));
+  const connection = await connectNonEvm(withOneEndpoint(options, endpointIndex));
   try {
     return await read(connection);
   } finally {

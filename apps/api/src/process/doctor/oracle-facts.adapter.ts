@@ -2,7 +2,7 @@ import { oracleStatus } from "@causeway/wire";
 import type { OracleUrl } from "../../config/oracle-urls.ts";
 import type { ClockReading } from "./clock-check.ts";
 import type { OracleFacts } from "./oracles-check.ts";
-import { boundedText } from "../../settlement/bounded-text.ts";
+import { readBoundedText } from "../../settlement/bounded-text.ts";
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1_048_576;
@@ -24,7 +24,7 @@ export async function readOracle({
     await response.body?.cancel();
     return { facts: { kind: "refused", httpStatus: response.status }, clock };
   }
-  const text = await boundedText(response, MAX_BYTES);
+  const text = await readBoundedText(response, MAX_BYTES);
   const status = oracleStatus.safeParse(jsonOf(text));
   if (!status.success) throw new Error("the response is not the status of an oracle");
   return { facts: { kind: "status", status: status.data }, clock };

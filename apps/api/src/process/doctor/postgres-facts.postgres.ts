@@ -16,7 +16,7 @@ export async function readPostgres(
   url: string,
 ): Promise<{ readonly facts: PostgresFacts; readonly clock: ClockReading }> {
   return await withDatabaseProblems(url, async () => {
-    const sessionProblem = await problemOfSessions(url);
+    const sessionProblem = await readSessionProblem(url);
     const pool = createPool(url, {
       max: 1,
       statementTimeoutMs: 5_000,
@@ -35,7 +35,7 @@ export async function readPostgres(
   });
 }
 
-async function problemOfSessions(url: string): Promise<string | undefined> {
+async function readSessionProblem(url: string): Promise<string | undefined> {
   try {
     await checkSessions(url);
     return undefined;

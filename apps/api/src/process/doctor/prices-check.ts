@@ -68,21 +68,21 @@ function judgePrice(
   nowMs: number,
 ): readonly Finding[] {
   const price = prices.get(priceId);
-  const about = findingsOf("price", priceId);
+  const findings = findingsOf("price", priceId);
   if (price === undefined) {
     const fault = {
       found: `the source has no price of ${priceId}`,
       why: "quotes with this currency are refused with 503 PRICE_FETCH_FAILED",
       remedy: "correct priceId in the chain file to the source's id",
     };
-    return isHeld ? [about.problem(fault)] : [];
+    return isHeld ? [findings.problem(fault)] : [];
   }
   const ageMs = nowMs - price.asOfMs;
   const limitMs = isStable ? maxAgeMs : Math.min(maxAgeMs, volatileMaxAgeMs);
   return [
     ...(ageMs > limitMs
       ? [
-          about.warning({
+          findings.warning({
             found: `the price is ${Math.round(ageMs / 1000)} seconds old, expected at most ${limitMs / 1000}`,
             why: "quotes between this and other assets are refused",
             remedy: `use a fresher source, or raise ${isStable ? "PRICE_MAX_AGE_MS" : "PRICE_VOLATILE_MAX_AGE_MS"}`,
@@ -91,7 +91,7 @@ function judgePrice(
       : []),
     ...(price.isDisputed === true
       ? [
-          about.warning({
+          findings.warning({
             found: "the two price sources disagree, or one has no price",
             why: "quotes between this and other assets are refused",
             remedy: "compare both sources; correct priceId if it means different assets",

@@ -56,10 +56,10 @@ export function judgeProgram(expected: ExpectedProgram, shown: readonly ShownPro
     faulty.flatMap(({ host, findings }) => faultsOf(findings).map((finding) => ({ host, finding }))),
     ({ finding }) => `${finding.check} ${finding.found}`,
   );
-  return [...hosts.values()].flatMap((same) =>
-    same.slice(0, 1).map(({ finding }) => ({
+  return [...hosts.values()].flatMap((group) =>
+    group.slice(0, 1).map(({ finding }) => ({
       ...finding,
-      found: `${finding.found} (${same.map(({ host }) => host).join(", ")})`,
+      found: `${finding.found} (${group.map(({ host }) => host).join(", ")})`,
     })),
   );
 }
@@ -100,12 +100,12 @@ function judgeShown(expected: ExpectedProgram, gathered: Gathered<DepositoryFact
 
 function judgeAuthority(
   { chain, program, roles, solver, isLocal }: ExpectedProgram,
-  found: string | undefined,
+  current: string | undefined,
 ): Finding {
   const authority = findingsOf("contract.upgrade-authority", `depository on ${chain}`);
   const why = "the holder of this account can replace the program and take all deposits";
   const transferCommand = `solana program set-upgrade-authority ${program} --new-upgrade-authority <vault of a multisignature wallet>`;
-  if (found === undefined)
+  if (current === undefined)
     return roles?.upgradeAuthority === undefined
       ? authority.ok("the program can never change")
       : authority.warning({
@@ -113,31 +113,31 @@ function judgeAuthority(
           why: "the program can never change; the configuration describes another deployment",
           remedy: `correct depositoryRoles.upgradeAuthority of ${chain}, or its depository`,
         });
-  if (found === solver)
+  if (current === solver)
     return authority.problem({
-      found: `the upgrade authority is ${found}, a key of this service`,
+      found: `the upgrade authority is ${current}, a key of this service`,
       why,
       remedy: transferCommand,
     });
-  if (roles !== undefined && found !== roles.upgradeAuthority)
+  if (roles !== undefined && current !== roles.upgradeAuthority)
     return authority.problem({
-      found: `the upgrade authority is ${found}, expected ${roles.upgradeAuthority ?? "none"}`,
+      found: `the upgrade authority is ${current}, expected ${roles.upgradeAuthority ?? "none"}`,
       why,
       remedy:
         roles.upgradeAuthority === undefined
           ? `from that account: solana program set-upgrade-authority ${program} --final; if it is not yours, deploy another program: ${deployCommand(chain)} --replace`
           : `from that account: ${transferCommand}; if it is not yours, deploy another program: ${deployCommand(chain)} --replace`,
     });
-  if (isLocal || (roles !== undefined && !canHaveKey(found)))
-    return authority.ok(`the upgrade authority is ${found}`);
-  return canHaveKey(found)
+  if (isLocal || (roles !== undefined && !canHaveKey(current)))
+    return authority.ok(`the upgrade authority is ${current}`);
+  return canHaveKey(current)
     ? authority.warning({
-        found: `the upgrade authority ${found} is a single key`,
+        found: `the upgrade authority ${current} is a single key`,
         why,
         remedy: transferCommand,
       })
     : authority.warning({
-        found: `the program can be upgraded by ${found}, and the configuration names no upgrade authority`,
+        found: `the program can be upgraded by ${current}, and the configuration names no upgrade authority`,
         why,
         remedy: `if the account is your multisignature wallet, set depositoryRoles of ${chain} (docs/CONFIG.md); otherwise deploy another program: ${deployCommand(chain)} --replace`,
       });
@@ -159,34 +159,34 @@ function judgeRecord(
             : `with the key of ${upgradeAuthority} in DEPLOYER_SOLANA_KEY: ${deployCommand(chain)} --program ${program}`,
       }),
     ];
-  const another = `correct depository of ${chain}, or deploy another program, because roles cannot change: ${deployCommand(chain)} --replace`;
-  const role = (
+  const redeployRemedy = `correct depository of ${chain}, or deploy another program, because roles cannot change: ${deployCommand(chain)} --replace`;
+  const judgeRole = (
     name: "owner" | "allocator",
     expected: string | undefined,
     why: Readonly<Record<"service" | "stranger", string>>,
   ): Finding => {
     const finding = findingsOf(`contract.${name}`, subject);
-    const found = record[name];
-    if (found === solver)
+    const account = record[name];
+    if (account === solver)
       return finding.problem({
-        found: `the ${name} is ${found}, a key of this service`,
+        found: `the ${name} is ${account}, a key of this service`,
         why: why.service,
-        remedy: another,
+        remedy: redeployRemedy,
       });
-    return roles === undefined || found === (expected ?? NO_OWNER)
-      ? finding.ok(`the ${name} is ${found}`)
+    return roles === undefined || account === (expected ?? NO_OWNER)
+      ? finding.ok(`the ${name} is ${account}`)
       : finding.problem({
-          found: `the ${name} is ${found}, expected ${expected ?? "none"}`,
+          found: `the ${name} is ${account}, expected ${expected ?? "none"}`,
           why: why.stranger,
-          remedy: another,
+          remedy: redeployRemedy,
         });
   };
   return [
-    role("owner", roles?.owner, {
+    judgeRole("owner", roles?.owner, {
       service: "an attacker with this key can take the money at open deposit addresses",
       stranger: "this account can take the money at open deposit addresses",
     }),
-    role("allocator", roles?.allocator, {
+    judgeRole("allocator", roles?.allocator, {
       service: "an attacker with this key can take all deposits",
       stranger: "this account can pay out all deposits, and yours cannot",
     }),
@@ -195,7 +195,7 @@ function judgeRecord(
       : findingsOf("contract.domain", subject).problem({
           found: `the domain is ${record.domain}, expected ${domain} for id ${chain}`,
           why: "what the allocator signs for this chain is invalid, so deposits cannot be paid out",
-          remedy: `restore the id that the entry had when the program was deployed, or ${another}`,
+          remedy: `restore the id that the entry had when the program was deployed, or ${redeployRemedy}`,
         }),
   ];
 }

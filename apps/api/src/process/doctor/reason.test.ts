@@ -2,7 +2,7 @@ import { StartProblem } from "@causeway/service-kit";
 import { expect, test } from "vitest";
 import { reasonOf, redactor } from "./reason.ts";
 
-test("returns the innermost reason of an error, and the own message of a StartProblem", () => {
+test("returns the innermost reason of an error, and a StartProblem's own message", () => {
   const refused = Object.assign(new Error(""), { code: "ECONNREFUSED" });
   expect(reasonOf(new TypeError("fetch failed", { cause: refused }))).toBe("ECONNREFUSED");
   expect(reasonOf(new Error("first line\nsecond line"))).toBe("first line");

@@ -18,13 +18,13 @@ export function reasonOf(error: unknown): string {
 }
 
 function innermost(error: Error): Error {
-  let at = error;
+  let current = error;
   for (let depth = 0; depth < 8; depth += 1) {
-    const next: unknown = at instanceof AggregateError ? at.errors[0] : at.cause;
-    if (!(next instanceof Error) || (at.name === "StartProblem" && depth === 0)) return at;
-    at = next;
+    const next: unknown = current instanceof AggregateError ? current.errors[0] : current.cause;
+    if (!(next instanceof Error) || (current.name === "StartProblem" && depth === 0)) return current;
+    current = next;
   }
-  return at;
+  return current;
 }
 
 /**

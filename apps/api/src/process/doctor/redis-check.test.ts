@@ -13,7 +13,7 @@ const sentinel = (host: string, changed: Partial<SentinelFacts> = {}): QueriedSe
   host,
   gathered: { kind: "facts", facts: { primary: node, quorumFault: undefined, ...changed } },
 });
-const cluster = (isCluster: boolean, state: string, owner = { ...node, host: "fd00::1" }) =>
+const judgeCluster = (isCluster: boolean, state: string, owner = { ...node, host: "fd00::1" }) =>
   judgeClusterNodes([{ host: "a", gathered: { kind: "facts", facts: { isCluster, state, owner } } }]);
 const server = {
   version: "8.0.2",
@@ -24,13 +24,13 @@ const server = {
   isCluster: true,
   replicas: 1,
 };
-const owner = (changed: Partial<typeof server>, kind: "sentinel" | "cluster" = "cluster") =>
+const judgeOwner = (changed: Partial<typeof server>, kind: "sentinel" | "cluster" = "cluster") =>
   judgeRedis({ host: "a", gathered: { kind: "facts", facts: { ...server, ...changed } } }, kind);
 
 test.each([
   ["sentinels that agree", judgeSentinels("mymaster", [sentinel("a"), sentinel("b")])],
-  ["a cluster that serves all keys", cluster(true, "ok")],
-  ["the server that has the keys", owner({})],
+  ["a cluster that serves all keys", judgeCluster(true, "ok")],
+  ["the server that has the keys", judgeOwner({})],
 ])("finds nothing wrong with %s", (_name, findings) => {
   expect(findings.filter(({ state }) => state !== "ok")).toEqual([]);
 });
@@ -66,10 +66,10 @@ test.each([
     "redis.node a problem",
     "ECONNREFUSED",
   ],
-  ["a node is not in cluster mode", cluster(false, ""), "redis.node a problem", "cluster mode is off"],
-  ["slots are not served", cluster(true, "fail"), "redis.node a problem", "is fail"],
-  ["the primary has no replica", owner({ replicas: 0 }), "redis.replicas a warning", "no replica"],
-  ["a sentinel names a cluster node", owner({}, "sentinel"), "redis.cluster a problem", "cluster mode"],
+  ["a node is not in cluster mode", judgeCluster(false, ""), "redis.node a problem", "cluster mode is off"],
+  ["slots are not served", judgeCluster(true, "fail"), "redis.node a problem", "is fail"],
+  ["the primary has no replica", judgeOwner({ replicas: 0 }), "redis.replicas a warning", "no replica"],
+  ["a sentinel names a cluster node", judgeOwner({}, "sentinel"), "redis.cluster a problem", "cluster mode"],
 ] as const)("reports that %s", (_name, findings, expected, found) => {
   const [fault, ...others] = findings.filter(({ state }) => state !== "ok");
   expect(`${fault?.check} ${fault?.subject} ${fault?.state}`).toBe(expected);

@@ -1,4 +1,4 @@
-import type { RedisNode, RedisPlace } from "../../db/redis-place.port.ts";
+import type { RedisNode, RedisEndpoint } from "../../db/redis-endpoint.port.ts";
 import { findingsOf, type Finding, type Gathered } from "./finding.ts";
 
 /** Facts from a Redis server's `INFO`. */
@@ -57,7 +57,7 @@ export function redisFactsOf(info: string): RedisFacts {
 /** Judges the server that has the keys. */
 export function judgeRedis(
   { host, gathered }: QueriedServer<RedisFacts>,
-  kind: RedisPlace["kind"] = "url",
+  kind: RedisEndpoint["kind"] = "url",
 ): readonly Finding[] {
   const on = (check: string) => findingsOf(`redis.${check}`, host);
   if (gathered.kind === "unreachable")
@@ -128,7 +128,7 @@ export function judgeSentinels(
   name: string,
   sentinels: readonly QueriedServer<SentinelFacts>[],
 ): readonly Finding[] {
-  const each = sentinels.map(({ host, gathered }) => {
+  const findings = sentinels.map(({ host, gathered }) => {
     const on = findingsOf("redis.sentinel", host);
     if (gathered.kind === "unreachable")
       return on.problem({
@@ -161,9 +161,9 @@ export function judgeSentinels(
       ),
     ),
   ];
-  if (primaries.length < 2) return each;
+  if (primaries.length < 2) return findings;
   return [
-    ...each,
+    ...findings,
     findingsOf("redis.sentinels", name).problem({
       found: `the sentinels name different primaries: ${primaries.join(", ")}`,
       why: "processes write to different servers: jobs are lost, and the journal of payments is incomplete",

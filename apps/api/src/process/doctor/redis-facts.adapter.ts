@@ -1,5 +1,10 @@
 import { Redis } from "ioredis";
-import type { ClusterPlace, RedisNode, RedisPlace, SentinelPlace } from "../../db/redis-place.port.ts";
+import type {
+  ClusterEndpoint,
+  RedisNode,
+  RedisEndpoint,
+  SentinelEndpoint,
+} from "../../db/redis-endpoint.port.ts";
 import type { ClockReading } from "./clock-check.ts";
 import { redisFactsOf, type ClusterNodeFacts, type RedisFacts, type SentinelFacts } from "./redis-check.ts";
 
@@ -11,7 +16,7 @@ interface ServerFacts {
 }
 
 /** A server, and how to sign in to it. */
-type Target = Pick<SentinelPlace, "login" | "isTls"> & { readonly at: RedisNode | string };
+type Target = Pick<SentinelEndpoint, "login" | "isTls"> & { readonly server: RedisNode | string };
 
 /** Reads `INFO` and the time of a server. @throws when it does not answer or refuses the password */
 export async function readRedis(target: Target): Promise<ServerFacts> {
@@ -19,16 +24,16 @@ export async function readRedis(target: Target): Promise<ServerFacts> {
 }
 
 /** The server at a URL as a target. */
-export function urlTarget({ url, login }: Extract<RedisPlace, { readonly kind: "url" }>): Target {
-  return { at: url.reveal(), login, isTls: false };
+export function urlTarget({ url, login }: Extract<RedisEndpoint, { readonly kind: "url" }>): Target {
+  return { server: url.reveal(), login, isTls: false };
 }
 
 /** Asks a sentinel for the primary. @throws as readRedis */
 export async function readSentinel(
-  at: RedisNode,
-  { name, sentinelLogin, isTls }: SentinelPlace,
+  node: RedisNode,
+  { name, sentinelLogin, isTls }: SentinelEndpoint,
 ): Promise<SentinelFacts> {
-  return await onServer({ at, login: sentinelLogin, isTls }, async (redis) => {
+  return await onServer({ server: node, login: sentinelLogin, isTls }, async (redis) => {
     const primary = nodeOf(await redis.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name));
     if (primary === undefined) return { primary, quorumFault: undefined };
     const quorumFault = await redis.call("SENTINEL", "CKQUORUM", name).then(
@@ -43,11 +48,11 @@ export async function readSentinel(
  * Asks a node of a cluster about itself and for the node that has `key`. @throws as readRedis
  */
 export async function readClusterNode(
-  at: RedisNode,
-  { login, isTls }: ClusterPlace,
+  node: RedisNode,
+  { login, isTls }: ClusterEndpoint,
   key: string,
 ): Promise<ClusterNodeFacts> {
-  return await onServer({ at, login, isTls }, async (redis) => {
+  return await onServer({ server: node, login, isTls }, async (redis) => {
     const { isCluster } = redisFactsOf(await redis.info());
     if (!isCluster) return { isCluster, state: "", owner: undefined };
     const slot = Number(await redis.call("CLUSTER", "KEYSLOT", key));
@@ -56,7 +61,11 @@ export async function readClusterNode(
     const state = /^cluster_state:(\w+)/m.exec(String(await redis.call("CLUSTER", "INFO")))?.[1];
     const owner = nodeOf(range?.[2]);
     // A node that does not know its own address leaves it empty.
-    return { isCluster, state: state ?? "", owner: owner?.host === "" ? { ...owner, host: at.host } : owner };
+    return {
+      isCluster,
+      state: state ?? "",
+      owner: owner?.host === "" ? { ...owner, host: node.host } : owner,
+    };
   });
 }
 
@@ -79,7 +88,7 @@ async function serverFacts(redis: Redis): Promise<ServerFacts> {
 }
 
 async function onServer<T>(
-  { at, login: { username, password }, isTls }: Target,
+  { server: address, login: { username, password }, isTls }: Target,
   read: (redis: Redis) => Promise<T>,
 ): Promise<T> {
   const options = {
@@ -95,7 +104,8 @@ async function onServer<T>(
     ...(password !== undefined && { password: password.reveal() }),
     ...(isTls && { tls: {} }),
   };
-  const redis = typeof at === "string" ? new Redis(at, options) : new Redis({ ...options, ...at });
+  const redis =
+    typeof address === "string" ? new Redis(address, options) : new Redis({ ...options, ...address });
   // Prefer the error of the connection: it says more than the errors of the calls.
   let fault: Error | undefined;
   redis.on("error", (error: Error) => (fault ??= error));

@@ -5,13 +5,13 @@ import { endpointsOf, readEndpoint } from "./chain-facts.adapter.ts";
 import { judgeChain } from "./chain-check.ts";
 import { judgeClock, type NamedReading } from "./clock-check.ts";
 import { judgeConfiguration } from "./configuration-check.ts";
-import { connects, placeOfUrl } from "./connects.adapter.ts";
+import { checkConnection, connectTargetOf } from "./check-connection.adapter.ts";
 import { judgeContracts } from "./contracts-check.ts";
 import { chainReads, readAccounts, readContracts } from "./contracts-facts.adapter.ts";
 import { examineNonEvmChain } from "./examine-non-evm.ts";
 import { examineRedis } from "./examine-redis.ts";
 import { findingsOf, hostOf, type Finding } from "./finding.ts";
-import { factsOnly, gatherFacts, noteClock, PART_WITHIN_MS } from "./gather.ts";
+import { factsOnly, gatherFacts, noteClock, PART_TIMEOUT_MS } from "./gather.ts";
 import { judgeHub } from "./hub-check.ts";
 import { isUsableHub, judgeHubEndpoints } from "./hub-endpoints-check.ts";
 import { readHub } from "./hub-facts.adapter.ts";
@@ -96,11 +96,11 @@ async function examineChain(
   const gathered = await gatherFacts(async () => {
     const { reads, close } = chainReads(usable.url, chain.id);
     try {
-      const [onChain, held] = await Promise.all([
+      const [contractsFacts, accountsFacts] = await Promise.all([
         readContracts(reads, chain, accounts),
         readAccounts(reads, chain, accounts),
       ]);
-      return { onChain, held };
+      return { contractsFacts, accountsFacts };
     } finally {
       await close();
     }
@@ -117,7 +117,7 @@ async function examineChain(
   const { solver, executor, depositAddressOperator, formerSolvers } = accounts;
   return [
     ...findings,
-    ...judgeContracts(gathered.facts.onChain, {
+    ...judgeContracts(gathered.facts.contractsFacts, {
       chain: chain.name,
       isLocal,
       solver,
@@ -132,7 +132,7 @@ async function examineChain(
         nativeSymbol: chain.native.symbol,
         approvalProxy: chain.contracts.approvalProxy,
       },
-      gathered.facts.held,
+      gathered.facts.accountsFacts,
     ),
   ];
 }
@@ -164,7 +164,7 @@ async function examineOracles(
   { oracles, hub, chains, nonEvmChains }: Subjects,
   clocks: Clocks,
 ): Promise<readonly Finding[]> {
-  const asked = await Promise.all(
+  const queried = await Promise.all(
     oracles.map(async (oracle) => {
       const host = hostOf(oracle.url);
       const gathered = await gatherFacts(() => readOracle(oracle));
@@ -172,7 +172,7 @@ async function examineOracles(
       return { host, gathered: factsOnly(gathered) };
     }),
   );
-  return judgeOracles(asked, {
+  return judgeOracles(queried, {
     hubChainId: hub?.hub.chainId,
     chains: [...chains.map(({ name }) => name), ...nonEvmChains.map(({ chain }) => chain.name)],
   });
@@ -186,11 +186,11 @@ async function examinePrices(subjects: Subjects): Promise<readonly Finding[]> {
     ...tokens,
   ]);
   const currencies = [...new Set(all.map(({ priceId }) => priceId))].map((priceId) => {
-    const same = all.filter((currency) => currency.priceId === priceId);
+    const sameAsset = all.filter((currency) => currency.priceId === priceId);
     return {
       priceId,
-      isStable: same.every((currency) => currency.class === "stable"),
-      isHeld: same.some(({ supportsBridging }) => supportsBridging),
+      isStable: sameAsset.every((currency) => currency.class === "stable"),
+      isHeld: sameAsset.some(({ supportsBridging }) => supportsBridging),
     };
   });
   const secondFaults: string[] = [];
@@ -199,32 +199,32 @@ async function examinePrices(subjects: Subjects): Promise<readonly Finding[]> {
       secondFaults.push(reasonOf(error)),
     );
     const ids = currencies.map(({ priceId }) => priceId);
-    return { prices: await source.fetch(ids, AbortSignal.timeout(PART_WITHIN_MS)), secondFaults };
+    return { prices: await source.fetch(ids, AbortSignal.timeout(PART_TIMEOUT_MS)), secondFaults };
   });
   const { source, maxAgeMs } = prices;
   return judgePrices({ source, isLocal, maxAgeMs, volatileMaxAgeMs, currencies }, gathered, Date.now());
 }
 
 async function examineNotices({ notices, signer, isLocal }: Subjects): Promise<readonly Finding[]> {
-  const [channels, gatheredOfSigner] = await Promise.all([
+  const [channels, signerConnection] = await Promise.all([
     Promise.all(
       notices.channels.map(async ({ url }) => ({
         host: hostOf(url),
-        gathered: await gatherFacts(() => connects(placeOfUrl(url))),
+        gathered: await gatherFacts(() => checkConnection(connectTargetOf(url))),
       })),
     ),
     signer === undefined
       ? undefined
       : gatherFacts(() =>
-          connects(
+          checkConnection(
             signer.kind === "socket" ? { path: signer.path } : { host: signer.host, port: signer.port },
           ),
         ),
   ]);
   return [
     ...judgeNotices(channels, isLocal),
-    ...(gatheredOfSigner === undefined
+    ...(signerConnection === undefined
       ? []
-      : judgeSigner({ host: "ORDER_SIGNER_URL", gathered: gatheredOfSigner })),
+      : judgeSigner({ host: "ORDER_SIGNER_URL", gathered: signerConnection })),
   ];
 }

@@ -13,12 +13,12 @@ import { parseAddress } from "@causeway/domain";
 import { readApiConfig, readWorkerConfig } from "../../config/config.ts";
 import { noticeConfig, type NoticeConfig } from "../../config/notices.ts";
 import { readOracleUrls, type OracleUrl } from "../../config/oracle-urls.ts";
-import { readSignerPlace, type SignerPlace } from "../../config/order-signing.ts";
+import { readSignerEndpoint, type SignerEndpoint } from "../../config/order-signing.ts";
 import { readOwnAccounts, type OwnAccounts } from "../../config/own-accounts.ts";
 import { priceConfig, type PriceConfig } from "../../config/prices.ts";
-import { readRedisPlace } from "../../config/redis-place.ts";
+import { readRedisEndpoint } from "../../config/redis-endpoint.ts";
 import { locationSettings, settingGroups } from "../../config/settings.ts";
-import type { RedisPlace } from "../../db/redis-place.port.ts";
+import type { RedisEndpoint } from "../../db/redis-endpoint.port.ts";
 import { readSettlementHub, type SettlementHub } from "../../config/settlement.ts";
 
 /** The process whose environment is checked. */
@@ -32,7 +32,7 @@ export interface Subjects {
   readonly warnings: readonly string[];
   readonly databaseUrl: string | undefined;
   readonly poolSize: number;
-  readonly redis: RedisPlace | undefined;
+  readonly redis: RedisEndpoint | undefined;
   readonly queuePrefix: string;
   readonly chains: readonly Chain[];
   readonly nonEvmChains: readonly NonEvmChainConfig[];
@@ -44,7 +44,7 @@ export interface Subjects {
   /** Undefined: every signer of the hub counts. */
   readonly oracleSigners: readonly Address[] | undefined;
   readonly notices: NoticeConfig;
-  readonly signer: SignerPlace | undefined;
+  readonly signer: SignerEndpoint | undefined;
 }
 
 /**
@@ -70,7 +70,7 @@ export function readSubjects(checked: CheckedProcess, processEnv: Env): Subjects
     warnings: config?.warnings ?? [],
     databaseUrl: valid.storage.databaseUrl?.reveal(),
     poolSize: valid.storage.databasePoolSize ?? 16,
-    redis: read(() => readRedisPlace(valid.storage, env)),
+    redis: read(() => readRedisEndpoint(valid.storage, env)),
     queuePrefix: valid.storage.queuePrefix ?? "causeway",
     chains: loaded?.chains ?? [],
     nonEvmChains: loaded?.nonEvmConfigs ?? [],
@@ -83,7 +83,7 @@ export function readSubjects(checked: CheckedProcess, processEnv: Env): Subjects
     oracles,
     oracleSigners: oracleSigners?.split(";").flatMap((text) => parseAddress(text) ?? []),
     notices: read(() => noticeConfig({ notifyUrls: valid.notices.notifyUrls })) ?? { channels: [] },
-    signer: checked === "api" ? read(() => readSignerPlace(valid.solver))?.place : undefined,
+    signer: checked === "api" ? read(() => readSignerEndpoint(valid.solver))?.place : undefined,
   };
 }
 

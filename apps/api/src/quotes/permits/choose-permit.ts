@@ -5,11 +5,11 @@ import type { PermitTokens } from "../../chains/permits.port.ts";
 import type { Market } from "../market.ts";
 import type { PlainQuestion } from "../quote-question.ts";
 import { evmOf } from "../sides/side.ts";
-import type { PermitWay } from "./chosen-permit.ts";
+import type { ChosenPermit } from "./chosen-permit.ts";
 
-export interface PermitWayServices {
+export interface ChoosePermitServices {
   readonly market: Market;
-  /** Without it, nothing can be paid by signature. */
+  /** Undefined: payments by permit are not enabled. */
   readonly permitTokens?: PermitTokens | undefined;
   readonly executor?: { readonly address: Address } | undefined;
 }
@@ -26,10 +26,10 @@ const MAX_EXPIRY_SECONDS = 86_400;
  * @throws ServiceError with the reason if the user cannot pay by signature
  */
 export function choosePermit(
-  services: PermitWayServices,
+  services: ChoosePermitServices,
   question: PlainQuestion,
   input: QuoteInput,
-): PermitWay {
+): ChosenPermit {
   const { originCurrency, isSend } = question;
   const { permitTokens, executor } = services;
   if (permitTokens === undefined || executor === undefined)
@@ -44,15 +44,15 @@ export function choosePermit(
       `permitExpiry must be ${MIN_EXPIRY_SECONDS} to ${MAX_EXPIRY_SECONDS} seconds, got ${expirySeconds}`,
       { field: "permitExpiry" },
     );
-  const way = wayOf(services.market, question, input.permitKinds ?? permitMethods);
-  return { ...way, expirySeconds, relayer: executor.address.toLowerCase() as Address };
+  const chosen = chooseMethod(services.market, question, input.permitKinds ?? permitMethods);
+  return { ...chosen, expirySeconds, relayer: executor.address.toLowerCase() as Address };
 }
 
-function wayOf(
+function chooseMethod(
   market: Market,
   { from, originCurrency, user }: PlainQuestion,
   kinds: readonly PermitMethod[],
-): Pick<PermitWay, "method" | "domain" | "tokenNonce"> {
+): Pick<ChosenPermit, "method" | "domain" | "tokenNonce"> {
   const { chain } = evmOf(from);
   market.together(
     () => market.permitsOf(chain, originCurrency),

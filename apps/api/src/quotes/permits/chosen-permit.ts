@@ -2,7 +2,7 @@ import type { Address, PermitMethod } from "@causeway/domain";
 import type { TokenPermits } from "../../chains/permits.port.ts";
 
 /** How a quote is paid by signature. */
-export interface PermitWay {
+export interface ChosenPermit {
   readonly method: PermitMethod;
   /** The token's domain; unused for Permit2. */
   readonly domain: TokenPermits["domain"];

@@ -1,21 +1,21 @@
 import { depositAddressGas, routeGas } from "@causeway/contracts";
 import type { Currency, PermitMethod } from "@causeway/domain";
 import type { QuoteGas } from "../../markets/quote-policy.port.ts";
-import type { Swapped } from "../routing/find-swaps.ts";
+import type { RouteSwap } from "../routing/find-swaps.ts";
 import { routedDepositGas } from "../routing/step-gas.ts";
 
 /**
  * Gas units of the transaction that submits a signature and deposits.
- * @param exchanged the swap whose output is deposited; absent: the payment itself is deposited
+ * @param originSwap the swap whose output is deposited; absent: the payment itself is deposited
  */
 export function permitGasUnits(
   gas: Pick<QuoteGas, "routed">,
   method: PermitMethod,
-  { paid, deposited, exchanged }: { paid: Currency; deposited: Currency; exchanged: Swapped | undefined },
+  { paid, deposited, originSwap }: { paid: Currency; deposited: Currency; originSwap: RouteSwap | undefined },
 ): bigint {
   if (method === "eip2612") return depositAddressGas.pull;
   const signed = method === "permit2" ? routeGas.permit2 : routeGas.authorization;
-  if (exchanged === undefined && paid.address === deposited.address) return signed;
+  if (originSwap === undefined && paid.address === deposited.address) return signed;
   // The cost of the signature is its gas beyond a pull by the approval proxy.
-  return routedDepositGas(gas, paid, deposited, exchanged) + signed - routeGas.depositErc20;
+  return routedDepositGas(gas, paid, deposited, originSwap) + signed - routeGas.depositErc20;
 }

@@ -24,11 +24,11 @@ const executor: Address = "0x7777777777777777777777777777777777777777";
 const permit2: Address = "0x000000000022d473030f116ddee9f6b43ac78ba3";
 const factory: Address = "0x8888888888888888888888888888888888888888";
 const domain = { name: "USD Coin", version: "2" };
-const everything: TokenPermits = { domain, eip3009: true, eip2612: true };
+const allPermits: TokenPermits = { domain, eip3009: true, eip2612: true };
 const { contracts } = aChain(ORIGIN);
 
 function tokens(permits: Partial<TokenPermits> = {}): PermitTokens {
-  return { permitsOf: () => ({ ...everything, ...permits }), nonceOf: async () => 7n };
+  return { permitsOf: () => ({ ...allPermits, ...permits }), nonceOf: async () => 7n };
 }
 
 interface QuotedPermit {
@@ -36,7 +36,7 @@ interface QuotedPermit {
   readonly terms: TermsWithPermit;
 }
 
-async function quoted(
+async function quote(
   change: Partial<QuoteInput> = {},
   permits: Partial<TokenPermits> = {},
   world: World = {},
@@ -50,8 +50,8 @@ async function quoted(
   return { answer, terms };
 }
 
-const methodOf = async (...asked: Parameters<typeof quoted>): Promise<string> =>
-  (await quoted(...asked)).terms.permit.method;
+const methodOf = async (...args: Parameters<typeof quote>): Promise<string> =>
+  (await quote(...args)).terms.permit.method;
 
 test("prefers authorizations to permits, and both to Permit2", async () => {
   expect(await methodOf()).toBe("eip3009");
@@ -64,22 +64,27 @@ test("prefers authorizations to permits, and both to Permit2", async () => {
 test("an account with code signs for Permit2 only, because tokens do not accept contract signatures", async () => {
   expect(await methodOf({}, {}, { recipientHasCode: true })).toBe("permit2");
   const origin = { contracts };
-  await expect(quoted({}, {}, { recipientHasCode: true, origin })).rejects.toMatchObject({
+  await expect(quote({}, {}, { recipientHasCode: true, origin })).rejects.toMatchObject({
     code: "UNSUPPORTED_EXECUTION_TYPE",
     facts: { field: "usePermit" },
   });
 });
 
-test("uses Permit2 when the payment is swapped first or has no address to be deposited by", async () => {
-  const only = { eip3009: false };
-  expect(await methodOf({ originCurrency: lockedOn(ORIGIN), amount: "1000000000000000000000" }, only)).toBe(
+test("uses Permit2 when the payment is swapped first, or when the chain has no deposit address factory", async () => {
+  const withoutAuthorization = { eip3009: false };
+  expect(
+    await methodOf(
+      { originCurrency: lockedOn(ORIGIN), amount: "1000000000000000000000" },
+      withoutAuthorization,
+    ),
+  ).toBe("permit2");
+  expect(await methodOf({}, withoutAuthorization, { origin: { contracts: { ...contracts, permit2 } } })).toBe(
     "permit2",
   );
-  expect(await methodOf({}, only, { origin: { contracts: { ...contracts, permit2 } } })).toBe("permit2");
 });
 
 test("an authorization's nonce binds the deposit to the order, and the remainder goes to the signer", async () => {
-  const { terms } = await quoted({ recipient: factory, refundTo: factory });
+  const { terms } = await quote({ recipient: factory, refundTo: factory });
   const { permit, orderId } = terms;
   expect(permit).toMatchObject({
     token: usdcOn(ORIGIN),
@@ -102,7 +107,7 @@ test("an authorization's nonce binds the deposit to the order, and the remainder
 });
 
 test("names the order's strict address as the permit's spender and uses the user's next nonce", async () => {
-  const { terms } = await quoted({}, { eip3009: false });
+  const { terms } = await quote({}, { eip3009: false });
   const key = { id: terms.orderId, depositor: user, recovery: NATIVE_CURRENCY, strict: true };
   expect(typedDataOf(terms).value).toMatchObject({
     owner: user,
@@ -113,7 +118,7 @@ test("names the order's strict address as the permit's spender and uses the user
 });
 
 test("signs the pools, the minimum and the deposit of a swap paid by permit", async () => {
-  const { answer, terms } = await quoted({
+  const { answer, terms } = await quote({
     originCurrency: lockedOn(ORIGIN),
     amount: "100000000000000000000",
   });
@@ -132,67 +137,67 @@ test("signs the pools, the minimum and the deposit of a swap paid by permit", as
   expect(step.items[0]!.data.sign.value["nonce"]).toBe(authorizationNonce(authorized, witness!));
 });
 
-test("the output pays for the gas of the signature, for all trade types, and the user pays none", async () => {
+test("the output pays for the gas of the signature for all trade types, and the user pays no gas", async () => {
   const services = quoteWorld({ pools: market() });
   const bySender = await createQuote(services, aQuoteInput());
-  const { answer, terms } = await quoted();
+  const { answer, terms } = await quote();
   expect(terms.originGasUsd).toBeGreaterThan(0n);
   expect(BigInt(answer.details.currencyOut.amount)).toBeLessThan(BigInt(bySender.details.currencyOut.amount));
   expect(answer.fees.gas.amount).toBe("0");
-  const overhead = await quoted({ originGasOverhead: 100_000 });
+  const overhead = await quote({ originGasOverhead: 100_000 });
   expect(overhead.terms.originGasUsd!).toBeGreaterThan(terms.originGasUsd!);
   expect(overhead.terms.permit.gasUnits).toBe(terms.permit.gasUnits + 100_000n);
 
   for (const tradeType of ["EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const) {
-    const wanted = { tradeType, amount: "20000000000000000" };
-    const { terms: signed } = await quoted(wanted);
-    const { details } = await createQuote(quoteWorld({ pools: market() }), aQuoteInput(wanted));
+    const output = { tradeType, amount: "20000000000000000" };
+    const { terms: signed } = await quote(output);
+    const { details } = await createQuote(quoteWorld({ pools: market() }), aQuoteInput(output));
     expect(signed.permit.amount).toBe(signed.origin.amount);
     expect(signed.permit.amount).toBeGreaterThan(BigInt(details.currencyIn.amount));
     // One unit less does not cover it.
     const less = { amount: (signed.permit.amount - 1n).toString() };
-    expect((await quoted(less)).terms.destination.expectedAmount).toBeLessThan(20_000_000_000_000_000n);
+    expect((await quote(less)).terms.destination.expectedAmount).toBeLessThan(20_000_000_000_000_000n);
   }
 });
 
 test("has the solver fill a same-chain permit, with the origin gas priced into the output", async () => {
-  const here = { destinationChainId: ORIGIN };
-  const { answer, terms } = await quoted({ ...here, destinationCurrency: lockedOn(ORIGIN) });
+  const sameChain = { destinationChainId: ORIGIN };
+  const { answer, terms } = await quote({ ...sameChain, destinationCurrency: lockedOn(ORIGIN) });
   expect(terms).toMatchObject({ kind: "bridge", destination: { paidFrom: expect.any(String) } });
   expect(terms.originGasUsd).toBeGreaterThan(0n);
   expect(answer.steps.map(({ id }) => id)).toEqual(["authorize2"]);
 });
 
 test("requests a Permit2 approval once when the allowance is too low, at the user's own gas", async () => {
-  const none = { domain: undefined };
-  const short = await quoted({}, none, { account: { allowance: 99_999_999n } });
-  expect(short.answer.steps.map(({ id, kind }) => [id, kind])).toEqual([
+  const withoutDomain = { domain: undefined };
+  const tooLow = await quote({}, withoutDomain, { account: { allowance: 99_999_999n } });
+  expect(tooLow.answer.steps.map(({ id, kind }) => [id, kind])).toEqual([
     ["approve", "transaction"],
     ["authorize1", "signature"],
   ]);
-  const [approve] = short.answer.steps;
+  const [approve] = tooLow.answer.steps;
   expect(approve!.items[0]!.data).toMatchObject({ to: usdcOn(ORIGIN) });
   expect(JSON.stringify(approve)).toContain(`${permit2.slice(2)}${"f".repeat(64)}`);
-  expect(BigInt(short.answer.fees.gas.amount)).toBeGreaterThan(0n);
-  const enough = await quoted({}, none, { account: { allowance: 100_000_000n } });
-  expect(enough.answer.steps.map(({ id }) => id)).toEqual(["authorize1"]);
+  expect(BigInt(tooLow.answer.fees.gas.amount)).toBeGreaterThan(0n);
+  const sufficient = await quote({}, withoutDomain, { account: { allowance: 100_000_000n } });
+  expect(sufficient.answer.steps.map(({ id }) => id)).toEqual(["authorize1"]);
   const [usdc, ...others] = aChain(ORIGIN).tokens;
-  const stubborn = {
+  const resettingToken = {
     origin: {
       tokens: [{ ...usdc!, resetsApproval: true }, ...others],
       contracts: { ...contracts, permit2, depositAddressFactory: factory },
     },
     account: { allowance: 5n },
   };
-  const reset = await quoted({}, none, stubborn);
+  const reset = await quote({}, withoutDomain, resettingToken);
   expect(reset.answer.steps.map(({ id }) => id)).toEqual(["approve", "approve", "authorize1"]);
 });
 
 test("a quote with a signature omits the EIP712Domain type, and every order has its own nonce", async () => {
   const answers = [
-    await quoted(),
-    await quoted({}, { eip3009: false }),
-    await quoted({}, { domain: undefined }),
+    await quote(),
+    await quote({}, { eip3009: false }),
+    await quote({}, { domain: undefined }),
   ];
   for (const { answer } of answers) {
     expect(JSON.stringify(answer.steps)).not.toContain("EIP712Domain");
@@ -203,35 +208,35 @@ test("a quote with a signature omits the EIP712Domain type, and every order has 
 
 test("a signature is valid for the requested time, but not longer than its quote", async () => {
   const nowSeconds = Math.floor(NOW_MS / 1000);
-  expect((await quoted({ permitExpiry: 60 })).terms.permit.deadline).toBe(nowSeconds + 60);
-  expect((await quoted({ permitExpiry: 3600, ttl: 100 })).terms.permit.deadline).toBe(
+  expect((await quote({ permitExpiry: 60 })).terms.permit.deadline).toBe(nowSeconds + 60);
+  expect((await quote({ permitExpiry: 3600, ttl: 100 })).terms.permit.deadline).toBe(
     Math.floor((NOW_MS + 100_000) / 1000),
   );
   for (const permitExpiry of [0, 59, 86_401])
-    await expect(quoted({ permitExpiry })).rejects.toMatchObject({
+    await expect(quote({ permitExpiry })).rejects.toMatchObject({
       code: "INVALID_REQUEST",
       facts: { field: "permitExpiry" },
     });
 });
 
 test("refuses routes that cannot be paid by signature and names the field", async () => {
-  const about = { code: "UNSUPPORTED_EXECUTION_TYPE", facts: { field: "usePermit" } };
-  await expect(quoted({ originCurrency: NATIVE_CURRENCY })).rejects.toMatchObject(about);
+  const refusal = { code: "UNSUPPORTED_EXECUTION_TYPE", facts: { field: "usePermit" } };
+  await expect(quote({ originCurrency: NATIVE_CURRENCY })).rejects.toMatchObject(refusal);
   const send = { destinationChainId: ORIGIN, destinationCurrency: usdcOn(ORIGIN), recipient: executor };
-  await expect(quoted(send)).rejects.toMatchObject(about);
-  await expect(quoted({ useDepositAddress: true })).rejects.toMatchObject(about);
+  await expect(quote(send)).rejects.toMatchObject(refusal);
+  await expect(quote({ useDepositAddress: true })).rejects.toMatchObject(refusal);
   const input = aQuoteInput({ usePermit: true });
-  await expect(createQuote(quoteWorld(), input)).rejects.toMatchObject(about);
+  await expect(createQuote(quoteWorld(), input)).rejects.toMatchObject(refusal);
   const executing = { ...quoteWorld(), executor: { address: executor } };
-  await expect(createQuote(executing, input)).rejects.toMatchObject(about);
+  await expect(createQuote(executing, input)).rejects.toMatchObject(refusal);
 });
 
 test("reports a node that cannot read the token's permit support as a node error, not as a token without permits", async () => {
-  const silent: PermitTokens = {
+  const unreachable: PermitTokens = {
     permitsOf: () => Promise.reject(new Error("connection refused")),
     nonceOf: async () => 0n,
   };
-  const services = { ...quoteWorld(), executor: { address: executor }, permitTokens: silent };
+  const services = { ...quoteWorld(), executor: { address: executor }, permitTokens: unreachable };
   await expect(createQuote(services, aQuoteInput({ usePermit: true }))).rejects.toMatchObject({
     code: "RPC_HTTP_ERROR",
   });
@@ -241,6 +246,6 @@ test("prices a payment by signature without storing anything", async () => {
   const services = quoteWorld({ origin: { contracts: { ...contracts, permit2 } } });
   const signing = { ...services, executor: { address: executor }, permitTokens: tokens() };
   const { details } = await priceIntent(signing, aQuoteInput({ usePermit: true }));
-  expect(details.currencyOut.amount).toBe((await quoted()).answer.details.currencyOut.amount);
+  expect(details.currencyOut.amount).toBe((await quote()).answer.details.currencyOut.amount);
   expect(services.stored).toEqual([]);
 });

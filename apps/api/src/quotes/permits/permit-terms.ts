@@ -5,14 +5,14 @@ import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute, RouteGuarantee } from "../routing/chosen-route.ts";
 import { evmOf } from "../sides/side.ts";
 import { depositCalls } from "../routing/routed-calls.ts";
-import type { PermitWay } from "./chosen-permit.ts";
+import type { ChosenPermit } from "./chosen-permit.ts";
 import { keyOf } from "./permit-call.ts";
 import { permitGasUnits } from "./permit-gas.ts";
 
 /** The exact typed data that the user signs for these terms. */
 export function permitTermsOf(
   gas: QuoteGas,
-  question: QuoteQuestion & { readonly permit: PermitWay },
+  question: QuoteQuestion & { readonly permit: ChosenPermit },
   route: ChosenRoute,
   { terms, guarantee }: { readonly terms: RequestTerms; readonly guarantee: RouteGuarantee },
 ): PermitTerms {
@@ -32,7 +32,7 @@ export function permitTermsOf(
       permitGasUnits(gas, permit.method, {
         paid: originCurrency,
         deposited: route.deposited,
-        exchanged: route.trade.origin,
+        originSwap: route.trade.origin,
       }) + BigInt(originGasOverhead),
     ...(permit.domain !== undefined && { domain: permit.domain }),
   };
@@ -44,7 +44,7 @@ export function permitTermsOf(
       );
     return {
       ...shared,
-      nonce: wordOf(permit.tokenNonce),
+      nonce: toWord(permit.tokenNonce),
       spender: depositAddressOf(factory, keyOf(orderId, user)),
     };
   }
@@ -88,7 +88,7 @@ function callsOf(
       user,
       paid: originCurrency,
       pulled: guarantee.maxInput,
-      swapped: trade.origin,
+      swap: trade.origin,
       received: deposited,
       minimum,
     },
@@ -96,6 +96,6 @@ function callsOf(
   );
 }
 
-function wordOf(value: bigint): Hex32 {
+function toWord(value: bigint): Hex32 {
   return `0x${value.toString(16).padStart(64, "0")}`;
 }

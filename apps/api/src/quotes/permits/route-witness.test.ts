@@ -36,8 +36,8 @@ test("a witness has the struct hash of its published type, and allows no call to
 });
 
 test("an authorization's nonce commits to the route and everything else that is authorized", () => {
-  const words = parseAbiParameters("bytes32, address, address, uint256, uint256, uint256");
-  const authorized = fc.record({
+  const parameters = parseAbiParameters("bytes32, address, address, uint256, uint256, uint256");
+  const authorizations = fc.record({
     token: anAddress,
     from: anAddress,
     value: anAmount,
@@ -45,16 +45,23 @@ test("an authorization's nonce commits to the route and everything else that is 
     validBefore: anAmount,
   });
   fc.assert(
-    fc.property(aWitness, authorized, (witness, one) => {
-      const { token, from, value, validAfter, validBefore } = one;
-      const nonce = authorizationNonce(one, witness);
+    fc.property(aWitness, authorizations, (witness, authorization) => {
+      const { token, from, value, validAfter, validBefore } = authorization;
+      const nonce = authorizationNonce(authorization, witness);
       expect(nonce).toBe(
         keccak256(
-          encodeAbiParameters(words, [hashByTypes(witness), token, from, value, validAfter, validBefore]),
+          encodeAbiParameters(parameters, [
+            hashByTypes(witness),
+            token,
+            from,
+            value,
+            validAfter,
+            validBefore,
+          ]),
         ),
       );
-      expect(authorizationNonce({ ...one, value: value ^ 1n }, witness)).not.toBe(nonce);
-      expect(authorizationNonce(one, { ...witness, relayer: one.from })).not.toBe(nonce);
+      expect(authorizationNonce({ ...authorization, value: value ^ 1n }, witness)).not.toBe(nonce);
+      expect(authorizationNonce(authorization, { ...witness, relayer: authorization.from })).not.toBe(nonce);
     }),
   );
 });

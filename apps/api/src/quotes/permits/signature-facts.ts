@@ -24,7 +24,7 @@ export function signatureFacts(
 
 function copyTypes(types: TypedData["types"]): Record<string, { name: string; type: string }[]> {
   const fields = Object.entries(types).map(
-    ([name, of]) => [name, of.map((field) => ({ ...field }))] as const,
+    ([name, typeFields]) => [name, typeFields.map((field) => ({ ...field }))] as const,
   );
   return Object.fromEntries(fields);
 }

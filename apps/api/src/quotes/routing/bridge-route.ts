@@ -1,4 +1,4 @@
-import type { Currency, Exchange, ForwardQuote, PairClass } from "@causeway/domain";
+import type { Currency, SwapQuoter, ForwardQuote, PairClass } from "@causeway/domain";
 import {
   amountBelowFees,
   bpsOfUp,
@@ -17,11 +17,11 @@ import type { Market } from "../market.ts";
 import type { Reservations } from "../../markets/quote.port.ts";
 import { originGasOf } from "../origin-gas.ts";
 import { permitGasUnits } from "../permits/permit-gas.ts";
-import { pricedIn, priceRoute, type RoutePricing } from "../../markets/index.ts";
+import { currenciesToPrice, priceRoute, type RoutePricing } from "../../markets/index.ts";
 import { refuseBeyondLimits, type SolverRoute } from "../quote-limits.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
-import type { FindExchange, Swapped } from "./find-swaps.ts";
+import type { FindQuoter, RouteSwap } from "./find-swaps.ts";
 import { depositGasUnits } from "./step-gas.ts";
 import { topupGas } from "../../payments/index.ts";
 import { addFeeOptions } from "./fee-option-pricing.ts";
@@ -33,12 +33,12 @@ export interface BridgeServices {
 }
 
 /**
- * One end of a route: the currency that is deposited, or that the solver pays with. `exchange` swaps between
- * it and the currency of the user or the recipient; undefined: both are the same currency.
+ * One end of a route: the currency that is deposited, or that the solver pays with. `quoter` quotes swaps
+ * between it and the currency of the user or the recipient; undefined: both are the same currency.
  */
 interface End {
   readonly currency: Currency;
-  readonly exchange: Exchange<Swapped> | undefined;
+  readonly quoter: SwapQuoter<RouteSwap> | undefined;
 }
 
 interface Ends {
@@ -55,7 +55,7 @@ interface Candidate {
   /** The output of an exact input, or the input of an exact output. */
   readonly rank: bigint;
   /** Set when no swap is involved. */
-  readonly trade?: RouteTrade<Swapped> | undefined;
+  readonly trade?: RouteTrade<RouteSwap> | undefined;
 }
 
 /**
@@ -66,19 +66,19 @@ interface Candidate {
 export function bestBridge(
   services: BridgeServices,
   question: QuoteQuestion,
-  exchanges: { readonly origin: FindExchange; readonly destination: FindExchange },
+  findQuoters: { readonly origin: FindQuoter; readonly destination: FindQuoter },
   refusals: ServiceError[],
 ): BridgeRoute | undefined {
   const { origin, destination, originCurrency, destinationCurrency, swaps } = question;
   const origins = originCurrency.supportsBridging
-    ? [{ currency: originCurrency, exchange: undefined }]
+    ? [{ currency: originCurrency, quoter: undefined }]
     : swaps.noOriginSwaps
-      ? endsOf(origin, (held) => oneForOneOnly(originCurrency, held, origin, exchanges.origin))
-      : endsOf(origin, (held) => exchanges.origin(originCurrency, held));
+      ? endsOf(origin, (currency) => findOneForOne(originCurrency, currency, origin, findQuoters.origin))
+      : endsOf(origin, (currency) => findQuoters.origin(originCurrency, currency));
   if (origins.length === 0) return undefined;
-  const paidWithoutSwap = { currency: destinationCurrency, exchange: undefined };
+  const paidWithoutSwap = { currency: destinationCurrency, quoter: undefined };
   const direct = destinationCurrency.supportsBridging
-    ? bestOf(services, question, { origins, destinations: [paidWithoutSwap] }, refusals)
+    ? bestPair(services, question, { origins, destinations: [paidWithoutSwap] }, refusals)
     : undefined;
   if (direct === undefined && !destinationCurrency.verified) {
     refusals.push(untrustedToken(destinationCurrency));
@@ -86,12 +86,14 @@ export function bestBridge(
   }
   const best =
     direct ??
-    bestOf(
+    bestPair(
       services,
       question,
       {
         origins,
-        destinations: endsOf(destination, (held) => exchanges.destination(held, destinationCurrency)),
+        destinations: endsOf(destination, (currency) =>
+          findQuoters.destination(currency, destinationCurrency),
+        ),
       },
       refusals,
     );
@@ -116,24 +118,24 @@ function untrustedToken({ symbol }: Currency): ServiceError {
  */
 function endsOf(
   { chain }: RequestEnd,
-  exchangeFor: (held: Currency) => Exchange<Swapped> | undefined,
+  quoterFor: (currency: Currency) => SwapQuoter<RouteSwap> | undefined,
 ): End[] {
   const ends: End[] = [];
   for (const currency of [...chain.tokens, chain.native]) {
     if (!currency.supportsBridging) continue;
-    const exchange = exchangeFor(currency);
-    if (exchange !== undefined) ends.push({ currency, exchange });
+    const quoter = quoterFor(currency);
+    if (quoter !== undefined) ends.push({ currency, quoter });
   }
   return ends;
 }
 
 /** Allows only wrapping and unwrapping, which do not count as swaps. */
-function oneForOneOnly(
+function findOneForOne(
   from: Currency,
   to: Currency,
   { chain }: RequestEnd,
-  find: FindExchange,
-): Exchange<Swapped> | undefined {
+  find: FindQuoter,
+): SwapQuoter<RouteSwap> | undefined {
   const pair = [from.address, to.address];
   const wrapped = chain.liquidity?.wrappedNative;
   return wrapped !== undefined && pair.includes(NATIVE_CURRENCY) && pair.includes(wrapped)
@@ -141,19 +143,19 @@ function oneForOneOnly(
     : undefined;
 }
 
-function bestOf(
+function bestPair(
   services: BridgeServices,
   question: QuoteQuestion,
   { origins, destinations }: Ends,
   refusals: ServiceError[],
 ): Candidate | undefined {
-  const isInput = question.tradeType === "EXACT_INPUT";
-  const compare = isInput ? fromInput : fromOutput;
+  const isExactInput = question.tradeType === "EXACT_INPUT";
+  const findBestOrigin = isExactInput ? bestOriginForInput : bestOriginForOutput;
   services.market.together(
-    ...(isInput ? origins : destinations).map(
-      ({ exchange }) =>
+    ...(isExactInput ? origins : destinations).map(
+      ({ quoter }) =>
         () =>
-          exchange?.[isInput ? "exactIn" : "exactOut"](question.amount),
+          quoter?.[isExactInput ? "exactIn" : "exactOut"](question.amount),
     ),
   );
   const minDeposits = new Map<End, bigint>();
@@ -164,11 +166,12 @@ function bestOf(
     // wrapped token failed.
     if (hasWrappedRoute && destination.currency.address === NATIVE_CURRENCY) continue;
     try {
-      const found = compare(services, question, { origins, destination, minDeposits }, refusals);
-      if (found === undefined) continue;
+      const candidate = findBestOrigin(services, question, { origins, destination, minDeposits }, refusals);
+      if (candidate === undefined) continue;
       hasWrappedRoute ||=
         destination.currency.address === question.destination.chain.liquidity?.wrappedNative;
-      if (best === undefined || (isInput ? found.rank > best.rank : found.rank < best.rank)) best = found;
+      if (best === undefined || (isExactInput ? candidate.rank > best.rank : candidate.rank < best.rank))
+        best = candidate;
     } catch (error) {
       recordRefusal(refusals, error);
     }
@@ -176,7 +179,7 @@ function bestOf(
   return best;
 }
 
-interface OneDestination {
+interface DestinationSearch {
   readonly origins: readonly End[];
   readonly destination: End;
   /** By origin: the smallest deposit with which an earlier end of the fill bought the requested output. */
@@ -188,94 +191,95 @@ interface OneDestination {
  * through this destination, so only that origin is priced further. The rank estimates the output: the first
  * swap answer, reduced by the gas of the fill's swap.
  */
-function fromInput(
+function bestOriginForInput(
   services: BridgeServices,
   question: QuoteQuestion,
-  { origins, destination }: OneDestination,
+  { origins, destination }: DestinationSearch,
   refusals: ServiceError[],
 ): Candidate | undefined {
   let best:
-    | (Priced & {
+    | (PricedEnds & {
         readonly paid: bigint;
-        readonly exchanged: Swapped | undefined;
+        readonly originSwap: RouteSwap | undefined;
         readonly priced: ForwardQuote;
       })
     | undefined;
   for (const origin of origins) {
     try {
-      const exchanged = origin.exchange?.exactIn(question.amount);
-      if (origin.exchange !== undefined && exchanged === undefined) continue;
-      const ends = priceEnds(services, question, origin, exchanged, destination);
-      const priced = forward(exchanged?.amountOut ?? question.amount, ends.pricing.facts);
+      const originSwap = origin.quoter?.exactIn(question.amount);
+      if (origin.quoter !== undefined && originSwap === undefined) continue;
+      const ends = priceEnds(services, question, origin, originSwap, destination);
+      const priced = forward(originSwap?.amountOut ?? question.amount, ends.pricing.facts);
       const paid = priced.output;
       if (paid === 0n) throw tooLow(question, ends);
-      refuseBeyondLimits(services.reservations, routeOf(question, ends), ends.pricing, {
+      refuseBeyondLimits(services.reservations, solverRouteOf(question, ends), ends.pricing, {
         input: priced.input,
         expected: paid,
       });
-      if (best === undefined || paid > best.paid) best = { ...ends, paid, exchanged, priced };
+      if (best === undefined || paid > best.paid) best = { ...ends, paid, originSwap, priced };
     } catch (error) {
       recordRefusal(refusals, error);
     }
   }
   if (best === undefined) return undefined;
-  const { origin, originGasUsd, paid: first, exchanged, priced } = best;
-  if (destination.exchange === undefined) {
+  const { origin, originGasUsd, paid: estimatedPaid, originSwap, priced } = best;
+  if (destination.quoter === undefined) {
     const { pricing } = best;
     const trade = {
       input: question.amount,
-      origin: exchanged,
-      priced: { ...priced, expected: first },
+      origin: originSwap,
+      priced: { ...priced, expected: estimatedPaid },
       destination: undefined,
-      expected: first,
+      expected: estimatedPaid,
     };
-    return { origin, destination, originGasUsd, pricing, rank: first, trade };
+    return { origin, destination, originGasUsd, pricing, rank: estimatedPaid, trade };
   }
-  const probe = destination.exchange.exactIn(first);
+  const probe = destination.quoter.exactIn(estimatedPaid);
   if (probe === undefined || probe.amountOut === 0n) return undefined;
   const pricing = priceFill(services, question, best, probe);
   const paid = forward(priced.input, pricing.facts).output;
   const ends = { origin, destination, originGasUsd, pricing };
   if (paid === 0n) throw tooLow(question, ends);
-  refuseBeyondLimits(services.reservations, routeOf(question, ends), pricing, {
+  refuseBeyondLimits(services.reservations, solverRouteOf(question, ends), pricing, {
     input: priced.input,
     expected: withSwapMargin(paid, probe),
   });
-  return { ...ends, rank: (probe.amountOut * paid) / first };
+  return { ...ends, rank: (probe.amountOut * paid) / estimatedPaid };
 }
 
-function fromOutput(
+function bestOriginForOutput(
   services: BridgeServices,
   question: QuoteQuestion,
-  { origins, destination, minDeposits }: OneDestination,
+  { origins, destination, minDeposits }: DestinationSearch,
   refusals: ServiceError[],
 ): Candidate | undefined {
-  const filled = destination.exchange?.exactOut(question.amount);
-  if (destination.exchange !== undefined && filled === undefined) return undefined;
-  const paid = filled?.amountIn ?? question.amount;
+  const fillSwap = destination.quoter?.exactOut(question.amount);
+  if (destination.quoter !== undefined && fillSwap === undefined) return undefined;
+  const paid = fillSwap?.amountIn ?? question.amount;
   let best: Candidate | undefined;
   for (const origin of origins) {
     try {
       // The gas of the origin transaction depends on the swap, but not on the amount.
-      const priced = priceEnds(services, question, origin, undefined, destination, filled);
+      const priced = priceEnds(services, question, origin, undefined, destination, fillSwap);
       let deposit = inputFor(paid, priced.pricing.facts);
-      const before = minDeposits.get(origin);
+      const earlierDeposit = minDeposits.get(origin);
       // A smaller deposit never costs the user more, so the earlier destination is at least as good.
-      if (priced.originGasUsd === undefined && before !== undefined && before <= deposit) continue;
-      const exchanged = origin.exchange?.exactOut(deposit);
-      if (origin.exchange !== undefined && exchanged === undefined) continue;
-      const final =
-        exchanged === undefined || priced.originGasUsd === undefined
+      if (priced.originGasUsd === undefined && earlierDeposit !== undefined && earlierDeposit <= deposit)
+        continue;
+      const originSwap = origin.quoter?.exactOut(deposit);
+      if (origin.quoter !== undefined && originSwap === undefined) continue;
+      const repriced =
+        originSwap === undefined || priced.originGasUsd === undefined
           ? priced
-          : priceEnds(services, question, origin, exchanged, destination, filled);
-      if (final !== priced) deposit = inputFor(paid, final.pricing.facts);
-      refuseBeyondLimits(services.reservations, routeOf(question, final), final.pricing, {
+          : priceEnds(services, question, origin, originSwap, destination, fillSwap);
+      if (repriced !== priced) deposit = inputFor(paid, repriced.pricing.facts);
+      refuseBeyondLimits(services.reservations, solverRouteOf(question, repriced), repriced.pricing, {
         input: deposit,
-        expected: withSwapMargin(paid, filled),
+        expected: withSwapMargin(paid, fillSwap),
       });
       minDeposits.set(origin, deposit);
-      const rank = exchanged?.amountIn ?? deposit;
-      if (best === undefined || rank < best.rank) best = { ...final, rank };
+      const rank = originSwap?.amountIn ?? deposit;
+      if (best === undefined || rank < best.rank) best = { ...repriced, rank };
     } catch (error) {
       recordRefusal(refusals, error);
     }
@@ -286,54 +290,56 @@ function fromOutput(
 /**
  * The inventory that a fill requires, with a margin because its pools may need more at the time of the fill.
  */
-function withSwapMargin(paid: bigint, filled: Swapped | undefined): bigint {
-  return filled === undefined ? paid : bpsOfUp(paid, 10_000 + filled.slippageBps);
+function withSwapMargin(paid: bigint, fillSwap: RouteSwap | undefined): bigint {
+  return fillSwap === undefined ? paid : bpsOfUp(paid, 10_000 + fillSwap.slippageBps);
 }
 
-type Priced = Omit<Candidate, "rank" | "trade">;
+type PricedEnds = Omit<Candidate, "rank" | "trade">;
 
 function priceEnds(
   services: BridgeServices,
   question: QuoteQuestion,
   origin: End,
-  exchanged: Swapped | undefined,
+  originSwap: RouteSwap | undefined,
   destination: End,
-  filled?: Swapped,
-): Priced {
+  fillSwap?: RouteSwap,
+): PricedEnds {
   const { originGasOverhead, sweepGas, permit } = question;
   const isSentByUser = originGasOverhead === undefined && sweepGas === undefined && permit === undefined;
-  const gas = isSentByUser
+  const originGasUsd = isSentByUser
     ? undefined
-    : originGasOf(services.market, question, gasUnitsOf(services, question, origin.currency, exchanged));
-  const ends = { origin, destination, originGasUsd: gas };
-  return { ...ends, pricing: priceFill(services, question, ends, filled) };
+    : originGasOf(services.market, question, gasUnitsOf(services, question, origin.currency, originSwap));
+  const ends = { origin, destination, originGasUsd };
+  return { ...ends, pricing: priceFill(services, question, ends, fillSwap) };
 }
 
 function gasUnitsOf(
   { quotePolicy: { gas } }: Pick<BridgeServices, "quotePolicy">,
   { originCurrency: paid, permit }: QuoteQuestion,
   deposited: Currency,
-  exchanged: Swapped | undefined,
+  originSwap: RouteSwap | undefined,
 ): bigint {
   return permit === undefined
-    ? depositGasUnits(gas, paid, deposited, exchanged)
-    : permitGasUnits(gas, permit.method, { paid, deposited, exchanged });
+    ? depositGasUnits(gas, paid, deposited, originSwap)
+    : permitGasUnits(gas, permit.method, { paid, deposited, originSwap });
 }
 
 function priceFill(
   services: BridgeServices,
   question: QuoteQuestion,
   ends: Pick<Candidate, "origin" | "destination" | "originGasUsd">,
-  filled: Swapped | undefined,
+  fillSwap: RouteSwap | undefined,
 ): RoutePricing {
-  const isExchanged = ends.destination.exchange !== undefined;
+  const swapsInFill = ends.destination.quoter !== undefined;
   const { market } = services;
   const { destination, recipient, origin, refundTo } = question;
-  const route = routeOf(question, ends);
+  const route = solverRouteOf(question, ends);
   const costOfPaying = (): bigint | undefined =>
     market.costOfPaying(destination, route.destinationCurrency.address, recipient, "destinationChainId");
-  market.together(...pricedIn(route).map((currency) => () => market.usd(currency)), costOfPaying, () =>
-    market.costOfPaying(origin, route.originCurrency.address, refundTo, "originChainId"),
+  market.together(
+    ...currenciesToPrice(route).map((currency) => () => market.usd(currency)),
+    costOfPaying,
+    () => market.costOfPaying(origin, route.originCurrency.address, refundTo, "originChainId"),
   );
   const pricing = priceRoute(
     { ...services, prices: market },
@@ -343,7 +349,7 @@ function priceFill(
     ends.originGasUsd,
     {
       pairClass: classOf(question),
-      swapGas: isExchanged ? (filled?.gas ?? 0n) : undefined,
+      swapGas: swapsInFill ? (fillSwap?.gas ?? 0n) : undefined,
       callsGas: question.calls?.gas ?? topupGas(services.quotePolicy.gas, question.fees?.topupUsd),
       hasTopup: question.fees?.topupUsd !== undefined,
       nonEvmCost: costOfPaying(),
@@ -351,7 +357,7 @@ function priceFill(
   );
   const { fees } = question;
   if (fees === undefined) return pricing;
-  return addFeeOptions(pricing, fees, filled, question.to.isCostRent(question.destinationCurrency));
+  return addFeeOptions(pricing, fees, fillSwap, question.to.isCostRent(question.destinationCurrency));
 }
 
 /** The service fee depends on the pair that the user sees, not on the currencies deposited or paid from. */
@@ -359,7 +365,7 @@ function classOf({ originCurrency, destinationCurrency }: QuoteQuestion): PairCl
   return pairClassOf(originCurrency, destinationCurrency);
 }
 
-function routeOf(
+function solverRouteOf(
   { origin, destination, from, to }: QuoteQuestion,
   ends: Pick<Candidate, "origin" | "destination">,
 ): SolverRoute {
@@ -377,10 +383,10 @@ function routeOf(
 function paysContract(
   market: Pick<Market, "hasCode">,
   { to, destination, recipient }: QuoteQuestion,
-  { currency, exchange }: End,
+  { currency, quoter }: End,
 ): boolean {
   // The native currency of some non-EVM chains has the same bytes as that of EVM chains.
-  if (!to.runsRecipientCode || exchange !== undefined || currency.address !== NATIVE_CURRENCY) return false;
+  if (!to.runsRecipientCode || quoter !== undefined || currency.address !== NATIVE_CURRENCY) return false;
   return market.hasCode(destination.chain.id, recipient);
 }
 
@@ -394,11 +400,11 @@ function priceExactly(
   let { trade } = candidate;
   if (trade === undefined)
     try {
-      const parts = { origin: origin.exchange, destination: destination.exchange, facts: pricing.facts };
+      const parts = { origin: origin.quoter, destination: destination.quoter, facts: pricing.facts };
       const { amount, tradeType } = question;
       trade = tradeType === "EXACT_INPUT" ? routeOutput(amount, parts) : routeInput(amount, parts);
       if (trade === undefined) return undefined;
-      refuseBeyondLimits(services.reservations, routeOf(question, candidate), pricing, {
+      refuseBeyondLimits(services.reservations, solverRouteOf(question, candidate), pricing, {
         input: trade.priced.input,
         expected: withSwapMargin(trade.priced.expected, trade.destination),
       });
@@ -412,15 +418,15 @@ function priceExactly(
     paidFrom: destination.currency,
     pricing,
     trade,
-    fillExchange: destination.exchange,
+    fillQuoter: destination.quoter,
     originGasUsd,
   };
 }
 
 /** The error names the minimum in the user's currency if a swap can compute it. */
-function tooLow({ amount, originCurrency }: QuoteQuestion, { origin, pricing }: Priced): ServiceError {
+function tooLow({ amount, originCurrency }: QuoteQuestion, { origin, pricing }: PricedEnds): ServiceError {
   const deposit = inputFor(1n, pricing.facts);
-  const minimum = origin.exchange === undefined ? deposit : origin.exchange.exactOut(deposit)?.amountIn;
+  const minimum = origin.quoter === undefined ? deposit : origin.quoter.exactOut(deposit)?.amountIn;
   return amountBelowFees(amount, minimum, originCurrency);
 }
 

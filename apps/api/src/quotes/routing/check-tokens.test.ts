@@ -24,32 +24,32 @@ const fromForeign = { originCurrency: foreignOn(ORIGIN), amount: "1000000000000"
 const toForeign = { destinationCurrency: foreignOn(DESTINATION) };
 
 /** A world in which unknown tokens behave like this, with a record of the checks. */
-function looking(
+function tokenWorld(
   behavior: TokenBehavior,
   standing: RecipientStanding | "unknown" = "open",
   world: World = {},
 ) {
-  const asked: string[] = [];
+  const checks: string[] = [];
   const services = {
     ...quoteWorld({ pools: market(), ...world }),
     quirks: {
       behavior: (_chainId: number, token: Address) => {
-        asked.push(token);
+        checks.push(token);
         return behavior;
       },
       recipient: (_chainId: number, token: Address, to: Address) => {
-        asked.push(`${token}>${to}`);
+        checks.push(`${token}>${to}`);
         return standing === "unknown" ? undefined : standing;
       },
     },
   };
   const quote = async (input: Partial<QuoteInput>) => await createQuote(services, aQuoteInput(input));
-  return { services, asked, quote };
+  return { services, checks, quote };
 }
 
 /** Amounts of the approvals in the quote, in order. */
 async function approvals(behavior: TokenBehavior, world: World): Promise<bigint[]> {
-  const { steps } = await looking(behavior, "open", world).quote(fromForeign);
+  const { steps } = await tokenWorld(behavior, "open", world).quote(fromForeign);
   return transactionsOf(steps)
     .filter(({ data }) => data.startsWith("0x095ea7b3"))
     .map(({ data }) =>
@@ -66,11 +66,11 @@ test("resets an allowance that is too low when the token requires it, or when it
 });
 
 test("does not check the behavior of configured tokens", async () => {
-  const { asked, quote } = looking(PLAIN);
+  const { checks, quote } = tokenWorld(PLAIN);
   await quote({ destinationCurrency: usdcOn(DESTINATION), recipient });
-  expect(asked).toEqual([]);
+  expect(checks).toEqual([]);
   await quote({ ...fromForeign, ...toForeign, recipient });
-  expect(asked).toEqual([
+  expect(checks).toEqual([
     foreignOn(ORIGIN),
     foreignOn(DESTINATION),
     `${foreignOn(DESTINATION)}>${recipient}`,
@@ -78,12 +78,12 @@ test("does not check the behavior of configured tokens", async () => {
 });
 
 test("pays a recipient that has code and is not a token, and does not check users who pay themselves", async () => {
-  const { quote, services } = looking(PLAIN, "open", { recipientHasCode: true });
+  const { quote, services } = tokenWorld(PLAIN, "open", { recipientHasCode: true });
   await expect(quote({ recipient })).resolves.toBeDefined();
-  const askedCodes: string[] = [];
+  const codeReads: string[] = [];
   const recipientCodes = {
     hasCode: (_chainId: number, account: Address) => {
-      askedCodes.push(account);
+      codeReads.push(account);
       return false;
     },
   };
@@ -91,21 +91,21 @@ test("pays a recipient that has code and is not a token, and does not check user
     { ...services, recipientCodes },
     aQuoteInput({ destinationCurrency: usdcOn(DESTINATION) }),
   );
-  expect(askedCodes).toEqual([]);
+  expect(codeReads).toEqual([]);
   expect(user).not.toBe(recipient);
 });
 
 test.each<[string, TokenBehavior, "open" | "unknown"]>([
-  ["a token that no source knows", UNKNOWN, "open"],
-  ["a recipient that no source knows", PLAIN, "unknown"],
-])("tries the fill of %s before the terms are stored", async (_what, behavior, standing) => {
-  const { services, quote } = looking(behavior, standing, { account: { allowance: 2n ** 255n } });
-  let tried = 0;
+  ["a token of unknown behavior", UNKNOWN, "open"],
+  ["a recipient that the token may block", PLAIN, "unknown"],
+])("dry-runs the fill of %s before the terms are stored", async (_what, behavior, standing) => {
+  const { services, quote } = tokenWorld(behavior, standing, { account: { allowance: 2n ** 255n } });
+  let dryRuns = 0;
   const frame = { type: "CALL", address: foreignOn(DESTINATION) };
   const revert = { type: "errorString", label: "REVERTED", message: "you are on a list" } as const;
   const reader: Partial<ChainReader> = {
     trace: async () => {
-      tried++;
+      dryRuns++;
       return {
         kind: "reverts",
         failure: { ...revert, details: { topLevel: frame, innermost: frame, path: [frame], revert } },
@@ -117,11 +117,11 @@ test.each<[string, TokenBehavior, "open" | "unknown"]>([
     code: "DESTINATION_TX_FAILED",
     facts: { data: "you are on a list", failedCallData: { from: services.solver } },
   });
-  expect(tried).toBe(1);
+  expect(dryRuns).toBe(1);
   expect(services.stored).toEqual([]);
 });
 
 test("does not dry-run the fill of a token that behaves normally", async () => {
   // The node of this world cannot trace or simulate.
-  await expect(looking(PLAIN).quote({ ...toForeign, recipient })).resolves.toBeDefined();
+  await expect(tokenWorld(PLAIN).quote({ ...toForeign, recipient })).resolves.toBeDefined();
 });

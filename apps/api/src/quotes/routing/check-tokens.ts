@@ -4,7 +4,7 @@ import { ServiceError } from "@causeway/domain";
 import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { Market, MarketSources } from "../market.ts";
 import type { PlainQuestion } from "../quote-question.ts";
-import type { TokensOfQuestion } from "./fill-options.ts";
+import type { TokenFacts } from "./fill-options.ts";
 
 export interface TokenCheckServices extends Pick<MarketSources, "tokens" | "quirks"> {
   readonly market: Market;
@@ -12,12 +12,12 @@ export interface TokenCheckServices extends Pick<MarketSources, "tokens" | "quir
 }
 
 /**
- * Refuses tokens whose behavior could break the promised amounts, and recipients that could not use the
+ * Refuses tokens whose behavior could break the quoted amounts, and recipients that could not use the
  * output. Configured tokens are trusted; others are inspected once. If the inspection fails, the worst is
  * assumed: the allowance is reset and the fill is dry-run.
  * @throws ServiceError UNSUPPORTED_CURRENCY, INVALID_RECIPIENT
  */
-export function checkTokens(services: TokenCheckServices, question: PlainQuestion): TokensOfQuestion {
+export function checkTokens(services: TokenCheckServices, question: PlainQuestion): TokenFacts {
   const { originCurrency, destinationCurrency, destination, recipient } = question;
   refuseTokenRecipient(services, question);
   const { quirks, chains, market } = services;

@@ -1,13 +1,14 @@
 import type { ErrorCode, PricedUnit } from "@causeway/domain";
 import { amountToUsdDown, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
-import { refuseBeyondCap, refuseTinySwap } from "../quote-limits.ts";
+import { refuseTinySwap } from "../minimum-swap.ts";
+import { refuseBeyondCap } from "../quote-limits.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import { bestBridge } from "./bridge-route.ts";
 import type { BridgeServices } from "./bridge-route.ts";
 import type { ChosenRoute, DirectRoute, RouteValues } from "./chosen-route.ts";
 import { freeTrade } from "./chosen-route.ts";
-import { exchangesOn, noExchange } from "./find-swaps.ts";
-import type { FindExchange } from "./find-swaps.ts";
+import { quotersOn, findNoQuoter } from "./find-swaps.ts";
+import type { FindQuoter } from "./find-swaps.ts";
 import { refuseImpact } from "./swap-impact.ts";
 import { bestSwap } from "./swap-route.ts";
 import { valuesOf } from "./value-route.ts";
@@ -38,24 +39,24 @@ export function chooseRoute(services: RouteServices, question: QuoteQuestion): V
   const { origin, destination, from, to, swaps, slippageBps } = question;
   const { market, quotePolicy } = services;
   const { routed } = quotePolicy.gas;
-  const onOrigin: FindExchange = from.can.swapsBefore
-    ? exchangesOn(market, origin, swaps.origin, routed, slippageBps)
-    : noExchange;
+  const findOnOrigin: FindQuoter = from.can.swapsBefore
+    ? quotersOn(market, origin, swaps.origin, routed, slippageBps)
+    : findNoQuoter;
   const refusals: ServiceError[] = [];
-  const own = from.can.sends ? bestSwap(question, onOrigin, refusals) : undefined;
-  const exchanges = {
-    origin: onOrigin,
+  const directSwap = from.can.sends ? bestSwap(question, findOnOrigin, refusals) : undefined;
+  const findQuoters = {
+    origin: findOnOrigin,
     destination: to.can.swapsInFill
-      ? exchangesOn(market, destination, swaps.destination, routed)
-      : noExchange,
+      ? quotersOn(market, destination, swaps.destination, routed)
+      : findNoQuoter,
   };
   // On one chain, the user can swap in pools directly, so the solver competes only for pairs that it holds.
-  const isLocal = origin === destination && !swaps.bySolver;
+  const isLocal = origin === destination && !swaps.isFilledBySolver;
   const solverHoldsBoth =
     question.originCurrency.supportsBridging && question.destinationCurrency.supportsBridging;
   const bridge =
-    isLocal && !solverHoldsBoth ? undefined : bestBridge(services, question, exchanges, refusals);
-  const route = better(question, own, bridge);
+    isLocal && !solverHoldsBoth ? undefined : bestBridge(services, question, findQuoters, refusals);
+  const route = chooseBetter(question, directSwap, bridge);
   if (route === undefined) throw bestError(question, refusals);
   const values = valuesOf(services, question, route);
   if (route.kind !== "bridge") refuseDirect(question, route, values);
@@ -63,14 +64,14 @@ export function chooseRoute(services: RouteServices, question: QuoteQuestion): V
   return { route, values };
 }
 
-function better<A extends ChosenRoute, B extends ChosenRoute>(
+function chooseBetter<A extends ChosenRoute, B extends ChosenRoute>(
   { tradeType }: QuoteQuestion,
-  own: A | undefined,
+  direct: A | undefined,
   bridge: B | undefined,
 ): A | B | undefined {
-  if (own === undefined || bridge === undefined) return own ?? bridge;
-  if (tradeType === "EXACT_INPUT") return own.trade.expected >= bridge.trade.expected ? own : bridge;
-  return own.trade.input <= bridge.trade.input ? own : bridge;
+  if (direct === undefined || bridge === undefined) return direct ?? bridge;
+  if (tradeType === "EXACT_INPUT") return direct.trade.expected >= bridge.trade.expected ? direct : bridge;
+  return direct.trade.input <= bridge.trade.input ? direct : bridge;
 }
 
 /** Codes about the request itself, which help the client more than an error of a source. */
@@ -85,7 +86,7 @@ function bestError({ swaps }: QuoteQuestion, refusals: readonly ServiceError[]):
   const refusal = refusals.find(({ code }) => requestErrors.has(code)) ?? refusals[0];
   if (refusal !== undefined) return refusal;
   // An excluded source might have a route: tell the client how to allow external sources.
-  return swaps.origin.leavesOut || swaps.destination.leavesOut
+  return swaps.origin.excludesExternal || swaps.destination.excludesExternal
     ? new ServiceError(
         "NO_INTERNAL_SWAP_ROUTES_FOUND",
         "No routes found in the liquidity of this service; try useExternalLiquidity",

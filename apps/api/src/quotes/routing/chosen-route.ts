@@ -1,7 +1,7 @@
 import type { Currency, PricedTrade, PricedUnit, RequestKind, RouteTrade } from "@causeway/domain";
-import type { Exchange } from "@causeway/domain";
+import type { SwapQuoter } from "@causeway/domain";
 import type { RoutePricing } from "../../markets/index.ts";
-import type { Swapped } from "./find-swaps.ts";
+import type { RouteSwap } from "./find-swaps.ts";
 
 /** The route of a quote, priced. */
 export type ChosenRoute = BridgeRoute | DirectRoute;
@@ -13,9 +13,9 @@ export interface BridgeRoute {
   readonly paidFrom: Currency;
   /** Prices the payment of `paidFrom` for a deposit of `deposited`. */
   readonly pricing: RoutePricing;
-  readonly trade: RouteTrade<Swapped>;
+  readonly trade: RouteTrade<RouteSwap>;
   /** The swap of the fill, for any amount. Absent: the fill does not swap. */
-  readonly fillExchange: Exchange<Swapped> | undefined;
+  readonly fillQuoter: SwapQuoter<RouteSwap> | undefined;
   /**
    * Deducted from the output because the service sends the origin transaction, USD with 18 decimals. Absent:
    * the user sends it.
@@ -30,7 +30,7 @@ export interface DirectRoute {
   readonly toContract?: boolean;
   readonly deposited: Currency;
   readonly paidFrom: Currency;
-  readonly trade: RouteTrade<Swapped>;
+  readonly trade: RouteTrade<RouteSwap>;
 }
 
 /** The guarantees of a quote about its route. */

@@ -13,7 +13,7 @@ import {
   type FillPlanServices,
   maxGasOfCalls,
   planTransaction,
-  type TransactionPlanned,
+  type TransactionPlanResult,
   withHeadroom,
 } from "../../payments/index.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
@@ -42,10 +42,10 @@ const ANY_AMOUNT = 2n ** 255n;
  * output is not yet reduced by that gas.
  * @throws ServiceError DESTINATION_TX_FAILED and others; RpcFault
  */
-export async function priceCalls(services: DryRunServices, asked: QuoteQuestion): Promise<QuoteQuestion> {
-  const { calls } = asked;
-  if (calls === undefined || calls.gasLimit !== undefined) return asked;
-  const question = { ...asked, calls };
+export async function priceCalls(services: DryRunServices, unpriced: QuoteQuestion): Promise<QuoteQuestion> {
+  const { calls } = unpriced;
+  if (calls === undefined || calls.gasLimit !== undefined) return unpriced;
+  const question = { ...unpriced, calls };
   const { route } = await services.market.decide(() => chooseRoute(services, question));
   const bridge = bridgeOf(route);
   refuseBeyondOutput(valueOfCalls(calls.calls), bridge.trade.expected);
@@ -56,12 +56,12 @@ export async function priceCalls(services: DryRunServices, asked: QuoteQuestion)
 }
 
 /**
- * Adds the calls to the order. Dry runs with the expected and the minimum output determine what the calls
- * leave over, which the order promises.
+ * Adds the calls to the order. Dry runs with the expected and the minimum output determine the leftover
+ * of the calls, which the order guarantees to the recipient.
  * @throws ServiceError DESTINATION_TX_FAILED when the calls fail; INVALID_EXTRA_TXS when they send or use too
  * much; RpcFault
  */
-export async function agreeCalls(
+export async function addCalls(
   services: DryRunServices,
   question: WithCalls,
   { route, values }: ValuedRoute,
@@ -84,11 +84,14 @@ export async function agreeCalls(
     guarantee.slippageBps > 0
       ? guarantee.slippageBps
       : (question.slippageBps ?? services.quotePolicy.automaticSlippageBps[bridge.pricing.pairClass]);
-  const minimum = minLeft(minOutput, minimumRun.left, slippageBps);
+  const minimum = minLeft(minOutput, minimumRun.leftOutput, slippageBps);
   const outputCalls: OutputCalls = {
     calls: calls.calls,
     gas: calls.gas,
-    left: { expected: expectedRun.left, minimum: minimum < expectedRun.left ? minimum : expectedRun.left },
+    left: {
+      expected: expectedRun.leftOutput,
+      minimum: minimum < expectedRun.leftOutput ? minimum : expectedRun.leftOutput,
+    },
     ...(calls.authorizationList && { authorizationList: calls.authorizationList }),
   };
   refuseBeyondGas(
@@ -169,7 +172,7 @@ function bridgeOf(route: ValuedRoute["route"]): BridgeRoute {
 
 interface DryRun {
   readonly gas: bigint;
-  readonly left: bigint;
+  readonly leftOutput: bigint;
 }
 
 /**
@@ -194,7 +197,7 @@ async function dryRun(
     toContract: false,
     maxGas: MAX_CALLS_GAS,
   } as const;
-  const attempt = async (minLeft: CallsOfFill["minLeft"]): Promise<TransactionPlanned> =>
+  const attempt = async (minLeft: CallsOfFill["minLeft"]): Promise<TransactionPlanResult> =>
     await planTransaction({ ...services, signer: { address: services.solver } }, destination, {
       payment,
       calls: { ...calls, minLeft },

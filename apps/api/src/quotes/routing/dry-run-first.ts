@@ -1,9 +1,9 @@
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { Agreement } from "../quote-terms.ts";
 import type { ValuedRoute } from "./choose-route.ts";
-import { agreeCalls } from "./dry-run-calls.ts";
+import { addCalls } from "./dry-run-calls.ts";
 import type { DryRunServices } from "./dry-run-calls.ts";
-import { dryRunExchange } from "./dry-run-swap.ts";
+import { dryRunSwap } from "./dry-run-swap.ts";
 import { refuseUntraceable } from "./refuse-untraceable.ts";
 
 /**
@@ -27,8 +27,8 @@ export async function dryRunFirst(
       "destinationCurrency",
       "No routes found: this quote needs a swap on the destination chain",
     );
-  if (calls !== undefined) return await agreeCalls(services, { ...question, calls }, valued, agreement);
+  if (calls !== undefined) return await addCalls(services, { ...question, calls }, valued, agreement);
   if (!tokens.isUnproven || valued.route.kind !== "bridge") return agreement;
-  await dryRunExchange(services, question, agreement.terms);
+  await dryRunSwap(services, question, agreement.terms);
   return agreement;
 }

@@ -15,7 +15,7 @@ const ANY_GAS = 10_000_000n;
  * @throws ServiceError DESTINATION_TX_FAILED; SERVICE_UNAVAILABLE when the dry run is not possible now;
  * RpcFault
  */
-export async function dryRunExchange(
+export async function dryRunSwap(
   services: DryRunServices,
   { to }: Pick<QuoteQuestion, "to">,
   { requestId, orderId, recipient, destination: { currency, expectedAmount, paidFrom } }: RequestTerms,

@@ -1,30 +1,30 @@
 import type { FeesSponsored, PricingFacts } from "@causeway/domain";
 import { appBpsOf, swapLoss, usdToAmountDown } from "@causeway/domain";
 import type { RoutePricing } from "../../markets/index.ts";
-import type { Swapped } from "./find-swaps.ts";
+import type { RouteSwap } from "./find-swaps.ts";
 import type { FeeOptions, SponsorOptions } from "./fee-options.ts";
 
 /**
  * Prices a route with the client's fee options.
- * @param filled the swap in the fill, if known; only for trusted tokens, because the pool owners of an
+ * @param fillSwap the swap in the fill, if known; only for trusted tokens, because the pool owners of an
  * untrusted token would receive the sponsor's funds
  * @param isCostRent whether the execution fee counts as `rent`
  */
 export function addFeeOptions(
   pricing: RoutePricing,
   { appFees, sponsor, topupUsd }: FeeOptions,
-  filled: Swapped | undefined,
+  fillSwap: RouteSwap | undefined,
   isCostRent: boolean,
 ): RoutePricing {
   const { facts } = pricing;
-  const paid = filled === undefined ? 0n : swapLoss(filled, facts.destination, facts.origin);
+  const swapCost = fillSwap === undefined ? 0n : swapLoss(fillSwap, facts.destination, facts.origin);
   return {
     ...pricing,
     facts: {
       ...facts,
       appBps: appBpsOf(appFees),
       ...(topupUsd !== undefined && { topupWei: usdToAmountDown(topupUsd, facts.destinationNative) }),
-      ...(sponsor !== undefined && { sponsored: sponsoredOf(sponsor, facts, paid, isCostRent) }),
+      ...(sponsor !== undefined && { sponsored: sponsoredOf(sponsor, facts, swapCost, isCostRent) }),
     },
   };
 }

@@ -13,7 +13,7 @@ import {
   ServiceError,
 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { AskingKey } from "../../balances/sponsors.port.ts";
+import type { QuoteKey } from "../../balances/sponsors.port.ts";
 import { isPublishable } from "../../http/publishable-key.ts";
 
 /** The fee options of a quote request: fees that apps take, and fees that an app pays. */
@@ -41,7 +41,7 @@ export interface SponsorOptions {
  */
 export function readFeeOptions(
   input: QuoteInput,
-  key: AskingKey | undefined,
+  key: QuoteKey | undefined,
   hasBalances: boolean,
 ): FeeOptions | undefined {
   const appFees = input.appFees === undefined ? NO_FEES : appFeesOf(input.appFees);
@@ -59,9 +59,9 @@ export function readFeeOptions(
 
 const NO_FEES: readonly AppFee[] = [];
 
-function appFeesOf(asked: NonNullable<QuoteInput["appFees"]>): readonly AppFee[] {
+function appFeesOf(requested: NonNullable<QuoteInput["appFees"]>): readonly AppFee[] {
   const fees = mergeAppFees(
-    asked.map(({ recipient: text, fee }) => {
+    requested.map(({ recipient: text, fee }) => {
       const recipient = parseAddress(text);
       if (recipient === undefined || recipient === NATIVE_CURRENCY)
         throw refusal(
@@ -90,7 +90,7 @@ function appFeesOf(asked: NonNullable<QuoteInput["appFees"]>): readonly AppFee[]
 /** Each recipient costs a ledger entry when the fill is final. */
 const MAX_RECIPIENTS = 10;
 
-function sponsorOf(input: QuoteInput, key: AskingKey | undefined): SponsorOptions | undefined {
+function sponsorOf(input: QuoteInput, key: QuoteKey | undefined): SponsorOptions | undefined {
   const { sponsoredFeeComponents: names, fixedRate, maxSubsidizationAmount: max } = input;
   if (input.subsidizeFees !== true) {
     if (names !== undefined && names.length > 0)
@@ -151,14 +151,14 @@ function topupOf({ topupGasAmount, txs }: QuoteInput): bigint {
 }
 
 function componentOf(name: string): FeeComponent {
-  const known = feeComponents.find((component) => component === name);
-  if (known === undefined)
+  const component = feeComponents.find((component) => component === name);
+  if (component === undefined)
     throw refusal(
       "INVALID_REQUEST",
       `sponsoredFeeComponents must contain only ${feeComponents.join(", ")}, got ${name.slice(0, 64)}`,
       "sponsoredFeeComponents",
     );
-  return known;
+  return component;
 }
 
 function refusal(code: ErrorCode, message: string, field: keyof QuoteInput): ServiceError {

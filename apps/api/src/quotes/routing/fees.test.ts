@@ -16,22 +16,22 @@ import {
   user,
 } from "../../../../../test/fakes/quote-world.ts";
 import {
-  type AppBalanceStory,
+  type AppBalances,
   aPayingAppKey,
   sponsor,
   withAppBalances,
 } from "../../../../../test/fakes/paying-app.ts";
 import type { QuoteWorld, World } from "../../../../../test/fakes/quote-world.ts";
-import type { AskingKey } from "../../balances/sponsors.port.ts";
+import type { QuoteKey } from "../../balances/sponsors.port.ts";
 import { createQuote } from "../create-quote.ts";
 import { priceIntent } from "../price-intent.ts";
 
 const USD = 10n ** 18n;
 const app: Address = "0x8888888888888888888888888888888888888888";
-const other: Address = "0x7777777777777777777777777777777777777777";
+const otherRecipient: Address = "0x7777777777777777777777777777777777777777";
 
-const feeWorld = (world: World = {}, story?: AppBalanceStory): QuoteWorld =>
-  withAppBalances(quoteWorld(world), story);
+const feeWorld = (world: World = {}, balances?: AppBalances): QuoteWorld =>
+  withAppBalances(quoteWorld(world), balances);
 
 /** 100 USDC between two chains: the deposit pays $0.02 and gas. */
 const aBridge = (change: Partial<QuoteInput> = {}): QuoteInput =>
@@ -39,7 +39,7 @@ const aBridge = (change: Partial<QuoteInput> = {}): QuoteInput =>
 
 async function refusalOf(
   input: QuoteInput,
-  { key, services = feeWorld() }: { readonly key?: AskingKey; readonly services?: QuoteWorld } = {},
+  { key, services = feeWorld() }: { readonly key?: QuoteKey; readonly services?: QuoteWorld } = {},
 ): Promise<{ code: ErrorCode; field: string | undefined; data: unknown }> {
   const error: unknown = await createQuote(services, input, key?.id, key).then(
     () => "quoted",
@@ -59,8 +59,8 @@ test("app fees appear in the fees, the impact and the terms, and reduce the outp
     aBridge({
       appFees: [
         { recipient: app, fee: "25" },
-        { recipient: other, fee: 0 },
-        { recipient: other, fee: 5 },
+        { recipient: otherRecipient, fee: 0 },
+        { recipient: otherRecipient, fee: 5 },
         { recipient: app, fee: 10 },
       ],
     }),
@@ -75,7 +75,7 @@ test("app fees appear in the fees, the impact and the terms, and reduce the outp
       currency: usdcOn(ORIGIN),
       fees: [
         { recipient: app, bps: 35, amount: 350_000n },
-        { recipient: other, bps: 5, amount: 50_000n },
+        { recipient: otherRecipient, bps: 5, amount: 50_000n },
       ],
     },
   });
@@ -100,7 +100,7 @@ test("refuses app fees that are invalid or could not be collected", async () => 
   const send = aQuoteInput({
     destinationChainId: ORIGIN,
     destinationCurrency: usdcOn(ORIGIN),
-    recipient: other,
+    recipient: otherRecipient,
     ...fees("10"),
   });
   expect(await refusalOf(send)).toMatchObject({ code: "UNSUPPORTED_EXECUTION_TYPE", field: "appFees" });
@@ -121,7 +121,7 @@ test("refuses sponsors and gas top-ups for payments that the user makes", async 
     aQuoteInput({
       destinationChainId: ORIGIN,
       destinationCurrency: usdcOn(ORIGIN),
-      recipient: other,
+      recipient: otherRecipient,
       ...fields,
     });
   const code = "UNSUPPORTED_EXECUTION_TYPE";
@@ -134,9 +134,9 @@ test("refuses sponsors and gas top-ups for payments that the user makes", async 
 
 test("has the solver fill a same-chain swap with app fees, so that the fees can be collected", async () => {
   const swap = aQuoteInput({ destinationChainId: ORIGIN, destinationCurrency: lockedOn(ORIGIN) });
-  const own = feeWorld({ pools: market() });
-  await createQuote(own, swap);
-  expect(own.stored[0]?.kind).toBe("swap");
+  const withoutFees = feeWorld({ pools: market() });
+  await createQuote(withoutFees, swap);
+  expect(withoutFees.stored[0]?.kind).toBe("swap");
   const services = feeWorld({ pools: market() });
   const { fees } = await createQuote(services, { ...swap, appFees: [{ recipient: app, fee: "30" }] });
   expect(services.stored[0]?.kind).toBe("bridge");
@@ -174,7 +174,9 @@ test("a sponsor pays the destination's fees, and the output rises by the same am
 
 test("charges the sponsor for submitting a permit and does not reduce the output", async () => {
   const sponsoredFees = async (change: Partial<QuoteInput>): Promise<bigint> => {
-    const services = feeWorld({ origin: { contracts: { ...aChain(ORIGIN).contracts, permit2: other } } });
+    const services = feeWorld({
+      origin: { contracts: { ...aChain(ORIGIN).contracts, permit2: otherRecipient } },
+    });
     const signing = {
       ...services,
       executor: { address: app },
@@ -187,8 +189,8 @@ test("charges the sponsor for submitting a permit and does not reduce the output
         nonceOf: async () => 0n,
       },
     };
-    const ask = aBridge({ subsidizeFees: true, ...change });
-    const { details } = await createQuote(signing, ask, "key-1", aPayingAppKey());
+    const input = aBridge({ subsidizeFees: true, ...change });
+    const { details } = await createQuote(signing, input, "key-1", aPayingAppKey());
     expect(details.currencyOut.amount).toBe("100000000");
     return services.stored[0]?.sponsorship?.usd ?? 0n;
   };
@@ -197,15 +199,15 @@ test("charges the sponsor for submitting a permit and does not reduce the output
 });
 
 test("the user pays the fees above the sponsor's cap", async () => {
-  const ask = aBridge({
+  const input = aBridge({
     subsidizeFees: true,
     maxSubsidizationAmount: "30000",
     appFees: [{ recipient: app, fee: "100" }],
   });
-  const { details, fees, feeSponsorship } = await createQuote(feeWorld(), ask, "key-1", aPayingAppKey());
+  const { details, fees, feeSponsorship } = await createQuote(feeWorld(), input, "key-1", aPayingAppKey());
   expect(fees.subsidized.amount).toBe("30000");
-  const all = BigInt(fees.relayer.amount) + BigInt(fees.app.amount);
-  expect(BigInt(details.currencyOut.amount)).toBe(100_000_000n - all + 30_000n);
+  const allFees = BigInt(fees.relayer.amount) + BigInt(fees.app.amount);
+  expect(BigInt(details.currencyOut.amount)).toBe(100_000_000n - allFees + 30_000n);
   expect(feeSponsorship?.quoted).toMatchObject({
     capHit: true,
     maxSubsidizationAmount: "30000",
@@ -215,12 +217,12 @@ test("the user pays the fees above the sponsor's cap", async () => {
 });
 
 test("sponsors only the named fees", async () => {
-  const ask = aBridge({
+  const input = aBridge({
     subsidizeFees: true,
     sponsoredFeeComponents: ["app"],
     appFees: [{ recipient: app, fee: "100" }],
   });
-  const { fees, feeSponsorship } = await createQuote(feeWorld(), ask, "key-1", aPayingAppKey());
+  const { fees, feeSponsorship } = await createQuote(feeWorld(), input, "key-1", aPayingAppKey());
   expect(fees.subsidized.amount).toBe("1000000");
   expect(feeSponsorship?.quoted.selectedComponents).toEqual(["app"]);
   expect(feeSponsorship?.quoted.userPaysTotal.usd).toBe(fees.relayer.amountUsd);
@@ -230,8 +232,8 @@ test("the output trade types find the smallest input with a sponsor too", async 
   const sponsored = { subsidizeFees: true, maxSubsidizationAmount: "40000" };
   const fees = { appFees: [{ recipient: app, fee: "33" }] };
   for (const tradeType of ["EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const) {
-    const asked = { tradeType, amount: "49933041000000000", ...sponsored, ...fees };
-    const { details } = await createQuote(feeWorld(), aQuoteInput(asked), "key-1", aPayingAppKey());
+    const change = { tradeType, amount: "49933041000000000", ...sponsored, ...fees };
+    const { details } = await createQuote(feeWorld(), aQuoteInput(change), "key-1", aPayingAppKey());
     const bought = async (amount: bigint): Promise<bigint> => {
       const input = aQuoteInput({ amount: amount.toString(), ...sponsored, ...fees });
       const answer = await createQuote(feeWorld(), input, "key-1", aPayingAppKey());
@@ -244,26 +246,33 @@ test("the output trade types find the smallest input with a sponsor too", async 
 });
 
 test("sponsors the swap of the fill only for trusted tokens", async () => {
-  const ask = (destinationCurrency: Address) =>
+  const inputTo = (destinationCurrency: Address) =>
     aQuoteInput({ destinationCurrency, subsidizeFees: true, sponsoredFeeComponents: ["swap"] });
   const world = { pools: market() };
-  const known = await createQuote(feeWorld(world), ask(lockedOn(DESTINATION)), "key-1", aPayingAppKey());
-  expect(BigInt(known.fees.subsidized.amount)).toBeGreaterThan(0n);
+  const trusted = await createQuote(
+    feeWorld(world),
+    inputTo(lockedOn(DESTINATION)),
+    "key-1",
+    aPayingAppKey(),
+  );
+  expect(BigInt(trusted.fees.subsidized.amount)).toBeGreaterThan(0n);
   const plain = await createQuote(
     feeWorld(world),
     aQuoteInput({ destinationCurrency: lockedOn(DESTINATION) }),
   );
-  expect(BigInt(known.details.currencyOut.amount)).toBeGreaterThan(BigInt(plain.details.currencyOut.amount));
+  expect(BigInt(trusted.details.currencyOut.amount)).toBeGreaterThan(
+    BigInt(plain.details.currencyOut.amount),
+  );
   // The makers of an untrusted token's pools would receive what the sponsor pays.
-  const strange = createQuote(feeWorld(world), ask(strangeOn(DESTINATION)), "key-1", aPayingAppKey());
+  const strange = createQuote(feeWorld(world), inputTo(strangeOn(DESTINATION)), "key-1", aPayingAppKey());
   await expect(strange).rejects.toMatchObject({ code: "UNSUPPORTED_ROUTE" });
 });
 
-test("a sponsor is a secret API key with a wallet of its own", async () => {
-  const ask = aBridge({ subsidizeFees: true });
-  expect(await refusalOf(ask)).toMatchObject({ code: "UNAUTHORIZED", field: "subsidizeFees" });
+test("requires a secret API key with a funding address as the sponsor", async () => {
+  const input = aBridge({ subsidizeFees: true });
+  expect(await refusalOf(input)).toMatchObject({ code: "UNAUTHORIZED", field: "subsidizeFees" });
   for (const change of [{ fundingAddress: undefined }, { origins: ["https://app.example"] }])
-    expect(await refusalOf(ask, { key: aPayingAppKey({}, change) })).toMatchObject({
+    expect(await refusalOf(input, { key: aPayingAppKey({}, change) })).toMatchObject({
       code: "FORBIDDEN",
       field: "subsidizeFees",
     });
@@ -281,7 +290,7 @@ test("refuses sponsor options without a sponsor, or on a service without sponsor
   const send = aQuoteInput({
     destinationChainId: ORIGIN,
     destinationCurrency: usdcOn(ORIGIN),
-    recipient: other,
+    recipient: otherRecipient,
     subsidizeFees: true,
   });
   expect(await refusalOf(send, { key })).toMatchObject({
@@ -291,39 +300,39 @@ test("refuses sponsor options without a sponsor, or on a service without sponsor
 });
 
 test("refuses to sponsor the fees of deposit addresses", async () => {
-  const ask = aBridge({ useDepositAddress: true, subsidizeFees: true });
-  expect(await refusalOf(ask, { key: aPayingAppKey() })).toMatchObject({
+  const input = aBridge({ useDepositAddress: true, subsidizeFees: true });
+  expect(await refusalOf(input, { key: aPayingAppKey() })).toMatchObject({
     code: "UNSUPPORTED_EXECUTION_TYPE",
     field: "subsidizeFees",
   });
 });
 
 test("refuses a balance below the fees, naming both amounts; holds reduce only the part that is transferred to others", async () => {
-  const ask = aBridge({
+  const input = aBridge({
     subsidizeFees: true,
     sponsoredFeeComponents: ["app"],
     appFees: [{ recipient: app, fee: "100" }],
   });
   const key = aPayingAppKey();
-  expect(await refusalOf(ask, { key, services: feeWorld({}, { balance: 999_999n }) })).toEqual({
+  expect(await refusalOf(input, { key, services: feeWorld({}, { balance: 999_999n }) })).toEqual({
     code: "INSUFFICIENT_FUNDS",
     field: "subsidizeFees",
     data: { availableUsd: "0.999999", requiredUsd: "1.000000" },
   });
-  // An app fee goes to another wallet: like a claim, it must leave what fast fills hold.
-  const held = () => feeWorld({}, { balance: 1_000_000n, heldUsd: 10n * USD });
-  expect(await refusalOf(ask, { key, services: held() })).toMatchObject({
+  // An app fee goes to another wallet: like a claim, it must not use what fast fills hold.
+  const worldWithHolds = () => feeWorld({}, { balance: 1_000_000n, heldUsd: 10n * USD });
+  expect(await refusalOf(input, { key, services: worldWithHolds() })).toMatchObject({
     code: "INSUFFICIENT_FUNDS",
     data: { availableUsd: "0.000000", requiredUsd: "1.000000" },
   });
   const ownFees = aBridge({ subsidizeFees: true, sponsoredFeeComponents: ["relay"] });
-  const services = held();
+  const services = worldWithHolds();
   await createQuote(services, ownFees, "key-1", key);
   expect(services.stored).toHaveLength(1);
 });
 
 test("the key's budgets also limit what it sponsors in quotes", async () => {
-  const ask = aBridge({
+  const input = aBridge({
     subsidizeFees: true,
     sponsoredFeeComponents: ["app"],
     appFees: [{ recipient: app, fee: "100" }],
@@ -331,18 +340,21 @@ test("the key's budgets also limit what it sponsors in quotes", async () => {
   const spent = { todayUsd: 4n * USD };
   for (const rule of ["dailyUsd", "perUserDailyUsd"] as const) {
     const services = feeWorld({}, spent);
-    await createQuote(services, ask, "key-1", aPayingAppKey({ [rule]: 5n * USD }));
+    await createQuote(services, input, "key-1", aPayingAppKey({ [rule]: 5n * USD }));
     expect(services.stored).toHaveLength(1);
     expect(
-      await refusalOf(ask, { key: aPayingAppKey({ [rule]: 5n * USD - 1n }), services: feeWorld({}, spent) }),
+      await refusalOf(input, {
+        key: aPayingAppKey({ [rule]: 5n * USD - 1n }),
+        services: feeWorld({}, spent),
+      }),
     ).toMatchObject({ code: "INVALID_REQUEST", field: "subsidizeFees", data: { rule } });
   }
 });
 
 test("a fixed rate guarantees the whole output, and the sponsor pays the difference", async () => {
   const services = feeWorld();
-  const ask = aBridge({ subsidizeFees: true, fixedRate: "1:1.001" });
-  const { details, fees, feeSponsorship } = await createQuote(services, ask, "key-1", aPayingAppKey());
+  const input = aBridge({ subsidizeFees: true, fixedRate: "1:1.001" });
+  const { details, fees, feeSponsorship } = await createQuote(services, input, "key-1", aPayingAppKey());
   expect(details.currencyOut).toMatchObject({ amount: "100100000", minimumAmount: "100100000" });
   expect(details.isFixedRate).toBe(true);
   const paid = BigInt(fees.relayer.amount) + 100_000n;
@@ -363,9 +375,9 @@ test("a fixed rate guarantees the whole output, and the sponsor pays the differe
 
 test("allows a fixed rate only between stable currencies, near their prices, within the sponsor's cap", async () => {
   const key = aPayingAppKey();
-  const ask = (change: Partial<QuoteInput>) =>
+  const refusalWith = (change: Partial<QuoteInput>) =>
     refusalOf(aBridge({ subsidizeFees: true, fixedRate: "1:1", ...change }), { key });
-  expect(await ask({ destinationCurrency: NATIVE_CURRENCY })).toMatchObject({
+  expect(await refusalWith({ destinationCurrency: NATIVE_CURRENCY })).toMatchObject({
     code: "UNSUPPORTED_ROUTE",
     field: "fixedRate",
   });
@@ -375,32 +387,32 @@ test("allows a fixed rate only between stable currencies, near their prices, wit
     { fixedRate: "0:1" },
     { maxSubsidizationAmount: "1000" },
   ])
-    expect(await ask(change)).toMatchObject({ code: "INVALID_REQUEST", field: "fixedRate" });
+    expect(await refusalWith(change)).toMatchObject({ code: "INVALID_REQUEST", field: "fixedRate" });
   expect(await refusalOf(aBridge({ fixedRate: "1:1" }))).toMatchObject({ field: "fixedRate" });
 });
 
 test("a price shows who would pay each fee, and stores nothing", async () => {
   const services = feeWorld();
-  const ask = aBridge({ subsidizeFees: true });
-  const price = await priceIntent(services, ask, "key-1", aPayingAppKey());
-  const quote = await createQuote(feeWorld(), ask, "key-1", aPayingAppKey());
+  const input = aBridge({ subsidizeFees: true });
+  const price = await priceIntent(services, input, "key-1", aPayingAppKey());
+  const quote = await createQuote(feeWorld(), input, "key-1", aPayingAppKey());
   expect(price.feeSponsorship).toEqual(quote.feeSponsorship);
   expect(services.stored).toEqual([]);
 });
 
 test("does not read balances when the quote has no fee options", async () => {
   const services = feeWorld();
-  const silent: QuoteWorld = {
+  const unreadable: QuoteWorld = {
     ...services,
     sponsors: {
       book: async () => Promise.reject(new Error("asked")),
       spending: async () => Promise.reject(new Error("asked")),
     },
   };
-  const answer = await createQuote(silent, aBridge(), "key-1", aPayingAppKey());
+  const answer = await createQuote(unreadable, aBridge(), "key-1", aPayingAppKey());
   expect(answer.feeSponsorship).toBeUndefined();
-  expect(silent.stored[0]).toMatchObject({ user });
-  expect(silent.stored[0]).not.toHaveProperty("sponsorship");
+  expect(unreadable.stored[0]).toMatchObject({ user });
+  expect(unreadable.stored[0]).not.toHaveProperty("sponsorship");
 });
 
 test("a gas top-up is paid from the input, shown in the quote, and a payment of the order", async () => {
@@ -433,39 +445,41 @@ test("a gas top-up is paid from the input, shown in the quote, and a payment of 
 });
 
 test("adds the gas top-up to the input of an exact output, and never charges it to the sponsor", async () => {
-  const ask = { topupGas: true, topupGasAmount: "500000" };
-  const exact = aBridge({ tradeType: "EXACT_OUTPUT", amount: "50000000", subsidizeFees: true, ...ask });
+  const topup = { topupGas: true, topupGasAmount: "500000" };
+  const exact = aBridge({ tradeType: "EXACT_OUTPUT", amount: "50000000", subsidizeFees: true, ...topup });
   const { details, fees } = await createQuote(feeWorld(), exact, "key-1", aPayingAppKey());
   expect(details.currencyIn.amount).toBe("50500000");
   expect(fees.subsidized.amount).toBe(fees.relayer.amount);
 });
 
 test("refuses a gas top-up that is not needed or cannot be paid", async () => {
-  const ask = (change: Partial<QuoteInput> = {}) => aBridge({ topupGas: true, ...change });
-  expect(await refusalOf(ask({ destinationCurrency: NATIVE_CURRENCY }))).toMatchObject({
+  const inputWith = (change: Partial<QuoteInput> = {}) => aBridge({ topupGas: true, ...change });
+  expect(await refusalOf(inputWith({ destinationCurrency: NATIVE_CURRENCY }))).toMatchObject({
     code: "INVALID_REQUEST",
     field: "topupGas",
   });
-  expect(await refusalOf(ask(), { services: feeWorld({ recipientHasCode: true }) })).toMatchObject({
+  expect(await refusalOf(inputWith(), { services: feeWorld({ recipientHasCode: true }) })).toMatchObject({
     code: "INVALID_RECIPIENT",
     field: "topupGas",
   });
-  expect(await refusalOf(ask({ topupGasAmount: "100000001" }))).toMatchObject({
+  expect(await refusalOf(inputWith({ topupGasAmount: "100000001" }))).toMatchObject({
     code: "INVALID_REQUEST",
     field: "topupGasAmount",
   });
-  expect(await refusalOf(ask(), { services: feeWorld({ nativeInventory: 10n ** 15n }) })).toMatchObject({
-    code: "INSUFFICIENT_LIQUIDITY",
-    field: "topupGas",
-  });
+  expect(await refusalOf(inputWith(), { services: feeWorld({ nativeInventory: 10n ** 15n }) })).toMatchObject(
+    {
+      code: "INSUFFICIENT_LIQUIDITY",
+      field: "topupGas",
+    },
+  );
   // Only the native token has enough liquidity to swap from.
   const poor = { services: feeWorld({ pools: market(), inventory: 0n, nativeInventory: 10n ** 24n }) };
-  expect(await refusalOf(ask({ destinationCurrency: lockedOn(DESTINATION) }), poor)).toMatchObject({
+  expect(await refusalOf(inputWith({ destinationCurrency: lockedOn(DESTINATION) }), poor)).toMatchObject({
     code: "UNSUPPORTED_ROUTE",
     field: "topupGas",
   });
   const services = quoteWorld();
-  await createQuote(services, ask({ topupGasAmount: "0" }));
+  await createQuote(services, inputWith({ topupGasAmount: "0" }));
   expect(services.stored[0]).not.toHaveProperty("gasTopup");
 });
 
@@ -479,30 +493,30 @@ test("refuses a gas top-up while the native token's price is disputed, and charg
       ...(priceId === "ethereum" && { disputedBy: "second source" as const }),
     }),
   };
-  const ask = aBridge({ topupGas: true, topupGasAmount: "90000000" });
-  expect(await refusalOf(ask, { services: { ...disputed, prices } })).toMatchObject({
+  const input = aBridge({ topupGas: true, topupGasAmount: "90000000" });
+  expect(await refusalOf(input, { services: { ...disputed, prices } })).toMatchObject({
     code: "PRICE_FETCH_FAILED",
     data: { priceId: "ethereum" },
   });
 
-  const none = quoteWorld();
-  const free = { ...none.quotePolicy, serviceBps: { ...none.quotePolicy.serviceBps, major: 0 } };
+  const undisputed = quoteWorld();
+  const free = { ...undisputed.quotePolicy, serviceBps: { ...undisputed.quotePolicy.serviceBps, major: 0 } };
   const feeOf = async (services: QuoteWorld) =>
-    BigInt((await createQuote(services, ask)).fees.relayerGas.amount);
+    BigInt((await createQuote(services, input)).fees.relayerGas.amount);
   // 6 bps of $90.
-  expect((await feeOf(none)) - (await feeOf({ ...none, quotePolicy: free }))).toBe(54_000n);
+  expect((await feeOf(undisputed)) - (await feeOf({ ...undisputed, quotePolicy: free }))).toBe(54_000n);
 });
 
 test("counts a gas top-up against the limits of the native token and of a restricted chain", async () => {
-  const ask = aBridge({ topupGas: true, topupGasAmount: "90000000" });
+  const input = aBridge({ topupGas: true, topupGasAmount: "90000000" });
   const native = { ...aChain(DESTINATION).native, maxFillAmount: 44n * 10n ** 15n };
-  expect(await refusalOf(ask, { services: quoteWorld({ destination: { native } }) })).toMatchObject({
+  expect(await refusalOf(input, { services: quoteWorld({ destination: { native } }) })).toMatchObject({
     code: "INSUFFICIENT_LIQUIDITY",
     field: "topupGasAmount",
   });
   // The output of about 10 USDC alone is worth 0.005 ETH. The origin chain is not restricted.
   const restricted = { partialDisableLimit: 2n * 10n ** 16n };
-  expect(await refusalOf(ask, { services: quoteWorld({ destination: restricted }) })).toMatchObject({
+  expect(await refusalOf(input, { services: quoteWorld({ destination: restricted }) })).toMatchObject({
     code: "ROUTE_TEMPORARILY_RESTRICTED",
     field: "destinationChainId",
   });

@@ -11,7 +11,7 @@ export interface RequestedCalls {
 }
 
 /** Facts from the chains about a quote's tokens. */
-export interface TokensOfQuestion {
+export interface TokenFacts {
   /** The user's allowance must be set to zero before it is set to another amount. */
   readonly resetsApproval: boolean;
   /** The fill needs a dry run, because the behavior of its token or recipient is unknown. */

@@ -1,4 +1,4 @@
-import type { Address, Currency, Exchange, Exchanged } from "@causeway/domain";
+import type { Address, Currency, SwapQuoter, SwapAmounts } from "@causeway/domain";
 import { hasSwaps, NATIVE_CURRENCY } from "@causeway/domain";
 import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { SwapAnswer, SwapQuestion } from "../../markets/liquidity/liquidity.port.ts";
@@ -7,7 +7,7 @@ import type { Market } from "../market.ts";
 import type { SideChoice } from "./swap-choice.ts";
 
 /** A swap between two currencies on one chain; either may be the native token. */
-export interface Swapped extends Exchanged {
+export interface RouteSwap extends SwapAmounts {
   /** Absent: the native token is wrapped or unwrapped, one for one. */
   readonly pool: SwapAnswer | undefined;
   readonly spotOut: bigint;
@@ -17,28 +17,28 @@ export interface Swapped extends Exchanged {
 }
 
 /** Whether the user's transaction takes at most the input and deposits exactly the output. */
-export function isBounded({ pool }: Swapped): boolean {
+export function isBounded({ pool }: RouteSwap): boolean {
   return pool?.propose !== undefined;
 }
 
-/** Finds the swap between two currencies. Undefined: they cannot be swapped. */
-export type FindExchange = (from: Currency, to: Currency) => Exchange<Swapped> | undefined;
+/** Finds a quoter for swaps from one currency to another. Undefined: they cannot be swapped. */
+export type FindQuoter = (from: Currency, to: Currency) => SwapQuoter<RouteSwap> | undefined;
 
 /**
  * The swaps of one chain for one quote. Pools swap the native token as its wrapped token.
  * @param slippageBps the client's tolerance, for sources that return bounds instead of expected amounts
  */
-export function exchangesOn(
+export function quotersOn(
   market: Pick<Market, "swap">,
   { chain }: Pick<RequestEnd, "chain">,
   { included, excluded, maxHops, external }: SideChoice,
   gas: Pick<RoutedGas, "wrap" | "unwrap">,
   slippageBps?: number,
-): FindExchange {
-  if (!hasSwaps(chain)) return noExchange;
+): FindQuoter {
+  if (!hasSwaps(chain)) return findNoQuoter;
   const wrapped = chain.liquidity?.wrappedNative;
   const isInverse = chain.swapAggregator !== undefined;
-  const pools = new Map<string, Exchange<SwapAnswer>>();
+  const pools = new Map<string, SwapQuoter<SwapAnswer>>();
   const tokenOf = ({ address }: Currency): Address | undefined =>
     address === NATIVE_CURRENCY ? wrapped : address;
   return (from, to) => {
@@ -49,30 +49,30 @@ export function exchangesOn(
       (from.address === NATIVE_CURRENCY ? gas.wrap : 0n) + (to.address === NATIVE_CURRENCY ? gas.unwrap : 0n);
     if (tokenIn === tokenOut) return oneForOne(extraGas);
     const pair = `${tokenIn}${tokenOut}`;
-    let known = pools.get(pair);
-    if (known === undefined) {
-      known = poolsFor(market, {
+    let pairPools = pools.get(pair);
+    if (pairPools === undefined) {
+      pairPools = poolsFor(market, {
         chainId: chain.id,
         tokenIn,
         tokenOut,
         included,
         excluded,
         maxHops,
-        external,
+        shouldQueryExternal: external,
         ...(isInverse && { slippageBps }),
       });
-      pools.set(pair, known);
+      pools.set(pair, pairPools);
     }
-    const exchange = throughPools(known, extraGas);
-    return isInverse ? { ...exchange, isInverse } : exchange;
+    const quoter = throughPools(pairPools, extraGas);
+    return isInverse ? { ...quoter, isInverse } : quoter;
   };
 }
 
-/** The swaps of a side on which nothing is swapped. */
-export const noExchange: FindExchange = () => undefined;
+/** For a side without swaps. */
+export const findNoQuoter: FindQuoter = () => undefined;
 
-function oneForOne(gas: bigint): Exchange<Swapped> {
-  const exchanged = (amount: bigint): Swapped => ({
+function oneForOne(gas: bigint): SwapQuoter<RouteSwap> {
+  const swapAtPar = (amount: bigint): RouteSwap => ({
     amountIn: amount,
     amountOut: amount,
     spotOut: amount,
@@ -80,11 +80,11 @@ function oneForOne(gas: bigint): Exchange<Swapped> {
     gas,
     slippageBps: 0,
   });
-  return { exactIn: exchanged, exactOut: exchanged };
+  return { exactIn: swapAtPar, exactOut: swapAtPar };
 }
 
-function throughPools(pools: Exchange<SwapAnswer>, extraGas: bigint): Exchange<Swapped> {
-  const swapOf = (pool: SwapAnswer | undefined): Swapped | undefined =>
+function throughPools(pools: SwapQuoter<SwapAnswer>, extraGas: bigint): SwapQuoter<RouteSwap> {
+  const swapOf = (pool: SwapAnswer | undefined): RouteSwap | undefined =>
     pool && {
       amountIn: pool.amountIn,
       amountOut: pool.amountOut,
@@ -99,7 +99,7 @@ function throughPools(pools: Exchange<SwapAnswer>, extraGas: bigint): Exchange<S
   };
 }
 
-function poolsFor(market: Pick<Market, "swap">, question: SwapQuestion): Exchange<SwapAnswer> {
+function poolsFor(market: Pick<Market, "swap">, question: SwapQuestion): SwapQuoter<SwapAnswer> {
   return {
     exactIn: (amountIn) => market.swap(question, "exactIn", amountIn),
     exactOut: (amountOut) => market.swap(question, "exactOut", amountOut),

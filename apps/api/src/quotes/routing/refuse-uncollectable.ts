@@ -3,7 +3,7 @@ import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { Market } from "../market.ts";
 import type { PlainQuestion } from "../quote-question.ts";
-import { refuseUnfixable } from "./agree-fees.ts";
+import { refuseUnfixable } from "./fee-terms.ts";
 import type { FeeOptions } from "./fee-options.ts";
 
 /**

@@ -49,7 +49,7 @@ export function readRequestedCalls(
   if (txs.length > MAX_CALLS)
     throw refusal("INVALID_EXTRA_TXS", `txs must have at most ${MAX_CALLS} calls, got ${txs.length}`, "txs");
   const { router } = evmOf(to).chain.contracts;
-  const calls = txs.map((tx, at) => callOf(tx, at, router));
+  const calls = txs.map((tx, index) => callOf(tx, index, router));
   if (calls.reduce((sum, { data }) => sum + (data.length - 2) / 2, 0) > MAX_BYTES)
     throw refusal("INVALID_EXTRA_TXS", `txs may carry at most ${MAX_BYTES} bytes of data in total`, "txs");
   const value = valueOfCalls(calls);
@@ -97,40 +97,41 @@ export function refuseBeyondOutput(value: bigint, output: bigint): void {
 
 function callOf(
   { to, data, value }: NonNullable<QuoteInput["txs"]>[number],
-  at: number,
+  index: number,
   router: string,
 ): OrderCall {
   const target = parseAddress(to);
   if (target === undefined)
-    throw refusal("INVALID_EXTRA_TXS", `txs[${at}].to must be a 20-byte address`, "txs");
+    throw refusal("INVALID_EXTRA_TXS", `txs[${index}].to must be a 20-byte address`, "txs");
   // The router emits no event for calls to itself, so such a call could not be proven.
   if (target === router)
     throw refusal(
       "INVALID_EXTRA_TXS",
-      `txs[${at}].to must not be the router ${router}, which makes the calls`,
+      `txs[${index}].to must not be the router ${router}, which makes the calls`,
       "txs",
     );
   const wei = BigInt(value);
-  if (wei >> 256n !== 0n) throw refusal("INVALID_EXTRA_TXS", `txs[${at}].value must be below 2^256`, "txs");
+  if (wei >> 256n !== 0n)
+    throw refusal("INVALID_EXTRA_TXS", `txs[${index}].value must be below 2^256`, "txs");
   return { to: target, data: data.toLowerCase() as Hex, value: wei };
 }
 
 function consentOf(
   { chainId, address, nonce, yParity, r, s }: NonNullable<QuoteInput["authorizationList"]>[number],
-  at: number,
+  index: number,
 ): SignedConsent {
   const code = parseAddress(address);
-  const [wordR, wordS] = [r, s].map(wordOf);
+  const [wordR, wordS] = [r, s].map(parseWord);
   if (code === undefined || wordR === undefined || wordS === undefined || (yParity !== 0 && yParity !== 1))
     throw refusal(
       "INVALID_REQUEST",
-      `authorizationList[${at}] must have an address, yParity 0 or 1, and r and s of up to 32 bytes`,
+      `authorizationList[${index}] must have an address, yParity 0 or 1, and r and s of up to 32 bytes`,
       "authorizationList",
     );
   return { chainId, address: code, nonce, yParity, r: wordR, s: wordS };
 }
 
-function wordOf(text: string): Hex32 | undefined {
+function parseWord(text: string): Hex32 | undefined {
   return /^0x[0-9a-fA-F]{1,64}$/.test(text)
     ? `0x${text.slice(2).toLowerCase().padStart(64, "0")}`
     : undefined;

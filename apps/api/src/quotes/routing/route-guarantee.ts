@@ -53,7 +53,7 @@ export function routeGuaranteeOf(
       ...amounts,
       tradeType: question.tradeType,
       slippage,
-      // The fill of this deposit is judged by these pairs.
+      // The fill honors price moves up to what these pairs cover.
       honorBps: coveredOnRoute(policy, [
         [question.originCurrency, question.destinationCurrency],
         [route.deposited, route.paidFrom],
@@ -80,16 +80,16 @@ export function routeGuaranteeOf(
  * the output is too small, the smallest deposit is raised.
  */
 function raiseMinDeposit(
-  { fillExchange, pricing: { facts } }: BridgeRoute,
+  { fillQuoter, pricing: { facts } }: BridgeRoute,
   amounts: Parameters<typeof minDepositFor>[1],
-  needed: bigint,
-  first: bigint,
+  neededOutput: bigint,
+  minDeposit: bigint,
 ): bigint {
-  if (fillExchange === undefined || first === amounts.deposit) return first;
-  const halfway = minDepositFor((needed + amounts.expected) / 2n, amounts, facts);
-  for (const deposit of first < halfway ? [first, halfway] : [first]) {
-    const filled = fillExchange.exactIn(forward(deposit, facts).output);
-    if (filled !== undefined && filled.amountOut >= needed) return deposit;
+  if (fillQuoter === undefined || minDeposit === amounts.deposit) return minDeposit;
+  const halfway = minDepositFor((neededOutput + amounts.expected) / 2n, amounts, facts);
+  for (const deposit of minDeposit < halfway ? [minDeposit, halfway] : [minDeposit]) {
+    const fillSwap = fillQuoter.exactIn(forward(deposit, facts).output);
+    if (fillSwap !== undefined && fillSwap.amountOut >= neededOutput) return deposit;
   }
   return amounts.deposit;
 }

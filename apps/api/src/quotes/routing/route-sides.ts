@@ -1,11 +1,11 @@
 import type { PricedUnit } from "@causeway/domain";
 import type { ChosenRoute } from "./chosen-route.ts";
-import type { Swapped } from "./find-swaps.ts";
+import type { RouteSwap } from "./find-swaps.ts";
 
 /** The two sides of a route, for the response. */
 export interface RouteSides {
   /** The swap in the user's own transaction. */
-  readonly swapped: Swapped | undefined;
+  readonly originSwap: RouteSwap | undefined;
   /**
    * The output of that swap, which is deposited. Absent: the user's payment is deposited, or there is no
    * deposit.
@@ -20,7 +20,7 @@ export interface RouteSides {
 }
 
 const SEND: RouteSides = {
-  swapped: undefined,
+  originSwap: undefined,
   deposit: undefined,
   paid: undefined,
   originRouter: "direct",
@@ -40,9 +40,9 @@ export function sidesOf(route: ChosenRoute): RouteSides {
   if (kind === "send") return SEND;
   if (trade.origin === undefined && trade.destination === undefined) return PLAIN;
   const origin = trade.origin && routerOf(trade.origin);
-  const filled = trade.destination && routerOf(trade.destination);
+  const destination = trade.destination && routerOf(trade.destination);
   return {
-    swapped: trade.origin,
+    originSwap: trade.origin,
     deposit: kind === "bridge" && trade.origin !== undefined ? trade.priced.input : undefined,
     paid:
       kind === "bridge" && trade.destination !== undefined
@@ -50,12 +50,12 @@ export function sidesOf(route: ChosenRoute): RouteSides {
         : undefined,
     originRouter: origin?.router ?? "depository",
     originSources: origin?.sources,
-    destinationRouter: kind === "swap" ? "direct" : (filled?.router ?? "solver"),
-    destinationSources: filled?.sources,
+    destinationRouter: kind === "swap" ? "direct" : (destination?.router ?? "solver"),
+    destinationSources: destination?.sources,
   };
 }
 
-function routerOf({ pool }: Swapped): { router: string; sources: string[] | undefined } {
+function routerOf({ pool }: RouteSwap): { router: string; sources: string[] | undefined } {
   return pool === undefined
     ? { router: ONE_FOR_ONE, sources: undefined }
     : { router: pool.source, sources: [pool.source] };

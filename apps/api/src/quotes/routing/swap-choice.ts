@@ -13,7 +13,7 @@ export interface SideChoice {
   /** Query external sources even if a pool has a quote. */
   readonly external: boolean;
   /** The client excluded external sources that exist on the chain. */
-  readonly leavesOut: boolean;
+  readonly excludesExternal: boolean;
 }
 
 /** The routing options of a quote request. */
@@ -23,8 +23,8 @@ export interface SwapChoice {
   /** The user's own transaction must not swap, neither before a deposit nor on a same-chain route. */
   readonly noOriginSwaps: boolean;
   /** On a same-chain route, the solver pays instead of a pool. */
-  readonly bySolver: boolean;
-  readonly anyImpact: boolean;
+  readonly isFilledBySolver: boolean;
+  readonly allowsAnyImpact: boolean;
   /** Fields of the request that exclude ways to swap. */
   readonly filters: readonly string[];
 }
@@ -48,7 +48,7 @@ const PLAIN_SIDE: SideChoice = {
   excluded: NONE,
   maxHops: MAX_HOPS,
   external: false,
-  leavesOut: false,
+  excludesExternal: false,
 };
 
 /** @throws ServiceError INVALID_REQUEST for a source that no chain of the route has */
@@ -58,13 +58,13 @@ export function readSwapChoice(
   destination: RequestEnd,
   input: QuoteInput,
 ): SwapChoice {
-  const known = {
+  const sourceNames = {
     origin: namesOn(liquidity, origin),
     destination: origin === destination ? undefined : namesOn(liquidity, destination),
   };
-  const anywhere = [...known.origin, ...(known.destination ?? [])];
-  const excluded = namesOf(input, "excludedSwapSources", anywhere) ?? NONE;
-  const included = namesOf(input, "includedSwapSources", anywhere);
+  const allNames = [...sourceNames.origin, ...(sourceNames.destination ?? [])];
+  const excluded = namesOf(input, "excludedSwapSources", allNames) ?? NONE;
+  const included = namesOf(input, "includedSwapSources", allNames);
   const maxHops = hopsOf(input.maxRouteLength);
   const side = (
     { chain }: RequestEnd,
@@ -81,19 +81,19 @@ export function readSwapChoice(
       excluded: externalSources.length === 0 ? excluded : new Set([...excluded, ...externalSources]),
       maxHops,
       external: external === true || namesExternal(chain, named),
-      leavesOut: externalSources.length > 0,
+      excludesExternal: externalSources.length > 0,
     };
   };
   return {
-    origin: side(origin, "includedOriginSwapSources", known.origin),
+    origin: side(origin, "includedOriginSwapSources", sourceNames.origin),
     destination: withoutExternalSources(
       destination,
-      side(destination, "includedDestinationSwapSources", known.destination ?? known.origin),
-      known.destination ?? known.origin,
+      side(destination, "includedDestinationSwapSources", sourceNames.destination ?? sourceNames.origin),
+      sourceNames.destination ?? sourceNames.origin,
     ),
     noOriginSwaps: input.disableOriginSwaps === true,
-    bySolver: input.forceSolverExecution === true,
-    anyImpact: input.overridePriceImpact === true,
+    isFilledBySolver: input.forceSolverExecution === true,
+    allowsAnyImpact: input.overridePriceImpact === true,
     filters: FILTERS.filter((field) => input[field] !== undefined && input[field] !== false),
   };
 }
@@ -135,16 +135,16 @@ function namesOf(
     | "excludedSwapSources"
     | "includedOriginSwapSources"
     | "includedDestinationSwapSources",
-  known: readonly string[],
+  supported: readonly string[],
 ): ReadonlySet<string> | undefined {
   const names = input[field];
   if (names === undefined || names.length === 0) return undefined;
-  const unknown = names.filter((name) => !known.includes(name));
+  const unknown = names.filter((name) => !supported.includes(name));
   if (unknown.length > 0)
     throw new ServiceError(
       "INVALID_REQUEST",
       `${field}: unknown swap sources ${unknown.join(", ")}; GET /swap-sources lists the supported ones`,
-      { field, data: { unknown, known } },
+      { field, data: { unknown, known: supported } },
     );
   return new Set(names);
 }

@@ -2,7 +2,7 @@ import type { PricedUnit } from "@causeway/domain";
 import { ServiceError, swapImpactBps } from "@causeway/domain";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { ChosenRoute, RouteValues } from "./chosen-route.ts";
-import type { Swapped } from "./find-swaps.ts";
+import type { RouteSwap } from "./find-swaps.ts";
 
 /**
  * The cost of a route's swaps: pool fees, price impact, and deviation from known prices; in bps of the input,
@@ -14,13 +14,13 @@ export function routeImpactBps(
 ): bigint | undefined {
   const { trade } = route;
   if (trade.origin === undefined && trade.destination === undefined) return undefined;
-  const before =
+  const originImpact =
     trade.origin === undefined
       ? undefined
       : impactOf(trade.origin, input, route.kind === "bridge" ? deposited : output);
   const paid = route.kind === "bridge" ? route.pricing.facts.destination : output;
-  const after = trade.destination === undefined ? undefined : impactOf(trade.destination, paid, output);
-  return (before ?? 0n) + (after ?? 0n);
+  const fillImpact = trade.destination === undefined ? undefined : impactOf(trade.destination, paid, output);
+  return (originImpact ?? 0n) + (fillImpact ?? 0n);
 }
 
 /** @throws ServiceError SWAP_IMPACT_TOO_HIGH unless the client allows such quotes */
@@ -30,7 +30,7 @@ export function refuseImpact(
   route: ChosenRoute,
   values: RouteValues,
 ): void {
-  if (swaps.anyImpact) return;
+  if (swaps.allowsAnyImpact) return;
   const impactBps = routeImpactBps(route, values);
   if (impactBps === undefined || impactBps <= BigInt(maxBps)) return;
   throw new ServiceError(
@@ -44,6 +44,6 @@ export function refuseImpact(
 }
 
 /** Undefined for wrapping and unwrapping, which are one for one. */
-function impactOf(swap: Swapped, from: PricedUnit, to: PricedUnit): bigint | undefined {
+function impactOf(swap: RouteSwap, from: PricedUnit, to: PricedUnit): bigint | undefined {
   return swap.pool === undefined ? undefined : swapImpactBps(swap, from, to);
 }

@@ -25,17 +25,17 @@ import type { World } from "../../../../../test/fakes/quote-world.ts";
 import { createQuote } from "../create-quote.ts";
 
 const recipient = "0x2222222222222222222222222222222222222222";
-const here = { originChainId: ORIGIN, destinationChainId: ORIGIN };
+const sameChain = { originChainId: ORIGIN, destinationChainId: ORIGIN };
 const locked = { originCurrency: lockedOn(ORIGIN), amount: (200n * 10n ** 18n).toString() };
 
-interface Refused {
+interface RefusalAnswer {
   readonly status: number;
   readonly code: string | undefined;
   readonly message: string;
   readonly data: unknown;
 }
 
-async function refusalOf(input: Partial<QuoteInput>, world: World = {}): Promise<Refused> {
+async function refusalOf(input: Partial<QuoteInput>, world: World = {}): Promise<RefusalAnswer> {
   const services = quoteWorld({ pools: market(), ...world });
   const thrown: unknown = await createQuote(services, aQuoteInput(input)).then(
     () => "quoted",
@@ -62,13 +62,15 @@ test("distinguishes an address that is not a token from a token without a pool",
   const noRoute = { status: 400, code: "NO_SWAP_ROUTES_FOUND", message: "No routes found", data: undefined };
   expect(await refusalOf({ originCurrency: lonelyOn(ORIGIN) })).toEqual(noRoute);
   expect(await refusalOf({ destinationCurrency: lonelyOn(DESTINATION) })).toEqual(noRoute);
-  expect(await refusalOf({ ...here, originCurrency: lonelyOn(ORIGIN) })).toEqual(noRoute);
+  expect(await refusalOf({ ...sameChain, originCurrency: lonelyOn(ORIGIN) })).toEqual(noRoute);
 });
 
 test("without pools, only configured currencies exist and only held ones are bridged", async () => {
-  const none = { origin: { liquidity: undefined } };
-  expect((await refusalOf({ originCurrency: foreignOn(ORIGIN) }, none)).code).toBe("INVALID_INPUT_CURRENCY");
-  expect(await refusalOf(locked, none)).toEqual({
+  const withoutPools = { origin: { liquidity: undefined } };
+  expect((await refusalOf({ originCurrency: foreignOn(ORIGIN) }, withoutPools)).code).toBe(
+    "INVALID_INPUT_CURRENCY",
+  );
+  expect(await refusalOf(locked, withoutPools)).toEqual({
     status: 400,
     code: "UNSUPPORTED_CURRENCY",
     message:
@@ -94,19 +96,19 @@ test("refuses swaps that cost too much of the value, unless the client allows th
   const services = quoteWorld({ pools: market() });
   const { details } = await createQuote(services, aQuoteInput({ ...huge, overridePriceImpact: true }));
   expect(Number(details.swapImpact.percent)).toBeCloseTo(-33.5, 0);
-  expect((await refusalOf({ ...huge, ...here, destinationCurrency: usdcOn(ORIGIN) })).code).toBe(
+  expect((await refusalOf({ ...huge, ...sameChain, destinationCurrency: usdcOn(ORIGIN) })).code).toBe(
     "SWAP_IMPACT_TOO_HIGH",
   );
 });
 
 test("refuses a pool far off known prices even if it has enough liquidity", async () => {
-  const off = market().map((pair) =>
+  const offPrice = market().map((pair) =>
     pair.tokens[0] === lockedOn(ORIGIN)
       ? { ...pair, reserves: [10n ** 24n, 2n * 10n ** 12n] as const }
       : pair,
   );
   expect(
-    (await refusalOf({ ...locked, destinationCurrency: usdcOn(DESTINATION) }, { pools: off })).code,
+    (await refusalOf({ ...locked, destinationCurrency: usdcOn(DESTINATION) }, { pools: offPrice })).code,
   ).toBe("SWAP_IMPACT_TOO_HIGH");
 });
 
@@ -120,11 +122,11 @@ test("distinguishes a source that is unreachable from one without an answer", as
     data: undefined,
   };
   expect(await refusalOf(locked, { poolsAre })).toEqual(unavailable);
-  expect(await refusalOf({ ...here, ...locked }, { poolsAre })).toEqual(unavailable);
+  expect(await refusalOf({ ...sameChain, ...locked }, { poolsAre })).toEqual(unavailable);
   expect(await refusalOf({ destinationCurrency: lockedOn(DESTINATION) }, { poolsAre })).toEqual(unavailable);
   // A currency that the solver holds needs no source.
   const services = quoteWorld({ pools: market(), poolsAre });
-  await expect(createQuote(services, aQuoteInput({ ...here }))).resolves.toBeDefined();
+  await expect(createQuote(services, aQuoteInput({ ...sameChain }))).resolves.toBeDefined();
 });
 
 test("when only external sources could have a route, the error tells the client how to allow them", async () => {
@@ -167,10 +169,10 @@ test("limits on sources or path length may leave no route", async () => {
     "NO_SWAP_ROUTES_FOUND",
   );
   // From the locked token to the foreign one there are three pools: LOCKED, USDC, WETH.
-  const far = { ...here, ...locked, destinationCurrency: foreignOn(ORIGIN) };
-  expect((await refusalOf({ ...far, maxRouteLength: "2" })).code).toBe("NO_SWAP_ROUTES_FOUND");
+  const threePools = { ...sameChain, ...locked, destinationCurrency: foreignOn(ORIGIN) };
+  expect((await refusalOf({ ...threePools, maxRouteLength: "2" })).code).toBe("NO_SWAP_ROUTES_FOUND");
   await expect(
-    createQuote(quoteWorld({ pools: market() }), aQuoteInput({ ...far, maxRouteLength: "3" })),
+    createQuote(quoteWorld({ pools: market() }), aQuoteInput({ ...threePools, maxRouteLength: "3" })),
   ).resolves.toBeDefined();
 });
 
@@ -185,11 +187,11 @@ test("the solver buys no untrusted tokens, but users may buy them and pay with t
     data: { field: "destinationCurrency" },
   };
   expect(await refusalOf({ destinationCurrency: strangeOn(DESTINATION) })).toEqual(refused);
-  const swap = { ...here, originCurrency: usdcOn(ORIGIN), destinationCurrency: strange };
+  const swap = { ...sameChain, originCurrency: usdcOn(ORIGIN), destinationCurrency: strange };
   expect(await refusalOf({ ...swap, forceSolverExecution: true })).toEqual(refused);
-  const asked = { pools: market() };
+  const world = { pools: market() };
   for (const change of [swap, { originCurrency: strange, amount: "1000000000000" }]) {
-    const services = quoteWorld(asked);
+    const services = quoteWorld(world);
     await createQuote(services, aQuoteInput(change));
     expect(services.stored).toHaveLength(1);
   }
@@ -197,7 +199,7 @@ test("the solver buys no untrusted tokens, but users may buy them and pay with t
 
 test("without origin swaps, only currencies that the solver holds are accepted as input", async () => {
   expect((await refusalOf({ ...locked, disableOriginSwaps: true })).code).toBe("NO_SWAP_ROUTES_FOUND");
-  expect((await refusalOf({ ...here, ...locked, disableOriginSwaps: true })).code).toBe(
+  expect((await refusalOf({ ...sameChain, ...locked, disableOriginSwaps: true })).code).toBe(
     "NO_SWAP_ROUTES_FOUND",
   );
 });
@@ -227,7 +229,7 @@ test("an input below the fees is refused with the minimum in the user's currency
 
 test("refuses a one-chain swap that is worth almost nothing", async () => {
   const dust = {
-    ...here,
+    ...sameChain,
     ...locked,
     destinationCurrency: usdcOn(ORIGIN),
     amount: (9n * 10n ** 15n).toString(),
@@ -240,7 +242,11 @@ test("refuses a one-chain swap that is worth almost nothing", async () => {
     data: { field: "amount" },
   });
   // Without a price source, pools determine the value.
-  const foreignDust = { ...here, originCurrency: foreignOn(ORIGIN), destinationCurrency: usdcOn(ORIGIN) };
+  const foreignDust = {
+    ...sameChain,
+    originCurrency: foreignOn(ORIGIN),
+    destinationCurrency: usdcOn(ORIGIN),
+  };
   expect((await refusalOf({ ...foreignDust, amount: (4n * 10n ** 9n).toString() })).code).toBe(
     "AMOUNT_TOO_LOW",
   );
@@ -257,18 +263,18 @@ test("reports insufficient liquidity, not a missing route, when the solver's bal
     status: 400,
     code: "ROUTE_TEMPORARILY_RESTRICTED",
   });
-  expect((await refusalOf({ ...here, ...locked }, capped)).code).toBe("ROUTE_TEMPORARILY_RESTRICTED");
+  expect((await refusalOf({ ...sameChain, ...locked }, capped)).code).toBe("ROUTE_TEMPORARILY_RESTRICTED");
 });
 
 test("finds no route for an output that no pool can pay", async () => {
-  const beyond = {
-    ...here,
+  const tooLarge = {
+    ...sameChain,
     ...locked,
     destinationCurrency: usdcOn(ORIGIN),
     tradeType: "EXACT_OUTPUT",
     amount: (10n ** 14n).toString(),
   } as const;
-  expect((await refusalOf(beyond)).code).toBe("NO_SWAP_ROUTES_FOUND");
+  expect((await refusalOf(tooLarge)).code).toBe("NO_SWAP_ROUTES_FOUND");
 });
 
 test("refuses the bought token and the wrapped native token as the recipient", async () => {
@@ -309,7 +315,7 @@ test("shows a currency without a price as unpriced, and never as a loss", async 
   const { details } = await createQuote(
     quoteWorld({ pools }),
     aQuoteInput({
-      ...here,
+      ...sameChain,
       originCurrency: foreignOn(ORIGIN),
       destinationCurrency: lonelyOn(ORIGIN),
       amount: "1000000000",

@@ -1,9 +1,9 @@
 import type { RouteTrade } from "@causeway/domain";
-import { minExchange, ServiceError } from "@causeway/domain";
+import { minInputSwap, ServiceError } from "@causeway/domain";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { DirectRoute } from "./chosen-route.ts";
 import { freeTrade } from "./chosen-route.ts";
-import type { FindExchange, Swapped } from "./find-swaps.ts";
+import type { FindQuoter, RouteSwap } from "./find-swaps.ts";
 
 /**
  * The user's own swap on one chain, in pools or by wrapping. The service has no part in it and charges
@@ -12,23 +12,23 @@ import type { FindExchange, Swapped } from "./find-swaps.ts";
  */
 export function bestSwap(
   { origin, destination, originCurrency, destinationCurrency, tradeType, amount, swaps }: QuoteQuestion,
-  find: FindExchange,
+  findQuoter: FindQuoter,
   refusals: ServiceError[],
 ): DirectRoute | undefined {
-  if (origin !== destination || swaps.bySolver) return undefined;
-  const exchange = find(originCurrency, destinationCurrency);
-  if (exchange === undefined) return undefined;
-  let swapped: Swapped | undefined;
+  if (origin !== destination || swaps.isFilledBySolver) return undefined;
+  const quoter = findQuoter(originCurrency, destinationCurrency);
+  if (quoter === undefined) return undefined;
+  let swap: RouteSwap | undefined;
   try {
     switch (tradeType) {
       case "EXACT_INPUT":
-        swapped = exchange.exactIn(amount);
+        swap = quoter.exactIn(amount);
         break;
       case "EXACT_OUTPUT":
-        swapped = exchange.exactOut(amount);
+        swap = quoter.exactOut(amount);
         break;
       case "EXPECTED_OUTPUT":
-        swapped = minExchange(exchange, amount);
+        swap = minInputSwap(quoter, amount);
         break;
       default:
         return tradeType satisfies never;
@@ -37,14 +37,14 @@ export function bestSwap(
     if (!(error instanceof ServiceError)) throw error;
     refusals.push(error);
   }
-  if (swapped === undefined || swapped.amountOut === 0n) return undefined;
-  if (swapped.pool !== undefined && swaps.noOriginSwaps) return undefined;
-  const trade: RouteTrade<Swapped> = {
-    input: swapped.amountIn,
-    origin: swapped,
-    priced: freeTrade(swapped.amountIn),
+  if (swap === undefined || swap.amountOut === 0n) return undefined;
+  if (swap.pool !== undefined && swaps.noOriginSwaps) return undefined;
+  const trade: RouteTrade<RouteSwap> = {
+    input: swap.amountIn,
+    origin: swap,
+    priced: freeTrade(swap.amountIn),
     destination: undefined,
-    expected: tradeType === "EXACT_INPUT" ? swapped.amountOut : amount,
+    expected: tradeType === "EXACT_INPUT" ? swap.amountOut : amount,
   };
   return { kind: "swap", deposited: originCurrency, paidFrom: destinationCurrency, trade };
 }

@@ -40,7 +40,7 @@ interface QuotedSwap {
   readonly services: QuoteWorld;
 }
 
-async function quoted(input: Partial<QuoteInput>, world: World = {}): Promise<QuotedSwap> {
+async function quoteSwap(input: Partial<QuoteInput>, world: World = {}): Promise<QuotedSwap> {
   const services = quoteWorld({ pools: market(), ...world });
   const answer = await createQuote(services, aQuoteInput(input));
   expect(quoteAnswer.safeParse(answer).error).toBeUndefined();
@@ -51,7 +51,7 @@ async function quoted(input: Partial<QuoteInput>, world: World = {}): Promise<Qu
 
 const stepsOf = ({ steps }: QuoteAnswer) => steps.map(({ id }) => id);
 
-interface Routed {
+interface DecodedRoute {
   readonly to: string;
   readonly value: string;
   readonly token: Address | undefined;
@@ -64,7 +64,7 @@ interface Routed {
 }
 
 /** The transaction of the last step, decoded as the contracts read it. */
-function routedOf(answer: QuoteAnswer): Routed {
+function decodeRoute(answer: QuoteAnswer): DecodedRoute {
   const { to, data, value } = transactionsOf(answer.steps).at(-1)!;
   const isPulled = to === approvalProxy;
   const decoded = decodeFunctionData({ abi: isPulled ? approvalProxyAbi : routerAbi, data: data as Hex });
@@ -85,8 +85,8 @@ function routedOf(answer: QuoteAnswer): Routed {
       expect(call).toMatchObject({ value: 0n, allowFailure: false });
       if (call.to.toLowerCase() === POOL_ROUTER) return hexToString(call.data);
       expect(call.to.toLowerCase()).toBe(router);
-      const own = decodeFunctionData({ abi: routerAbi, data: call.data });
-      return [own.functionName, ...((own.args ?? []) as readonly unknown[])]
+      const decodedCall = decodeFunctionData({ abi: routerAbi, data: call.data });
+      return [decodedCall.functionName, ...((decodedCall.args ?? []) as readonly unknown[])]
         .map(String)
         .join(" ")
         .toLowerCase();
@@ -98,7 +98,10 @@ function routedOf(answer: QuoteAnswer): Routed {
 const locked = { originCurrency: lockedOn(ORIGIN), amount: (200n * 10n ** 18n).toString() };
 
 test("a token that the solver does not hold is swapped and deposited in one transaction", async () => {
-  const { answer, terms, services } = await quoted({ ...locked, destinationCurrency: usdcOn(DESTINATION) });
+  const { answer, terms, services } = await quoteSwap({
+    ...locked,
+    destinationCurrency: usdcOn(DESTINATION),
+  });
   expect(stepsOf(answer)).toEqual(["approve", "deposit"]);
   expect(services.spenders).toEqual([approvalProxy]);
   const [approval] = answer.steps;
@@ -115,7 +118,7 @@ test("a token that the solver does not hold is swapped and deposited in one tran
   });
   const { amount, minimumAmount } = terms.origin;
   expect(minimumAmount).toBeLessThan(amount);
-  expect(routedOf(answer)).toMatchObject({
+  expect(decodeRoute(answer)).toMatchObject({
     to: approvalProxy,
     value: "0",
     token: lockedOn(ORIGIN),
@@ -133,7 +136,7 @@ test("a token that the solver does not hold is swapped and deposited in one tran
 });
 
 test("the response shows the user's payment, the deposited currency, and where it is swapped", async () => {
-  const { answer, terms } = await quoted({ ...locked, destinationCurrency: usdcOn(DESTINATION) });
+  const { answer, terms } = await quoteSwap({ ...locked, destinationCurrency: usdcOn(DESTINATION) });
   const { details, fees, protocol } = answer;
   expect(details.currencyIn).toMatchObject({
     amount: locked.amount,
@@ -162,7 +165,7 @@ test("the response shows the user's payment, the deposited currency, and where i
 });
 
 test("the native token is swapped as its wrapped token and sent with the transaction", async () => {
-  const { answer, terms, services } = await quoted(
+  const { answer, terms, services } = await quoteSwap(
     {
       originCurrency: NATIVE_CURRENCY,
       amount: (10n ** 18n).toString(),
@@ -173,7 +176,7 @@ test("the native token is swapped as its wrapped token and sent with the transac
   expect(stepsOf(answer)).toEqual(["deposit"]);
   expect(services.spenders).toEqual([depository]);
   const { minimumAmount } = terms.origin;
-  const routed = routedOf(answer);
+  const routed = decodeRoute(answer);
   expect(routed).toMatchObject({ to: router, value: (10n ** 18n).toString(), refundTo: user });
   // WETH is held, and wrapping loses nothing.
   expect(terms.origin).toEqual({
@@ -189,7 +192,7 @@ test("the native token is swapped as its wrapped token and sent with the transac
 });
 
 test("the fill buys a currency that the solver does not hold at the destination", async () => {
-  const { answer, terms, services } = await quoted({ destinationCurrency: lockedOn(DESTINATION) });
+  const { answer, terms, services } = await quoteSwap({ destinationCurrency: lockedOn(DESTINATION) });
   expect(stepsOf(answer)).toEqual(["approve", "deposit"]);
   expect(services.spenders).toEqual([depository]);
   expect(terms).toMatchObject({
@@ -207,13 +210,13 @@ test("the fill buys a currency that the solver does not hold at the destination"
     outputCurrency: { currency: { address: lockedOn(DESTINATION) } },
   });
   // The input pays the gas of the swap like that of any fill.
-  const plain = await quoted({ destinationCurrency: usdcOn(DESTINATION) });
+  const plain = await quoteSwap({ destinationCurrency: usdcOn(DESTINATION) });
   const gas = ({ fees }: QuoteAnswer) => BigInt(fees.relayerGas.amount);
   expect(gas(answer)).toBeGreaterThan(2n * gas(plain.answer));
 });
 
 test("tokens with a single pool on each side are bridged through a currency that the solver holds", async () => {
-  const { answer, terms } = await quoted({
+  const { answer, terms } = await quoteSwap({
     originCurrency: foreignOn(ORIGIN),
     destinationCurrency: foreignOn(DESTINATION),
     amount: (100_000n * 10n ** 9n).toString(),
@@ -229,7 +232,7 @@ test("tokens with a single pool on each side are bridged through a currency that
 });
 
 test("takes the route with the highest output, regardless of the order in which routes are found", async () => {
-  const [usdcWeth, lockedUsdc, ...rest] = market();
+  const [usdcWeth, lockedUsdc, ...otherPools] = market();
   const twoWays = [
     usdcWeth!,
     // Directly to WETH the locked token yields a tenth more than through USDC.
@@ -239,18 +242,18 @@ test("takes the route with the highest output, regardless of the order in which 
       reserves: [10n ** 24n, 2_750n * 10n ** 18n] as const,
     },
     lockedUsdc!,
-    ...rest,
+    ...otherPools,
   ];
   for (const pools of [twoWays, twoWays.toReversed()]) {
-    const { terms } = await quoted(locked, { pools });
+    const { terms } = await quoteSwap(locked, { pools });
     expect(terms.origin.currency).toBe(wethOn(ORIGIN));
   }
-  const { terms } = await quoted(locked);
+  const { terms } = await quoteSwap(locked);
   expect(terms.origin.currency).toBe(usdcOn(ORIGIN));
 });
 
 test("on one chain the user trades in the pool directly and pays only the pool's fee", async () => {
-  const { answer, terms, services } = await quoted({
+  const { answer, terms, services } = await quoteSwap({
     ...sameChain,
     ...locked,
     destinationCurrency: usdcOn(ORIGIN),
@@ -267,7 +270,7 @@ test("on one chain the user trades in the pool directly and pays only the pool's
   expect(terms).not.toHaveProperty("input");
   const { expectedAmount, minimumAmount } = terms.destination;
   expect(minimumAmount).toBe((expectedAmount * BigInt(10_000 - POOL_SLIPPAGE_BPS) + 9_999n) / 10_000n);
-  const routed = routedOf(answer);
+  const routed = decodeRoute(answer);
   expect(routed).toMatchObject({ to: approvalProxy, token: lockedOn(ORIGIN), refundTo: user });
   expect(routed.calls).toEqual([
     `notebalance ${usdcOn(ORIGIN)} ${recipient}`,
@@ -286,7 +289,7 @@ test("on one chain the user trades in the pool directly and pays only the pool's
 
 test("an exact output on one chain is bought exactly, within the slippage, and the rest is returned", async () => {
   const output = 500n * 10n ** 9n;
-  const { answer, terms } = await quoted({
+  const { answer, terms } = await quoteSwap({
     ...sameChain,
     originCurrency: NATIVE_CURRENCY,
     destinationCurrency: foreignOn(ORIGIN),
@@ -296,7 +299,7 @@ test("an exact output on one chain is bought exactly, within the slippage, and t
   });
   const input = BigInt(answer.details.currencyIn.amount);
   const maxInput = input + input / 100n;
-  const routed = routedOf(answer);
+  const routed = decodeRoute(answer);
   expect(routed).toMatchObject({ to: router, value: maxInput.toString() });
   expect(routed.calls).toEqual([
     `notebalance ${foreignOn(ORIGIN)} ${user}`,
@@ -316,24 +319,24 @@ test("an exact output on one chain is bought exactly, within the slippage, and t
 test("returns wrapped native tokens that a pool did not take, even if the swap should have taken all of them", async () => {
   const amount = (10n ** 18n).toString();
   const native = { originCurrency: NATIVE_CURRENCY, amount };
-  const swap = await quoted({ ...sameChain, ...native, destinationCurrency: foreignOn(ORIGIN) });
+  const swap = await quoteSwap({ ...sameChain, ...native, destinationCurrency: foreignOn(ORIGIN) });
   const unheld = { origin: { native: { ...aChain(ORIGIN).native, supportsBridging: false } } };
-  const wethUnheld = aChain(ORIGIN).tokens.map((one) => ({
-    ...one,
-    supportsBridging: one.address === usdcOn(ORIGIN),
+  const wethUnheld = aChain(ORIGIN).tokens.map((token) => ({
+    ...token,
+    supportsBridging: token.address === usdcOn(ORIGIN),
   }));
-  const deposit = await quoted(
+  const deposit = await quoteSwap(
     { ...native, destinationCurrency: usdcOn(DESTINATION) },
     { origin: { ...unheld.origin, tokens: wethUnheld } },
   );
   for (const { answer } of [swap, deposit])
-    expect(routedOf(answer)).toMatchObject({ to: router, refundTo: user, refundTokens: [wethOn(ORIGIN)] });
+    expect(decodeRoute(answer)).toMatchObject({ to: router, refundTo: user, refundTokens: [wethOn(ORIGIN)] });
 });
 
 test("a bought native token is unwrapped and paid by the router", async () => {
-  const { answer, terms } = await quoted({ ...sameChain, ...locked, recipient });
+  const { answer, terms } = await quoteSwap({ ...sameChain, ...locked, recipient });
   const { expectedAmount, minimumAmount } = terms.destination;
-  expect(routedOf(answer).calls).toEqual([
+  expect(decodeRoute(answer).calls).toEqual([
     `exactIn ${200n * 10n ** 18n} ${expectedAmount} ${minimumAmount} ${router}`,
     `unwrapbalance ${wethOn(ORIGIN)} ${minimumAmount}`,
     `paybalance ${NATIVE_CURRENCY} ${recipient} ${minimumAmount}`,
@@ -342,7 +345,7 @@ test("a bought native token is unwrapped and paid by the router", async () => {
 
 test("wraps and unwraps one for one, without a fee", async () => {
   const amount = (10n ** 18n).toString();
-  const wrapped = await quoted({
+  const wrapped = await quoteSwap({
     ...sameChain,
     originCurrency: NATIVE_CURRENCY,
     destinationCurrency: wethOn(ORIGIN),
@@ -356,13 +359,13 @@ test("wraps and unwraps one for one, without a fee", async () => {
     slippageTolerance: { total: "0" },
   });
   expect(stepsOf(wrapped.answer)).toEqual(["swap"]);
-  expect(routedOf(wrapped.answer)).toMatchObject({
+  expect(decodeRoute(wrapped.answer)).toMatchObject({
     to: router,
     value: amount,
     calls: [`wrapbalance ${wethOn(ORIGIN)}`, `paybalance ${wethOn(ORIGIN)} ${recipient} ${amount}`],
   });
   expect(wrapped.terms).toMatchObject({ kind: "swap" });
-  const unwrapped = await quoted({
+  const unwrapped = await quoteSwap({
     ...sameChain,
     originCurrency: wethOn(ORIGIN),
     amount,
@@ -372,7 +375,7 @@ test("wraps and unwraps one for one, without a fee", async () => {
     operation: "unwrap",
     currencyOut: { amount, minimumAmount: amount },
   });
-  expect(routedOf(unwrapped.answer)).toMatchObject({
+  expect(decodeRoute(unwrapped.answer)).toMatchObject({
     to: approvalProxy,
     calls: [`unwrapbalance ${wethOn(ORIGIN)} ${amount}`, `paybalance ${NATIVE_CURRENCY} ${user} ${amount}`],
   });
@@ -385,30 +388,30 @@ test("wraps even amounts that are worth almost nothing", async () => {
     destinationCurrency: wethOn(ORIGIN),
     amount: "1",
   };
-  expect((await quoted(dust)).answer.details.operation).toBe("wrap");
+  expect((await quoteSwap(dust)).answer.details.operation).toBe("wrap");
 });
 
 test("a same-chain quote between held assets takes the better of pool and solver, or the solver on request", async () => {
   const input = { ...sameChain, destinationCurrency: NATIVE_CURRENCY, amount: "1000000000" };
   // The solver charges 6 bps and its gas, the pool 30 bps.
-  const deposited = await quoted(input);
+  const deposited = await quoteSwap(input);
   expect(deposited.terms.kind).toBe("bridge");
   expect(stepsOf(deposited.answer)).toEqual(["approve", "deposit"]);
-  const better = market().map((pair) =>
+  const betterPools = market().map((pair) =>
     pair.chainId === ORIGIN && pair.tokens[0] === usdcOn(ORIGIN)
       ? { ...pair, reserves: [pair.reserves[0], (pair.reserves[1] * 11n) / 10n] as const }
       : pair,
   );
-  expect((await quoted(input, { pools: better })).terms.kind).toBe("swap");
+  expect((await quoteSwap(input, { pools: betterPools })).terms.kind).toBe("swap");
   const forced = { ...input, forceSolverExecution: true };
-  expect((await quoted(forced, { pools: better })).terms.kind).toBe("bridge");
-  const through = await quoted({ ...sameChain, ...locked, forceSolverExecution: true });
-  expect(through.terms).toMatchObject({ kind: "bridge", input: { currency: lockedOn(ORIGIN) } });
+  expect((await quoteSwap(forced, { pools: betterPools })).terms.kind).toBe("bridge");
+  const throughSolver = await quoteSwap({ ...sameChain, ...locked, forceSolverExecution: true });
+  expect(throughSolver.terms).toMatchObject({ kind: "bridge", input: { currency: lockedOn(ORIGIN) } });
 });
 
 test("buys a currency in the fill when the solver's balance of it is too low", async () => {
-  const short = quoteWorld({ pools: market() });
-  const [first, second] = short.chains.all;
+  const lowInventory = quoteWorld({ pools: market() });
+  const [first, second] = lowInventory.chains.evmChains;
   const pulse = {
     ...second!.pulse,
     solverBalance: (currency: Address) => ({
@@ -417,11 +420,11 @@ test("buys a currency in the fill when the solver's balance of it is too low", a
     }),
   };
   const chains = {
-    ...short.chains,
+    ...lowInventory.chains,
     get: (chainId: number) => (chainId === DESTINATION ? { ...second!, pulse } : first),
   };
-  await createQuote({ ...short, chains }, aQuoteInput());
-  expect(short.stored[0]!.destination).toMatchObject({
+  await createQuote({ ...lowInventory, chains }, aQuoteInput());
+  expect(lowInventory.stored[0]!.destination).toMatchObject({
     currency: NATIVE_CURRENCY,
     paidFrom: wethOn(DESTINATION),
   });
@@ -429,7 +432,7 @@ test("buys a currency in the fill when the solver's balance of it is too low", a
 
 test("the client's slippage is the maximum shortfall of both sides together", async () => {
   for (const slippageTolerance of ["0", "1", "50", "300"]) {
-    const { answer, terms } = await quoted({
+    const { answer, terms } = await quoteSwap({
       ...locked,
       destinationCurrency: foreignOn(DESTINATION),
       slippageTolerance,
@@ -453,9 +456,9 @@ test("at unchanged prices the minimum deposit still buys the guaranteed output, 
         await createQuote(services, input);
         const { origin, destination } = services.stored[0]!;
         const { route } = await routeFor(services, input);
-        const { pricing, fillExchange } = route as BridgeRoute;
+        const { pricing, fillQuoter } = route as BridgeRoute;
         const paid = forward(origin.minimumAmount!, pricing.facts).output;
-        const bought = fillExchange === undefined ? paid : fillExchange.exactIn(paid)!.amountOut;
+        const bought = fillQuoter === undefined ? paid : fillQuoter.exactIn(paid)!.amountOut;
         if (tradeType === "EXACT_OUTPUT") {
           // The pair is charged 15 bps, and the service covers as much.
           expect(bought * 10_000n >= destination.expectedAmount * 9_985n).toBe(true);
@@ -482,25 +485,27 @@ test("for both output trade types the input is minimal on every route: one unit 
         if (destinationChainId === ORIGIN && originCurrency === destinationCurrency) continue;
         const pair = { originCurrency, destinationCurrency, destinationChainId };
         const units = destinationCurrency === usdcOn(destinationChainId) ? 6n : 18n;
-        const wanted =
+        const outputAmount =
           destinationCurrency === foreignOn(destinationChainId)
             ? 12_345_678_901n
             : (3n * 10n ** units) / 10n + 7n;
-        const output = await quoted(
-          { ...pair, tradeType: "EXPECTED_OUTPUT", amount: wanted.toString() },
+        const output = await quoteSwap(
+          { ...pair, tradeType: "EXPECTED_OUTPUT", amount: outputAmount.toString() },
           world,
         );
-        expect(output.answer.details.currencyOut.amount).toBe(wanted.toString());
+        expect(output.answer.details.currencyOut.amount).toBe(outputAmount.toString());
         const input = BigInt(output.answer.details.currencyIn.amount);
         const bought = async (amount: bigint): Promise<bigint> =>
-          await quoted({ ...pair, amount: amount.toString() }, world).then(
+          await quoteSwap({ ...pair, amount: amount.toString() }, world).then(
             ({ terms }) => terms.destination.expectedAmount,
             () => 0n,
           );
         expect(await bought(input), `${originCurrency} ${destinationCurrency}`).toBeGreaterThanOrEqual(
-          wanted,
+          outputAmount,
         );
-        expect(await bought(input - 1n), `${originCurrency} ${destinationCurrency}`).toBeLessThan(wanted);
+        expect(await bought(input - 1n), `${originCurrency} ${destinationCurrency}`).toBeLessThan(
+          outputAmount,
+        );
         routes++;
       }
   expect(routes).toBe(36);
@@ -508,28 +513,28 @@ test("for both output trade types the input is minimal on every route: one unit 
 
 test("uses, excludes and bounds sources per side as the client requests", async () => {
   const swap = { ...sameChain, destinationCurrency: wethOn(ORIGIN) };
-  const through = async (change: Partial<QuoteInput>): Promise<string | undefined> => {
+  const routerWith = async (change: Partial<QuoteInput>): Promise<string | undefined> => {
     // Without the solver's own ETH and WETH only pools are left.
-    const held = {
+    const onlyUsdc = {
       origin: {
-        tokens: aChain(ORIGIN).tokens.map((one) => ({ ...one, supportsBridging: one.id === "usdc" })),
+        tokens: aChain(ORIGIN).tokens.map((token) => ({ ...token, supportsBridging: token.id === "usdc" })),
       },
     };
-    return (await quoted({ ...swap, ...change }, held)).answer.details.route.origin.router;
+    return (await quoteSwap({ ...swap, ...change }, onlyUsdc)).answer.details.route.origin.router;
   };
-  expect(await through({})).toBe(PAIRS);
-  expect(await through({ includedSwapSources: [SMALL_PAIRS] })).toBe(SMALL_PAIRS);
-  expect(await through({ excludedSwapSources: [PAIRS] })).toBe(SMALL_PAIRS);
-  expect(await through({ includedOriginSwapSources: [SMALL_PAIRS], includedSwapSources: [PAIRS] })).toBe(
+  expect(await routerWith({})).toBe(PAIRS);
+  expect(await routerWith({ includedSwapSources: [SMALL_PAIRS] })).toBe(SMALL_PAIRS);
+  expect(await routerWith({ excludedSwapSources: [PAIRS] })).toBe(SMALL_PAIRS);
+  expect(await routerWith({ includedOriginSwapSources: [SMALL_PAIRS], includedSwapSources: [PAIRS] })).toBe(
     SMALL_PAIRS,
   );
-  const fill = await quoted({
+  const fill = await quoteSwap({
     destinationCurrency: lockedOn(DESTINATION),
     includedDestinationSwapSources: [PAIRS],
     includedSwapSources: [SMALL_PAIRS],
   });
   expect(fill.answer.details.route.destination.includedSwapSources).toEqual([PAIRS]);
-  const oneHop = await quoted({
+  const oneHop = await quoteSwap({
     ...sameChain,
     ...locked,
     destinationCurrency: usdcOn(ORIGIN),
@@ -540,29 +545,29 @@ test("uses, excludes and bounds sources per side as the client requests", async 
 
 test("asks aggregators in addition to pools only when the client requests it", async () => {
   const world = { external: [SMALL_PAIRS] };
-  const questions: boolean[] = [];
+  const flags: boolean[] = [];
   const services = quoteWorld({ pools: market(), ...world });
   const liquidity = {
     ...services.liquidity,
     exactIn: (...args: Parameters<(typeof services.liquidity)["exactIn"]>) => {
-      questions.push(args[0].external);
+      flags.push(args[0].shouldQueryExternal);
       return services.liquidity.exactIn(...args);
     },
   };
-  const ask = async (change: Partial<QuoteInput>): Promise<boolean[]> => {
-    questions.length = 0;
+  const externalFlags = async (change: Partial<QuoteInput>): Promise<boolean[]> => {
+    flags.length = 0;
     const input = aQuoteInput({ ...sameChain, ...locked, ...change });
     await createQuote({ ...services, liquidity }, input);
-    return [...new Set(questions)];
+    return [...new Set(flags)];
   };
-  expect(await ask({})).toEqual([false]);
-  expect(await ask({ useExternalLiquidity: true })).toEqual([true]);
-  expect(await ask({ includedSwapSources: [PAIRS, SMALL_PAIRS] })).toEqual([true]);
-  expect(await ask({ useExternalLiquidity: false })).toEqual([false]);
+  expect(await externalFlags({})).toEqual([false]);
+  expect(await externalFlags({ useExternalLiquidity: true })).toEqual([true]);
+  expect(await externalFlags({ includedSwapSources: [PAIRS, SMALL_PAIRS] })).toEqual([true]);
+  expect(await externalFlags({ useExternalLiquidity: false })).toEqual([false]);
 });
 
 test("without origin swaps, the fill may still swap, and wrapping still works", async () => {
-  const fill = await quoted({ destinationCurrency: lockedOn(DESTINATION), disableOriginSwaps: true });
+  const fill = await quoteSwap({ destinationCurrency: lockedOn(DESTINATION), disableOriginSwaps: true });
   expect(fill.terms.destination.paidFrom).toBe(usdcOn(DESTINATION));
   const wrap = {
     ...sameChain,
@@ -570,9 +575,9 @@ test("without origin swaps, the fill may still swap, and wrapping still works", 
     destinationCurrency: wethOn(ORIGIN),
     amount: "1000",
   };
-  expect((await quoted({ ...wrap, disableOriginSwaps: true })).terms.kind).toBe("swap");
-  const held = await quoted({ ...sameChain, disableOriginSwaps: true });
-  expect(held.terms.kind).toBe("bridge");
+  expect((await quoteSwap({ ...wrap, disableOriginSwaps: true })).terms.kind).toBe("swap");
+  const bridged = await quoteSwap({ ...sameChain, disableOriginSwaps: true });
+  expect(bridged.terms.kind).toBe("bridge");
 });
 
 test("chooses the same route whether pools are in memory or answer later", async () => {
@@ -605,21 +610,21 @@ test("starts asynchronous requests together, and an error of one does not affect
 });
 
 test("a quote between currencies that the solver holds queries no pool", async () => {
-  const { services } = await quoted({});
-  expect(services.liquidity.asked).toBe(0);
+  const { services } = await quoteSwap({});
+  expect(services.liquidity.queries).toBe(0);
 });
 
 test("a route with two swaps queries pools only a few times", async () => {
-  const { services } = await quoted({
+  const { services } = await quoteSwap({
     originCurrency: foreignOn(ORIGIN),
     destinationCurrency: foreignOn(DESTINATION),
     amount: (100_000n * 10n ** 9n).toString(),
   });
-  expect(services.liquidity.asked).toBeLessThan(16);
+  expect(services.liquidity.queries).toBeLessThan(16);
 });
 
 test("a sufficient allowance of the proxy needs no approval, and the quote shows the swap's gas", async () => {
-  const { answer } = await quoted(
+  const { answer } = await quoteSwap(
     { ...sameChain, ...locked, destinationCurrency: usdcOn(ORIGIN) },
     { account: { allowance: 10n ** 30n } },
   );
@@ -637,20 +642,23 @@ test("the surplus of an exact output's deposit stays with the solver only on req
     tradeType: "EXACT_OUTPUT",
     amount: "1000000",
   } as const;
-  expect((await quoted(exact)).terms).not.toHaveProperty("surplusToSolver");
-  const strict = await quoted({ ...exact, enableTrueExactOutput: true });
+  expect((await quoteSwap(exact)).terms).not.toHaveProperty("surplusToSolver");
+  const strict = await quoteSwap({ ...exact, enableTrueExactOutput: true });
   expect(strict.terms.surplusToSolver).toBe(true);
 });
 
 test("prices in the gas of the origin swap when the service sends the transaction", async () => {
-  const swapped = { ...locked, destinationCurrency: usdcOn(DESTINATION), originGasOverhead: 80_000 };
-  const held = await quoted({ destinationCurrency: usdcOn(DESTINATION), originGasOverhead: 80_000 });
-  const { terms } = await quoted(swapped);
-  expect(terms.originGasUsd!).toBeGreaterThan(held.terms.originGasUsd!);
+  const swapInput = { ...locked, destinationCurrency: usdcOn(DESTINATION), originGasOverhead: 80_000 };
+  const withoutSwap = await quoteSwap({
+    destinationCurrency: usdcOn(DESTINATION),
+    originGasOverhead: 80_000,
+  });
+  const { terms } = await quoteSwap(swapInput);
+  expect(terms.originGasUsd!).toBeGreaterThan(withoutSwap.terms.originGasUsd!);
 });
 
 test("the expected output equals the output that pools and prices imply, to the unit", async () => {
-  const { terms, answer } = await quoted({ ...locked, destinationCurrency: usdcOn(DESTINATION) });
+  const { terms, answer } = await quoteSwap({ ...locked, destinationCurrency: usdcOn(DESTINATION) });
   const pool = market().find(({ tokens }) => tokens[0] === lockedOn(ORIGIN))!;
   const deposit = pairOutput(
     { reserve0: pool.reserves[0], reserve1: pool.reserves[1], feeBps: 30n },

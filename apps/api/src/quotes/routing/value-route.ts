@@ -5,7 +5,7 @@ import type { PoolUsd } from "../../markets/liquidity/liquidity.port.ts";
 import type { Market } from "../market.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { ChosenRoute, RouteValues } from "./chosen-route.ts";
-import type { Swapped } from "./find-swaps.ts";
+import type { RouteSwap } from "./find-swaps.ts";
 
 export interface ValueServices {
   readonly chains: Pick<ChainDirectory, "currency">;
@@ -65,11 +65,11 @@ function unitOf({ chains, market, poolUsd }: ValueServices, currency: Currency):
   }
 }
 
-function inputUnit(input: PricedUnit, { amountIn, spotOut }: Swapped, output: PricedUnit): PricedUnit {
+function inputUnit(input: PricedUnit, { amountIn, spotOut }: RouteSwap, output: PricedUnit): PricedUnit {
   return input.priceUsd > 0n ? input : unitPrice(input.decimals, amountIn, amountToUsdDown(spotOut, output));
 }
 
-function outputUnit(output: PricedUnit, { amountIn, spotOut }: Swapped, input: PricedUnit): PricedUnit {
+function outputUnit(output: PricedUnit, { amountIn, spotOut }: RouteSwap, input: PricedUnit): PricedUnit {
   return output.priceUsd > 0n
     ? output
     : unitPrice(output.decimals, spotOut, amountToUsdDown(amountIn, input));

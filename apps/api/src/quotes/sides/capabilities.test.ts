@@ -6,18 +6,18 @@ import {
   type Capabilities,
   EVM_CAPABILITIES,
   unsupportedEnd,
-  needs,
+  requirements,
   refuseIncapable,
   TRANSFER_CAPABILITIES,
 } from "./capabilities.ts";
 
 const capabilities = Object.keys(EVM_CAPABILITIES) as (keyof Capabilities)[];
 const someCapabilities: fc.Arbitrary<Capabilities> = fc
-  .record(Object.fromEntries(capabilities.map((one) => [one, fc.boolean()])))
-  .map((made) => made as unknown as Capabilities);
+  .record(Object.fromEntries(capabilities.map((capability) => [capability, fc.boolean()])))
+  .map((values) => values as unknown as Capabilities);
 
-/** Each option, as a quote asks for it. */
-const asking: Partial<QuoteInput> = {
+/** Each option, as a quote requests it. */
+const requested: Partial<QuoteInput> = {
   fixedRate: "1:1",
   useDepositAddress: true,
   usePermit: true,
@@ -25,9 +25,9 @@ const asking: Partial<QuoteInput> = {
   txs: [{ to: `0x${"11".repeat(20)}`, value: "0", data: "0x" }],
   topupGas: true,
 };
-const someOptions = fc.subarray(Object.keys(asking) as (keyof QuoteInput)[]).map((fields) => ({
+const someOptions = fc.subarray(Object.keys(requested) as (keyof QuoteInput)[]).map((fields) => ({
   fields,
-  input: Object.fromEntries(fields.map((field) => [field, asking[field]])) as unknown as QuoteInput,
+  input: Object.fromEntries(fields.map((field) => [field, requested[field]])) as unknown as QuoteInput,
 }));
 
 test("refuses an option only if the end that must support it does not, and names field, chain and reason", () => {
@@ -37,7 +37,7 @@ test("refuses an option only if the end that must support it does not, and names
         origin: { can: from, displayName: "Here" },
         destination: { can: to, displayName: "There" },
       };
-      const texts = Object.values(needs).flatMap((need) => {
+      const messages = Object.values(requirements).flatMap((need) => {
         const lacking = unsupportedEnd(need, ends);
         if (need.option === undefined || lacking === undefined || !fields.includes(need.option.field))
           return [];
@@ -50,12 +50,12 @@ test("refuses an option only if the end that must support it does not, and names
       } catch (error) {
         refusal = error;
       }
-      if (texts.length === 0) {
+      if (messages.length === 0) {
         expect(refusal).toBeUndefined();
         return;
       }
       if (!(refusal instanceof ServiceError)) throw new Error("an option was not refused");
-      expect(texts).toContain(refusal.message);
+      expect(messages).toContain(refusal.message);
       expect(fields).toContain(refusal.facts.field);
     }),
   );
@@ -63,31 +63,31 @@ test("refuses an option only if the end that must support it does not, and names
 
 test("does not refuse an option that is not requested", () => {
   const nowhere = { can: TRANSFER_CAPABILITIES, displayName: "Nowhere" };
-  const unasked = {
+  const unrequested = {
     useDepositAddress: false,
     usePermit: false,
     originGasOverhead: 0,
     txs: [],
     topupGas: false,
   };
-  for (const input of [{}, unasked])
+  for (const input of [{}, unrequested])
     refuseIncapable({ origin: nowhere, destination: nowhere }, input as unknown as QuoteInput);
 });
 
 test("requires support for an option only at its own end", () => {
-  const [evm, other] = [{ can: EVM_CAPABILITIES }, { can: TRANSFER_CAPABILITIES }];
+  const [evm, transfer] = [{ can: EVM_CAPABILITIES }, { can: TRANSFER_CAPABILITIES }];
   const lacking = (ends: Parameters<typeof unsupportedEnd>[1]): readonly string[] =>
-    Object.entries(needs).flatMap(([feature, need]) =>
+    Object.entries(requirements).flatMap(([feature, need]) =>
       unsupportedEnd(need, ends) === undefined ? [] : [feature],
     );
   expect(lacking({ origin: evm, destination: evm })).toEqual([]);
-  expect(lacking({ origin: evm, destination: other }).toSorted()).toEqual([
+  expect(lacking({ origin: evm, destination: transfer }).toSorted()).toEqual([
     "calls",
     "fastFill",
     "gasTopup",
     "swapAfter",
   ]);
-  expect(lacking({ origin: other, destination: evm }).toSorted()).toEqual([
+  expect(lacking({ origin: transfer, destination: evm }).toSorted()).toEqual([
     "depositAddress",
     "originGas",
     "permit",

@@ -84,7 +84,7 @@ interface RouteEnds {
 }
 
 /** The capability that a feature of requests requires. */
-export interface Need {
+export interface Requirement {
   readonly capability: keyof Capabilities;
   /** The end that must have the capability. */
   readonly end: keyof RouteEnds | "both";
@@ -94,7 +94,7 @@ export interface Need {
   readonly option?: {
     readonly field: keyof QuoteInput;
     readonly code: ErrorCode;
-    readonly asked: (input: QuoteInput) => boolean;
+    readonly isRequested: (input: QuoteInput) => boolean;
   };
 }
 
@@ -111,7 +111,7 @@ type Feature =
   | "fastFill";
 
 /** The features that need a capability; all other features work on all routes. docs/NON-EVM.md lists them. */
-export const needs: Readonly<Record<Feature, Need>> = {
+export const requirements: Readonly<Record<Feature, Requirement>> = {
   fixedRate: {
     capability: "stablecoins",
     end: "both",
@@ -119,7 +119,7 @@ export const needs: Readonly<Record<Feature, Need>> = {
     option: {
       field: "fixedRate",
       code: "UNSUPPORTED_ROUTE",
-      asked: ({ fixedRate }) => fixedRate !== undefined,
+      isRequested: ({ fixedRate }) => fixedRate !== undefined,
     },
   },
   swapBefore: {
@@ -139,7 +139,7 @@ export const needs: Readonly<Record<Feature, Need>> = {
     option: {
       field: "useDepositAddress",
       code: "UNSUPPORTED_EXECUTION_TYPE",
-      asked: ({ useDepositAddress }) => useDepositAddress === true,
+      isRequested: ({ useDepositAddress }) => useDepositAddress === true,
     },
   },
   permit: {
@@ -149,7 +149,7 @@ export const needs: Readonly<Record<Feature, Need>> = {
     option: {
       field: "usePermit",
       code: "UNSUPPORTED_EXECUTION_TYPE",
-      asked: ({ usePermit }) => usePermit === true,
+      isRequested: ({ usePermit }) => usePermit === true,
     },
   },
   originGas: {
@@ -159,7 +159,8 @@ export const needs: Readonly<Record<Feature, Need>> = {
     option: {
       field: "originGasOverhead",
       code: "UNSUPPORTED_EXECUTION_TYPE",
-      asked: ({ originGasOverhead }) => originGasOverhead !== undefined && Number(originGasOverhead) > 0,
+      isRequested: ({ originGasOverhead }) =>
+        originGasOverhead !== undefined && Number(originGasOverhead) > 0,
     },
   },
   calls: {
@@ -169,7 +170,7 @@ export const needs: Readonly<Record<Feature, Need>> = {
     option: {
       field: "txs",
       code: "EXTRA_TXS_NOT_SUPPORTED",
-      asked: ({ txs }) => txs !== undefined && txs.length > 0,
+      isRequested: ({ txs }) => txs !== undefined && txs.length > 0,
     },
   },
   gasTopup: {
@@ -179,7 +180,7 @@ export const needs: Readonly<Record<Feature, Need>> = {
     option: {
       field: "topupGas",
       code: "UNSUPPORTED_EXECUTION_TYPE",
-      asked: ({ topupGas }) => topupGas === true,
+      isRequested: ({ topupGas }) => topupGas === true,
     },
   },
   guaranteedDeposit: {
@@ -196,15 +197,15 @@ export const needs: Readonly<Record<Feature, Need>> = {
 
 /** The end of a route that lacks what a feature needs; undefined: the route supports the feature. */
 export function unsupportedEnd(
-  { capability, end }: Pick<Need, "capability" | "end">,
+  { capability, end }: Pick<Requirement, "capability" | "end">,
   ends: Readonly<Record<keyof RouteEnds, Pick<RouteEnd, "can">>>,
 ): keyof RouteEnds | undefined {
-  const concerned = end === "both" ? (["origin", "destination"] as const) : [end];
-  return concerned.find((side) => !ends[side].can[capability]);
+  const endsToCheck = end === "both" ? (["origin", "destination"] as const) : [end];
+  return endsToCheck.find((side) => !ends[side].can[capability]);
 }
 
 /** The needs of features that a quote option requests. */
-const optionNeeds = Object.values(needs).flatMap(({ option, ...need }) =>
+const optionRequirements = Object.values(requirements).flatMap(({ option, ...need }) =>
   option === undefined ? [] : [{ ...need, option }],
 );
 
@@ -213,9 +214,9 @@ const optionNeeds = Object.values(needs).flatMap(({ option, ...need }) =>
  * @throws ServiceError naming the first such field
  */
 export function refuseIncapable(ends: RouteEnds, input: QuoteInput): void {
-  for (const need of optionNeeds) {
+  for (const need of optionRequirements) {
     const { option, why } = need;
-    if (!option.asked(input)) continue;
+    if (!option.isRequested(input)) continue;
     const lacking = unsupportedEnd(need, ends);
     if (lacking === undefined) continue;
     const chain = `${lacking === "origin" ? "from" : "to"} ${ends[lacking].displayName}`;

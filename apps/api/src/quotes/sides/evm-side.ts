@@ -37,7 +37,7 @@ export function evmSide(end: ConnectedChain): Side {
     depository: chain.contracts.depository,
     amountBits: 256n,
     minPayment: 0n,
-    costOfFill: "the gas of a fill",
+    fillCostPhrase: "the gas of a fill",
     needsWalletNonce: false,
     makesSteps: true,
     runsRecipientCode: true,
@@ -139,16 +139,16 @@ function stepsOf(
   if (route.kind === "send") {
     const { router } = chain.contracts;
     const toContract = route.toContract === true;
-    const sent = { ...payment, recipient: terms.recipient, toContract, router };
-    return { steps: sendSteps(sent), gasUnits: sendGas(sent) };
+    const send = { ...payment, recipient: terms.recipient, toContract, router };
+    return { steps: sendSteps(send), gasUnits: sendGas(send) };
   }
   if (hasPermit(terms)) {
-    const signed = { ...payment, ...signatureFacts(terms, { allowance, resetsApproval }) };
-    return { steps: signatureSteps(signed), gasUnits: signatureGas(signed) };
+    const signature = { ...payment, ...signatureFacts(terms, { allowance, resetsApproval }) };
+    return { steps: signatureSteps(signature), gasUnits: signatureGas(signature) };
   }
-  const { swapped } = sidesOf(route);
-  if (swapped !== undefined) {
-    const routed = routedFacts(chain, facts, swapped);
+  const { originSwap } = sidesOf(route);
+  if (originSwap !== undefined) {
+    const routed = routedFacts(chain, facts, originSwap);
     const routedPayment = { ...payment, ...routed, allowance, resetsApproval };
     return { steps: routedSteps(routedPayment), gasUnits: routedGas(routedPayment) };
   }

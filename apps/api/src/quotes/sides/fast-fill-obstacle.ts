@@ -1,11 +1,11 @@
 import type { RequestEnd } from "../../chains/chains.port.ts";
-import { unsupportedEnd, needs } from "./capabilities.ts";
+import { unsupportedEnd, requirements } from "./capabilities.ts";
 import { sideOf } from "./side-of.ts";
 
 /** Why a request between two chains cannot be filled before its deposit is confirmed; undefined: it can. */
 export function fastFillObstacle(origin: RequestEnd, destination: RequestEnd): string | undefined {
   const ends = { origin: sideOf(origin), destination: sideOf(destination) };
-  const missing = [needs.guaranteedDeposit, needs.fastFill].find(
+  const missing = [requirements.guaranteedDeposit, requirements.fastFill].find(
     (need) => unsupportedEnd(need, ends) !== undefined,
   );
   return missing?.why;

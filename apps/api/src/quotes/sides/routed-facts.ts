@@ -1,7 +1,7 @@
 import type { Chain, RoutedFacts } from "@causeway/domain";
 import { formatAmount } from "@causeway/domain";
-import type { Swapped } from "../routing/find-swaps.ts";
-import { exchangeAndDeposit, exchangeAndPay } from "../routing/routed-calls.ts";
+import type { RouteSwap } from "../routing/find-swaps.ts";
+import { swapAndDeposit, swapAndPay } from "../routing/routed-calls.ts";
 import { routedDepositGas, routedSwapGas } from "../routing/step-gas.ts";
 import type { StepsFacts } from "./side.ts";
 
@@ -9,16 +9,16 @@ import type { StepsFacts } from "./side.ts";
 export function routedFacts(
   chain: Chain,
   { policy, originCurrency, destinationCurrency, tradeType, route, terms, guarantee }: StepsFacts,
-  swapped: Swapped,
+  swap: RouteSwap,
 ): Pick<RoutedFacts, "id" | "description" | "to" | "data" | "gasUnits" | "approvalProxy"> {
   const { approvalProxy } = chain.contracts;
   const isSwap = route.kind === "swap";
-  const exchange = {
+  const routedSwap = {
     chain,
     user: terms.user,
     paid: originCurrency,
     pulled: guarantee.maxInput,
-    swapped,
+    swap,
     received: isSwap ? destinationCurrency : route.deposited,
     minimum: isSwap ? guarantee.minimumAmount : (guarantee.minDeposit ?? terms.origin.amount),
   };
@@ -27,19 +27,19 @@ export function routedFacts(
     return {
       id: "swap",
       description: `Swap ${tradeType === "EXACT_OUTPUT" ? "at most " : ""}${inputText} for ${destinationCurrency.symbol}`,
-      ...exchangeAndPay(exchange, {
+      ...swapAndPay(routedSwap, {
         recipient: terms.recipient,
         requestId: terms.requestId,
-        exactOutput: tradeType === "EXACT_OUTPUT",
+        isExactOutput: tradeType === "EXACT_OUTPUT",
       }),
-      gasUnits: routedSwapGas(policy.gas, originCurrency, swapped),
+      gasUnits: routedSwapGas(policy.gas, originCurrency, swap),
       approvalProxy,
     };
   return {
     id: "deposit",
     description: `Swap ${inputText} for ${route.deposited.symbol} and deposit it to start the request`,
-    ...exchangeAndDeposit(exchange, terms.orderId),
-    gasUnits: routedDepositGas(policy.gas, originCurrency, route.deposited, swapped),
+    ...swapAndDeposit(routedSwap, terms.orderId),
+    gasUnits: routedDepositGas(policy.gas, originCurrency, route.deposited, swap),
     approvalProxy,
   };
 }

@@ -20,7 +20,7 @@ export interface Side {
   /** Whether the cost of a payment is `rent`: the recipient can get most of it back. */
   isCostRent(currency: Currency): boolean;
   /** What a payment costs in addition to its amount, as a phrase for error messages. */
-  readonly costOfFill: string;
+  readonly fillCostPhrase: string;
   /** Deposits are identified only by the nonce that the user's wallet signs (Hyperliquid). */
   readonly needsWalletNonce: boolean;
   /** This build can create the transaction that the user's wallet signs. */

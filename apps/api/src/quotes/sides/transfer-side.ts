@@ -62,7 +62,7 @@ export function transferSide(end: ConnectedNonEvmChain): Side {
     can: CAPABILITIES[chain.vmType],
     depository: chain.depository,
     amountBits: 63n,
-    costOfFill: "the fee of a payment",
+    fillCostPhrase: "the fee of a payment",
     runsRecipientCode: false,
     refusalOf: (payment) => connection.refusalOf(payment),
     unsafeAccounts: () => [chain.depository, connection.solver],

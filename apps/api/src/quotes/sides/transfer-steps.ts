@@ -15,7 +15,7 @@ import type { AuthorizeStep, NonEvmStep } from "@causeway/wire";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import { balanceUnavailable, depositsNotEnabled } from "../../http/refusals.ts";
 import type { StepsFacts, UserSteps } from "./side.ts";
-import { swapDescription, swapOf, swapRefusal } from "./swap-before-deposit.ts";
+import { swapDescription, proposeSwap, swapRefusal } from "./swap-before-deposit.ts";
 
 /** The steps of a withdrawal from Hyperliquid. */
 export async function withdrawalFrom(
@@ -37,21 +37,21 @@ export async function paymentFrom(
     orderId,
     origin: { currency, amount },
   } = terms;
-  const swapped = route.trade.origin;
-  const [balance, made] = await Promise.all([
+  const originSwap = route.trade.origin;
+  const [balance, userDeposit] = await Promise.all([
     balanceOf(origin, terms),
     withNodeErrors(chain, async () => {
-      const swap = swapped && (await swapOf(chain, originCurrency, user, swapped));
+      const swap = originSwap && (await proposeSwap(chain, originCurrency, user, originSwap));
       const to = terms.depositAddress?.address;
       return await users?.deposit?.({ user, currency, amount, orderId, publicKey, to, swap });
     }),
   ]);
-  if (made === undefined) throw depositsNotEnabled(chain);
-  const description = swapped && swapDescription(chain, originCurrency, route.deposited, swapped);
-  const step = depositStep(chain, originCurrency, terms, made.data);
+  if (userDeposit === undefined) throw depositsNotEnabled(chain);
+  const description = originSwap && swapDescription(chain, originCurrency, route.deposited, originSwap);
+  const step = depositStep(chain, originCurrency, terms, userDeposit.data);
   return {
     steps: [description === undefined ? step : { ...step, description }],
-    gas: made.fee,
+    gas: userDeposit.fee,
     balance,
   };
 }
@@ -65,9 +65,12 @@ async function balanceOf(
   return await withNodeErrors(chain, async () => (await users?.balance(user, currency)) ?? 0n);
 }
 
-async function withNodeErrors<T>(chain: Pick<NonEvmChain, "displayName">, ask: () => Promise<T>): Promise<T> {
+async function withNodeErrors<T>(
+  chain: Pick<NonEvmChain, "displayName">,
+  query: () => Promise<T>,
+): Promise<T> {
   try {
-    return await ask();
+    return await query();
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;
     if (cause instanceof SwapRefused) throw swapRefusal(chain, cause);

@@ -19,8 +19,8 @@ const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /**
  * Archives as folders: `2026-01/part-1/request_events-1.ndjson.zst`, and `manifest.json` in the same folder.
  */
-export function archiveFiles(to: string): ArchiveFiles {
-  const root = resolve(to);
+export function archiveFiles(path: string): ArchiveFiles {
+  const root = resolve(path);
   const folderOf = ({ month, part }: ArchivePart): string => join(root, month, `part-${part}`);
   return {
     folderOf,
@@ -36,7 +36,7 @@ export function archiveFiles(to: string): ArchiveFiles {
         },
       );
       if (isNew) await sync(root);
-      else if ((await readFile(file, "utf8")) !== text) throw new Error(notOwner(root, database));
+      else if ((await readFile(file, "utf8")) !== text) throw new Error(notOwnerText(root, database));
     },
     async clear(part) {
       const folder = folderOf(part);
@@ -53,7 +53,7 @@ export function archiveFiles(to: string): ArchiveFiles {
       await pipeline(
         Readable.from(linesOf(pages, (count) => (rows += count))),
         createZstdCompress(COMPRESSION),
-        async function* measured(chunks: AsyncIterable<Buffer>) {
+        async function* measure(chunks: AsyncIterable<Buffer>) {
           for await (const chunk of chunks) {
             hash.update(chunk);
             bytes += chunk.length;
@@ -82,10 +82,10 @@ export function archiveFiles(to: string): ArchiveFiles {
     },
     async verify(folder, manifestSha256) {
       const check = async (name: string, sha256: string): Promise<void> => {
-        const found = await sha256Of(join(folder, name));
-        if (found !== sha256)
+        const actual = await sha256Of(join(folder, name));
+        if (actual !== sha256)
           throw new Error(
-            `${join(folder, name)} ${found === undefined ? "is missing" : "was changed"}: expected SHA-256 ${sha256}${found === undefined ? "" : `, got ${found}`}`,
+            `${join(folder, name)} ${actual === undefined ? "is missing" : "was changed"}: expected SHA-256 ${sha256}${actual === undefined ? "" : `, got ${actual}`}`,
           );
       };
       await check(MANIFEST, manifestSha256);
@@ -95,16 +95,16 @@ export function archiveFiles(to: string): ArchiveFiles {
   };
 }
 
-const notOwner = (root: string, { systemIdentifier, name }: ArchivedDatabase): string =>
+const notOwnerText = (root: string, { systemIdentifier, name }: ArchivedDatabase): string =>
   `${join(root, OWNER)} belongs to another database, not to ${name} on server ${systemIdentifier}; choose another folder with --to`;
 
 /** A finished archive may be the only copy of its rows, so it is renamed, never deleted. */
 async function keepFinished(folder: string): Promise<void> {
   const hash = await sha256Of(join(folder, MANIFEST));
   if (hash === undefined) return;
-  const kept = `${folder}-${hash.slice(0, 16)}`;
+  const keptFolder = `${folder}-${hash.slice(0, 16)}`;
   // An equal manifest names equal files: that archive is kept already.
-  if ((await sha256Of(join(kept, MANIFEST))) !== hash) await rename(folder, kept);
+  if ((await sha256Of(join(keptFolder, MANIFEST))) !== hash) await rename(folder, keptFolder);
 }
 
 async function* linesOf(

@@ -36,7 +36,7 @@ const MAX_TRIES = 60;
 const PAUSE_MS = 1_000;
 
 /** The outcome of one part of a month. */
-export interface Archived extends ArchivePart {
+export interface ArchivedPart extends ArchivePart {
   readonly folder: string;
   readonly tables: readonly ArchivedTable[];
 }
@@ -44,7 +44,7 @@ export interface Archived extends ArchivePart {
 interface ArchiveServices {
   readonly store: ArchiveStore;
   /** Further connections, which read and remove rows at the same time as `store`. */
-  readonly others: readonly ArchiveRows[];
+  readonly otherConnections: readonly ArchiveRows[];
   readonly files: ArchiveFiles;
   readonly nowMs: () => number;
 }
@@ -67,7 +67,7 @@ export const untouchedSinceMs = (nowMs: number): number => nowMs - YOUNGEST_MS;
  * run is completed first, so the command can be stopped at any time and run again.
  * @param before at most {@link youngestArchivable}
  */
-export async function* archiveMonths(services: ArchiveServices, before: Month): AsyncGenerator<Archived> {
+export async function* archiveMonths(services: ArchiveServices, before: Month): AsyncGenerator<ArchivedPart> {
   const { store, files, nowMs } = services;
   await files.claim(await store.database());
   const begun = await store.unfinished();
@@ -78,9 +78,9 @@ export async function* archiveMonths(services: ArchiveServices, before: Month): 
   }
 }
 
-async function finish(services: ArchiveServices, begun: BegunArchive): Promise<Archived> {
-  const { store, others, files, nowMs } = services;
-  const { folder, sha256, tables } = await exported(services, begun);
+async function finish(services: ArchiveServices, begun: BegunArchive): Promise<ArchivedPart> {
+  const { store, otherConnections, files, nowMs } = services;
+  const { folder, sha256, tables } = await exportRows(services, begun);
   // Nothing is removed until everything is on disk.
   await files.verify(folder, sha256);
   for (let tries = 1; !(await store.removeEvents(begun)); tries++) {
@@ -90,16 +90,16 @@ async function finish(services: ArchiveServices, begun: BegunArchive): Promise<A
       );
     await sleep(PAUSE_MS);
   }
-  const ranges = shareOut(await store.positions(), REMOVED_AT_ONCE, 1 + others.length);
-  await onAll([store, ...others], [ranges], async (rows) => {
-    for (const range of ranges.taken()) await rows.removeRequests(begun, range);
+  const ranges = shareOut(await store.positions(), REMOVED_AT_ONCE, 1 + otherConnections.length);
+  await onAll([store, ...otherConnections], [ranges], async (rows) => {
+    for (const range of ranges.takeParts()) await rows.removeRequests(begun, range);
   });
   await store.setArchived(begun, nowMs());
   return { month: begun.month, part: begun.part, folder, tables };
 }
 
-async function exported(
-  { store, others, files, nowMs }: ArchiveServices,
+async function exportRows(
+  { store, otherConnections, files, nowMs }: ArchiveServices,
   begun: BegunArchive,
 ): Promise<{ readonly folder: string; readonly sha256: string; readonly tables: readonly ArchivedTable[] }> {
   const { month, part } = begun;
@@ -107,24 +107,24 @@ async function exported(
     return { folder: begun.folder, sha256: begun.manifestSha256, tables: begun.tables };
   await files.clear(begun);
   const [positions, eventIds] = [await store.positions(), await store.eventIds(begun)];
-  const shared = archivedTables.map((table) => ({
+  const work = archivedTables.map((table) => ({
     table,
     ranges: shareOut(
       table === "request_events" ? eventIds : positions,
       EXPORTED_AT_ONCE[table],
-      1 + others.length,
+      1 + otherConnections.length,
     ),
   }));
   const written: ArchivedTable[] = [];
   const write = async (rows: ArchiveRows, n: number): Promise<void> => {
-    for (const { table, ranges } of shared)
-      // More files than ranges would be empty.
+    for (const { table, ranges } of work)
+      // Files beyond the number of ranges would be empty.
       if (n === 1 || n <= ranges.count)
         written.push(await files.write(begun, table, n, pagesOf(rows, begun, table, ranges)));
   };
   await onAll(
-    [store, ...others],
-    shared.map(({ ranges }) => ranges),
+    [store, ...otherConnections],
+    work.map(({ ranges }) => ranges),
     write,
   );
   const tables = written.toSorted((a, b) => (a.file < b.file ? -1 : 1));
@@ -141,5 +141,5 @@ async function* pagesOf(
   table: ArchivedTableName,
   ranges: SharedRanges,
 ): AsyncGenerator<RowPage> {
-  for (const range of ranges.taken()) yield* rows.read(begun, table, range);
+  for (const range of ranges.takeParts()) yield* rows.read(begun, table, range);
 }

@@ -11,10 +11,10 @@ import { isOfMonth } from "./archived-requests.postgres.ts";
 
 /** Payments of one page. */
 const PAGE_ROWS = 2_000;
-/** Call data of one page: it has one payment more than this (of 256 kB at most) and no further one. */
+/** Bytes of call data after which a page ends; its last payment adds at most 256 kB. */
 const PAGE_BYTES = 16 * 1024 * 1024;
 
-/** Call data that the archive takes away: of payments that ended. */
+/** Payments that ended and whose call data the archive removes. */
 export const isEnded = ({ paymentsBeforeMs }: BegunArchive): SQL =>
   text`${slots.state} in ('final', 'dead') and ${slots.createdAtMs} < ${paymentsBeforeMs}
     and ${slots.callData} not in ('0x', ${NO_CALL_DATA})`;

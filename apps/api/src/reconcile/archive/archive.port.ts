@@ -73,7 +73,7 @@ export interface ArchiveRows {
    * two pages.
    */
   read(archive: BegunArchive, table: ArchivedTableName, range: Range): AsyncIterable<RowPage>;
-  /** Removes what else belongs to the requests at these positions, in one transaction. */
+  /** Removes everything but the events of the requests at these positions, in one transaction. */
   removeRequests(archive: BegunArchive, positions: Range): Promise<void>;
 }
 

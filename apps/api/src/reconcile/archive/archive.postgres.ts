@@ -17,7 +17,7 @@ import { requestEvents, requests } from "../../requests/requests.tables.ts";
 import type { ArchiveStore, BegunArchive, Range } from "./archive.port.ts";
 import { archiveRequests, archives } from "./archive.tables.ts";
 import { isEnded, isIn, readRows } from "./archive-rows.postgres.ts";
-import { isOfMonth, judged } from "./archived-requests.postgres.ts";
+import { isOfMonth, judgedParts } from "./archived-requests.postgres.ts";
 
 /**
  * Settings of the archive's connections. JIT compilation and parallel workers would take longer than they
@@ -71,7 +71,7 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
       throw error;
     }
   };
-  const isThis = ({ month, part }: Pick<BegunArchive, "month" | "part">): SQL =>
+  const isArchive = ({ month, part }: Pick<BegunArchive, "month" | "part">): SQL =>
     text`${archives.month} = ${month} and ${archives.part} = ${part}`;
   const unfinished: ArchiveStore["unfinished"] = async () => {
     const [row] = await runSql(
@@ -122,7 +122,7 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
       const [row] = await runSql(
         sql,
         { requests: Number, open: Number, events: Number },
-        text`with ${judged(month, untouchedSinceMs)}
+        text`with ${judgedParts(month, untouchedSinceMs)}
           select count(*) filter (where is_over and ${requestHistory.requestId} is not null) as requests, count(*) filter (where not is_over) as open,
             (select count(*) from ${requestEvents} join judged ended on ended.request_id = ${requestEvents.requestId} and ended.is_over
               where ${isOfMonth(text`${requestEvents.atMs}`, month)}) as events
@@ -132,11 +132,11 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
     },
     unfinished,
     async begin(month, untouchedSinceMs, nowMs) {
-      const chosen = await inTransaction(async () => {
+      const chosenCount = await inTransaction(async () => {
         const [row] = await runSql(
           sql,
           { count: Number },
-          text`with ${judged(month, untouchedSinceMs)},
+          text`with ${judgedParts(month, untouchedSinceMs)},
             chosen as (insert into ${archiveRequests} (${namesOf(archiveRequests.requestId, archiveRequests.hasEvents)})
               select request_id, has_events from judged where is_over order by ${windowOf(month)}, request_id returning 1),
             begun as (insert into ${archives} (${namesOf(archives.month, archives.part, archives.state, archives.paymentsBeforeMs, archives.startedAtMs)})
@@ -147,7 +147,7 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
         );
         return row?.count ?? 0;
       });
-      if (chosen === 0) return undefined;
+      if (chosenCount === 0) return undefined;
       await runSql(sql, {}, text`analyze ${archiveRequests}`);
       return await unfinished();
     },
@@ -167,7 +167,7 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
         {},
         text`update ${archives} set ${nameOf(archives.state)} = 'exported', ${nameOf(archives.folder)} = ${folder},
           ${nameOf(archives.manifestSha256)} = ${sha256}, ${nameOf(archives.tables)} = ${JSON.stringify(tables)}
-          where ${isThis(archive)} and ${archives.state} = 'exporting'`,
+          where ${isArchive(archive)} and ${archives.state} = 'exporting'`,
       );
     },
     async removeEvents({ month }) {
@@ -178,19 +178,19 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
       );
     },
     async removeRequests(archive, positions) {
-      const isNext = isIn(text`${archiveRequests.n}`, positions);
+      const isInRange = isIn(text`${archiveRequests.n}`, positions);
       await inTransaction(async () => {
         // Every commit that changes a request locks the request first. Another order here could deadlock.
         await runSql(
           sql,
           {},
-          text`select from ${requests} where ${requests.requestId} in (select ${archiveRequests.requestId} from ${archiveRequests} where ${isNext})
+          text`select from ${requests} where ${requests.requestId} in (select ${archiveRequests.requestId} from ${archiveRequests} where ${isInRange})
             order by ${requests.requestId} for no key update`,
         );
         await runSql(
           sql,
           {},
-          text`with batch as materialized (delete from ${archiveRequests} where ${isNext}
+          text`with batch as materialized (delete from ${archiveRequests} where ${isInRange}
               returning ${archiveRequests.requestId}, ${archiveRequests.hasEvents}),
             marked as (update ${requests} set ${nameOf(requests.archivedMonths)} = case
                 when batch.has_events and not coalesce(${requests.archivedMonths} @> array[${archive.month}::text], false)
@@ -208,7 +208,7 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
       await runSql(
         sql,
         {},
-        text`update ${archives} set ${nameOf(archives.state)} = 'archived', ${nameOf(archives.finishedAtMs)} = ${nowMs} where ${isThis(archive)}`,
+        text`update ${archives} set ${nameOf(archives.state)} = 'archived', ${nameOf(archives.finishedAtMs)} = ${nowMs} where ${isArchive(archive)}`,
       );
     },
   };

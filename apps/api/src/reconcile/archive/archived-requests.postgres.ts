@@ -90,7 +90,7 @@ export const isOfMonth = (column: SQL, month: Month): SQL =>
  * Parts of a `with`: `judged` has every request with a row in this month, whether its story is over,
  * whether it has events in this month, and when it was created.
  */
-export const judged = (month: Month, untouchedSinceMs: number): SQL => text`
+export const judgedParts = (month: Month, untouchedSinceMs: number): SQL => text`
   open as materialized (${OPEN}),
   candidate as (
     select request_id, bool_or(has_events) as has_events from (

@@ -12,6 +12,6 @@ test.each([
   ({ through, connections, parts }) => {
     const ranges = shareOut({ after: 0, through }, 10, connections);
     expect(ranges.count).toBe(parts.length);
-    expect([...ranges.taken()].map((range) => range.through)).toEqual(parts);
+    expect([...ranges.takeParts()].map((range) => range.through)).toEqual(parts);
   },
 );

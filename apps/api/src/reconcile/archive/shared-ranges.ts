@@ -16,8 +16,8 @@ export class SharedRanges {
     this.count = Math.ceil((through - after) / size);
   }
 
-  /** The parts that are not taken yet. */
-  *taken(): Generator<Range> {
+  /** Takes the remaining parts one by one. */
+  *takeParts(): Generator<Range> {
     while (this.#next < this.#through) {
       const after = this.#next;
       this.#next = Math.min(after + this.#size, this.#through);
@@ -25,7 +25,7 @@ export class SharedRanges {
     }
   }
 
-  /** No part is taken any more. */
+  /** Lets `takeParts` end: no further part is taken. */
   stop(): void {
     this.#next = this.#through;
   }
@@ -43,7 +43,7 @@ export function shareOut(range: Range, maxSize: number, connections: number): Sh
 /**
  * Runs `work` for each connection at once, and returns when all have ended.
  * @param work gets the number of its connection, from 1
- * @throws the first failure, after which the others only finish the part that they have taken
+ * @throws the first failure, after which the other connections only finish the part that they have taken
  */
 export async function onAll<Connection>(
   connections: readonly Connection[],
@@ -57,7 +57,7 @@ export async function onAll<Connection>(
         await work(connection, index + 1);
       } catch (error) {
         failures.push(error);
-        for (const one of ranges) one.stop();
+        for (const range of ranges) range.stop();
       }
     }),
   );

@@ -3,7 +3,7 @@ import type { Chain, NonEvmChain } from "@causeway/domain";
 import type { CurrencyName } from "./request-history.port.ts";
 
 /** Names of a chain's configured currencies. The wrapped native token has the native token's asset. */
-export function currencyNames(chain: Chain | NonEvmChain): CurrencyName[] {
+export function currencyNamesOf(chain: Chain | NonEvmChain): CurrencyName[] {
   const { id, native, tokens, liquidity } = chain;
   return [native, ...tokens].map(({ address, id: asset, symbol }) => {
     const wrapsNative = address !== NATIVE_CURRENCY && address === liquidity?.wrappedNative;

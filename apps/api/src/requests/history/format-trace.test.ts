@@ -40,12 +40,12 @@ const story = {
   refundTxHashes: [],
 } as unknown as RequestStory;
 
-const shown = (facts: Record<string, unknown>) =>
+const formatFacts = (facts: Record<string, unknown>) =>
   formatTrace([{ atMs: 1, kind: "event", facts }], story, format)[0]?.facts;
 
-test("formats accounts and transactions of a request like their own chains, wherever an entry noted them", () => {
+test("formats a request's accounts and transactions in the format of their chains, wherever they occur in an entry", () => {
   expect(
-    shown({
+    formatFacts({
       user: terms.user,
       origin: terms.origin,
       destination: terms.destination,
@@ -70,13 +70,13 @@ test("formats accounts and transactions of a request like their own chains, wher
 
 test("leaves values unchanged that are not an account or transaction of the request", () => {
   const facts = { orderId: terms.orderId, amount: 7n, n: 3, reason: undefined, none: null };
-  expect(shown(facts)).toEqual(facts);
+  expect(formatFacts(facts)).toEqual(facts);
 });
 
-test("formats a currency like the chain named in the same entry, because native currencies share their bytes", () => {
+test("formats a currency in the format of the chain in the same entry, because native currencies share their bytes", () => {
   const native = bytesOn("bvm", bitcoin.native);
-  expect(shown({ chainId: 5, currency: native })).toEqual({ chainId: 5, currency: native });
-  expect(shown({ chainId: bvm.chain.id, paysCurrency: native })).toEqual({
+  expect(formatFacts({ chainId: 5, currency: native })).toEqual({ chainId: 5, currency: native });
+  expect(formatFacts({ chainId: bvm.chain.id, paysCurrency: native })).toEqual({
     chainId: bvm.chain.id,
     paysCurrency: bitcoin.native,
   });

@@ -9,9 +9,8 @@ type Facts = Readonly<Record<string, unknown>>;
 const CURRENCIES = ["currency", "paysCurrency"];
 
 /**
- * Formats the hex in entries like its chain. Hex is recognized by the known accounts and transactions of the
- * request. A currency is formatted by the chain id in its entry: native currencies of two families may have
- * the same bytes.
+ * Replaces the request's accounts and transactions in entries with the format of their chains. A currency is
+ * formatted by the chain id in its entry, because native currencies of two families may have the same bytes.
  */
 export function formatTrace(
   entries: readonly TraceEntry[],
@@ -50,16 +49,16 @@ function textsOf(
   const note = (bytes: Hex, text: string): void => {
     if (text !== bytes) texts.set(bytes, text);
   };
-  const account = (chainId: number, bytes: Hex): void => note(bytes, format.address(chainId, bytes));
-  const transaction = (chainId: number, id: Hex): void => note(id, format.transaction(chainId, id));
-  for (const one of [terms.user, terms.refundTo]) account(origin.chainId, one);
-  account(destination.chainId, terms.recipient);
+  const noteAccount = (chainId: number, bytes: Hex): void => note(bytes, format.address(chainId, bytes));
+  const noteTransaction = (chainId: number, id: Hex): void => note(id, format.transaction(chainId, id));
+  for (const address of [terms.user, terms.refundTo]) noteAccount(origin.chainId, address);
+  noteAccount(destination.chainId, terms.recipient);
   for (const { chainId, depositor, sender, txHash } of deposits) {
-    account(chainId, depositor);
-    account(chainId, sender);
-    transaction(chainId, txHash);
+    noteAccount(chainId, depositor);
+    noteAccount(chainId, sender);
+    noteTransaction(chainId, txHash);
   }
-  for (const id of [...inTxHashes, ...refundTxHashes]) transaction(origin.chainId, id);
-  for (const id of txHashes) transaction(destination.chainId, id);
+  for (const id of [...inTxHashes, ...refundTxHashes]) noteTransaction(origin.chainId, id);
+  for (const id of txHashes) noteTransaction(destination.chainId, id);
   return texts;
 }

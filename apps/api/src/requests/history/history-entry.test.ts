@@ -61,7 +61,7 @@ test("lists features in their documented order", () => {
   ]);
 });
 
-test("rounds USD down to millionths and limits it to what a column holds", () => {
+test("rounds USD down to millionths and limits it to the range of its column", () => {
   expect(entryOf({ inputUsd: 1_999_999_999_999n, appFeesUsd: 5n * 10n ** 12n })).toMatchObject({
     amountUsd: 1n,
     appFeesUsd: 5n,

@@ -36,12 +36,12 @@ type FindName = (currency: ChainCurrency) => KnownName | undefined;
 /** No one has paid a request in these states, unless it has a deposit or funds. */
 const UNPAID: ReadonlySet<StateName> = new Set<StateName>(["quoted", "expired"]);
 
-/** Whether a request with these states enters history, unless it is listed already. */
+/** Whether this change of state adds a request to history, unless it is already listed. */
 export function entersHistory(before: StateName, after: StateName): boolean {
   return UNPAID.has(before) && !UNPAID.has(after);
 }
 
-/** Base units of USD, which has 18 decimals, in a millionth. */
+/** A millionth of a USD, in units of 18 decimals. */
 const USD_MILLIONTH = 10n ** 12n;
 /** Below the largest value of a column with 8 bytes. */
 const MAX_MILLIONTHS = 9n * 10n ** 18n;
@@ -77,8 +77,8 @@ export function historyEntry(
     currencyOut: received.address,
     symbolIn: nameIn?.symbol.toLowerCase() ?? null,
     symbolOut: nameOut?.symbol.toLowerCase() ?? null,
-    amountUsd: millionths(terms.inputUsd),
-    appFeesUsd: millionths(terms.appFeesUsd ?? 0n),
+    amountUsd: toMillionths(terms.inputUsd),
+    appFeesUsd: toMillionths(terms.appFeesUsd ?? 0n),
     features: featuresOf(terms, state, isFastFill),
     keyId: terms.keyId ?? null,
     referrer: terms.referrer === undefined ? null : toStorableText(terms.referrer),
@@ -110,7 +110,7 @@ function featuresOf(terms: RequestTerms, state: StateName, isFastFill: boolean):
   return (Object.keys(features) as RequestFeature[]).filter((feature) => features[feature]);
 }
 
-function millionths(usd: bigint): bigint {
+function toMillionths(usd: bigint): bigint {
   const value = usd / USD_MILLIONTH;
   return value < MAX_MILLIONTHS ? value : MAX_MILLIONTHS;
 }

@@ -34,8 +34,8 @@ function statusSql(funds: AddressFunds, otherwise?: SQL): SQL {
       const isCase = otherwise === undefined ? isState : text`${requests.fundsSeen} and ${isState}`;
       return text`when ${isCase} then ${text.raw(`'${publicStatus({ name }, funds)}'`)}`;
     });
-  const last = otherwise === undefined ? text`` : text` else ${otherwise}`;
-  return text`case ${text.join(cases, text` `)}${last} end`;
+  const elseClause = otherwise === undefined ? text`` : text` else ${otherwise}`;
+  return text`case ${text.join(cases, text` `)}${elseClause} end`;
 }
 
 /** Requests are listed once someone has paid them, or is about to. */
@@ -78,12 +78,12 @@ export function selectUnlisted(saved: SQL, isListed: SQL = IS_LISTED): SQL {
  * @param saved rows of `requests` as they were just saved
  */
 export function updateListed(saved: SQL): SQL {
-  const appended = (feature: string, isMissing: SQL): SQL => {
+  const appendFeature = (feature: string, isMissing: SQL): SQL => {
     const array = text.raw(`'{${feature}}'`);
     return text`case when ${isMissing} and not ${h.features} @> ${array} then ${array}::text[] else '{}' end`;
   };
-  const features = text`${h.features} || ${appended("fast-fill", text`next.front <> 'none'`)}
-    || ${appended("execution", text`next.state = 'accepted'`)}`;
+  const features = text`${h.features} || ${appendFeature("fast-fill", text`next.front <> 'none'`)}
+    || ${appendFeature("execution", text`next.state = 'accepted'`)}`;
   const names = namesOf(h.status, h.failReason, h.refundFailReason, h.features, h.inBlock, h.inSeenAtMs);
   const values = text`next.status, next.fail_reason, next.refund_fail_reason, ${features}, next.block_number, next.seen_at_ms`;
   const fillMs = text`case when ${h.status} = 'success' and next.state = 'filled' and next.front = 'none' then ${h.fillMs} else next.fill_ms end`;
@@ -210,7 +210,7 @@ export interface NewlyListed {
 }
 
 /** Reads a row of {@link selectUnlisted}. */
-export function newlyListed({ state, front, terms }: Unlisted): NewlyListed {
+export function toNewlyListed({ state, front, terms }: Unlisted): NewlyListed {
   return { terms: termsFromJson(terms), state, isFastFill: front !== "none" };
 }
 
@@ -230,8 +230,8 @@ export async function listRequests(
     addresses: currencies.map(({ address }) => address),
   });
   memory?.keep(names);
-  const known = new Map(names.map((name) => [`${name.chainId} ${name.address}`, name]));
-  await insertEntries(sql, listed, ({ chainId, address }) => known.get(`${chainId} ${address}`));
+  const namesByCurrency = new Map(names.map((name) => [`${name.chainId} ${name.address}`, name]));
+  await insertEntries(sql, listed, ({ chainId, address }) => namesByCurrency.get(`${chainId} ${address}`));
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Sql } from "../../db/pool.postgres.ts";
 import type { Services } from "../../db/services.port.ts";
-import { currencyNames } from "./currency-names.ts";
+import { currencyNamesOf } from "./currency-names.ts";
 import type { RequestHistory } from "./request-history.port.ts";
 import { postgresRequestHistory } from "./request-history.postgres.ts";
 import type { Searches } from "./searches.wiring.ts";
@@ -11,6 +11,8 @@ export async function startHistory(
   searches: Searches,
 ): Promise<RequestHistory> {
   const history = postgresRequestHistory(sql, searches.sql);
-  await history.name([...chains.all, ...chains.nonEvmChains].flatMap(({ chain }) => currencyNames(chain)));
+  await history.storeNames(
+    [...chains.evmChains, ...chains.nonEvmChains].flatMap(({ chain }) => currencyNamesOf(chain)),
+  );
   return history;
 }

@@ -14,7 +14,7 @@ import type { UnattributedServices } from "./unattributed-deposits.ts";
 import { pastRequest } from "./past-request.ts";
 
 /** Requests are counted up to this number. */
-export const COUNTED_UP_TO = 10_000;
+export const MAX_COUNTED = 10_000;
 
 const TRANSACTION_FIELDS: ReadonlySet<HistoryField> = new Set(["hash", "depositTxHash", "term"]);
 
@@ -36,13 +36,13 @@ export async function listRequests(
   const { history, turns } = services;
   const { wantsTotal, limit } = question;
   // Sequentially: a turn allows one connection.
-  const { found, counted, unattributed } = await turns.run(searcher, async () => ({
+  const { pageRows, counted, unattributed } = await turns.run(searcher, async () => ({
     // One extra row shows whether there is another page.
-    found: await history.page({ ...question, limit: limit + 1 }),
-    counted: wantsTotal ? await history.count(question, COUNTED_UP_TO + 1) : undefined,
+    pageRows: await history.page({ ...question, limit: limit + 1 }),
+    counted: wantsTotal ? await history.count(question, MAX_COUNTED + 1) : undefined,
     unattributed: await unattributedDeposits(services, namedTransactions(question)),
   }));
-  const rows = found.slice(0, limit);
+  const rows = pageRows.slice(0, limit);
   const last = rows.at(-1);
   const unpaid = rows.length === 0 && question.after === undefined ? await namedIds(history, question) : [];
   const stories = await history.stories([...rows.map((row) => row.requestId), ...unpaid]);
@@ -58,11 +58,11 @@ export async function listRequests(
     counted === undefined ? undefined : Math.max(counted, unpaid.length === 0 ? 0 : requests.length);
   return {
     requests,
-    next: found.length > limit ? last?.place : undefined,
+    next: pageRows.length > limit ? last?.place : undefined,
     total:
       count === undefined
         ? undefined
-        : { count: Math.min(count, COUNTED_UP_TO), isCapped: count > COUNTED_UP_TO },
+        : { count: Math.min(count, MAX_COUNTED), isCapped: count > MAX_COUNTED },
     unattributed,
   };
 }
@@ -70,9 +70,9 @@ export async function listRequests(
 /** Transactions named by the question. Later pages do not repeat their unattributed deposits. */
 function namedTransactions({ conditions, after }: HistoryQuestion): readonly TxHash[] {
   if (after !== undefined) return [];
-  return conditions.flatMap((one) =>
-    one.kind === "is" && one.not !== true && TRANSACTION_FIELDS.has(one.field)
-      ? (one.values as readonly TxHash[])
+  return conditions.flatMap((condition) =>
+    condition.kind === "is" && condition.not !== true && TRANSACTION_FIELDS.has(condition.field)
+      ? (condition.values as readonly TxHash[])
       : [],
   );
 }
@@ -82,11 +82,11 @@ async function namedIds(
   history: RequestHistory,
   { conditions, groups, limit }: HistoryQuestion,
 ): Promise<readonly RequestId[]> {
-  const [only, ...others] = conditions;
-  if (only === undefined || others.length > 0 || groups.length > 0 || !isNaming(only)) return [];
-  if (only.field === "id") return (only.values as readonly RequestId[]).slice(0, limit);
+  const [condition, ...others] = conditions;
+  if (condition === undefined || others.length > 0 || groups.length > 0 || !isNaming(condition)) return [];
+  if (condition.field === "id") return (condition.values as readonly RequestId[]).slice(0, limit);
   const ids = await Promise.all(
-    only.values.slice(0, limit).map(async (orderId) => await history.idOfOrder(orderId as OrderId)),
+    condition.values.slice(0, limit).map(async (orderId) => await history.idOfOrder(orderId as OrderId)),
   );
   return ids.filter((id) => id !== undefined);
 }

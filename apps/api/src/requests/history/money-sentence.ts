@@ -46,14 +46,14 @@ export function moneySentence(story: RequestStory): string {
 }
 
 function filledSentence({ state, terms }: RequestStory): string {
-  const beyond = state.final ? ", and that is final" : "";
+  const finality = state.final ? ", and that is final" : "";
   if (terms.kind === "send" || terms.kind === "swap")
-    return `The recipient has the money${beyond}: the user's transaction paid it.`;
+    return `The recipient has the money${finality}: the user's transaction paid it.`;
   if (state.front === "debited")
-    return `The recipient has the money${beyond}; the deposit did not arrive, and the app balance that backed it was charged.`;
+    return `The recipient has the money${finality}; the deposit did not arrive, and the app balance that backed it was charged.`;
   if (state.front === "held")
-    return `The recipient has the money${beyond}; the deposit, which an app balance backs, has not arrived yet.`;
-  return `The recipient has the money${beyond}: the fill paid it.`;
+    return `The recipient has the money${finality}; the deposit, which an app balance backs, has not arrived yet.`;
+  return `The recipient has the money${finality}: the fill paid it.`;
 }
 
 function callSentence({ state }: RequestStory): string {

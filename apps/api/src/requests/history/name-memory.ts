@@ -14,17 +14,17 @@ export interface NameMemory {
 
 /** @param nowMs the monotonic clock, ms */
 export function nameMemory(nowMs: () => number = () => performance.now()): NameMemory {
-  // As many as the configuration has currencies.
-  const kept = new Map<string, { readonly name: KnownName; readonly atMs: number }>();
+  // At most one entry per configured currency.
+  const entries = new Map<string, { readonly name: KnownName; readonly atMs: number }>();
   const keyOf = ({ chainId, address }: ChainCurrency): string => `${chainId} ${address}`;
   return {
     find(currency) {
-      const one = kept.get(keyOf(currency));
-      return one === undefined || nowMs() - one.atMs > REMEMBERED_MS ? undefined : one.name;
+      const entry = entries.get(keyOf(currency));
+      return entry === undefined || nowMs() - entry.atMs > REMEMBERED_MS ? undefined : entry.name;
     },
     keep(names) {
       const atMs = nowMs();
-      for (const name of names) kept.set(keyOf(name), { name, atMs });
+      for (const name of names) entries.set(keyOf(name), { name, atMs });
     },
   };
 }

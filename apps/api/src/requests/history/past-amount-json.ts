@@ -3,21 +3,21 @@ import type { HistoryAmountJson, HistoryCurrencyJson } from "@causeway/wire";
 import type { PastAmount } from "./past-requests.port.ts";
 import type { AddressFormat } from "../../chains/address-format.port.ts";
 
-/** The wire form of a currency; one that is no longer configured only has an address. */
+/** The wire form of a currency. A currency that is no longer configured has only an address. */
 export function currencyJson(
-  { chainId, currency, known }: Pick<PastAmount, "chainId" | "currency" | "known">,
+  { chainId, currency, configured }: Pick<PastAmount, "chainId" | "currency" | "configured">,
   format: AddressFormat,
 ): HistoryCurrencyJson {
   return {
     chainId,
     address: format.address(chainId, currency),
-    ...(known && {
-      symbol: known.symbol,
-      name: known.name,
-      decimals: known.decimals,
+    ...(configured && {
+      symbol: configured.symbol,
+      name: configured.name,
+      decimals: configured.decimals,
       metadata: {
-        logoURI: known.logoUri ?? "",
-        verified: known.verified,
+        logoURI: configured.logoUri ?? "",
+        verified: configured.verified,
         isNative: currency === NATIVE_CURRENCY,
       },
     }),
@@ -35,10 +35,10 @@ export function amountJson(past: PastAmount, format: AddressFormat): HistoryAmou
   };
 }
 
-/** In whole units, if the decimals are known. */
+/** In whole units, if the currency is configured. */
 export function formatWholeUnits(
-  { known }: Pick<PastAmount, "known">,
+  { configured }: Pick<PastAmount, "configured">,
   amount: bigint,
 ): { readonly amountFormatted?: string } {
-  return known === undefined ? {} : { amountFormatted: formatAmount(amount, known.decimals) };
+  return configured === undefined ? {} : { amountFormatted: formatAmount(amount, configured.decimals) };
 }

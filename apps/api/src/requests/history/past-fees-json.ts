@@ -16,24 +16,24 @@ type Share = NonNullable<NonNullable<Data["feeSponsorship"]>["quoted"]>["compone
  * The app balances that receive and pay fees are shown to their own app only: they lead to all of its revenue
  * and costs.
  */
-interface FeeSight {
-  /** True if the caller is that app. */
-  readonly key: boolean;
+interface FeeVisibility {
+  /** The caller is that app, and asked for its data. */
+  readonly showsAppData: boolean;
 }
 
 /** The recipients and payers of a past request's fees. */
 export function pastFeesJson(
   past: PastRequest,
-  sight: FeeSight,
+  visibility: FeeVisibility,
   format: AddressFormat,
 ): Pick<Data, "appFees" | "fees" | "feeSponsorship"> {
   const { appFees } = past;
-  const sponsorship = sponsorshipJson(past, sight, "platform");
+  const sponsorship = sponsorshipJson(past, visibility, "platform");
   return {
     ...(appFees && {
       appFees: {
-        quoted: appFeesJson(appFees, "quoted", sight),
-        ...(appFees.actual && { actual: appFeesJson(appFees, "actual", sight) }),
+        quoted: appFeesJson(appFees, "quoted", visibility),
+        ...(appFees.actual && { actual: appFeesJson(appFees, "actual", visibility) }),
         currency: currencyJson(appFees.quoted, format),
       },
     }),
@@ -45,7 +45,7 @@ export function pastFeesJson(
 /** The same in the form of the older lists. */
 export function pastFeesV2Json(
   past: PastRequest,
-  sight: FeeSight,
+  visibility: FeeVisibility,
   format: AddressFormat,
 ): Pick<
   DataV2,
@@ -63,14 +63,14 @@ export function pastFeesV2Json(
   const { appFees, terms, sponsored } = past;
   const deposited = depositedCurrency(past);
   const fees = terms.quoted?.fees;
-  const sponsorship = sponsorshipJson(past, sight, "relay");
+  const sponsorship = sponsorshipJson(past, visibility, "relay");
   return {
-    appFees: appFees === undefined ? [] : appFeesJson(appFees, "quoted", sight),
-    paidAppFees: appFees?.actual === undefined ? [] : appFeesJson(appFees, "actual", sight),
+    appFees: appFees === undefined ? [] : appFeesJson(appFees, "quoted", visibility),
+    paidAppFees: appFees?.actual === undefined ? [] : appFeesJson(appFees, "actual", visibility),
     ...(appFees && { appFeeCurrencyObject: currencyJson(appFees.quoted, format) }),
     fees: olderFees(fees, ({ amount }) => amount),
     feesUsd: olderFees(fees, ({ usd }) => microUsd(usd)),
-    ...(deposited.known && { feeCurrency: deposited.known.id }),
+    ...(deposited.configured && { feeCurrency: deposited.configured.id }),
     feeCurrencyObject: currencyJson(deposited, format),
     ...(sponsorship && { feeSponsorship: sponsorship }),
     expandedPriceImpact: fees === undefined ? null : { quoted: impactsJson(fees) },
@@ -81,14 +81,14 @@ export function pastFeesV2Json(
 function appFeesJson(
   { quoted, recipients }: PastAppFees,
   part: "quoted" | "actual",
-  { key }: FeeSight,
+  { showsAppData }: FeeVisibility,
 ): AppFee[] {
   const total = quoted.amount ?? 0n;
-  return recipients.map((one) => {
-    const amount = one[part] ?? 0n;
+  return recipients.map((fee) => {
+    const amount = fee[part] ?? 0n;
     return {
-      ...(key && { recipient: one.recipient }),
-      bps: String(one.bps),
+      ...(showsAppData && { recipient: fee.recipient }),
+      bps: String(fee.bps),
       amount: String(amount),
       ...formatWholeUnits(quoted, amount),
       ...(quoted.usd !== undefined && total > 0n && { amountUsd: formatUsd((quoted.usd * amount) / total) }),
@@ -97,7 +97,7 @@ function appFeesJson(
 }
 
 /** The deposited amount: quotes state their fees in its currency. */
-function depositedCurrency({ quoted }: PastRequest): Pick<PastAmount, "chainId" | "currency" | "known"> {
+function depositedCurrency({ quoted }: PastRequest): Pick<PastAmount, "chainId" | "currency" | "configured"> {
   const { output, input } = quoted.origin;
   const deposited = output ?? input;
   if (deposited === undefined) throw new Error("invariant violated: request without a deposited currency");
@@ -110,7 +110,7 @@ function feesJson(past: PastRequest, format: AddressFormat): Fees | null {
   const paid = [paidFees?.usd, sponsored?.paidUsd].filter((usd) => usd !== undefined);
   if (fees === undefined && paid.length === 0) return null;
   const deposited = depositedCurrency(past);
-  const named = ({ amount, usd }: QuotedFee): NamedFee => ({
+  const namedFee = ({ amount, usd }: QuotedFee): NamedFee => ({
     usd,
     amount,
     ...formatWholeUnits(deposited, BigInt(amount)),
@@ -118,11 +118,11 @@ function feesJson(past: PastRequest, format: AddressFormat): Fees | null {
   return {
     ...(fees && {
       quoted: {
-        swap: { usd: negated(fees.swapImpactUsd) },
-        execution: named(fees.execution),
-        platform: named(fees.service),
-        ...(fees.app && { app: named(fees.app) }),
-        ...(fees.sponsored && { sponsored: named(fees.sponsored) }),
+        swap: { usd: negate(fees.swapImpactUsd) },
+        execution: namedFee(fees.execution),
+        platform: namedFee(fees.service),
+        ...(fees.app && { app: namedFee(fees.app) }),
+        ...(fees.sponsored && { sponsored: namedFee(fees.sponsored) }),
       },
     }),
     ...(paid.length > 0 && {
@@ -142,16 +142,16 @@ type Impacts = NonNullable<DataV2["expandedPriceImpact"]>["quoted"];
 function impactsJson({ swapImpactUsd, execution, service, app, sponsored }: QuotedFees): Impacts {
   return {
     swap: { usd: swapImpactUsd },
-    execution: { usd: negated(execution.usd) },
-    relay: { usd: negated(service.usd) },
-    app: { usd: app === undefined ? NO_USD : negated(app.usd) },
+    execution: { usd: negate(execution.usd) },
+    relay: { usd: negate(service.usd) },
+    app: { usd: app === undefined ? NO_USD : negate(app.usd) },
     sponsored: { usd: sponsored?.usd ?? NO_USD },
   };
 }
 
 const NO_USD = formatUsd(0n);
 
-function negated(usd: string): string {
+function negate(usd: string): string {
   if (usd.startsWith("-")) return usd.slice(1);
   return /[1-9]/.test(usd) ? `-${usd}` : usd;
 }
@@ -165,7 +165,7 @@ function microUsd(usd: string): string {
 /** @param service the list's name for the service fee */
 function sponsorshipJson(
   { terms, paidFees, sponsored }: PastRequest,
-  { key }: FeeSight,
+  { showsAppData }: FeeVisibility,
   service: "platform" | "relay",
 ): object | undefined {
   const { sponsorship } = terms;
@@ -175,7 +175,7 @@ function sponsorshipJson(
     address: currency,
     chainId,
   }));
-  const wallet = key ? (sponsorship?.wallet ?? sponsored?.wallet) : undefined;
+  const wallet = showsAppData ? (sponsorship?.wallet ?? sponsored?.wallet) : undefined;
   return {
     ...(sponsorship && { quoted: sharesJson(feeSponsorshipText(sponsorship), service) }),
     ...(sponsorship &&
@@ -194,14 +194,14 @@ function sponsorshipJson(
 }
 
 function sharesJson(text: FeeSponsorshipText, service: "platform" | "relay"): object {
-  const named = (component: string): string => (component === "relay" ? service : component);
+  const listName = (component: string): string => (component === "relay" ? service : component);
   const inUsd = ({ usd }: { readonly usd: string }): { readonly amountUsd: string } => ({ amountUsd: usd });
   return {
     ...text,
-    selectedComponents: text.selectedComponents.map(named),
+    selectedComponents: text.selectedComponents.map(listName),
     components: Object.fromEntries(
       Object.entries(text.components).map(([component, share]): [string, Share] => [
-        named(component),
+        listName(component),
         {
           selected: share.selected,
           total: inUsd(share.total),

@@ -37,11 +37,11 @@ const amountOn = (
 ): PastAmount => ({
   chainId: side.chainId,
   currency: side.currency,
-  known: chains.currency(side.chainId, side.currency),
+  configured: chains.currency(side.chainId, side.currency),
   amount,
 });
 const paid = amountOn(terms.origin, 7n);
-const got = amountOn(terms.destination, 5n);
+const received = amountOn(terms.destination, 5n);
 const transaction = (chainId: number, txHash: Hex, moved: PastTransaction["moved"]): PastTransaction => ({
   txHash,
   chainId,
@@ -70,7 +70,7 @@ const past: PastRequest = {
       { address: terms.recipient, currency: terms.destination.currency, difference: 5n },
     ]),
   ],
-  quoted: { origin: { input: paid, output: paid }, destination: { input: got, output: got } },
+  quoted: { origin: { input: paid, output: paid }, destination: { input: received, output: received } },
   actual: undefined,
   delivered: undefined,
   refund: { amount: paid, recipient: terms.refundTo },
@@ -90,11 +90,11 @@ const past: PastRequest = {
   settlement: undefined,
 };
 
-const nothingMore = { key: false, addressKey: false, wholeCalls: false };
+const publicOnly = { showsAppData: false, showsAddressKey: false, showsAllCallData: false };
 
-test("both lists format every account, currency and transaction like its own chain", () => {
-  const json = pastRequestJson(past, nothingMore, format);
-  const older = pastRequestV2Json(past, nothingMore, format);
+test("both lists format every account, currency and transaction in the format of its chain", () => {
+  const json = pastRequestJson(past, publicOnly, format);
+  const older = pastRequestV2Json(past, publicOnly, format);
   expect(mismatch(requestsAnswer, { requests: [json] })).toBeUndefined();
   expect(
     mismatch(requestsAnswerV2, {
@@ -150,34 +150,34 @@ test("both lists format every account, currency and transaction like its own cha
 });
 
 test("finds requests by accounts and transactions in the format of their chains", () => {
-  const asked = (query: object) =>
+  const conditionsFor = (query: object) =>
     questionOf({ sortBy: "createdAt", sortDirection: "desc", ...query }, undefined).conditions;
-  expect(asked({ user: solana.user })).toEqual([{ kind: "is", field: "user", values: [terms.user] }]);
-  expect(asked({ recipient: bitcoin.user })).toEqual([
+  expect(conditionsFor({ user: solana.user })).toEqual([{ kind: "is", field: "user", values: [terms.user] }]);
+  expect(conditionsFor({ recipient: bitcoin.user })).toEqual([
     { kind: "is", field: "recipient", values: [terms.recipient] },
   ]);
-  expect(asked({ depositTxHash: formatTransactionId({ vmType: "svm" }, signature) })).toEqual([
+  expect(conditionsFor({ depositTxHash: formatTransactionId({ vmType: "svm" }, signature) })).toEqual([
     { kind: "is", field: "depositTxHash", values: [signature] },
   ]);
-  expect(asked({ fillTxHash: "f1".repeat(32) })).toEqual([
+  expect(conditionsFor({ fillTxHash: "f1".repeat(32) })).toEqual([
     { kind: "is", field: "fillTxHash", values: [txid] },
   ]);
   for (const term of [solana.user, bitcoin.user])
-    expect(asked({ term })[0]).toMatchObject({ values: [expect.stringMatching(/^0x/)] });
-  expect(() => asked({ depositTxHash: "f1" })).toThrow("depositTxHash has an invalid value");
+    expect(conditionsFor({ term })[0]).toMatchObject({ values: [expect.stringMatching(/^0x/)] });
+  expect(() => conditionsFor({ depositTxHash: "f1" })).toThrow("depositTxHash has an invalid value");
 });
 
 test("lists omit call data above 1,024 bytes, and a request selected by id shows it", () => {
-  const shown = (bytes: number, wholeCalls: boolean) => {
+  const callDataIn = (bytes: number, showsAllCallData: boolean) => {
     const call = { to: terms.recipient, data: `0x${"ab".repeat(bytes)}`, value: 3n } as const;
     const withCalls: PastRequest = {
       ...past,
       failed: { txHash: signature, block: 9n, call: { from: terms.user, ...call } },
-      outTxs: past.outTxs.map((one) => ({ ...one, call })),
+      outTxs: past.outTxs.map((tx) => ({ ...tx, call })),
     };
-    const sight = { ...nothingMore, wholeCalls };
-    const json = pastRequestJson(withCalls, sight, format);
-    const older = pastRequestV2Json(withCalls, sight, format);
+    const visibility = { ...publicOnly, showsAllCallData };
+    const json = pastRequestJson(withCalls, visibility, format);
+    const older = pastRequestV2Json(withCalls, visibility, format);
     expect(mismatch(requestsAnswer, { requests: [json] })).toBeUndefined();
     return [json, older].map(({ data }) => [data.outTxs[0]?.data, data.failedCallData]);
   };
@@ -185,15 +185,15 @@ test("lists omit call data above 1,024 bytes, and a request selected by id shows
     const call = { to: terms.recipient, value: "3", ...data };
     return [1, 2].map(() => [call, { from: terms.user, ...call }]);
   };
-  expect(shown(1_024, false)).toEqual(calls({ data: `0x${"ab".repeat(1_024)}` }));
-  expect(shown(1_025, false)).toEqual(calls({}));
-  expect(shown(1_025, true)).toEqual(calls({ data: `0x${"ab".repeat(1_025)}` }));
+  expect(callDataIn(1_024, false)).toEqual(calls({ data: `0x${"ab".repeat(1_024)}` }));
+  expect(callDataIn(1_025, false)).toEqual(calls({}));
+  expect(callDataIn(1_025, true)).toEqual(calls({ data: `0x${"ab".repeat(1_025)}` }));
 });
 
-test("lists features under our names and under the published ones", () => {
-  const sight = { key: false, addressKey: false, wholeCalls: false };
+test("lists features under the project's names and under the published names", () => {
+  const visibility = { showsAppData: false, showsAddressKey: false, showsAllCallData: false };
   const features = (changes: Partial<PastRequest>): readonly string[] =>
-    pastRequestJson({ ...past, ...changes }, sight, hexAddressFormat).features;
+    pastRequestJson({ ...past, ...changes }, visibility, hexAddressFormat).features;
   expect(features({ features: ["execution", "fast-fill"] })).toEqual([
     "execution",
     "fast-fill",

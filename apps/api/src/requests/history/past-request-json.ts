@@ -22,70 +22,78 @@ type CommonData = Pick<
 type TransactionFields = Omit<PastRequestJson["data"]["inTxs"][number], "txHash">;
 
 /** The fields that the caller may see in addition to the public ones. */
-export interface Sight {
-  /** The request was made with the caller's key. */
-  readonly key: boolean;
+export interface Visibility {
+  /** Shows data of the app: its API key made the request, and the caller with that key asked for it. */
+  readonly showsAppData: boolean;
   /** Shows how the deposit address is derived, even before its first sweep. */
-  readonly addressKey: boolean;
+  readonly showsAddressKey: boolean;
   /** Shows call data of any size: the request was selected by id, so it is the only one in the response. */
-  readonly wholeCalls: boolean;
+  readonly showsAllCallData: boolean;
 }
 
 /** A past request as the API returns it. */
-export function pastRequestJson(past: PastRequest, sight: Sight, format: AddressFormat): PastRequestJson {
-  const transaction = (one: PastTransaction): PastRequestJson["data"]["inTxs"][number] => ({
-    txHash: format.transaction(one.chainId, one.txHash),
-    ...transactionFields(one, sight, format),
+export function pastRequestJson(
+  past: PastRequest,
+  visibility: Visibility,
+  format: AddressFormat,
+): PastRequestJson {
+  const transactionJson = (tx: PastTransaction): PastRequestJson["data"]["inTxs"][number] => ({
+    txHash: format.transaction(tx.chainId, tx.txHash),
+    ...transactionFields(tx, visibility, format),
   });
   return {
-    ...common(past, sight, format),
+    ...commonFields(past, visibility, format),
     data: {
-      ...commonData(past, sight),
+      ...commonData(past, visibility),
       failReason: past.failReason ?? null,
       refundFailReason: past.refundFailReason ?? null,
       timeEstimate: past.terms.quoted?.timeEstimateSeconds ?? null,
-      ...pastFeesJson(past, sight, format),
+      ...pastFeesJson(past, visibility, format),
       route: {
         quoted: sidesJson(past.quoted, format),
         actual: past.actual === undefined ? null : sidesJson(past.actual, format),
       },
       refundCurrencyData: refundJson(past, format) ?? null,
-      inTxs: past.inTxs.map(transaction),
-      outTxs: past.outTxs.map(transaction),
+      inTxs: past.inTxs.map(transactionJson),
+      outTxs: past.outTxs.map(transactionJson),
     },
   };
 }
 
 /** A past request in the format of the older lists. */
-export function pastRequestV2Json(past: PastRequest, sight: Sight, format: AddressFormat): PastRequestV2Json {
+export function pastRequestV2Json(
+  past: PastRequest,
+  visibility: Visibility,
+  format: AddressFormat,
+): PastRequestV2Json {
   const { terms, sender, quoted, actual } = past;
   const paid = actual?.origin.input ?? (terms.input === undefined ? actual?.origin.output : undefined);
-  const currencyIn = amountJson({ ...quoted.origin.input, ...known(paid) } as PastAmount, format);
-  const output = { ...quoted.destination.output, ...known(actual?.destination.output) } as PastAmount;
+  const currencyIn = amountJson({ ...quoted.origin.input, ...knownAmount(paid) } as PastAmount, format);
+  const output = { ...quoted.destination.output, ...knownAmount(actual?.destination.output) } as PastAmount;
   const currencyOut = amountJson(output, format);
   const timeEstimate = terms.quoted?.timeEstimateSeconds;
   const refunded = refundJson(past, format);
   const rate = rateOf(currencyIn, currencyOut);
   const { rate: _, ...route } = sidesJson(actual ?? quoted, format);
-  const transaction = (one: PastTransaction): PastRequestV2Json["data"]["inTxs"][number] => ({
-    hash: format.transaction(one.chainId, one.txHash),
-    ...transactionFields(one, sight, format),
+  const transactionJson = (tx: PastTransaction): PastRequestV2Json["data"]["inTxs"][number] => ({
+    hash: format.transaction(tx.chainId, tx.txHash),
+    ...transactionFields(tx, visibility, format),
   });
   return {
-    ...common(past, sight, format),
+    ...commonFields(past, visibility, format),
     data: {
-      ...commonData(past, sight),
+      ...commonData(past, visibility),
       failReason: past.failReason ?? "N/A",
       refundFailReason: past.refundFailReason ?? "N/A",
       supersededByRequestId: past.supersededBy ?? null,
       ...(timeEstimate !== undefined && { timeEstimate }),
-      ...pastFeesV2Json(past, sight, format),
-      ...(output.known && { currency: output.known.id }),
+      ...pastFeesV2Json(past, visibility, format),
+      ...(output.configured && { currency: output.configured.id }),
       currencyObject: currencyOut.currency,
       ...(currencyOut.amount !== undefined && { price: currencyOut.amount }),
       ...(refunded && { refundCurrencyData: refunded }),
-      inTxs: past.inTxs.map(transaction),
-      outTxs: past.outTxs.map(transaction),
+      inTxs: past.inTxs.map(transactionJson),
+      outTxs: past.outTxs.map(transactionJson),
       metadata: {
         sender: format.address(terms.origin.chainId, sender),
         recipient: format.address(terms.destination.chainId, terms.recipient),
@@ -109,20 +117,22 @@ function featuresOf({ features, terms }: PastRequest): string[] {
     app_fees: terms.appFees !== undefined,
     deposit_address: terms.depositAddress !== undefined,
   };
-  return [...features, ...Object.entries(published).flatMap(([word, applies]) => (applies ? [word] : []))];
+  return [...features, ...Object.entries(published).flatMap(([name, applies]) => (applies ? [name] : []))];
 }
 
 /** The older lists use a longer name for this field. */
 function addressType(
-  at: PastRequest["terms"]["depositAddress"],
+  depositAddress: PastRequest["terms"]["depositAddress"],
 ): Pick<NonNullable<PastRequestJson["depositAddress"]>, "type" | "depositAddressType"> {
-  if (at === undefined) return {};
-  const type = at.strict ? "strict" : "open";
+  if (depositAddress === undefined) return {};
+  const type = depositAddress.strict ? "strict" : "open";
   return { type, depositAddressType: type };
 }
 
-function recoveryOf(at: PastRequest["terms"]["depositAddress"]): string | null {
-  return at === undefined || at.recovery === NATIVE_CURRENCY ? null : at.recovery;
+function recoveryOf(depositAddress: PastRequest["terms"]["depositAddress"]): string | null {
+  return depositAddress === undefined || depositAddress.recovery === NATIVE_CURRENCY
+    ? null
+    : depositAddress.recovery;
 }
 
 function depositorOf({ terms, deposit }: PastRequest, format: (account: Address) => string): string | null {
@@ -131,16 +141,16 @@ function depositorOf({ terms, deposit }: PastRequest, format: (account: Address)
 }
 
 /** A known amount replaces the quoted one. */
-function known(amount: PastAmount | undefined): Partial<PastAmount> {
+function knownAmount(amount: PastAmount | undefined): Partial<PastAmount> {
   return amount?.amount === undefined ? {} : { amount: amount.amount };
 }
 
-function common(past: PastRequest, sight: Sight, format: AddressFormat): Common {
+function commonFields(past: PastRequest, visibility: Visibility, format: AddressFormat): Common {
   const { terms, deposit, settlement } = past;
   // With the order id anyone can pass the unused address to its factory; its first transaction makes the id
   // public.
   const isUnswept = terms.depositAddress !== undefined && deposit === undefined;
-  const showsAddressKey = sight.addressKey || !isUnswept;
+  const isAddressKeyShown = visibility.showsAddressKey || !isUnswept;
   const onOrigin = (address: Address): string => format.address(terms.origin.chainId, address);
   return {
     id: terms.requestId,
@@ -159,14 +169,14 @@ function common(past: PastRequest, sight: Sight, format: AddressFormat): Common 
             depositor: depositorOf(past, onOrigin),
             depositTxHash:
               deposit === undefined ? null : format.transaction(terms.origin.chainId, deposit.txHash),
-            recoveryAddress: showsAddressKey ? recoveryOf(terms.depositAddress) : null,
+            recoveryAddress: isAddressKeyShown ? recoveryOf(terms.depositAddress) : null,
           },
     requestType: past.requestType ?? null,
     features: featuresOf(past),
     createdAt: iso(terms.createdAtMs),
     updatedAt: iso(past.updatedAtMs),
     protocol: {
-      orderId: showsAddressKey ? terms.orderId : null,
+      orderId: isAddressKeyShown ? terms.orderId : null,
       hubType: "onchain",
       isWithdrawable: false,
       solver: {
@@ -220,18 +230,18 @@ function paymentsJson(
   format: AddressFormat,
 ): NonNullable<Protocol["settlement"]>["destination"]["fills"] {
   return outTxs
-    .filter((one) => one.leg === leg && one.status === "success")
+    .filter((tx) => tx.leg === leg && tx.status === "success")
     .map(({ chainId, txHash }) => ({ chainId, transactionId: format.transaction(chainId, txHash) }));
 }
 
-function commonData(past: PastRequest, sight: Sight): CommonData {
+function commonData(past: PastRequest, visibility: Visibility): CommonData {
   const { terms, failed, delivered } = past;
   return {
     slippageTolerance: String(slippageBps(past)),
     ...(failed && {
       failedTxHash: failed.txHash,
       ...(failed.block !== undefined && { failedTxBlockNumber: Number(failed.block) }),
-      failedCallData: { from: failed.call.from, ...callJson(failed.call, sight) },
+      failedCallData: { from: failed.call.from, ...callJson(failed.call, visibility) },
     }),
     usesExternalLiquidity: false,
     triggeredByFastFill: past.isFastFill,
@@ -243,7 +253,7 @@ function commonData(past: PastRequest, sight: Sight): CommonData {
         differenceBps: delivered.differenceBps,
       },
     }),
-    ...(sight.key && terms.keyId !== undefined
+    ...(visibility.showsAppData && terms.keyId !== undefined
       ? { apiKey: terms.keyId, referrer: terms.referrer ?? null }
       : {}),
   };
@@ -263,7 +273,7 @@ function refundJson(
 
 function transactionFields(
   { chainId, block, seenAtMs, status, feeWei, call, moved }: PastTransaction,
-  sight: Sight,
+  visibility: Visibility,
   format: AddressFormat,
 ): TransactionFields {
   return {
@@ -273,7 +283,7 @@ function transactionFields(
     chainId,
     ...(seenAtMs !== undefined && { timestamp: Math.floor(seenAtMs / 1000) }),
     ...(status !== "pending" && { status }),
-    ...(call === undefined ? {} : { data: callJson(call, sight) }),
+    ...(call === undefined ? {} : { data: callJson(call, visibility) }),
     stateChanges: moved.map(({ address, currency, difference }) => ({
       address: format.address(chainId, address),
       change: {
@@ -290,9 +300,9 @@ const MAX_LISTED_DATA_BYTES = 1_024;
 
 function callJson(
   { to, data, value }: NonNullable<PastTransaction["call"]>,
-  { wholeCalls }: Sight,
+  { showsAllCallData }: Visibility,
 ): NonNullable<TransactionFields["data"]> {
-  const isShown = data !== undefined && (wholeCalls || data.length <= 2 + 2 * MAX_LISTED_DATA_BYTES);
+  const isShown = data !== undefined && (showsAllCallData || data.length <= 2 + 2 * MAX_LISTED_DATA_BYTES);
   return { to, ...(isShown && { data }), value: String(value) };
 }
 
@@ -329,10 +339,10 @@ function sideJson(
 /** Output per unit of input, both in whole units; undefined if one of the two is unknown. */
 function rateOf(from: HistoryAmountJson | null, to: HistoryAmountJson | null): string | undefined {
   const { amount: paid, currency: paidIn } = from ?? {};
-  const { amount: got, currency: gotIn } = to ?? {};
-  if (paid === undefined || got === undefined || paid === "0") return undefined;
-  if (paidIn?.decimals === undefined || gotIn?.decimals === undefined) return undefined;
-  return tradeRate(BigInt(paid), paidIn.decimals, BigInt(got), gotIn.decimals);
+  const { amount: received, currency: receivedIn } = to ?? {};
+  if (paid === undefined || received === undefined || paid === "0") return undefined;
+  if (paidIn?.decimals === undefined || receivedIn?.decimals === undefined) return undefined;
+  return tradeRate(BigInt(paid), paidIn.decimals, BigInt(received), receivedIn.decimals);
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();

@@ -22,8 +22,8 @@ export function pastRequest(
   const quoted = quotedSides(services, story);
   return {
     terms,
-    solverChainId: services.chains.all.find(({ chain }) => chain.name === terms.order.solverChainId)?.chain
-      .id,
+    solverChainId: services.chains.evmChains.find(({ chain }) => chain.name === terms.order.solverChainId)
+      ?.chain.id,
     status: publicStatus(state, story.addressFunds),
     sender: deposit?.sender ?? terms.user,
     depositAddress: terms.depositAddress?.address ?? listed?.depositAddress,
@@ -110,7 +110,7 @@ function quotedSides(services: Needs, { terms }: RequestStory): { origin: PastSi
   const { origin, input, destination, inputUsd } = terms;
   const quotedUsd = terms.quoted?.outputUsd;
   const deposited: PastAmount = { ...describeCurrency(services, origin), amount: origin.amount };
-  const paidIn: PastAmount =
+  const userInput: PastAmount =
     input === undefined
       ? { ...deposited, usd: inputUsd, minimumAmount: origin.amount }
       : {
@@ -119,7 +119,7 @@ function quotedSides(services: Needs, { terms }: RequestStory): { origin: PastSi
           minimumAmount: input.amount,
           usd: inputUsd,
         };
-  const got: PastAmount = {
+  const recipientOutput: PastAmount = {
     ...describeCurrency(services, destination),
     amount: destination.expectedAmount,
     minimumAmount: destination.minimumAmount,
@@ -127,19 +127,19 @@ function quotedSides(services: Needs, { terms }: RequestStory): { origin: PastSi
   };
   return {
     origin: {
-      input: paidIn,
+      input: userInput,
       output: { ...deposited, minimumAmount: origin.minimumAmount ?? origin.amount },
     },
     destination: {
-      // The solver's input to a swap is known once it was made.
+      // The solver's input to a swap is configured once it was made.
       input:
         destination.paidFrom === undefined
-          ? got
+          ? recipientOutput
           : {
               ...describeCurrency(services, { ...destination, currency: destination.paidFrom }),
               amount: undefined,
             },
-      output: got,
+      output: recipientOutput,
     },
   };
 }
@@ -147,16 +147,16 @@ function quotedSides(services: Needs, { terms }: RequestStory): { origin: PastSi
 function describeCurrency(
   { chains }: Needs,
   { chainId, currency }: { readonly chainId: number; readonly currency: Address },
-): Pick<PastAmount, "chainId" | "currency" | "known"> {
-  return { chainId, currency, known: chains.currency(chainId, currency) };
+): Pick<PastAmount, "chainId" | "currency" | "configured"> {
+  return { chainId, currency, configured: chains.currency(chainId, currency) };
 }
 
 function amountOf(
   services: Needs,
   deposit: HistoryDeposit | undefined,
-  agreed: { readonly chainId: number; readonly currency: Address },
+  fallback: { readonly chainId: number; readonly currency: Address },
 ): PastAmount | undefined {
-  if (deposit === undefined) return { ...describeCurrency(services, agreed), amount: undefined };
+  if (deposit === undefined) return { ...describeCurrency(services, fallback), amount: undefined };
   return { ...describeCurrency(services, deposit), amount: deposit.amount };
 }
 
@@ -169,7 +169,7 @@ function feeOf({ gasUsed, effectiveGasPrice }: HistorySlot): bigint | undefined 
 }
 
 function inTransactions({ deposits, send, terms, state, slots }: RequestStory): PastTransaction[] {
-  const seen = deposits.map((deposit): PastTransaction => {
+  const depositTransactions = deposits.map((deposit): PastTransaction => {
     // A deposit by a call that the service sent for the user is the service's transaction.
     const execution = slots.find((slot) => slot.legKind === "execution" && hashOf(slot) === deposit.txHash);
     return {
@@ -182,10 +182,10 @@ function inTransactions({ deposits, send, terms, state, slots }: RequestStory): 
       moved: [{ address: deposit.depositor, currency: deposit.currency, difference: -deposit.amount }],
     };
   });
-  if (send === undefined) return seen;
+  if (send === undefined) return depositTransactions;
   const isDone = state.name === "filled";
   const { user, recipient, origin } = terms;
-  const own: PastTransaction = {
+  const sendTransaction: PastTransaction = {
     txHash: send.txHash,
     chainId: origin.chainId,
     block: send.blockNumber,
@@ -199,12 +199,12 @@ function inTransactions({ deposits, send, terms, state, slots }: RequestStory): 
         ]
       : [],
   };
-  return [...seen, own];
+  return [...depositTransactions, sendTransaction];
 }
 
 function outTransactions(services: Needs, story: RequestStory): PastTransaction[] {
   const { terms, slots } = story;
-  const ours = slots.flatMap((slot): PastTransaction[] => {
+  const serviceTransactions = slots.flatMap((slot): PastTransaction[] => {
     const txHash = hashOf(slot);
     const isOut = slot.legKind === "fill" || slot.legKind === "refund" || terms.kind === "call";
     if (txHash === undefined || !isOut || isNoop(slot)) return [];
@@ -243,7 +243,9 @@ function outTransactions(services: Needs, story: RequestStory): PastTransaction[
     ];
   });
   // The user's own payment is both input and output.
-  return story.send === undefined ? ours : [...ours, ...inTransactions({ ...story, deposits: [] })];
+  return story.send === undefined
+    ? serviceTransactions
+    : [...serviceTransactions, ...inTransactions({ ...story, deposits: [] })];
 }
 
 function failedOf(slots: readonly HistorySlot[]): PastRequest["failed"] {
@@ -266,7 +268,7 @@ function recipientOfRefund({ chains }: Needs, { deposits, terms }: RequestStory,
 }
 
 /**
- * Apps are credited all at once: an app that is missing then got nothing because its share was below one base
+ * All apps are credited at once. An app without a credit got nothing, because its share was below one base
  * unit.
  */
 function appFeesOf(services: Needs, { terms, sponsorship }: RequestStory): PastRequest["appFees"] {
@@ -305,6 +307,8 @@ function settlementOf(
   { settlements }: RequestStory,
   paid: HistorySlot | undefined,
 ): PastRequest["settlement"] {
-  const found = settlements.find(({ slotId }) => slotId === paid?.id) ?? settlements.at(-1);
-  return found && { state: found.state, reason: found.reason, updatedAtMs: found.updatedAtMs };
+  const settlement = settlements.find(({ slotId }) => slotId === paid?.id) ?? settlements.at(-1);
+  return (
+    settlement && { state: settlement.state, reason: settlement.reason, updatedAtMs: settlement.updatedAtMs }
+  );
 }

@@ -35,7 +35,7 @@ export interface UnattributedDeposit {
   readonly txHash: string;
   readonly depositor: string;
   readonly currency: string;
-  /** Smallest units. */
+  /** Base units. */
   readonly amount: bigint;
   /** `waiting` for its automatic refund, or `held` until the operator acts. */
   readonly state: "waiting" | "refunding" | "refunded" | "held";
@@ -48,8 +48,8 @@ export interface PastAmount {
   readonly chainId: number;
   readonly currency: Address;
   /** Undefined: the currency is not configured. */
-  readonly known: Currency | undefined;
-  /** Smallest units. */
+  readonly configured: Currency | undefined;
+  /** Base units. */
   readonly amount: bigint | undefined;
   /** Value in USD at the time of the quote, 18 decimals. */
   readonly usd?: bigint | undefined;
@@ -65,7 +65,7 @@ export interface PastTransaction {
   readonly status: "pending" | "success" | "failure";
   /** Wei. Undefined: another sender paid it, or it is not mined. */
   readonly feeWei: bigint | undefined;
-  /** The payment of a service transaction. */
+  /** Which payment this transaction of the service makes; undefined: neither. */
   readonly leg?: "fill" | "refund" | undefined;
   /** Only of transactions that the service sent. */
   readonly call?: { readonly to: Address; readonly data: Hex | undefined; readonly value: bigint };

@@ -6,7 +6,7 @@ import type { HistoryCondition, HistoryField, HistoryRange } from "./request-his
 
 const h = requestHistory;
 
-/** Columns that hold one value each. */
+/** Fields that compare one column. */
 const columns: Partial<Record<HistoryField, Column>> = {
   id: h.requestId,
   recipient: h.recipient,
@@ -61,15 +61,15 @@ const ACCOUNT_COLUMNS = [h.userAddress, h.recipient, h.depositAddress];
  * newest requests of all users first.
  */
 export function perColumn(conditions: readonly HistoryCondition[]): readonly (readonly Condition[])[] {
-  const at = conditions.findIndex((condition) => comparedColumns(condition) !== undefined);
-  const condition = conditions[at];
+  const index = conditions.findIndex((condition) => comparedColumns(condition) !== undefined);
+  const condition = conditions[index];
   const compared = condition === undefined ? undefined : comparedColumns(condition);
   if (condition?.kind !== "is" || compared === undefined) return [conditions];
   const { values } = condition;
   return compared.map((column) => [
-    ...conditions.slice(0, at),
+    ...conditions.slice(0, index),
     { kind: "column", column, values } as const,
-    ...conditions.slice(at + 1),
+    ...conditions.slice(index + 1),
   ]);
 }
 
@@ -115,16 +115,16 @@ export function blockBound(conditions: readonly HistoryCondition[]): SQL {
 
 /** Restricts the chains of {@link blockBound} to the origin chains that the conditions name. */
 function isOriginChain(conditions: readonly HistoryCondition[]): SQL {
-  for (const one of conditions)
-    if (one.kind === "is" && one.field === "originChainId" && one.not !== true)
-      return text` and chain.id = any(${valueOf(one.values, "bigint[]")})`;
+  for (const condition of conditions)
+    if (condition.kind === "is" && condition.field === "originChainId" && condition.not !== true)
+      return text` and chain.id = any(${valueOf(condition.values, "bigint[]")})`;
   return text``;
 }
 
 function conditionSql(condition: Condition): SQL {
   if (condition.kind === "column") return equals(condition.column, condition.values, "text");
   const plain = plainSql(condition);
-  // An unknown value differs from every given one.
+  // `is not true` also matches NULL: an unknown value differs from every value.
   return condition.not === true ? text`(${plain}) is not true` : plain;
 }
 
@@ -137,13 +137,13 @@ function plainSql(condition: HistoryCondition): SQL {
     case "within": {
       const { range, min, max } = condition;
       const column = rangeColumns[range];
-      const ends = [
+      const bounds = [
         ...(min === undefined ? [] : [text`${column} >= ${valueOf(min, "bigint")}`]),
         ...(max === undefined ? [] : [text`${column} <= ${valueOf(max, "bigint")}`]),
-        // The index of fees holds only requests with fees.
+        // The index of fees contains only requests with fees.
         ...(range === "appFeesAmountUsd" && (min ?? 0n) > 0n ? [text`${column} > 0`] : []),
       ];
-      return ends.length === 0 ? text`true` : text.join(ends, text` and `);
+      return bounds.length === 0 ? text`true` : text.join(bounds, text` and `);
     }
     default:
       return condition satisfies never;
@@ -198,7 +198,7 @@ const areHashes = (values: readonly string[]): boolean =>
  * @throws RangeError if `value` is not a feature
  */
 function hasFeature(value: string): SQL {
-  const feature = requestFeatures.find((known) => known === value);
+  const feature = requestFeatures.find((candidate) => candidate === value);
   if (feature === undefined) throw new RangeError(`invariant violated: unknown request feature ${value}`);
   return text`${h.features} @> ${text.raw(`'{${feature}}'`)}`;
 }

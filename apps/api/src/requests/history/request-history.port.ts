@@ -253,7 +253,7 @@ export interface RequestStory {
   readonly deposits: readonly HistoryDeposit[];
   readonly slots: readonly HistorySlot[];
   readonly events: readonly HistoryEvent[];
-  /** Months whose events the operator archived, in order. Undefined: the archive took nothing of it. */
+  /** Months whose events the operator archived, in order. Undefined: nothing is archived. */
   readonly archivedMonths: readonly Month[] | undefined;
   readonly settlements: readonly HistorySettlement[];
   /** The user's own payment on one chain. */
@@ -332,5 +332,5 @@ export interface RequestHistory {
   /** The complete story of one request. */
   story(requestId: RequestId): Promise<RequestStory | undefined>;
   /** Stores names for requests that are listed from now on. */
-  name(currencies: readonly CurrencyName[]): Promise<void>;
+  storeNames(currencies: readonly CurrencyName[]): Promise<void>;
 }

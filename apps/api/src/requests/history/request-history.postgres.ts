@@ -48,7 +48,7 @@ interface Names extends Record<string, unknown> {
   readonly wrapsNative: readonly boolean[];
 }
 const { chainId, address, asset, symbol, wrapsNative } = currencyNames;
-const name = defineSql(
+const writeNames = defineSql(
   "history_name",
   {},
   (p: Params<Names>) => text`
@@ -87,13 +87,13 @@ export function postgresRequestHistory(sql: Sql, searches: Sql = sql): RequestHi
     idOfOrder: async (orderId) => (await idOfOrder(sql, { orderId }))[0]?.requestId,
     stories: (requestIds) => requestStories(sql, requestIds, false),
     story: async (requestId) => (await requestStories(sql, [requestId], true)).get(requestId),
-    async name(currencies: readonly CurrencyName[]) {
-      await name(sql, {
-        chainIds: currencies.map((one) => one.chainId),
-        addresses: currencies.map((one) => one.address),
-        assets: currencies.map((one) => one.asset ?? null),
-        symbols: currencies.map((one) => one.symbol),
-        wrapsNative: currencies.map((one) => one.wrapsNative),
+    async storeNames(currencies: readonly CurrencyName[]) {
+      await writeNames(sql, {
+        chainIds: currencies.map((currency) => currency.chainId),
+        addresses: currencies.map((currency) => currency.address),
+        assets: currencies.map((currency) => currency.asset ?? null),
+        symbols: currencies.map((currency) => currency.symbol),
+        wrapsNative: currencies.map((currency) => currency.wrapsNative),
       });
     },
   };
@@ -110,14 +110,14 @@ export const pageStatement = (question: HistoryQuestion): ReturnType<typeof text
 function pageSql({ conditions, groups, sort, isAscending, after, limit }: HistoryQuestion): SQL {
   const column = sortColumns[sort];
   const direction = text.raw(isAscending ? "asc" : "desc");
-  const behind =
+  const afterPlace =
     after === undefined
       ? text``
       : text` and (${column}, ${h.n}) ${text.raw(isAscending ? ">" : "<")} (${valueOf(after.key, "bigint")}, ${valueOf(after.n, "bigint")})`;
   const maxRows = valueOf(limit, "bigint");
   const parts = perColumn(conditions).map(
     (part) => text`(select ${h.n}, ${column} as key from ${h}
-        where ${whereSql(part, groups)}${blockBound(conditions)}${behind}
+        where ${whereSql(part, groups)}${blockBound(conditions)}${afterPlace}
         order by ${column} ${direction}, ${h.n} ${direction} limit ${maxRows})`,
   );
   // The indexes suffice to find the rows; the table is only read for the rows of the page.

@@ -27,23 +27,23 @@ import { requestEvents, requests } from "../requests.tables.ts";
 
 const MAX_TOO_SMALL = 20;
 
-interface Asked extends Record<string, unknown> {
+interface StoryParams extends Record<string, unknown> {
   readonly requestIds: readonly RequestId[];
 }
-type Reads<Row> = (sql: Sql, asked: Asked) => Promise<readonly Row[]>;
+type ReadRows<Row> = (sql: Sql, params: StoryParams) => Promise<readonly Row[]>;
 type RowOf<Read extends (...args: never[]) => Promise<readonly unknown[]>> = Awaited<
   ReturnType<Read>
 >[number];
 
 /** Every table is read once for all requests of a page. */
-const isAsked = (column: PgColumn, { requestIds }: Params<Asked>): SQL =>
+const isRequested = (column: PgColumn, { requestIds }: Params<StoryParams>): SQL =>
   text`${column} = any(${requestIds}::text[])`;
 
-const readRequests = defineQuery("story_requests", (db, asked: Params<Asked>) =>
+const readRequests = defineQuery("story_requests", (db, params: Params<StoryParams>) =>
   db
     .select({ ...REQUEST, archivedMonths: requests.archivedMonths })
     .from(requests)
-    .where(isAsked(requests.requestId, asked)),
+    .where(isRequested(requests.requestId, params)),
 );
 
 const DEPOSIT = {
@@ -69,16 +69,16 @@ const isTooSmall = text`${deposits.refundFailReason} = 'AMOUNT_TOO_LOW_TO_REFUND
 const readDeposits = defineSql(
   "story_deposits",
   DEPOSIT,
-  (asked: Params<Asked>) => text`select ${columnsOf(DEPOSIT)} from (
+  (params: Params<StoryParams>) => text`select ${columnsOf(DEPOSIT)} from (
       select ${deposits}.*, ${requests.depositId} as own_id, ${isTooSmall} as is_too_small,
         count(*) filter (where ${isTooSmall}) over (partition by ${deposits.requestId} order by ${deposits.id}) as too_small
       from ${deposits} join ${requests} on ${requests.requestId} = ${deposits.requestId}
-      where ${isAsked(deposits.requestId, asked)}
+      where ${isRequested(deposits.requestId, params)}
     ) as ${deposits}
     where is_too_small is not true or too_small <= ${text.raw(String(MAX_TOO_SMALL))} or ${deposits.id} = own_id
     order by ${deposits.id}`,
 );
-const readSlots = defineQuery("story_slots", (db, asked: Params<Asked>) =>
+const readSlots = defineQuery("story_slots", (db, params: Params<StoryParams>) =>
   db
     .select({
       id: slots.id,
@@ -107,7 +107,7 @@ const readSlots = defineQuery("story_slots", (db, asked: Params<Asked>) =>
       createdAtMs: slots.createdAtMs,
     })
     .from(slots)
-    .where(isAsked(slots.requestId, asked))
+    .where(isRequested(slots.requestId, params))
     .orderBy(asc(slots.id)),
 );
 const readAttempts = defineQuery("story_attempts", (db, p: Params<{ slotIds: readonly number[] }>) =>
@@ -128,7 +128,7 @@ const readAttempts = defineQuery("story_attempts", (db, p: Params<{ slotIds: rea
     .orderBy(asc(attempts.slotId), asc(attempts.n)),
 );
 // One statement, so one snapshot: the archive removes the events of a month at once, and marks its requests
-// afterwards. Read apart, a request could have neither its events nor the mark.
+// afterwards. In two statements, a request could have neither its events nor the mark.
 const readEvents = defineSql(
   "story_events",
   {
@@ -139,17 +139,17 @@ const readEvents = defineSql(
     event: nullable((event: (typeof requestEvents.$inferSelect)["event"]) => event),
     detail: nullable((detail: string) => JSON.parse(detail) as HistoryEvent["detail"]),
   },
-  (asked: Params<Asked>) => text`
+  (params: Params<StoryParams>) => text`
     select ${requests.requestId}, ${requests.archivedMonths}, ${archives.month} as month_in_removal,
       ${requestEvents.atMs}, ${requestEvents.event}, ${requestEvents.detail}
     from ${requests}
       left join ${archiveRequests} on ${archiveRequests.requestId} = ${requests.requestId} and ${archiveRequests.hasEvents}
       left join ${archives} on ${archiveRequests.requestId} is not null and ${archives.state} = 'exported'
       left join ${requestEvents} on ${requestEvents.requestId} = ${requests.requestId}
-    where ${isAsked(requests.requestId, asked)}
+    where ${isRequested(requests.requestId, params)}
     order by ${requests.requestId}, ${requestEvents.id}`,
 );
-const readSettlements = defineQuery("story_settlements", (db, asked: Params<Asked>) =>
+const readSettlements = defineQuery("story_settlements", (db, params: Params<StoryParams>) =>
   db
     .select({
       slotId: settlements.slotId,
@@ -163,7 +163,7 @@ const readSettlements = defineQuery("story_settlements", (db, asked: Params<Aske
       updatedAtMs: settlements.updatedAtMs,
     })
     .from(settlements)
-    .where(isAsked(settlements.requestId, asked))
+    .where(isRequested(settlements.requestId, params))
     .orderBy(asc(settlements.slotId)),
 );
 const HUB_EXECUTION = {
@@ -189,15 +189,15 @@ const readSends = defineSql(
     blockNumber: sends.blockNumber,
     createdAtMs: sends.createdAtMs,
   },
-  (asked: Params<Asked>) => text`
+  (params: Params<StoryParams>) => text`
     select ${sends.requestId}, ${sends.txHash}, ${sends.blockNumber}, ${sends.createdAtMs}
-    from ${sends} where ${isAsked(sends.requestId, asked)}
+    from ${sends} where ${isRequested(sends.requestId, params)}
     union all select ${sendReports.requestId}, ${sendReports.txHash}, null, ${sendReports.createdAtMs}
-    from ${sendReports} where ${isAsked(sendReports.requestId, asked)}
+    from ${sendReports} where ${isRequested(sendReports.requestId, params)}
     -- The payment itself, or the last report.
     order by block_number nulls last, created_at_ms desc`,
 );
-const readExecutions = defineQuery("story_executions", (db, asked: Params<Asked>) =>
+const readExecutions = defineQuery("story_executions", (db, params: Params<StoryParams>) =>
   db
     .select({
       requestId: executions.requestId,
@@ -209,9 +209,9 @@ const readExecutions = defineQuery("story_executions", (db, asked: Params<Asked>
       createdAtMs: executions.createdAtMs,
     })
     .from(executions)
-    .where(isAsked(executions.requestId, asked)),
+    .where(isRequested(executions.requestId, params)),
 );
-const readHolds = defineQuery("story_holds", (db, asked: Params<Asked>) =>
+const readHolds = defineQuery("story_holds", (db, params: Params<StoryParams>) =>
   db
     .select({
       requestId: holds.requestId,
@@ -221,9 +221,9 @@ const readHolds = defineQuery("story_holds", (db, asked: Params<Asked>) =>
       resolvedAtMs: holds.resolvedAtMs,
     })
     .from(holds)
-    .where(isAsked(holds.requestId, asked)),
+    .where(isRequested(holds.requestId, params)),
 );
-const readFastFills = defineQuery("story_fast_fills", (db, asked: Params<Asked>) =>
+const readFastFills = defineQuery("story_fast_fills", (db, params: Params<StoryParams>) =>
   db
     .select({
       requestId: fastFills.requestId,
@@ -232,7 +232,7 @@ const readFastFills = defineQuery("story_fast_fills", (db, asked: Params<Asked>)
       acceptedAtMs: fastFills.acceptedAtMs,
     })
     .from(fastFills)
-    .where(isAsked(fastFills.requestId, asked)),
+    .where(isRequested(fastFills.requestId, params)),
 );
 // The fees of a final fill. Gas of reverted fills also closes a reservation but is not one of these fees. A
 // reservation of zero has no parts.
@@ -245,11 +245,11 @@ const readPaidFees = defineSql(
     currency: nullable((currency: (typeof feeReservationParts.$inferSelect)["currency"]) => currency),
     amount: nullable(BigInt),
   },
-  (asked: Params<Asked>) => text`
+  (params: Params<StoryParams>) => text`
     select ${feeReservations.requestId}, ${feeReservations.usd}, ${feeReservationParts.chainId},
       ${feeReservationParts.currency}, ${feeReservationParts.amount}
     from ${feeReservations} left join ${feeReservationParts} on ${feeReservationParts.reservationId} = ${feeReservations.id}
-    where ${isAsked(feeReservations.requestId, asked)} and ${feeReservations.purpose} = 'fees' and ${feeReservations.state} = 'paid'
+    where ${isRequested(feeReservations.requestId, params)} and ${feeReservations.purpose} = 'fees' and ${feeReservations.state} = 'paid'
       and not exists (select from ${ledgerMovements} where ${ledgerMovements.movementKey}
         = concat('fees:', ${feeReservations.requestId}, ':burnt:', ${feeReservations.round}))
     order by ${feeReservations.id}, ${feeReservationParts.n}`,
@@ -257,14 +257,14 @@ const readPaidFees = defineSql(
 const readAppFees = defineSql(
   "story_app_fees",
   { requestId: ledgerMovements.requestId, wallet: ledgerMovements.wallet, amount: BigInt },
-  (asked: Params<Asked>) => text`
+  (params: Params<StoryParams>) => text`
     select ${ledgerMovements.requestId}, ${ledgerMovements.wallet}, sum(${ledgerEntries.amount}) as amount
     from ${ledgerMovements} join ${ledgerEntries} on ${ledgerEntries.movementId} = ${ledgerMovements.id}
-    where ${isAsked(ledgerMovements.requestId, asked)} and ${ledgerMovements.context} = 'app-fee'
+    where ${isRequested(ledgerMovements.requestId, params)} and ${ledgerMovements.context} = 'app-fee'
       and ${ledgerEntries.account} in ('balance', 'owed')
     group by ${ledgerMovements.requestId}, ${ledgerMovements.wallet}`,
 );
-const readMovements = defineQuery("story_movements", (db, asked: Params<Asked>) =>
+const readMovements = defineQuery("story_movements", (db, params: Params<StoryParams>) =>
   db
     .select({
       requestId: ledgerMovements.requestId,
@@ -280,7 +280,7 @@ const readMovements = defineQuery("story_movements", (db, asked: Params<Asked>) 
     })
     .from(ledgerMovements)
     .innerJoin(ledgerEntries, eq(ledgerEntries.movementId, ledgerMovements.id))
-    .where(isAsked(ledgerMovements.requestId, asked))
+    .where(isRequested(ledgerMovements.requestId, params))
     .orderBy(asc(ledgerMovements.id), asc(ledgerEntries.id)),
 );
 
@@ -295,59 +295,59 @@ export async function requestStories(
   isWhole: boolean,
 ): Promise<ReadonlyMap<RequestId, RequestStory>> {
   if (requestIds.length === 0) return new Map();
-  const of = async <Row extends { readonly requestId: RequestId | null }>(
-    read: Reads<Row>,
+  const readByRequest = async <Row extends { readonly requestId: RequestId | null }>(
+    read: ReadRows<Row>,
     ids = requestIds,
   ): Promise<Map<RequestId | null, Row[]>> =>
     ids.length === 0 ? new Map() : Map.groupBy(await read(sql, { requestIds: ids }), (row) => row.requestId);
   const onlyIfWhole = isWhole ? requestIds : [];
   const [
     rows,
-    ofDeposits,
-    ofSlots,
-    ofEvents,
-    ofSettlements,
-    ofSends,
-    ofExecutions,
-    ofHolds,
-    ofFastFills,
-    ofMovements,
+    depositsByRequest,
+    slotsByRequest,
+    eventsByRequest,
+    settlementsByRequest,
+    sendsByRequest,
+    executionsByRequest,
+    holdsByRequest,
+    fastFillsByRequest,
+    movementsByRequest,
   ] = await Promise.all([
     readRequests(sql, { requestIds }),
-    of(readDeposits),
-    of(readSlots),
-    of(readEvents, onlyIfWhole),
-    of(readSettlements),
-    of(readSends),
-    of(readExecutions),
-    of(readHolds, onlyIfWhole),
-    of(readFastFills, onlyIfWhole),
-    of(readMovements, onlyIfWhole),
+    readByRequest(readDeposits),
+    readByRequest(readSlots),
+    readByRequest(readEvents, onlyIfWhole),
+    readByRequest(readSettlements),
+    readByRequest(readSends),
+    readByRequest(readExecutions),
+    readByRequest(readHolds, onlyIfWhole),
+    readByRequest(readFastFills, onlyIfWhole),
+    readByRequest(readMovements, onlyIfWhole),
   ]);
   const recorded = rows.map((row) => [row, requestOf(row)] as const);
-  // Few requests have either.
-  const idsWith = (what: "sponsorship" | "appFees"): readonly RequestId[] =>
-    recorded.flatMap(([, { terms }]) => (terms[what] === undefined ? [] : terms.requestId));
-  const slotIds = [...ofSlots.values()].flat().map((slot) => slot.id);
-  const keys = [...ofSettlements.values()]
+  // Few requests have a sponsorship or app fees.
+  const idsWith = (field: "sponsorship" | "appFees"): readonly RequestId[] =>
+    recorded.flatMap(([, { terms }]) => (terms[field] === undefined ? [] : terms.requestId));
+  const slotIds = [...slotsByRequest.values()].flat().map((slot) => slot.id);
+  const keys = [...settlementsByRequest.values()]
     .flat()
-    .flatMap((one) => [one.depositKey, one.paymentKey])
+    .flatMap((settlement) => [settlement.depositKey, settlement.paymentKey])
     .filter((key) => key !== null);
-  const [attemptRows, hubRows, ofPaidFees, ofAppFees] = await Promise.all([
+  const [attemptRows, hubRows, paidFeesByRequest, appFeesByRequest] = await Promise.all([
     slotIds.length === 0 ? [] : readAttempts(sql, { slotIds }),
     keys.length === 0 || !isWhole ? [] : readHubExecutions(sql, { keys }),
-    of(readPaidFees, idsWith("sponsorship")),
-    of(readAppFees, idsWith("appFees")),
+    readByRequest(readPaidFees, idsWith("sponsorship")),
+    readByRequest(readAppFees, idsWith("appFees")),
   ]);
-  const ofSlot = Map.groupBy(attemptRows, (attempt) => attempt.slotId);
-  const onHub = new Map(hubRows.map((row) => [row.idempotencyKey, row]));
+  const attemptsBySlot = Map.groupBy(attemptRows, (attempt) => attempt.slotId);
+  const executionsByKey = new Map(hubRows.map((row) => [row.idempotencyKey, row]));
 
   const storyOf = (row: RowOf<typeof readRequests>, record: ReturnType<typeof requestOf>): RequestStory => {
     const { terms, state, updatedAtMs, inTxHashes, txHashes, refundTxHashes, supersededBy } = record;
     const { addressFunds } = statusOf(row);
     const id = row.requestId;
-    const [send] = ofSends.get(id) ?? [];
-    const { events, archivedMonths } = eventsOf(ofEvents.get(id), row.archivedMonths);
+    const [send] = sendsByRequest.get(id) ?? [];
+    const { events, archivedMonths } = eventsOf(eventsByRequest.get(id), row.archivedMonths);
     return {
       terms,
       ...(supersededBy !== undefined && { supersededBy }),
@@ -364,23 +364,25 @@ export async function requestStories(
       inTxHashes,
       txHashes,
       refundTxHashes,
-      deposits: (ofDeposits.get(id) ?? []).map(depositOf),
-      slots: (ofSlots.get(id) ?? []).map((slot) => slotOf(slot, ofSlot.get(slot.id) ?? [])),
+      deposits: (depositsByRequest.get(id) ?? []).map(depositOf),
+      slots: (slotsByRequest.get(id) ?? []).map((slot) => slotOf(slot, attemptsBySlot.get(slot.id) ?? [])),
       events,
       archivedMonths,
-      settlements: (ofSettlements.get(id) ?? []).map((one) => settlementOf(one, onHub)),
+      settlements: (settlementsByRequest.get(id) ?? []).map((settlement) =>
+        settlementOf(settlement, executionsByKey),
+      ),
       send: send && {
         txHash: send.txHash,
         blockNumber: send.blockNumber === null ? undefined : BigInt(send.blockNumber),
         reportedAtMs: send.createdAtMs,
       },
       sponsorship: {
-        execution: executionOf(ofExecutions.get(id)?.[0]),
-        hold: holdOf(ofHolds.get(id)?.[0]),
-        fees: paidFeesOf(ofPaidFees.get(id) ?? []),
-        appFees: (ofAppFees.get(id) ?? []).map(({ wallet, amount }) => ({ wallet, amount })),
-        fastFill: fastFillOf(ofFastFills.get(id)?.[0]),
-        movements: movementsOf(ofMovements.get(id) ?? []),
+        execution: executionOf(executionsByRequest.get(id)?.[0]),
+        hold: holdOf(holdsByRequest.get(id)?.[0]),
+        fees: paidFeesOf(paidFeesByRequest.get(id) ?? []),
+        appFees: (appFeesByRequest.get(id) ?? []).map(({ wallet, amount }) => ({ wallet, amount })),
+        fastFill: fastFillOf(fastFillsByRequest.get(id)?.[0]),
+        movements: movementsOf(movementsByRequest.get(id) ?? []),
       },
     };
   };
@@ -390,13 +392,13 @@ export async function requestStories(
 /** @param rows undefined when only the marks of the request were read */
 function eventsOf(
   rows: readonly RowOf<typeof readEvents>[] | undefined,
-  marked: readonly Month[] | null,
+  markedMonths: readonly Month[] | null,
 ): Pick<RequestStory, "events" | "archivedMonths"> {
   const [first] = rows ?? [];
   const events = (rows ?? []).flatMap(({ atMs, event, detail }) =>
     atMs === null || event === null || detail === null ? [] : { atMs, event, detail },
   );
-  const months = (first === undefined ? marked : first.archivedMonths) ?? undefined;
+  const months = (first === undefined ? markedMonths : first.archivedMonths) ?? undefined;
   const removed = first?.monthInRemoval ?? undefined;
   // An archive that is about to remove the events has not removed any of them.
   if (removed === undefined || events.some(({ atMs }) => monthOf(atMs) === removed))
@@ -415,7 +417,10 @@ function depositOf({ requestId: _, ...row }: RowOf<typeof readDeposits>): Histor
   };
 }
 
-function slotOf(row: RowOf<typeof readSlots>, tried: readonly RowOf<typeof readAttempts>[]): HistorySlot {
+function slotOf(
+  row: RowOf<typeof readSlots>,
+  attemptRows: readonly RowOf<typeof readAttempts>[],
+): HistorySlot {
   return {
     id: String(row.id),
     chainId: row.chainId,
@@ -441,7 +446,7 @@ function slotOf(row: RowOf<typeof readSlots>, tried: readonly RowOf<typeof readA
     gasUsed: row.gasUsed ?? undefined,
     effectiveGasPrice: row.effectiveGasPrice ?? undefined,
     createdAtMs: row.createdAtMs,
-    attempts: tried.map(attemptOf),
+    attempts: attemptRows.map(attemptOf),
   };
 }
 
@@ -455,7 +460,7 @@ function attemptOf({ slotId: _, ...row }: RowOf<typeof readAttempts>): HistoryAt
 
 function settlementOf(
   row: RowOf<typeof readSettlements>,
-  onHub: ReadonlyMap<string, RowOf<typeof readHubExecutions>>,
+  executionsByKey: ReadonlyMap<string, RowOf<typeof readHubExecutions>>,
 ): HistorySettlement {
   return {
     slotId: String(row.slotId),
@@ -465,10 +470,14 @@ function settlementOf(
     createdAtMs: row.createdAtMs,
     updatedAtMs: row.updatedAtMs,
     executions: [row.depositKey, row.paymentKey].flatMap((key) => {
-      const found = key === null ? undefined : onHub.get(key);
-      return found === undefined
+      const execution = key === null ? undefined : executionsByKey.get(key);
+      return execution === undefined
         ? []
-        : { ...found, txHash: found.txHash ?? undefined, settledAtMs: found.settledAtMs ?? undefined };
+        : {
+            ...execution,
+            txHash: execution.txHash ?? undefined,
+            settledAtMs: execution.settledAtMs ?? undefined,
+          };
     }),
   };
 }

@@ -3,7 +3,7 @@ import type { TraceEntry } from "./past-requests.port.ts";
 import type { Calls } from "../../http/use-cases.port.ts";
 import { requestTrace } from "./request-trace.ts";
 import { errors, type TypedServer } from "../../http/typed.route.ts";
-import { hash } from "../../http/wire-values.ts";
+import { parseHash } from "../../http/wire-values.ts";
 import { requestNotFound } from "../../http/refusals.ts";
 
 /** `GET /requests/{requestId}/trace`: where the money of a request is and why. */
@@ -23,7 +23,7 @@ export function requestTraceRoute(app: TypedServer, { call }: Calls<typeof reque
       },
     },
     async ({ params }) => {
-      const requestId = hash(params.requestId);
+      const requestId = parseHash(params.requestId);
       const trace = await call(requestTrace, requestId);
       if (trace === undefined) throw requestNotFound(requestId);
       return { ...trace, entries: trace.entries.map(entryJson) };

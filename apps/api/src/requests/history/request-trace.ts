@@ -30,20 +30,20 @@ export async function requestTrace(
 /** Entries of the same moment keep their causal order. */
 function entriesOf(story: RequestStory): readonly TraceEntry[] {
   const entries = [
-    quoted(story),
-    ...sponsorship(story),
-    ...deposits(story),
+    quotedEntry(story),
+    ...sponsorshipEntries(story),
+    ...depositEntries(story),
     ...story.events.map(({ atMs, event, detail }) => entry(atMs, "event", { event, ...detail })),
-    ...story.slots.flatMap((slot) => payment(slot)),
-    ...settlements(story),
-    ...ledger(story),
-    ...archived(story),
+    ...story.slots.flatMap((slot) => paymentEntries(slot)),
+    ...settlementEntries(story),
+    ...ledgerMovementEntries(story),
+    ...archivedEntries(story),
   ];
   return entries.toSorted((a, b) => a.atMs - b.atMs);
 }
 
 /** Months whose events the operator archived: without this, a trace with gaps would look complete. */
-function archived({ archivedMonths = [] }: RequestStory): TraceEntry[] {
+function archivedEntries({ archivedMonths = [] }: RequestStory): TraceEntry[] {
   return archivedMonths.map((month) =>
     entry(endOfMonth(month) - 1, "archived", {
       month,
@@ -52,7 +52,7 @@ function archived({ archivedMonths = [] }: RequestStory): TraceEntry[] {
   );
 }
 
-function quoted({ terms }: RequestStory): TraceEntry {
+function quotedEntry({ terms }: RequestStory): TraceEntry {
   const { origin, destination, createdAtMs } = terms;
   return entry(createdAtMs, "quoted", {
     requestKind: terms.kind,
@@ -70,7 +70,7 @@ function quoted({ terms }: RequestStory): TraceEntry {
   });
 }
 
-function sponsorship({ sponsorship: { execution, hold, fastFill } }: RequestStory): TraceEntry[] {
+function sponsorshipEntries({ sponsorship: { execution, hold, fastFill } }: RequestStory): TraceEntry[] {
   return [
     ...(execution === undefined
       ? []
@@ -99,8 +99,8 @@ function sponsorship({ sponsorship: { execution, hold, fastFill } }: RequestStor
   ];
 }
 
-function deposits({ deposits: seen, send, terms }: RequestStory): TraceEntry[] {
-  const own =
+function depositEntries({ deposits, send, terms }: RequestStory): TraceEntry[] {
+  const reportedPayment =
     send === undefined
       ? []
       : [
@@ -111,8 +111,8 @@ function deposits({ deposits: seen, send, terms }: RequestStory): TraceEntry[] {
           }),
         ];
   return [
-    ...own,
-    ...seen.map(({ id, seenAtMs, ...facts }) =>
+    ...reportedPayment,
+    ...deposits.map(({ id, seenAtMs, ...facts }) =>
       entry(seenAtMs, "deposit", {
         depositId: id,
         chainId: facts.chainId,
@@ -134,10 +134,10 @@ function deposits({ deposits: seen, send, terms }: RequestStory): TraceEntry[] {
 }
 
 /** A nonce, every transaction that was signed for it, and the outcome. */
-function payment(slot: HistorySlot): TraceEntry[] {
+function paymentEntries(slot: HistorySlot): TraceEntry[] {
   const lane = { leg: slot.legKind, chainId: slot.chainId, nonce: slot.nonce };
   const [first] = slot.attempts;
-  const mined = slot.minedAtMs ?? first?.firstBroadcastAtMs ?? slot.createdAtMs;
+  const minedAtMs = slot.minedAtMs ?? first?.firstBroadcastAtMs ?? slot.createdAtMs;
   return [
     entry(slot.createdAtMs, "nonce", {
       ...lane,
@@ -177,7 +177,7 @@ function payment(slot: HistorySlot): TraceEntry[] {
     ...(slot.minedBlockNumber === undefined
       ? []
       : [
-          entry(mined, "mined", {
+          entry(minedAtMs, "mined", {
             ...lane,
             txHash: hashOf(slot),
             block: slot.minedBlockNumber,
@@ -190,7 +190,7 @@ function payment(slot: HistorySlot): TraceEntry[] {
     ...(slot.cancelReason === undefined && slot.deadReason === undefined
       ? []
       : [
-          entry(mined, "nonce-given-up", {
+          entry(minedAtMs, "nonce-given-up", {
             ...lane,
             reason: slot.cancelReason,
             usedUpBecause: slot.deadReason,
@@ -199,10 +199,10 @@ function payment(slot: HistorySlot): TraceEntry[] {
   ];
 }
 
-function settlements({ settlements: all }: RequestStory): TraceEntry[] {
-  return all.flatMap((one) => [
-    entry(one.createdAtMs, "settlement-due", {}),
-    ...one.executions.flatMap((execution) => [
+function settlementEntries({ settlements }: RequestStory): TraceEntry[] {
+  return settlements.flatMap((settlement) => [
+    entry(settlement.createdAtMs, "settlement-due", {}),
+    ...settlement.executions.flatMap((execution) => [
       entry(execution.createdAtMs, "attested", {
         what: execution.kind,
         idempotencyKey: execution.idempotencyKey,
@@ -217,11 +217,15 @@ function settlements({ settlements: all }: RequestStory): TraceEntry[] {
             }),
           ]),
     ]),
-    entry(one.updatedAtMs, "settlement", { state: one.state, reason: one.reason, tries: one.tries }),
+    entry(settlement.updatedAtMs, "settlement", {
+      state: settlement.state,
+      reason: settlement.reason,
+      tries: settlement.tries,
+    }),
   ]);
 }
 
-function ledger({ sponsorship: { movements } }: RequestStory): TraceEntry[] {
+function ledgerMovementEntries({ sponsorship: { movements } }: RequestStory): TraceEntry[] {
   return movements.map(({ atMs, context, reason, wallet, entries }) =>
     entry(atMs, "ledger", { context, reason, wallet, entries }),
   );
@@ -229,10 +233,8 @@ function ledger({ sponsorship: { movements } }: RequestStory): TraceEntry[] {
 
 const URLS = /\b[a-z][a-z0-9+.-]*:\/\/\S+/giu;
 
-/**
- * Only for the operator and the app that pays: the paying balance leads to everything that the app pays for.
- */
-const KEPT_BACK: ReadonlySet<string> = new Set(["keyId", "wallet"]);
+/** Only for the operator and the paying app: a wallet leads to everything that its app pays for. */
+const OMITTED_FACTS: ReadonlySet<string> = new Set(["keyId", "wallet"]);
 
 /**
  * Omits unknown facts, and texts that may contain what only operators should read: node addresses, key ids.
@@ -242,8 +244,10 @@ function entry(atMs: number, kind: string, facts: Facts): TraceEntry {
 }
 
 function redactFacts(facts: Facts): Facts {
-  const known = Object.entries(facts).filter(([name, value]) => value !== undefined && !KEPT_BACK.has(name));
-  return Object.fromEntries(known.map(([name, value]) => [name, redact(value)]));
+  const shown = Object.entries(facts).filter(
+    ([name, value]) => value !== undefined && !OMITTED_FACTS.has(name),
+  );
+  return Object.fromEntries(shown.map(([name, value]) => [name, redact(value)]));
 }
 
 function redact(value: unknown): unknown {

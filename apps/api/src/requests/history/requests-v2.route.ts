@@ -1,8 +1,8 @@
 import { requestsAnswerV2, requestsQuery } from "@causeway/wire";
 import { listRequests } from "./list-requests.ts";
-import { deprecated } from "../../http/deprecated.route.ts";
+import { deprecatedRoute } from "../../http/deprecated.route.ts";
 import { pastRequestV2Json } from "./past-request-json.ts";
-import { pageFields, searcherOf, sightOf, type HistoryRouteNeeds } from "./requests-v3.route.ts";
+import { pageFields, searcherOf, visibilityOf, type HistoryRouteNeeds } from "./requests-v3.route.ts";
 import { questionOf } from "./requests-question.route.ts";
 import { errors, type TypedServer } from "../../http/typed.route.ts";
 
@@ -13,7 +13,7 @@ const SUCCESSOR = "/requests/v3";
  * named.
  */
 export function requestsV2Routes(app: TypedServer, { call, addressFormat }: HistoryRouteNeeds): void {
-  const { onRequest, deprecation } = deprecated(SUCCESSOR);
+  const { onRequest, deprecation } = deprecatedRoute(SUCCESSOR);
   for (const [url, operationId] of [
     ["/requests/v2", "listRequestsV2"],
     ["/requests", "listRequestsV1"],
@@ -39,7 +39,7 @@ export function requestsV2Routes(app: TypedServer, { call, addressFormat }: Hist
         const page = await call(listRequests, question, searcherOf({ apiKey, ip }));
         return {
           requests: page.requests.map((past) =>
-            pastRequestV2Json(past, sightOf(query, apiKey, past), addressFormat),
+            pastRequestV2Json(past, visibilityOf(query, apiKey, past), addressFormat),
           ),
           ...pageFields(page, question),
           deprecation: { successor: SUCCESSOR, sunset: deprecation.sunsetAt },

@@ -10,7 +10,7 @@ import { isPublishable } from "../../http/publishable-key.ts";
 import { hasSecretKey, requireKey } from "../../http/access.route.ts";
 import { listRequests } from "./list-requests.ts";
 import { pastRequestJson } from "./past-request-json.ts";
-import type { Sight } from "./past-request-json.ts";
+import type { Visibility } from "./past-request-json.ts";
 import { callerOf } from "../../http/rate-limit.route.ts";
 import { continuationText, questionOf } from "./requests-question.route.ts";
 import { errors, type TypedServer } from "../../http/typed.route.ts";
@@ -42,7 +42,7 @@ export function requestsV3Route(app: TypedServer, { call, addressFormat }: Histo
       const page = await call(listRequests, question, searcherOf({ apiKey, ip }));
       return {
         requests: page.requests.map((past) =>
-          pastRequestJson(past, sightOf(query, apiKey, past), addressFormat),
+          pastRequestJson(past, visibilityOf(query, apiKey, past), addressFormat),
         ),
         ...pageFields(page, question),
       };
@@ -72,17 +72,21 @@ function unattributedJson({ amount, message, ...rest }: UnattributedDeposit): Un
 }
 
 /** Fields that only the request's own secret key may see. */
-export function sightOf(
+export function visibilityOf(
   { includeAuthenticatedData, id, orderId }: RequestsQuery,
-  asker: ApiKeyIdentity | undefined,
+  caller: ApiKeyIdentity | undefined,
   { terms }: PastRequest,
-): Sight {
-  const isAsked = includeAuthenticatedData === true || includeAuthenticatedData === "true";
-  const isItsKey = asker !== undefined && !isPublishable(asker) && terms.keyId === asker.id;
-  return { key: isAsked && isItsKey, addressKey: isItsKey, wholeCalls: namesOne(id ?? orderId) };
+): Visibility {
+  const isRequested = includeAuthenticatedData === true || includeAuthenticatedData === "true";
+  const isOwnKey = caller !== undefined && !isPublishable(caller) && terms.keyId === caller.id;
+  return {
+    showsAppData: isRequested && isOwnKey,
+    showsAddressKey: isOwnKey,
+    showsAllCallData: selectsOneRequest(id ?? orderId),
+  };
 }
 
-/** Whether a question names a single request. */
-function namesOne(names: RequestsQuery["id"]): boolean {
+/** Whether a query names a single request. */
+function selectsOneRequest(names: RequestsQuery["id"]): boolean {
   return names !== undefined && [names].flat().join(",").split(",").length === 1;
 }

@@ -7,7 +7,7 @@ const app = { name: "key:1", hasSecretKey: true };
 const otherApp = { name: "key:2", hasSecretKey: true };
 
 /** Resolves once every search whose turn it is has begun. */
-const begun = async (): Promise<void> => await new Promise((resolve) => void setImmediate(resolve));
+const untilStarted = async (): Promise<void> => await new Promise((resolve) => void setImmediate(resolve));
 
 /** Searches that end on command, and the order in which they began. */
 function searches() {
@@ -22,7 +22,7 @@ function searches() {
     },
     async end(name: string): Promise<void> {
       ends.get(name)?.();
-      await begun();
+      await untilStarted();
     },
   };
 }
@@ -32,7 +32,7 @@ test("callers without a key do not use the places reserved for keys", async () =
   const { began, search, end } = searches();
   const slow = [run(page, search("slow 1")), run(otherPage, search("slow 2"))];
   const quick = run(app, search("keyed"));
-  await begun();
+  await untilStarted();
   expect(began).toEqual(["slow 1", "keyed"]);
   await end("keyed");
   expect(await quick).toBe("keyed");
@@ -46,17 +46,17 @@ test("a caller with many concurrent searches waits behind callers with one", asy
   const { run } = searchTurns();
   const { began, search, end } = searches();
   const names = ["a1", "a2", "a3", "a4"];
-  const many = names.map((name) => run(app, search(name)));
-  const one = run(otherApp, search("b1"));
-  await begun();
+  const searchesOfApp = names.map((name) => run(app, search(name)));
+  const searchOfOtherApp = run(otherApp, search("b1"));
+  await untilStarted();
   expect(began, "one key has two of the three places").toEqual(["a1", "a2", "b1"]);
-  const another = run({ ...otherApp, name: "key:3" }, search("c1"));
+  const searchOfThirdApp = run({ ...otherApp, name: "key:3" }, search("c1"));
   await end("a1");
   expect(began).toEqual(["a1", "a2", "b1", "a3"]);
   await end("b1");
   expect(began, "not a4: its caller has two places").toEqual(["a1", "a2", "b1", "a3", "c1"]);
   for (const name of ["a2", "a3", "a4", "c1"]) await end(name);
-  await Promise.all([...many, one, another]);
+  await Promise.all([...searchesOfApp, searchOfOtherApp, searchOfThirdApp]);
 });
 
 test("a caller without a key pauses ten times as long as its slow search took, and no other caller does", async () => {
@@ -82,7 +82,7 @@ test("waiting searches are limited per caller, and a failed search frees its pla
   const { search, end } = searches();
   const first = run(page, search("1"));
   const waiting = ["2", "3", "4", "5", "6"].map((name) => run(page, search(name)));
-  await begun();
+  await untilStarted();
   await expect(run(page, search("7"))).rejects.toMatchObject({ code: "RATE_LIMITED" });
   for (const name of ["1", "2", "3", "4", "5", "6"]) await end(name);
   await Promise.all([first, ...waiting]);

@@ -16,7 +16,7 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** Both limits add up to the number of search connections: four. */
+/** The places of both bounds add up to the number of search connections: four. */
 const withKey: Bounds = {
   places: 3,
   perCaller: 2,
@@ -39,33 +39,33 @@ const MAX_WAIT_MS = 2_000;
 
 /** Shares the search connections fairly: a caller delays the others by at most one of its own searches. */
 export function searchTurns(nowMs: () => number = () => performance.now()): SearchTurns {
-  const keyed = lane(withKey, nowMs);
-  const open = lane(withoutKey, nowMs);
+  const keyed = searchQueue(withKey, nowMs);
+  const open = searchQueue(withoutKey, nowMs);
   return {
     run: async ({ name, hasSecretKey }, search) => await (hasSecretKey ? keyed : open)(name, search),
   };
 }
 
-function lane(bounds: Bounds, nowMs: () => number) {
+function searchQueue(bounds: Bounds, nowMs: () => number) {
   /** Callers in the order of their turns. */
   const waiting = new Map<string, Waiting[]>();
-  const underWay = new Map<string, number>();
+  const running = new Map<string, number>();
   const pausedUntilMs = new Map<string, number>();
   let waitingCount = 0;
   let free = bounds.places;
 
-  const mayBegin = (name: string): boolean => free > 0 && (underWay.get(name) ?? 0) < bounds.perCaller;
+  const mayBegin = (name: string): boolean => free > 0 && (running.get(name) ?? 0) < bounds.perCaller;
 
   function begin(name: string): void {
     free -= 1;
-    underWay.set(name, (underWay.get(name) ?? 0) + 1);
+    running.set(name, (running.get(name) ?? 0) + 1);
   }
 
   function end(name: string): void {
     free += 1;
-    const left = (underWay.get(name) ?? 0) - 1;
-    if (left > 0) underWay.set(name, left);
-    else underWay.delete(name);
+    const remaining = (running.get(name) ?? 0) - 1;
+    if (remaining > 0) running.set(name, remaining);
+    else running.delete(name);
     const next = [...waiting.keys()].find(mayBegin);
     if (next === undefined) return;
     const [first] = waiting.get(next) ?? [];
@@ -76,35 +76,35 @@ function lane(bounds: Bounds, nowMs: () => number) {
   }
 
   /** The caller's other searches move to the end of the queue. */
-  function leave(name: string, one: Waiting): void {
-    const others = (waiting.get(name) ?? []).filter((other) => other !== one);
+  function leave(name: string, entry: Waiting): void {
+    const remaining = (waiting.get(name) ?? []).filter((candidate) => candidate !== entry);
     waitingCount -= 1;
     waiting.delete(name);
-    if (others.length > 0) waiting.set(name, others);
+    if (remaining.length > 0) waiting.set(name, remaining);
   }
 
-  async function turn(name: string): Promise<void> {
+  async function waitForTurn(name: string): Promise<void> {
     if (mayBegin(name)) return begin(name);
-    const own = waiting.get(name) ?? [];
-    if (own.length >= bounds.maxWaitingPerCaller)
+    const callerWaiting = waiting.get(name) ?? [];
+    if (callerWaiting.length >= bounds.maxWaitingPerCaller)
       throw new ServiceError(
         "RATE_LIMITED",
         `At most ${bounds.maxWaitingPerCaller} searches of one caller may wait at once; send the next one after an answer`,
         { retryAfterSeconds: 1 },
       );
-    if (waitingCount >= bounds.maxWaiting) throw crowded();
+    if (waitingCount >= bounds.maxWaiting) throw tooManyWaiting();
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
-        leave(name, one);
-        reject(crowded());
+        leave(name, entry);
+        reject(tooManyWaiting());
       }, MAX_WAIT_MS);
-      const one: Waiting = {
+      const entry: Waiting = {
         begin: () => {
           clearTimeout(timer);
           resolve();
         },
       };
-      waiting.set(name, [...own, one]);
+      waiting.set(name, [...callerWaiting, entry]);
       waitingCount += 1;
     });
   }
@@ -130,7 +130,7 @@ function lane(bounds: Bounds, nowMs: () => number) {
 
   return async <T>(name: string, search: () => Promise<T>): Promise<T> => {
     refusePaused(name);
-    await turn(name);
+    await waitForTurn(name);
     const beganAtMs = nowMs();
     try {
       // A slow search may have paused the caller while this one waited.
@@ -143,5 +143,5 @@ function lane(bounds: Bounds, nowMs: () => number) {
   };
 }
 
-const crowded = (): ServiceError =>
+const tooManyWaiting = (): ServiceError =>
   new ServiceError("SERVICE_UNAVAILABLE", "Too many searches are waiting; try again in a moment");

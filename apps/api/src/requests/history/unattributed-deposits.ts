@@ -17,28 +17,28 @@ export type UnattributedServices = Pick<Services, "chains"> & {
 export async function unattributedDeposits(
   { chains, reads, enginePolicy }: UnattributedServices,
   txHashes: readonly TxHash[],
-  chainIds = [...chains.all, ...chains.nonEvmChains].map(({ chain }) => chain.id),
+  chainIds = [...chains.evmChains, ...chains.nonEvmChains].map(({ chain }) => chain.id),
 ): Promise<readonly UnattributedDeposit[]> {
   const deposits = txHashes.length === 0 ? [] : await reads.depositsWithoutRequest(chainIds, txHashes);
   const format = addressFormatOf(chains);
   return deposits.map((deposit) => {
     const { chainId, txHash, currency, amount } = deposit;
     const depositor = format.address(chainId, deposit.depositor);
-    const isKept = chains.profile(chainId)?.keepsUnattributed === true;
-    const waitMs = isKept ? undefined : enginePolicy.unattributedRefundAfterMs;
+    const keepsUnattributed = chains.profile(chainId)?.keepsUnattributed === true;
+    const waitMs = keepsUnattributed ? undefined : enginePolicy.unattributedRefundAfterMs;
     return {
       chainId,
       txHash: format.transaction(chainId, txHash),
       depositor,
       currency: format.address(chainId, currency),
       amount,
-      ...whereabouts(deposit, depositor, waitMs),
+      ...describeState(deposit, depositor, waitMs),
     };
   });
 }
 
 /** Where an unattributed deposit is: its state, and the end of a sentence. */
-function whereabouts(
+function describeState(
   { disposition, refundState, refundFailReason, refundWaits, seenAtMs }: DepositRecord,
   depositor: string,
   waitMs: number | undefined,
@@ -52,10 +52,10 @@ function whereabouts(
   if (disposition === "refund" && refundState !== "impossible" && refundWaits === undefined)
     return { state: "refunding", message: `its refund to ${depositor}, minus gas, is in progress` };
   if (disposition === "unattributed" && refundWaits === undefined && waitMs !== undefined) {
-    const at = new Date(seenAtMs + waitMs).toISOString();
+    const refundAt = new Date(seenAtMs + waitMs).toISOString();
     return {
       state: "waiting",
-      message: `it is refunded to ${depositor}, minus gas, after ${at} if it is worth more than the gas`,
+      message: `it is refunded to ${depositor}, minus gas, after ${refundAt} if it is worth more than the gas`,
     };
   }
   if (disposition === "refund" && refundState === "none")

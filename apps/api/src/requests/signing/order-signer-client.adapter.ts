@@ -16,7 +16,7 @@ export function orderSignerClient(
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const call = async (path: string, body: object): Promise<unknown> =>
     await http.call({ method: "POST", path, headers, body });
-  const verified = (digest: Hex32, signature: string): Hex => {
+  const verify = (digest: Hex32, signature: string): Hex => {
     if (recoverSigner(digest, signature) !== solver) throw new SignerUnavailable("bad-answer");
     return signature as Hex;
   };
@@ -26,15 +26,15 @@ export function orderSignerClient(
       if (!answer.success) throw new SignerUnavailable("bad-answer");
       const orderId = orderIdOf(order);
       return {
-        personal: verified(messageDigest(orderId), answer.data.personal),
-        typed: verified(orderDigest(orderId), answer.data.typed),
+        personal: verify(messageDigest(orderId), answer.data.personal),
+        typed: verify(orderDigest(orderId), answer.data.typed),
       };
     },
     async signRequest(layout, facts) {
       const body = { layout, facts: { ...facts, originAmount: facts.originAmount.toString() } };
       const answer = signRequestAnswer.safeParse(await call("/v1/requests", body));
       if (!answer.success) throw new SignerUnavailable("bad-answer");
-      return verified(messageDigest(requestHashes[layout](facts)), answer.data.signature);
+      return verify(messageDigest(requestHashes[layout](facts)), answer.data.signature);
     },
   };
 }

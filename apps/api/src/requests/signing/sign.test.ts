@@ -6,7 +6,7 @@ import { request, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { aQuoteInput, quoteWorld } from "../../../../../test/fakes/quote-world.ts";
-import { typed } from "../../http/typed.route.ts";
+import { withTypes } from "../../http/typed.route.ts";
 import { createQuote } from "../../quotes/create-quote.ts";
 import { keyOrderSigner } from "./key-order-signer.ts";
 import { orderSignerClient } from "./order-signer-client.adapter.ts";
@@ -27,7 +27,7 @@ async function signerProcess(signer: Signer = solver) {
   const services = { log: createLogger({ name: "test", level: "silent" }), metrics: createMetrics("test") };
   const description = { title: "", version: "1", description: "", tags: [] };
   const server = await createHttpServer(services, description, { interactiveDocumentation: false });
-  signRoutes(typed(server), { orderSigner: keyOrderSigner(signer), solver: solver.address, token });
+  signRoutes(withTypes(server), { orderSigner: keyOrderSigner(signer), solver: solver.address, token });
   return server;
 }
 
@@ -61,18 +61,18 @@ async function post(path: string, payload: object): Promise<{ code: number; mess
 
 test("the signer process signs what the key itself would", async () => {
   const remote = await client();
-  const own = keyOrderSigner(solver);
-  expect(await remote.signOrder(order)).toEqual(await own.signOrder(order));
+  const local = keyOrderSigner(solver);
+  expect(await remote.signOrder(order)).toEqual(await local.signOrder(order));
   for (const layout of ["v1", "v2"] as const)
-    expect(await remote.signRequest(layout, facts)).toBe(await own.signRequest(layout, facts));
+    expect(await remote.signRequest(layout, facts)).toBe(await local.signRequest(layout, facts));
 });
 
 test("a signature by another key, and one over another order, is not passed on", async () => {
   const lying = await client({ address: solver.address, signDigest: stranger.signDigest });
   await expect(lying.signOrder(order)).rejects.toMatchObject({ fault: "bad-answer" });
   await expect(lying.signRequest("v1", facts)).rejects.toMatchObject({ fault: "bad-answer" });
-  const ofOther = await keyOrderSigner(solver).signOrder({ ...order, salt: `0x${"01".repeat(32)}` });
-  const replaying = orderSignerClient({ call: async () => ofOther }, solver.address, undefined);
+  const otherSignatures = await keyOrderSigner(solver).signOrder({ ...order, salt: `0x${"01".repeat(32)}` });
+  const replaying = orderSignerClient({ call: async () => otherSignatures }, solver.address, undefined);
   await expect(replaying.signOrder(order)).rejects.toMatchObject({ fault: "bad-answer" });
 });
 
@@ -114,11 +114,14 @@ test("signs no order of another solver, no incomplete order and no bare hash", a
   expect(await post("/v1/orders", { order: { ...json, fees: undefined } })).toMatchObject({ code: 400 });
   for (const hash of [terms.orderId, { orderId: terms.orderId }, { digest: terms.orderId }])
     expect(await post("/v1/orders", { order: hash })).toMatchObject({ code: 400 });
-  const words = { ...facts, originAmount: facts.originAmount.toString() };
-  expect(await post("/v1/requests", { layout: "v1", facts: words })).toMatchObject({ code: 200 });
-  expect(await post("/v1/requests", { layout: "v3", facts: words })).toMatchObject({ code: 400 });
+  const factsJson = { ...facts, originAmount: facts.originAmount.toString() };
+  expect(await post("/v1/requests", { layout: "v1", facts: factsJson })).toMatchObject({ code: 200 });
+  expect(await post("/v1/requests", { layout: "v3", facts: factsJson })).toMatchObject({ code: 400 });
   expect(
-    await post("/v1/requests", { layout: "v1", facts: { ...words, originAmount: (2n ** 256n).toString() } }),
+    await post("/v1/requests", {
+      layout: "v1",
+      facts: { ...factsJson, originAmount: (2n ** 256n).toString() },
+    }),
   ).toMatchObject({ code: 400 });
   for (const path of ["/v1/digests", "/v1/transactions", "/v1/messages"])
     expect(await post(path, { digest: terms.orderId })).toMatchObject({ code: 404 });

@@ -5,8 +5,8 @@ import type { HubSigners } from "../hub.port.ts";
 import type { HubMappings } from "./hub-mappings.port.ts";
 import type { NewNonceMapping } from "../../chains/nonce-mappings.port.ts";
 import type { AttestationOracle } from "../oracles.port.ts";
-import { quorumSignature } from "../signed-execution.ts";
-import { ask } from "../ask-oracle.ts";
+import { quorumSignature } from "../verify-execution.ts";
+import { askAndJudge } from "../ask-oracle.ts";
 import type { Finding } from "../ask-oracle.ts";
 
 const PATH = "/attestations/signatures/nonce-mapping/v2";
@@ -35,8 +35,8 @@ export async function askForEntry(
     signatureChainId,
     signature,
   };
-  return await ask(oracle, PATH, body, nonceMappingAnswer, signal, ({ genericMapping }) => {
-    const signatures = genericMapping.signatures.map((one) => one.signature);
+  return await askAndJudge(oracle, PATH, body, nonceMappingAnswer, signal, ({ genericMapping }) => {
+    const signatures = genericMapping.signatures.map((entry) => entry.signature);
     return quorumSignature("entry", { digest, signatures }, [], { accepted, threshold });
   });
 }

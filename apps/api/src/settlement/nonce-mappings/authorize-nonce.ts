@@ -41,18 +41,18 @@ export async function authorizeNonce(services: Needs, authorization: NonceAuthor
     );
   const mapping = { wallet, depositor, id, nonce, signatureChainId, walletChain: EXCHANGE_WALLET_CHAIN };
   if (recoverSigner(nonceMappingDigest(mapping), signature) !== wallet)
-    throw refused("signature", "signature is not the wallet's signature over this authorization");
+    throw invalidField("signature", "signature is not the wallet's signature over this authorization");
   const terms = (await services.reads.requestsByOrders([id])).get(id)?.terms;
   if (terms === undefined || terms.origin.chainId !== walletChainId)
-    throw refused("id", "id does not belong to a quote with a transfer on this chain");
-  if (terms.user !== wallet) throw refused("wallet", "wallet is not the user of the quote with this id");
+    throw invalidField("id", "id does not belong to a quote with a transfer on this chain");
+  if (terms.user !== wallet) throw invalidField("wallet", "wallet is not the user of the quote with this id");
   // The hub would credit the deposit to a depositor that the quote does not know.
-  if (depositor !== wallet) throw refused("depositor", "depositor must equal wallet");
+  if (depositor !== wallet) throw invalidField("depositor", "depositor must equal wallet");
   if (terms.walletNonce === undefined || BigInt(terms.walletNonce) !== nonce)
-    throw refused("nonce", "nonce must be the nonce that the quote with this id specifies");
+    throw invalidField("nonce", "nonce must be the nonce that the quote with this id specifies");
 
   const { requestId } = terms;
-  const mapped = {
+  const newMapping = {
     chainId: walletChainId,
     wallet,
     nonce,
@@ -63,19 +63,19 @@ export async function authorizeNonce(services: Needs, authorization: NonceAuthor
     requestId,
   };
   const nowMs = services.clock.nowMs();
-  const standing = async (tx: Pick<Tx, "nonceMappings">): Promise<AuthorizationStanding> =>
-    await tx.nonceMappings.standing(mapped, nowMs - WINDOW_MS);
-  const before = await services.uow.run(standing);
+  const readStanding = async (tx: Pick<Tx, "nonceMappings">): Promise<AuthorizationStanding> =>
+    await tx.nonceMappings.standing(newMapping, nowMs - WINDOW_MS);
+  const before = await services.uow.run(readStanding);
   if (before.existing === undefined && !before.isTransferSeen) {
     limitOpenNonces(before);
-    await mustHold(connected, terms);
+    await requireBalance(connected, terms);
   }
   const outcome = await services.uow.run(async (tx) => {
     await tx.nonceMappings.lockWallet(wallet);
-    const now = await standing(tx);
-    if (now.existing !== undefined) return now.existing;
-    if (!now.isTransferSeen) limitOpenNonces(now);
-    const stored = await tx.nonceMappings.store(mapped, nowMs);
+    const current = await readStanding(tx);
+    if (current.existing !== undefined) return current.existing;
+    if (!current.isTransferSeen) limitOpenNonces(current);
+    const stored = await tx.nonceMappings.store(newMapping, nowMs);
     if (stored === "new") await tx.requests.note(requestId, nowMs, "nonce_authorized", { nonce });
     return stored;
   });
@@ -91,7 +91,7 @@ export async function authorizeNonce(services: Needs, authorization: NonceAuthor
   return requestId;
 }
 
-function refused(field: string, message: string): ServiceError {
+function invalidField(field: string, message: string): ServiceError {
   return new ServiceError("INVALID_REQUEST", message, { field });
 }
 
@@ -116,15 +116,15 @@ function limitOpenNonces({ openOfWallet, waiting }: AuthorizationStanding): void
 }
 
 /** @throws ServiceError INSUFFICIENT_FUNDS; RpcFault */
-async function mustHold(
+async function requireBalance(
   connected: Pick<ConnectedNonEvmChain, "users"> | undefined,
   { user, origin }: RequestTerms,
 ): Promise<void> {
-  const held = (await connected?.users?.balance(user, origin.currency)) ?? 0n;
-  if (held < origin.amount)
+  const balance = (await connected?.users?.balance(user, origin.currency)) ?? 0n;
+  if (balance < origin.amount)
     throw new ServiceError(
       "INSUFFICIENT_FUNDS",
-      `wallet must hold ${origin.amount} base units of the quoted currency, got ${held}; fund it, or retry once the transfer that funds it is visible`,
+      `wallet must hold ${origin.amount} base units of the quoted currency, got ${balance}; fund it, or retry once the transfer that funds it is visible`,
       { field: "wallet" },
     );
 }

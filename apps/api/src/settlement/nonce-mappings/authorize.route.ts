@@ -4,7 +4,7 @@ import { authorizeAnswer, authorizeQuery, authorizeRequest } from "@causeway/wir
 import type { Calls } from "../../http/use-cases.port.ts";
 import { authorizeNonce } from "./authorize-nonce.ts";
 import { errors, type TypedServer } from "../../http/typed.route.ts";
-import { chainId, hash } from "../../http/wire-values.ts";
+import { parseChainId, parseHash } from "../../http/wire-values.ts";
 
 /** The default for clients that do not name the chain of the signature. */
 const DEFAULT_SIGNATURE_CHAIN = 1;
@@ -29,11 +29,11 @@ export function authorizeRoute(app: TypedServer, { call }: Calls<typeof authoriz
     async ({ body, query }) => {
       const requestId = await call(authorizeNonce, {
         walletChainId: body.walletChainId,
-        wallet: account(body.wallet, "wallet"),
-        depositor: account(body.depositor, "depositor"),
+        wallet: readAddress(body.wallet, "wallet"),
+        depositor: readAddress(body.depositor, "depositor"),
         nonce: BigInt(body.nonce),
-        id: hash(body.id),
-        signatureChainId: signatureChain(body.signatureChainId ?? DEFAULT_SIGNATURE_CHAIN),
+        id: parseHash(body.id),
+        signatureChainId: readSignatureChainId(body.signatureChainId ?? DEFAULT_SIGNATURE_CHAIN),
         signature: query.signature.toLowerCase() as Hex,
       });
       return { message: "Authorization accepted", requestId };
@@ -41,16 +41,16 @@ export function authorizeRoute(app: TypedServer, { call }: Calls<typeof authoriz
   );
 }
 
-function account(text: string, field: string): Address {
+function readAddress(text: string, field: string): Address {
   const address = parseAddress(text);
   if (address === undefined)
     throw new ServiceError("INVALID_REQUEST", `${field} must be a 20-byte address`, { field });
   return address;
 }
 
-function signatureChain(value: number | string): number {
+function readSignatureChainId(value: number | string): number {
   const field = "signatureChainId";
-  const id = chainId(value, field);
+  const id = parseChainId(value, field);
   if (id === 0) throw new ServiceError("INVALID_REQUEST", `${field} must be greater than 0`, { field });
   return id;
 }

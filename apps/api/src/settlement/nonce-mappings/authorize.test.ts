@@ -19,25 +19,25 @@ const body = {
   signatureChainId: 42161,
 };
 
-async function post(sent: unknown, overrides: Overrides = {}, query = `signature=${signature}`) {
+async function post(payload: unknown, overrides: Overrides = {}, query = `signature=${signature}`) {
   const { app } = await aServer(overrides);
   servers.push(app);
-  return await app.inject({ method: "POST", url: `/authorize?${query}`, payload: sent as object });
+  return await app.inject({ method: "POST", url: `/authorize?${query}`, payload: payload as object });
 }
 
-async function handedOn(sent: unknown, query?: string): Promise<NonceAuthorization | undefined> {
+async function authorizationFrom(payload: unknown, query?: string): Promise<NonceAuthorization | undefined> {
   let authorization: NonceAuthorization | undefined;
-  const authorizeNonce: Overrides["authorizeNonce"] = async (one) => {
-    authorization = one;
+  const authorizeNonce: Overrides["authorizeNonce"] = async (received) => {
+    authorization = received;
     return KNOWN_REQUEST_ID;
   };
-  const answer = await post(sent, { authorizeNonce }, query);
+  const answer = await post(payload, { authorizeNonce }, query);
   if (answer.statusCode === 200)
     expect(answer.json()).toEqual({ message: "Authorization accepted", requestId: KNOWN_REQUEST_ID });
   return authorization;
 }
 
-test("passes on the signed mapping in one format, without a key, and answers with its request", async () => {
+test("normalizes the signed mapping, requires no API key, and returns the id of its request", async () => {
   const authorization = {
     walletChainId: 1337,
     wallet: `0x${"ab".repeat(20)}`,
@@ -47,35 +47,35 @@ test("passes on the signed mapping in one format, without a key, and answers wit
     signatureChainId: 42161,
     signature,
   };
-  expect(await handedOn(body)).toEqual(authorization);
+  expect(await authorizationFrom(body)).toEqual(authorization);
   const upper = `signature=${signature.toUpperCase().replace("0X", "0x")}`;
   const asText = { ...body, nonce: "1763000000123", signatureChainId: "42161", referrer: "app" };
-  expect(await handedOn(asText, upper)).toEqual(authorization);
+  expect(await authorizationFrom(asText, upper)).toEqual(authorization);
   const { signatureChainId: _, ...without } = body;
-  expect((await handedOn(without))?.signatureChainId).toBe(1);
+  expect((await authorizationFrom(without))?.signatureChainId).toBe(1);
 });
 
 test.each<[string, unknown, string]>([
   ["another type", { ...body, type: "transfer" }, "type"],
-  ["a text for a chain", { ...body, walletChainId: "1337" }, "walletChainId"],
+  ["a chain id as text", { ...body, walletChainId: "1337" }, "walletChainId"],
   ["a wallet cut short", { ...body, wallet: "0xab" }, "wallet"],
   ["no depositor", { ...body, depositor: undefined }, "depositor"],
-  ["a broken nonce", { ...body, nonce: 1.5 }, "nonce"],
+  ["a fractional nonce", { ...body, nonce: 1.5 }, "nonce"],
   ["a negative nonce", { ...body, nonce: -1 }, "nonce"],
   ["a nonce in hex", { ...body, nonce: "0x12" }, "nonce"],
   ["a nonce that a number cannot hold", { ...body, nonce: 2 ** 60 }, "nonce"],
   ["an id cut short", { ...body, id: "0x0d" }, "id"],
   ["no chain of the signature", { ...body, signatureChainId: 0 }, "signatureChainId"],
-  ["a broken chain of the signature", { ...body, signatureChainId: "1.5" }, "signatureChainId"],
+  ["a fractional chain id of the signature", { ...body, signatureChainId: "1.5" }, "signatureChainId"],
   ["a list", [], "body"],
-])("answers %s with 400", async (_what, sent, field) => {
-  const answer = await post(sent);
+])("refuses %s with 400", async (_what, payload, field) => {
+  const answer = await post(payload);
   expect(answer.json()).toMatchObject({ statusCode: 400, errorCode: "INVALID_REQUEST" });
   expect(answer.json().message).toContain(field);
 });
 
 test.each(["", "signature=0x", `signature=${signature}00`, `signature=${signature}&signature=${signature}`])(
-  "answers the query %j with 400",
+  "refuses the query %j with 400",
   async (query) => {
     const answer = await post(body, {}, query);
     expect(answer.json()).toMatchObject({ statusCode: 400, errorCode: "INVALID_REQUEST" });

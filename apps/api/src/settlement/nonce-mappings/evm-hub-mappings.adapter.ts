@@ -10,7 +10,7 @@ import type { HubMappings } from "./hub-mappings.port.ts";
  */
 const GAS = { transaction: 60_000n, entry: 160_000n, signature: 15_000n, byte: 40n };
 
-/** It sends nothing itself. */
+/** Unused: this connection sends no transactions. */
 const FEES = { minPriorityFeeWei: 0n, maxFeePerGasWei: 0n };
 
 /**
@@ -24,11 +24,15 @@ export function connectHubMappings(hub: AttestationHub, contract: Address): HubM
     contract,
     chainId: hub.chainId,
     entry: async (user, id) => await entries.entry(user, id),
-    publish(all, threshold) {
-      const data = encodeFunctionData({ abi: genericMappingAbi, functionName: "setEntries", args: [all] });
+    publish(entriesToSet, threshold) {
+      const data = encodeFunctionData({
+        abi: genericMappingAbi,
+        functionName: "setEntries",
+        args: [entriesToSet],
+      });
       const gasLimit =
         GAS.transaction +
-        BigInt(all.length) * (GAS.entry + BigInt(threshold) * GAS.signature) +
+        BigInt(entriesToSet.length) * (GAS.entry + BigInt(threshold) * GAS.signature) +
         BigInt((data.length - 2) / 2) * GAS.byte;
       return { to: contract, data, gasLimit };
     },

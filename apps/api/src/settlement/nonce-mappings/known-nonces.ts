@@ -38,7 +38,7 @@ export function knownNonces({ clock, stored, hub, chainName }: NonceSources): No
     const { mapped, asOf } = await entryOf(hub, name, wallet, nonce);
     return { mapped, asOf };
   };
-  return { read, of: async (...nonce) => (await read(...nonce)).mapped };
+  return { read, find: async (...nonce) => (await read(...nonce)).mapped };
 }
 
 /** The hub's entry of a nonce at its final block. @throws RpcFault */

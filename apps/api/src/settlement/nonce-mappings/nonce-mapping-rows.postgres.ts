@@ -26,7 +26,7 @@ interface Nonce extends Record<string, unknown> {
   readonly wallet: Address;
   readonly nonce: bigint;
 }
-interface Due extends Record<string, unknown> {
+interface DueParams extends Record<string, unknown> {
   readonly nowMs: number;
   readonly limit: number;
 }
@@ -36,25 +36,25 @@ const find = defineQuery("nonce_mapping_find", (db, p: Params<Nonce>) =>
     .from(mappings)
     .where(and(eq(mappings.chainId, p.chainId), eq(mappings.wallet, p.wallet), eq(mappings.nonce, p.nonce))),
 );
-const isUncarriedAndDue = ({ nowMs }: Params<Due>): SQL =>
+const isUnsubmittedAndDue = ({ nowMs }: Params<DueParams>): SQL =>
   text`${mappings.slotId} is null and ${mappings.nextTryMs} <= ${nowMs}`;
-const toSign = defineQuery("nonce_mapping_to_sign", (db, p: Params<Due>) =>
+const toSign = defineQuery("nonce_mapping_to_sign", (db, p: Params<DueParams>) =>
   db
     .select()
     .from(mappings)
-    .where(text`${mappings.state} = 'stored' and ${isUncarriedAndDue(p)}`)
+    .where(text`${mappings.state} = 'stored' and ${isUnsubmittedAndDue(p)}`)
     .orderBy(asc(mappings.nextTryMs))
     .limit(text.placeholder("limit")),
 );
-const toCarry = defineQuery("nonce_mapping_to_carry", (db, p: Params<Due>) =>
+const readToSubmit = defineQuery("nonce_mapping_to_carry", (db, p: Params<DueParams>) =>
   db
     .select()
     .from(mappings)
-    .where(text`${mappings.state} = 'signed' and ${isUncarriedAndDue(p)}`)
+    .where(text`${mappings.state} = 'signed' and ${isUnsubmittedAndDue(p)}`)
     .orderBy(asc(mappings.nextTryMs), asc(mappings.key))
     .limit(text.placeholder("limit")),
 );
-const carried = defineQuery("nonce_mapping_carried", (db, _: Params<{ limit: number }>) =>
+const readSubmitted = defineQuery("nonce_mapping_carried", (db, _: Params<{ limit: number }>) =>
   db
     .select({
       ...getTableColumns(mappings),
@@ -75,7 +75,7 @@ const carried = defineQuery("nonce_mapping_carried", (db, _: Params<{ limit: num
 // Written like the predicates of the partial indexes. A stored mapping has no slot yet.
 const isWaiting = text`(${mappings.state} in ('stored', 'signed') and ${mappings.slotId} is null
     or ${mappings.state} = 'signed' and ${mappings.slotId} is not null)`;
-const waiting = defineSql(
+const readWaiting = defineSql(
   "nonce_mapping_waiting",
   { state: mappings.state, count: Number, oldestMs: Number },
   () => text`
@@ -87,7 +87,7 @@ const lockWallet = defineSqlWrite(
   ({ wallet }: Params<{ wallet: Address }>) =>
     text`select pg_advisory_xact_lock(hashtextextended('causeway:nonces of ' || ${wallet}::text, 0))`,
 );
-const standing = defineSql(
+const readStanding = defineSql(
   "nonce_mapping_standing",
   { isTransferSeen: Boolean, openOfWallet: Number, waiting: Number },
   (p: Params<Nonce & { readonly sinceMs: number }>) => text`select
@@ -126,7 +126,7 @@ const insert = defineQuery("nonce_mapping_insert", (db, p: Params<NewMapping>) =
     .onConflictDoNothing({ target: [mappings.chainId, mappings.wallet, mappings.nonce] })
     .returning({ key: mappings.key }),
 );
-const signed = defineWrite(
+const writeSigned = defineWrite(
   "nonce_mapping_signed",
   (db, p: Params<{ key: string; hubSignature: Hex; atMs: number }>) =>
     db
@@ -140,27 +140,27 @@ const signed = defineWrite(
       })
       .where(and(eq(mappings.key, p.key), text`${mappings.state} = 'stored'`)),
 );
-interface Again extends Record<string, unknown> {
+interface RetryParams extends Record<string, unknown> {
   readonly key: string;
   readonly reason: string;
   readonly nextTryMs: number;
   readonly atMs: number;
 }
-const again = (p: Params<Again>) => ({
+const retryFields = (p: Params<RetryParams>) => ({
   reason: p.reason,
   tries: text`${mappings.tries} + 1`,
   nextTryMs: p.nextTryMs,
   updatedAtMs: p.atMs,
 });
-const postpone = defineWrite("nonce_mapping_postpone", (db, p: Params<Again>) =>
+const postpone = defineWrite("nonce_mapping_postpone", (db, p: Params<RetryParams>) =>
   db
     .update(mappings)
-    .set(again(p))
+    .set(retryFields(p))
     .where(
       text`${mappings.key} = ${p.key} and ${mappings.state} in ('stored', 'signed') and ${mappings.slotId} is null`,
     ),
 );
-const lockUncarried = defineQuery(
+const lockUnsubmittedRows = defineQuery(
   "nonce_mapping_lock_uncarried",
   (db, { keys }: Params<{ keys: readonly string[] }>) =>
     db
@@ -172,7 +172,7 @@ const lockUncarried = defineQuery(
       .orderBy(asc(mappings.key))
       .for("update"),
 );
-const carry = defineWrite(
+const writeSlot = defineWrite(
   "nonce_mapping_carry",
   (db, p: Params<{ keys: readonly string[]; slotId: string }>) =>
     db
@@ -180,7 +180,7 @@ const carry = defineWrite(
       .set({ slotId: text`${p.slotId}` })
       .where(text`${mappings.key} = any(${p.keys}::bigint[])`),
 );
-interface Settled extends Record<string, unknown> {
+interface SettleParams extends Record<string, unknown> {
   readonly key: string;
   readonly state: NonceMappingState;
   readonly mappedId: OrderId | null;
@@ -188,7 +188,7 @@ interface Settled extends Record<string, unknown> {
   readonly setAt: bigint | null;
   readonly atMs: number;
 }
-const settle = defineWrite("nonce_mapping_settle", (db, p: Params<Settled>) =>
+const settle = defineWrite("nonce_mapping_settle", (db, p: Params<SettleParams>) =>
   db
     .update(mappings)
     .set({
@@ -201,10 +201,10 @@ const settle = defineWrite("nonce_mapping_settle", (db, p: Params<Settled>) =>
     })
     .where(text`${mappings.key} = ${p.key} and ${mappings.state} in ('stored', 'signed')`),
 );
-const release = defineQuery("nonce_mapping_release", (db, p: Params<Again & { slotId: string }>) =>
+const release = defineQuery("nonce_mapping_release", (db, p: Params<RetryParams & { slotId: string }>) =>
   db
     .update(mappings)
-    .set({ ...again(p), state: "stored", slotId: null, hubSignature: null })
+    .set({ ...retryFields(p), state: "stored", slotId: null, hubSignature: null })
     .where(
       text`${mappings.key} = ${p.key} and ${mappings.state} = 'signed' and ${mappings.slotId} = ${p.slotId}`,
     )
@@ -218,16 +218,16 @@ export function nonceMappingStore(sql: Sql): NonceMappingStore {
       const [row] = await find(sql, { chainId, wallet, nonce });
       return row && recordOf(row);
     },
-    toSign: async (nowMs, limit) => (await toSign(sql, { nowMs, limit })).map(recordOf),
-    toCarry: async (nowMs, limit) => (await toCarry(sql, { nowMs, limit })).map(signedOf),
-    async carried(limit) {
-      const rows = await carried(sql, { limit });
+    findUnsigned: async (nowMs, limit) => (await toSign(sql, { nowMs, limit })).map(recordOf),
+    findUnsubmitted: async (nowMs, limit) => (await readToSubmit(sql, { nowMs, limit })).map(signedOf),
+    async findSubmitted(limit) {
+      const rows = await readSubmitted(sql, { limit });
       return rows.map((row) => ({
         record: signedOf(row),
         slot: { ...row.slot, id: String(row.slot.id) },
       }));
     },
-    waiting: async () => await waiting(sql, {}),
+    waiting: async () => await readWaiting(sql, {}),
   };
 }
 
@@ -239,34 +239,34 @@ export function nonceMappingWrites(sql: Sql): NonceMappingWrites {
     },
     async standing({ chainId, wallet, nonce, id, depositor }, sinceMs) {
       const [row] = await find(sql, { chainId, wallet, nonce });
-      const [counted] = await standing(sql, { chainId, wallet, nonce, sinceMs });
-      if (counted === undefined)
+      const [counts] = await readStanding(sql, { chainId, wallet, nonce, sinceMs });
+      if (counts === undefined)
         throw new Error("invariant violated: count of authorizations returned no row");
       return {
         existing: row && (row.mappedId === id && row.depositor === depositor ? "same" : "taken"),
-        ...counted,
+        ...counts,
       };
     },
     async store(
       { chainId, wallet, nonce, id, depositor, requestId = null, signature, signatureChainId },
       atMs,
     ) {
-      const meaning = { mappedId: id, depositor, requestId, signature, signatureChainId };
-      if ((await insert(sql, { chainId, wallet, nonce, ...meaning, atMs })).length > 0) return "new";
+      const mappingFields = { mappedId: id, depositor, requestId, signature, signatureChainId };
+      if ((await insert(sql, { chainId, wallet, nonce, ...mappingFields, atMs })).length > 0) return "new";
       const [row] = await find(sql, { chainId, wallet, nonce });
       if (row === undefined)
         throw new Error("invariant violated: nonce mapping was neither inserted nor found");
       return row.mappedId === id && row.depositor === depositor ? "same" : "taken";
     },
-    async signed(key, hubSignature, atMs) {
-      await signed(sql, { key, hubSignature, atMs });
+    async storeSignature(key, hubSignature, atMs) {
+      await writeSigned(sql, { key, hubSignature, atMs });
     },
     async postpone(key, reason, nextTryMs, atMs) {
       await postpone(sql, { key, reason, nextTryMs, atMs });
     },
-    lockUncarried: async (keys) => (await lockUncarried(sql, { keys })).length === keys.length,
-    async carry(keys, slotId) {
-      await carry(sql, { keys, slotId });
+    lockUnsubmitted: async (keys) => (await lockUnsubmittedRows(sql, { keys })).length === keys.length,
+    async markSubmitted(keys, slotId) {
+      await writeSlot(sql, { keys, slotId });
     },
     async settle(key, state, mapped, atMs) {
       const { id: mappedId = null, depositor = null, setAt = null } = mapped ?? {};

@@ -35,7 +35,7 @@ export const nonceMappings = pgTable(
     nextTryMs: int8("next_try_ms").notNull(),
     /** As many oracle signatures as the multisig requires, ascending by signer, concatenated. */
     hubSignature: text("hub_signature").$type<Hex>(),
-    /** The hub transaction that carries it. Null if none does. */
+    /** The hub transaction that sets it. Null: none. */
     slotId: int8("slot_id").references(() => slots.id),
     /** The entry on the hub. */
     hubMappedId: text("hub_mapped_id").$type<OrderId>(),

@@ -12,10 +12,10 @@ import { settleMapping } from "./settle-mapping.ts";
 export async function signMappings(services: MappingServices, signal: AbortSignal): Promise<void> {
   const { nonceMappingStore, clock, settlementPolicy: policy, uow } = services;
   while (!signal.aborted) {
-    const due = await nonceMappingStore.toSign(clock.nowMs(), policy.concurrency);
-    if (due.length === 0) return;
+    const dueMappings = await nonceMappingStore.findUnsigned(clock.nowMs(), policy.concurrency);
+    if (dueMappings.length === 0) return;
     await Promise.all(
-      due.map((record) =>
+      dueMappings.map((record) =>
         sign(services, record, signal).catch(async (error: unknown) => {
           services.events.fault("mapping_fault", error, factsOf(record));
           const nowMs = clock.nowMs();
@@ -35,30 +35,30 @@ async function sign(
 ): Promise<void> {
   const { hub, mappings, oracles, chainName, events, uow, clock, settlementPolicy: policy } = services;
   const name = chainName(record.chainId);
-  const later = async (reason: string, afterMs: number): Promise<void> => {
+  const postpone = async (reason: string, afterMs: number): Promise<void> => {
     const nowMs = clock.nowMs();
     await uow.run((tx) => tx.nonceMappings.postpone(record.key, reason, nowMs + afterMs, nowMs));
   };
-  if (name === undefined) return await later("the chain is no longer configured", policy.rejectedRetryMs);
+  if (name === undefined) return await postpone("the chain is no longer configured", policy.rejectedRetryMs);
   if (await settleMapping(services, name, record)) return;
 
   const signers = await hub.signers();
   let wait: { readonly reason: string; readonly afterMs: number | undefined } | undefined;
-  let no: string | undefined;
-  for (let at = 0; at < oracles.length && !signal.aborted; at++) {
-    // Rotate the first oracle: one that is down must not cost its timeout at every try.
-    const oracle = oracles[(at + record.tries) % oracles.length];
+  let rejection: string | undefined;
+  for (let index = 0; index < oracles.length && !signal.aborted; index++) {
+    // Rotate the first oracle, so that an oracle that is down does not cost its timeout at every try.
+    const oracle = oracles[(index + record.tries) % oracles.length];
     if (oracle === undefined) break;
     const finding = await askForEntry(oracle, mappings, signers, name, record, signal);
     switch (finding.kind) {
       case "attested":
-        await uow.run((tx) => tx.nonceMappings.signed(record.key, finding.value, clock.nowMs()));
+        await uow.run((tx) => tx.nonceMappings.storeSignature(record.key, finding.value, clock.nowMs()));
         return;
       case "later":
         wait ??= finding;
         break;
       case "rejected":
-        no ??= finding.reason;
+        rejection ??= finding.reason;
         break;
       case "lie":
         events.alarm("oracle_lied", { ...factsOf(record), oracle: oracle.name, reason: finding.reason });
@@ -70,12 +70,12 @@ async function sign(
   }
   if (signal.aborted) return;
   if (wait === undefined) {
-    const reason = no ?? "no oracle was available";
+    const reason = rejection ?? "no oracle was available";
     events.alarm("mapping_rejected", { ...factsOf(record), reason });
-    return await later(reason, policy.rejectedRetryMs);
+    return await postpone(reason, policy.rejectedRetryMs);
   }
   const waitMs = wait.afterMs ?? backoff(policy, record.tries);
-  await later(wait.reason, Math.max(Math.min(waitMs, policy.maxRetryMs), policy.intervalMs));
+  await postpone(wait.reason, Math.max(Math.min(waitMs, policy.maxRetryMs), policy.intervalMs));
 }
 
 function factsOf({ requestId, wallet, nonce }: NonceMappingRecord) {

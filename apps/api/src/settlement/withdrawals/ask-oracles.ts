@@ -1,6 +1,6 @@
 import type { AnswerForm } from "../oracles.port.ts";
 import type { SettlementServices } from "../settlement-services.port.ts";
-import type { Verdict } from "../signed-execution.ts";
+import type { Verdict } from "../verify-execution.ts";
 
 /** A step that is not possible now, but may be later. */
 export interface Waiting {
@@ -23,7 +23,7 @@ export async function askOracles<Answer, T>(
   path: string,
   body: object,
   schema: AnswerForm<Answer>,
-  judged: (answer: Answer) => Verdict<T> | Waiting,
+  judgeAnswer: (answer: Answer) => Verdict<T> | Waiting,
   signal: AbortSignal,
 ): Promise<OracleResult<T>> {
   const reasons: string[] = [];
@@ -42,7 +42,7 @@ export async function askOracles<Answer, T>(
     }
     const answer = schema.safeParse(response.json);
     const verdict = answer.success
-      ? judged(answer.data)
+      ? judgeAnswer(answer.data)
       : ({ kind: "lie", reason: "the response does not match the schema of the route" } as const);
     if (verdict.kind === "true") return verdict;
     reasons.push(`${oracle.name}: ${verdict.reason}`);

@@ -13,7 +13,7 @@ import { payCall, type PayCallServices } from "./pay-call.ts";
 
 /** The allocator's account on the hub and on one chain. Nothing else uses its key. */
 export function connectPayouts(
-  given: PayCallServices,
+  baseServices: PayCallServices,
   hub: HubChain,
   chain: Chain,
   allocator: Signer,
@@ -21,20 +21,20 @@ export function connectPayouts(
   const { allocatorAddress, chainId: hubChainId } = hub.hub;
   if (allocatorAddress === undefined) throw new Error("hub.allocatorAddress is not configured");
   const { name, fees, blockTimeSeconds, finalityBlocks } = chain;
-  const onHubChain = connectCalledChain({ ...hub.hub, id: hubChainId, fees }, { connections: 1 });
-  const onItsChain = connectCalledChain(chain, { connections: 1 });
+  const hubConnection = connectCalledChain({ ...hub.hub, id: hubChainId, fees }, { connections: 1 });
+  const chainConnection = connectCalledChain(chain, { connections: 1 });
   const finality = { kind: "depth", blocks: BigInt(finalityBlocks), seconds: 0n } as const;
-  const finalBlocks = finalBlockReads(onItsChain.transport, { finality, blockTimeSeconds });
-  const lane = calledChain(chain, onItsChain, finalBlocks);
-  const hubClient = createPublicClient({ transport: viemTransport(onHubChain.transport), cacheTime: 0 });
-  const client = createPublicClient({ transport: viemTransport(onItsChain.transport), cacheTime: 0 });
+  const finalBlocks = finalBlockReads(chainConnection.transport, { finality, blockTimeSeconds });
+  const lane = calledChain(chain, chainConnection, finalBlocks);
+  const hubClient = createPublicClient({ transport: viemTransport(hubConnection.transport), cacheTime: 0 });
+  const client = createPublicClient({ transport: viemTransport(chainConnection.transport), cacheTime: 0 });
   const { depository } = chain.contracts;
-  const services = { ...given, payoutContracts: [allocatorAddress, depository] };
+  const services = { ...baseServices, payoutContracts: [allocatorAddress, depository] };
   const registry = { abi: allocatorAbi, address: allocatorAddress } as const;
   const onHub = async <T>(act: () => Promise<T>): Promise<T> => await orUnavailable(hub.hub.name, act);
   const onChain = async <T>(act: () => Promise<T>): Promise<T> => await orUnavailable(name, act);
   return {
-    async standing() {
+    async readAccess() {
       const [mayRecord, depositoryAllocator] = await Promise.all([
         onHub(async () => {
           const role = await hubClient.readContract({ ...registry, functionName: "ALLOCATOR_ROLE" });
@@ -54,7 +54,7 @@ export function connectPayouts(
         depositoryAllocator: depositoryAllocator.toLowerCase() as Address,
       };
     },
-    recorded: (address, at) => onHub(() => hub.recordedWithdrawal(address, at)),
+    recordedWithdrawal: (address, blockTag) => onHub(() => hub.recordedWithdrawal(address, blockTag)),
     async record(address, withdrawalId, { receiver, ...request }, oracleSignature) {
       const data = encodeFunctionData({
         abi: allocatorAbi,
@@ -79,7 +79,7 @@ export function connectPayouts(
         message: { ...request },
       });
     },
-    executed: (withdrawalId) =>
+    isExecuted: (withdrawalId) =>
       onChain(() =>
         client.readContract({
           abi: depositoryAbi,
@@ -108,7 +108,7 @@ export function connectPayouts(
       );
     },
     async close() {
-      await Promise.all([onHubChain.close(), onItsChain.close()]);
+      await Promise.all([hubConnection.close(), chainConnection.close()]);
     },
   };
 }

@@ -25,21 +25,22 @@ export function withNodeErrors(hub: HubChain): HubChain {
     ...hub,
     lane: {
       ...lane,
-      connection: { reader: named(name, reader), writer: named(name, writer) },
+      connection: { reader: withNamedErrors(name, reader), writer: withNamedErrors(name, writer) },
       final: (account) => orUnavailable(name, () => lane.final(account)),
       nativeBalance: (account) => orUnavailable(name, () => lane.nativeBalance(account)),
     },
-    executed: (keys, at) => orUnavailable(name, () => hub.executed(keys, at)),
+    executed: (keys, blockTag) => orUnavailable(name, () => hub.executed(keys, blockTag)),
     final: (keys, accounts) => orUnavailable(name, () => hub.final(keys, accounts)),
     refusal: (execution, sender) => orUnavailable(name, () => hub.refusal(execution, sender)),
     signers: () => orUnavailable(name, () => hub.signers()),
-    balance: (owner, tokenId, at) => orUnavailable(name, () => hub.balance(owner, tokenId, at)),
-    recordedWithdrawal: (address, at) => orUnavailable(name, () => hub.recordedWithdrawal(address, at)),
+    balance: (owner, tokenId, blockTag) => orUnavailable(name, () => hub.balance(owner, tokenId, blockTag)),
+    recordedWithdrawal: (address, blockTag) =>
+      orUnavailable(name, () => hub.recordedWithdrawal(address, blockTag)),
   };
 }
 
-/** The same for every method, all of which ask the node. */
-function named<T extends object>(node: string, target: T): T {
+/** Wraps every method of a reader or writer: all of them query the node. */
+function withNamedErrors<T extends object>(node: string, target: T): T {
   return new Proxy(target, {
     get(inner, key): unknown {
       const member: unknown = Reflect.get(inner, key);
@@ -65,7 +66,7 @@ function unavailableIn(node: string, error: unknown): Error | undefined {
   return new Error(`${node}: ${error.shortMessage}`);
 }
 
-function causeOf(error: unknown, isIt: (cause: unknown) => boolean): unknown {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) if (isIt(cause)) return cause;
+function causeOf(error: unknown, matches: (cause: unknown) => boolean): unknown {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (matches(cause)) return cause;
   return undefined;
 }

@@ -10,7 +10,7 @@ const base = {
   native: { address: NATIVE_CURRENCY, symbol: "ETH", decimals: 18 },
   tokens: [{ address: usdc, symbol: "USDC", decimals: 6 }],
 } as unknown as Chain;
-const chains = { all: [{ chain: base }] };
+const chains = { evmChains: [{ chain: base }] };
 
 test("repeats an order as the options that name it", () => {
   expect(optionsOf(chains, { chainName: "base", currency: usdc, amount: 1_500_000n, recipient })).toBe(

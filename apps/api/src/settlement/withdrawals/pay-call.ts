@@ -12,7 +12,7 @@ const MINED_WITHIN_MS = 180_000;
 
 /** A call by an account whose nonces nothing else uses. */
 export interface AccountCall {
-  /** Identifies the call permanently: it has at most one live transaction, whichever ones die. */
+  /** Identifies the call permanently. A call has at most one live transaction at a time. */
   readonly callId: string;
   /** For error messages. */
   readonly what: string;
@@ -32,26 +32,26 @@ export type PayCallServices = Pick<
  * @throws PayoutReverted when it would revert, or did; NodeUnavailable when it waits; RpcFault
  */
 export async function payCall(
-  given: PayCallServices,
-  on: CalledChain,
+  baseServices: PayCallServices,
+  calledChain: CalledChain,
   signer: Signer,
   call: AccountCall,
 ): Promise<TxHash> {
-  const services = { ...given, payoutContracts: given.payoutContracts ?? [call.to] };
+  const services = { ...baseServices, payoutContracts: baseServices.payoutContracts ?? [call.to] };
   const { reads, settlementPolicy: policy } = services;
   // Another key makes a call of its own: the contract runs only one of them.
   const id = `${call.callId} by ${signer.address}`;
   const untilMs = performance.now() + MINED_WITHIN_MS;
   for (;;) {
-    // A slot that was mined may have been orphaned since, and one that reverted ends once that is final.
-    await advanceCallsOf(services, on, signer, policy);
+    // A mined slot may have been reorged out since, and a reverted slot ends once its block is final.
+    await advanceCallsOf(services, calledChain, signer, policy);
     const slot = await reads.slotOfLeg("payout", id);
-    if (slot === undefined) await send(services, on, signer, { ...call, callId: id });
-    const paid = slot && successfulAttempt(slot, call);
-    if (paid !== undefined) return paid;
+    if (slot === undefined) await send(services, calledChain, signer, { ...call, callId: id });
+    const txHash = slot && successfulAttempt(slot, call);
+    if (txHash !== undefined) return txHash;
     if (performance.now() > untilMs)
       throw new NodeUnavailable(
-        on.chain.name,
+        calledChain.chain.name,
         slot?.state === "mined"
           ? "the transaction that was sent failed, and is repeated once its block is final"
           : "the transaction that was sent is not mined yet",
@@ -62,18 +62,18 @@ export async function payCall(
 
 async function send(
   services: PayCallServices,
-  on: CalledChain,
+  calledChain: CalledChain,
   signer: Signer,
   { callId, what, to, data, abi }: AccountCall,
 ): Promise<void> {
-  const { chain, connection } = on;
+  const { chain, connection } = calledChain;
   const simulated = await connection.reader.simulate(signer.address, { to, data, value: 0n });
   if (simulated.kind === "reverts") throw new PayoutReverted(what, errorName(simulated.data, abi));
   if (simulated.kind === "insufficientFunds") throw new NodeUnavailable(chain.name, NO_GAS);
   const leg = { kind: "payout", id: callId, requestId: undefined };
   const gasLimit = (simulated.gas * 3n) / 2n;
-  const sent = await sendContractCall(services, on, signer, { leg, call: { to, data }, gasLimit });
-  if (sent === "short") throw new NodeUnavailable(chain.name, NO_GAS);
+  const sent = await sendContractCall(services, calledChain, signer, { leg, call: { to, data }, gasLimit });
+  if (sent === "insufficientFunds") throw new NodeUnavailable(chain.name, NO_GAS);
   if (typeof sent === "object" && (sent.kind === "waits" || sent.kind === "held"))
     throw new NodeUnavailable(chain.name, sent.why);
 }
@@ -94,7 +94,7 @@ function errorName(data: Hex, abi: Abi): string {
   try {
     return decodeErrorResult({ abi, data }).errorName;
   } catch {
-    // An error of a contract that the called one calls.
+    // An error of another contract that the called contract calls.
     return data.slice(0, 74);
   }
 }

@@ -40,7 +40,7 @@ import type {
 } from "./withdrawals.port.ts";
 import { familiesOf, judgeFor } from "../hub-facts.ts";
 import type { Judge } from "../hub-facts.ts";
-import { quorumSignature, signedExecution } from "../signed-execution.ts";
+import { quorumSignature, verifyExecution } from "../verify-execution.ts";
 import { submitExecutions } from "../submit-executions.ts";
 import { askOracles } from "./ask-oracles.ts";
 import type { OracleResult, Waiting } from "./ask-oracles.ts";
@@ -61,11 +61,11 @@ export type ReportStep = (step: string, facts: Readonly<Record<string, string | 
 export type Progress = { readonly kind: "done"; readonly outcome: WithdrawalOutcome } | Waiting;
 
 /** The constants of one withdrawal. */
-interface Case extends WithdrawalAccounts {
+interface WithdrawalCase extends WithdrawalAccounts {
   readonly order: WithdrawalOrder;
   readonly judge: Judge;
   readonly signal: AbortSignal;
-  readonly tell: ReportStep;
+  readonly report: ReportStep;
 }
 
 /** The withdrawal is not possible, now or later. */
@@ -87,11 +87,11 @@ export class WithdrawalRefused extends Error {
 export async function withdraw(
   services: WithdrawalServices,
   order: WithdrawalOrder,
-  tell: ReportStep,
+  report: ReportStep,
   signal: AbortSignal,
 ): Promise<Progress> {
   try {
-    return await proceed(services, order, tell, signal);
+    return await proceed(services, order, report, signal);
   } catch (error) {
     if (error instanceof NodeUnavailable) return { kind: "waits", reason: error.message };
     throw error;
@@ -101,7 +101,7 @@ export async function withdraw(
 async function proceed(
   services: WithdrawalServices,
   order: WithdrawalOrder,
-  tell: ReportStep,
+  report: ReportStep,
   signal: AbortSignal,
 ): Promise<Progress> {
   const { hub, signer, chains } = services;
@@ -111,44 +111,47 @@ async function proceed(
   const ownerAlias = hubAlias(judge.chainOf(services.solverChainName), signer.address);
   const address = withdrawalAddress(chain, { ...order, ownerAlias });
   const tokenId = hubTokenId(chain, order.currency);
-  const it: Case = { order, address, ownerAlias, tokenId, judge, signal, tell };
+  const withdrawal: WithdrawalCase = { order, address, ownerAlias, tokenId, judge, signal, report };
 
-  refuseAnother(services, await services.withdrawals.find(order.nonce), it);
-  if (!(await isBegun(services, it))) await refuseImpossible(services, it);
+  refuseOtherWithdrawal(services, await services.withdrawals.find(order.nonce), withdrawal);
+  if (!(await isBegun(services, withdrawal))) await refuseImpossible(services, withdrawal);
   const record = await services.withdrawals.open(address, order, services.clock.nowMs());
   // Another withdrawal may have taken the nonce since.
-  refuseAnother(services, record, it);
-  tell("ordered", { withdrawalAddress: address, nonce: order.nonce, amount: order.amount });
+  refuseOtherWithdrawal(services, record, withdrawal);
+  report("ordered", { withdrawalAddress: address, nonce: order.nonce, amount: order.amount });
   if (record.outcome !== undefined) return { kind: "done", outcome: record.outcome };
 
-  const initiated = await initiate(services, it);
+  const initiated = await initiate(services, withdrawal);
   if (initiated !== undefined) return initiated;
-  const payload = await payloadOf(services, it, record.payload);
+  const payload = await payloadOf(services, withdrawal, record.payload);
   const request = decodeEvmCallRequest(payload);
   if (request === undefined) throw new WithdrawalRefused("the stored payload cannot be read");
-  const recorded = await recordPayload(services, it, request);
+  const recorded = await recordPayload(services, withdrawal, request);
   if (recorded !== undefined) return recorded;
-  await payOut(services, it, request);
-  return await conclude(services, it, payload, evmCallRequestId(request));
+  await payOut(services, withdrawal, request);
+  return await conclude(services, withdrawal, payload, evmCallRequestId(request));
 }
 
 /** A nonce identifies one withdrawal: another recipient, currency or amount would be a second one. */
-function refuseAnother(
+function refuseOtherWithdrawal(
   { chains }: Pick<WithdrawalServices, "chains">,
-  known: WithdrawalRecord | undefined,
-  { address, order }: Case,
+  stored: WithdrawalRecord | undefined,
+  { address, order }: WithdrawalCase,
 ): void {
-  if (known === undefined || (known.address === address && known.amount === order.amount)) return;
+  if (stored === undefined || (stored.address === address && stored.amount === order.amount)) return;
   throw new WithdrawalRefused(
-    `--nonce belongs to another withdrawal: use its options (${optionsOf(chains, known)}), or another nonce`,
+    `--nonce belongs to another withdrawal: use its options (${optionsOf(chains, stored)}), or another nonce`,
   );
 }
 
 /** Whether the amount has left the solver's hub account, or a quorum has signed that it may. */
-async function isBegun({ hub, settlement }: WithdrawalServices, it: Case): Promise<boolean> {
-  const key = initiationKey(hub.hub.name, it.tokenId, it.address);
-  const known = await settlement.execution(key);
-  if (known !== undefined && known.state !== "refused") return true;
+async function isBegun(
+  { hub, settlement }: WithdrawalServices,
+  withdrawal: WithdrawalCase,
+): Promise<boolean> {
+  const key = initiationKey(hub.hub.name, withdrawal.tokenId, withdrawal.address);
+  const stored = await settlement.execution(key);
+  if (stored !== undefined && stored.state !== "refused") return true;
   return (await hub.executed([key], "latest")).has(key);
 }
 
@@ -156,23 +159,26 @@ async function isBegun({ hub, settlement }: WithdrawalServices, it: Case): Promi
  * Checked before anything is stored or moved: an amount whose payload cannot be signed would be stuck between
  * the solver's account and the recipient.
  */
-async function refuseImpossible({ hub, payouts, chains }: WithdrawalServices, it: Case): Promise<void> {
-  const { account, mayRecord, depositoryAllocator } = await payouts.standing();
+async function refuseImpossible(
+  { hub, payouts, chains }: WithdrawalServices,
+  withdrawal: WithdrawalCase,
+): Promise<void> {
+  const { account, mayRecord, depositoryAllocator } = await payouts.readAccess();
   if (depositoryAllocator !== account)
     throw new WithdrawalRefused(
-      `ALLOCATOR_PRIVATE_KEY must be the key of ${depositoryAllocator}, the allocator of the depository on ${it.order.chainName}, got the key of ${account}`,
+      `ALLOCATOR_PRIVATE_KEY must be the key of ${depositoryAllocator}, the allocator of the depository on ${withdrawal.order.chainName}, got the key of ${account}`,
     );
   if (!mayRecord)
     throw new WithdrawalRefused(
       `ALLOCATOR_PRIVATE_KEY is the key of ${account}, which is not an allocator of the Allocator contract on ${hub.hub.name}`,
     );
-  const owned = await hub.balance(it.ownerAlias, it.tokenId, "final");
-  if (owned < it.order.amount) {
-    const [asked, available] = [it.order.amount, owned].map((amount) =>
-      readableAmount(chains, it.order, amount),
+  const owned = await hub.balance(withdrawal.ownerAlias, withdrawal.tokenId, "final");
+  if (owned < withdrawal.order.amount) {
+    const [requested, available] = [withdrawal.order.amount, owned].map((amount) =>
+      readableAmount(chains, withdrawal.order, amount),
     );
     throw new WithdrawalRefused(
-      `--amount ${asked} exceeds the solver's final balance on the hub, ${available}`,
+      `--amount ${requested} exceeds the solver's final balance on the hub, ${available}`,
     );
   }
 }
@@ -191,23 +197,26 @@ async function unlessAlreadyDone(
 }
 
 /** Moves the amount from the solver's hub account to the address of the withdrawal. */
-async function initiate(services: WithdrawalServices, it: Case): Promise<Waiting | undefined> {
+async function initiate(
+  services: WithdrawalServices,
+  withdrawal: WithdrawalCase,
+): Promise<Waiting | undefined> {
   const { hub, signer } = services;
-  const expected = initiationExecution(hub.hub.name, it, it.order.amount);
-  return await carriedOut(services, it, "initiated", expected.idempotencyKey, async () => {
-    const words = orderToWire(services, it.order);
+  const expected = initiationExecution(hub.hub.name, withdrawal, withdrawal.order.amount);
+  return await ensureExecuted(services, withdrawal, "initiated", expected.idempotencyKey, async () => {
+    const wireOrder = orderToWire(services, withdrawal.order);
     const signature = await signPersonalMessage(
       signer,
-      ownerAuthorizationHash(withdrawalAuthorization(hub.hub, it.order.depository, words)),
+      ownerAuthorizationHash(withdrawalAuthorization(hub.hub, withdrawal.order.depository, wireOrder)),
     );
     return attestedOrWaiting(
       await askOracles(
         services,
         "/attestations/withdrawal-initiation/v1",
-        { ...words, signature },
+        { ...wireOrder, signature },
         withdrawalInitiationAnswer,
-        (answer) => signedExecution(it.judge, "initiation", expected, answer.execution, []),
-        it.signal,
+        (answer) => verifyExecution(withdrawal.judge, "initiation", expected, answer.execution, []),
+        withdrawal.signal,
       ),
     );
   });
@@ -216,10 +225,10 @@ async function initiate(services: WithdrawalServices, it: Case): Promise<Waiting
 /** The order's stored payload, or else a new one, stored before it is used. */
 async function payloadOf(
   { withdrawals, payouts, payloadLifetimeSeconds, clock }: WithdrawalServices,
-  { order, address, tell }: Case,
-  known: Hex | undefined,
+  { order, address, report }: WithdrawalCase,
+  stored: Hex | undefined,
 ): Promise<Hex> {
-  if (known !== undefined) return known;
+  if (stored !== undefined) return stored;
   const { currency, recipient, amount } = order;
   const call =
     currency === NATIVE_CURRENCY
@@ -234,9 +243,9 @@ async function payloadOf(
     nonce: BigInt(address),
     expiration: (await payouts.chainTime()) + BigInt(payloadLifetimeSeconds),
   });
-  const chosen = await withdrawals.choosePayload(address, payload, clock.nowMs());
-  tell("payload made", { payload: chosen });
-  return chosen;
+  const storedPayload = await withdrawals.choosePayload(address, payload, clock.nowMs());
+  report("payload made", { payload: storedPayload });
+  return storedPayload;
 }
 
 /**
@@ -245,108 +254,112 @@ async function payloadOf(
  */
 async function recordPayload(
   services: WithdrawalServices,
-  it: Case,
+  withdrawal: WithdrawalCase,
   request: EvmCallRequest,
 ): Promise<Waiting | undefined> {
   const { payouts, hub } = services;
   const id = evmCallRequestId(request);
-  const known = await payouts.recorded(it.address, "latest");
-  if (known !== undefined && known !== id)
+  const recordedId = await payouts.recordedWithdrawal(withdrawal.address, "latest");
+  if (recordedId !== undefined && recordedId !== id)
     throw new WithdrawalRefused(
-      `the hub already recorded another payload (${known}), so no second one is signed`,
+      `the hub already recorded another payload (${recordedId}), so no second one is signed`,
     );
-  if (known === undefined) {
-    const hubChainId = hubChainIdOf(services, it.order.chainName);
-    const submit = withdrawRequestOf({ ...it.order, address: it.address, hubChainId });
-    const confirmed = await confirm(services, it, submit);
-    if (confirmed.kind === "waits") return confirmed;
+  if (recordedId === undefined) {
+    const hubChainId = hubChainIdOf(services, withdrawal.order.chainName);
+    const submitRequest = withdrawRequestOf({ ...withdrawal.order, address: withdrawal.address, hubChainId });
+    const attestation = await attestBalance(services, withdrawal, submitRequest);
+    if (attestation.kind === "waits") return attestation;
     const txHash = await unlessAlreadyDone(
-      () => payouts.record(it.address, id, submit, confirmed.value),
-      async () => (await payouts.recorded(it.address, "latest")) === id,
+      () => payouts.record(withdrawal.address, id, submitRequest, attestation.value),
+      async () => (await payouts.recordedWithdrawal(withdrawal.address, "latest")) === id,
     );
-    it.tell("recorded on the hub", { withdrawalId: id, txHash });
+    withdrawal.report("recorded on the hub", { withdrawalId: id, txHash });
   }
-  const final = await until(
+  const isFinal = await until(
     services,
-    it.signal,
-    async () => (await payouts.recorded(it.address, "final")) === id,
+    withdrawal.signal,
+    async () => (await payouts.recordedWithdrawal(withdrawal.address, "final")) === id,
   );
-  return final ? undefined : { kind: "waits", reason: `the record is not final on ${hub.hub.name}` };
+  return isFinal ? undefined : { kind: "waits", reason: `the record is not final on ${hub.hub.name}` };
 }
 
 /** The quorum's attestation that the address holds the amount, in the multisig's signature format. */
-async function confirm(
+async function attestBalance(
   services: WithdrawalServices,
-  it: Case,
-  submit: SubmitWithdrawRequest,
+  withdrawal: WithdrawalCase,
+  submitRequest: SubmitWithdrawRequest,
 ): Promise<{ readonly kind: "true"; readonly value: Hex } | Waiting> {
   const { hub } = services;
   const verifyingContract = hub.hub.allocatorAddress;
   if (verifyingContract === undefined) throw new WithdrawalRefused("hub.allocatorAddress is not configured");
-  const digest = submitWithdrawRequestDigest({ chainId: hub.hub.chainId, verifyingContract }, submit);
-  const asked = await askOracles(
+  const digest = submitWithdrawRequestDigest({ chainId: hub.hub.chainId, verifyingContract }, submitRequest);
+  const result = await askOracles(
     services,
     "/attestations/withdrawal-initiated/v1",
-    orderToWire(services, it.order),
+    orderToWire(services, withdrawal.order),
     withdrawalInitiatedAnswer,
     ({ payloadParams }) => {
       const signatures = (payloadParams?.signatures ?? []).map(({ signature }) => signature);
-      return quorumSignature("request", { digest, signatures }, [], it.judge);
+      return quorumSignature("request", { digest, signatures }, [], withdrawal.judge);
     },
-    it.signal,
+    withdrawal.signal,
   );
-  return attestedOrWaiting(asked);
+  return attestedOrWaiting(result);
 }
 
 /** Makes the depository pay, unless it has, or no longer can. */
-async function payOut({ payouts }: WithdrawalServices, it: Case, request: EvmCallRequest): Promise<void> {
+async function payOut(
+  { payouts }: WithdrawalServices,
+  withdrawal: WithdrawalCase,
+  request: EvmCallRequest,
+): Promise<void> {
   const id = evmCallRequestId(request);
-  if (await payouts.executed(id)) return;
+  if (await payouts.isExecuted(id)) return;
   // The contract refuses from the next second on; a transaction sent now would be too late.
   if ((await payouts.chainTime()) >= request.expiration) {
-    it.tell("expired before it was executed", { withdrawalId: id });
+    withdrawal.report("expired before it was executed", { withdrawalId: id });
     return;
   }
   const signature = await payouts.sign(request);
   const txHash = await unlessAlreadyDone(
     () => payouts.execute(request, signature),
-    () => payouts.executed(id),
+    () => payouts.isExecuted(id),
   );
-  it.tell("executed by the depository", { withdrawalId: id, txHash });
+  withdrawal.report("executed by the depository", { withdrawalId: id, txHash });
 }
 
 /** Burns the paid amount on the hub; returns an amount that can no longer be paid to the solver's account. */
 async function conclude(
   services: WithdrawalServices,
-  it: Case,
+  withdrawal: WithdrawalCase,
   payload: Hex,
   withdrawalId: Hex32,
 ): Promise<Progress> {
   const outcomes = ["executed", "expired"] as const;
   const keys = outcomes.map((outcome) => withdrawalKey(withdrawalId, outcome));
-  const attested = await Promise.all(keys.map((key) => services.settlement.execution(key)));
-  const chosen = attested.findIndex((execution) => execution !== undefined && execution.state !== "refused");
-  let outcome = outcomes[chosen];
-  let execution: SignedExecution | undefined = attested[chosen];
+  const executions = await Promise.all(keys.map((key) => services.settlement.execution(key)));
+  const index = executions.findIndex((execution) => execution !== undefined && execution.state !== "refused");
+  let outcome = outcomes[index];
+  let execution: SignedExecution | undefined = executions[index];
   if (outcome === undefined || execution === undefined) {
-    const found = await attestOutcome(services, it, payload, withdrawalId);
-    if (found.kind === "waits") return found;
-    ({ outcome, execution } = found.value);
+    const result = await attestOutcome(services, withdrawal, payload, withdrawalId);
+    if (result.kind === "waits") return result;
+    ({ outcome, execution } = result.value);
   }
   const signed = execution;
   const step = outcome === "executed" ? "burned" : "returned";
-  const waits = await carriedOut(services, it, step, signed.idempotencyKey, async () => ({
+  const waiting = await ensureExecuted(services, withdrawal, step, signed.idempotencyKey, async () => ({
     kind: "true",
     value: signed,
   }));
-  if (waits !== undefined) return waits;
-  await services.withdrawals.close(it.address, outcome, services.clock.nowMs());
+  if (waiting !== undefined) return waiting;
+  await services.withdrawals.close(withdrawal.address, outcome, services.clock.nowMs());
   return { kind: "done", outcome };
 }
 
 async function attestOutcome(
   services: WithdrawalServices,
-  it: Case,
+  withdrawal: WithdrawalCase,
   payload: Hex,
   withdrawalId: Hex32,
 ): Promise<
@@ -357,9 +370,9 @@ async function attestOutcome(
     expectedAmount: _,
     settlementChainId: __,
     ...withdrawalAddressRequest
-  } = orderToWire(services, it.order);
-  const data = { chainId: it.order.chainName, withdrawal: payload };
-  return await untilTrue(services, it.signal, () =>
+  } = orderToWire(services, withdrawal.order);
+  const data = { chainId: withdrawal.order.chainName, withdrawal: payload };
+  return await untilTrue(services, withdrawal.signal, () =>
     askOracles(
       services,
       "/attestations/depository-withdrawals/v1",
@@ -371,15 +384,15 @@ async function attestOutcome(
           return { kind: "waits", reason: "neither executed nor expired in a final block" };
         const outcome = status === 1 ? "executed" : "expired";
         const digest = messageDigest(
-          depositoryWithdrawalId(it.judge.familyOf, {
+          depositoryWithdrawalId(withdrawal.judge.familyOf, {
             data,
-            result: { withdrawalId, depository: it.order.depository, status },
+            result: { withdrawalId, depository: withdrawal.order.depository, status },
           }),
         );
-        const verdict = signedExecution(
-          it.judge,
+        const verdict = verifyExecution(
+          withdrawal.judge,
           "withdrawal",
-          withdrawalExecution(withdrawalId, outcome, it, it.order.amount),
+          withdrawalExecution(withdrawalId, outcome, withdrawal, withdrawal.order.amount),
           execution,
           [{ digest, signatures: message.signatures.map(({ signature }) => signature) }],
         );
@@ -387,15 +400,15 @@ async function attestOutcome(
           ? verdict
           : { kind: "true", value: { outcome, execution: verdict.value } };
       },
-      it.signal,
+      withdrawal.signal,
     ),
   );
 }
 
 /** Ensures that an execution is final on the hub; returns why it still waits. */
-async function carriedOut(
+async function ensureExecuted(
   services: WithdrawalServices,
-  it: Case,
+  withdrawal: WithdrawalCase,
   step: string,
   key: Hex32,
   attest: () => Promise<{ readonly kind: "true"; readonly value: SignedExecution } | Waiting>,
@@ -403,25 +416,25 @@ async function carriedOut(
   const { hub, settlement, uow, clock } = services;
   const isDone = async (): Promise<boolean> => (await hub.executed([key], "final")).has(key);
   if (!(await isDone())) {
-    const known = await settlement.execution(key);
-    if (known === undefined || known.state === "refused") {
+    const stored = await settlement.execution(key);
+    if (stored === undefined || stored.state === "refused") {
       const attested = await attest();
       if (attested.kind === "waits")
         return { ...attested, reason: `not yet ${step} on the hub: ${attested.reason}` };
       await uow.run((tx) => tx.settlement.addExecutions([attested.value], clock.nowMs()));
-      it.tell(`${step}: signed by ${it.judge.threshold} oracles`, { idempotencyKey: key });
+      withdrawal.report(`${step}: signed by ${withdrawal.judge.threshold} oracles`, { idempotencyKey: key });
     }
-    const done = await until(services, it.signal, async () => {
-      // The worker does the same; whichever is first carries it.
+    const isExecuted = await until(services, withdrawal.signal, async () => {
+      // The worker does the same; whichever is first submits the execution.
       await submitExecutions(services);
       return await isDone();
     });
-    if (!done) {
+    if (!isExecuted) {
       const reason = (await settlement.execution(key))?.reason ?? "not final on the hub";
       return { kind: "waits", reason: `not yet ${step} on the hub: ${reason}` };
     }
   }
-  it.tell(`${step} on the hub`, { idempotencyKey: key });
+  withdrawal.report(`${step} on the hub`, { idempotencyKey: key });
   return undefined;
 }
 
@@ -429,10 +442,10 @@ async function carriedOut(
 async function until(
   { settlementPolicy }: WithdrawalServices,
   signal: AbortSignal,
-  isSo: () => Promise<boolean>,
+  condition: () => Promise<boolean>,
 ): Promise<boolean> {
   for (;;) {
-    if (await isSo()) return true;
+    if (await condition()) return true;
     if (signal.aborted) return false;
     await new Promise((resolve) => setTimeout(resolve, settlementPolicy.intervalMs));
   }
@@ -445,26 +458,26 @@ async function until(
 async function untilTrue<T>(
   services: WithdrawalServices,
   signal: AbortSignal,
-  ask: () => Promise<OracleResult<T>>,
+  request: () => Promise<OracleResult<T>>,
 ): Promise<{ readonly kind: "true"; readonly value: T } | Waiting> {
   let last: OracleResult<T> = { kind: "timeUp" };
   await until(services, signal, async () => {
-    const asked = await ask();
-    if (asked.kind !== "timeUp") last = asked;
-    return asked.kind === "true" || asked.kind === "rejected";
+    const result = await request();
+    if (result.kind !== "timeUp") last = result;
+    return result.kind === "true" || result.kind === "rejected";
   });
   return attestedOrWaiting(last);
 }
 
 /** @throws WithdrawalRefused if the oracles refuse permanently */
 function attestedOrWaiting<T>(
-  asked: OracleResult<T>,
+  result: OracleResult<T>,
 ): { readonly kind: "true"; readonly value: T } | Waiting {
-  if (asked.kind === "rejected")
-    throw new WithdrawalRefused(`the oracles reject the withdrawal: ${asked.reason}`);
-  if (asked.kind === "timeUp")
+  if (result.kind === "rejected")
+    throw new WithdrawalRefused(`the oracles reject the withdrawal: ${result.reason}`);
+  if (result.kind === "timeUp")
     return { kind: "waits", reason: "the wait time ended before an oracle responded" };
-  return asked;
+  return result;
 }
 
 /** The order in the format of the oracles. */
@@ -483,7 +496,7 @@ function orderToWire({ hub, signer, solverChainName }: WithdrawalServices, order
 
 /** The hub uses an EVM chain's own id. */
 function hubChainIdOf({ chains }: WithdrawalServices, name: string): number {
-  const found = chains.all.find(({ chain }) => chain.name === name);
-  if (found === undefined) throw new WithdrawalRefused(`chain ${name} is not configured or not enabled`);
-  return found.chain.id;
+  const entry = chains.evmChains.find(({ chain }) => chain.name === name);
+  if (entry === undefined) throw new WithdrawalRefused(`chain ${name} is not configured or not enabled`);
+  return entry.chain.id;
 }

@@ -5,7 +5,7 @@ import { defineQuery, type Params, defineWrite } from "../../db/define-query.pos
 import type { Sql } from "../../db/pool.postgres.ts";
 import { hubWithdrawals as withdrawals } from "../settlement.tables.ts";
 
-interface Opened extends Record<string, unknown> {
+interface InsertParams extends Record<string, unknown> {
   readonly withdrawalAddress: Address;
   readonly chainName: string;
   readonly depository: Address;
@@ -15,7 +15,7 @@ interface Opened extends Record<string, unknown> {
   readonly nonce: Hex32;
   readonly atMs: number;
 }
-const insert = defineWrite("withdrawal_insert", (db, p: Params<Opened>) =>
+const insert = defineWrite("withdrawal_insert", (db, p: Params<InsertParams>) =>
   db
     .insert(withdrawals)
     .values({
@@ -31,7 +31,7 @@ const insert = defineWrite("withdrawal_insert", (db, p: Params<Opened>) =>
     })
     .onConflictDoNothing(),
 );
-const byNonce = defineQuery("withdrawal_read_by_nonce", (db, { nonce }: Params<{ nonce: Hex32 }>) =>
+const readByNonce = defineQuery("withdrawal_read_by_nonce", (db, { nonce }: Params<{ nonce: Hex32 }>) =>
   db
     .select({
       address: withdrawals.withdrawalAddress,
@@ -47,7 +47,7 @@ const byNonce = defineQuery("withdrawal_read_by_nonce", (db, { nonce }: Params<{
     .from(withdrawals)
     .where(eq(withdrawals.nonce, nonce)),
 );
-const choose = defineQuery(
+const writePayload = defineQuery(
   "withdrawal_choose_payload",
   (db, p: Params<{ address: Address; payload: Hex; atMs: number }>) =>
     db
@@ -67,7 +67,7 @@ const close = defineWrite(
 
 export function withdrawalStore(sql: Sql): WithdrawalStore {
   const find = async (nonce: Hex32): Promise<WithdrawalRecord | undefined> => {
-    const [row] = await byNonce(sql, { nonce });
+    const [row] = await readByNonce(sql, { nonce });
     return row && { ...row, payload: row.payload ?? undefined, outcome: row.outcome ?? undefined };
   };
   return {
@@ -80,7 +80,7 @@ export function withdrawalStore(sql: Sql): WithdrawalStore {
       return record;
     },
     async choosePayload(address, payload, atMs) {
-      const [row] = await choose(sql, { address, payload, atMs });
+      const [row] = await writePayload(sql, { address, payload, atMs });
       if (row?.payload == null) throw new Error(`invariant violated: withdrawal ${address} is not stored`);
       return row.payload;
     },

@@ -36,7 +36,7 @@ export interface WithdrawalStore {
 }
 
 /** Whether the contracts accept the allocator's account. */
-export interface AllocatorStanding {
+export interface AllocatorAccess {
   /** The account. */
   readonly account: Address;
   /** It may record payloads in the hub's Allocator. */
@@ -51,11 +51,11 @@ export interface AllocatorStanding {
  */
 export interface Payouts {
   /** Reads at the newest blocks whether the contracts accept the allocator's account. */
-  standing(): Promise<AllocatorStanding>;
+  readAccess(): Promise<AllocatorAccess>;
   /**
    * The payload that the hub's Allocator recorded for the address, at the newest or the newest final block.
    */
-  recorded(address: Address, at: "latest" | "final"): Promise<Hex32 | undefined>;
+  recordedWithdrawal(address: Address, blockTag: "latest" | "final"): Promise<Hex32 | undefined>;
   /** Records the payload on the hub and waits until that is mined. @throws PayoutReverted */
   record(
     address: Address,
@@ -66,7 +66,7 @@ export interface Payouts {
   /** The allocator's signature of a payload for its depository. */
   sign(request: EvmCallRequest): Promise<Hex>;
   /** Whether the depository has executed the payload, at the newest block. */
-  executed(withdrawalId: Hex32): Promise<boolean>;
+  isExecuted(withdrawalId: Hex32): Promise<boolean>;
   /** Unix seconds of the chain's newest block. */
   chainTime(): Promise<bigint>;
   /** Has the depository execute the payload and waits until that is mined. @throws PayoutReverted */

@@ -9,13 +9,14 @@ import { createSender, DeploymentUnfinished, readNonces, type BroadcastStep } fr
 export interface CreateDeployerOptions {
   readonly account: LocalAccount;
   readonly maxFeeWei: bigint;
+  /** When to give up, on the clock of `nowMs`. */
   readonly endMs: number;
   readonly pollMs: number;
   readonly nowMs: () => number;
   readonly onStep: (step: BroadcastStep) => void;
 }
 
-const WHAT = "deterministic deployer";
+const LABEL = "deterministic deployer";
 
 /** The node rejected the deployer's creation transaction, which is signed without a chain id. */
 export class DeployerRefused extends Error {
@@ -35,25 +36,26 @@ export async function createDeterministicDeployer(
   const { client } = chain;
   const { address: creator, wei } = deterministicDeployerCreator;
   let isBroadcast = false;
-  let funded = 0;
+  let nonceAfterFunding = 0;
   while (!(await hasDeterministicDeployer(client))) {
     const balance = await client.getBalance({ address: creator });
     const { mined, pending } = await readNonces(client, account.address);
-    const waitsFor = Math.max(pending, funded);
+    const awaitedNonce = Math.max(pending, nonceAfterFunding);
     if (!isBroadcast && balance >= wei) {
       await broadcastCreation(chain);
       isBroadcast = true;
-    } else if (!isBroadcast && waitsFor <= mined) {
+    } else if (!isBroadcast && awaitedNonce <= mined) {
       const sender = createSender(chain, account, await readFees(client, maxFeeWei), mined, onStep);
       const value = wei - balance;
       // Rollups also charge gas for data on the parent chain.
       const gas = ((await client.estimateGas({ account: account.address, to: creator, value })) * 6n) / 5n;
-      await sender.send(`funds for the ${WHAT}`, { to: creator, value, gas });
-      funded = sender.nextNonce();
+      await sender.send(`funds for the ${LABEL}`, { to: creator, value, gas });
+      nonceAfterFunding = sender.nextNonce();
     } else if (nowMs() >= endMs) {
-      if (waitsFor > mined) throw DeploymentUnfinished.stuck(WHAT, account.address, mined, waitsFor - 1);
+      if (awaitedNonce > mined)
+        throw DeploymentUnfinished.stuck(LABEL, account.address, mined, awaitedNonce - 1);
       throw new DeploymentUnfinished(
-        WHAT,
+        LABEL,
         "its creation was not mined in time. Its gas price is fixed at 100 gwei: wait until gas is cheaper",
       );
     } else await sleep(pollMs);
@@ -68,7 +70,7 @@ async function broadcastCreation({ client }: DeploymentChain): Promise<void> {
     // An earlier run broadcast it and was killed.
     if (/already known|already imported|nonce too low/i.test(reason)) return;
     throw new DeployerRefused(
-      `the node refused the transaction that creates the ${WHAT}: ${reason}. It is signed without a chain id; use an endpoint that accepts such transactions`,
+      `the node refused the transaction that creates the ${LABEL}: ${reason}. It is signed without a chain id; use an endpoint that accepts such transactions`,
       { cause: error },
     );
   }

@@ -61,8 +61,8 @@ export async function deployPlan(
     const { mined, pending } = await readNonces(chain.client, account.address);
     // Forget sent nonces once they are mined, or once lag cannot explain their absence: a reorg dropped them.
     if (mined >= sent.nextNonce || nowMs() >= sent.lagEndMs) sent = { nextNonce: 0, lagEndMs: 0 };
-    const waitsFor = Math.max(pending, sent.nextNonce);
-    if (missing.length > 0 && waitsFor <= mined) {
+    const awaitedNonce = Math.max(pending, sent.nextNonce);
+    if (missing.length > 0 && awaitedNonce <= mined) {
       if (rounds === MAX_ROUNDS)
         throw failure instanceof Error
           ? failure
@@ -75,7 +75,7 @@ export async function deployPlan(
     }
     if (nowMs() >= endMs)
       throw missing.length > 0
-        ? DeploymentUnfinished.stuck(namesOf(missing), account.address, mined, waitsFor - 1)
+        ? DeploymentUnfinished.stuck(namesOf(missing), account.address, mined, awaitedNonce - 1)
         : new DeploymentUnfinished(
             namesOf(unconfirmed),
             `not ${confirmations} blocks deep on every endpoint yet`,
@@ -101,7 +101,7 @@ async function unconfirmedCreations(
   if (unseen.length > 0) return unseen;
   const elsewhere = await Promise.all(
     // A lagging endpoint does not have the block yet.
-    others.map((other) => missingCreations(other, plan, head - depth).catch(() => plan.creations)),
+    others.map((endpoint) => missingCreations(endpoint, plan, head - depth).catch(() => plan.creations)),
   );
   return plan.creations.filter((creation) => elsewhere.some((missing) => missing.includes(creation)));
 }

@@ -36,7 +36,7 @@ export function connectForDeployment(chainId: number, rpcUrls: readonly string[]
     client,
     others,
     async close() {
-      await Promise.all(transports.map((one) => one.close()));
+      await Promise.all(transports.map((endpointTransport) => endpointTransport.close()));
     },
   };
 }

@@ -38,14 +38,16 @@ export class WrongDeterministicDeployer extends Error {
   override readonly name = "WrongDeterministicDeployer";
 }
 
-/** Contracts without code at the newest block. */
+/** The contracts of a plan that have no code at a block. Default: the newest block. */
 export async function missingCreations(
   client: PublicClient,
   { creations }: DeploymentPlan,
   block?: bigint,
 ): Promise<readonly PlannedCreation[]> {
-  const at = block === undefined ? {} : { blockNumber: block };
-  const codes = await Promise.all(creations.map(({ address }) => client.getCode({ address, ...at })));
+  const blockOption = block === undefined ? {} : { blockNumber: block };
+  const codes = await Promise.all(
+    creations.map(({ address }) => client.getCode({ address, ...blockOption })),
+  );
   return creations.filter((_, index) => (codes[index] ?? "0x") === "0x");
 }
 
@@ -83,8 +85,8 @@ export async function estimateDeployment(
   );
   if (await hasDeterministicDeployer(client)) return { creations, deployerWei: undefined };
   const { address, wei } = deterministicDeployerCreator;
-  const has = await client.getBalance({ address });
-  return { creations, deployerWei: has >= wei ? 0n : wei - has };
+  const balance = await client.getBalance({ address });
+  return { creations, deployerWei: balance >= wei ? 0n : wei - balance };
 }
 
 const toDeployer = deterministicDeployer.toLowerCase() as `0x${string}`;

@@ -27,18 +27,18 @@ export async function readFees(client: PublicClient, capWei: bigint): Promise<De
   const { baseFeePerGas } = await client.getBlock();
   if (baseFeePerGas === null) {
     const gasPrice = await client.getGasPrice();
-    requireBelow(gasPrice, capWei);
+    requireWithinCap(gasPrice, capWei);
     return { current: gasPrice, bid: { type: "legacy", gasPrice } };
   }
   const maxPriorityFeePerGas = await client.estimateMaxPriorityFeePerGas();
   const current = baseFeePerGas + maxPriorityFeePerGas;
-  requireBelow(current, capWei);
-  const wanted = 2n * baseFeePerGas + maxPriorityFeePerGas;
-  const maxFeePerGas = wanted < capWei ? wanted : capWei;
+  requireWithinCap(current, capWei);
+  const uncapped = 2n * baseFeePerGas + maxPriorityFeePerGas;
+  const maxFeePerGas = uncapped < capWei ? uncapped : capWei;
   return { current, bid: { type: "eip1559", maxFeePerGas, maxPriorityFeePerGas } };
 }
 
-function requireBelow(current: bigint, capWei: bigint): void {
+function requireWithinCap(current: bigint, capWei: bigint): void {
   if (current <= capWei) return;
   const [now, cap] = [current, capWei].map((wei) => formatGwei(wei));
   throw new GasPriceAboveCap(

@@ -33,8 +33,8 @@ export async function inspectDeployment(
   plan: DeploymentPlan,
   chainId: number,
 ): Promise<readonly InspectedContract[]> {
-  const all = plan.creations.flatMap(({ contracts }) => contracts);
-  return await Promise.all(all.map(async (planned) => await inspect(client, planned, chainId)));
+  const contracts = plan.creations.flatMap(({ contracts }) => contracts);
+  return await Promise.all(contracts.map(async (planned) => await inspect(client, planned, chainId)));
 }
 
 async function inspect(
@@ -77,11 +77,14 @@ export async function inspectOnEach(
   { client, others, chainId }: DeploymentChain,
   plan: DeploymentPlan,
 ): Promise<readonly InspectedContract[]> {
-  const [first = [], ...rest] = await Promise.all(
+  const [first = [], ...otherInspections] = await Promise.all(
     [client, ...others].map((endpoint) => inspectDeployment(endpoint, plan, chainId)),
   );
-  return first.map((one, at) =>
-    rest.reduce<InspectedContract>((before, found) => combine(before, found[at] ?? before), one),
+  return first.map((contract, index) =>
+    otherInspections.reduce<InspectedContract>(
+      (combined, inspection) => combine(combined, inspection[index] ?? combined),
+      contract,
+    ),
   );
 }
 
@@ -110,12 +113,14 @@ export async function readDifferences(
 ): Promise<readonly string[]> {
   const code = await client.getCode({ address });
   if (code === undefined || code === "0x") return ["it has no code"];
-  const found = await Promise.all(
+  const differences = await Promise.all(
     planned.reads.map((read) =>
       differenceIn(client, address, read).catch(() => [`it has no ${read.functionName}()`]),
     ),
   );
-  return found.some((one) => one.length > 0) ? found.flat() : ["its code or its other arguments differ"];
+  return differences.some((difference) => difference.length > 0)
+    ? differences.flat()
+    : ["its code or its other arguments differ"];
 }
 
 async function differenceIn(
@@ -123,17 +128,19 @@ async function differenceIn(
   address: Address,
   { abi, functionName, args, expected, input }: PlannedRead,
 ): Promise<readonly string[]> {
-  const found: unknown = await client.readContract({ abi, address, functionName, args });
-  const [has, wants] = [found, expected].map(comparable);
+  const actual: unknown = await client.readContract({ abi, address, functionName, args });
+  const [actualText, expectedText] = [actual, expected].map(comparable);
   const called = `${functionName}(${args.map(String).join(", ")})`;
-  return has === wants ? [] : [`${called} is ${has}, expected ${wants} (${input})`];
+  return actualText === expectedText
+    ? []
+    : [`${called} is ${actualText}, expected ${expectedText} (${input})`];
 }
 
 /** Addresses in lower case, lists sorted. */
 function comparable(value: unknown): string {
-  const each = Array.isArray(value) ? value : [value];
-  return each
-    .map((one) => String(one).toLowerCase())
+  const values = Array.isArray(value) ? value : [value];
+  return values
+    .map((item) => String(item).toLowerCase())
     .sort()
     .join(", ");
 }
@@ -141,6 +148,7 @@ function comparable(value: unknown): string {
 function mismatchText(mismatch: BytecodeMismatch): string {
   const { found, expected } = mismatch;
   if (mismatch.kind === "length") return `code has ${found} bytes, expected ${expected}`;
-  const where = mismatch.kind === "byte" ? `byte ${mismatch.at} of the code` : `immutable ${mismatch.name}`;
-  return `${where} is ${found}, expected ${expected}`;
+  const location =
+    mismatch.kind === "byte" ? `byte ${mismatch.at} of the code` : `immutable ${mismatch.name}`;
+  return `${location} is ${found}, expected ${expected}`;
 }

@@ -22,10 +22,10 @@ export async function readRoleHolders(
   contract: Address,
   planned: readonly Address[],
 ): Promise<RoleHolders> {
-  const found = new Set<Address>();
-  const open = [{ from: 0n, to: await client.getBlockNumber({ cacheTime: 0 }) }];
+  const holders = new Set<Address>();
+  const pendingRanges = [{ from: 0n, to: await client.getBlockNumber({ cacheTime: 0 }) }];
   for (let requests = 0; ; requests++) {
-    const range = open.pop();
+    const range = pendingRanges.pop();
     if (range === undefined) break;
     if (requests === MAX_REQUESTS) return undefined;
     const { from, to } = range;
@@ -35,10 +35,10 @@ export async function readRoleHolders(
     if (logs === undefined) {
       if (from === to) return undefined;
       const middle = (from + to) / 2n;
-      open.push({ from, to: middle }, { from: middle + 1n, to });
-    } else for (const { args } of logs) found.add(lower(args.user));
+      pendingRanges.push({ from, to: middle }, { from: middle + 1n, to });
+    } else for (const { args } of logs) holders.add(lower(args.user));
   }
-  return planned.every((holder) => found.has(lower(holder))) ? found : undefined;
+  return planned.every((holder) => holders.has(lower(holder))) ? holders : undefined;
 }
 
 /** The accounts of `holders` that have a role but must not, each with its roles. */
@@ -49,9 +49,9 @@ export async function otherRoleHolders(
   planned: readonly Address[],
 ): Promise<readonly string[]> {
   const allowed = new Set(planned.map(lower));
-  const others = [...holders].filter((holder) => !allowed.has(holder));
-  const found = await Promise.all(
-    others.map(async (holder) => {
+  const unplanned = [...holders].filter((holder) => !allowed.has(holder));
+  const differences = await Promise.all(
+    unplanned.map(async (holder) => {
       const roles = await client.readContract({
         abi,
         address: contract,
@@ -61,7 +61,7 @@ export async function otherRoleHolders(
       return roles === 0n ? [] : [`rolesOf(${holder}) is ${roles}, expected 0: another account has a role`];
     }),
   );
-  return found.flat();
+  return differences.flat();
 }
 
 function lower(address: Address): Address {

@@ -14,17 +14,17 @@ export interface BroadcastStep {
 export class DeploymentUnfinished extends Error {
   override readonly name = "DeploymentUnfinished";
 
-  constructor(what: string, why: string) {
-    super(`${what}: ${why}. Run the command again to continue`);
+  constructor(what: string, reason: string) {
+    super(`${what}: ${reason}. Run the command again to continue`);
   }
 
   /** Transactions with these nonces are not mined. */
   static stuck(what: string, account: Address, first: number, last: number): DeploymentUnfinished {
-    const why =
+    const reason =
       first === last
         ? `the transaction with nonce ${first} of ${account} was not mined in time. If it stays pending, raise its fee or cancel it in a wallet that has this key`
         : `transactions with nonces ${first} to ${last} of ${account} were not mined in time. If they stay pending, raise their fees or cancel them in a wallet that has this key`;
-    return new DeploymentUnfinished(what, why);
+    return new DeploymentUnfinished(what, reason);
   }
 }
 

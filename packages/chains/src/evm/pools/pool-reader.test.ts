@@ -6,26 +6,26 @@ import { createPoolReader } from "./pool-reader.ts";
 
 const account = (byte: string): Address => `0x${byte.repeat(20)}`;
 const hash = (byte: string): Hex => `0x${byte.repeat(32)}`;
-const [pool, other, multicall3] = [account("a1"), account("a2"), account("a3")];
+const [pool, otherPool, multicall3] = [account("a1"), account("a2"), account("a3")];
 const word = (value: bigint): string => BigInt.asUintN(256, value).toString(16).padStart(64, "0");
 const mint = "0x7a53080ba414158be7ec69b987b5fb7d07dee101fe85488f0853ae16239d0bde";
 
 /** A reader of a node with a first answer and another for all later requests, and the requests. */
-function reading(answer: unknown, then = answer) {
-  const asked: unknown[] = [];
+function createReader(answer: unknown, then = answer) {
+  const requests: unknown[] = [];
   const reader = createPoolReader(
     {
       request: async (method, params) => {
-        asked.push([method, ...params]);
-        return asked.length === 1 ? answer : then;
+        requests.push([method, ...params]);
+        return requests.length === 1 ? answer : then;
       },
     },
     multicall3,
   );
-  return { reader, asked };
+  return { reader, requests };
 }
 
-const together = (...results: readonly Hex[]): Hex =>
+const aggregated = (...results: readonly Hex[]): Hex =>
   encodeFunctionResult({
     abi: multicall3Abi,
     functionName: "aggregate3",
@@ -46,8 +46,8 @@ function aLog(change: object = {}): object {
 }
 
 test("reads at the block with the given hash, and keeps signs", async () => {
-  const { reader, asked } = reading(
-    together(
+  const { reader, requests } = createReader(
+    aggregated(
       `0x${word(1n << 96n)}${word(-5n)}${"00".repeat(160)}`,
       `0x${word(77n)}`,
       `0x${word(3n)}${word(4n)}`,
@@ -56,7 +56,7 @@ test("reads at the block with the given hash, and keeps signs", async () => {
   const facts = await reader.facts(
     [
       { kind: "uniswap-v3", address: pool },
-      { kind: "uniswap-v2", address: other },
+      { kind: "uniswap-v2", address: otherPool },
     ],
     hash("b1"),
   );
@@ -64,13 +64,13 @@ test("reads at the block with the given hash, and keeps signs", async () => {
     { kind: "uniswap-v3", sqrtPrice: 1n << 96n, tick: -5, liquidity: 77n },
     { kind: "uniswap-v2", reserve0: 3n, reserve1: 4n },
   ]);
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     ["eth_call", { to: multicall3, data: expect.any(String) }, { blockHash: hash("b1") }],
   ]);
 });
 
 test("reports each tick of a block's events once", async () => {
-  const { reader } = reading([aLog(), aLog({ logIndex: "0x1" })]);
+  const { reader } = createReader([aLog(), aLog({ logIndex: "0x1" })]);
   expect(await reader.changedTicks([pool], [hash("b1")])).toEqual([
     { pool, tick: -120 },
     { pool, tick: 60 },
@@ -79,8 +79,8 @@ test("reports each tick of a block's events once", async () => {
 
 test("ignores events that were not requested", async () => {
   const swap = hash("c4");
-  const { reader } = reading([
-    aLog({ address: other }),
+  const { reader } = createReader([
+    aLog({ address: otherPool }),
     aLog({ topics: [swap] }),
     aLog({ topics: [] }),
     aLog(),
@@ -95,23 +95,23 @@ test.each([
   ["of another block", aLog({ blockHash: hash("b2") })],
   ["without ticks", aLog({ topics: [mint] })],
 ])("an event %s is no answer", async (_what, log) => {
-  const { reader } = reading([log]);
+  const { reader } = createReader([log]);
   await expect(reader.changedTicks([pool], [hash("b1")])).rejects.toThrow(RpcFault);
 });
 
 test("short results, a missing contract and a tick without liquidity are faults, never zeros", async () => {
   const v3 = [{ kind: "uniswap-v3", address: pool }] as const;
-  const answers = [together(`0x${word(1n)}`, `0x${word(1n)}`), together("0x", "0x"), "0x"];
+  const answers = [aggregated(`0x${word(1n)}`, `0x${word(1n)}`), aggregated("0x", "0x"), "0x"];
   for (const answer of answers)
-    await expect(reading(answer).reader.facts(v3, hash("b1"))).rejects.toThrow(RpcFault);
-  const stretch = { pool, tickSpacing: 60, about: 0, words: 0 };
+    await expect(createReader(answer).reader.facts(v3, hash("b1"))).rejects.toThrow(RpcFault);
+  const range = { pool, tickSpacing: 60, centerTick: 0, words: 0 };
   // The bitmap contains a tick, but the tick has no liquidity.
-  const { reader } = reading(together(`0x${word(1n)}`), together(`0x${word(0n)}${word(0n)}`));
-  await expect(reader.ticksAbout([stretch], hash("b1"))).rejects.toThrow("has no liquidity");
+  const { reader } = createReader(aggregated(`0x${word(1n)}`), aggregated(`0x${word(0n)}${word(0n)}`));
+  await expect(reader.ticksAround([range], hash("b1"))).rejects.toThrow("has no liquidity");
 });
 
 test("a zero address from the factory means no pool", async () => {
-  const place = { kind: "uniswap-v2", factory: multicall3, a: pool, b: other } as const;
-  const { reader } = reading(together(`0x${word(0n)}`, `0x${word(BigInt(pool))}`));
-  expect(await reader.find([place, place], hash("b1"))).toEqual([undefined, pool]);
+  const candidate = { kind: "uniswap-v2", factory: multicall3, a: pool, b: otherPool } as const;
+  const { reader } = createReader(aggregated(`0x${word(0n)}`, `0x${word(BigInt(pool))}`));
+  expect(await reader.find([candidate, candidate], hash("b1"))).toEqual([undefined, pool]);
 });

@@ -23,7 +23,7 @@ import {
 } from "./pool-calls.ts";
 
 /** A possible pool: one of a v3 factory with a fee (hundredths of a bp), or a v2 factory's pair. */
-export type PoolPlace =
+export type PoolCandidate =
   | {
       readonly kind: "uniswap-v3";
       readonly factory: Address;
@@ -50,10 +50,10 @@ export type PoolFacts =
   | { readonly kind: "uniswap-v2"; readonly reserve0: bigint; readonly reserve1: bigint };
 
 /** Ticks of a v3 pool around the tick `about`, up to `words` bitmap words in both directions. */
-export interface TickStretch {
+export interface TickRange {
   readonly pool: Address;
   readonly tickSpacing: number;
-  readonly about: number;
+  readonly centerTick: number;
   readonly words: number;
 }
 
@@ -69,11 +69,11 @@ export interface PoolTick {
  */
 export interface PoolReader {
   /** Addresses of the pools; undefined for pools that do not exist. */
-  find(places: readonly PoolPlace[], blockHash: Hex): Promise<(Address | undefined)[]>;
+  find(candidates: readonly PoolCandidate[], blockHash: Hex): Promise<(Address | undefined)[]>;
   /** Tick spacing of v3 pools: positions start and end only at multiples of it. */
   tickSpacings(pools: readonly Address[], blockHash: Hex): Promise<number[]>;
   facts(pools: readonly PoolRef[], blockHash: Hex): Promise<PoolFacts[]>;
-  ticksAbout(stretches: readonly TickStretch[], blockHash: Hex): Promise<KnownTicks[]>;
+  ticksAround(ranges: readonly TickRange[], blockHash: Hex): Promise<KnownTicks[]>;
   /** Net liquidity of ticks; undefined if no position ends there. */
   ticks(ticks: readonly PoolTick[], blockHash: Hex): Promise<(bigint | undefined)[]>;
   /**
@@ -90,7 +90,7 @@ const MAX_ADDRESSES = 200;
 const TICKS_PER_WORD = 256;
 
 export function createPoolReader(transport: Pick<RpcTransport, "request">, multicall3: Address): PoolReader {
-  const askAt = async (calls: readonly SubCall[], blockHash: Hex): Promise<(Hex | undefined)[]> => {
+  const callAt = async (calls: readonly SubCall[], blockHash: Hex): Promise<(Hex | undefined)[]> => {
     const method = "eth_call";
     const parts = await Promise.all(
       chunks(calls, MAX_CALLS).map(async (part) => {
@@ -105,7 +105,7 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
   };
 
   const ticksAt = async (ticks: readonly PoolTick[], blockHash: Hex): Promise<(bigint | undefined)[]> => {
-    const answers = await askAt(
+    const answers = await callAt(
       ticks.map(({ pool, tick }) => tickCall(pool, tick)),
       blockHash,
     );
@@ -113,12 +113,12 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
   };
 
   return {
-    find: async (places, blockHash) => {
-      const answers = await askAt(places.map(placeCall), blockHash);
+    find: async (candidates, blockHash) => {
+      const answers = await callAt(candidates.map(candidateCall), blockHash);
       return answers.map(addressAnswer);
     },
     tickSpacings: async (pools, blockHash) => {
-      const answers = await askAt(
+      const answers = await callAt(
         pools.map((target) => ({ target, data: "0xd0c93a7c" })),
         blockHash,
       );
@@ -128,7 +128,7 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
       const calls = pools.flatMap(({ kind, address }) =>
         kind === "uniswap-v2" ? [reservesCall(address)] : [slot0Call(address), liquidityCall(address)],
       );
-      const answers = (await askAt(calls, blockHash)).values();
+      const answers = (await callAt(calls, blockHash)).values();
       const next = (): Hex | undefined => answers.next().value;
       return pools.map(({ kind }) =>
         kind === "uniswap-v2"
@@ -136,33 +136,33 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
           : { kind, ...slot0Answer(next()), liquidity: uintAnswer(next(), "liquidity of a pool") },
       );
     },
-    ticksAbout: async (stretches, blockHash) => {
-      const words = stretches.map(wordIndices);
-      const calls = words.flatMap((inside, index) =>
-        inside.map((word) => tickWordCall((stretches[index] as TickStretch).pool, word)),
+    ticksAround: async (ranges, blockHash) => {
+      const wordLists = ranges.map(wordIndices);
+      const calls = wordLists.flatMap((rangeWords, index) =>
+        rangeWords.map((word) => tickWordCall((ranges[index] as TickRange).pool, word)),
       );
-      const answers = (await askAt(calls, blockHash)).values();
-      const places = words.map((inside, index) => {
-        const { tickSpacing } = stretches[index] as TickStretch;
-        return inside.flatMap((word) =>
+      const answers = (await callAt(calls, blockHash)).values();
+      const tickLists = wordLists.map((rangeWords, index) => {
+        const { tickSpacing } = ranges[index] as TickRange;
+        return rangeWords.flatMap((word) =>
           setBits(uintAnswer(answers.next().value, "tick bitmap of a pool")).map(
             (bit) => (word * TICKS_PER_WORD + bit) * tickSpacing,
           ),
         );
       });
-      const ticks = places.flatMap((inside, index) =>
-        inside.map((tick) => ({ pool: (stretches[index] as TickStretch).pool, tick })),
+      const ticks = tickLists.flatMap((rangeTicks, index) =>
+        rangeTicks.map((tick) => ({ pool: (ranges[index] as TickRange).pool, tick })),
       );
       const nets = (await ticksAt(ticks, blockHash)).values();
-      return places.map((at, index) => {
-        const net = at.map(() => {
+      return tickLists.map((rangeTicks, index) => {
+        const net = rangeTicks.map(() => {
           const value = nets.next().value;
           if (value === undefined) throw garbage("eth_call", "tick in the bitmap has no liquidity");
           return value;
         });
         return {
-          ...boundsOf(words[index] as number[], (stretches[index] as TickStretch).tickSpacing),
-          at,
+          ...boundsOf(wordLists[index] as number[], (ranges[index] as TickRange).tickSpacing),
+          at: rangeTicks,
           net,
         };
       });
@@ -170,8 +170,8 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
     ticks: ticksAt,
     changedTicks: async (pools, blockHashes) => {
       const method = "eth_getLogs";
-      const asked = new Set(pools);
-      const questions = blockHashes.flatMap((blockHash) =>
+      const requestedPools = new Set(pools);
+      const requests = blockHashes.flatMap((blockHash) =>
         chunks(pools, MAX_ADDRESSES).map(async (address) => {
           const filter = { blockHash, address, topics: [LIQUIDITY_TOPICS] };
           const answer = await transport.request(method, [filter]);
@@ -180,34 +180,34 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
             const log = readLog(entry, method);
             if (log.blockHash !== blockHash) throw garbage(method, "log belongs to a different block");
             // A node that applies only part of the filter returns more than requested, but not less.
-            if (!asked.has(log.address) || !isLiquidityChange(log.topics)) return [];
+            if (!requestedPools.has(log.address) || !isLiquidityChange(log.topics)) return [];
             return changedTicks(log.topics).map((tick) => ({ pool: log.address, tick }));
           });
         }),
       );
-      const answers = await Promise.all(questions).catch((error: unknown) => {
+      const answers = await Promise.all(requests).catch((error: unknown) => {
         if (mayPassInParts(error)) return undefined;
         throw error;
       });
       if (answers === undefined) return undefined;
-      const found = new Map<string, PoolTick>();
-      for (const one of answers.flat()) found.set(`${one.pool}${one.tick}`, one);
-      return [...found.values()];
+      const changed = new Map<string, PoolTick>();
+      for (const poolTick of answers.flat()) changed.set(`${poolTick.pool}${poolTick.tick}`, poolTick);
+      return [...changed.values()];
     },
   };
 }
 
-function placeCall(place: PoolPlace): SubCall {
-  return place.kind === "uniswap-v3"
-    ? poolAddressCall(place.factory, place.a, place.b, place.fee)
-    : pairAddressCall(place.factory, place.a, place.b);
+function candidateCall(candidate: PoolCandidate): SubCall {
+  return candidate.kind === "uniswap-v3"
+    ? poolAddressCall(candidate.factory, candidate.a, candidate.b, candidate.fee)
+    : pairAddressCall(candidate.factory, candidate.a, candidate.b);
 }
 
 /** Words of the bitmap in a range, ascending, without words that cannot contain ticks. */
-function wordIndices({ tickSpacing, about, words }: TickStretch): number[] {
+function wordIndices({ tickSpacing, centerTick, words }: TickRange): number[] {
   const wordOf = (tick: number): number => Math.floor(Math.floor(tick / tickSpacing) / TICKS_PER_WORD);
-  const first = Math.max(wordOf(about) - words, wordOf(MIN_TICK));
-  const last = Math.min(wordOf(about) + words, wordOf(MAX_TICK));
+  const first = Math.max(wordOf(centerTick) - words, wordOf(MIN_TICK));
+  const last = Math.min(wordOf(centerTick) + words, wordOf(MAX_TICK));
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
@@ -224,12 +224,13 @@ function boundsOf(words: readonly number[], tickSpacing: number): { from: number
 function setBits(word: bigint): number[] {
   const bits: number[] = [];
   let bit = 0;
-  for (let left = word; left > 0n; left >>= 1n, bit++) if ((left & 1n) === 1n) bits.push(bit);
+  for (let remaining = word; remaining > 0n; remaining >>= 1n, bit++)
+    if ((remaining & 1n) === 1n) bits.push(bit);
   return bits;
 }
 
 function chunks<T>(list: readonly T[], size: number): T[][] {
   const parts: T[][] = [];
-  for (let at = 0; at < list.length; at += size) parts.push(list.slice(at, at + size));
+  for (let start = 0; start < list.length; start += size) parts.push(list.slice(start, start + size));
   return parts;
 }

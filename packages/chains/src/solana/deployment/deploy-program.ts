@@ -60,7 +60,7 @@ export async function deployProgram(
   let refusals = 0;
   let pollMs: number = POLL_MS.min;
   for (;;) {
-    const round = await withFaults(async () => await advance(chain, plan, sent, options));
+    const round = await retryOnFault(async () => await advance(chain, plan, sent, options));
     if (round.waitsFor === undefined) return;
     const { waitsFor, refused, differences = [], hasSent = false } = round;
     refusals = refused === undefined ? 0 : refusals + 1;
@@ -85,9 +85,9 @@ interface Round {
 }
 
 /** A fault proves nothing about the chain, so the next round tries again. */
-async function withFaults(act: () => Promise<Round>): Promise<Round> {
+async function retryOnFault(attempt: () => Promise<Round>): Promise<Round> {
   try {
-    return await act();
+    return await attempt();
   } catch (error) {
     if (!(error instanceof RpcFault) || !error.retryable) throw error;
     return { waitsFor: `an endpoint failed (${error.message})` };
@@ -105,40 +105,42 @@ async function advance(
     readRents(chain.reads, plan),
   ]);
   if (state.problems.length > 0) throw new ProgramRefused(state.problems.join("\n"));
-  const [due = []] = remainingSteps(plan, state, rents);
-  if (due.length === 0) return await finality(chain, plan);
-  const { hasSent, refused } = await broadcast(chain, due, sent, options);
-  return { waitsFor: `waiting for: ${due[0]?.label ?? ""}`, hasSent, refused };
+  const [nextSteps = []] = remainingSteps(plan, state, rents);
+  if (nextSteps.length === 0) return await checkFinality(chain, plan);
+  const { hasSent, refused } = await broadcast(chain, nextSteps, sent, options);
+  return { waitsFor: `waiting for: ${nextSteps[0]?.label ?? ""}`, hasSent, refused };
 }
 
-async function finality({ all, hosts }: ProgramChain, plan: ProgramPlan): Promise<Round> {
+async function checkFinality({ allReads, hosts }: ProgramChain, plan: ProgramPlan): Promise<Round> {
   const states = await Promise.all(
-    all.map(async (reads) => await readProgramState(reads, plan, "finalized")),
+    allReads.map(async (reads) => await readProgramState(reads, plan, "finalized")),
   );
   if (states.every((state) => isComplete(plan, state))) return { waitsFor: undefined };
   return {
     waitsFor: "not final on every endpoint yet",
-    differences: states.flatMap(({ problems }, at) => problems.map((one) => `${hosts[at] ?? ""}: ${one}`)),
+    differences: states.flatMap(({ problems }, index) =>
+      problems.map((problem) => `${hosts[index] ?? ""}: ${problem}`),
+    ),
   };
 }
 
-/** Sends due transactions that are not pending yet, until the node refuses one. */
+/** Sends the transactions of these steps that are not pending yet, until the node refuses one. */
 async function broadcast(
   { reads }: ProgramChain,
-  due: readonly ProgramStep[],
+  nextSteps: readonly ProgramStep[],
   sent: Map<string, Broadcast>,
   { payer, price, nowMs, onBroadcast }: DeployProgramOptions,
 ): Promise<{ readonly hasSent: boolean; readonly refused?: string }> {
-  const waiting = due.filter(({ label }) => {
-    const before = sent.get(label);
-    return before === undefined || nowMs() - before.sentAtMs >= RESEND_MS;
+  const toSend = nextSteps.filter(({ label }) => {
+    const previous = sent.get(label);
+    return previous === undefined || nowMs() - previous.sentAtMs >= RESEND_MS;
   });
-  if (waiting.length === 0) return { hasSent: false };
+  if (toSend.length === 0) return { hasSent: false };
   const [lifetime, final] = await Promise.all([reads.lifetime(), reads.finalHeight()]);
-  for (const step of waiting) {
-    const before = sent.get(step.label);
-    let { transaction, lastHeight } = before ?? { transaction: new Uint8Array(), lastHeight: 0n };
-    if (before === undefined || final.height > lastHeight) {
+  for (const step of toSend) {
+    const previous = sent.get(step.label);
+    let { transaction, lastHeight } = previous ?? { transaction: new Uint8Array(), lastHeight: 0n };
+    if (previous === undefined || final.height > lastHeight) {
       const instructions = [...computeInstructions(step.units, price), ...step.instructions];
       const signed = await signPayment(payer, instructions, lifetime);
       ({ transaction, lastHeight } = readPayment(signed.raw));

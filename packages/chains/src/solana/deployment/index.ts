@@ -20,10 +20,10 @@ export {
   NO_OWNER,
   planProgram,
   type DepositoryPlan,
-  type ProgramPlace,
+  type ProgramLocation,
   type ProgramPlan,
 } from "./program-plan.ts";
-export { isComplete, readProgramState, unfinished, type ProgramState } from "./program-state.ts";
+export { isComplete, readProgramState, remainingDifferences, type ProgramState } from "./program-state.ts";
 export {
   costOf,
   feeOf,

@@ -31,23 +31,24 @@ export function hasData(account: AccountFact | undefined): account is AccountFac
 
 /** How a deployed program differs from a build. Undefined: it does not. */
 export function buildDifference(
-  { elf, sha256, program: where, programData: expected }: ProgramBuild,
+  { elf, sha256, program: programAddress, programData: expected }: ProgramBuild,
   program: AccountFact,
   programData: AccountFact | undefined,
 ): string | undefined {
   const isProgram =
     program.owner === UPGRADEABLE_LOADER && tagOf(program) === TAG.program && keyAt(program, 4) === expected;
   if (!isProgram)
-    return `program ${where}: an account of ${program.owner} is at this address, expected an upgradeable program`;
+    return `program ${programAddress}: an account of ${program.owner} is at this address, expected an upgradeable program`;
   if (programData === undefined || tagOf(programData) !== TAG.programData)
-    return `program ${where} was closed, and its address cannot be used again; deploy another program`;
-  const found = programData.data.subarray(LOADER_BYTES.programDataHeader);
-  if (found.length < elf.length) return `program ${where} has ${found.length} bytes, expected ${elf.length}`;
+    return `program ${programAddress} was closed, and its address cannot be used again; deploy another program`;
+  const deployed = programData.data.subarray(LOADER_BYTES.programDataHeader);
+  if (deployed.length < elf.length)
+    return `program ${programAddress} has ${deployed.length} bytes, expected ${elf.length}`;
   // An account that was made for a longer program has zeros at its end.
-  const at = found.findIndex((byte, index) => byte !== (elf[index] ?? 0));
-  return at < 0
+  const firstDifference = deployed.findIndex((byte, index) => byte !== (elf[index] ?? 0));
+  return firstDifference < 0
     ? undefined
-    : `program ${where} is not this build (${elf.length} bytes, sha256 ${sha256}): byte ${at} is ${found[at]}, expected ${elf[at] ?? 0}`;
+    : `program ${programAddress} is not this build (${elf.length} bytes, sha256 ${sha256}): byte ${firstDifference} is ${deployed[firstDifference]}, expected ${elf[firstDifference] ?? 0}`;
 }
 
 /** Undefined: the program has none, or was closed. */
@@ -82,10 +83,12 @@ function tagOf({ data }: AccountFact): number {
 }
 
 /** An optional key: one byte, 1 if there is one, then its 32 bytes. */
-function authorityIn(account: AccountFact | undefined, at: number): string | undefined {
-  return account?.data[at] === 1 && account.data.length >= at + 33 ? keyAt(account, at + 1) : undefined;
+function authorityIn(account: AccountFact | undefined, offset: number): string | undefined {
+  return account?.data[offset] === 1 && account.data.length >= offset + 33
+    ? keyAt(account, offset + 1)
+    : undefined;
 }
 
-function keyAt({ data }: AccountFact, at: number): string {
-  return data.length < at + 32 ? "" : getAddressDecoder().decode(data.subarray(at, at + 32));
+function keyAt({ data }: AccountFact, offset: number): string {
+  return data.length < offset + 32 ? "" : getAddressDecoder().decode(data.subarray(offset, offset + 32));
 }

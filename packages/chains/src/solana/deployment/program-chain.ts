@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { hostsOf } from "../../nodes/hosts-of.ts";
 import { createRpcTransport } from "../../nodes/transport.ts";
-import { createReads, type NonEvmReads } from "../reads.ts";
+import { createReads, type SolanaReads } from "../reads.ts";
 import type { Payer } from "../sign-payment.ts";
 
 /** The `vmType` that these plans support. */
@@ -13,9 +13,9 @@ export const PROGRAM_VM_TYPE = FAMILY_VM_TYPES.solana;
 /** A cluster to deploy to. */
 export interface ProgramChain {
   /** Reads from the first endpoint. */
-  readonly reads: NonEvmReads;
+  readonly reads: SolanaReads;
   /** Reads from each endpoint. */
-  readonly all: readonly NonEvmReads[];
+  readonly allReads: readonly SolanaReads[];
   /** Hosts of the endpoints, in the same order, without credentials. */
   readonly hosts: readonly string[];
   /** Genesis hash of the cluster that all endpoints serve. */
@@ -43,20 +43,22 @@ export async function connectForProgram(
     await Promise.all(transports.map((transport) => transport.close()));
   };
   try {
-    const found = await Promise.all(transports.map((one) => one.request("getGenesisHash", [])));
-    const expected = genesisHash ?? String(found[0]);
-    const wrong = found.findIndex((one) => one !== expected);
+    const genesisHashes = await Promise.all(
+      transports.map((transport) => transport.request("getGenesisHash", [])),
+    );
+    const expected = genesisHash ?? String(genesisHashes[0]);
+    const wrong = genesisHashes.findIndex((hash) => hash !== expected);
     if (wrong >= 0) {
       const source =
         genesisHash === undefined ? "as the first endpoint does" : "which additionalData.genesisHash names";
       throw new WrongCluster(
-        `httpRpcUrl: ${hosts[wrong] ?? ""} serves the cluster with the genesis hash ${String(found[wrong])}, expected ${expected}, ${source}; correct the URL`,
+        `httpRpcUrl: ${hosts[wrong] ?? ""} serves the cluster with the genesis hash ${String(genesisHashes[wrong])}, expected ${expected}, ${source}; correct the URL`,
       );
     }
-    const all = transports.map(createReads);
-    const [reads] = all;
+    const allReads = transports.map(createReads);
+    const [reads] = allReads;
     if (reads === undefined) throw new RangeError("invariant violated: no RPC URL");
-    return { reads, all, hosts, genesisHash: expected, close };
+    return { reads, allReads, hosts, genesisHash: expected, close };
   } catch (error) {
     await close();
     throw error;

@@ -11,14 +11,14 @@ const [first, second] = await Promise.all([
   programDeployer(`0x${"22".repeat(32)}`),
 ]);
 
-async function programOf(changed: Partial<ProgramInputs> = {}): Promise<string> {
+async function programOf(changes: Partial<ProgramInputs> = {}): Promise<string> {
   const { program } = await planProgram({
     elf,
     deployer: first.address,
     owner: undefined,
-    place: { kind: "new", key: first },
+    location: { kind: "new", key: first },
     depository: { chainName: "solana", owner: first.address, allocator: second.address },
-    ...changed,
+    ...changes,
   });
   return program;
 }
@@ -26,7 +26,7 @@ async function programOf(changed: Partial<ProgramInputs> = {}): Promise<string> 
 test("the same key and inputs give the same program, as resuming requires", async () => {
   expect(await programOf()).toBe(await programOf());
   const key = await programDeployer(`0x${"11".repeat(32)}`);
-  expect(await programOf({ place: { kind: "new", key } })).toBe(await programOf());
+  expect(await programOf({ location: { kind: "new", key } })).toBe(await programOf());
 });
 
 test("every input changes the program's address", async () => {
@@ -44,7 +44,7 @@ test("every input changes the program's address", async () => {
 
 test("others cannot derive the address from what they know", async () => {
   // The same account and inputs, signed by another key.
-  expect(await programOf({ place: { kind: "new", key: second } })).not.toBe(await programOf());
+  expect(await programOf({ location: { kind: "new", key: second } })).not.toBe(await programOf());
   const text = ["Causeway program", toHex(sha256(elf)), "solana", "none", second.address].join("\n");
   const guessed = await createAddressWithSeed({
     baseAddress: address(first.address),

@@ -39,7 +39,7 @@ export interface DepositoryInputs {
 export const NO_OWNER: string = SYSTEM_PROGRAM;
 
 /** A program that exists, or a new one: its address follows from the deployer's key and the other inputs. */
-export type ProgramPlace =
+export type ProgramLocation =
   | { readonly kind: "existing"; readonly program: string }
   | { readonly kind: "new"; readonly key: Payer };
 
@@ -50,7 +50,7 @@ export interface ProgramInputs {
   readonly deployer: string;
   /** Final upgrade authority; undefined: none. */
   readonly owner: string | undefined;
-  readonly place: ProgramPlace;
+  readonly location: ProgramLocation;
   /** Undefined: the program has no state to initialize. */
   readonly depository: DepositoryInputs | undefined;
 }
@@ -82,15 +82,15 @@ export interface ProgramPlan extends ProgramBuild, Pick<ProgramInputs, "deployer
 /**
  * The addresses of a deployment. They follow from the inputs, so that a run that was killed is continued
  * without a record of it. Only the deployer can create accounts at them, and only the deployer can compute
- * the program's address. Endpoints that get requests about it learn it.
+ * the program's address, which endpoints learn from requests about it.
  */
 export async function planProgram(inputs: ProgramInputs): Promise<ProgramPlan> {
-  const { elf, deployer, owner, place, depository } = inputs;
+  const { elf, deployer, owner, location, depository } = inputs;
   const hash = toHex(sha256(elf));
   const { program, programAccount } =
-    place.kind === "new"
-      ? await newProgram(inputs, place.key, hash)
-      : { program: place.program, programAccount: undefined };
+    location.kind === "new"
+      ? await newProgram(inputs, location.key, hash)
+      : { program: location.program, programAccount: undefined };
   const build = await buildAt(program, elf);
   return {
     ...build,
@@ -98,7 +98,7 @@ export async function planProgram(inputs: ProgramInputs): Promise<ProgramPlan> {
     owner,
     programAccount,
     // Independent of the other inputs: the rent of a buffer is not lost if they change.
-    buffer: await seeded(deployer, sha256Text(`buffer ${hash}`)),
+    buffer: await deriveSeededAccount(deployer, sha256Text(`buffer ${hash}`)),
     chunks: chunksOf(elf),
     depository: depository && (await planDepository(build.program, depository)),
   };
@@ -118,7 +118,7 @@ async function newProgram(
   // No transaction begins with 0xff, so that this signature can never pay for anything.
   const message = Buffer.concat([Uint8Array.of(0xff), Buffer.from(text, "utf8")]);
   const signature = await signBytes(key.pair.privateKey, message);
-  const programAccount = await seeded(deployer, sha256(signature));
+  const programAccount = await deriveSeededAccount(deployer, sha256(signature));
   return { program: programAccount.address, programAccount };
 }
 
@@ -139,22 +139,22 @@ export async function planDepository(program: string, inputs: DepositoryInputs):
 
 /** A new buffer is zero, so that chunks of zeros need not be written. */
 function chunksOf(elf: Uint8Array): ProgramPlan["chunks"] {
-  const all = Array.from({ length: Math.ceil(elf.length / CHUNK_BYTES) }, (_, at) => ({
-    offset: at * CHUNK_BYTES,
-    bytes: elf.subarray(at * CHUNK_BYTES, (at + 1) * CHUNK_BYTES),
+  const chunks = Array.from({ length: Math.ceil(elf.length / CHUNK_BYTES) }, (_, index) => ({
+    offset: index * CHUNK_BYTES,
+    bytes: elf.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES),
   }));
-  return all.filter(({ bytes }) => bytes.some((byte) => byte !== 0));
+  return chunks.filter(({ bytes }) => bytes.some((byte) => byte !== 0));
 }
 
-async function seeded(base: string, hash: Uint8Array): Promise<SeededAccount> {
+async function deriveSeededAccount(base: string, hash: Uint8Array): Promise<SeededAccount> {
   // A seed has at most 32 bytes. Collisions do not matter: only the base account can use its seeds.
   const seed = toHex(hash).slice(2, 34);
-  const found = await createAddressWithSeed({
+  const derived = await createAddressWithSeed({
     baseAddress: address(base),
     seed,
     programAddress: UPGRADEABLE_LOADER,
   });
-  return { address: found, base, seed };
+  return { address: derived, base, seed };
 }
 
 /** Creates the depository of a deployed program. The deployer must be its upgrade authority. */

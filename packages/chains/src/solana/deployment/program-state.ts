@@ -1,5 +1,5 @@
 import type { AccountFact } from "@causeway/families/solana";
-import type { NonEvmReads } from "../reads.ts";
+import type { SolanaReads } from "../reads.ts";
 import {
   bufferIn,
   buildDifference,
@@ -40,7 +40,7 @@ interface Accounts {
 
 /** Reads what a cluster has of a plan, all at one slot. @throws RpcFault */
 export async function readProgramState(
-  reads: Pick<NonEvmReads, "accounts">,
+  reads: Pick<SolanaReads, "accounts">,
   plan: ProgramPlan,
   view: "confirmed" | "finalized",
 ): Promise<ProgramState> {
@@ -66,8 +66,8 @@ export function isComplete(plan: ProgramPlan, state: ProgramState): boolean {
   return isDone && missingChunks === undefined && problems.length === 0;
 }
 
-/** What a deployment would still do, as differences. */
-export function unfinished(plan: ProgramPlan, state: ProgramState): readonly string[] {
+/** The differences that a deployment would still resolve, each with the found and the expected value. */
+export function remainingDifferences(plan: ProgramPlan, state: ProgramState): readonly string[] {
   if (!state.isDeployed) return ["the program is not deployed"];
   return [
     ...(state.needsInitialization ? ["the depository is not initialized"] : []),
@@ -107,7 +107,7 @@ export function judgeProgram(plan: ProgramPlan, accounts: Accounts): ProgramStat
   const bufferProblem = problemOfBuffer(plan, buffer);
   // Once the program is deployed, the buffer is not needed.
   if (!isDeployed && bufferProblem !== undefined) problems.push(bufferProblem);
-  const missingChunks = bufferProblem === undefined ? chunksMissing(plan, buffer) : undefined;
+  const missingChunks = bufferProblem === undefined ? findMissingChunks(plan, buffer) : undefined;
   const lamports = Object.fromEntries(
     Object.entries(accounts).map(([name, account]: [string, AccountFact | undefined]) => [
       name,
@@ -145,18 +145,18 @@ function recordProblems(
 function problemOfBuffer(plan: ProgramPlan, account: AccountFact | undefined): string | undefined {
   if (!hasData(account)) return undefined;
   const buffer = bufferIn(account);
-  const isRight = buffer?.authority === plan.deployer && buffer.content.length === plan.elf.length;
-  if (isRight) return undefined;
+  const isUsable = buffer?.authority === plan.deployer && buffer.content.length === plan.elf.length;
+  if (isUsable) return undefined;
   return `buffer ${plan.buffer.address} has ${account.data.length} bytes and the authority ${buffer?.authority ?? "none"}, expected a buffer for ${plan.elf.length} bytes and ${plan.deployer}; use another deployer`;
 }
 
-function chunksMissing(
+function findMissingChunks(
   { chunks }: ProgramPlan,
   account: AccountFact | undefined,
 ): readonly number[] | undefined {
   const buffer = hasData(account) ? bufferIn(account) : undefined;
   if (buffer === undefined) return undefined;
   return chunks.flatMap(({ offset, bytes }, index) =>
-    bytes.every((byte, at) => byte === buffer.content[offset + at]) ? [] : [index],
+    bytes.every((byte, position) => byte === buffer.content[offset + position]) ? [] : [index],
   );
 }

@@ -1,6 +1,6 @@
 import type { PlainInstruction } from "@causeway/families/solana";
 import { lamportTransferInstruction } from "../payment-instructions.ts";
-import type { NonEvmReads } from "../reads.ts";
+import type { SolanaReads } from "../reads.ts";
 import {
   allocateInstruction,
   closeBufferInstruction,
@@ -50,7 +50,7 @@ export interface Rents {
 
 /** @throws RpcFault */
 export async function readRents(
-  reads: Pick<NonEvmReads, "minBalance">,
+  reads: Pick<SolanaReads, "minBalance">,
   { elf }: ProgramPlan,
 ): Promise<Rents> {
   const [buffer, program, programData, depository, empty] = await Promise.all([
@@ -63,7 +63,7 @@ export async function readRents(
   return { buffer, program, programData, depository, empty };
 }
 
-/** The transactions that are left, in groups: the order within a group does not matter. */
+/** The remaining transactions, in groups: the order within a group does not matter. */
 export function remainingSteps(
   plan: ProgramPlan,
   state: ProgramState,
@@ -77,7 +77,11 @@ export function remainingSteps(
     label: string = name,
   ): ProgramStep => ({ name, label, instructions, units: UNITS[name] });
   /** Not the system program's account creation, which fails if anyone sent lamports to the address. */
-  const created = (account: SeededAccount, bytes: number, missing: bigint): readonly PlainInstruction[] => [
+  const createInstructions = (
+    account: SeededAccount,
+    bytes: number,
+    missing: bigint,
+  ): readonly PlainInstruction[] => [
     ...(missing > 0n ? [lamportTransferInstruction(deployer, account.address, missing)] : []),
     allocateInstruction(account, bytes),
   ];
@@ -86,7 +90,11 @@ export function remainingSteps(
     if (state.missingChunks === undefined)
       groups.push([
         step("createBuffer", [
-          ...created(buffer, LOADER_BYTES.bufferHeader + elf.length, rents.buffer - lamports.buffer),
+          ...createInstructions(
+            buffer,
+            LOADER_BYTES.bufferHeader + elf.length,
+            rents.buffer - lamports.buffer,
+          ),
           initializeBufferInstruction(buffer.address, deployer),
         ]),
       ]);
@@ -103,7 +111,7 @@ export function remainingSteps(
       ),
       [
         step("deploy", [
-          ...created(programAccount, LOADER_BYTES.program, rents.program - lamports.program),
+          ...createInstructions(programAccount, LOADER_BYTES.program, rents.program - lamports.program),
           deployInstruction({
             payer: deployer,
             authority: deployer,
@@ -143,18 +151,19 @@ export function costOf(
   rents: Rents,
   price: bigint,
 ): ProgramCost {
-  const fees = steps.flat().reduce((sum, one) => sum + feeOf(one, price), 0n);
-  const above = (minimum: bigint, held: bigint): bigint => (minimum > held ? minimum - held : 0n);
-  const ofProgram = isDeployed
+  const fees = steps.flat().reduce((sum, step) => sum + feeOf(step, price), 0n);
+  const shortfall = (minimum: bigint, balance: bigint): bigint =>
+    minimum > balance ? minimum - balance : 0n;
+  const programRent = isDeployed
     ? -lamports.buffer
-    : above(rents.program, lamports.program) + rents.programData - lamports.buffer;
-  const ofDepository = needsInitialization
-    ? above(rents.depository, lamports.depository) + above(rents.empty, lamports.vault)
+    : shortfall(rents.program, lamports.program) + rents.programData - lamports.buffer;
+  const depositoryRent = needsInitialization
+    ? shortfall(rents.depository, lamports.depository) + shortfall(rents.empty, lamports.vault)
     : 0n;
-  const rent = ofProgram + ofDepository;
+  const rent = programRent + depositoryRent;
   // A remaining buffer returns its lamports after everything else was paid.
-  const advanced = isDeployed ? ofDepository : rent;
-  return { rent, fees, needed: steps.length === 0 ? 0n : advanced + fees + rents.empty };
+  const advancedRent = isDeployed ? depositoryRent : rent;
+  return { rent, fees, needed: steps.length === 0 ? 0n : advancedRent + fees + rents.empty };
 }
 
 /** Maximum cost of a transaction, in lamports. */

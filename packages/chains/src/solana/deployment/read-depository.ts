@@ -27,13 +27,13 @@ export type DepositoryFacts =
     };
 
 /** Programs of former versions, which differ only in `initialize`. */
-const FORMER = [
+const FORMER_BUILDS = [
   { bytes: 22_112, sha256: "0xe59064c4f1ca488fb5e522c9945a4667a186082af625953a56507c0516de7414" },
 ] as const;
 
-function isFormer(programData: AccountFact | undefined): boolean {
+function isFormerBuild(programData: AccountFact | undefined): boolean {
   const content = programData?.data.subarray(LOADER_BYTES.programDataHeader) ?? new Uint8Array();
-  return FORMER.some(
+  return FORMER_BUILDS.some(
     ({ bytes, sha256: hash }) =>
       toHex(sha256(content.subarray(0, bytes))) === hash &&
       content.subarray(bytes).every((byte) => byte === 0),
@@ -47,14 +47,14 @@ export async function readDepository(
 ): Promise<DepositoryFacts> {
   const build = await buildAt(program, programElf("depository"));
   const { accounts, domain } = await planDepository(program, { chainName, owner: undefined, allocator: "" });
-  const [found, programData, depository] = await reads.accounts(
+  const [programAccount, programData, depository] = await reads.accounts(
     [program, build.programData, accounts.depository],
     "finalized",
   );
-  if (!hasData(found)) return { kind: "missing" };
+  if (!hasData(programAccount)) return { kind: "missing" };
   return {
     kind: "deployed",
-    difference: isFormer(programData) ? undefined : buildDifference(build, found, programData),
+    difference: isFormerBuild(programData) ? undefined : buildDifference(build, programAccount, programData),
     upgradeAuthority: upgradeAuthorityIn(programData),
     record: recordIn(program, depository),
     domain,

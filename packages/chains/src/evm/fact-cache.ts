@@ -1,10 +1,10 @@
 /** A cache of immutable facts; the least recently used is evicted first. */
-export interface RememberedFacts<T> {
+export interface FactCache<T> {
   get(key: string): T | undefined;
   set(key: string, fact: T): void;
 }
 
-export interface MemoryBounds<T> {
+export interface CacheLimits<T> {
   /** Maximum number of facts. */
   readonly entries: number;
   /** Maximum total size, by `sizeOf`. */
@@ -14,10 +14,10 @@ export interface MemoryBounds<T> {
 }
 
 /** Limited by total size as well as by number, because users control the size of a transaction. */
-export function rememberedFacts<T>({ entries, bytes, sizeOf }: MemoryBounds<T>): RememberedFacts<T> {
+export function createFactCache<T>({ entries, bytes, sizeOf }: CacheLimits<T>): FactCache<T> {
   const facts = new Map<string, T>();
   let totalBytes = 0;
-  const forget = (key: string, fact: T): void => {
+  const evict = (key: string, fact: T): void => {
     facts.delete(key);
     totalBytes -= sizeOf(fact);
   };
@@ -30,13 +30,13 @@ export function rememberedFacts<T>({ entries, bytes, sizeOf }: MemoryBounds<T>):
       return fact;
     },
     set: (key, fact) => {
-      const former = facts.get(key);
-      if (former !== undefined) forget(key, former);
+      const replaced = facts.get(key);
+      if (replaced !== undefined) evict(key, replaced);
       facts.set(key, fact);
       totalBytes += sizeOf(fact);
       for (const [oldest, oldestFact] of facts) {
         if (facts.size <= entries && totalBytes <= bytes) return;
-        forget(oldest, oldestFact);
+        evict(oldest, oldestFact);
       }
     },
   };
@@ -46,8 +46,8 @@ export function rememberedFacts<T>({ entries, bytes, sizeOf }: MemoryBounds<T>):
 export function singleFlight<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
   const inFlight = new Map<string, Promise<T>>();
   return async (key, work) => {
-    const known = inFlight.get(key);
-    if (known !== undefined) return await known;
+    const current = inFlight.get(key);
+    if (current !== undefined) return await current;
     const running = work().finally(() => inFlight.delete(key));
     inFlight.set(key, running);
     return await running;

@@ -13,7 +13,7 @@ import type { SettledInput } from "./settled-inputs.ts";
  * @param inputs by index in the order
  * @throws AttestationError rejected
  */
-export function mustBeWorthFilling(order: Order, inputs: readonly SettledInput[]): void {
+export function assertDepositedInFull(order: Order, inputs: readonly SettledInput[]): void {
   for (const [at, { deposit }] of inputs.entries())
     if (!isDepositedInFull(order, inputs, at))
       throw rejected(
@@ -29,7 +29,7 @@ export function mustBeWorthFilling(order: Order, inputs: readonly SettledInput[]
  * @param inputs by index in the order
  * @throws AttestationError rejected
  */
-export function mustBeWorthRefunding(
+export function assertRefundsWithinDeposits(
   order: Order,
   refunds: readonly ClaimedRefund[],
   payments: readonly RefundPayment[],

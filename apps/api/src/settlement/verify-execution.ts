@@ -3,8 +3,8 @@ import type { Execution } from "@causeway/attest";
 import type { Hex } from "@causeway/domain";
 import type { Execution as AnsweredExecution } from "@causeway/wire";
 import type { ExecutionKind, SignedExecution } from "./settlement.port.ts";
-import { countedSignatures } from "./counted-signatures.ts";
-import type { Slot } from "./counted-signatures.ts";
+import { acceptedSignatures } from "./accepted-signatures.ts";
+import type { SignedDigest } from "./accepted-signatures.ts";
 import type { Judge } from "./hub-facts.ts";
 
 /** The result of verifying an answer. `lie`: it contradicts the facts, or lacks the required signatures. */
@@ -13,46 +13,47 @@ export type Verdict<T> =
   | { readonly kind: "lie"; readonly reason: string };
 
 /**
- * The expected execution, with the answer's signatures that hold for it and for all that was signed with it.
+ * Adds the answer's signatures to the expected execution, if a quorum signed it and everything else in the
+ * answer.
  * @param expected computed here from facts that this service knows or that a quorum signed
- * @param others the answer's other slots: a signer counts only if it signed all
+ * @param otherDigests of the same answer: a signer counts only if it signed all of them
  */
-export function signedExecution(
+export function verifyExecution(
   judge: Judge,
   kind: ExecutionKind,
   expected: Execution,
-  answered: AnsweredExecution,
-  others: readonly Slot[],
+  answer: AnsweredExecution,
+  otherDigests: readonly SignedDigest[],
 ): Verdict<SignedExecution> {
-  if (!isSameExecution(expected, answered))
+  if (!isSameExecution(expected, answer))
     return { kind: "lie", reason: `the execution of the ${kind} differs from the expected one` };
-  const slot: Slot = {
+  const signedDigest: SignedDigest = {
     digest: judge.digestOf(expected),
-    signatures: answered.signatures.map(({ signature }) => signature),
+    signatures: answer.signatures.map(({ signature }) => signature),
   };
-  const verdict = quorumSignature(kind, slot, others, judge);
+  const verdict = quorumSignature(kind, signedDigest, otherDigests, judge);
   return verdict.kind === "true"
     ? { kind: "true", value: { ...expected, kind, signature: verdict.value } }
     : verdict;
 }
 
 /**
- * The signatures of a slot as the hub's multisig reads them: those of a quorum, ascending by signer,
+ * The signatures of a digest as the hub's multisig reads them: those of a quorum, ascending by signer,
  * concatenated.
- * @param others further slots of the answer: a signer counts only if it signed all
+ * @param otherDigests of the same answer: a signer counts only if it signed all of them
  */
 export function quorumSignature(
-  what: string,
-  slot: Slot,
-  others: readonly Slot[],
+  label: string,
+  target: SignedDigest,
+  otherDigests: readonly SignedDigest[],
   { accepted, threshold }: Pick<Judge, "accepted" | "threshold">,
 ): Verdict<Hex> {
-  const counted = countedSignatures([slot, ...others], slot, accepted);
-  if (counted.length < threshold)
+  const signatures = acceptedSignatures([target, ...otherDigests], target, accepted);
+  if (signatures.length < threshold)
     return {
       kind: "lie",
-      reason: `the ${what} has ${counted.length} accepted oracle signatures, but the quorum is ${threshold}`,
+      reason: `the ${label} has ${signatures.length} accepted oracle signatures, but the quorum is ${threshold}`,
     };
-  const joined = counted.slice(0, threshold).map(({ signature }) => signature.slice(2));
+  const joined = signatures.slice(0, threshold).map(({ signature }) => signature.slice(2));
   return { kind: "true", value: `0x${joined.join("")}` };
 }

@@ -1,6 +1,6 @@
 import { ConfigError, setting } from "@causeway/config";
 import type { Env, SettingValues } from "@causeway/config";
-import type { RedisNode, RedisPlace } from "../db/redis-place.port.ts";
+import type { RedisNode, RedisEndpoint } from "../db/redis-endpoint.port.ts";
 
 const { flag, list, secret, secretUrl, text } = setting;
 
@@ -30,7 +30,7 @@ export const redisSettings = {
     name: "REDIS_CLUSTER",
     optional: true,
     describe:
-      "Nodes of a Redis Cluster as `host:port`, instead of `REDIS_URL`. The others are found through them (docs/operations/redis.md).",
+      "Nodes of a Redis Cluster as `host:port`, instead of `REDIS_URL`. The other nodes are discovered through them (docs/operations/redis.md).",
   }),
   redisUsername: secret({
     name: "REDIS_USERNAME",
@@ -67,20 +67,20 @@ type RedisSettings = Partial<SettingValues<typeof redisSettings>>;
  * @param env distinguishes a missing setting from an invalid one, which is already reported
  * @throws ConfigError with all problems; none contains a secret
  */
-export function readRedisPlace(settings: RedisSettings, env: Env): RedisPlace {
+export function readRedisEndpoint(settings: RedisSettings, env: Env): RedisEndpoint {
   const isSet = (name: string): boolean =>
-    [name, `${name}_FILE`].some((one) => (env[one] ?? "").trim() !== "");
-  const places = ["REDIS_URL", "REDIS_SENTINELS", "REDIS_CLUSTER"].filter(isSet);
+    [name, `${name}_FILE`].some((variable) => (env[variable] ?? "").trim() !== "");
+  const configured = ["REDIS_URL", "REDIS_SENTINELS", "REDIS_CLUSTER"].filter(isSet);
   const problems: string[] = [];
-  if (places.length === 0)
+  if (configured.length === 0)
     problems.push(`REDIS_URL is required: ${URL_FORM}, secret; or set REDIS_SENTINELS or REDIS_CLUSTER`);
-  if (places.length > 1)
+  if (configured.length > 1)
     problems.push(
-      `set only one of REDIS_URL, REDIS_SENTINELS and REDIS_CLUSTER, got ${places.join(" and ")}`,
+      `set only one of REDIS_URL, REDIS_SENTINELS and REDIS_CLUSTER, got ${configured.join(" and ")}`,
     );
-  if (places.includes("REDIS_SENTINELS") !== isSet("REDIS_SENTINEL_NAME"))
+  if (configured.includes("REDIS_SENTINELS") !== isSet("REDIS_SENTINEL_NAME"))
     problems.push("REDIS_SENTINELS and REDIS_SENTINEL_NAME must be set together");
-  if (settings.redisTls === true && places.includes("REDIS_URL"))
+  if (settings.redisTls === true && configured.includes("REDIS_URL"))
     problems.push("REDIS_TLS has no effect on REDIS_URL; use rediss:// there, and unset REDIS_TLS");
   const sentinels = nodesOf("REDIS_SENTINELS", settings.redisSentinels, problems);
   const nodes = nodesOf("REDIS_CLUSTER", settings.redisCluster, problems);
@@ -111,11 +111,11 @@ function nodesOf(
   entries: readonly string[] | undefined,
   problems: string[],
 ): readonly RedisNode[] | undefined {
-  return entries?.flatMap((entry, at) => {
+  return entries?.flatMap((entry, index) => {
     const [, host, port] = /^(\[[\da-f:]+\]|[\w.-]+):(\d{1,5})$/i.exec(entry) ?? [];
     if (host !== undefined && Number(port) >= 1 && Number(port) <= 65_535)
       return [{ host: host.replaceAll(/[[\]]/g, ""), port: Number(port) }];
-    problems.push(`${name} entry ${at + 1} must be host:port, such as redis-1:6379`);
+    problems.push(`${name} entry ${index + 1} must be host:port, such as redis-1:6379`);
     return [];
   });
 }

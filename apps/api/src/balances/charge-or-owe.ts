@@ -5,7 +5,7 @@ import { appraise, unitInMemory } from "./appraise.ts";
 import type { AppraisalServices } from "./appraise.ts";
 
 /** The entries of a mandatory charge. `owedUsd` is the part that no balance covers, USD with 18 decimals. */
-export interface ForcedCharge {
+export interface ChargeWithDebt {
   readonly entries: readonly LedgerEntry[];
   readonly owedUsd: bigint;
 }
@@ -15,12 +15,12 @@ export interface ForcedCharge {
  * The rest is owed in the first currency.
  * @throws ServiceError PRICE_FETCH_FAILED when a balance has no fresh price
  */
-export function forcedCharge(
+export function chargeOrOwe(
   services: AppraisalServices,
   book: WalletBook,
   usd: bigint,
   account: "fronted" | "fees",
-): ForcedCharge {
+): ChargeWithDebt {
   const { balances, unpriced } = appraise(services, book);
   const { parts, uncoveredUsd } = splitCharge(usd, balances);
   if (uncoveredUsd > 0n && unpriced) throw unpriced;

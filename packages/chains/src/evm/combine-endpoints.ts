@@ -1,6 +1,6 @@
 import type { Chain } from "@causeway/domain";
 import type { BlockRef, ChainConnection, ChainReader, ChainWriter } from "@causeway/families/evm";
-import type { Electorate } from "../nodes/ask-all.ts";
+import type { Electorate } from "../nodes/query-all.ts";
 import {
   createEndpointPool,
   type EndpointPool,
@@ -32,9 +32,9 @@ export interface ReadChain extends Pick<
 }
 
 /** One endpoint with its own reader and writer. */
-type AskedEndpoint = PoolEndpoint & { readonly reader: ChainReader; readonly writer: ChainWriter };
+type ReadWriteEndpoint = PoolEndpoint & { readonly reader: ChainReader; readonly writer: ChainWriter };
 
-type TogetherOptions = Pick<ConnectOptions, "now" | "onDisagreement" | "onUnrequestedLogs"> & {
+type CombineOptions = Pick<ConnectOptions, "now" | "onDisagreement" | "onUnrequestedLogs"> & {
   /** The newest known head. Absent: heads are not followed. */
   readonly knownHead?: () => BlockRef | undefined;
 };
@@ -43,32 +43,38 @@ type TogetherOptions = Pick<ConnectOptions, "now" | "onDisagreement" | "onUnrequ
 const MAX_LAG_BLOCKS = 2;
 const MAX_LAG_SECONDS = 2;
 
-export function alone({ reader, writer, heads, transport, ...endpoint }: EvmEndpoint): ConnectedEndpoints {
-  const { statuses } = pooled([{ transport, ...endpoint }], { blockTimeSeconds: 1 }, endpoint.headNumber);
+export function singleEndpoint({
+  reader,
+  writer,
+  heads,
+  transport,
+  ...endpoint
+}: EvmEndpoint): ConnectedEndpoints {
+  const { statuses } = createPool([{ transport, ...endpoint }], { blockTimeSeconds: 1 }, endpoint.headNumber);
   return { reader, writer, heads, transport, statuses };
 }
 
 /** Combines the endpoints of one chain: reads that decide about money require a quorum. */
-export function askedTogether<E extends AskedEndpoint>(
+export function combineEndpoints<E extends ReadWriteEndpoint>(
   chain: ReadChain,
   endpoints: readonly E[],
-  { now = Date.now, onDisagreement, onUnrequestedLogs, knownHead }: TogetherOptions,
+  { now = Date.now, onDisagreement, onUnrequestedLogs, knownHead }: CombineOptions,
 ): Pick<ConnectedEndpoints, "reader" | "writer" | "transport" | "statuses"> & {
   readonly quorum: number;
   readonly isExpected: (endpoint: E) => boolean;
 } {
   const quorum = chain.rpcQuorum ?? Math.floor(endpoints.length / 2) + 1;
-  const { transport, statuses, stateOf } = pooled(endpoints, chain, () => knownHead?.()?.number);
+  const { transport, statuses, stateOf } = createPool(endpoints, chain, () => knownHead?.()?.number);
   const isExpected = (endpoint: E): boolean => ANSWERING.includes(stateOf(endpoint));
   const electorate: Electorate<E> = {
     endpoints,
     quorum,
     isExpected,
     onLate: ({ health }, waitedMs) => health.noteSlow(waitedMs),
-    onDisagreement: (question, some) =>
+    onDisagreement: (question, contradicting) =>
       onDisagreement?.(
         question,
-        some.map(({ host }) => host),
+        contradicting.map(({ host }) => host),
       ),
   };
   const ordinary = createChainReader(chain, transport, {
@@ -79,13 +85,13 @@ export function askedTogether<E extends AskedEndpoint>(
   return { reader, writer: quorumWriter(electorate), transport, statuses, quorum, isExpected };
 }
 
-/** {@link askedTogether}, with the heads that the endpoints follow. */
-export function poolOf(
+/** {@link combineEndpoints}, with the heads that the endpoints follow. */
+export function poolEndpoints(
   chain: Chain,
   endpoints: readonly EvmEndpoint[],
   { now = Date.now, onFault, ...options }: ConnectOptions,
 ): ConnectedEndpoints {
-  const { quorum, isExpected, reader, ...together } = askedTogether(chain, endpoints, {
+  const { quorum, isExpected, reader, ...combined } = combineEndpoints(chain, endpoints, {
     ...options,
     now,
     knownHead: () => heads.latest,
@@ -101,12 +107,12 @@ export function poolOf(
     retryMs: Math.min(2_000, Math.max(100, chain.blockTimeSeconds * 250)),
     onFault: (fault) => onFault?.(fault),
   });
-  return { reader, heads, ...together };
+  return { reader, heads, ...combined };
 }
 
 const ANSWERING: readonly string[] = ["ok", "lagging", "ahead"];
 
-function pooled(
+function createPool(
   endpoints: readonly PoolEndpoint[],
   { blockTimeSeconds }: Pick<Chain, "blockTimeSeconds">,
   head: () => bigint | undefined,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { minimumOutput } from "./minimum-amount.ts";
+import { minimumOutput } from "./minimum-output.ts";
 
 test("the guaranteed minimum is the expected amount less slippage, rounded up, and never less for an exact output", () => {
   expect(minimumOutput("EXACT_INPUT", 1_001n, 50)).toBe(996n);

@@ -3,7 +3,7 @@ import type { LaneCall } from "../../db/leg.port.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
 import type { FillBudget } from "../swap-in-budget.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
-import type { FillExchange } from "../fill-swap.ts";
+import type { FillSwapQuoter } from "../fill-swap.ts";
 import type { FillBasis, PlannedFill } from "../planned-fill.port.ts";
 import type { PaymentOfOrder } from "../payment-plan.ts";
 
@@ -15,8 +15,8 @@ export interface TriedFill {
   readonly call: LaneCall;
 }
 
-/** A temporary obstacle. Without a reason, the solver's balance is too low. */
-export interface FillWaits {
+/** A temporary obstacle to a fill. Without a reason, the solver's balance is too low. */
+export interface FillWait {
   readonly kind: "wait";
   readonly why: string;
   readonly reason?: FailReason | undefined;
@@ -25,8 +25,8 @@ export interface FillWaits {
   readonly isNotApproved?: true;
 }
 
-/** It cannot be made as guaranteed. */
-export interface FillRefused {
+/** The fill cannot be made as guaranteed, so its deposit is refunded. */
+export interface FillRefusal {
   readonly kind: "refund";
   readonly reason: FailReason;
   readonly detail?: string;
@@ -36,23 +36,23 @@ export interface FillRefused {
 }
 
 /** The result of planning one transaction. */
-export type TransactionPlanned =
+export type TransactionPlanResult =
   | {
       readonly kind: "ready";
       readonly plan: SlotPlan;
       /** Gas units that the simulation used. */
       readonly gas: bigint;
       /** The output that calls left for the recipient. */
-      readonly left: bigint;
+      readonly leftOutput: bigint;
     }
-  | FillWaits
-  | FillRefused;
+  | FillWait
+  | FillRefusal;
 
 /** The result of planning a fill. */
-export type FillPlanned = ({ readonly kind: "ready" } & PlannedFill) | FillWaits | FillRefused;
+export type FillPlanResult = ({ readonly kind: "ready" } & PlannedFill) | FillWait | FillRefusal;
 
 /** A fill whose amount is known. */
-export interface FillQuestion {
+export interface FillInput {
   readonly terms: RequestTerms;
   readonly basis: FillBasis;
   readonly execution: ExecutionRecord | undefined;
@@ -68,22 +68,22 @@ export interface FillPlanner {
   /** Whether this is a native payment to a contract. @throws RpcFault */
   paysContract(): Promise<boolean>;
   /** The swap that the terms require; undefined: none. */
-  exchange(terms: Pick<RequestTerms, "requestId" | "destination">): FillExchange | undefined;
+  swapQuoter(terms: Pick<RequestTerms, "requestId" | "destination">): FillSwapQuoter | undefined;
   /** @throws RpcFault, ServiceError: unknown now; retry */
   plan(
-    question: FillQuestion,
+    input: FillInput,
   ): Promise<
     | ({ readonly kind: "ready" } & Pick<PlannedFill, "plan"> &
         Partial<Pick<PlannedFill, "topupUsd" | "burn" | "sharesCommits">>)
-    | FillWaits
-    | FillRefused
+    | FillWait
+    | FillRefusal
   >;
 }
 
-export function waits(why: string, reason?: FailReason): FillWaits {
+export function fillWait(why: string, reason?: FailReason): FillWait {
   return { kind: "wait", why, reason };
 }
 
-export function refused(reason: FailReason, detail: string): FillRefused {
+export function fillRefusal(reason: FailReason, detail: string): FillRefusal {
   return { kind: "refund", reason, detail };
 }

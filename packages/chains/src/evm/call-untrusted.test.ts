@@ -1,21 +1,21 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { askContract } from "./ask-contract.ts";
+import { callUntrusted } from "./call-untrusted.ts";
 import { NodeRefusal, RpcFault } from "@causeway/families";
 import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 
 const to = `0x${"c0".repeat(20)}` as const;
 
 /** A node that returns this answer or failure. */
-function aNode(answer: unknown): { readonly transport: RpcTransport; readonly asked: unknown[] } {
-  const asked: unknown[] = [];
+function aNode(answer: unknown): { readonly transport: RpcTransport; readonly requests: unknown[] } {
+  const requests: unknown[] = [];
   const request = async (method: string, params: readonly unknown[]): Promise<unknown> => {
-    asked.push([method, params]);
+    requests.push([method, params]);
     if (answer instanceof Error) throw answer;
     return answer;
   };
-  return { transport: { request } as unknown as RpcTransport, asked };
+  return { transport: { request } as unknown as RpcTransport, requests };
 }
 
 const refusal = (nodeText: string, nodeCode: number, nodeData?: unknown): NodeRefusal =>
@@ -23,15 +23,15 @@ const refusal = (nodeText: string, nodeCode: number, nodeData?: unknown): NodeRe
 
 test("returns a contract's answer unchanged, and empty bytes without a contract", async () => {
   for (const bytes of ["0x", "0x1626ba7e"]) {
-    const { transport, asked } = aNode(bytes);
-    expect(await askContract(transport, to, "0x12345678")).toBe(bytes);
-    expect(asked).toEqual([["eth_call", [{ to, data: "0x12345678" }, "latest"]]]);
+    const { transport, requests } = aNode(bytes);
+    expect(await callUntrusted(transport, to, "0x12345678")).toBe(bytes);
+    expect(requests).toEqual([["eth_call", [{ to, data: "0x12345678" }, "latest"]]]);
   }
 });
 
 test("returns undefined if the contract reverts", async () => {
   for (const node of [refusal("execution reverted", 3, "0x"), refusal("execution reverted: no", -32_000)])
-    expect(await askContract(aNode(node).transport, to, "0x")).toBeUndefined();
+    expect(await callUntrusted(aNode(node).transport, to, "0x")).toBeUndefined();
 });
 
 test("throws a fault if the node fails for its own reasons", async () => {
@@ -44,7 +44,7 @@ test("throws a fault if the node fails for its own reasons", async () => {
     "0x123",
   ];
   for (const fault of faults)
-    await expect(askContract(aNode(fault).transport, to, "0x")).rejects.toBeInstanceOf(RpcFault);
+    await expect(callUntrusted(aNode(fault).transport, to, "0x")).rejects.toBeInstanceOf(RpcFault);
 });
 
 test("a contract that never returns does not delay other calls", async () => {
@@ -63,10 +63,10 @@ test("a contract that never returns does not delay other calls", async () => {
   const { port } = server.address() as AddressInfo;
   const transport = createRpcTransport({ url: `http://127.0.0.1:${port}` });
   try {
-    const asked = askContract(transport, to, "0x").catch((error: unknown) => error);
+    const pending = callUntrusted(transport, to, "0x").catch((error: unknown) => error);
     expect(await transport.request("eth_gasPrice", [])).toBe("0x7");
     await transport.close();
-    expect(await asked).toBeInstanceOf(RpcFault);
+    expect(await pending).toBeInstanceOf(RpcFault);
   } finally {
     await transport.close();
     server.closeAllConnections();

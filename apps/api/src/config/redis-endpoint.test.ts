@@ -1,9 +1,9 @@
 import { ConfigError, readSettings } from "@causeway/config";
 import { expect, test } from "vitest";
-import { keyPrefix } from "../db/redis-place.ts";
-import { readRedisPlace, redisSettings } from "./redis-place.ts";
+import { keyPrefix } from "../db/redis-endpoint.ts";
+import { readRedisEndpoint, redisSettings } from "./redis-endpoint.ts";
 
-const placeOf = (env: Record<string, string>) => readRedisPlace(readSettings(redisSettings, env), env);
+const placeOf = (env: Record<string, string>) => readRedisEndpoint(readSettings(redisSettings, env), env);
 
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {

@@ -11,27 +11,30 @@ const AT_ONCE = 200;
 
 /**
  * One round: marks mappings that are final on the hub, has the oracles sign mappings again that a transaction
- * failed to set, and sends the next transaction; settlement's rounds maintain it. State is read from the hub,
- * never from a receipt; setting an entry twice has no effect.
+ * failed to set, and sends the next transaction, which settlement's rounds maintain. State is read from the
+ * hub, never from a receipt; setting an entry twice has no effect.
  * @throws RpcFault: the next round continues
  */
-export async function carryMappings(services: MappingServices): Promise<void> {
-  await concludeCarried(services);
-  await carryNext(services);
+export async function submitMappings(services: MappingServices): Promise<void> {
+  await concludeSubmitted(services);
+  await submitNext(services);
 }
 
-async function concludeCarried(services: MappingServices): Promise<void> {
+async function concludeSubmitted(services: MappingServices): Promise<void> {
   const { nonceMappingStore, hub, clock, uow, events, chainName, settlementPolicy: policy } = services;
-  const carried = await nonceMappingStore.carried(AT_ONCE);
-  const ended = carried.filter(({ slot }) => slot.state === "final" || slot.state === "dead");
+  const submitted = await nonceMappingStore.findSubmitted(AT_ONCE);
+  const ended = submitted.filter(({ slot }) => slot.state === "final" || slot.state === "dead");
   const senders = new Set(ended.map(({ slot }) => slot.sender));
   // The node that showed the end may have been ahead of the one that shows the entries.
   const final = ended.length === 0 ? undefined : await hub.final([], [...senders]);
-  const over = new Set(ended.filter(({ slot }) => final !== undefined && isUsed(hub, slot, final.nonces)));
-  for (const one of carried) {
-    const { record, slot } = one;
+  const finished = new Set(
+    ended.filter(({ slot }) => final !== undefined && isUsed(hub, slot, final.nonces)),
+  );
+  for (const submission of submitted) {
+    const { record, slot } = submission;
     const name = chainName(record.chainId);
-    if (name === undefined || (await settleMapping(services, name, record)) || !over.has(one)) continue;
+    if (name === undefined || (await settleMapping(services, name, record)) || !finished.has(submission))
+      continue;
     // That transaction can no longer set it. Its signers may no longer be accepted.
     const reason = "the hub transaction did not set the nonce mapping";
     const nowMs = clock.nowMs();
@@ -47,10 +50,10 @@ async function concludeCarried(services: MappingServices): Promise<void> {
   }
 }
 
-async function carryNext(services: MappingServices): Promise<void> {
+async function submitNext(services: MappingServices): Promise<void> {
   const { nonceMappingStore, clock, uow, hub, mappings, chainName, settlementPolicy: policy } = services;
   const waiting: { readonly record: SignedNonceMapping; readonly name: string }[] = [];
-  for (const record of await nonceMappingStore.toCarry(clock.nowMs(), policy.batchSize)) {
+  for (const record of await nonceMappingStore.findUnsubmitted(clock.nowMs(), policy.batchSize)) {
     const name = chainName(record.chainId);
     if (name === undefined) {
       // Check it again later, so that it does not crowd out others in every round.
@@ -65,21 +68,21 @@ async function carryNext(services: MappingServices): Promise<void> {
   }
   if (waiting.length === 0) return;
   const [{ threshold }, limit] = await Promise.all([hub.signers(), hub.transactionGasLimit()]);
-  const publish = (carried: typeof waiting): HubCall =>
+  const publish = (batch: typeof waiting): HubCall =>
     mappings.publish(
-      carried.map(({ record, name }) => ({
+      batch.map(({ record, name }) => ({
         ...nonceMappingEntry(name, record),
         signature: record.hubSignature,
       })),
       threshold,
     );
-  let carried = waiting;
+  let batch = waiting;
   // All entries have the same size, and each fits a block alone.
-  while (carried.length > 1 && publish(carried).gasLimit > limit)
-    carried = carried.slice(0, Math.ceil(carried.length / 2));
-  const keys = carried.map(({ record }) => record.key);
-  await sendToHub(services, publish(carried), {
-    lock: async (tx) => await tx.nonceMappings.lockUncarried(keys),
-    taken: async (tx, slotId) => await tx.nonceMappings.carry(keys, slotId),
+  while (batch.length > 1 && publish(batch).gasLimit > limit)
+    batch = batch.slice(0, Math.ceil(batch.length / 2));
+  const keys = batch.map(({ record }) => record.key);
+  await sendToHub(services, publish(batch), {
+    lock: async (tx) => await tx.nonceMappings.lockUnsubmitted(keys),
+    assign: async (tx, slotId) => await tx.nonceMappings.markSubmitted(keys, slotId),
   });
 }

@@ -21,18 +21,18 @@ import { capOf } from "./fee-option-pricing.ts";
 export interface FeeServices {
   readonly market: Pick<Market, "usd">;
   readonly reservations: Reservations;
-  /** Undefined: this instance keeps no app balances, and no fees are agreed. */
+  /** Undefined: this instance keeps no app balances, so quotes have no app fees. */
   readonly appBalance?: Pick<AppBalancePolicy, "chainId" | "currencies"> | undefined;
 }
 
-/** The part of a request's terms about fees that apps take or pay. */
-export type AgreedFees = Pick<RequestTerms, "appFees" | "appFeesUsd" | "sponsorship">;
+/** The terms of a request about fees that apps take or pay. */
+export type FeeTerms = Pick<RequestTerms, "appFees" | "appFeesUsd" | "sponsorship">;
 
 /**
  * @throws ServiceError INVALID_REQUEST for a fixed rate that costs more than the sponsor would pay;
  * PRICE_FETCH_FAILED
  */
-export function agreeFees(services: FeeServices, question: QuoteQuestion, route: ChosenRoute): AgreedFees {
+export function fixFees(services: FeeServices, question: QuoteQuestion, route: ChosenRoute): FeeTerms {
   const { fees: options } = question;
   if (options === undefined || route.kind !== "bridge") return {};
   if (options.topupUsd !== undefined) refuseTopup(services, question, route);
@@ -57,14 +57,18 @@ function refuseTopup(
   { destination: { chain, pulse } }: QuoteQuestion,
   { trade, paidFrom, pricing: { facts } }: BridgeRoute,
 ): void {
-  const topup = (code: ErrorCode, message: string) => new ServiceError(code, message, { field: "topupGas" });
+  const topupRefusal = (code: ErrorCode, message: string) =>
+    new ServiceError(code, message, { field: "topupGas" });
   // A swap out of the native token leaves a remainder in the router, which would mix with the top-up.
   if (trade.destination !== undefined && paidFrom.address === NATIVE_CURRENCY)
-    throw topup("UNSUPPORTED_ROUTE", "topupGas is not available when the fill swaps out of the native token");
-  const held = pulse.solverBalance(chain.native.address).amount;
-  const free = held - reservations.reserved(chain.id, chain.native.address);
-  if (free < (facts.topupWei ?? 0n) + facts.fillGasCostWei)
-    throw topup(
+    throw topupRefusal(
+      "UNSUPPORTED_ROUTE",
+      "topupGas is not available when the fill swaps out of the native token",
+    );
+  const balance = pulse.solverBalance(chain.native.address).amount;
+  const available = balance - reservations.reserved(chain.id, chain.native.address);
+  if (available < (facts.topupWei ?? 0n) + facts.fillGasCostWei)
+    throw topupRefusal(
       "INSUFFICIENT_LIQUIDITY",
       `Insufficient liquidity: the solver lacks ${chain.native.symbol} for topupGas on ${chain.displayName}`,
     );
@@ -103,7 +107,7 @@ function sponsorshipOf(
     throw badRate(
       "With fixedRate the sponsor also pays the rent of a new token account, which the recipient gets back by closing it; to accept this, add rent to sponsoredFeeComponents",
     );
-  const agreed = feeSponsorshipOf(
+  const sponsorship = feeSponsorshipOf(
     { ...sponsor, cap: capOf(sponsor, facts) },
     {
       execution: priced.execution,
@@ -116,11 +120,11 @@ function sponsorshipOf(
     },
     facts.origin,
   );
-  if (fixedRate !== undefined && maxUsd !== undefined && agreed.usd > maxUsd)
+  if (fixedRate !== undefined && maxUsd !== undefined && sponsorship.usd > maxUsd)
     throw badRate(
-      `fixedRate would cost the sponsor $${formatUsd(agreed.usd)}, more than maxSubsidizationAmount ($${formatUsd(maxUsd)})`,
+      `fixedRate would cost the sponsor $${formatUsd(sponsorship.usd)}, more than maxSubsidizationAmount ($${formatUsd(maxUsd)})`,
     );
-  return agreed;
+  return sponsorship;
 }
 
 function badRate(message: string): ServiceError {

@@ -12,7 +12,7 @@ export interface RedisLogin {
 }
 
 /** Where Redis is: one server, a primary that sentinels know, or a cluster. */
-export type RedisPlace =
+export type RedisEndpoint =
   | { readonly kind: "url"; readonly url: Secret; readonly login: RedisLogin }
   | {
       readonly kind: "sentinel";
@@ -25,11 +25,11 @@ export type RedisPlace =
     }
   | {
       readonly kind: "cluster";
-      /** Some of its nodes; the others are found through them. */
+      /** Some of its nodes; the other nodes are discovered through them. */
       readonly nodes: readonly RedisNode[];
       readonly login: RedisLogin;
       readonly isTls: boolean;
     };
 
-export type SentinelPlace = Extract<RedisPlace, { readonly kind: "sentinel" }>;
-export type ClusterPlace = Extract<RedisPlace, { readonly kind: "cluster" }>;
+export type SentinelEndpoint = Extract<RedisEndpoint, { readonly kind: "sentinel" }>;
+export type ClusterEndpoint = Extract<RedisEndpoint, { readonly kind: "cluster" }>;

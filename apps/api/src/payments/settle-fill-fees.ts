@@ -10,8 +10,8 @@ type Needs = Pick<Services, "clock" | "prices" | "chains" | "quotePolicy">;
  * Charges and credits apps for a final fill, in the commit that makes it final. Without a fresh price the
  * credit is recorded as due and left to the fill's job: a lane must not wait for a price.
  */
-export async function feesOfFill(services: Needs, tx: Tx, record: RequestRecord): Promise<void> {
-  const outcome = await settleFees(services, tx, record);
+export async function settleFillFees(services: Needs, tx: Tx, record: RequestRecord): Promise<void> {
+  const outcome = await trySettleFees(services, tx, record);
   const nowMs = services.clock.nowMs();
   if (outcome !== "unpriced") return;
   const { requestId } = record.terms;
@@ -20,8 +20,11 @@ export async function feesOfFill(services: Needs, tx: Tx, record: RequestRecord)
   await tx.outbox.add([fillJob(requestId, nowMs)], nowMs);
 }
 
-/** One attempt of the same. `unpriced`: apps are not credited yet. */
-export async function settleFees(
+/**
+ * Charges and credits apps for a final fill, without a retry.
+ * @returns `unpriced`: a fresh price is missing, so apps are not credited yet
+ */
+export async function trySettleFees(
   services: Needs,
   tx: Pick<Tx, "ledger" | "deposits">,
   { terms, state }: RequestRecord,
@@ -34,6 +37,6 @@ export async function settleFees(
   const deposit = state.depositId === undefined ? undefined : await tx.deposits.lock(state.depositId);
   for (const wallet of [...wallets].toSorted()) await tx.ledger.lockWallet(wallet, services.clock.nowMs());
   await chargeSponsorship(services, tx, terms);
-  // Without a deposit no fees were taken.
+  // Without a deposit, no fees were deducted.
   return deposit === undefined ? "done" : await accrueAppFees(services, tx, terms, deposit.amount);
 }

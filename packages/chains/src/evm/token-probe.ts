@@ -5,9 +5,9 @@ import { addressAnswer, pairAddressCall, poolAddressCall } from "./pools/pool-ca
 import { NodeRefusal } from "@causeway/families";
 import {
   behaviorIn,
-  behaviorQuestion,
+  behaviorCalldata,
   PROBE_ACCOUNT,
-  recipientQuestion,
+  recipientCalldata,
   recipientStandingIn,
   tokenProbeCode,
   type RecipientStanding,
@@ -50,12 +50,12 @@ export function createTokenProbe(options: TokenProbeOptions): TokenProbe {
   return {
     async behavior(token) {
       const holder = await findHolder(token);
-      return behaviorIn(holder && (await askHolder(transport, holder, behaviorQuestion(token))));
+      return behaviorIn(holder && (await callHolder(transport, holder, behaviorCalldata(token))));
     },
     async recipient(token, recipient) {
       const holder = holders.get(token) ?? (await findHolder(token));
-      const question = recipientQuestion(token, recipient);
-      const standing = recipientStandingIn(holder && (await askHolder(transport, holder, question)));
+      const calldata = recipientCalldata(token, recipient);
+      const standing = recipientStandingIn(holder && (await callHolder(transport, holder, calldata)));
       // The holder may no longer have the token; the next call searches for another holder.
       if (standing === undefined) holders.delete(token);
       return standing;
@@ -70,7 +70,7 @@ async function holderOf(
   { transport, multicall3, liquidity: { connectors, sources } }: TokenProbeOptions,
   token: Address,
 ): Promise<Address | undefined> {
-  const places = connectors
+  const poolCalls = connectors
     .filter((connector) => connector !== token)
     .flatMap((connector) =>
       sources.flatMap((source) =>
@@ -79,42 +79,39 @@ async function holderOf(
           : [pairAddressCall(source.factory, token, connector)],
       ),
     );
-  const pools = (await askTogether(transport, multicall3, places)).flatMap((answer) =>
+  const pools = (await callAll(transport, multicall3, poolCalls)).flatMap((answer) =>
     answer === undefined ? [] : (addressAnswer(answer) ?? []),
   );
-  const balances = await askTogether(
+  const balances = await callAll(
     transport,
     multicall3,
     pools.map((pool) => balanceCall(token, pool)),
   );
   let max = 0n;
   let holder: Address | undefined;
-  for (const [at, pool] of pools.entries()) {
-    const answer = balances[at];
-    const held = answer === undefined || answer.length < 66 ? 0n : BigInt(answer.slice(0, 66));
-    if (held <= max) continue;
-    max = held;
+  for (const [index, pool] of pools.entries()) {
+    const answer = balances[index];
+    const balance = answer === undefined || answer.length < 66 ? 0n : BigInt(answer.slice(0, 66));
+    if (balance <= max) continue;
+    max = balance;
     holder = pool;
   }
   return holder;
 }
 
-async function askTogether(
+async function callAll(
   transport: Pick<RpcTransport, "request">,
   multicall3: Address,
   calls: readonly SubCall[],
 ): Promise<readonly (Hex | undefined)[]> {
   if (calls.length === 0) return [];
   const method = "eth_call";
-  const question = { to: multicall3, data: encodeAggregate3(calls) };
-  return decodeAggregate3(
-    bytesOf(await transport.request(method, [question, "latest"]), method),
-    calls.length,
-  );
+  const call = { to: multicall3, data: encodeAggregate3(calls) };
+  return decodeAggregate3(bytesOf(await transport.request(method, [call, "latest"]), method), calls.length);
 }
 
 /** The answer of a holder; undefined if it reverted or the node does not support code overrides. */
-async function askHolder(
+async function callHolder(
   transport: Pick<RpcTransport, "request">,
   holder: Address,
   data: Hex,
@@ -122,9 +119,9 @@ async function askHolder(
   const method = "eth_call";
   const code = { code: tokenProbeCode };
   try {
-    const question = { to: holder, data, gas: PROBE_GAS };
+    const call = { to: holder, data, gas: PROBE_GAS };
     const overrides = { [holder]: code, [PROBE_ACCOUNT]: code };
-    return bytesOf(await transport.request(method, [question, "latest", overrides]), method);
+    return bytesOf(await transport.request(method, [call, "latest", overrides]), method);
   } catch (error) {
     // The refusal proves nothing about the token, whatever its reason.
     if (error instanceof NodeRefusal) return undefined;

@@ -16,7 +16,7 @@ const UNTRUSTED_CALL_DEADLINE_MS = 5_000;
  * @returns the return data; `0x` without code; undefined if it reverts
  * @throws RpcFault if the node does not answer
  */
-export async function askContract(
+export async function callUntrusted(
   transport: Pick<RpcTransport, "request">,
   to: Address,
   data: Hex,

@@ -20,7 +20,7 @@ export interface Answer<E, T> {
   readonly value: T;
 }
 
-/** A request to every endpoint. */
+/** A question to every endpoint. */
 export interface Poll<E, T, R> {
   /** Its name in faults and reports. */
   readonly question: string;
@@ -35,8 +35,8 @@ export interface Poll<E, T, R> {
     isComplete: boolean,
   ) => { readonly value: R } | undefined;
   /**
-   * Equal for equal answers; undefined for an answer that will change over time, which contradicts nothing.
-   * Absent: differences are normal and not reported.
+   * A text that is equal for equal answers; undefined for an answer that will change over time, which
+   * contradicts nothing. Absent: differences are normal and not reported.
    */
   readonly textOf?: (value: T) => string | undefined;
 }
@@ -48,34 +48,34 @@ export interface Poll<E, T, R> {
  * @throws the first fault if fewer than the quorum answered; an RpcFault of kind `inconsistent` if enough
  * did, but do not agree
  */
-export async function askAll<E, T, R>(
+export async function queryAll<E, T, R>(
   { endpoints, quorum, isExpected, onLate, onDisagreement }: Electorate<E>,
   { question, read, decide, textOf }: Poll<E, T, R>,
 ): Promise<R> {
   return await new Promise<R>((resolve, reject) => {
     const answers: Answer<E, T>[] = [];
-    const open = new Set(endpoints);
+    const pending = new Set(endpoints);
     let firstFault: unknown;
     let isGraceOver = false;
     let isDecided = false;
     let timer: NodeJS.Timeout | undefined;
     const judge = (): void => {
       if (!isDecided && answers.length >= quorum) {
-        const isComplete = isGraceOver || ![...open].some((endpoint) => isExpected(endpoint));
-        const decided = decide(answers, isComplete);
-        if (decided !== undefined) {
+        const isComplete = isGraceOver || ![...pending].some((endpoint) => isExpected(endpoint));
+        const decision = decide(answers, isComplete);
+        if (decision !== undefined) {
           isDecided = true;
           clearTimeout(timer);
-          resolve(decided.value);
+          resolve(decision.value);
         } else
           // How long other endpoints may still contradict once enough have answered.
           timer ??= setTimeout(() => {
             isGraceOver = true;
-            for (const endpoint of open) onLate(endpoint, SLOW_MS);
+            for (const endpoint of pending) onLate(endpoint, SLOW_MS);
             judge();
           }, SLOW_MS);
       }
-      if (open.size > 0) return;
+      if (pending.size > 0) return;
       clearTimeout(timer);
       // Also for endpoints that answered after the others agreed.
       const differing = textOf === undefined ? [] : differingIn(answers, quorum, textOf);
@@ -86,12 +86,12 @@ export async function askAll<E, T, R>(
     for (const endpoint of endpoints)
       read(endpoint).then(
         (value) => {
-          open.delete(endpoint);
+          pending.delete(endpoint);
           answers.push({ endpoint, value });
           judge();
         },
         (fault: unknown) => {
-          open.delete(endpoint);
+          pending.delete(endpoint);
           firstFault ??= fault;
           judge();
         },
