@@ -222,7 +222,8 @@ export interface SendReads {
     limits: { readonly ofRequest: number; readonly ofChain: number },
   ): Promise<SendRecord[]>;
   /**
-   * Mined but not settled, in blocks that are no longer canonical by the stored trail, or up to a final block.
+   * Mined but not settled: in blocks that are no longer canonical by the stored trail, or up to a final
+   * block.
    */
   dueSends(
     chainId: number,
