@@ -108,15 +108,15 @@ function withExpiry(
       reason: "the previous attempt may still be mined",
     });
   const fee = chain.cost;
-  const unminedPayments = reserved
+  const pendingPayments = reserved
     .filter((raw) => blockOf(view.blocks, chain.idOf(raw)) === undefined)
     .map(paymentIn);
   const reservedAmount = (currency: Hex): bigint =>
-    unminedPayments.reduce(
-      (sum, unmined) =>
+    pendingPayments.reduce(
+      (sum, pending) =>
         sum +
-        (unmined.currency === currency ? unmined.amount : 0n) +
-        (currency === chain.native ? unmined.fee : 0n),
+        (pending.currency === currency ? pending.amount : 0n) +
+        (currency === chain.native ? pending.fee : 0n),
       0n,
     );
   const needed = payment.amount + (payment.currency === chain.native ? fee : 0n);

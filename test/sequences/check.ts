@@ -119,7 +119,7 @@ function unmentionedFunds(
   return [`${balance} units are at the deposit address, but fundsAt is user`];
 }
 
-/** Whether a payment on one chain is reported as a success without a successful transaction that has its id. */
+/** A payment on one chain that is reported as a success although no successful transaction has its id. */
 function falseSend(world: SequenceWorld, { requestId, origin }: RequestTerms, status: StatusView): string[] {
   const { memory } = world.chainOf(origin.chainId);
   const paid = memory.blocks
