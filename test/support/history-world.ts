@@ -51,6 +51,8 @@ export interface HistoryWorld {
   ): Promise<string>;
   /** A request that was quoted, and whose deposit was seen and confirmed. */
   aPaidRequest(change?: Partial<RequestTerms>, block?: bigint): Promise<PaidRequest>;
+  /** Adds a deposit for a quote. Its block has this number. */
+  addDeposit(terms: RequestTerms, block: bigint): Promise<PaidRequest>;
   /** Applies a reorg that moved the deposit to this block. */
   mineAgain(paid: PaidRequest, block: bigint): Promise<PaidRequest>;
   /** A request that was paid, and whose recipient received `delivered`. */
@@ -129,9 +131,9 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     if (stored === undefined) throw new Error("the deposit was already stored");
     return { terms, depositId: stored.id, depositTx };
   };
-  const aPaidRequest: HistoryWorld["aPaidRequest"] = async (change, block = 10n) => {
-    const deposited = await deposit(await aQuotedRequest(change), block);
-    const { terms, depositId, depositTx } = deposited;
+  const addDeposit: HistoryWorld["addDeposit"] = async (terms, block) => {
+    const deposited = await deposit(terms, block);
+    const { depositId, depositTx } = deposited;
     await applyEvent(
       terms,
       { kind: "depositSeen", depositId, verdict: { kind: "match" }, confirmed: true, late: false },
@@ -139,6 +141,8 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     );
     return deposited;
   };
+  const aPaidRequest: HistoryWorld["aPaidRequest"] = async (change, block = 10n) =>
+    await addDeposit(await aQuotedRequest(change), block);
   const payLeg = async (
     { terms }: PaidRequest,
     leg: "fill" | "refund",
@@ -215,6 +219,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     aQuotedRequest,
     applyEvent,
     aPaidRequest,
+    addDeposit,
     mineAgain: async ({ terms, depositTx }, block) => await deposit(terms, block, depositTx),
     async aFilledRequest(change, delivered, block) {
       const paidRequest = await aPaidRequest(change, block);
