@@ -38,7 +38,7 @@ export const rpcTroubles = [
   "cutOff",
 ] as const;
 
-export type RpcTrouble = (typeof rpcTroubles)[number];
+export type InjectedFault = (typeof rpcTroubles)[number];
 
 export interface FaultyRpcOptions {
   /** The URL of the honest node. */
@@ -61,7 +61,7 @@ export interface FaultyRpc {
    * From now on, `choose` decides the fault of each request by its number since this call, and by its
    * methods.
    */
-  trouble(choose: (request: number, methods: readonly string[]) => RpcTrouble | undefined): void;
+  trouble(choose: (request: number, methods: readonly string[]) => InjectedFault | undefined): void;
   stop(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ type Fields = Record<string, unknown>;
 export async function startFaultyRpc(options: FaultyRpcOptions): Promise<FaultyRpc> {
   let requests = 0;
   let since = 0;
-  let choose: (request: number, methods: readonly string[]) => RpcTrouble | undefined = () => undefined;
+  let choose: (request: number, methods: readonly string[]) => InjectedFault | undefined = () => undefined;
 
   const answer = async (body: string, response: ServerResponse): Promise<void> => {
     const document = JSON.parse(body) as Call | Call[];
@@ -138,7 +138,7 @@ const wrongHash = `0x${"ab".repeat(32)}`;
 
 async function answerCall(
   call: Call,
-  trouble: RpcTrouble | undefined,
+  trouble: InjectedFault | undefined,
   options: FaultyRpcOptions,
 ): Promise<Answer> {
   const { upstream, branch } = options;
@@ -155,7 +155,7 @@ async function answerCall(
 /** The request as a lagging or faulty node would understand it. */
 async function changeQuestion(
   call: Call,
-  trouble: RpcTrouble | undefined,
+  trouble: InjectedFault | undefined,
   { upstream, otherTransaction }: FaultyRpcOptions,
 ): Promise<Call> {
   const [first, ...others] = call.params;
@@ -169,7 +169,7 @@ async function changeQuestion(
   return call;
 }
 
-function changed(method: string, result: unknown, trouble: RpcTrouble | undefined): unknown {
+function changed(method: string, result: unknown, trouble: InjectedFault | undefined): unknown {
   const change = trouble === undefined ? undefined : changes[trouble];
   return change?.methods.has(method) === true ? change.to(result) : result;
 }
@@ -192,7 +192,7 @@ const transactions: ReadonlySet<string> = new Set(["eth_getTransactionByHash"]);
 const state: ReadonlySet<string> = new Set(["eth_call"]);
 
 /** The faults that change the answers to certain methods. */
-const changes: Partial<Record<RpcTrouble, Change>> = {
+const changes: Partial<Record<InjectedFault, Change>> = {
   wrongBlockHash: { methods: blocks, to: ofObject((block) => ({ ...block, hash: wrongHash })) },
   orphanReceipt: {
     methods: receipts,

@@ -50,10 +50,10 @@ function readObject(object: Buffer): { code: Buffer; entry: number; calls: reado
   if (object.readUInt32BE(0) !== 0x7f454c46 || object.readUInt16LE(18) !== BPF)
     throw new Error("file is not a BPF object");
   const sections = sectionsOf(object);
-  const kept = sections.filter(({ flags, bytes }) => (flags & ALLOCATED) !== 0n && bytes.length > 0);
-  const [text] = kept;
-  if (text === undefined || kept.length !== 1 || (text.flags & EXECUTABLE) === 0n)
-    throw new Error(`only code sections can be linked, got ${kept.map(({ name }) => name).join(", ")}`);
+  const allocated = sections.filter(({ flags, bytes }) => (flags & ALLOCATED) !== 0n && bytes.length > 0);
+  const [text] = allocated;
+  if (text === undefined || allocated.length !== 1 || (text.flags & EXECUTABLE) === 0n)
+    throw new Error(`only code sections can be linked, got ${allocated.map(({ name }) => name).join(", ")}`);
   const symbols = symbolsOf(sections);
   const entry = symbols.find(({ name }) => name === "entrypoint")?.value;
   if (entry === undefined) throw new Error("object has no entrypoint");

@@ -17,11 +17,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import {
   approve,
   eventsOf,
-  heldToken,
+  deployApprovedToken,
   id,
   mint,
   nativeTransfer,
-  reentered,
+  reenteredError,
   transfer,
   zeroAddress,
 } from "../test/calls.ts";
@@ -87,7 +87,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   turn += 1;
   // Only the user may spend this token.
-  token = await heldToken(chain, user.address, 1_000n);
+  token = await deployApprovedToken(chain, user.address, 1_000n);
 });
 afterAll(async () => await chain.stop());
 
@@ -339,7 +339,7 @@ test("sweepMany deposits nothing if one of its sweeps fails", async () => {
     { key: addressKey, currency: token, amount: 70n, orderId: id },
     { key: addressKey, currency: token, amount: 31n, orderId: otherId },
   ]);
-  await expect(chain.ask(operator, data)).rejects.toThrow();
+  await expect(chain.readCall(operator, data)).rejects.toThrow();
   expect((await chain.mine(operator, data)).status).toBe("reverted");
   expect(await chain.tokenBalance(token, at)).toBe(100n);
 });
@@ -551,7 +551,7 @@ test("a token that reenters the factory during a deposit moves nothing else", as
     abi: callbackTokenAbi,
     functionName: "answer",
   });
-  expect(answer).toBe(reentered);
+  expect(answer).toBe(reenteredError);
   expect(await chain.nativeBalance(at)).toBe(7n);
 });
 
@@ -572,7 +572,7 @@ test("a token that reenters the factory during a pull moves nothing else", async
     abi: callbackTokenAbi,
     functionName: "answer",
   });
-  expect(answer).toBe(reentered);
+  expect(answer).toBe(reenteredError);
   expect(await chain.nativeBalance(at)).toBe(7n);
   expect(await chain.tokenBalance(hostileToken, depository)).toBe(300n);
 });
@@ -593,7 +593,7 @@ test("a recovery address that reenters the factory during its payment moves noth
   expect(await chain.tokenBalance(token, at)).toBe(70n);
   expect(
     await chain.client.readContract({ address: greedy, abi: reentererAbi, functionName: "answer" }),
-  ).toBe(reentered);
+  ).toBe(reenteredError);
 });
 
 test("refuses native tokens with calldata once the clone is deployed", async () => {

@@ -16,9 +16,9 @@ import {
   id,
   mint,
   poke,
-  reentered,
+  reenteredError,
   refuse,
-  refused,
+  refusedError,
   transfer,
   type Call,
 } from "../test/calls.ts";
@@ -111,10 +111,10 @@ test("execute returns the return data of each call", async () => {
     { ...call(probe, refuse(7n)), allowFailure: true },
     call(stranger.address, "0x", 1n),
   ]);
-  const answer = await chain.ask(solver, { to: depository, data: await signAndEncode(request) });
+  const answer = await chain.readCall(solver, { to: depository, data: await signAndEncode(request) });
   expect(decodeFunctionResult({ abi: depositoryAbi, functionName: "execute", data: answer })).toEqual([
     { success: true, returnData: `0x${"2a".padStart(64, "0")}` },
-    { success: false, returnData: refused(7n) },
+    { success: false, returnData: refusedError(7n) },
     { success: true, returnData: "0x" },
   ]);
 });
@@ -238,7 +238,7 @@ test("skips a failed call with allowFailure, without an event, and runs the othe
 });
 
 test.each<[string, () => Call, () => Hex]>([
-  ["with a reason", () => call(probe, refuse(99n)), () => refused(99n)],
+  ["with a reason", () => call(probe, refuse(99n)), () => refusedError(99n)],
   ["without a reason", () => call(probe, "0xdeadbeef"), () => "0x"],
   ["for lack of native tokens", () => call(stranger.address, "0x", 10n ** 30n), () => "0x"],
 ])("a call without allowFailure that fails %s reverts the whole request", async (_how, failing, reason) => {
@@ -286,7 +286,7 @@ test.each<[string, (paid: CallRequest, other: CallRequest) => Promise<Hex>]>([
 
   expect(
     await chain.client.readContract({ address: recipient, abi: reentererAbi, functionName: "answer" }),
-  ).toBe(reentered);
+  ).toBe(reenteredError);
   expect(await chain.nativeBalance(recipient)).toBe(10n);
   expect(eventsOf(receipt, depository, depositoryAbi, "CallExecuted")).toHaveLength(1);
   expect(await isUsed(other)).toBe(false);
@@ -296,6 +296,6 @@ test("a request cannot reenter the depository's locked functions", async () => {
   const inner = requestOf([]);
   const request = requestOf([call(depository, await signAndEncode(inner))]);
   expect(await chain.revertOf(solver, { to: depository, data: await signAndEncode(request) })).toBe(
-    callFailedError(reentered),
+    callFailedError(reenteredError),
   );
 });

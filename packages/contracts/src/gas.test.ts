@@ -17,7 +17,7 @@ import { chainId, freshAddress, people, startTestChain, type TestChain, type Tx 
 import {
   execute,
   executeMultiple,
-  joined,
+  signAscending,
   mintAction,
   signExecution,
   transferAction,
@@ -241,7 +241,7 @@ async function measureSettlements() {
     const signatures = await Promise.all(
       executions.map(
         async (execution) =>
-          await joined([user, solver], async (one) => await signExecution(one, oracle, execution)),
+          await signAscending([user, solver], async (one) => await signExecution(one, oracle, execution)),
       ),
     );
     const [execution, signature] = [executions[0], signatures[0]];

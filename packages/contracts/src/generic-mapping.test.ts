@@ -10,7 +10,7 @@ import {
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventsOf, zeroAddress } from "../test/calls.ts";
 import { chainId, freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
-import { ascending, highS, joined } from "../test/executions.ts";
+import { ascending, highS, signAscending } from "../test/executions.ts";
 import {
   genericMappingAbi,
   genericMappingBytecode,
@@ -50,7 +50,7 @@ async function signedBy(signer: LocalAccount, entry: Entry, chain = chainId, at 
   });
 }
 async function signQuorum(entry: Entry): Promise<Hex> {
-  return await joined(oracles, async (one) => await signedBy(one, entry));
+  return await signAscending(oracles, async (one) => await signedBy(one, entry));
 }
 function setEntry({ user, id, data, nonce }: Entry, signature: Hex) {
   return {
@@ -161,19 +161,19 @@ test.each<[string, (entry: Entry) => Promise<Hex>]>([
   ],
   [
     "of strangers",
-    async (entry) => await joined([stranger, deployer], async (one) => await signedBy(one, entry)),
+    async (entry) => await signAscending([stranger, deployer], async (one) => await signedBy(one, entry)),
   ],
   [
     "in another form",
-    async (entry) => await joined(oracles, async (one) => highS(await signedBy(one, entry))),
+    async (entry) => await signAscending(oracles, async (one) => highS(await signedBy(one, entry))),
   ],
   [
     "for another chain",
-    async (entry) => await joined(oracles, async (one) => await signedBy(one, entry, chainId + 1)),
+    async (entry) => await signAscending(oracles, async (one) => await signedBy(one, entry, chainId + 1)),
   ],
   [
     "for another contract",
-    async (entry) => await joined(oracles, async (one) => await signedBy(one, entry, chainId, multisig)),
+    async (entry) => await signAscending(oracles, async (one) => await signedBy(one, entry, chainId, multisig)),
   ],
   ["for another account", async (entry) => await signQuorum({ ...entry, user: freshAddress(900) })],
   ["for another id", async (entry) => await signQuorum({ ...entry, id: word(901) })],

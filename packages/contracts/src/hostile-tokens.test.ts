@@ -1,6 +1,6 @@
 import { decodeFunctionResult, encodeErrorResult, encodeFunctionData, erc20Abi, type Address } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { approve, heldToken, transfer } from "../test/calls.ts";
+import { approve, deployApprovedToken, transfer } from "../test/calls.ts";
 import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
 import {
   blocksRecipientAbi,
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(async () => await chain.stop());
 
 async function held(abi: Parameters<TestChain["deploy"]>[0], bytecode: `0x${string}`): Promise<Address> {
-  return await heldToken(chain, solver.address, 1_000n, { abi, bytecode });
+  return await deployApprovedToken(chain, solver.address, 1_000n, { abi, bytecode });
 }
 
 test("fee on transfer: the recipient gets one percent less", async () => {
@@ -40,7 +40,7 @@ test("fee on transfer: the recipient gets one percent less", async () => {
 test("returns false: the transfer succeeds, returns false and moves nothing", async () => {
   const token = await held(returnsFalseAbi, returnsFalseBytecode);
   const tx = { to: token, data: transfer(recipient, 1_000n) };
-  const answer = await chain.ask(user, tx);
+  const answer = await chain.readCall(user, tx);
   expect(decodeFunctionResult({ abi: erc20Abi, functionName: "transfer", data: answer })).toBe(false);
   await chain.send(user, tx);
   expect(await chain.tokenBalance(token, recipient)).toBe(0n);
@@ -49,7 +49,7 @@ test("returns false: the transfer succeeds, returns false and moves nothing", as
 test("returns nothing: the transfer moves tokens and returns no data", async () => {
   const token = await held(returnsNothingAbi, returnsNothingBytecode);
   const tx = { to: token, data: transfer(recipient, 1_000n) };
-  expect(await chain.ask(user, tx)).toBe("0x");
+  expect(await chain.readCall(user, tx)).toBe("0x");
   await chain.send(user, tx);
   expect(await chain.tokenBalance(token, recipient)).toBe(1_000n);
 });

@@ -1,6 +1,6 @@
 import { encodeErrorResult, encodeFunctionData, erc20Abi, type Address } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { mint, poke, refuse, refused } from "../test/calls.ts";
+import { mint, poke, refuse, refusedError } from "../test/calls.ts";
 import { chainId, people, startTestChain, type TestChain } from "../test/chain.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import { multicall3Abi, multicall3Bytecode, testTokenAbi, testTokenBytecode } from "./index.ts";
@@ -10,7 +10,7 @@ const pokedAnswer = (number: number) => ({
   success: true,
   returnData: `0x${(number + 1).toString(16).padStart(64, "0")}`,
 });
-const refusedAnswer = { success: false, returnData: refused(5n) };
+const refusedAnswer = { success: false, returnData: refusedError(5n) };
 
 let chain: TestChain;
 let address: Address;

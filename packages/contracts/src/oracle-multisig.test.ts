@@ -15,7 +15,7 @@ import {
   execute,
   executionOf,
   highS,
-  joined,
+  signAscending,
   mintAction,
   signExecution,
   type Execution,
@@ -93,12 +93,12 @@ test.each<[string, () => Promise<Hex>]>([
   ["out of order", async () => concat([await signHash(second), await signHash(first)])],
   [
     "with a stranger among them",
-    async () => await joined([first, stranger], async (one) => await signHash(one)),
+    async () => await signAscending([first, stranger], async (one) => await signHash(one)),
   ],
-  ["of strangers", async () => await joined([stranger, deployer], async (one) => await signHash(one))],
+  ["of strangers", async () => await signAscending([stranger, deployer], async (one) => await signHash(one))],
   [
     "of the owner and an oracle",
-    async () => await joined([first, owner], async (one) => await signHash(one)),
+    async () => await signAscending([first, owner], async (one) => await signHash(one)),
   ],
   ["with an s in the upper half", async () => concat([await signHash(first), highS(await signHash(second))])],
   [
@@ -123,7 +123,7 @@ test.each<[string, () => Promise<Hex>]>([
   ["of zeroes", async () => await Promise.resolve(`0x${"00".repeat(130)}` as const)],
   [
     "cut by a byte",
-    async () => (await joined([first, second], async (one) => await signHash(one))).slice(0, -2) as Hex,
+    async () => (await signAscending([first, second], async (one) => await signHash(one))).slice(0, -2) as Hex,
   ],
   ["with a byte too many", async () => concat([await signHash(first), await signHash(second), "0x00"])],
 ])("reports an invalid signature %s without reverting", async (_what, signature) => {
@@ -145,7 +145,7 @@ test("replacing the signer set takes effect immediately, and removed signers can
   const isSigner = async (who: Address): Promise<boolean> =>
     await chain.client.readContract({ ...read, functionName: "isSigner", args: [who] });
   expect([await isSigner(first.address), await isSigner(stranger.address)]).toEqual([false, true]);
-  expect(await verdict(await joined([first, second], async (one) => await signHash(one)), set)).toBe(invalid);
+  expect(await verdict(await signAscending([first, second], async (one) => await signHash(one)), set)).toBe(invalid);
   expect(await verdict(await signHash(stranger), set)).toBe(valid);
 });
 
@@ -218,14 +218,14 @@ test("the Oracle contract executes actions signed by two of three oracles, but n
   const sign = async (signer: typeof first): Promise<Hex> => await signExecution(signer, oracle, execution);
 
   expect((await submit(await sign(first))).status).toBe("reverted");
-  expect((await submit(await joined([first, stranger], sign))).status).toBe("reverted");
-  const elsewhere = await joined(
+  expect((await submit(await signAscending([first, stranger], sign))).status).toBe("reverted");
+  const elsewhere = await signAscending(
     [first, second],
     async (one) => await signExecution(one, oracle, execution, { chain: chainId + 1 }),
   );
   expect((await submit(elsewhere)).status).toBe("reverted");
-  expect((await submit(await joined([first, third], sign))).status).toBe("success");
-  expect((await submit(await joined([second, third], sign))).status, "another pair, the same fact").toBe(
+  expect((await submit(await signAscending([first, third], sign))).status).toBe("success");
+  expect((await submit(await signAscending([second, third], sign))).status, "another pair, the same fact").toBe(
     "reverted",
   );
   const held = { address: hub, abi: hubAbi, functionName: "balanceOf", args: [alice, 7n] } as const;

@@ -13,12 +13,12 @@ import {
   call,
   depositBalance,
   eventsOf,
-  heldToken,
+  deployApprovedToken,
   id,
   mint,
   nativeTransfer,
   payBalance,
-  reentered,
+  reenteredError,
   unwrapBalance,
   wrapBalance,
   zeroAddress,
@@ -71,7 +71,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   recipients += 1;
   recipient = freshAddress(recipients);
-  token = await heldToken(chain, router, 1_000n);
+  token = await deployApprovedToken(chain, router, 1_000n);
 });
 afterEach(async () => {
   expect(await chain.nativeBalance(router), "native left in the router").toBe(0n);
@@ -122,7 +122,7 @@ async function allowance(of: Address, spender: Address): Promise<bigint> {
 }
 
 async function hostile(kind: { readonly abi: Abi; readonly bytecode: Hex }): Promise<Address> {
-  return await heldToken(chain, router, 1_000n, kind);
+  return await deployApprovedToken(chain, router, 1_000n, kind);
 }
 
 test("deposits the router's whole token balance for the depositor and the order, without emitting a call", async () => {
@@ -177,7 +177,7 @@ test("also deposits native tokens meant for a later call, which then fails", asy
   const deposit = self(depositBalance(depository, recipient, zeroAddress, 0n));
   const payment = self(nativeTransfer(recipient, 4n), 4n);
   await expect(
-    chain.ask(user, { to: router, data: multicall([deposit, payment]), value: 9n }),
+    chain.readCall(user, { to: router, data: multicall([deposit, payment]), value: 9n }),
   ).rejects.toThrow();
   const before = await chain.nativeBalance(depository);
   await chain.send(user, { to: router, data: multicall([payment, deposit]), value: 9n });
@@ -362,7 +362,7 @@ test.each([
     payBalance(zeroAddress, people.stranger.address, 0n),
     onlyFromMulticall,
   ],
-  ["start a multicall", multicallOf([]), reentered],
+  ["start a multicall", multicallOf([]), reenteredError],
 ] as const)("a recipient that is being paid cannot %s", async (_, data, answer) => {
   const reenterer = await chain.deploy(reentererAbi, reentererBytecode);
   await chain.send(user, {

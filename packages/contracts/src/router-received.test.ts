@@ -13,11 +13,11 @@ import {
   approve,
   call,
   eventsOf,
-  heldToken,
+  deployApprovedToken,
   mint,
   noteBalance,
   poke,
-  reentered,
+  reenteredError,
   refuse,
   requireReceived,
   transfer,
@@ -74,7 +74,7 @@ afterAll(async () => await chain.stop());
 
 /** The recipient has a balance already; the solver has the payment, and has approved it to the proxy. */
 async function aToken(abi: Abi, bytecode: Hex): Promise<Address> {
-  const made = await heldToken(chain, taker, before, { abi, bytecode });
+  const made = await deployApprovedToken(chain, taker, before, { abi, bytecode });
   await chain.send(user, { to: made, data: approve(taker, maxUint256) });
   await chain.send(solver, { to: made, data: mint(solver.address, paid) });
   await chain.send(solver, { to: made, data: approve(proxy, paid) });
@@ -247,7 +247,7 @@ test.each([
 test("a second multicall cannot note a balance while the first one runs", async () => {
   const intruder = await deployArmed(router, multicall([call(router, noteBalance(token, recipient))]));
   await chain.send(solver, { ...payment(call(intruder, "0x", 1n)), value: 1n });
-  expect(await answerOf(intruder)).toBe(reentered);
+  expect(await answerOf(intruder)).toBe(reenteredError);
 });
 
 test("a token that notes the balance while it is pulled can only make the payment fail", async () => {

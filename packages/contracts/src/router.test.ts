@@ -15,9 +15,9 @@ import {
   mint,
   nativeTransfer,
   poke,
-  reentered,
+  reenteredError,
   refuse,
-  refused,
+  refusedError,
   transfer,
   zeroAddress,
   type Call,
@@ -201,15 +201,15 @@ test("emits a payment among the calls only as a payment", async () => {
 
 test("multicall returns the return data of each call", async () => {
   const calls = [call(probe, poke(41n)), { ...call(probe, refuse(7n)), allowFailure: true }];
-  const answer = await chain.ask(solver, { to: router, data: multicall(calls) });
+  const answer = await chain.readCall(solver, { to: router, data: multicall(calls) });
   expect(decodeFunctionResult({ abi: routerAbi, functionName: "multicall", data: answer })).toEqual([
     { success: true, returnData: `0x${"2a".padStart(64, "0")}` },
-    { success: false, returnData: refused(7n) },
+    { success: false, returnData: refusedError(7n) },
   ]);
 });
 
 test.each([
-  ["a reason", () => refuse(321n), () => refused(321n)],
+  ["a reason", () => refuse(321n), () => refusedError(321n)],
   ["no reason", () => toFunctionSelector("refuseSilently()"), () => "0x"],
 ])(
   "a failing call with %s undoes all and forwards its revert data unchanged",
@@ -300,14 +300,14 @@ test("a called contract cannot start its own multicall and take the router's bal
   const thief = await deployArmed(router, multicall([], recipient, [token]));
   const calls = [call(token, mint(router, 50n)), call(thief, "0x", 1n), call(token, transfer(probe, 50n))];
   await chain.send(solver, { to: router, data: multicall(calls), value: 1n });
-  expect(await answerOf(thief)).toBe(reentered);
+  expect(await answerOf(thief)).toBe(reenteredError);
   expect(await chain.tokenBalance(token, probe)).toBe(50n);
   expect(await chain.tokenBalance(token, recipient)).toBe(0n);
 });
 
 test("a multicall cannot reenter itself", async () => {
   const data = multicall([call(router, multicall([]))]);
-  expect(await chain.revertOf(solver, { to: router, data })).toBe(reentered);
+  expect(await chain.revertOf(solver, { to: router, data })).toBe(reenteredError);
 });
 
 test("a called contract can pay through the router from its own balance", async () => {

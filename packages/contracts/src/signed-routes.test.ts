@@ -15,12 +15,12 @@ import {
   call,
   depositBalance,
   eventsOf,
-  heldToken,
+  deployApprovedToken,
   id,
   mint,
   nativeTransfer,
   payBalance,
-  reentered,
+  reenteredError,
   transfer,
   zeroAddress,
   type Call,
@@ -99,7 +99,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   turn += 1;
   recipient = freshAddress(turn);
-  token = await heldToken(chain, permit2Address, 1_000n);
+  token = await deployApprovedToken(chain, permit2Address, 1_000n);
   usd = await chain.deploy(testUsdAbi, testUsdBytecode, ["Test USD", "USD"]);
   await chain.send(deployer, { to: usd, data: mint(user.address, 1_000n) });
 });
@@ -248,7 +248,7 @@ test("deposits tokens with one Permit2 signature, and the submitter pays the gas
 });
 
 test("routes several permitted tokens, and refunds the remainder of each to the signer", async () => {
-  const other = await heldToken(chain, permit2Address, 1_000n);
+  const other = await deployApprovedToken(chain, permit2Address, 1_000n);
   const both = permit({
     permitted: [
       { token, amount: 300n },
@@ -267,7 +267,7 @@ test("routes several permitted tokens, and refunds the remainder of each to the 
 });
 
 test("refunds the remainders of the permitted and the listed tokens to the signed address", async () => {
-  const other = await heldToken(chain, permit2Address, 0n);
+  const other = await deployApprovedToken(chain, permit2Address, 0n);
   for (const swapped of [usd, other]) await chain.send(deployer, { to: swapped, data: mint(router, 5n) });
   const bound = witness({
     refundTo: recipient,
@@ -357,7 +357,7 @@ test("a failed route moves no tokens and does not use up the permit's nonce", as
 test("the submitter provides native tokens for calls; the remainder goes to the signer", async () => {
   const bound = witness({ calls: [call(router, nativeTransfer(recipient, 8n), 8n)] });
   const tx = permit2Route(permit(), bound, await signPermit(permit(), bound));
-  await expect(chain.ask(solver, tx)).rejects.toThrow();
+  await expect(chain.readCall(solver, tx)).rejects.toThrow();
   const before = await chain.nativeBalance(user.address);
   await chain.send(solver, { ...tx, value: 11n });
   expect(await chain.nativeBalance(recipient)).toBe(8n);
@@ -365,7 +365,7 @@ test("the submitter provides native tokens for calls; the remainder goes to the 
 });
 
 test("for a token with a transfer fee, the calls decide whether enough arrived", async () => {
-  const charging = await heldToken(chain, permit2Address, 1_000n, {
+  const charging = await deployApprovedToken(chain, permit2Address, 1_000n, {
     abi: feeOnTransferAbi,
     bytecode: feeOnTransferBytecode,
   });
@@ -543,7 +543,7 @@ async function answerTo(calling: Address): Promise<Hex> {
 }
 
 test("a token cannot reenter the proxy during a permit transfer", async () => {
-  const calling = await heldToken(chain, permit2Address, 1_000n, {
+  const calling = await deployApprovedToken(chain, permit2Address, 1_000n, {
     abi: callbackTokenAbi,
     bytecode: callbackTokenBytecode,
   });
@@ -551,12 +551,12 @@ test("a token cannot reenter the proxy during a permit transfer", async () => {
   const used = permit({ permitted: [{ token: calling, amount: 300n }] });
   const bound = witness({ calls: [call(router, depositBalance(depository, user.address, calling, 300n))] });
   await chain.send(solver, permit2Route(used, bound, await signPermit(used, bound)));
-  expect(await answerTo(calling)).toBe(reentered);
+  expect(await answerTo(calling)).toBe(reenteredError);
   expect(await chain.tokenBalance(calling, depository)).toBe(300n);
 });
 
 test("a token cannot reenter the proxy during an authorized transfer", async () => {
-  const calling = await heldToken(chain, proxy, 1_000n, {
+  const calling = await deployApprovedToken(chain, proxy, 1_000n, {
     abi: callbackAuthorizationAbi,
     bytecode: callbackAuthorizationBytecode,
   });
@@ -564,6 +564,6 @@ test("a token cannot reenter the proxy during an authorized transfer", async () 
   const authorized = authorization({ token: calling });
   const bound = witness({ calls: [call(router, depositBalance(depository, user.address, calling, 300n))] });
   await chain.send(solver, authorizationRoute(authorized, bound, await signAuthorization(authorized, bound)));
-  expect(await answerTo(calling)).toBe(reentered);
+  expect(await answerTo(calling)).toBe(reenteredError);
   expect(await chain.tokenBalance(calling, depository)).toBe(300n);
 });

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ephemeralWarning, otherBase, readEphemeralRange } from "./ephemeral-ports.ts";
+import { ephemeralWarning, suggestPortBase, readEphemeralRange } from "./ephemeral-ports.ts";
 import { isPortFree } from "@causeway/testkit";
 import { defaultPortBase } from "./local-chains.ts";
 
@@ -39,10 +39,10 @@ test("does not suggest a base that is taken, or any base if the range leaves non
 });
 
 test("suggests the next hundred as the port base, or one outside the range of outgoing connections", async () => {
-  expect(await otherBase(18_500, usual)).toBe(18_600);
-  expect(await otherBase(45_500, undefined)).toBe(45_600);
-  expect(await otherBase(45_500, usual)).toBeLessThan(usual.from);
-  expect(await otherBase(32_700, usual)).toBeLessThan(usual.from);
+  expect(await suggestPortBase(18_500, usual)).toBe(18_600);
+  expect(await suggestPortBase(45_500, undefined)).toBe(45_600);
+  expect(await suggestPortBase(45_500, usual)).toBeLessThan(usual.from);
+  expect(await suggestPortBase(32_700, usual)).toBeLessThan(usual.from);
 });
 
 test("reads the range in the format of Linux; undefined without the file", async () => {

@@ -18,7 +18,7 @@ import {
   mintTo,
   programDataAddress,
   solanaKey,
-  type RpcTrouble,
+  type InjectedFault,
 } from "@causeway/simulators/solana";
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { addressBytes } from "../../support/solana-lookup-table.ts";
@@ -432,7 +432,7 @@ test("a completed payment is never reported as dead, even if a node omits it", a
   const to = (await solanaKey()).address;
   const attempt = await paid(aPayment(to));
   expire();
-  const outcomeUnder = async (tell: (method: string) => RpcTrouble | undefined): Promise<string> => {
+  const outcomeUnder = async (tell: (method: string) => InjectedFault | undefined): Promise<string> => {
     world.node.controls.trouble(({ method }) => tell(method));
     try {
       return (await connection.outcome(attempt)).kind;
@@ -441,11 +441,11 @@ test("a completed payment is never reported as dead, even if a node omits it", a
       return error instanceof RpcFault && error.kind === "pruned" ? "pruned" : "fault";
     }
   };
-  const forgotten: RpcTrouble = {
+  const forgotten: InjectedFault = {
     kind: "lie",
     tell: (honest) => ({ ...(honest as object), value: [null] }),
   };
-  const noStatus = (method: string): RpcTrouble | undefined =>
+  const noStatus = (method: string): InjectedFault | undefined =>
     method === "getSignatureStatuses" ? forgotten : undefined;
   // If the status is missing, every later transaction of the solver is checked.
   expect(await outcomeUnder(noStatus)).toBe("final");

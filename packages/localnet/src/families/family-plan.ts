@@ -77,4 +77,4 @@ export function familySolverAddresses({ solana, bitcoin }: FamilyAccounts): Reco
 }
 
 /** Receives deposits on Hyperliquid, as configured in the chain file. */
-export const exchangeDepository = localAccount("allocator").address;
+export const hyperliquidDepository = localAccount("allocator").address;

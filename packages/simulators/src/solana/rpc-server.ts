@@ -24,7 +24,7 @@ export interface RpcCall {
 }
 
 /** A fault to inject into a call. */
-export type RpcTrouble =
+export type InjectedFault =
   | { readonly kind: "error"; readonly code: number; readonly message: string }
   /** Replaces the honest result. */
   | { readonly kind: "lie"; readonly tell: (honest: unknown) => unknown }
@@ -39,7 +39,7 @@ export type Methods = ReadonlyMap<string, (params: readonly unknown[]) => unknow
 export interface RpcServer {
   readonly url: string;
   /** Chooses the fault of each call from now on; undefined: none. */
-  trouble(choose: ((call: RpcCall) => RpcTrouble | undefined) | undefined): void;
+  trouble(choose: ((call: RpcCall) => InjectedFault | undefined) | undefined): void;
   /** Number of calls of a method so far. */
   calls(method: string): number;
   close(): Promise<void>;
@@ -49,7 +49,7 @@ export interface RpcServer {
 export async function startRpcServer(methods: Methods, port: number): Promise<RpcServer> {
   const counts = new Map<string, number>();
   let countsSinceChange = new Map<string, number>();
-  let choose: ((call: RpcCall) => RpcTrouble | undefined) | undefined;
+  let choose: ((call: RpcCall) => InjectedFault | undefined) | undefined;
 
   const answer = async (call: unknown): Promise<object | "cut"> => {
     const { id, method, params } = readCall(call);
@@ -70,9 +70,9 @@ export async function startRpcServer(methods: Methods, port: number): Promise<Rp
       if (trouble?.kind === "doneButFailed") throw new RpcError(-32603, "Internal error");
       return { jsonrpc: "2.0", id, result: trouble?.kind === "lie" ? trouble.tell(result) : result };
     } catch (error) {
-      const known = error instanceof RpcError ? error : new RpcError(-32603, String(error));
-      const data = known.data === undefined ? {} : { data: known.data };
-      return { jsonrpc: "2.0", id, error: { code: known.code, message: known.message, ...data } };
+      const rpcError = error instanceof RpcError ? error : new RpcError(-32603, String(error));
+      const data = rpcError.data === undefined ? {} : { data: rpcError.data };
+      return { jsonrpc: "2.0", id, error: { code: rpcError.code, message: rpcError.message, ...data } };
     }
   };
 
