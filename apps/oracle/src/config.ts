@@ -99,10 +99,13 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
   if (loaded?.chains.length === 0 && loaded.problems.length === 0) problems.push(...noChainProblems(loaded));
   // Read lists even if another variable of their group is invalid, so that all problems are reported
   // together.
-  const listSettings = read(() => readSettings({ peers: peerSettings.peers, apiKeys: httpSettings.apiKeys }, env));
+  const listSettings = read(() =>
+    readSettings({ peers: peerSettings.peers, apiKeys: httpSettings.apiKeys }, env),
+  );
   const peers = readPeerList(listSettings?.peers?.reveal() ?? "");
   problems.push(...peers.problems);
-  const apiKeys = listSettings?.apiKeys === undefined ? undefined : readApiKeys(listSettings.apiKeys.reveal());
+  const apiKeys =
+    listSettings?.apiKeys === undefined ? undefined : readApiKeys(listSettings.apiKeys.reveal());
   problems.push(...(apiKeys?.problems ?? []));
   if (http !== undefined && apiKeys === undefined)
     warnings.push("API_KEYS is not set: any client that can reach this service can use it");
@@ -125,7 +128,16 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
     signer?.close?.();
     throw new ConfigError([...new Set(problems), ...unknown.warnings]);
   }
-  if (!location || !signerValues || !peerValues || !http || !loaded || !hub || !signer || policy.policy === undefined)
+  if (
+    !location ||
+    !signerValues ||
+    !peerValues ||
+    !http ||
+    !loaded ||
+    !hub ||
+    !signer ||
+    policy.policy === undefined
+  )
     throw new ConfigError([
       "invariant violated: part of the configuration is missing without a reported problem",
     ]);

@@ -24,7 +24,9 @@ export function oracleErrorAnswer(thrown: unknown, standard: ErrorAnswer): Custo
   if (thrown instanceof AttestationError) return attestationAnswer(thrown.code, thrown.message, thrown);
   if (code !== "internal")
     return attestationAnswer(code, thrown instanceof Error ? thrown.message : "", fieldOf(thrown));
-  return standard.status < 500 ? frameworkAnswer(standard, "invalid_request") : attestationAnswer("internal", "");
+  return standard.status < 500
+    ? frameworkAnswer(standard, "invalid_request")
+    : attestationAnswer("internal", "");
 }
 
 function attestationAnswer(

@@ -36,5 +36,7 @@ function describe(error: unknown, secrets: readonly string[], depth: number): un
 }
 
 function withoutSecrets(text: string, secrets: readonly string[]): string {
-  return withoutUrlSecrets(secrets.reduce((redacted, secret) => redacted.replaceAll(secret, "[secret]"), text));
+  return withoutUrlSecrets(
+    secrets.reduce((redacted, secret) => redacted.replaceAll(secret, "[secret]"), text),
+  );
 }

@@ -21,7 +21,11 @@ export function routeServices(
   const chainsAnswer = chainList(services.chains);
   return {
     attestDeposit: withPeers("depository-deposits", attestDeposit(services, localSigner), aggregation),
-    attestWithdrawal: withPeers("depository-withdrawals", attestWithdrawal(services, localSigner), aggregation),
+    attestWithdrawal: withPeers(
+      "depository-withdrawals",
+      attestWithdrawal(services, localSigner),
+      aggregation,
+    ),
     attestFill: withPeers("solver-fills", attestFill(services, localSigner), aggregation),
     attestRefund: withPeers("solver-refunds", attestRefund(services, localSigner), aggregation),
     initiateWithdrawal: withPeers("withdrawal-initiation", initiateWithdrawal(services), aggregation),

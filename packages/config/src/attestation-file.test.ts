@@ -121,12 +121,14 @@ test.each(Object.entries(otherFamilies))(
 );
 
 test("one Bitcoin network with another depository, or with a shared former depository, is the same chain", () => {
-  const [bitcoin, solana] = [otherFamilies["bitcoin-vm"], otherFamilies["solana-vm"]].map((fields, index) => ({
-    id: "one",
-    vmType: index === 0 ? "bitcoin-vm" : "solana-vm",
-    httpRpcUrl: "http://127.0.0.1:1",
-    ...fields,
-  }));
+  const [bitcoin, solana] = [otherFamilies["bitcoin-vm"], otherFamilies["solana-vm"]].map(
+    (fields, index) => ({
+      id: "one",
+      vmType: index === 0 ? "bitcoin-vm" : "solana-vm",
+      httpRpcUrl: "http://127.0.0.1:1",
+      ...fields,
+    }),
+  );
   const moved = { ...bitcoin, id: "two", depository: "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2" };
   expect(problemsOf(() => load([bitcoin, moved])).join()).toContain("bitcoinNetwork mainnet of two");
   const former = {

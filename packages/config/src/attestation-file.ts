@@ -14,7 +14,12 @@ import { toConfiguredChain } from "./configured-chain.ts";
 export type LoadedAttestationChains = LoadedChainFile<ConfiguredChain>;
 
 /** Parts of an entry that an oracle needs; unset variables in other parts are ignored. */
-const REQUIRED_ENTRY_FIELDS: readonly string[] = ["httpRpcUrl", "additionalDepositories", "chainId", "hubChainId"];
+const REQUIRED_ENTRY_FIELDS: readonly string[] = [
+  "httpRpcUrl",
+  "additionalDepositories",
+  "chainId",
+  "hubChainId",
+];
 
 /** Fields of `additionalData` without which the oracle would accept more than the operator intended. */
 const REQUIRED_FIELDS: readonly string[] = ["fillContracts", "exchangeContract"];

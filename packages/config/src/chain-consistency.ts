@@ -50,12 +50,18 @@ function assetProblems(entries: readonly Entry[]): readonly string[] {
     [entry.native, ...entry.tokens].flatMap((currency) => {
       const earlier = firstByCurrency.get(currency.id);
       if (earlier === undefined) {
-        firstByCurrency.set(currency.id, { chain: entry.id, priceId: currency.priceId, class: currency.class });
+        firstByCurrency.set(currency.id, {
+          chain: entry.id,
+          priceId: currency.priceId,
+          class: currency.class,
+        });
         return [];
       }
       return earlier.priceId === currency.priceId && earlier.class === currency.class
         ? []
-        : [`(${entry.id}): currency ${currency.id} has a different priceId or class than on ${earlier.chain}`];
+        : [
+            `(${entry.id}): currency ${currency.id} has a different priceId or class than on ${earlier.chain}`,
+          ];
     }),
   );
 }

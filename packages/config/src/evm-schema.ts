@@ -33,7 +33,8 @@ const confirmationTiers = z
       const problem = (message: string) => context.addIssue({ code: "custom", path: [index], message });
       if (isLast && tier.belowUsd !== undefined)
         problem("the last tier must not set belowUsd, since it applies to all larger deposits");
-      if (!isLast && tier.belowUsd === undefined) problem("belowUsd is required in every tier except the last");
+      if (!isLast && tier.belowUsd === undefined)
+        problem("belowUsd is required in every tier except the last");
       if (bound !== undefined && previousBound !== undefined && bound <= previousBound)
         problem("belowUsd must be greater than in the preceding tier");
       if (previous !== undefined && tier.confirmations < previous.confirmations)

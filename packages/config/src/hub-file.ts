@@ -33,7 +33,8 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
   const document = onlyElement(readJsonFile(join(source.configsDir, fileName), fileName), fileName);
   const written = flatten(document);
   const resolved = resolvePlaceholders(written, source.env);
-  const isOptional = (path: readonly (string | number)[]): boolean => OPTIONAL_FIELDS.includes(String(path[0]));
+  const isOptional = (path: readonly (string | number)[]): boolean =>
+    OPTIONAL_FIELDS.includes(String(path[0]));
   const problems: string[] = resolved.unset
     .filter(({ path }) => !isOptional(path) && path[0] !== "additionalData")
     .map(({ path, variable }) => `${fileName}: ${path.join(".")} is required; missing variable: ${variable}`);

@@ -108,7 +108,10 @@ function sharedPrefixes(names: readonly string[]): readonly string[] {
 /** Whether two names differ only in case, underscores and one typo, or two in a long name. */
 function isSimilar(text: string, name: string): boolean {
   if (name.length < MIN_COMPARED_LENGTH) return false;
-  const [a, b] = [text, name].map((candidate) => candidate.toUpperCase().replaceAll("_", "")) as [string, string];
+  const [a, b] = [text, name].map((candidate) => candidate.toUpperCase().replaceAll("_", "")) as [
+    string,
+    string,
+  ];
   const allowed = name.length < MIN_LENGTH_FOR_TWO_TYPOS ? 1 : 2;
   return Math.abs(a.length - b.length) <= allowed && distance(a, b) <= allowed;
 }

@@ -151,7 +151,9 @@ function buildsText(compiler: Compiler, { contracts, immutables }: Compiled): st
   });
   const paths = new Set(builds.flatMap(([, build]) => build.sources));
   const ownSources = readSources();
-  const sources = [...paths].sort().map((path) => [path, ownSources[path]?.content ?? readLibrary(path)] as const);
+  const sources = [...paths]
+    .sort()
+    .map((path) => [path, ownSources[path]?.content ?? readLibrary(path)] as const);
   return `${JSON.stringify({
     compiler: compiler.version(),
     settings,

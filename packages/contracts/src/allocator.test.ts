@@ -163,7 +163,10 @@ test("refuses to record a payload for a withdrawal address other than the one th
 
 test.each<[string, (r: Request) => Promise<Hex>]>([
   ["of one oracle", async (r) => await signRequest(people.user, r)],
-  ["of strangers", async (r) => await signAscending([stranger, deployer], async (signer) => await signRequest(signer, r))],
+  [
+    "of strangers",
+    async (r) => await signAscending([stranger, deployer], async (signer) => await signRequest(signer, r)),
+  ],
   ["of the allocator itself", async (r) => await signRequest(allocator, r)],
   [
     "for another chain",
@@ -171,7 +174,8 @@ test.each<[string, (r: Request) => Promise<Hex>]>([
   ],
   [
     "for another contract",
-    async (r) => await signAscending(oracles, async (signer) => await signRequest(signer, r, chainId, multisig)),
+    async (r) =>
+      await signAscending(oracles, async (signer) => await signRequest(signer, r, chainId, multisig)),
   ],
   ["for another amount", async (r) => await signQuorum({ ...r, amount: r.amount + 1n })],
   ["for another chain to pay on", async (r) => await signQuorum({ ...r, chainId: 1n })],

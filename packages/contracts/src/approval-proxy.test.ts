@@ -149,22 +149,34 @@ test("a failing call reverts everything, and router and proxy forward its revert
 });
 
 test("routes the received amount of a token that charges a fee", async () => {
-  token = await deployApprovedToken(chain, proxy, 1_000n, { abi: feeOnTransferAbi, bytecode: feeOnTransferBytecode });
+  token = await deployApprovedToken(chain, proxy, 1_000n, {
+    abi: feeOnTransferAbi,
+    bytecode: feeOnTransferBytecode,
+  });
   await chain.send(user, { to: proxy, data: pullAndRoute(1_000n, [], recipient) });
   expect(await chain.tokenBalance(token, recipient)).toBe(981n);
 });
 
 test("routes a token that returns nothing, and refuses one that returns false", async () => {
-  token = await deployApprovedToken(chain, proxy, 9n, { abi: returnsNothingAbi, bytecode: returnsNothingBytecode });
+  token = await deployApprovedToken(chain, proxy, 9n, {
+    abi: returnsNothingAbi,
+    bytecode: returnsNothingBytecode,
+  });
   await chain.send(user, { to: proxy, data: pullAndRoute(9n, [call(token, transfer(recipient, 9n))]) });
   expect(await chain.tokenBalance(token, recipient)).toBe(9n);
 
-  token = await deployApprovedToken(chain, proxy, 9n, { abi: returnsFalseAbi, bytecode: returnsFalseBytecode });
+  token = await deployApprovedToken(chain, proxy, 9n, {
+    abi: returnsFalseAbi,
+    bytecode: returnsFalseBytecode,
+  });
   expect(await chain.revertOf(user, { to: proxy, data: pullAndRoute(9n, []) })).toBe(pullFailed);
 });
 
 test("a token cannot reenter the proxy while it is being pulled", async () => {
-  token = await deployApprovedToken(chain, proxy, 100n, { abi: callbackTokenAbi, bytecode: callbackTokenBytecode });
+  token = await deployApprovedToken(chain, proxy, 100n, {
+    abi: callbackTokenAbi,
+    bytecode: callbackTokenBytecode,
+  });
   const arm = encodeFunctionData({
     abi: callbackTokenAbi,
     functionName: "arm",

@@ -1,6 +1,15 @@
 import { concat, encodeErrorResult, encodeFunctionData, getAbiItem, type Address, type Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { approve, eventsOf, deployApprovedToken, id, mint, reenteredError, transfer, zeroAddress } from "../test/calls.ts";
+import {
+  approve,
+  eventsOf,
+  deployApprovedToken,
+  id,
+  mint,
+  reenteredError,
+  transfer,
+  zeroAddress,
+} from "../test/calls.ts";
 import { people, startTestChain, type TestChain } from "../test/chain.ts";
 import { callbackTokenAbi, callbackTokenBytecode } from "./generated/callback-token.ts";
 import {

@@ -173,7 +173,8 @@ test.each<[string, (entry: Entry) => Promise<Hex>]>([
   ],
   [
     "for another contract",
-    async (entry) => await signAscending(oracles, async (one) => await signedBy(one, entry, chainId, multisig)),
+    async (entry) =>
+      await signAscending(oracles, async (one) => await signedBy(one, entry, chainId, multisig)),
   ],
   ["for another account", async (entry) => await signQuorum({ ...entry, user: freshAddress(900) })],
   ["for another id", async (entry) => await signQuorum({ ...entry, id: word(901) })],

@@ -123,7 +123,8 @@ test.each<[string, () => Promise<Hex>]>([
   ["of zeroes", async () => await Promise.resolve(`0x${"00".repeat(130)}` as const)],
   [
     "cut by a byte",
-    async () => (await signAscending([first, second], async (one) => await signHash(one))).slice(0, -2) as Hex,
+    async () =>
+      (await signAscending([first, second], async (one) => await signHash(one))).slice(0, -2) as Hex,
   ],
   ["with a byte too many", async () => concat([await signHash(first), await signHash(second), "0x00"])],
 ])("reports an invalid signature %s without reverting", async (_what, signature) => {
@@ -145,7 +146,9 @@ test("replacing the signer set takes effect immediately, and removed signers can
   const isSigner = async (who: Address): Promise<boolean> =>
     await chain.client.readContract({ ...read, functionName: "isSigner", args: [who] });
   expect([await isSigner(first.address), await isSigner(stranger.address)]).toEqual([false, true]);
-  expect(await verdict(await signAscending([first, second], async (one) => await signHash(one)), set)).toBe(invalid);
+  expect(await verdict(await signAscending([first, second], async (one) => await signHash(one)), set)).toBe(
+    invalid,
+  );
   expect(await verdict(await signHash(stranger), set)).toBe(valid);
 });
 
@@ -225,9 +228,10 @@ test("the Oracle contract executes actions signed by two of three oracles, but n
   );
   expect((await submit(elsewhere)).status).toBe("reverted");
   expect((await submit(await signAscending([first, third], sign))).status).toBe("success");
-  expect((await submit(await signAscending([second, third], sign))).status, "another pair, the same fact").toBe(
-    "reverted",
-  );
+  expect(
+    (await submit(await signAscending([second, third], sign))).status,
+    "another pair, the same fact",
+  ).toBe("reverted");
   const held = { address: hub, abi: hubAbi, functionName: "balanceOf", args: [alice, 7n] } as const;
   expect(await chain.client.readContract(held)).toBe(25n);
 });

@@ -71,7 +71,10 @@ export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeD
     tradeType: "EXACT_INPUT",
   });
   const minimumOut = BigInt(quote.details.currencyOut.minimumAmount);
-  printStep("quote", `${options.amount} USDC in, at least ${usdc(minimumOut)} out; request ${quote.requestId}`);
+  printStep(
+    "quote",
+    `${options.amount} USDC in, at least ${usdc(minimumOut)} out; request ${quote.requestId}`,
+  );
 
   await wallet.execute(quote.steps, ({ stepId, receipt }) =>
     printStep(

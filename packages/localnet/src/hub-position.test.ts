@@ -41,7 +41,10 @@ afterAll(async () => await node.stop());
 async function settle(
   settlements: readonly { readonly actions: readonly Hex[]; readonly by?: readonly number[] }[],
 ): Promise<void> {
-  const executions = settlements.map(({ actions }) => ({ idempotencyKey: keccak256(concat(actions)), actions }));
+  const executions = settlements.map(({ actions }) => ({
+    idempotencyKey: keccak256(concat(actions)),
+    actions,
+  }));
   const signatures = executions.map(async (message, index) => {
     const signerIndexes = settlements[index]?.by ?? [0, 2];
     const signers = oracles

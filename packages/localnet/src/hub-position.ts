@@ -59,7 +59,10 @@ export async function watchPosition(position: HubPosition): Promise<{
     const executions = await Promise.all(
       executionsIn(input).map(async ({ execution, signature }) => {
         const signers = await recoverSigners(hub, execution, signature);
-        return { creditsHolder: execution.actions.some((action) => isCreditTo(action, holder, tokenId)), signers };
+        return {
+          creditsHolder: execution.actions.some((action) => isCreditTo(action, holder, tokenId)),
+          signers,
+        };
       }),
     );
     const signed = executions.find(({ creditsHolder: moves }) => moves)?.signers ?? [];

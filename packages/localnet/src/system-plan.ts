@@ -161,7 +161,10 @@ export function fundings(chain: Chain, plan: SystemPlan): Funding[] {
     nativeWei: parseEther("1000"),
     tokens: [
       ...everySolverToken(chain, (d) => parseUnits("1000000", d)),
-      ...swapOnlyTokens.map(({ address, decimals }) => ({ token: address, amount: parseUnits("1000", decimals) })),
+      ...swapOnlyTokens.map(({ address, decimals }) => ({
+        token: address,
+        amount: parseUnits("1000", decimals),
+      })),
     ],
   };
   // Owner and allocator only sign administrative transactions of the depository.

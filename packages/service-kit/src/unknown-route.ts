@@ -19,7 +19,8 @@ export function noteRoutes(app: FastifyInstance): (method: string, url: string) 
       ...new Set(routes.filter(({ matches }) => matches(path)).flatMap(({ methods }) => methods)),
     ];
     const shownPath = path.slice(0, MAX_SHOWN_PATH_LENGTH);
-    if (allowed.length === 0) return errorAnswer(404, "NOT_FOUND", `route ${method} ${shownPath} does not exist`);
+    if (allowed.length === 0)
+      return errorAnswer(404, "NOT_FOUND", `route ${method} ${shownPath} does not exist`);
     const answer = errorAnswer(
       405,
       "INVALID_REQUEST",

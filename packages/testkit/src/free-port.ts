@@ -80,7 +80,10 @@ export async function startOn<T>(port: number, start: () => Promise<T>): Promise
  *
  * @throws PortInUse if the requested port is in use, even if it was taken during the start
  */
-export async function onPort<T>(requestedPort: number | undefined, start: (port: number) => Promise<T>): Promise<T> {
+export async function onPort<T>(
+  requestedPort: number | undefined,
+  start: (port: number) => Promise<T>,
+): Promise<T> {
   if (requestedPort !== undefined) {
     if (!(await isPortFree(requestedPort))) throw new PortInUse(requestedPort);
     return await startOn(requestedPort, async () => await start(requestedPort));

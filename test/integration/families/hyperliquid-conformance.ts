@@ -15,7 +15,11 @@ import {
   type Hex32,
 } from "@causeway/domain";
 import type { ConfiguredChain } from "@causeway/families";
-import { startHyperliquid, type HyperliquidControl, type RunningHyperliquid } from "@causeway/simulators/hyperliquid";
+import {
+  startHyperliquid,
+  type HyperliquidControl,
+  type RunningHyperliquid,
+} from "@causeway/simulators/hyperliquid";
 import { hashStruct, parseSignature } from "viem";
 import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
 import type {
@@ -119,7 +123,9 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       },
     });
   };
-  const startFaultyCopy = async (lie: Parameters<HyperliquidControl["lie"]>[0]): Promise<readonly string[]> => {
+  const startFaultyCopy = async (
+    lie: Parameters<HyperliquidControl["lie"]>[0],
+  ): Promise<readonly string[]> => {
     const copy = await startHyperliquid();
     others.push(copy);
     copy.control.lie(lie);

@@ -117,11 +117,13 @@ async function signDeposits(
   idOf: (message: UnsignedMessage) => Hex32,
 ): Promise<DepositAttestationAnswer> {
   const { depository, timestamp } = transactionDeposits;
-  const deposits = depositsOfPart(hub, part, transactionDeposits).map(({ depositId = NO_DEPOSIT_ID, ...deposit }) => ({
-    ...deposit,
-    depositId,
-    timestamp,
-  }));
+  const deposits = depositsOfPart(hub, part, transactionDeposits).map(
+    ({ depositId = NO_DEPOSIT_ID, ...deposit }) => ({
+      ...deposit,
+      depositId,
+      timestamp,
+    }),
+  );
   if (deposits.length === 0) return { messages: [] };
   const unsigned = deposits.map((deposit): UnsignedMessage => ({
     data: { chainId: chain.name, transactionId },
@@ -179,7 +181,8 @@ function depositRoute(
       if (!messages.every(({ data }) => data.chainId === chain.name && data.transactionId === transactionId))
         return undefined;
       if (execution === undefined) return { messages: [] };
-      if (messages.some((message) => hasDepositId(message) && message.extraData === undefined)) return undefined;
+      if (messages.some((message) => hasDepositId(message) && message.extraData === undefined))
+        return undefined;
       // The signed mints prove the times, which the messages' signatures do not cover.
       const expected = depositExecution(chain, transactionId, part, messages.map(depositIn));
       if (!isSameExecution(expected, execution)) return undefined;

@@ -158,7 +158,11 @@ async function readPaidAmounts(
   });
   const paid = finalValue(evidence, field, `refund ${transactionId} on ${attestedChain.chain.name}`);
   const refunded = inputIndexes.flatMap((index) => inputs[index] ?? []);
-  assertFollowsDeposits(refunded, { chain: attestedChain.chain, timestamp: paid.timestamp, height: paid.height }, field);
+  assertFollowsDeposits(
+    refunded,
+    { chain: attestedChain.chain, timestamp: paid.timestamp, height: paid.height },
+    field,
+  );
   for (const [index, { minimum }] of receipts.entries())
     if ((paid.amounts[index] ?? 0n) < minimum)
       throw rejected(

@@ -83,7 +83,10 @@ export function attestWithdrawal(services: AttestationServices, localSigner: str
         );
         assertPaysWithdrawal(evidence, requested);
         signal.throwIfAborted();
-        const withdrawal = { ...evidence, depository: await recordedDepository(services, requested, evidence) };
+        const withdrawal = {
+          ...evidence,
+          depository: await recordedDepository(services, requested, evidence),
+        };
         const message: Message = {
           data,
           result: {
@@ -100,7 +103,9 @@ export function attestWithdrawal(services: AttestationServices, localSigner: str
         const accounts = { ...requested, address: requested.addressFor(depository) };
         const [messageSignatures, execution] = await Promise.all([
           services.attestationSigner.signMessage(idOf(message)),
-          services.attestationSigner.signExecution(withdrawalExecution(withdrawalId, status, accounts, amount)),
+          services.attestationSigner.signExecution(
+            withdrawalExecution(withdrawalId, status, accounts, amount),
+          ),
         ]);
         return { message: { ...message, ...messageSignatures }, execution };
       },
@@ -138,7 +143,8 @@ async function recordedDepository(
 ): Promise<string> {
   if (hub.allocatorAddress === undefined || formerDepositories.length === 0) return depository;
   for (const candidate of [depository, ...formerDepositories])
-    if ((await hubReader.recordedWithdrawal(requested.addressFor(candidate))) === withdrawalId) return candidate;
+    if ((await hubReader.recordedWithdrawal(requested.addressFor(candidate))) === withdrawalId)
+      return candidate;
   return depository;
 }
 
@@ -186,9 +192,14 @@ function withdrawalRoute(
       const isPending = message.result.status === WITHDRAWAL_STATUS.pending;
       const unsignedMessage = { data, result: message.result };
       if (isPending || execution === undefined)
-        return isPending && execution === undefined ? { message: { ...unsignedMessage, signatures: [] } } : undefined;
+        return isPending && execution === undefined
+          ? { message: { ...unsignedMessage, signatures: [] } }
+          : undefined;
       if (!settles(requested, message, execution)) return undefined;
-      return { message: { ...unsignedMessage, signatures: message.signatures }, execution: signedPart(execution) };
+      return {
+        message: { ...unsignedMessage, signatures: message.signatures },
+        execution: signedPart(execution),
+      };
     },
     unsigned: ({ message, execution }) =>
       canonicalValue({

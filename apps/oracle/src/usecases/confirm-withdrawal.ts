@@ -47,7 +47,10 @@ export function confirmWithdrawal(services: AttestationServices) {
         signal.throwIfAborted();
         return {
           ...unsigned,
-          payloadParams: { ...wireParams(submitRequest), signatures: await attestationSigner.signWithdrawal(submitRequest) },
+          payloadParams: {
+            ...wireParams(submitRequest),
+            signatures: await attestationSigner.signWithdrawal(submitRequest),
+          },
         };
       },
       route: initiatedRoute(hub, unsigned, submitRequest),
@@ -55,12 +58,7 @@ export function confirmWithdrawal(services: AttestationServices) {
   };
 }
 
-function submitRequestOf({
-  requested,
-  depository,
-  amount,
-  address,
-}: WithdrawalOrder): SubmitWithdrawRequest {
+function submitRequestOf({ requested, depository, amount, address }: WithdrawalOrder): SubmitWithdrawRequest {
   const { currency, recipient, withdrawalNonce: nonce } = requested.fields;
   const { hubChainId } = requested.chain;
   return withdrawRequestOf({ hubChainId, depository, currency, recipient, nonce, address, amount });
@@ -116,7 +114,8 @@ function initiatedRoute(
               signatures: payloadParams.signatures
                 .filter(
                   (payloadSignature) =>
-                    `${payloadSignature.allocatorSpenderChainId}:${payloadSignature.allocatorSpenderContract.toLowerCase()}` === domain,
+                    `${payloadSignature.allocatorSpenderChainId}:${payloadSignature.allocatorSpenderContract.toLowerCase()}` ===
+                    domain,
                 )
                 .map(({ oracleSigner, signature }) => ({
                   signer: oracleSigner.toLowerCase(),

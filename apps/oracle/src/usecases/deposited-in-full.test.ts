@@ -11,7 +11,9 @@ const order = { inputs: [{ payment: { amount: 1_000n } }] } as unknown as Order;
 function refund(currency: string, paid: bigint, amount: bigint): () => void {
   const claimed = [{ attestedChain, option: { currency }, inputIndex: 0 }] as unknown as ClaimedRefund[];
   const payments = [{ attestedChain, receipts: [{ currency }] }] as unknown as RefundPayment[];
-  const inputs = [{ chain: attestedChain.chain, deposit: { currency: "usdc", amount } }] as unknown as SettledInput[];
+  const inputs = [
+    { chain: attestedChain.chain, deposit: { currency: "usdc", amount } },
+  ] as unknown as SettledInput[];
   return () => assertRefundsWithinDeposits(order, claimed, payments, [[paid]], inputs);
 }
 
@@ -20,7 +22,10 @@ test("refuses to settle a fill for a smaller deposit than the order's, and names
     inputs: [{ payment: { amount: 50n } }, { payment: { amount: 1_000n } }],
   } as unknown as Order;
   const fill = (amount: bigint) => () =>
-    assertDepositedInFull(twoInputOrder, [{ deposit: { amount: 50n } }, { deposit: { amount } }] as SettledInput[]);
+    assertDepositedInFull(twoInputOrder, [
+      { deposit: { amount: 50n } },
+      { deposit: { amount } },
+    ] as SettledInput[]);
   expect(fill(1_000n)).not.toThrow();
   expect(fill(999n)).toThrow("the deposit for order input 1 must be at least 1000, got 999");
 });

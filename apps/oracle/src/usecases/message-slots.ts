@@ -31,7 +31,9 @@ export function executionSlot(
     digest: digest(unsignedExecution(execution)),
     domain,
     signatures: execution.signatures
-      .filter((signature) => `${signature.oracleChainId}:${signature.oracleContract.toLowerCase()}` === domain)
+      .filter(
+        (signature) => `${signature.oracleChainId}:${signature.oracleContract.toLowerCase()}` === domain,
+      )
       .map(({ oracleSigner, signature }) => ({
         signer: oracleSigner.toLowerCase(),
         signature: signature.toLowerCase(),

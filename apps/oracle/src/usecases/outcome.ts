@@ -18,7 +18,11 @@ const UPSTREAM: ReadonlySet<string> = new Set([
 /** The error code of any failed attestation. */
 export function outcomeOf(error: unknown): OracleErrorCode {
   if (error instanceof AttestationError) return error.code;
-  for (let current = error, depth = 0; current instanceof Error && depth < MAX_CAUSE_DEPTH; current = current.cause, depth++)
+  for (
+    let current = error, depth = 0;
+    current instanceof Error && depth < MAX_CAUSE_DEPTH;
+    current = current.cause, depth++
+  )
     if (UPSTREAM.has(current.name)) return "upstream_unavailable";
   if (error instanceof ServiceError) {
     if (error.code === "INVALID_REQUEST") return "invalid_request";

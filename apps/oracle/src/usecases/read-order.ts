@@ -60,7 +60,12 @@ function encodeAddresses(
 ): { order: Order; json: AttestedOrder } {
   const familyOfChain = (name: string, field: string) => requireChain(chains, name, field).chain.vmType;
   const hex = (text: string): Hex => text.toLowerCase() as Hex;
-  const bytesAndText = (chain: string, chainField: string, text: string, field: string): readonly [Hex, string] => {
+  const bytesAndText = (
+    chain: string,
+    chainField: string,
+    text: string,
+    field: string,
+  ): readonly [Hex, string] => {
     const vm = familyOfChain(chain, chainField);
     const bytes = encodeAddress(vm, text, field);
     return [bytes, decodeAddress(vm, bytes, field)];
@@ -82,7 +87,12 @@ function encodeAddresses(
         refund.recipient,
         `${refundField}.recipient`,
       );
-      const [token, tokenText] = bytesAndText(refund.chainId, `${refundField}.chainId`, refund.currency, `${refundField}.currency`);
+      const [token, tokenText] = bytesAndText(
+        refund.chainId,
+        `${refundField}.chainId`,
+        refund.currency,
+        `${refundField}.currency`,
+      );
       const extraData = hex(refund.extraData);
       return {
         order: {
@@ -122,7 +132,12 @@ function encodeAddresses(
       payment.recipient,
       `${field}.recipient`,
     );
-    const [currency, currencyText] = bytesAndText(output.chainId, chainField, payment.currency, `${field}.currency`);
+    const [currency, currencyText] = bytesAndText(
+      output.chainId,
+      chainField,
+      payment.currency,
+      `${field}.currency`,
+    );
     return {
       order: {
         recipient,

@@ -117,7 +117,9 @@ export function refundPayments(
       deadline: Math.min(payment?.deadline ?? option.deadline, option.deadline),
       extraData: option.extraData as Hex,
       receipts: receipts.some(isSameReceipt)
-        ? receipts.map((receipt) => (isSameReceipt(receipt) ? { ...receipt, minimum: receipt.minimum + minimum } : receipt))
+        ? receipts.map((receipt) =>
+            isSameReceipt(receipt) ? { ...receipt, minimum: receipt.minimum + minimum } : receipt,
+          )
         : [...receipts, { recipient, currency: option.currency, minimum }],
       inputIndexes: [...(payment?.inputIndexes ?? []), inputIndex],
     });

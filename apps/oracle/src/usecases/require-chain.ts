@@ -7,7 +7,8 @@ import type { AttestedChain, AttestedChains } from "../ports/attested-chains.ts"
 /** The chain of that name. @throws AttestationError not_found */
 export function requireChain(chains: AttestedChains, name: string, field: string): AttestedChain {
   const attestedChain = chains.get(name);
-  if (attestedChain === undefined) throw notFound(field, `${field}: chain ${name} is not enabled on this oracle`);
+  if (attestedChain === undefined)
+    throw notFound(field, `${field}: chain ${name} is not enabled on this oracle`);
   return attestedChain;
 }
 

@@ -43,7 +43,11 @@ export function readClaimedInputs(
       throw invalid(`inputs[${index}].inputIndex`, `order has no input ${entry.inputIndex}`);
     const { chain } = requireChain(chains, input.payment.chainId, "order.inputs");
     return {
-      transactionId: canonicalTransactionId(chain.vmType, entry.transactionId, `inputs[${index}].transactionId`),
+      transactionId: canonicalTransactionId(
+        chain.vmType,
+        entry.transactionId,
+        `inputs[${index}].transactionId`,
+      ),
       onchainId: entry.onchainId.toLowerCase() as Hex32,
       inputIndex: entry.inputIndex,
     };

@@ -10,7 +10,11 @@ import type { AttestationHub, Hex, Hex32 } from "@causeway/domain";
 import type { AttestationSigner } from "../ports/attestation-signer.ts";
 
 /** Signs with one key for one hub. Calls `onSigned` after every attempt. */
-export function createAttestationSigner(signer: Signer, hub: AttestationHub, onSigned: (isSuccessful: boolean) => void): AttestationSigner {
+export function createAttestationSigner(
+  signer: Signer,
+  hub: AttestationHub,
+  onSigned: (isSuccessful: boolean) => void,
+): AttestationSigner {
   const executionDigest = executionDigester(hub);
   const sign = async (digest: Hex32): Promise<Hex> => {
     try {

@@ -84,7 +84,10 @@ function mappingRoute(
         digest: setEntryDigest({ chainId: hub.chainId, verifyingContract: contract }, entry),
         domain,
         signatures: signatures
-          .filter((signature) => `${signature.mappingChainId}:${signature.mappingContract.toLowerCase()}` === domain)
+          .filter(
+            (signature) =>
+              `${signature.mappingChainId}:${signature.mappingContract.toLowerCase()}` === domain,
+          )
           .map(({ oracleSigner, signature }) => ({
             signer: oracleSigner.toLowerCase(),
             signature: signature.toLowerCase(),

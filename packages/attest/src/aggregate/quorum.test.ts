@@ -167,7 +167,10 @@ const policy: QuorumPolicy = { signers: LISTED, threshold: 2, localSigner: L };
 
 /** One line with signatures by these signers, each over the given text. */
 function line(text: string, claims: readonly (readonly [Address, string])[], remark = ""): Lines {
-  const signatures = claims.map(([signer, signed]) => ({ signer, signature: sign(signer, digestOf(signed)) }));
+  const signatures = claims.map(([signer, signed]) => ({
+    signer,
+    signature: sign(signer, digestOf(signed)),
+  }));
   return { lines: [{ text, signatures }], domain: "ours", remark };
 }
 

@@ -50,14 +50,18 @@ test("computes viem's typed data hash of an execution, regardless of earlier has
     actions: fc.array(hex(0, 200), { maxLength: 5 }),
   });
   fc.assert(
-    fc.property(hubArbitrary, fc.array(executionArbitrary, { minLength: 1, maxLength: 3 }), (hub, executions) => {
-      const digest = executionDigester(hub);
-      const domain = oracleDomain(hub.chainId, hub.oracleAddress, hub.domain);
-      for (const message of executions)
-        expect(digest(message)).toBe(
-          hashTypedData({ domain, types: executionTypes, primaryType: "Execution", message }),
-        );
-    }),
+    fc.property(
+      hubArbitrary,
+      fc.array(executionArbitrary, { minLength: 1, maxLength: 3 }),
+      (hub, executions) => {
+        const digest = executionDigester(hub);
+        const domain = oracleDomain(hub.chainId, hub.oracleAddress, hub.domain);
+        for (const message of executions)
+          expect(digest(message)).toBe(
+            hashTypedData({ domain, types: executionTypes, primaryType: "Execution", message }),
+          );
+      },
+    ),
   );
 });
 

@@ -85,7 +85,8 @@ test("refuses bytes that are not exactly an action", () => {
       `0x${words[0]}`,
       "0x",
     ];
-    for (const malformed of bad) expect(() => decodeHubAction(malformed), malformed).toThrow("not an action of the hub");
+    for (const malformed of bad)
+      expect(() => decodeHubAction(malformed), malformed).toThrow("not an action of the hub");
   }
 });
 

@@ -166,7 +166,11 @@ function codeIn(text: string): string {
 
 /** Only the error code: messages of network errors may contain more. */
 function codeOf(error: unknown): string {
-  for (let current = error; typeof current === "object" && current !== null; current = (current as { cause?: unknown }).cause) {
+  for (
+    let current = error;
+    typeof current === "object" && current !== null;
+    current = (current as { cause?: unknown }).cause
+  ) {
     const { code } = current as { code?: unknown };
     if (typeof code === "string" && /^[A-Z_0-9]{1,60}$/.test(code)) return code;
   }

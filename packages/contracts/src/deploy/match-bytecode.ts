@@ -40,8 +40,11 @@ export function matchBytecode(
   if (unused.size > 0)
     throw new RangeError(`invariant violated: ${build.path} has no immutable ${[...unused].join(", ")}`);
   for (let offset = 0; offset < size(expected); offset++) {
-    const [found, expectedBytes] = [masked, expected].map((text) => text.slice(2 + 2 * offset, 4 + 2 * offset));
-    if (found !== expectedBytes) return { kind: "byte", at: offset, found: `0x${found}`, expected: `0x${expectedBytes}` };
+    const [found, expectedBytes] = [masked, expected].map((text) =>
+      text.slice(2 + 2 * offset, 4 + 2 * offset),
+    );
+    if (found !== expectedBytes)
+      return { kind: "byte", at: offset, found: `0x${found}`, expected: `0x${expectedBytes}` };
   }
   return undefined;
 }

@@ -110,10 +110,15 @@ test("compares bytecode byte by byte, and immutables by their values", () => {
   const place = build.immutables["solver"]?.at(-1);
   if (place === undefined) throw new RangeError("expected an immutable in the Receiver");
   const inside = (offset: number): boolean =>
-    (build.immutables["solver"] ?? []).some(({ start, length }) => offset >= start && offset < start + length);
+    (build.immutables["solver"] ?? []).some(
+      ({ start, length }) => offset >= start && offset < start + length,
+    );
   for (const offset of [0, 100, (code.length - 2) / 2 - 1]) {
     expect(inside(offset)).toBe(false);
-    expect(matchBytecode(build, { solver }, withByte(code, offset))).toMatchObject({ kind: "byte", at: offset });
+    expect(matchBytecode(build, { solver }, withByte(code, offset))).toMatchObject({
+      kind: "byte",
+      at: offset,
+    });
   }
   // The last byte of the immutable's last occurrence, which changes the address there.
   const end = place.start + place.length - 1;

@@ -59,7 +59,9 @@ export interface DeploymentPlan {
 
 /** @throws RangeError if the plan does not contain the contract */
 export function plannedAddress(plan: DeploymentPlan, contract: ContractName): Address {
-  const found = plan.creations.flatMap(({ contracts }) => contracts).find((planned) => planned.contract === contract);
+  const found = plan.creations
+    .flatMap(({ contracts }) => contracts)
+    .find((planned) => planned.contract === contract);
   if (found === undefined) throw new RangeError(`invariant violated: the plan has no ${contract}`);
   return found.address;
 }

@@ -39,7 +39,8 @@ export async function planLocalPrograms(): Promise<LocalPrograms> {
     }),
     planProgram({ ...shared, elf: programElf("deposit-address"), owner: undefined, depository: undefined }),
   ]);
-  if (depositoryPlan.depository === undefined) throw new TypeError("invariant violated: a plan without depository");
+  if (depositoryPlan.depository === undefined)
+    throw new TypeError("invariant violated: a plan without depository");
   return { deployer, plans: [depositoryPlan, depositAddressPlan], depository: depositoryPlan.depository };
 }
 

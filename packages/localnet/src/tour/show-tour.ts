@@ -47,7 +47,8 @@ export async function showTour(
         currency: { chainName: chain, address: encodeAddress(families[chain] ?? API_FAMILIES.evm, currency) },
       });
       return {
-        waitForGrowth: async (amount, deadline) => (await position.waitForGrowth(amount, deadline)).signers.length,
+        waitForGrowth: async (amount, deadline) =>
+          (await position.waitForGrowth(amount, deadline)).signers.length,
       };
     },
     print: (line) => print(`  ${line}`),

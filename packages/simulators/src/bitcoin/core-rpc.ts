@@ -43,9 +43,11 @@ const METHODS: Readonly<Record<string, Method>> = {
     const id = String(txid);
     if (!/^[0-9a-f]{64}$/i.test(id))
       throw new CoreError(-8, `txid must be of length 64 (not ${id.length}, for '${id}')`);
-    const requestedBlock = blockHash === undefined || blockHash === null ? undefined : requireBlock(node, blockHash);
+    const requestedBlock =
+      blockHash === undefined || blockHash === null ? undefined : requireBlock(node, blockHash);
     const unconfirmed = requestedBlock === undefined ? node.mempoolTransaction(id.toLowerCase()) : undefined;
-    const block = unconfirmed === undefined ? (requestedBlock ?? node.index.blockOf(id.toLowerCase())) : undefined;
+    const block =
+      unconfirmed === undefined ? (requestedBlock ?? node.index.blockOf(id.toLowerCase())) : undefined;
     const tx =
       unconfirmed ?? block?.transactions.find((transaction) => transaction.txid === id.toLowerCase());
     if (tx === undefined)

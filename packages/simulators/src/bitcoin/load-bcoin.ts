@@ -30,7 +30,10 @@ export function loadBcoin(): Bcoin {
   return require("bcoin") as Bcoin;
 }
 
-function replacementOf(file: string, maps: Map<string, Readonly<Record<string, string>>>): string | undefined {
+function replacementOf(
+  file: string,
+  maps: Map<string, Readonly<Record<string, string>>>,
+): string | undefined {
   const [, folder, name, path] = /^(.*node_modules\/([^/@]+))\/(.*)\.js$/.exec(file) ?? [];
   // The random number generator in its browser build requires a browser.
   if (folder === undefined || name === undefined || !COMPILED.has(name) || path === "lib/random")

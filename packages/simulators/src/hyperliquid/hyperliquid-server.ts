@@ -43,7 +43,8 @@ export async function startHyperliquid(options: HyperliquidOptions = {}): Promis
     try {
       if (question === undefined) throw new Undecodable("body is not a JSON object");
       const honest = await answer(path, question);
-      if (path === "exchange" && faultInjection.dropsResponses) return plain(response, 504, "gateway timeout");
+      if (path === "exchange" && faultInjection.dropsResponses)
+        return plain(response, 504, "gateway timeout");
       json(response, faultInjection.lie === undefined ? honest : faultInjection.lie(path, question, honest));
     } catch (error) {
       if (error instanceof Undecodable)

@@ -175,8 +175,7 @@ export class HyperliquidState {
   /** Atomic. Returns the fee in USDC. */
   #execute({ source, from, destination, to, amount }: Transfer): bigint {
     const fee = this.activationFeeFor(destination);
-    const feeKey =
-      from.tokenId === LOCAL_USDC.tokenId ? from : { dex: "spot", tokenId: LOCAL_USDC.tokenId };
+    const feeKey = from.tokenId === LOCAL_USDC.tokenId ? from : { dex: "spot", tokenId: LOCAL_USDC.tokenId };
     if (fee > 0n && this.balances.of(source, feeKey) < fee + (feeKey === from ? amount : 0n))
       throw new HyperliquidError("Insufficient balance for the activation of the destination");
     this.balances.debit(source, from, amount);

@@ -14,7 +14,11 @@ type Question = Readonly<Record<string, unknown>>;
  *
  * @throws Undecodable for an unknown request
  */
-export function answerInfo(state: HyperliquidState, question: Question, options: HyperliquidOptions): unknown {
+export function answerInfo(
+  state: HyperliquidState,
+  question: Question,
+  options: HyperliquidOptions,
+): unknown {
   switch (question["type"]) {
     case "clearinghouseState":
       return clearinghouseState(state, userOf(question), dexOf(question));
@@ -37,7 +41,11 @@ export function answerInfo(state: HyperliquidState, question: Question, options:
 }
 
 /** The explorer's response. @throws Undecodable */
-export function answerExplorer(state: HyperliquidState, question: Question, options: HyperliquidOptions): unknown {
+export function answerExplorer(
+  state: HyperliquidState,
+  question: Question,
+  options: HyperliquidOptions,
+): unknown {
   switch (question["type"]) {
     case "txDetails": {
       const tx = state.history.transaction(String(question["hash"]));

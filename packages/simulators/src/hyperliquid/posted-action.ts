@@ -82,7 +82,8 @@ function onlyFields(
   required: readonly string[],
   allowed: readonly string[] = [],
 ): void {
-  for (const name of required) if (!Object.hasOwn(object, name)) throw new Undecodable(`missing field ${name}`);
+  for (const name of required)
+    if (!Object.hasOwn(object, name)) throw new Undecodable(`missing field ${name}`);
   for (const name of Object.keys(object))
     if (!required.includes(name) && !allowed.includes(name)) throw new Undecodable(`unknown field ${name}`);
 }

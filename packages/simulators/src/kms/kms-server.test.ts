@@ -140,7 +140,9 @@ test("refuses a call without a complete and current signature for this service a
   expect(await callWith(whole(`${day}/eu-west-1/kms`))).toBe("200 ok");
   expect(await callWith(undefined)).toBe("400 MissingAuthenticationTokenException");
   expect(await callWith("Bearer x")).toBe("400 IncompleteSignatureException");
-  expect(await callWith(whole(`${day}/eu-west-1/kms`, undefined, "00"))).toBe("400 IncompleteSignatureException");
+  expect(await callWith(whole(`${day}/eu-west-1/kms`, undefined, "00"))).toBe(
+    "400 IncompleteSignatureException",
+  );
   expect(await callWith(whole(`20200101/eu-west-1/kms`))).toBe("400 IncompleteSignatureException");
   expect(await callWith(whole(`${day}/eu-west-1/s3`))).toBe("400 InvalidSignatureException");
   expect(await callWith(whole(`${day}/us-east-1/kms`))).toBe("400 InvalidSignatureException");

@@ -45,7 +45,13 @@ export interface ApiKeyPair {
 /** The functions of the signer: positional arguments, errors in the result. */
 interface SignerProgram {
   GenerateAPIKey(): SignerResult<ApiKeyPair>;
-  CreateClient(url: string, privateKey: string, chainId: number, apiKey: number, account: number): SignerResult;
+  CreateClient(
+    url: string,
+    privateKey: string,
+    chainId: number,
+    apiKey: number,
+    account: number,
+  ): SignerResult;
   SignTransfer(...args: readonly (string | number)[]): SignerResult<{
     txInfo: string;
     txHash: string;
@@ -121,7 +127,9 @@ export async function loadSigner(): Promise<LighterSigner> {
     return { txInfo, hash: txHash, messageToSign };
   };
   const client = (privateKey: string, chainId: bigint, apiKey: bigint, account: bigint): void => {
-    requireSuccess(signer.CreateClient(UNUSED_URL, privateKey, Number(chainId), Number(apiKey), Number(account)));
+    requireSuccess(
+      signer.CreateClient(UNUSED_URL, privateKey, Number(chainId), Number(apiKey), Number(account)),
+    );
   };
   const generateKey = (): ApiKeyPair => {
     const { privateKey, publicKey } = requireSuccess(signer.GenerateAPIKey());

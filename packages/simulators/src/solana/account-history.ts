@@ -37,7 +37,11 @@ export class AccountHistory {
   }
 
   /** The account at the end of `slot`; `newest` if it never changed. */
-  accountAt(address: string, slot: number, newest: () => StoredAccount | undefined): StoredAccount | undefined {
+  accountAt(
+    address: string,
+    slot: number,
+    newest: () => StoredAccount | undefined,
+  ): StoredAccount | undefined {
     const versions = this.versions.get(address);
     if (versions === undefined) return newest();
     return versions.findLast((version) => version.slot <= slot)?.account;

@@ -30,7 +30,10 @@ export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
       throw new RpcError(-32016, "Minimum context slot has not been reached", { contextSlot: slot });
     return slot;
   };
-  const tokenAccount = (accountAddress: string, slot: number): { account: StoredAccount; decimals: number } => {
+  const tokenAccount = (
+    accountAddress: string,
+    slot: number,
+  ): { account: StoredAccount; decimals: number } => {
     const account = ledger.account(accountAddress, slot);
     const mint = mintOf(account);
     if (account === undefined || mint === undefined)
@@ -150,7 +153,9 @@ export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
         throw new RpcError(-32602, "Too many inputs provided; max 100");
       return context(
         slot,
-        list.map((accountAddress: unknown) => jsonAccount(ledger.account(keyOf(accountAddress), slot), fields)),
+        list.map((accountAddress: unknown) =>
+          jsonAccount(ledger.account(keyOf(accountAddress), slot), fields),
+        ),
       );
     },
     getTokenAccountBalance: ([accountAddress, config]) => {

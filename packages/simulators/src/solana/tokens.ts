@@ -74,7 +74,12 @@ export async function createMint(
 }
 
 /** Mints to a wallet's associated token account, and creates it if necessary. */
-export async function mintTo(url: string, localMint: LocalMint, wallet: string, amount: bigint): Promise<void> {
+export async function mintTo(
+  url: string,
+  localMint: LocalMint,
+  wallet: string,
+  amount: bigint,
+): Promise<void> {
   const tokens = await associatedTokens(wallet, localMint.mint, localMint.tokenProgram);
   const data = Buffer.alloc(9);
   data.writeUInt8(7, 0);

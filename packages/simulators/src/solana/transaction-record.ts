@@ -64,7 +64,8 @@ export function metaOf(
   before: readonly AccountSnapshot[],
   after: readonly AccountSnapshot[],
 ): Readonly<Record<string, unknown>> {
-  const lamports = (snapshots: readonly AccountSnapshot[]) => snapshots.map(({ account }) => account?.lamports ?? 0n);
+  const lamports = (snapshots: readonly AccountSnapshot[]) =>
+    snapshots.map(({ account }) => account?.lamports ?? 0n);
   const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
   return {
     err: error,

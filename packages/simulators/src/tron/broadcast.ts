@@ -35,7 +35,7 @@ export async function broadcast(chain: TronChain, body: unknown): Promise<Broadc
   const from = evmAddress(parameter.value.owner_address);
   if (from === undefined) return refusal("CONTRACT_VALIDATE_ERROR", txid, "Invalid ownerAddress");
   const call = await callOf(chain, type, parameter.value);
-  if ("why" in call) return refusal("CONTRACT_VALIDATE_ERROR", txid, call.reason);
+  if ("reason" in call) return refusal("CONTRACT_VALIDATE_ERROR", txid, call.reason);
   const balance = BigInt(String(await chain.rpc("eth_getBalance", [from, "latest"])));
   if (balance < call.value) return refusal("CONTRACT_VALIDATE_ERROR", txid, "balance is not sufficient.");
 
@@ -81,7 +81,10 @@ async function waitUntilMined({ rpc }: TronChain, hash: Hex): Promise<void> {
   }
 }
 
-async function signatureRefusal(txid: string, signed: SignedTransaction): Promise<BroadcastAnswer | undefined> {
+async function signatureRefusal(
+  txid: string,
+  signed: SignedTransaction,
+): Promise<BroadcastAnswer | undefined> {
   const [signature, ...extraSignatures] = signed.signature ?? [];
   if (signature === undefined || extraSignatures.length > 0)
     return refusal("SIGERROR", txid, "Validate signature error: one signature is needed");
