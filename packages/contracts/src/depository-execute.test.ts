@@ -63,9 +63,9 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-async function isUsed(request: CallRequest, at = depository): Promise<boolean> {
+async function isUsed(request: CallRequest, contract = depository): Promise<boolean> {
   return await chain.client.readContract({
-    address: at,
+    address: contract,
     abi: depositoryAbi,
     functionName: "callRequests",
     args: [requestId(request)],
@@ -97,7 +97,7 @@ test("anyone can submit an allocator-signed request; its calls run in order, and
   const receipt = await chain.send(solver, { to: depository, data: await signAndEncode(request) });
 
   expect(eventsOf(receipt, depository, depositoryAbi, "CallExecuted")).toEqual(
-    calls.map((made) => ({ id: requestId(request), call: made })),
+    calls.map((executedCall) => ({ id: requestId(request), call: executedCall })),
   );
   expect(await numbersOf()).toEqual([1n, 2n]);
   expect(await chain.tokenBalance(token, stranger.address)).toBe(30n);
@@ -226,12 +226,12 @@ test("an allocator contract without EIP-1271 cannot sign", async () => {
 });
 
 test("skips a failed call with allowFailure, without an event, and runs the others", async () => {
-  const made = call(probe, poke(3n));
-  const request = requestOf([{ ...call(probe, refuse(1n), 8n), allowFailure: true }, made]);
+  const executedCall = call(probe, poke(3n));
+  const request = requestOf([{ ...call(probe, refuse(1n), 8n), allowFailure: true }, executedCall]);
   const before = await chain.nativeBalance(depository);
   const receipt = await chain.send(solver, { to: depository, data: await signAndEncode(request) });
   expect(eventsOf(receipt, depository, depositoryAbi, "CallExecuted")).toEqual([
-    { id: requestId(request), call: made },
+    { id: requestId(request), call: executedCall },
   ]);
   expect(await chain.nativeBalance(depository)).toBe(before);
   expect(await isUsed(request)).toBe(true);

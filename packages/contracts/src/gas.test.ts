@@ -241,7 +241,7 @@ async function measureSettlements() {
     const signatures = await Promise.all(
       executions.map(
         async (execution) =>
-          await signAscending([user, solver], async (one) => await signExecution(one, oracle, execution)),
+          await signAscending([user, solver], async (signer) => await signExecution(signer, oracle, execution)),
       ),
     );
     const [execution, signature] = [executions[0], signatures[0]];

@@ -88,19 +88,19 @@ test.each<[string, (id: bigint) => Hex]>([
   ["move", (id) => move(alias, stranger.address, id, 1n)],
 ])("no account without the role may %s balances, not even the owner", async (_what, data) => {
   const id = await mintFresh(alias, 5n);
-  for (const who of [stranger, owner, user]) {
-    expect(await chain.revertOf(who, { to: hub, data: data(id) })).toBe(unauthorized);
+  for (const sender of [stranger, owner, user]) {
+    expect(await chain.revertOf(sender, { to: hub, data: data(id) })).toBe(unauthorized);
   }
 });
 
 test("no account can transfer from an address without its approval", async () => {
   const id = await mintFresh(alias, 5n);
-  for (const who of [stranger, owner, minter]) {
-    expect(await chain.revertOf(who, { to: hub, data: transferFrom(alias, who.address, id, 1n) })).toBe(
+  for (const sender of [stranger, owner, minter]) {
+    expect(await chain.revertOf(sender, { to: hub, data: transferFrom(alias, sender.address, id, 1n) })).toBe(
       encodeErrorResult({
         abi: hubAbi,
         errorName: "ERC6909InsufficientAllowance",
-        args: [who.address, 0n, 1n, id],
+        args: [sender.address, 0n, 1n, id],
       }),
     );
   }
@@ -169,8 +169,8 @@ test("the minter cannot burn or move more than the balance, nor pay the zero add
 
 test("only the owner can grant and revoke the minter role", async () => {
   const grant = encodeFunctionData({ abi: hubAbi, functionName: "grantRoles", args: [stranger.address, 1n] });
-  for (const who of [stranger, minter])
-    expect(await chain.revertOf(who, { to: hub, data: grant })).toBe(unauthorized);
+  for (const sender of [stranger, minter])
+    expect(await chain.revertOf(sender, { to: hub, data: grant })).toBe(unauthorized);
 
   const id = await mintFresh(alias, 1n);
   await chain.send(owner, { to: hub, data: grant });

@@ -138,25 +138,25 @@ test("blockAndAggregate returns the block and the results, and reverts if any ca
 test("the getters return the properties of the current block", async () => {
   await chain.client.mine({ blocks: 2 });
   const block = await chain.client.getBlock();
-  const at = { address, abi: multicall3Abi, blockNumber: block.number } as const;
+  const currentBlock = { address, abi: multicall3Abi, blockNumber: block.number } as const;
   const { client } = chain;
-  expect(await client.readContract({ ...at, functionName: "getBlockNumber" })).toBe(block.number);
-  expect(await client.readContract({ ...at, functionName: "getCurrentBlockTimestamp" })).toBe(
+  expect(await client.readContract({ ...currentBlock, functionName: "getBlockNumber" })).toBe(block.number);
+  expect(await client.readContract({ ...currentBlock, functionName: "getCurrentBlockTimestamp" })).toBe(
     block.timestamp,
   );
-  expect(await client.readContract({ ...at, functionName: "getCurrentBlockGasLimit" })).toBe(block.gasLimit);
-  expect(await client.readContract({ ...at, functionName: "getCurrentBlockCoinbase" })).toBe(
+  expect(await client.readContract({ ...currentBlock, functionName: "getCurrentBlockGasLimit" })).toBe(block.gasLimit);
+  expect(await client.readContract({ ...currentBlock, functionName: "getCurrentBlockCoinbase" })).toBe(
     "0x0000000000000000000000000000000000000000",
   );
-  expect(await client.readContract({ ...at, functionName: "getCurrentBlockDifficulty" })).toBe(
+  expect(await client.readContract({ ...currentBlock, functionName: "getCurrentBlockDifficulty" })).toBe(
     BigInt(block.mixHash),
   );
-  expect(await client.readContract({ ...at, functionName: "getLastBlockHash" })).toBe(block.parentHash);
-  expect(await client.readContract({ ...at, functionName: "getBlockHash", args: [block.number - 1n] })).toBe(
+  expect(await client.readContract({ ...currentBlock, functionName: "getLastBlockHash" })).toBe(block.parentHash);
+  expect(await client.readContract({ ...currentBlock, functionName: "getBlockHash", args: [block.number - 1n] })).toBe(
     block.parentHash,
   );
-  expect(await client.readContract({ ...at, functionName: "getChainId" })).toBe(BigInt(chainId));
-  expect(await client.readContract({ ...at, functionName: "getEthBalance", args: [user.address] })).toBe(
+  expect(await client.readContract({ ...currentBlock, functionName: "getChainId" })).toBe(BigInt(chainId));
+  expect(await client.readContract({ ...currentBlock, functionName: "getEthBalance", args: [user.address] })).toBe(
     await chain.nativeBalance(user.address),
   );
   // An eth_call without a gas price sees a base fee of zero.

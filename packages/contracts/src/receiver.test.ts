@@ -46,12 +46,12 @@ test("reverts if the solver cannot be paid", async () => {
 
 test("returns its solver, and cannot be deployed with the zero address as the solver", async () => {
   // The getter's selector is four bytes, so no 32-byte id can be taken for it.
-  const known = await chain.client.readContract({
+  const storedSolver = await chain.client.readContract({
     address: receiver,
     abi: receiverAbi,
     functionName: "solver",
   });
-  expect(known).toBe(solver);
+  expect(storedSolver).toBe(solver);
   expect(await chain.deployRevertOf(receiverAbi, receiverBytecode, [zeroAddress])).toBe(
     errorData("AddressCannotBeZero"),
   );

@@ -34,12 +34,12 @@ async function signHash(signer = solver): Promise<Hex> {
   );
   return await signer.signMessage({ message: { raw: hash } });
 }
-async function signerOf(of: typeof attestation, signature: Hex): Promise<Address> {
+async function signerOf(content: typeof attestation, signature: Hex): Promise<Address> {
   return await chain.client.readContract({
     address: verifier,
     abi,
     functionName: "signerOf",
-    args: [of, signature],
+    args: [content, signature],
   });
 }
 

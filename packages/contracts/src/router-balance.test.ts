@@ -89,9 +89,9 @@ function multicall(calls: readonly Call[], refundTokens: readonly Address[] = [t
 }
 
 /** Pulls tokens into the router, like the output of a swap. */
-function pullIntoRouter(amount: bigint, of: Address = token): Call {
+function pullIntoRouter(amount: bigint, contract: Address = token): Call {
   return call(
-    of,
+    contract,
     encodeFunctionData({
       abi: erc20Abi,
       functionName: "transferFrom",
@@ -112,16 +112,16 @@ function belowMinimum(currency: Address, balance: bigint, minimum: bigint): Hex 
   });
 }
 
-async function allowance(of: Address, spender: Address): Promise<bigint> {
+async function allowance(contract: Address, spender: Address): Promise<bigint> {
   return await chain.client.readContract({
-    address: of,
+    address: contract,
     abi: erc20Abi,
     functionName: "allowance",
     args: [router, spender],
   });
 }
 
-async function hostile(kind: { readonly abi: Abi; readonly bytecode: Hex }): Promise<Address> {
+async function deployHostileToken(kind: { readonly abi: Abi; readonly bytecode: Hex }): Promise<Address> {
   return await deployApprovedToken(chain, router, 1_000n, kind);
 }
 
@@ -193,7 +193,7 @@ test.each([
   ],
   ["charges one percent", { abi: feeOnTransferAbi, bytecode: feeOnTransferBytecode }, 297n],
 ] as const)("deposits a token that %s, and emits the received amount", async (_, kind, arrives) => {
-  const unusual = await hostile(kind);
+  const unusual = await deployHostileToken(kind);
   await chain.send(deployer, { to: unusual, data: mint(router, 300n) });
   const receipt = await chain.send(user, {
     to: router,
@@ -206,7 +206,7 @@ test.each([
 });
 
 test("a deposit succeeds with any existing allowance, and leaves none", async () => {
-  const unusual = await hostile({ abi: refusesApprovalChangeAbi, bytecode: refusesApprovalChangeBytecode });
+  const unusual = await deployHostileToken({ abi: refusesApprovalChangeAbi, bytecode: refusesApprovalChangeBytecode });
   await chain.send(stranger, { to: router, data: multicall([call(unusual, approve(depository, 7n))], []) });
   expect(await allowance(unusual, depository)).toBe(7n);
   await chain.send(deployer, { to: unusual, data: mint(router, 300n) });
@@ -230,7 +230,7 @@ test("a depository that pulls less than it was approved keeps no allowance", asy
 });
 
 test("deposit and payment fail if the token returns false", async () => {
-  const returnsFalse = await hostile({ abi: returnsFalseAbi, bytecode: returnsFalseBytecode });
+  const returnsFalse = await deployHostileToken({ abi: returnsFalseAbi, bytecode: returnsFalseBytecode });
   await chain.send(deployer, { to: returnsFalse, data: mint(router, 300n) });
   for (const [data, errorName] of [
     [depositBalance(depository, recipient, returnsFalse, 300n), "TransferFromFailed"],
@@ -348,9 +348,9 @@ test.each([
 });
 
 /** The result that a contract got when it called the router while being paid. */
-async function answers(of: Address, abi: typeof reentererAbi | typeof callbackTokenAbi): Promise<Hex> {
+async function answerOf(contract: Address, abi: typeof reentererAbi | typeof callbackTokenAbi): Promise<Hex> {
   return await chain.client.readContract({
-    address: of,
+    address: contract,
     abi: abi as typeof reentererAbi,
     functionName: "answer",
   });
@@ -375,7 +375,7 @@ test.each([
     data: multicall([call(reenterer, "0x", 1n), self(payBalance(zeroAddress, recipient, 11n))]),
     value: 12n,
   });
-  expect(await answers(reenterer, reentererAbi)).toBe(answer);
+  expect(await answerOf(reenterer, reentererAbi)).toBe(answer);
   expect(await chain.nativeBalance(recipient)).toBe(11n);
 });
 
@@ -400,7 +400,7 @@ test("a token that reenters the router during a deposit can neither deposit nor 
       data: multicall([self(depositBalance(depository, recipient, calling, 300n))], []),
       value: parseEther("1"),
     });
-    expect(await answers(calling, callbackTokenAbi)).toBe(onlyFromMulticall);
+    expect(await answerOf(calling, callbackTokenAbi)).toBe(onlyFromMulticall);
     expect(before - (await chain.nativeBalance(user.address))).toBeLessThan(parseEther("0.1"));
     expect(await chain.tokenBalance(calling, depository)).toBe(300n);
   }

@@ -150,12 +150,12 @@ test.each([
   "a recipient that later %s costs its payer a bounded amount more",
   async (_does, appetite, status) => {
     const hungry = await chain.deploy(hungryRecipientAbi, hungryRecipientBytecode);
-    const paying = { to: router, data: nativeTransfer(hungry, 1n), value: 1n };
-    const among = { to: router, data: multicall([call(router, paying.data, 1n)]), value: 1n };
-    const modest = [(await chain.send(solver, paying)).gasUsed, (await chain.send(solver, among)).gasUsed];
+    const directPayment = { to: router, data: nativeTransfer(hungry, 1n), value: 1n };
+    const multicallPayment = { to: router, data: multicall([call(router, directPayment.data, 1n)]), value: 1n };
+    const modest = [(await chain.send(solver, directPayment)).gasUsed, (await chain.send(solver, multicallPayment)).gasUsed];
     const wake = encodeFunctionData({ abi: hungryRecipientAbi, functionName: "wake", args: [appetite] });
     await chain.send(user, { to: hungry, data: wake });
-    for (const [index, tx] of [paying, among].entries()) {
+    for (const [index, tx] of [directPayment, multicallPayment].entries()) {
       const receipt = await chain.mine(solver, tx);
       expect(receipt.status).toBe(status);
       expect(receipt.gasUsed - modest[index]!).toBeLessThan(MAX_EXTRA_GAS);
@@ -177,7 +177,7 @@ test("runs calls in order, emits an event for each, and accepts an order id afte
   const data = concat([multicall(calls), id]);
   const receipt = await chain.send(solver, { to: router, data, value: 7n });
   expect(eventsOf(receipt, router, routerAbi, "SolverCallExecuted")).toEqual(
-    calls.map((made) => ({ to: made.to, data: made.data, amount: made.value })),
+    calls.map((executed) => ({ to: executed.to, data: executed.data, amount: executed.value })),
   );
   expect(receipt.logs.find((log) => log.address === router.toLowerCase())?.topics).toEqual([
     "0x93485dcd31a905e3ffd7b012abe3438fa8fa77f98ddc9f50e879d3fa7ccdc324",
