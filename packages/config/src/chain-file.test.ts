@@ -312,11 +312,11 @@ test.each([
   expect(unset.unconfiguredChains).toHaveLength(evmChains + 3);
   expect(unset.warnings).toEqual([]);
 
-  const known = new Map<number, ViemChain>(Object.values(viemChains).map((chain) => [chain.id, chain]));
+  const viemChainById = new Map<number, ViemChain>(Object.values(viemChains).map((chain) => [chain.id, chain]));
   // viem has another chain with the same id.
-  known.set(999, viemChains.hyperEvm);
+  viemChainById.set(999, viemChains.hyperEvm);
   for (const chain of chains) {
-    const published = known.get(chain.id);
+    const published = viemChainById.get(chain.id);
     expect([chain.native.symbol, chain.explorerUrl, chain.contracts.multicall3], chain.name).toEqual([
       published?.nativeCurrency.symbol,
       published?.blockExplorers?.default.url,
@@ -359,10 +359,10 @@ test("every currency of the local system has an embedded logo", () => {
 });
 
 test("public nodes, symbols and block times of real networks equal the published ones", () => {
-  const known = new Map<number, ViemChain>(Object.values(viemChains).map((chain) => [chain.id, chain]));
+  const viemChainById = new Map<number, ViemChain>(Object.values(viemChains).map((chain) => [chain.id, chain]));
   const all = ["mainnets.prod", "testnets.prod"].flatMap((name) => loadWithEveryVariable(name).chains);
   for (const { id, name, publicRpcUrl } of all)
-    if (id === 137 || id === 80_002) expect(publicRpcUrl, name).toBe(known.get(id)?.rpcUrls.default.http[0]);
+    if (id === 137 || id === 80_002) expect(publicRpcUrl, name).toBe(viemChainById.get(id)?.rpcUrls.default.http[0]);
   for (const { name, native, tokens } of all)
     for (const { symbol } of [native, ...tokens])
       expect(symbol, `${name}: user interfaces filter by ASCII`).toMatch(/^[\x20-\x7e]+$/);

@@ -62,9 +62,9 @@ function readObject(object: Buffer): { code: Buffer; entry: number; calls: reado
   const calls: RuntimeCall[] = [];
   for (const { name, bytes } of sections.filter(({ type }) => type === SECTION.relocations)) {
     if (name !== `.rel${text.name}`) continue;
-    for (let at = 0; at < bytes.length; at += 16) {
-      const offset = Number(bytes.readBigUInt64LE(at));
-      const info = bytes.readBigUInt64LE(at + 8);
+    for (let entry = 0; entry < bytes.length; entry += 16) {
+      const offset = Number(bytes.readBigUInt64LE(entry));
+      const info = bytes.readBigUInt64LE(entry + 8);
       const symbol = symbols[Number(info >> 32n)];
       if ((info & 0xffff_ffffn) !== CALL_RELOCATION || code[offset] !== CALL || symbol === undefined)
         throw new Error(`relocation at ${offset} is not a call`);

@@ -388,7 +388,7 @@ test("only the recovery address can withdraw everything, before and after the cl
   }
   const receipt = await chain.send(recovery, recover(addressKey, token));
   expect(eventsOf(receipt, factory, depositAddressFactoryAbi, "Recovered")).toEqual([
-    { depositAddress: depositAddress, currency: token, amount: 70n },
+    { depositAddress, currency: token, amount: 70n },
   ]);
   expect(await chain.tokenBalance(token, recovery.address)).toBe(70n);
 
@@ -606,7 +606,7 @@ test("refuses native tokens with calldata once the clone is deployed", async () 
 interface SignedPermit {
   readonly usd: Address;
   readonly addressKey: Key;
-  readonly at: Address;
+  readonly depositAddress: Address;
   readonly permit: Permit;
 }
 
@@ -623,10 +623,10 @@ async function signedPermit(amount: bigint, deadline = farFuture): Promise<Signe
     message: { owner: user.address, spender: depositAddress, value: amount, nonce: 0n, deadline },
   });
   const { r, s, yParity } = parseSignature(signature);
-  return { usd, addressKey, at: depositAddress, permit: { deadline, v: 27 + yParity, r, s } };
+  return { usd, addressKey, depositAddress, permit: { deadline, v: 27 + yParity, r, s } };
 }
 
-function submitPermit({ usd, at: depositAddress, permit: { deadline, v, r, s } }: SignedPermit, amount: bigint): Tx {
+function submitPermit({ usd, depositAddress, permit: { deadline, v, r, s } }: SignedPermit, amount: bigint): Tx {
   const args = [user.address, depositAddress, amount, deadline, v, r, s] as const;
   return { to: usd, data: encodeFunctionData({ abi: testUsdAbi, functionName: "permit", args }) };
 }
@@ -640,7 +640,7 @@ function allowanceDiffers(allowance: bigint, amount: bigint): Hex {
 }
 
 test("anyone can use a permit to deposit the depositor's tokens, but only with the order id", async () => {
-  const { usd, addressKey, at: depositAddress, permit } = await signedPermit(300n);
+  const { usd, addressKey, depositAddress, permit } = await signedPermit(300n);
   const receipt = await chain.send(stranger, pull(addressKey, usd, 300n, permit));
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
     { from: user.address, token: usd, amount: 300n, id: addressKey.id },
@@ -686,7 +686,7 @@ test("refuses a permit for another address, amount or deadline, or with an inval
 });
 
 test("a pull does not deposit the address's existing balance", async () => {
-  const { usd, addressKey, at: depositAddress, permit } = await signedPermit(300n);
+  const { usd, addressKey, depositAddress, permit } = await signedPermit(300n);
   await chain.send(deployer, { to: usd, data: mint(depositAddress, 5n) });
   const receipt = await chain.send(stranger, pull(addressKey, usd, 300n, permit));
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([

@@ -106,8 +106,8 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const holder of [proxy, router]) {
     expect(await chain.nativeBalance(holder), "native left behind").toBe(0n);
-    for (const held of [token, usd]) {
-      expect(await chain.tokenBalance(held, holder), "tokens left behind").toBe(0n);
+    for (const usedToken of [token, usd]) {
+      expect(await chain.tokenBalance(usedToken, holder), "tokens left behind").toBe(0n);
     }
   }
 });

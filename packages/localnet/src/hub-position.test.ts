@@ -39,14 +39,14 @@ afterAll(async () => await node.stop());
 
 /** Executes in one transaction what pairs of oracles signed (by index; default: the first and the last). */
 async function settle(
-  settlements: readonly { readonly actions: readonly Hex[]; readonly by?: readonly number[] }[],
+  settlements: readonly { readonly actions: readonly Hex[]; readonly signerIndexes?: readonly number[] }[],
 ): Promise<void> {
   const executions = settlements.map(({ actions }) => ({
     idempotencyKey: keccak256(concat(actions)),
     actions,
   }));
   const signatures = executions.map(async (message, index) => {
-    const signerIndexes = settlements[index]?.by ?? [0, 2];
+    const signerIndexes = settlements[index]?.signerIndexes ?? [0, 2];
     const signers = oracles
       .filter((_, number) => signerIndexes.includes(number))
       .toSorted((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1));
@@ -87,10 +87,10 @@ test("reads the growth of a position from the hub, with the oracles that signed 
   await settle([{ actions: [mint(alias, tokenId, 100n)] }]);
   const position = await watchPosition({ hub, oracles, holder, currency });
   await settle([
-    { actions: [mint(order, tokenId, 25n)], by: [1, 2] },
+    { actions: [mint(order, tokenId, 25n)], signerIndexes: [1, 2] },
     { actions: [transfer(order, alias, tokenId, 25n)] },
   ]);
-  await settle([{ actions: [mint(order, tokenId, 3n), mint(alias, tokenId + 1n, 3n)], by: [0, 1] }]);
+  await settle([{ actions: [mint(order, tokenId, 3n), mint(alias, tokenId + 1n, 3n)], signerIndexes: [0, 1] }]);
   const settled = await position.waitForGrowth(25n, AbortSignal.timeout(5_000));
   expect(settled).toMatchObject({ before: 100n, after: 125n });
   expect(settled.signers).toEqual([oracles[0]?.address, oracles[2]?.address]);

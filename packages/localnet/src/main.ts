@@ -194,13 +194,13 @@ async function waitForAbort(signal: AbortSignal): Promise<void> {
 
 async function explain(error: unknown, portBase: number): Promise<string> {
   if (!(error instanceof PortInUse)) return error instanceof Error ? error.message : String(error);
-  const others = await runningSystems();
-  const other = others.find((candidate) => isInPortBlock(error.port, candidate.portBase));
-  const who =
-    other === undefined
+  const systems = await runningSystems();
+  const portUser = systems.find((system) => isInPortBlock(error.port, system.portBase));
+  const explanation =
+    portUser === undefined
       ? ""
-      : ` Another local system uses the port (process ${other.pid}, port base ${other.portBase}).`;
-  return `Cannot start: ${error.message}.${who} Stop the process that uses the port, or choose other ports: npm start -- --port-base ${await suggestPortBase(portBase, await readEphemeralRange())}`;
+      : ` Another local system uses the port (process ${portUser.pid}, port base ${portUser.portBase}).`;
+  return `Cannot start: ${error.message}.${explanation} Stop the process that uses the port, or choose other ports: npm start -- --port-base ${await suggestPortBase(portBase, await readEphemeralRange())}`;
 }
 
 function oracleCount(text: string): Arguments["oracles"] {

@@ -129,10 +129,10 @@ test.each([
     const node = createNode(ledger);
     const reader = createHubReader({ ...hub, finality: { kind: "depth", blocks, seconds } }, node.transport);
     await reader.balanceOf(account("a1"), 5n);
-    const at = BigInt(String(node.calls[0]?.at)) / 1_000n;
-    expect(at).toBeLessThanOrEqual(highest);
-    expect(10n - at).toBeGreaterThanOrEqual(blocks);
-    expect((10n - at) * 2n).toBeGreaterThanOrEqual(seconds);
+    const height = BigInt(String(node.calls[0]?.at)) / 1_000n;
+    expect(height).toBeLessThanOrEqual(highest);
+    expect(10n - height).toBeGreaterThanOrEqual(blocks);
+    expect((10n - height) * 2n).toBeGreaterThanOrEqual(seconds);
   },
 );
 
