@@ -114,7 +114,7 @@ export async function familyPlaces(
       perDollar: 100_000_000n,
       depository: hyperliquidDepository,
       solver: solver.address,
-      balanceOf: async (account) => parseUnits(families.exchange.control.balance(account as Hex), 8),
+      balanceOf: async (account) => parseUnits(families.hyperliquid.control.balance(account as Hex), 8),
       newRecipient: async () => privateKeyToAddress(generatePrivateKey()),
       networkFees: noFees,
     },

@@ -8,7 +8,7 @@ import {
 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventsOf, zeroAddress } from "../test/calls.ts";
-import { chainId, freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { chainId, freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { signAscending } from "../test/executions.ts";
 import {
   allocatorAbi,
@@ -19,8 +19,8 @@ import {
   submitWithdrawRequestTypes,
 } from "./index.ts";
 
-const { owner, allocator, stranger, deployer } = people;
-const oracles = [people.user, people.solver];
+const { owner, allocator, stranger, deployer } = accounts;
+const oracles = [accounts.user, accounts.solver];
 const unauthorized: Hex = "0x82b42900";
 const payload = (n: number): Hex => toHex(n, { size: 32 });
 
@@ -162,7 +162,7 @@ test("refuses to record a payload for a withdrawal address other than the one th
 });
 
 test.each<[string, (r: Request) => Promise<Hex>]>([
-  ["of one oracle", async (r) => await signRequest(people.user, r)],
+  ["of one oracle", async (r) => await signRequest(accounts.user, r)],
   [
     "of strangers",
     async (r) => await signAscending([stranger, deployer], async (signer) => await signRequest(signer, r)),

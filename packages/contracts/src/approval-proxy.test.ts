@@ -15,7 +15,7 @@ import {
   zeroAddress,
   type Call,
 } from "../test/calls.ts";
-import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { callbackTokenAbi, callbackTokenBytecode } from "./generated/callback-token.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import {
@@ -34,7 +34,7 @@ import {
   transferErrorsAbi,
 } from "./index.ts";
 
-const { user, stranger, owner, allocator } = people;
+const { user, stranger, owner, allocator } = accounts;
 const pullFailed = encodeErrorResult({ abi: transferErrorsAbi, errorName: "TransferFromFailed" });
 
 let chain: TestChain;

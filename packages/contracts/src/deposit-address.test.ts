@@ -25,7 +25,7 @@ import {
   transfer,
   zeroAddress,
 } from "../test/calls.ts";
-import { chainId, people, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
+import { chainId, accounts, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
 import { callbackTokenAbi, callbackTokenBytecode } from "./generated/callback-token.ts";
 import { frugalPayerAbi, frugalPayerBytecode } from "./generated/frugal-payer.ts";
 import { keepsAllowanceAbi, keepsAllowanceBytecode } from "./generated/keeps-allowance.ts";
@@ -54,7 +54,7 @@ import {
 
 // Addresses that anyone can pay. Their funds can only go to the depository or to the recovery address.
 
-const { user, solver: operator, stranger, owner, allocator, deployer } = people;
+const { user, solver: operator, stranger, owner, allocator, deployer } = accounts;
 /** The recovery address. */
 const recovery = allocator;
 const farFuture = 2n ** 40n;
@@ -283,7 +283,9 @@ test("refuses to deposit more than the balance, or nothing", async () => {
   }
   const empty = key({ id: otherId, strict: true });
   expect(await chain.revertOf(stranger, sweepStrict(empty, token))).toBe(nothingThereError(token));
-  expect(await chain.revertOf(stranger, sweepStrict(empty, zeroAddress))).toBe(nothingThereError(zeroAddress));
+  expect(await chain.revertOf(stranger, sweepStrict(empty, zeroAddress))).toBe(
+    nothingThereError(zeroAddress),
+  );
 });
 
 function sweepMany(sweeps: readonly { key: Key; currency: Address; amount: bigint; orderId: Hex }[]): Tx {
@@ -517,7 +519,10 @@ test.each([
 test("deposits a token whose allowances remain any number of times", async () => {
   const addressKey = key({ strict: true });
   const depositAddress = await addressOf(addressKey);
-  const keeping = await deployHostile({ abi: keepsAllowanceAbi, bytecode: keepsAllowanceBytecode }, depositAddress);
+  const keeping = await deployHostile(
+    { abi: keepsAllowanceAbi, bytecode: keepsAllowanceBytecode },
+    depositAddress,
+  );
   await chain.send(stranger, sweepStrict(addressKey, keeping));
   await chain.send(deployer, { to: keeping, data: mint(depositAddress, 200n) });
   await chain.send(stranger, sweepStrict(addressKey, keeping));
@@ -541,7 +546,10 @@ test("neither deposits nor recovers a token that returns false", async () => {
 test("a token that reenters the factory during a deposit moves nothing else", async () => {
   const addressKey = key({ strict: true });
   const depositAddress = await payNative(addressKey, 7n);
-  const hostileToken = await deployHostile({ abi: callbackTokenAbi, bytecode: callbackTokenBytecode }, depositAddress);
+  const hostileToken = await deployHostile(
+    { abi: callbackTokenAbi, bytecode: callbackTokenBytecode },
+    depositAddress,
+  );
   const { data = "0x" } = sweepStrict(addressKey, zeroAddress);
   const arm = encodeFunctionData({ abi: callbackTokenAbi, functionName: "arm", args: [factory, data] });
   await chain.send(user, { to: hostileToken, data: arm });
@@ -626,7 +634,10 @@ async function signedPermit(amount: bigint, deadline = farFuture): Promise<Signe
   return { usd, addressKey, depositAddress, permit: { deadline, v: 27 + yParity, r, s } };
 }
 
-function submitPermit({ usd, depositAddress, permit: { deadline, v, r, s } }: SignedPermit, amount: bigint): Tx {
+function submitPermit(
+  { usd, depositAddress, permit: { deadline, v, r, s } }: SignedPermit,
+  amount: bigint,
+): Tx {
   const args = [user.address, depositAddress, amount, deadline, v, r, s] as const;
   return { to: usd, data: encodeFunctionData({ abi: testUsdAbi, functionName: "permit", args }) };
 }

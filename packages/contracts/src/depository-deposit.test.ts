@@ -10,7 +10,7 @@ import {
   transfer,
   zeroAddress,
 } from "../test/calls.ts";
-import { people, startTestChain, type TestChain } from "../test/chain.ts";
+import { accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { callbackTokenAbi, callbackTokenBytecode } from "./generated/callback-token.ts";
 import {
   blocksRecipientAbi,
@@ -26,7 +26,7 @@ import {
   transferErrorsAbi,
 } from "./index.ts";
 
-const { user, owner, allocator, stranger } = people;
+const { user, owner, allocator, stranger } = accounts;
 const pullFailed = encodeErrorResult({ abi: transferErrorsAbi, errorName: "TransferFromFailed" });
 
 let chain: TestChain;
@@ -131,7 +131,7 @@ test.each([
     abi: feeOnTransferAbi,
     bytecode: feeOnTransferBytecode,
   });
-  await chain.send(people.deployer, { to: token, data: mint(depository, 77n) });
+  await chain.send(accounts.deployer, { to: token, data: mint(depository, 77n) });
   const receipt = await chain.send(user, { to: depository, data: deposit(token) });
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
     { from: user.address, token, amount: 990n, id },

@@ -22,14 +22,14 @@ import {
   transfer,
   type Call,
 } from "../test/calls.ts";
-import { chainId, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { chainId, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { execute, requestId, requestOf, sign, type CallRequest } from "../test/requests.ts";
 import { contractAllocatorAbi, contractAllocatorBytecode } from "./generated/contract-allocator.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import { reentererAbi, reentererBytecode } from "./generated/reenterer.ts";
 import { depositoryAbi, depositoryBytecode, testTokenAbi, testTokenBytecode } from "./index.ts";
 
-const { owner, allocator, user, stranger, solver } = people;
+const { owner, allocator, user, stranger, solver } = accounts;
 
 let chain: TestChain;
 let depository: Address;

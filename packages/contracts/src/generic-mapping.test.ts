@@ -9,7 +9,7 @@ import {
 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventsOf, zeroAddress } from "../test/calls.ts";
-import { chainId, freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { chainId, freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { ascending, highS, signAscending } from "../test/executions.ts";
 import {
   genericMappingAbi,
@@ -20,8 +20,8 @@ import {
   setEntryTypes,
 } from "./index.ts";
 
-const { owner, stranger, deployer, user: submitter } = people;
-const oracles = [people.user, people.solver];
+const { owner, stranger, deployer, user: submitter } = accounts;
+const oracles = [accounts.user, accounts.solver];
 const word = (n: number): Hex => toHex(n, { size: 32 });
 
 let chain: TestChain;
@@ -41,7 +41,12 @@ function newEntry() {
 }
 type Entry = ReturnType<typeof newEntry>;
 
-async function signEntry(signer: LocalAccount, entry: Entry, chain = chainId, contract = mapping): Promise<Hex> {
+async function signEntry(
+  signer: LocalAccount,
+  entry: Entry,
+  chain = chainId,
+  contract = mapping,
+): Promise<Hex> {
   return await signer.signTypedData({
     domain: genericMappingDomain(chain, contract),
     types: setEntryTypes,
@@ -140,11 +145,11 @@ test("returns an entry of any length unchanged", async () => {
 });
 
 test.each<[string, (entry: Entry) => Promise<Hex>]>([
-  ["of one oracle", async (entry) => await signEntry(people.user, entry)],
+  ["of one oracle", async (entry) => await signEntry(accounts.user, entry)],
   [
     "of one oracle twice",
     async (entry) => {
-      const signature = await signEntry(people.user, entry);
+      const signature = await signEntry(accounts.user, entry);
       return concat([signature, signature]);
     },
   ],
@@ -161,7 +166,8 @@ test.each<[string, (entry: Entry) => Promise<Hex>]>([
   ],
   [
     "of strangers",
-    async (entry) => await signAscending([stranger, deployer], async (signer) => await signEntry(signer, entry)),
+    async (entry) =>
+      await signAscending([stranger, deployer], async (signer) => await signEntry(signer, entry)),
   ],
   [
     "in another form",
@@ -169,7 +175,8 @@ test.each<[string, (entry: Entry) => Promise<Hex>]>([
   ],
   [
     "for another chain",
-    async (entry) => await signAscending(oracles, async (signer) => await signEntry(signer, entry, chainId + 1)),
+    async (entry) =>
+      await signAscending(oracles, async (signer) => await signEntry(signer, entry, chainId + 1)),
   ],
   [
     "for another contract",
@@ -190,7 +197,13 @@ test.each<[string, (entry: Entry) => Promise<Hex>]>([
 });
 
 test("sets all valid entries of a batch once, and reports the others", async () => {
-  const [first, second, unsigned, empty, existing] = [newEntry(), newEntry(), newEntry(), newEntry(), newEntry()];
+  const [first, second, unsigned, empty, existing] = [
+    newEntry(),
+    newEntry(),
+    newEntry(),
+    newEntry(),
+    newEntry(),
+  ];
   await chain.send(submitter, setEntry(existing, await signQuorum(existing)));
   const before = await entryOf(existing);
   const replacement = { ...first, data: word(9) };

@@ -1,7 +1,7 @@
 import { decodeFunctionResult, encodeErrorResult, encodeFunctionData, erc20Abi, type Address } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { approve, deployApprovedToken, transfer } from "../test/calls.ts";
-import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import {
   blocksRecipientAbi,
   blocksRecipientBytecode,
@@ -17,7 +17,7 @@ import {
 
 // The misbehavior of these tokens that tests of other packages rely on.
 
-const { user, solver } = people;
+const { user, solver } = accounts;
 const recipient = freshAddress(1);
 
 let chain: TestChain;
@@ -27,7 +27,10 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-async function deployToken(abi: Parameters<TestChain["deploy"]>[0], bytecode: `0x${string}`): Promise<Address> {
+async function deployToken(
+  abi: Parameters<TestChain["deploy"]>[0],
+  bytecode: `0x${string}`,
+): Promise<Address> {
   return await deployApprovedToken(chain, solver.address, 1_000n, { abi, bytecode });
 }
 

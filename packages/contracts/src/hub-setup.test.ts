@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { zeroAddress } from "../test/calls.ts";
-import { people, startTestChain, type TestChain } from "../test/chain.ts";
+import { accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import {
   create2Calldata,
   deterministicDeployer,
@@ -10,7 +10,7 @@ import {
 } from "./deploy/index.ts";
 import { hubAbi, hubSetupAbi, hubSetupBytecode } from "./index.ts";
 
-const { allocator, deployer, owner, stranger, user } = people;
+const { allocator, deployer, owner, stranger, user } = accounts;
 const plan = planHub({
   owner: owner.address,
   allocator: allocator.address,

@@ -1,11 +1,11 @@
 import { encodeErrorResult, encodeFunctionData, maxUint256, type Address, type Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventsOf, zeroAddress } from "../test/calls.ts";
-import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { hubAbi, hubBytecode } from "./index.ts";
 
 // In these tests, the deployer has the minter role instead of the Oracle contract.
-const { deployer: minter, owner, user, solver, stranger } = people;
+const { deployer: minter, owner, user, solver, stranger } = accounts;
 const unauthorized: Hex = "0x82b42900";
 const alias = freshAddress(1);
 

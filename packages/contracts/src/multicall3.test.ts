@@ -1,11 +1,11 @@
 import { encodeErrorResult, encodeFunctionData, erc20Abi, type Address } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mint, poke, refuse, refusedError } from "../test/calls.ts";
-import { chainId, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { chainId, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import { multicall3Abi, multicall3Bytecode, testTokenAbi, testTokenBytecode } from "./index.ts";
 
-const { user } = people;
+const { user } = accounts;
 const pokedAnswer = (number: number) => ({
   success: true,
   returnData: `0x${(number + 1).toString(16).padStart(64, "0")}`,
@@ -144,21 +144,25 @@ test("the getters return the properties of the current block", async () => {
   expect(await client.readContract({ ...currentBlock, functionName: "getCurrentBlockTimestamp" })).toBe(
     block.timestamp,
   );
-  expect(await client.readContract({ ...currentBlock, functionName: "getCurrentBlockGasLimit" })).toBe(block.gasLimit);
+  expect(await client.readContract({ ...currentBlock, functionName: "getCurrentBlockGasLimit" })).toBe(
+    block.gasLimit,
+  );
   expect(await client.readContract({ ...currentBlock, functionName: "getCurrentBlockCoinbase" })).toBe(
     "0x0000000000000000000000000000000000000000",
   );
   expect(await client.readContract({ ...currentBlock, functionName: "getCurrentBlockDifficulty" })).toBe(
     BigInt(block.mixHash),
   );
-  expect(await client.readContract({ ...currentBlock, functionName: "getLastBlockHash" })).toBe(block.parentHash);
-  expect(await client.readContract({ ...currentBlock, functionName: "getBlockHash", args: [block.number - 1n] })).toBe(
+  expect(await client.readContract({ ...currentBlock, functionName: "getLastBlockHash" })).toBe(
     block.parentHash,
   );
+  expect(
+    await client.readContract({ ...currentBlock, functionName: "getBlockHash", args: [block.number - 1n] }),
+  ).toBe(block.parentHash);
   expect(await client.readContract({ ...currentBlock, functionName: "getChainId" })).toBe(BigInt(chainId));
-  expect(await client.readContract({ ...currentBlock, functionName: "getEthBalance", args: [user.address] })).toBe(
-    await chain.nativeBalance(user.address),
-  );
+  expect(
+    await client.readContract({ ...currentBlock, functionName: "getEthBalance", args: [user.address] }),
+  ).toBe(await chain.nativeBalance(user.address));
   // An eth_call without a gas price sees a base fee of zero.
   const data = encodeFunctionData({ abi: multicall3Abi, functionName: "getBasefee" });
   const answer = await client.call({ account: user.address, to: address, data, gasPrice: 10n ** 10n });

@@ -9,7 +9,7 @@ import {
 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventsOf, zeroAddress } from "../test/calls.ts";
-import { chainId, freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { chainId, freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import {
   ascending,
   execute,
@@ -29,8 +29,8 @@ import {
   oracleMultisigBytecode,
 } from "./index.ts";
 
-const { owner, stranger, deployer } = people;
-const [first, second, third] = ascending([people.allocator, people.user, people.solver]);
+const { owner, stranger, deployer } = accounts;
+const [first, second, third] = ascending([accounts.allocator, accounts.user, accounts.solver]);
 if (first === undefined || second === undefined || third === undefined)
   throw new RangeError("expected three oracles");
 const oracles = [first, second, third].map(({ address }) => address);
@@ -72,9 +72,9 @@ test("accepts any two of three oracles", async () => {
     [first, third],
     [second, third],
   ]) {
-    expect(await validate(concat(await Promise.all(pair.map(async (signer) => await signHash(signer)))))).toBe(
-      valid,
-    );
+    expect(
+      await validate(concat(await Promise.all(pair.map(async (signer) => await signHash(signer))))),
+    ).toBe(valid);
   }
 });
 
@@ -95,7 +95,10 @@ test.each<[string, () => Promise<Hex>]>([
     "with a stranger among them",
     async () => await signAscending([first, stranger], async (signer) => await signHash(signer)),
   ],
-  ["of strangers", async () => await signAscending([stranger, deployer], async (signer) => await signHash(signer))],
+  [
+    "of strangers",
+    async () => await signAscending([stranger, deployer], async (signer) => await signHash(signer)),
+  ],
   [
     "of the owner and an oracle",
     async () => await signAscending([first, owner], async (signer) => await signHash(signer)),
@@ -146,9 +149,9 @@ test("replacing the signer set takes effect immediately, and removed signers can
   const isSigner = async (account: Address): Promise<boolean> =>
     await chain.client.readContract({ ...read, functionName: "isSigner", args: [account] });
   expect([await isSigner(first.address), await isSigner(stranger.address)]).toEqual([false, true]);
-  expect(await validate(await signAscending([first, second], async (signer) => await signHash(signer)), set)).toBe(
-    invalid,
-  );
+  expect(
+    await validate(await signAscending([first, second], async (signer) => await signHash(signer)), set),
+  ).toBe(invalid);
   expect(await validate(await signHash(stranger), set)).toBe(valid);
 });
 

@@ -11,7 +11,7 @@ import {
 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventsOf, zeroAddress } from "../test/calls.ts";
-import { chainId, freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { chainId, freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import {
   burnAction,
   execute,
@@ -26,9 +26,9 @@ import {
 import { reenteringOracleAbi, reenteringOracleBytecode } from "./generated/reentering-oracle.ts";
 import { hubAbi, hubBytecode, oracleAbi, oracleBytecode } from "./index.ts";
 
-const { owner, stranger, solver, user, deployer } = people;
+const { owner, stranger, solver, user, deployer } = accounts;
 // An EOA acts as the oracle; oracle-multisig.test.ts covers a multisig.
-const signer = people.allocator;
+const signer = accounts.allocator;
 const unauthorized: Hex = "0x82b42900";
 const [alice, bob] = [freshAddress(1), freshAddress(2)];
 

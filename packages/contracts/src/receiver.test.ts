@@ -1,11 +1,11 @@
 import { concat, encodeErrorResult, type Address, type Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventsOf, id, zeroAddress } from "../test/calls.ts";
-import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import { receiverAbi, receiverBytecode } from "./index.ts";
 
-const { user } = people;
+const { user } = accounts;
 const solver = freshAddress(1);
 
 let chain: TestChain;

@@ -24,7 +24,7 @@ import {
   zeroAddress,
   type Call,
 } from "../test/calls.ts";
-import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { callbackTokenAbi, callbackTokenBytecode } from "./generated/callback-token.ts";
 import { halfDepositoryAbi, halfDepositoryBytecode } from "./generated/half-depository.ts";
 import { hungryRecipientAbi, hungryRecipientBytecode } from "./generated/hungry-recipient.ts";
@@ -51,7 +51,7 @@ import {
 
 // Calls of the router that use its whole balance: deposit, pay, wrap and unwrap.
 
-const { user, owner, allocator, stranger, deployer } = people;
+const { user, owner, allocator, stranger, deployer } = accounts;
 const onlyFromMulticall = encodeErrorResult({ abi: routerAbi, errorName: "OnlyFromMulticall" });
 
 let chain: TestChain;
@@ -206,7 +206,10 @@ test.each([
 });
 
 test("a deposit succeeds with any existing allowance, and leaves none", async () => {
-  const unusual = await deployHostileToken({ abi: refusesApprovalChangeAbi, bytecode: refusesApprovalChangeBytecode });
+  const unusual = await deployHostileToken({
+    abi: refusesApprovalChangeAbi,
+    bytecode: refusesApprovalChangeBytecode,
+  });
   await chain.send(stranger, { to: router, data: multicall([call(unusual, approve(depository, 7n))], []) });
   expect(await allowance(unusual, depository)).toBe(7n);
   await chain.send(deployer, { to: unusual, data: mint(router, 300n) });
@@ -338,10 +341,10 @@ test("does not refund unspent wrapped tokens as native tokens, so callers must l
 });
 
 test.each([
-  ["depositBalance", depositBalance(people.owner.address, people.owner.address, zeroAddress, 0n)],
-  ["payBalance", payBalance(zeroAddress, people.owner.address, 0n)],
-  ["unwrapBalance", unwrapBalance(people.owner.address, 0n)],
-  ["wrapBalance", wrapBalance(people.owner.address)],
+  ["depositBalance", depositBalance(accounts.owner.address, accounts.owner.address, zeroAddress, 0n)],
+  ["payBalance", payBalance(zeroAddress, accounts.owner.address, 0n)],
+  ["unwrapBalance", unwrapBalance(accounts.owner.address, 0n)],
+  ["wrapBalance", wrapBalance(accounts.owner.address)],
 ])("%s is refused from outside a multicall, and with a value", async (_, data) => {
   expect(await chain.revertOf(stranger, { to: router, data })).toBe(onlyFromMulticall);
   expect(await chain.revertOf(user, { to: router, data: multicall([self(data, 1n)]), value: 1n })).toBe("0x");
@@ -359,7 +362,7 @@ async function answerOf(contract: Address, abi: typeof reentererAbi | typeof cal
 test.each([
   [
     "take the remaining balance with its own call",
-    payBalance(zeroAddress, people.stranger.address, 0n),
+    payBalance(zeroAddress, accounts.stranger.address, 0n),
     onlyFromMulticall,
   ],
   ["start a multicall", multicallOf([]), reenteredError],

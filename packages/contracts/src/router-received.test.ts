@@ -24,7 +24,7 @@ import {
   zeroAddress,
   type Call,
 } from "../test/calls.ts";
-import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { callbackTokenAbi, callbackTokenBytecode } from "./generated/callback-token.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import { reentererAbi, reentererBytecode } from "./generated/reenterer.ts";
@@ -44,7 +44,7 @@ import {
 // A payment in a token that later calls cannot undo: the balance is noted before, and must have grown by the
 // payment at the end.
 
-const { solver, user, stranger } = people;
+const { solver, user, stranger } = accounts;
 /** Has an unlimited approval for the contract that takes the tokens back. */
 const recipient = user.address;
 const before = 1_000n;

@@ -22,7 +22,7 @@ import {
   zeroAddress,
   type Call,
 } from "../test/calls.ts";
-import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
+import { freshAddress, accounts, startTestChain, type TestChain } from "../test/chain.ts";
 import { hungryRecipientAbi, hungryRecipientBytecode } from "./generated/hungry-recipient.ts";
 import { probeAbi, probeBytecode } from "./generated/probe.ts";
 import { reentererAbi, reentererBytecode } from "./generated/reenterer.ts";
@@ -42,7 +42,7 @@ import {
   transferErrorsAbi,
 } from "./index.ts";
 
-const { solver, user, deployer } = people;
+const { solver, user, deployer } = accounts;
 /** Accounts that never held anything before a test. */
 let recipient: Address;
 let recipients = 0;
@@ -151,8 +151,15 @@ test.each([
   async (_does, appetite, status) => {
     const hungry = await chain.deploy(hungryRecipientAbi, hungryRecipientBytecode);
     const directPayment = { to: router, data: nativeTransfer(hungry, 1n), value: 1n };
-    const multicallPayment = { to: router, data: multicall([call(router, directPayment.data, 1n)]), value: 1n };
-    const modest = [(await chain.send(solver, directPayment)).gasUsed, (await chain.send(solver, multicallPayment)).gasUsed];
+    const multicallPayment = {
+      to: router,
+      data: multicall([call(router, directPayment.data, 1n)]),
+      value: 1n,
+    };
+    const modest = [
+      (await chain.send(solver, directPayment)).gasUsed,
+      (await chain.send(solver, multicallPayment)).gasUsed,
+    ];
     const wake = encodeFunctionData({ abi: hungryRecipientAbi, functionName: "wake", args: [appetite] });
     await chain.send(user, { to: hungry, data: wake });
     for (const [index, tx] of [directPayment, multicallPayment].entries()) {

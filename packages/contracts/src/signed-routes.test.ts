@@ -25,7 +25,7 @@ import {
   zeroAddress,
   type Call,
 } from "../test/calls.ts";
-import { chainId, freshAddress, people, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
+import { chainId, freshAddress, accounts, startTestChain, type TestChain, type Tx } from "../test/chain.ts";
 import { installPermit2, permit2Errors } from "../test/permit2.ts";
 import { answersAnythingAbi, answersAnythingBytecode } from "./generated/answers-anything.ts";
 import {
@@ -54,7 +54,7 @@ import {
 
 // Payments by signature. The signature determines the route, and the submitter can do nothing else.
 
-const { user, solver, stranger, owner, allocator, deployer } = people;
+const { user, solver, stranger, owner, allocator, deployer } = accounts;
 const farFuture = 2n ** 40n;
 
 interface Witness {
@@ -137,7 +137,12 @@ async function signPermit(signed: Permit, routeWitness: Witness): Promise<Hex> {
   });
 }
 
-function permit2Route(signedPermit: Permit, routeWitness: Witness, signature: Hex, from: Address = user.address): Tx {
+function permit2Route(
+  signedPermit: Permit,
+  routeWitness: Witness,
+  signature: Hex,
+  from: Address = user.address,
+): Tx {
   return {
     to: proxy,
     data: encodeFunctionData({
@@ -165,7 +170,11 @@ function authorization(changes: Partial<Authorization> = {}): Authorization {
 
 /** Computes the nonce as the contract documents it. */
 function nonceOf(authorized: Authorization, routeWitness: Witness): Hex {
-  const witnessHash = hashStruct({ types: routeWitnessTypes, primaryType: "RouteWitness", data: routeWitness });
+  const witnessHash = hashStruct({
+    types: routeWitnessTypes,
+    primaryType: "RouteWitness",
+    data: routeWitness,
+  });
   const words = ["bytes32", "address", "address", "uint256", "uint256", "uint256"] as const;
   return keccak256(
     encodeAbiParameters(
@@ -258,7 +267,10 @@ test("routes several permitted tokens, and refunds the remainder of each to the 
   const routeWitness = witness({
     calls: [call(token, transfer(recipient, 100n)), call(other, transfer(recipient, 20n))],
   });
-  await chain.send(solver, permit2Route(twoTokenPermit, routeWitness, await signPermit(twoTokenPermit, routeWitness)));
+  await chain.send(
+    solver,
+    permit2Route(twoTokenPermit, routeWitness, await signPermit(twoTokenPermit, routeWitness)),
+  );
   expect(await chain.tokenBalance(token, recipient)).toBe(100n);
   expect(await chain.tokenBalance(other, recipient)).toBe(20n);
   expect(await chain.tokenBalance(token, user.address)).toBe(900n);
@@ -376,7 +388,10 @@ test("for a token with a transfer fee, the calls decide whether enough arrived",
   expect(await chain.revertOf(solver, tooMuch)).toBe(
     encodeErrorResult({ abi: routerAbi, errorName: "BalanceBelowMinimum", args: [charging, 297n, 298n] }),
   );
-  await chain.send(solver, permit2Route(signedPermit, paying(297n), await signPermit(signedPermit, paying(297n))));
+  await chain.send(
+    solver,
+    permit2Route(signedPermit, paying(297n), await signPermit(signedPermit, paying(297n))),
+  );
 });
 
 test("fails without Permit2", async () => {
@@ -401,7 +416,11 @@ test("deposits tokens without any approval, with one EIP-3009 signature", async 
 });
 
 test("computes the same authorization nonce as the contract", async () => {
-  const routeWitness = usdWitness({ relayer: solver.address, refundTo: recipient, refundTokens: [token, usd] });
+  const routeWitness = usdWitness({
+    relayer: solver.address,
+    refundTo: recipient,
+    refundTokens: [token, usd],
+  });
   const answer = await chain.client.readContract({
     address: proxy,
     abi: approvalProxyAbi,
@@ -549,8 +568,13 @@ test("a token cannot reenter the proxy during a permit transfer", async () => {
   });
   await armCallback(calling);
   const signedPermit = permit({ permitted: [{ token: calling, amount: 300n }] });
-  const routeWitness = witness({ calls: [call(router, depositBalance(depository, user.address, calling, 300n))] });
-  await chain.send(solver, permit2Route(signedPermit, routeWitness, await signPermit(signedPermit, routeWitness)));
+  const routeWitness = witness({
+    calls: [call(router, depositBalance(depository, user.address, calling, 300n))],
+  });
+  await chain.send(
+    solver,
+    permit2Route(signedPermit, routeWitness, await signPermit(signedPermit, routeWitness)),
+  );
   expect(await answerTo(calling)).toBe(reenteredError);
   expect(await chain.tokenBalance(calling, depository)).toBe(300n);
 });
@@ -562,8 +586,13 @@ test("a token cannot reenter the proxy during an authorized transfer", async () 
   });
   await armCallback(calling);
   const authorized = authorization({ token: calling });
-  const routeWitness = witness({ calls: [call(router, depositBalance(depository, user.address, calling, 300n))] });
-  await chain.send(solver, authorizationRoute(authorized, routeWitness, await signAuthorization(authorized, routeWitness)));
+  const routeWitness = witness({
+    calls: [call(router, depositBalance(depository, user.address, calling, 300n))],
+  });
+  await chain.send(
+    solver,
+    authorizationRoute(authorized, routeWitness, await signAuthorization(authorized, routeWitness)),
+  );
   expect(await answerTo(calling)).toBe(reenteredError);
   expect(await chain.tokenBalance(calling, depository)).toBe(300n);
 });

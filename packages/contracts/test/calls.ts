@@ -8,7 +8,7 @@ import {
   type Hex,
   type TransactionReceipt,
 } from "viem";
-import { people, type TestChain } from "./chain.ts";
+import { accounts, type TestChain } from "./chain.ts";
 import { probeAbi } from "../src/generated/probe.ts";
 import { routerAbi, testTokenAbi, testTokenBytecode } from "../src/index.ts";
 
@@ -125,7 +125,7 @@ export async function deployApprovedToken(
 ): Promise<Address> {
   const hasNames = contract.bytecode === testTokenBytecode;
   const token = await chain.deploy(contract.abi, contract.bytecode, hasNames ? ["Test", "TEST"] : []);
-  await chain.send(people.deployer, { to: token, data: mint(people.user.address, amount) });
-  await chain.send(people.user, { to: token, data: approve(spender, amount) });
+  await chain.send(accounts.deployer, { to: token, data: mint(accounts.user.address, amount) });
+  await chain.send(accounts.user, { to: token, data: approve(spender, amount) });
   return token;
 }

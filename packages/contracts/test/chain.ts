@@ -35,7 +35,7 @@ function account(index: number): LocalAccount {
 }
 
 /** Funded accounts, each with one role. */
-export const people = {
+export const accounts = {
   deployer: account(0),
   owner: account(1),
   allocator: account(2),
@@ -95,7 +95,7 @@ export async function startTestChain() {
   async function deploy(abi: Abi, bytecode: Hex, args: readonly unknown[] = []): Promise<Address> {
     const data = encodeDeployData({ abi, bytecode, args });
     const { contractAddress, status } = await client.sendTransactionSync({
-      account: people.deployer,
+      account: accounts.deployer,
       chain: null,
       gas: gasLimit,
       throwOnReceiptRevert: false,

@@ -107,13 +107,13 @@ export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeD
 }
 
 function findChain(chains: readonly WireChain[], name: string): WireChain {
-  const found = chains.find((chain) => chain.name === name);
-  if (found === undefined) throw new Error(`GET /chains lists no chain ${name}`);
-  return found;
+  const namedChain = chains.find((chain) => chain.name === name);
+  if (namedChain === undefined) throw new Error(`GET /chains lists no chain ${name}`);
+  return namedChain;
 }
 
 function usdOf(chain: WireChain): { address: Address; decimals: number } {
-  const found = chain.erc20Currencies.find(({ symbol }) => symbol === "USDC");
-  if (found === undefined) throw new Error(`GET /chains lists no USDC on ${chain.name}`);
-  return { address: found.address as Address, decimals: found.decimals };
+  const usdc = chain.erc20Currencies.find(({ symbol }) => symbol === "USDC");
+  if (usdc === undefined) throw new Error(`GET /chains lists no USDC on ${chain.name}`);
+  return { address: usdc.address as Address, decimals: usdc.decimals };
 }

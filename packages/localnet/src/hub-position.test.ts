@@ -90,7 +90,9 @@ test("reads the growth of a position from the hub, with the oracles that signed 
     { actions: [mint(order, tokenId, 25n)], signerIndexes: [1, 2] },
     { actions: [transfer(order, alias, tokenId, 25n)] },
   ]);
-  await settle([{ actions: [mint(order, tokenId, 3n), mint(alias, tokenId + 1n, 3n)], signerIndexes: [0, 1] }]);
+  await settle([
+    { actions: [mint(order, tokenId, 3n), mint(alias, tokenId + 1n, 3n)], signerIndexes: [0, 1] },
+  ]);
   const settled = await position.waitForGrowth(25n, AbortSignal.timeout(5_000));
   expect(settled).toMatchObject({ before: 100n, after: 125n });
   expect(settled.signers).toEqual([oracles[0]?.address, oracles[2]?.address]);

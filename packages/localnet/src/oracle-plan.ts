@@ -40,7 +40,9 @@ export function planOracles(ports: readonly number[]): OraclePlan {
       `${apiKey}:tools`,
       ...peerIndexes.map((peerIndex) => `${peerKey(peerIndex, index)}:oracle-${peerIndex + 1}`),
     ];
-    const peers = peerIndexes.map((peerIndex) => `${urlOf(ports[peerIndex] ?? 0)}|${peerKey(index, peerIndex)}`);
+    const peers = peerIndexes.map(
+      (peerIndex) => `${urlOf(ports[peerIndex] ?? 0)}|${peerKey(index, peerIndex)}`,
+    );
     return [
       {
         name: `oracle-${index + 1}`,

@@ -129,8 +129,8 @@ function firstIndexes(count: number): number[] {
 
 /** Throws if a port is in use, before anything starts. */
 export async function checkPorts(plan: SystemPlan, env: SystemOptions["env"]): Promise<void> {
-  const { postgres, redis, nodeA, nodeB, hub, solana, bitcoin, exchange } = plan.ports;
-  const families = plan.hasFamilies ? [solana, bitcoin, exchange] : [];
+  const { postgres, redis, nodeA, nodeB, hub, solana, bitcoin, hyperliquid } = plan.ports;
+  const families = plan.hasFamilies ? [solana, bitcoin, hyperliquid] : [];
   const oracles = plan.oracles.oracles.map(({ port }) => port);
   const embeddedPorts = [
     ...(externalUrl(env, "DATABASE_URL") === undefined ? [postgres] : []),

@@ -23,13 +23,13 @@ class TimeLimitedRegistry extends Registry {
     if (collect !== undefined)
       collecting.collect = (): void | Promise<void> => {
         const collection = collect.call(metric);
-        return collection instanceof Promise ? awaitAtMost(collection) : collection;
+        return collection instanceof Promise ? awaitCollection(collection) : collection;
       };
     super.registerMetric(metric);
   }
 }
 
-async function awaitAtMost(collection: Promise<void>): Promise<void> {
+async function awaitCollection(collection: Promise<void>): Promise<void> {
   const timeout = Promise.withResolvers<void>();
   const timer = setTimeout(timeout.resolve, COLLECT_TIMEOUT_MS);
   try {

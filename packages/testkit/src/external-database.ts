@@ -22,10 +22,10 @@ export async function emptyExternalDatabase(databaseUrl: string): Promise<void> 
       `select (select count(*) from pg_tables where schemaname = 'public') as tables,
               (select obj_description(oid, 'pg_namespace') from pg_namespace where nspname = 'public') as mark`,
     );
-    const found = rows[0];
-    if (found !== undefined && found.tables !== "0" && found.mark !== OWN_SCHEMA_COMMENT) {
+    const schema = rows[0];
+    if (schema !== undefined && schema.tables !== "0" && schema.mark !== OWN_SCHEMA_COMMENT) {
       throw new DatabaseNotOurs(
-        `the database has ${found.tables} tables that the local system did not create; use an empty database`,
+        `the database has ${schema.tables} tables that the local system did not create; use an empty database`,
       );
     }
     await client.query(

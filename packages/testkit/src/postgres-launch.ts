@@ -106,9 +106,9 @@ function hasAccount(): boolean {
 }
 
 async function canRun(command: string, args: readonly string[], uid?: number): Promise<boolean> {
-  const as = uid === undefined ? {} : { uid, gid: uid };
+  const user = uid === undefined ? {} : { uid, gid: uid };
   try {
-    await run(command, args, { timeout: ANSWER_WITHIN_MS, cwd: "/", env: { PATH: systemPath }, ...as });
+    await run(command, args, { timeout: ANSWER_WITHIN_MS, cwd: "/", env: { PATH: systemPath }, ...user });
     return true;
   } catch {
     return false;

@@ -154,7 +154,7 @@ nonEvmConnectionContract(
       lapse: async () => await Promise.resolve(control.advance(2 * DAY_MS + 2 * HOUR_MS)),
       received: async (recipient) => await Promise.resolve(unitsOf(control.balance(recipient as Address))),
       canCancel: true,
-      setDown: (isDown) => control.down(isDown ? 503 : undefined),
+      setDown: (isDown) => control.respondWithStatus(isDown ? 503 : undefined),
       close: async () => {
         await connection.close();
         await exchange.close();

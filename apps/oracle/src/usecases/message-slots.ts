@@ -59,8 +59,8 @@ export function signedPart(execution: Execution): Execution {
 }
 
 /**
- * The signatures of a message in answer format. `localSigner` is this oracle's address: its signature, if present,
- * comes first in `signature`.
+ * The signatures of a message in answer format. `localSigner` is this oracle's address: its signature, if
+ * present, is the one in `signature`.
  */
 export function messageSignaturesOf(
   claimed: readonly ClaimedSignature[],

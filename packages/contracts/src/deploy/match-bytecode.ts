@@ -28,10 +28,10 @@ export function matchBytecode(
       throw new RangeError(`invariant violated: no value for immutable ${name} of ${build.path}`);
     unused.delete(name);
     for (const { start, length } of places) {
-      const found = slice(code, start, start + length);
+      const actual = slice(code, start, start + length);
       const expectedBytes = pad(value, { size: length });
-      if (found.toLowerCase() !== expectedBytes.toLowerCase())
-        return { kind: "immutable", name, found, expected: expectedBytes };
+      if (actual.toLowerCase() !== expectedBytes.toLowerCase())
+        return { kind: "immutable", name, found: actual, expected: expectedBytes };
       // The build has zeros there.
       const from = 2 + 2 * start;
       masked = masked.slice(0, from) + "0".repeat(2 * length) + masked.slice(from + 2 * length);

@@ -47,7 +47,7 @@ export interface RunningFamilies extends Stoppable {
   readonly solana: RunningSolana;
   readonly solanaSwaps: SolanaSwaps;
   readonly bitcoin: RunningBitcoin;
-  readonly exchange: RunningHyperliquid;
+  readonly hyperliquid: RunningHyperliquid;
 }
 
 const LAMPORTS = 1_000_000_000n;
@@ -61,7 +61,7 @@ const MINT_SEED = hexToBytes(keccak256(stringToBytes("causeway local mint USDC")
  * all are stopped.
  */
 export async function startFamilies(options: FamiliesOptions): Promise<RunningFamilies> {
-  const [solana, bitcoin, exchange] = await startTogether<
+  const [solana, bitcoin, hyperliquid] = await startTogether<
     [PayingPart<RunningSolana> & SolanaSwaps, PayingPart<RunningBitcoin>, Part<RunningHyperliquid>]
   >([startFundedSolana(options), startFundedBitcoin(options), startFundedHyperliquid(options)]);
   return {
@@ -70,14 +70,14 @@ export async function startFamilies(options: FamiliesOptions): Promise<RunningFa
       solanaSwaps: solana.jupiter.url,
       bitcoin: bitcoin.node.rpcUrl,
       esplora: bitcoin.node.esploraUrl,
-      exchange: exchange.node.url,
+      hyperliquid: hyperliquid.node.url,
     },
     solver: { solana: solana.solver, bitcoin: bitcoin.solver },
     solana: solana.node,
     solanaSwaps: { jupiter: solana.jupiter, unlisted: solana.unlisted },
     bitcoin: bitcoin.node,
-    exchange: exchange.node,
-    stop: async () => await stopTogether([solana, bitcoin, exchange]),
+    hyperliquid: hyperliquid.node,
+    stop: async () => await stopTogether([solana, bitcoin, hyperliquid]),
   };
 }
 
@@ -189,12 +189,12 @@ async function startFundedHyperliquid({
   users = 2,
   onProgress,
 }: FamiliesOptions): Promise<Stoppable & { readonly node: RunningHyperliquid }> {
-  const node = await startHyperliquid({ port: ports.exchange });
+  const node = await startHyperliquid({ port: ports.hyperliquid });
   for (const dex of ["", "spot"]) {
     node.control.fund(localAccount("solver").address, "10000000", "USDC", dex);
     for (let index = 0; index < users; index++)
       node.control.fund(localAccount("user", index).address, "10000", "USDC", dex);
   }
-  onProgress(`Hyperliquid on port ${ports.exchange}: accounts funded`);
+  onProgress(`Hyperliquid on port ${ports.hyperliquid}: accounts funded`);
   return { node, stop: async () => await node.close() };
 }

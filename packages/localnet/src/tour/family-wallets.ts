@@ -31,7 +31,7 @@ export async function familyWallets(
     throw new RangeError("invariant violated: EVM chain of the local system is missing");
   const solana = await createSolanaWallet(families.urls.solana, key);
   const bitcoin = createBitcoinWallet(families.urls.esplora, key, "bcrt");
-  const exchange = createHyperliquidWallet(families.urls.exchange, evmKey, evmChain.id);
+  const hyperliquid = createHyperliquidWallet(families.urls.hyperliquid, evmKey, evmChain.id);
   const wallets: readonly FamilyWallet[] = [
     ...system.chains.map(({ id, name }): FamilyWallet => ({
       chain: name,
@@ -54,12 +54,12 @@ export async function familyWallets(
     },
     {
       chain: familyChains.hyperliquid,
-      address: exchange.address,
-      balanceOf: async () => parseUnits(await exchange.withdrawable(), 8),
+      address: hyperliquid.address,
+      balanceOf: async () => parseUnits(await hyperliquid.withdrawable(), 8),
       execute: async (steps) =>
         await executeItems(steps, async (data, { kind }) => {
-          if (kind === "signature") await exchange.authorize(apiUrl, data);
-          else await exchange.execute(data);
+          if (kind === "signature") await hyperliquid.authorize(apiUrl, data);
+          else await hyperliquid.execute(data);
           return "";
         }),
     },

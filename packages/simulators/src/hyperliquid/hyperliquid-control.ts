@@ -43,7 +43,7 @@ export interface HyperliquidControl {
   /** Passes every response through `lie`; undefined: honest again. */
   lie(lie: Lie | undefined): void;
   /** Answers every request with this HTTP status and without JSON; undefined: normal again. */
-  down(status: number | undefined): void;
+  respondWithStatus(status: number | undefined): void;
   /** Applies actions, but drops their responses. */
   dropResponses(lose: boolean): void;
   /** All transactions, oldest first, including failed ones. */
@@ -53,7 +53,7 @@ export interface HyperliquidControl {
 /** Faults that the server checks before it responds. */
 export interface FaultInjection {
   lie: Lie | undefined;
-  down: number | undefined;
+  failureStatus: number | undefined;
   dropsResponses: boolean;
 }
 
@@ -81,8 +81,8 @@ export function createControl(state: HyperliquidState, faultInjection: FaultInje
     lie: (lie) => {
       faultInjection.lie = lie;
     },
-    down: (status) => {
-      faultInjection.down = status;
+    respondWithStatus: (status) => {
+      faultInjection.failureStatus = status;
     },
     dropResponses: (lose) => {
       faultInjection.dropsResponses = lose;

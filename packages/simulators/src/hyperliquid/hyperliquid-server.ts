@@ -26,7 +26,7 @@ const MAX_BYTES = 65_536;
  */
 export async function startHyperliquid(options: HyperliquidOptions = {}): Promise<RunningHyperliquid> {
   const state = new HyperliquidState(options);
-  const faultInjection: FaultInjection = { lie: undefined, down: undefined, dropsResponses: false };
+  const faultInjection: FaultInjection = { lie: undefined, failureStatus: undefined, dropsResponses: false };
 
   const answer = async (path: HyperliquidPath, question: Record<string, unknown>): Promise<unknown> => {
     if (path === "info") return answerInfo(state, question, options);
@@ -39,7 +39,8 @@ export async function startHyperliquid(options: HyperliquidOptions = {}): Promis
     const path = pathOf(request);
     if (path === undefined || request.method !== "POST") return plain(response, 404, "Not Found");
     const question = await readBody(request);
-    if (faultInjection.down !== undefined) return plain(response, faultInjection.down, "unavailable");
+    if (faultInjection.failureStatus !== undefined)
+      return plain(response, faultInjection.failureStatus, "unavailable");
     try {
       if (question === undefined) throw new Undecodable("body is not a JSON object");
       const honest = await answer(path, question);

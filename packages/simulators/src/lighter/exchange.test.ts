@@ -113,7 +113,10 @@ test("endpoints fail, lie and lag independently of each other", async () => {
   expect((await requestTransaction(recordedHash)).status).toBe(200);
   laggingEndpoint.faults.isBehind = true;
   const fresh = await sender.send({ toAccountIndex: recipient.index, amount: 3n });
-  expect(await (await requestTransaction(fresh)).json()).toEqual({ code: 21_500, message: "transaction not found" });
+  expect(await (await requestTransaction(fresh)).json()).toEqual({
+    code: 21_500,
+    message: "transaction not found",
+  });
   expect((await get(`/api/v1/tx?by=hash&value=${fresh}`))["code"]).toBe(200n);
   laggingEndpoint.faults.isBehind = false;
   laggingEndpoint.faults.rewrite = (_path, body) => body.replace('"status":3', '"status":2');

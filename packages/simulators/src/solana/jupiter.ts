@@ -145,8 +145,8 @@ async function instructions(
   lookupTables: readonly string[],
   body: { readonly userPublicKey?: unknown; readonly quoteResponse?: Record<string, unknown> },
 ): Promise<Record<string, unknown>> {
-  const { userPublicKey: user, quoteResponse: quoted } = body;
-  const { inputMint, outputMint, swapMode, inAmount, outAmount, slippageBps } = quoted ?? {};
+  const { userPublicKey: user, quoteResponse } = body;
+  const { inputMint, outputMint, swapMode, inAmount, outAmount, slippageBps } = quoteResponse ?? {};
   const texts = [user, inputMint, outputMint, inAmount, outAmount];
   if (!texts.every((text) => typeof text === "string") || typeof slippageBps !== "number")
     throw new Refusal("INVALID_REQUEST", "quoteResponse or userPublicKey is invalid");

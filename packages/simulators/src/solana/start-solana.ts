@@ -35,7 +35,7 @@ export interface SolanaControls {
   /** Accepts transactions, then drops them. */
   dropTransactions(isDropping: boolean): void;
   /** Chooses the fault of each call from now on. */
-  trouble(choose: ((call: RpcCall) => InjectedFault | undefined) | undefined): void;
+  injectFaults(choose: ((call: RpcCall) => InjectedFault | undefined) | undefined): void;
   /** Number of calls of a method so far. */
   calls(method: string): number;
   /** Deploys a program. Without an upgrade authority, no one can upgrade it. */
@@ -126,7 +126,7 @@ export async function startSolana(options: SolanaOptions = {}): Promise<RunningS
       dropTransactions: (next) => {
         isDropping = next;
       },
-      trouble: (choose) => server.trouble(choose),
+      injectFaults: (choose) => server.injectFaults(choose),
       calls: (method) => server.calls(method),
       addProgram: (id, program, upgradeAuthority) => ledger.addProgram(id, program, upgradeAuthority),
       setAccount: (accountAddress, account) => ledger.setAccount(accountAddress, account),

@@ -25,8 +25,8 @@ export class WrongHub extends Error {
 }
 
 /**
- * Reads the hub's contracts at a final block, pinned by its hash. Refuses a read whose block was reorged out in
- * the meantime.
+ * Reads the hub's contracts at a final block, pinned by its hash. Refuses a read whose block was reorged out
+ * in the meantime.
  * @param transport must refuse to call nodes of another chain
  */
 export function createHubReader(
