@@ -4,7 +4,7 @@ import type { ConfiguredChain } from "@causeway/families";
 import { startAnvil, type RunningAnvil } from "@causeway/testkit";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { rpcTroubles, startFaultyRpc, type FaultyRpc, type InjectedFault } from "../../support/faulty-rpc.ts";
+import { rpcTroubles, startFaultyRpc, type FaultyRpc, type RpcTrouble } from "../../support/faulty-rpc.ts";
 import {
   DEPTH,
   nativeCall,
@@ -44,7 +44,7 @@ async function onBranch(method: string, params: readonly unknown[]): Promise<unk
   return result;
 }
 
-function open(chain: ConfiguredChain, trouble?: InjectedFault): EvidenceSource {
+function open(chain: ConfiguredChain, trouble?: RpcTrouble): EvidenceSource {
   // The deadline exceeds what a busy machine needs, except for the fault that must exceed the deadline.
   const deadlineMs = trouble === "late" ? 60 : 2_000;
   return evmEvidence(chain, { finalBlockReuseMs: 20, rpc: { deadlineMs, maxAnswerBytes: 64 * 1024 } });
@@ -215,7 +215,7 @@ describe.each(rpcTroubles)("%s", (trouble) => {
 test("uses the state of a block only after a check that the block is still canonical", async () => {
   const expired = questions.find(({ name }) => name === "expired");
   let last = 0;
-  const ask = async (trouble: (request: number) => InjectedFault | undefined): Promise<unknown> => {
+  const ask = async (trouble: (request: number) => RpcTrouble | undefined): Promise<unknown> => {
     const source = open(world.chainAt([proxy.url]));
     proxy.trouble((request) => {
       last = request;
@@ -231,7 +231,7 @@ test("uses the state of a block only after a check that the block is still canon
 
 /** The faults of the next requests: one kind of fault, at random requests. */
 const schedule = fc.record({
-  trouble: fc.constantFrom<InjectedFault>(...rpcTroubles.filter((kind) => kind !== "late")),
+  trouble: fc.constantFrom<RpcTrouble>(...rpcTroubles.filter((kind) => kind !== "late")),
   when: fc.array(fc.boolean(), { minLength: 5, maxLength: 40 }),
 });
 
