@@ -109,11 +109,11 @@ export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
   const stop = world.stop.bind(world);
   const bitcoinWorld: BitcoinAddressWorld = Object.assign(world, {
     bitcoin: {
-      end: connected,
+      connected,
       controls: node.controls,
       depository,
       solver,
-      async held(address: string) {
+      async balance(address: string) {
         const outputs = (await (await fetch(`${node.esploraUrl}/address/${address}/utxo`)).json()) as {
           value: number;
         }[];
