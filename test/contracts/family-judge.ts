@@ -49,11 +49,11 @@ export function freshId(): Hex32 {
 }
 
 export function createJudge(oracles: FamilyOracles) {
-  const { world, chain, home, first, second, balances, recorded } = oracles;
+  const { world, chain, home, first, second, balances, recordedWithdrawals } = oracles;
   const familyOf: FamilyOf = (name) => (name === chain.name ? chain.vmType : home.chain.vmType);
 
   /** Repeats the request until the answer is final. */
-  async function settled(ask: () => Promise<Answer>): Promise<Answer> {
+  async function untilFinal(ask: () => Promise<Answer>): Promise<Answer> {
     const endMs = Date.now() + PATIENCE_MS;
     for (;;) {
       const answer = await ask();
@@ -73,7 +73,7 @@ export function createJudge(oracles: FamilyOracles) {
   }
 
   /** Sends the request, and checks that the oracle signs nothing for it. */
-  async function unsigned(oracle: FamilyOracle, ask: () => Promise<Answer>): Promise<Answer> {
+  async function mustSignNothing(oracle: FamilyOracle, ask: () => Promise<Answer>): Promise<Answer> {
     const before = oracle.signatures();
     const answer = await ask();
     expect(answer.body.execution, answer.text).toBeUndefined();
@@ -81,7 +81,7 @@ export function createJudge(oracles: FamilyOracles) {
     return answer;
   }
 
-  function refused(answer: Answer, ...codes: readonly Code[]): void {
+  function mustBeRefused(answer: Answer, ...codes: readonly Code[]): void {
     expect({ status: answer.status, code: answer.body.code }, answer.text).toEqual({
       status: codes.includes("upstream_unavailable") && answer.status === 503 ? 503 : 400,
       code: answer.body.code,
@@ -95,9 +95,9 @@ export function createJudge(oracles: FamilyOracles) {
 
   const deposit = (transactionId: string) => ({ chainId: chain.name, transactionId });
   const askDeposit = async (transactionId: string, oracle = first): Promise<Answer> =>
-    await settled(async () => await oracle.post("depository-deposits", deposit(transactionId)));
+    await untilFinal(async () => await oracle.post("depository-deposits", deposit(transactionId)));
 
-  async function attests(expected: ExpectedDeposits): Promise<Answer> {
+  async function mustAttest(expected: ExpectedDeposits): Promise<Answer> {
     const { deposits, transactionId, urls } = expected;
     const answer = await readingAt(urls, async () => await askDeposit(transactionId));
     await mustBeDeposits(answer, expected, first);
@@ -148,20 +148,20 @@ export function createJudge(oracles: FamilyOracles) {
     }
   }
 
-  async function refuses({ transactionId, urls, as }: NoDeposit): Promise<void> {
+  async function mustRefuse({ transactionId, urls, as }: NoDeposit): Promise<void> {
     const ask = async (): Promise<Answer> => await first.post("depository-deposits", deposit(transactionId));
     const answer = await readingAt(
       urls,
-      async () => await unsigned(first, as === "not_final" ? ask : async () => await settled(ask)),
+      async () => await mustSignNothing(first, as === "not_final" ? ask : async () => await untilFinal(ask)),
     );
-    if (as !== "empty") return refused(answer, as);
+    if (as !== "empty") return mustBeRefused(answer, as);
     expect(answer.status, answer.text).toBe(200);
     expect(answer.body.messages).toEqual([]);
   }
 
-  const either = async (expected: ExpectedDeposits | NoDeposit): Promise<void> => {
-    if ("deposits" in expected) await attests(expected);
-    else await refuses(expected);
+  const mustAttestOrRefuse = async (expected: ExpectedDeposits | NoDeposit): Promise<void> => {
+    if ("deposits" in expected) await mustAttest(expected);
+    else await mustRefuse(expected);
   };
 
   /** An order with a deposit on the other chain and payments on this chain. */
@@ -250,7 +250,7 @@ export function createJudge(oracles: FamilyOracles) {
   }
 
   const postFill = async (request: object, oracle = first): Promise<Answer> =>
-    await settled(async () => await oracle.post("solver-fills", request));
+    await untilFinal(async () => await oracle.post("solver-fills", request));
 
   async function fill(order: AttestedOrder, transactionId: string): Promise<Answer> {
     return await postFill({ ...(await claim(order)), fill: { transactionId } });
@@ -278,7 +278,7 @@ export function createJudge(oracles: FamilyOracles) {
     transactionId: string,
     codes: readonly Code[] = ["rejected"],
   ): Promise<void> {
-    refused(await unsigned(first, async () => await fill(order, transactionId)), ...codes);
+    mustBeRefused(await mustSignNothing(first, async () => await fill(order, transactionId)), ...codes);
   }
 
   async function refund(order: AttestedOrder, transactionId: string, refundIndex = 0): Promise<Answer> {
@@ -286,7 +286,7 @@ export function createJudge(oracles: FamilyOracles) {
       ...(await claim(order)),
       refunds: order.inputs.map((_, inputIndex) => ({ transactionId, inputIndex, refundIndex })),
     };
-    return await settled(async () => await first.post("solver-refunds", request));
+    return await untilFinal(async () => await first.post("solver-refunds", request));
   }
 
   /** A withdrawal that a user of the other chain owns and this chain pays. */
@@ -314,7 +314,7 @@ export function createJudge(oracles: FamilyOracles) {
     transactionId?: string,
     oracle = first,
   ): Promise<Answer> =>
-    await settled(
+    await untilFinal(
       async () =>
         await oracle.post("depository-withdrawals", {
           chainId: chain.name,
@@ -325,13 +325,13 @@ export function createJudge(oracles: FamilyOracles) {
     );
 
   /** A withdrawal that the allocator signed and recorded on the hub. */
-  async function withdraws<Signed extends Pick<SignedWithdrawal, "payload" | "withdrawalId">>(
+  async function signWithdrawal<Signed extends Pick<SignedWithdrawal, "payload" | "withdrawalId">>(
     payment: Payment,
     make: (plan: WithdrawalPlan) => Promise<Signed>,
   ): Promise<{ readonly hubWithdrawal: HubWithdrawal; readonly withdrawal: Signed }> {
     const hubWithdrawal = withdrawalOf(payment);
     const withdrawal = await make({ ...payment, address: hubWithdrawal.address });
-    recorded.set(hubWithdrawal.address, withdrawal.withdrawalId);
+    recordedWithdrawals.set(hubWithdrawal.address, withdrawal.withdrawalId);
     return { hubWithdrawal, withdrawal };
   }
 
@@ -381,8 +381,8 @@ export function createJudge(oracles: FamilyOracles) {
   }
 
   const caseTools: FamilyCaseTools = {
-    attests: async (expected) => void (await attests(expected)),
-    refuses,
+    attests: async (expected) => void (await mustAttest(expected)),
+    refuses: mustRefuse,
     newId: freshId,
     async fills(payments, pay) {
       const order = orderPaying(payments);
@@ -393,10 +393,11 @@ export function createJudge(oracles: FamilyOracles) {
       await mustNotFill(order, await pay(orderIdFor(order)));
     },
     async withdrawal(plan, make, status, transactionId) {
-      const { hubWithdrawal, withdrawal } = await withdraws(plan, make);
+      const { hubWithdrawal, withdrawal } = await signWithdrawal(plan, make);
       const ask = async (): Promise<Answer> =>
         await askWithdrawal(hubWithdrawal, withdrawal.payload, transactionId);
-      if (status === "refused") refused(await unsigned(first, ask), "rejected", "invalid_request");
+      if (status === "refused")
+        mustBeRefused(await mustSignNothing(first, ask), "rejected", "invalid_request");
       else await mustBeWithdrawal(await ask(), status, { hubWithdrawal, withdrawal, amount: plan.amount });
     },
   };
@@ -406,17 +407,17 @@ export function createJudge(oracles: FamilyOracles) {
     first,
     second,
     balances,
-    recorded,
+    recordedWithdrawals,
     familyOf,
     caseTools,
-    settled,
-    unsigned,
-    refused,
+    untilFinal,
+    mustSignNothing,
+    mustBeRefused,
     askDeposit,
-    attests,
+    mustAttest,
     mustBeDeposits,
-    refuses,
-    either,
+    mustRefuse,
+    mustAttestOrRefuse,
     orderPaying,
     orderFrom,
     orderIdFor,
@@ -429,7 +430,7 @@ export function createJudge(oracles: FamilyOracles) {
     refund,
     withdrawalOf,
     askWithdrawal,
-    withdraws,
+    signWithdrawal,
     mustBeWithdrawal,
     /** The payment of a usual order, with `changes`. */
     onePayment: (changes: Partial<Payment> = {}): Payment => ({

@@ -40,7 +40,7 @@ export const nodeRows: readonly Row[] = [
   ...(["status500", "html", "cutOff", "endless", "closed"] as const).map((instead) =>
     row(`a node that fails (${instead}) is the node's fault: 503`, async (judge) => {
       const deposit = await judge.deposit(freshId());
-      await judge.attests(deposit);
+      await judge.mustAttest(deposit);
       await eachExchange(
         judge,
         deposit.transactionId,
@@ -58,12 +58,12 @@ export const nodeRows: readonly Row[] = [
   ),
   row("a null in place of any answer causes no wrong signature", async (judge) => {
     const deposit = await judge.deposit(freshId());
-    await judge.attests(deposit);
+    await judge.mustAttest(deposit);
     await eachExchange(judge, deposit.transactionId, 12, { answer: () => null }, () => undefined);
   }),
   row("an answer about another transaction is not used for this one", async (judge) => {
     const [deposit, other] = [await judge.deposit(freshId()), await judge.deposit(freshId())];
-    await judge.attests(deposit);
+    await judge.mustAttest(deposit);
     const [from, to] = [bare(deposit.transactionId), bare(other.transactionId)];
     const question = (text: string): string => text.replaceAll(from, to);
     await eachExchange(judge, deposit.transactionId, 12, { question }, () => undefined);
@@ -76,7 +76,7 @@ export const nodeRows: readonly Row[] = [
   }),
   row("an answer without any one field causes no wrong signature", async (judge) => {
     const deposit = await judge.deposit(freshId());
-    await judge.attests(deposit);
+    await judge.mustAttest(deposit);
     const { chain, world } = judge;
     const body = { chainId: chain.name, transactionId: deposit.transactionId };
     const { answer: whole, nodeAnswers } = await judge.askWithFaults(

@@ -42,7 +42,7 @@ export const orderRows: readonly Row[] = [
       const { otherCurrency, currency, amount } = judge.world;
       if (isNotApplicable(otherCurrency)) return otherCurrency;
       const { answer } = await settleByDeposit(judge, judge.orderFrom(otherCurrency, amount), currency);
-      judge.refused(answer, "rejected");
+      judge.mustBeRefused(answer, "rejected");
       return undefined;
     },
   },
@@ -55,8 +55,8 @@ export const orderRows: readonly Row[] = [
     ]);
     const { transactionId } = await judge.deposit(freshId());
     const inputs = request.inputs.map((input) => ({ ...input, transactionId }));
-    judge.refused(
-      await judge.unsigned(judge.first, async () =>
+    judge.mustBeRefused(
+      await judge.mustSignNothing(judge.first, async () =>
         judge.postFill({ ...request, inputs, fill: { transactionId: ELSEWHERE } }),
       ),
       "rejected",
@@ -77,7 +77,10 @@ export const orderRows: readonly Row[] = [
       ...(await judge.claim(order, { depositedAt: BigInt(FAR_DEADLINE) })),
       fill: { transactionId },
     };
-    judge.refused(await judge.unsigned(judge.first, async () => judge.postFill(request)), "rejected");
+    judge.mustBeRefused(
+      await judge.mustSignNothing(judge.first, async () => judge.postFill(request)),
+      "rejected",
+    );
   }),
   rowOf(
     "a payment without a time does not count",
@@ -91,8 +94,8 @@ export const orderRows: readonly Row[] = [
       );
       if (urls !== undefined) await judge.first.readAt(urls);
       try {
-        const answer = await judge.unsigned(judge.first, async () => judge.fill(order, transactionId));
-        judge.refused(answer, "upstream_unavailable", "rejected");
+        const answer = await judge.mustSignNothing(judge.first, async () => judge.fill(order, transactionId));
+        judge.mustBeRefused(answer, "upstream_unavailable", "rejected");
       } finally {
         await judge.first.readAt(judge.world.urls);
       }
@@ -142,7 +145,7 @@ export const orderRows: readonly Row[] = [
       ];
       const attested = answers.filter(({ status }) => status === 200);
       expect(attested.length).toBeLessThan(2);
-      for (const answer of answers) if (answer.status !== 200) judge.refused(answer, "rejected");
+      for (const answer of answers) if (answer.status !== 200) judge.mustBeRefused(answer, "rejected");
     },
   ),
   row("two payments of an order to one recipient need the sum of both", async (judge) => {
@@ -267,10 +270,10 @@ export const orderRows: readonly Row[] = [
         output: { payments: { recipient: string; currency: string }[] };
       };
       for (const payment of foreign.output.payments) payment[field] = world.foreignAddress;
-      const answer = await judge.unsigned(judge.first, async () =>
+      const answer = await judge.mustSignNothing(judge.first, async () =>
         judge.postFill({ ...request, order: foreign, fill: { transactionId: otherId(ELSEWHERE) } }),
       );
-      judge.refused(answer, "invalid_request");
+      judge.mustBeRefused(answer, "invalid_request");
     }
     expect(home.chain.vmType).toBe("ethereum-vm");
   }),
@@ -286,11 +289,11 @@ export const orderRows: readonly Row[] = [
     const order = judge.orderPaying(payments);
     const transactionId = await judge.pay(order, payments);
     const request = { ...(await judge.claim(order)), fill: { transactionId } };
-    const other = judge.orderPaying(payments);
-    const answer = await judge.unsigned(judge.first, async () =>
-      judge.postFill({ ...request, orderSignature: await judge.signOrder(other) }),
+    const otherOrder = judge.orderPaying(payments);
+    const answer = await judge.mustSignNothing(judge.first, async () =>
+      judge.postFill({ ...request, orderSignature: await judge.signOrder(otherOrder) }),
     );
-    judge.refused(answer, "rejected");
+    judge.mustBeRefused(answer, "rejected");
   }),
 ];
 
@@ -302,7 +305,7 @@ async function settleByDeposit(
 ) {
   const { world, home, chain } = judge;
   const deposit = await judge.deposit(judge.orderIdFor(order), world.amount, currency);
-  const depositAnswer = await judge.attests(deposit);
+  const depositAnswer = await judge.mustAttest(deposit);
   const onchainId = String(depositAnswer.body.messages[0]?.result["onchainId"]);
   const fillId = freshId();
   home.addPayment(
@@ -341,8 +344,8 @@ async function mustNotRefund(
   code: "rejected" | "invalid_request",
   refundIndex = 0,
 ): Promise<void> {
-  const answer = await judge.unsigned(judge.first, async () =>
+  const answer = await judge.mustSignNothing(judge.first, async () =>
     judge.refund(order, transactionId, refundIndex),
   );
-  judge.refused(answer, code);
+  judge.mustBeRefused(answer, code);
 }

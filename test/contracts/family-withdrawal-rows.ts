@@ -15,9 +15,12 @@ import { isNotApplicable, type FamilyWorld } from "./family-world.ts";
 
 export const withdrawalRows: readonly Row[] = [
   row("a payload that was not executed is pending, and nothing is signed", async (judge) => {
-    const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), judge.world.withdrawal);
+    const { hubWithdrawal, withdrawal } = await judge.signWithdrawal(
+      judge.onePayment(),
+      judge.world.withdrawal,
+    );
     await judge.world.finalize();
-    const answer = await judge.unsigned(judge.first, async () =>
+    const answer = await judge.mustSignNothing(judge.first, async () =>
       judge.askWithdrawal(hubWithdrawal, withdrawal.payload),
     );
     await judge.mustBeWithdrawal(answer, "pending", {
@@ -28,7 +31,7 @@ export const withdrawalRows: readonly Row[] = [
   }),
   row("a final execution counts, and burns the reserved amount", async (judge) => {
     const { world } = judge;
-    const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+    const { hubWithdrawal, withdrawal } = await judge.signWithdrawal(judge.onePayment(), world.withdrawal);
     const transactionId = await withdrawal.execute();
     if (world.finalAtOnce === undefined) {
       const before = judge.first.signatures();
@@ -50,7 +53,7 @@ export const withdrawalRows: readonly Row[] = [
   }),
   row("an executed payload never expires", async (judge) => {
     const { world } = judge;
-    const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+    const { hubWithdrawal, withdrawal } = await judge.signWithdrawal(judge.onePayment(), world.withdrawal);
     const transactionId = await withdrawal.execute();
     await world.finalize();
     if (!isNotApplicable(withdrawal.expire)) await withdrawal.expire();
@@ -66,7 +69,7 @@ export const withdrawalRows: readonly Row[] = [
     name: "a payload that can never be executed again is released, and is not executed later",
     run: async (judge) => {
       const { world } = judge;
-      const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+      const { hubWithdrawal, withdrawal } = await judge.signWithdrawal(judge.onePayment(), world.withdrawal);
       if (isNotApplicable(withdrawal.expire)) return withdrawal.expire;
       await withdrawal.expire();
       await world.finalize();
@@ -90,8 +93,8 @@ export const withdrawalRows: readonly Row[] = [
     "an expiry by a block that is not final does not count",
     ({ withdrawals }) => withdrawals.expiryNotFinal,
     async (judge, scene) => {
-      const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), scene);
-      const answer = await judge.unsigned(judge.first, async () =>
+      const { hubWithdrawal, withdrawal } = await judge.signWithdrawal(judge.onePayment(), scene);
+      const answer = await judge.mustSignNothing(judge.first, async () =>
         judge.first.post("depository-withdrawals", {
           chainId: judge.chain.name,
           withdrawal: withdrawal.payload,
@@ -99,12 +102,12 @@ export const withdrawalRows: readonly Row[] = [
         }),
       );
       if (answer.status === 200) expect(statusOf(answer)).toBe(0);
-      else judge.refused(answer, "not_final");
+      else judge.mustBeRefused(answer, "not_final");
     },
   ),
   row("whichever read fails, an executed payload is never reported as expired", async (judge) => {
     const { world } = judge;
-    const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+    const { hubWithdrawal, withdrawal } = await judge.signWithdrawal(judge.onePayment(), world.withdrawal);
     const transactionId = await withdrawal.execute();
     await world.finalize();
     if (!isNotApplicable(withdrawal.expire)) await withdrawal.expire();
@@ -112,13 +115,16 @@ export const withdrawalRows: readonly Row[] = [
     await mustNeverSay(judge, 2, hubWithdrawal, withdrawal.payload, [transactionId, undefined]);
   }),
   row("whichever read fails, a pending payload is never reported as executed", async (judge) => {
-    const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), judge.world.withdrawal);
+    const { hubWithdrawal, withdrawal } = await judge.signWithdrawal(
+      judge.onePayment(),
+      judge.world.withdrawal,
+    );
     await judge.world.finalize();
     await mustNeverSay(judge, 1, hubWithdrawal, withdrawal.payload, [undefined]);
   }),
   row("another payload for the same withdrawal settles nothing", async (judge) => {
     const { world } = judge;
-    const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+    const { hubWithdrawal, withdrawal } = await judge.signWithdrawal(judge.onePayment(), world.withdrawal);
     const rebuilt = await world.withdrawal({
       ...judge.onePayment({ amount: world.amount + 1n }),
       address: hubWithdrawal.address,
@@ -126,38 +132,38 @@ export const withdrawalRows: readonly Row[] = [
     expect(rebuilt.withdrawalId).not.toBe(withdrawal.withdrawalId);
     const transactionId = await rebuilt.execute();
     await world.finalize();
-    const answer = await judge.unsigned(judge.first, async () =>
+    const answer = await judge.mustSignNothing(judge.first, async () =>
       whenSettled(judge, async () => judge.askWithdrawal(hubWithdrawal, rebuilt.payload, transactionId)),
     );
-    judge.refused(answer, "rejected");
+    judge.mustBeRefused(answer, "rejected");
   }),
   row("a payment of the solver does not execute a payload", async (judge) => {
     const { world } = judge;
     const payments = [judge.onePayment()];
-    const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), world.withdrawal);
+    const { hubWithdrawal, withdrawal } = await judge.signWithdrawal(judge.onePayment(), world.withdrawal);
     const hint = await judge.pay(judge.orderPaying(payments), payments);
-    const answer = await judge.unsigned(judge.first, async () =>
+    const answer = await judge.mustSignNothing(judge.first, async () =>
       judge.askWithdrawal(hubWithdrawal, withdrawal.payload, hint),
     );
     if (answer.status === 200) expect(statusOf(answer)).toBe(0);
-    else judge.refused(answer, "rejected");
+    else judge.mustBeRefused(answer, "rejected");
   }),
   row("a payload for another recipient or currency does not settle this withdrawal", async (judge) => {
     const { world } = judge;
-    const others = [
+    const otherPayments = [
       judge.onePayment({ recipient: world.recipients[1] }),
       ...(isNotApplicable(world.otherCurrency) ? [] : [judge.onePayment({ currency: world.otherCurrency })]),
     ];
-    for (const payment of others) {
+    for (const payment of otherPayments) {
       const hubWithdrawal = judge.withdrawalOf(judge.onePayment());
       const withdrawal = await world.withdrawal({ ...payment, address: hubWithdrawal.address });
-      judge.recorded.set(hubWithdrawal.address, withdrawal.withdrawalId);
+      judge.recordedWithdrawals.set(hubWithdrawal.address, withdrawal.withdrawalId);
       const transactionId = await withdrawal.execute();
       await world.finalize();
-      const answer = await judge.unsigned(judge.first, async () =>
+      const answer = await judge.mustSignNothing(judge.first, async () =>
         judge.askWithdrawal(hubWithdrawal, withdrawal.payload, transactionId),
       );
-      judge.refused(answer, "rejected");
+      judge.mustBeRefused(answer, "rejected");
     }
   }),
   rowOf(
@@ -178,10 +184,10 @@ export const withdrawalRows: readonly Row[] = [
       const payloads = await scene({ ...judge.onePayment(), address: hubWithdrawal.address });
       expect(payloads.length).toBeGreaterThan(0);
       for (const payload of payloads) {
-        const answer = await judge.unsigned(judge.first, async () =>
+        const answer = await judge.mustSignNothing(judge.first, async () =>
           judge.askWithdrawal(hubWithdrawal, payload),
         );
-        judge.refused(answer, "rejected", "invalid_request");
+        judge.mustBeRefused(answer, "rejected", "invalid_request");
       }
     },
   ),
@@ -195,8 +201,10 @@ export const withdrawalRows: readonly Row[] = [
       initiationKey(aHub.name, hubWithdrawal.tokenId, hubWithdrawal.address),
     );
     const { signature: _, ...confirmed } = request;
-    judge.refused(
-      await judge.unsigned(judge.first, async () => judge.first.post("withdrawal-initiated", confirmed)),
+    judge.mustBeRefused(
+      await judge.mustSignNothing(judge.first, async () =>
+        judge.first.post("withdrawal-initiated", confirmed),
+      ),
       "rejected",
     );
     balances.set(`${hubWithdrawal.address}:${hubWithdrawal.tokenId}`, world.amount);
@@ -223,19 +231,19 @@ export const withdrawalRows: readonly Row[] = [
       ];
       for (const change of changes) {
         const { body } = await initiation(judge, hubWithdrawal, change);
-        judge.refused(body, "rejected");
+        judge.mustBeRefused(body, "rejected");
       }
       const { body } = await initiation(judge, hubWithdrawal, {}, { expectedAmount: `0${world.amount}` });
-      judge.refused(body, "invalid_request");
+      judge.mustBeRefused(body, "invalid_request");
     },
   ),
 ];
 
 /** Waits until the answer is final: a family whose nodes lag answers "pending" or "not found" before. */
-async function whenSettled({ settled }: Judge, ask: () => Promise<Answer>): Promise<Answer> {
+async function whenSettled({ untilFinal }: Judge, ask: () => Promise<Answer>): Promise<Answer> {
   const endMs = Date.now() + 3_000;
   for (;;) {
-    const answer = await settled(ask);
+    const answer = await untilFinal(ask);
     const waits = answer.body.code === "not_found" || statusOf(answer) === 0;
     if (!waits || Date.now() > endMs) return answer;
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -253,12 +261,12 @@ async function mustNotBeExecuted(
     plan: Parameters<FamilyWorld["withdrawal"]>[0],
   ) => Promise<{ payload: `0x${string}`; withdrawalId: Hex32 }>,
 ): Promise<void> {
-  const { hubWithdrawal, withdrawal } = await judge.withdraws(judge.onePayment(), scene);
+  const { hubWithdrawal, withdrawal } = await judge.signWithdrawal(judge.onePayment(), scene);
   await judge.world.finalize();
   const answer = await judge.askWithdrawal(hubWithdrawal, withdrawal.payload);
   // "Expired" is correct only if the attempt withdrawal an execution impossible.
   if (answer.status === 200) expect([0, 2], answer.text).toContain(statusOf(answer));
-  else judge.refused(answer, "rejected");
+  else judge.mustBeRefused(answer, "rejected");
 }
 
 const READ_FAULTS: readonly Fault[] = [

@@ -49,20 +49,20 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     const store = await make();
     const call = aCall();
     await beginCall(store, call);
-    for (const other of [{ scope: "other" }, { endpoint: "POST /execute" }, { key: `${call.key}x` }])
-      expect(await store.begin({ ...call, ...other }, NOW_MS)).toMatchObject({ kind: "started" });
+    for (const change of [{ scope: "other" }, { endpoint: "POST /execute" }, { key: `${call.key}x` }])
+      expect(await store.begin({ ...call, ...change }, NOW_MS)).toMatchObject({ kind: "started" });
   });
 
   test(`${name}: a key belongs to its first body for a day, whatever the outcome of the call`, async () => {
     const store = await make();
     const call = aCall();
-    const other = { ...call, bodyHash: "bb" };
+    const otherBodyCall = { ...call, bodyHash: "bb" };
     const lease = await beginCall(store, call);
-    expect(await store.begin(other, NOW_MS)).toEqual({ kind: "bodyMismatch" });
-    expect(await store.begin(other, NOW_MS + MINUTE_MS)).toEqual({ kind: "bodyMismatch" });
+    expect(await store.begin(otherBodyCall, NOW_MS)).toEqual({ kind: "bodyMismatch" });
+    expect(await store.begin(otherBodyCall, NOW_MS + MINUTE_MS)).toEqual({ kind: "bodyMismatch" });
     await store.finish(lease, anAnswer);
-    expect(await store.begin(other, NOW_MS + DAY_MS - 1)).toEqual({ kind: "bodyMismatch" });
-    expect(await store.begin(other, NOW_MS + DAY_MS)).toMatchObject({ kind: "started" });
+    expect(await store.begin(otherBodyCall, NOW_MS + DAY_MS - 1)).toEqual({ kind: "bodyMismatch" });
+    expect(await store.begin(otherBodyCall, NOW_MS + DAY_MS)).toMatchObject({ kind: "started" });
   });
 
   test(`${name}: another run takes over from a crashed run after a minute, and the crashed run can no longer answer`, async () => {

@@ -35,15 +35,17 @@ function aUser(): ReturnType<typeof createWallet> {
 const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
 
 function chainNamed(name: string): Chain {
-  const found = chains.find((chain) => chain.name === name);
-  if (found === undefined) throw new Error(`GET /chains lists no ${name}`);
-  return found;
+  const listedChain = chains.find((chain) => chain.name === name);
+  if (listedChain === undefined) throw new Error(`GET /chains lists no ${name}`);
+  return listedChain;
 }
 
 function currencyOf(chain: Chain, symbol: string): Currency {
-  const found = [chain.currency, ...chain.erc20Currencies].find((candidate) => candidate.symbol === symbol);
-  if (found === undefined) throw new Error(`no ${symbol} on ${chain.name}`);
-  return found;
+  const currency = [chain.currency, ...chain.erc20Currencies].find(
+    (candidate) => candidate.symbol === symbol,
+  );
+  if (currency === undefined) throw new Error(`no ${symbol} on ${chain.name}`);
+  return currency;
 }
 
 /** Amounts of each currency that are worth about ten dollars. */

@@ -147,14 +147,14 @@ export type Wallet = ReturnType<typeof createWallet>;
 export function createWallet(privateKey: Hex, chains: readonly Chain[], pollingMs = 50) {
   const account = privateKeyToAccount(privateKey, { nonceManager });
   const on = (chainId: number) => {
-    const known = chains.find(({ id }) => id === chainId);
-    if (known === undefined) throw new Error(`no chain ${chainId}`);
-    const transport = http(known.httpRpcUrl);
+    const listedChain = chains.find(({ id }) => id === chainId);
+    if (listedChain === undefined) throw new Error(`no chain ${chainId}`);
+    const transport = http(listedChain.httpRpcUrl);
     const chain = defineChain({
       id: chainId,
-      name: known.name,
+      name: listedChain.name,
       nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
-      rpcUrls: { default: { http: [known.httpRpcUrl] } },
+      rpcUrls: { default: { http: [listedChain.httpRpcUrl] } },
     });
     return {
       reads: createPublicClient({ chain, transport, pollingInterval: pollingMs }),

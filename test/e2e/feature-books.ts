@@ -92,11 +92,11 @@ export async function openBooks(world: FeatureWorld): Promise<FeatureBooks> {
         depository: after.depository - before.depository,
       };
     };
-    const found = await untilSeen(differenceNow, ({ solver, owed }) => solver === owed, 20_000).catch(
+    const difference = await untilSeen(differenceNow, ({ solver, owed }) => solver === owed, 20_000).catch(
       differenceNow,
     );
-    expectEqual("the solver paid", found.solver, found.owed);
-    expectEqual("the depository received", found.depository, deposited);
+    expectEqual("the solver paid", difference.solver, difference.owed);
+    expectEqual("the depository received", difference.depository, deposited);
     return problems;
   };
   return {
@@ -105,8 +105,10 @@ export async function openBooks(world: FeatureWorld): Promise<FeatureBooks> {
         ...(await compareApps(world, outcomes)),
         ...(await compareSponsor(world, outcomes, sponsorBefore)),
       ];
-      for (const found of await Promise.all(opened.map(async (line) => await compareLine(line, outcomes))))
-        problems.push(...found);
+      for (const lineProblems of await Promise.all(
+        opened.map(async (line) => await compareLine(line, outcomes)),
+      ))
+        problems.push(...lineProblems);
       return problems;
     },
   };

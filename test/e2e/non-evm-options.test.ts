@@ -431,8 +431,8 @@ test("a new account without native tokens bridges to Solana, Bitcoin and Hyperli
   const paidIn = new Set(
     quotes.map(({ details }) => details.route.origin.outputCurrency.currency.address as Address),
   );
-  const held = new Map<Address, bigint>();
-  for (const currency of paidIn) held.set(currency, await tokensOf(depository, currency));
+  const balanceByCurrency = new Map<Address, bigint>();
+  for (const currency of paidIn) balanceByCurrency.set(currency, await tokensOf(depository, currency));
   const spent = await Promise.all(
     ways.map(async ([symbol, , method], at) => {
       const [to, user, quoted] = [
@@ -458,7 +458,7 @@ test("a new account without native tokens bridges to Solana, Bitcoin and Hyperli
     }),
   );
   expect(executorBefore - (await nativeOf(system.executor.address))).toBe(sumOf(spent));
-  for (const [currency, balanceBefore] of held)
+  for (const [currency, balanceBefore] of balanceByCurrency)
     recordDeposit({ chain: EVM, currency }, (await tokensOf(depository, currency)) - balanceBefore);
 });
 
@@ -525,8 +525,8 @@ test("when the service sends an account's calls, the output on Solana, Bitcoin o
 
 /** The deposit address of a quote. */
 const addressOf = ({ steps }: QuoteAnswer): Address => steps[0]?.depositAddress as Address;
-const pay = async (at: Address, amount: bigint): Promise<void> =>
-  await fund({ address: at, tokens: [{ token: placeOf(EVM, "USDC").currency as Address, amount }] });
+const pay = async (address: Address, amount: bigint): Promise<void> =>
+  await fund({ address: address, tokens: [{ token: placeOf(EVM, "USDC").currency as Address, amount }] });
 
 test("an open deposit address forwards every payment to Solana, Bitcoin and Hyperliquid", async () => {
   const from = placeOf(EVM, "USDC");
@@ -545,17 +545,17 @@ test("an open deposit address forwards every payment to Solana, Bitcoin and Hype
       expect(first).toBe(BigInt(quoted.details.currencyOut.amount));
       // A payment of a different amount gets a new quote when it arrives.
       await pay(at, 30_000_000n);
-      const both = await until(
+      const total = await until(
         async () => (await to.wallet.balanceOf(to.currency)) - balanceBefore,
         (amount) => amount > first,
       );
-      expect(both - first).toBeGreaterThan((first * 3n) / 2n);
-      const known = depositAddressAnswer.parse(
+      expect(total - first).toBeGreaterThan((first * 3n) / 2n);
+      const addressRecord = depositAddressAnswer.parse(
         await callApi(`/deposit-addresses/v1?requestId=${quoted.requestId}`),
       );
-      expect(known.destinationCurrency).toBe(to.currency);
-      expect([to.wallet.address, to.wallet.address.toLowerCase()]).toContain(known.recipient);
-      expect(known.deposits.map(({ amount }) => amount)).toEqual(["30000000", "20000000"]);
+      expect(addressRecord.destinationCurrency).toBe(to.currency);
+      expect([to.wallet.address, to.wallet.address.toLowerCase()]).toContain(addressRecord.recipient);
+      expect(addressRecord.deposits.map(({ amount }) => amount)).toEqual(["30000000", "20000000"]);
       expect(await tokensOf(at)).toBe(0n);
     }),
   );
@@ -622,10 +622,14 @@ test("a payment to a deposit address on Bitcoin is filled on the EVM chain, or r
   for (const { steps } of [filled, returned])
     expect(await satoshisAt(steps[0]?.depositAddress ?? "")).toBe(0n);
   expect(before.usdc - (await readSolver()).usdc).toBe(BigInt(filled.details.currencyOut.amount));
-  const known = depositAddressAnswer.parse(
+  const addressRecord = depositAddressAnswer.parse(
     await callApi(`/deposit-addresses/v1?requestId=${filled.requestId}`),
   );
-  expect(known).toMatchObject({ refundTo, chainIds: [from.chainId], deposits: [{ amount: "200000" }] });
+  expect(addressRecord).toMatchObject({
+    refundTo,
+    chainIds: [from.chainId],
+    deposits: [{ amount: "200000" }],
+  });
   recordDeposit(from, 350_000n);
   const claim = claims.get(keyOf(from));
   await claim?.position.waitForGrowth(claim.owed, AbortSignal.timeout(TIMEOUT_MS));
@@ -660,9 +664,13 @@ test("a payment to a deposit address on Solana is filled on the EVM chain, or re
   expect((await heldAt(vault)) - inVault).toBe(30_000_000n);
   expect(before.usdc - (await readSolver()).usdc).toBe(BigInt(filled.details.currencyOut.amount));
   const at = filled.steps[0]?.depositAddress ?? "";
-  const known = depositAddressAnswer.parse(await callApi(`/deposit-addresses/v1?address=${at}`));
-  expect(known.requestId).toBe(filled.requestId);
-  expect(known).toMatchObject({ refundTo, chainIds: [from.chainId], deposits: [{ amount: "20000000" }] });
+  const addressRecord = depositAddressAnswer.parse(await callApi(`/deposit-addresses/v1?address=${at}`));
+  expect(addressRecord.requestId).toBe(filled.requestId);
+  expect(addressRecord).toMatchObject({
+    refundTo,
+    chainIds: [from.chainId],
+    deposits: [{ amount: "20000000" }],
+  });
   recordDeposit(from, 30_000_000n);
   const claim = claims.get(keyOf(from));
   await claim?.position.waitForGrowth(claim.owed, AbortSignal.timeout(TIMEOUT_MS));
@@ -676,13 +684,13 @@ async function satoshisAt(address: string): Promise<bigint> {
 }
 
 test("at the end, the hub owes the solver every deposit, filled or refunded, and the sponsor has paid its part", async () => {
-  const found = await Promise.all(
+  const hubGrowth = await Promise.all(
     [...claims.values()].map(async ({ chain, position, owed }) => {
       const { before, after } = await position.waitForGrowth(owed, AbortSignal.timeout(TIMEOUT_MS));
       return [chain, after - before];
     }),
   );
-  expect(found).toEqual([...claims.values()].map(({ chain, owed }) => [chain, owed]));
+  expect(hubGrowth).toEqual([...claims.values()].map(({ chain, owed }) => [chain, owed]));
   expect(sponsored).toBeGreaterThan(0n);
   expect(sponsorBefore - (await appBalanceOf(system.sponsor.address))).toBe(sponsored);
 });

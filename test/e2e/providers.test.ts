@@ -14,14 +14,14 @@ import { blocksPass, bridge, type Bridge } from "./provider-bridges.ts";
 // latencies. PROVIDER_ROWS may also contain parts of row names, separated by semicolons: then only the honest
 // row and the matching rows run.
 
-const wanted = process.env["PROVIDER_ROWS"] ?? "";
+const requestedRows = process.env["PROVIDER_ROWS"] ?? "";
 const rows = providerRows.filter(({ name, isInCheck }, at) => {
-  if (wanted === "all") return true;
-  if (wanted === "") return isInCheck === true;
-  return at === 0 || wanted.split(";").some((part) => name.includes(part));
+  if (requestedRows === "all") return true;
+  if (requestedRows === "") return isInCheck === true;
+  return at === 0 || requestedRows.split(";").some((part) => name.includes(part));
 });
 /** `npm test` shares its machine with other tests, so timing is not checked there. */
-const isJudgedByClock = wanted !== "";
+const isJudgedByClock = requestedRows !== "";
 /** Anvil's first account. */
 const fundingKey = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 

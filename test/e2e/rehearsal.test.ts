@@ -135,8 +135,8 @@ step(
     expect(await users.solverOf(await users.quote({ user: 2, amount: usdc("40") }))).toBe(address);
     for (const bridge of [underWay, unpaid]) await users.expectPaid(bridge);
     const settled = [underWay, unpaid].map(async (bridge) => await users.expectSettled(bridge));
-    const [found] = await Promise.all([operator.doctor(), ...settled]);
-    expect(found).toEqual([]);
+    const [doctorProblems] = await Promise.all([operator.doctor(), ...settled]);
+    expect(doctorProblems).toEqual([]);
     expect(await users.payerOf(unpaid)).toBe(address);
     expect((await operator.hubBalance(former)) - before).toBe(usdc("50"));
     const { lines } = await operator.run("lanes");

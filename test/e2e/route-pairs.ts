@@ -61,8 +61,10 @@ export function everyPair(chains: readonly Chain[]): Pair[] {
  */
 export function currenciesOf(chain: Chain): Currency[] {
   return Object.keys(worth).map((symbol) => {
-    const found = [chain.currency, ...chain.erc20Currencies].find((candidate) => candidate.symbol === symbol);
-    if (found === undefined) throw new Error(`no ${symbol} on ${chain.name}`);
-    return found;
+    const currency = [chain.currency, ...chain.erc20Currencies].find(
+      (candidate) => candidate.symbol === symbol,
+    );
+    if (currency === undefined) throw new Error(`no ${symbol} on ${chain.name}`);
+    return currency;
   });
 }

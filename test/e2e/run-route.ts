@@ -193,8 +193,12 @@ function operationsOf({ origin, destination, pay, receive }: Pair): string[] {
 
 /** Whether the route goes through a pool. */
 function usesPool({ pay, receive }: Pair): boolean {
-  const held = new Set(["ETH", "USDC", "TST"]);
-  return !held.has(pay.symbol) || !held.has(receive.symbol) || pay.symbol !== receive.symbol;
+  const symbolsHeldBySolver = new Set(["ETH", "USDC", "TST"]);
+  return (
+    !symbolsHeldBySolver.has(pay.symbol) ||
+    !symbolsHeldBySolver.has(receive.symbol) ||
+    pay.symbol !== receive.symbol
+  );
 }
 
 function isOwnPurchase({ steps }: Quote, tradeType: TradeType): boolean {

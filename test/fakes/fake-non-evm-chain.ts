@@ -81,7 +81,7 @@ export function fakeTransaction(raw: Hex): FakeTransaction {
 export class FakeNonEvmChain {
   readonly kind: FakeChainKind;
   readonly native: Hex;
-  /** The fee of a payment, in native tokens. */
+  /** The fee of a payment, in base units of the native token. */
   cost = 10n;
   /** How many of the newest blocks are missing on nodes. */
   lag = 0;

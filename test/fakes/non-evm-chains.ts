@@ -128,7 +128,7 @@ export interface NonEvmScenario {
   readonly paymentCost?: bigint;
   readonly connection?: Partial<PayingConnection>;
   readonly users?: NonEvmUsers;
-  readonly lagging?: boolean;
+  readonly isLagging?: boolean;
 }
 
 /** A non-EVM chain and its current state. Its adapter does nothing except what `scenario` defines. */
@@ -169,7 +169,7 @@ export function aConnectedNonEvmChain(vmType: NonEvmVmType, scenario: NonEvmScen
     pulse: {
       solverBalance: (currency) => ({ amount: balanceOf(currency) }),
       paymentCost: () => scenario.paymentCost ?? costs[vmType],
-      isLagging: () => scenario.lagging ?? false,
+      isLagging: () => scenario.isLagging ?? false,
       headAgeMs: () => 0,
     },
     ...(scenario.users !== undefined && { users: scenario.users }),

@@ -98,10 +98,10 @@ function pathsOf(pairs: readonly FakePair[], question: SwapQuestion): Path[] {
   const usable = pairs.filter(
     ({ chainId: on, source }) => on === chainId && included?.has(source) !== false && !excluded.has(source),
   );
-  const found: Path[] = [];
+  const paths: Path[] = [];
   const walk = (token: Address, hops: readonly Hop[], remaining: readonly FakePair[]): void => {
     if (token === tokenOut) {
-      found.push({ from: tokenIn, hops });
+      paths.push({ from: tokenIn, hops });
       return;
     }
     if (hops.length === maxHops) return;
@@ -120,7 +120,7 @@ function pathsOf(pairs: readonly FakePair[], question: SwapQuestion): Path[] {
     }
   };
   walk(tokenIn, [], usable);
-  return found;
+  return paths;
 }
 
 function answerForInput(path: Path, amountIn: bigint): SwapAnswer | undefined {
@@ -162,8 +162,9 @@ const hasMoreOutput: Compare = (a, b) => a.amountOut > b.amountOut;
 const hasLessInput: Compare = (a, b) => a.amountIn < b.amountIn;
 
 function bestOf(answers: readonly (SwapAnswer | undefined)[], isBetter: Compare): SwapAnswer | undefined {
-  let found: SwapAnswer | undefined;
+  let bestAnswer: SwapAnswer | undefined;
   for (const answer of answers)
-    if (answer !== undefined && (found === undefined || isBetter(answer, found))) found = answer;
-  return found;
+    if (answer !== undefined && (bestAnswer === undefined || isBetter(answer, bestAnswer)))
+      bestAnswer = answer;
+  return bestAnswer;
 }

@@ -9,7 +9,9 @@ export const sponsor: Address = "0x9999999999999999999999999999999999999999";
 export interface AppBalances {
   /** The sponsor's balance in base units of USDC. */
   readonly balance?: bigint;
+  /** What the sponsor and the user have spent today, in USD with 18 decimals. */
   readonly todayUsd?: bigint;
+  /** Active holds, in USD with 18 decimals. */
   readonly heldUsd?: bigint;
 }
 

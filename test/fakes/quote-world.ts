@@ -143,7 +143,9 @@ export interface QuoteWorldOptions {
   readonly account?: Partial<AccountState>;
   /** The solver's balance of every currency, in base units. */
   readonly inventory?: bigint;
+  /** The solver's native tokens in wei. Default: `inventory`. */
   readonly nativeInventory?: bigint;
+  /** Inventory of every currency that other requests have reserved, in base units. Default: 0. */
   readonly reserved?: bigint;
   readonly recipientHasCode?: boolean;
   readonly pricesUsd?: Readonly<Record<string, bigint>>;

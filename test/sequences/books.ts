@@ -22,7 +22,7 @@ export interface Books {
    * Payments that exceed what was paid in for them.
    * @param exposed orders that lost a confirmed deposit in a reorg; payments for them are not checked
    */
-  overpaid(facts: Facts, exposed: ReadonlySet<string>): Promise<string[]>;
+  overpayments(facts: Facts, exposed: ReadonlySet<string>): Promise<string[]>;
 }
 
 /** The deposits and payments of all requests of one deposit address, or of a single other request. */
@@ -89,14 +89,14 @@ export function openBooks(world: SequenceWorld): Books {
         if (isIn || !received.has(`${hash} ${at}`)) remember(hash, at, usdOf(moved));
     },
 
-    async overpaid(facts, exposed) {
+    async overpayments(facts, exposed) {
       const problems: string[] = [];
       const charged = await chargedToApps(world);
       let unspentUsd = 0n;
       for (const [name, group] of groupsOf(facts)) {
         if (group.deposits.some(({ deposit }) => exposed.has(deposit.id))) continue;
         if (group.payments.some(({ terms }) => exposed.has(terms.orderId))) continue;
-        problems.push(...paidTwice(world, name, group), ...refundedTooMuch(name, group, facts, charged));
+        problems.push(...duplicateFills(world, name, group), ...excessRefunds(name, group, facts, charged));
         const inUsd = group.deposits.reduce((sum, deposit) => sum + depositedUsd(deposit), 0n);
         const outUsd = group.payments.reduce((sum, payment) => sum + paidUsd(payment), 0n);
         const ids = new Set(group.payments.map(({ terms }) => terms.requestId));
@@ -153,7 +153,7 @@ function groupsOf({ terms, deposits, payments }: Facts): ReadonlyMap<string, Gro
  * Only one fill may precede its deposit. Every other fill needs a deposit, or the amount of its request at
  * the deposit address.
  */
-function paidTwice(world: SequenceWorld, name: string, { deposits, payments }: Group): string[] {
+function duplicateFills(world: SequenceWorld, name: string, { deposits, payments }: Group): string[] {
   const fills = payments.filter(isToRecipient);
   const requests = new Set(fills.map(({ terms }) => terms.requestId));
   if (fills.length > requests.size) return [`a recipient was paid twice for one request of ${name}`];
@@ -173,7 +173,7 @@ function isAtAddress(world: SequenceWorld, { terms }: OnChainPayment): boolean {
  * Refunds, in base units, that exceed the deposits. A deposit that a fill used up does not count, unless an
  * app paid for that fill.
  */
-function refundedTooMuch(
+function excessRefunds(
   name: string,
   { deposits, payments }: Group,
   { settled }: Facts,

@@ -185,30 +185,36 @@ function contradictions(world: SequenceWorld, truth: Truth, status: StatusView):
   const { deposits, fills, refunds } = truth;
   const problems: string[] = [];
   const unreturned = deposits.length - refunds.length;
-  const findIf = (isWrong: boolean, problem: string): void => {
+  const addProblemIf = (isWrong: boolean, problem: string): void => {
     if (isWrong) problems.push(problem);
   };
-  findIf(fills.length > 1, `the recipient was paid ${fills.length} times`);
-  findIf(refunds.length > deposits.length, `${refunds.length} refunds of ${deposits.length} deposits`);
-  findIf((status.status === "success") !== (fills.length === 1), `there are ${fills.length} fills on chain`);
-  findIf(status.fundsAt === "recipient" && fills.length === 0, "the recipient received nothing");
-  findIf(
+  addProblemIf(fills.length > 1, `the recipient was paid ${fills.length} times`);
+  addProblemIf(refunds.length > deposits.length, `${refunds.length} refunds of ${deposits.length} deposits`);
+  addProblemIf(
+    (status.status === "success") !== (fills.length === 1),
+    `there are ${fills.length} fills on chain`,
+  );
+  addProblemIf(status.fundsAt === "recipient" && fills.length === 0, "the recipient received nothing");
+  addProblemIf(
     fills.some(({ mined }) => !status.txHashes.includes(mined.transaction.hash)),
     "the fill's hash is missing",
   );
-  findIf(status.status === "refund" && refunds.length === 0, "nothing was refunded");
-  findIf(status.fundsAt === "refunded" && refunds.length === 0, "nothing was refunded");
+  addProblemIf(status.status === "refund" && refunds.length === 0, "nothing was refunded");
+  addProblemIf(status.fundsAt === "refunded" && refunds.length === 0, "nothing was refunded");
   const unreturnedDeposits = unreturnedOwn(world, truth);
-  findIf(
+  addProblemIf(
     status.fundsAt === "user" && unreturnedDeposits.length > 0 && fills.length === 0,
     "the user's deposit is in the depository",
   );
-  findIf(
+  addProblemIf(
     status.nextAction === "send_deposit" && unreturnedDeposits.length > 0,
     "the status asks the user for a second deposit",
   );
-  findIf(status.fundsAt === "depository" && unreturned <= 0, "the depository holds nothing of the request");
-  findIf(
+  addProblemIf(
+    status.fundsAt === "depository" && unreturned <= 0,
+    "the depository holds nothing of the request",
+  );
+  addProblemIf(
     status.final && status.pollAfterMs !== 0 && status.status !== "failure",
     "a final status has a pollAfterMs above 0",
   );

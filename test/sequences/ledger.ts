@@ -254,7 +254,7 @@ export function valueOf(world: SequenceWorld, chainId: number, currency: Address
   return (amount * price) / 10n ** BigInt(priced.decimals);
 }
 
-export function worthOf(world: SequenceWorld, holders: readonly Address[]): bigint {
+export function balancesUsd(world: SequenceWorld, holders: readonly Address[]): bigint {
   let sum = 0n;
   for (const { memory, chain } of world.chains)
     for (const { address } of [chain.native, ...chain.tokens])
@@ -292,18 +292,21 @@ async function owedToApps(world: SequenceWorld): Promise<bigint> {
   return [...owed.values()].reduce((sum, usd) => sum + (usd > 0n ? usd : 0n), 0n);
 }
 
+/** All amounts in USD with 18 decimals. */
 export interface Worth {
+  /** What the service's keys hold. */
   readonly held: bigint;
   /** Deposits that the hub credits to the solver. */
   readonly repaid: bigint;
+  /** What the service owes to apps. */
   readonly owed: bigint;
   readonly total: bigint;
 }
 
-/** What the service's keys hold and what the hub owes it, minus what it owes to apps, in USD. */
+/** What the service's keys hold and what the hub owes it, minus what it owes to apps. */
 export async function solverWorth(world: SequenceWorld): Promise<Worth> {
   const { settled } = await readFacts(world);
-  const held = worthOf(world, OUR_KEYS);
+  const held = balancesUsd(world, OUR_KEYS);
   const repaid = settled.reduce(
     (sum, { deposit: { chain, deposit } }) =>
       sum + valueOf(world, chain.chain.id, deposit.currency, deposit.amount),

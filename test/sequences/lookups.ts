@@ -8,15 +8,15 @@ import type { SequenceWorld, WorldChain } from "./world.ts";
 export const homeOf = (world: SequenceWorld): WorldChain => world.chains[0];
 
 export function currencyAt(world: SequenceWorld, chain: 0 | 1, asset: Asset): Address {
-  const found = [world.chains[chain].chain.native, ...world.chains[chain].chain.tokens].find(
+  const currency = [world.chains[chain].chain.native, ...world.chains[chain].chain.tokens].find(
     ({ id }) => id === asset,
   );
-  if (found === undefined) throw new Error(`chain ${chain} has no ${asset}`);
-  return found.address;
+  if (currency === undefined) throw new Error(`chain ${chain} has no ${asset}`);
+  return currency.address;
 }
 
 /** The amount of an asset, in base units, that is worth this many USD now. */
-export function worth(world: SequenceWorld, chain: 0 | 1, asset: Asset, usd: number): bigint {
+export function amountWorth(world: SequenceWorld, chain: 0 | 1, asset: Asset, usd: number): bigint {
   const currency = world.currencyOf(world.chains[chain].chain.id, currencyAt(world, chain, asset));
   const price = world.services.prices.usd(currency);
   if (typeof price !== "bigint") throw new Error("invariant violated: a price is not in memory");

@@ -150,16 +150,16 @@ async function lead(): Promise<number> {
         ),
       ),
     );
-    const found = failures.filter((failure) => failure !== undefined);
-    for (const failure of found) print(failure);
+    const foundFailures = failures.filter((failure) => failure !== undefined);
+    for (const failure of foundFailures) print(failure);
     print(
       [...total]
         .toSorted()
         .map(([kind, count]) => `${kind}: ${count}`)
         .join(", "),
     );
-    print(`${done} sequences passed in ${seconds()} s, ${found.length} failed; seed ${seed}`);
-    return found.length === 0 ? 0 : 1;
+    print(`${done} sequences passed in ${seconds()} s, ${foundFailures.length} failed; seed ${seed}`);
+    return foundFailures.length === 0 ? 0 : 1;
   } finally {
     clearInterval(progressTimer);
     await template.drop();

@@ -136,8 +136,8 @@ export function memoryLiquidity(chains: readonly SequenceChain[]): LiquiditySour
     const usdc = usdcOf(memory.chain);
     const path = tokenIn === usdc || tokenOut === usdc ? [tokenIn, tokenOut] : [tokenIn, usdc, tokenOut];
     if (tokenIn === tokenOut || path.length - 1 > maxHops || path.includes(NATIVE)) return undefined;
-    const found = answer((currency, holder) => memory.balance(currency, holder), path);
-    return found && toAnswer({ ...found, path });
+    const swap = answer((currency, holder) => memory.balance(currency, holder), path);
+    return swap && toAnswer({ ...swap, path });
   };
   const answerFor = (balance: BalanceOf, path: readonly Address[], amountIn: bigint, amountOut: bigint) =>
     amountIn <= 0n || amountOut <= 0n

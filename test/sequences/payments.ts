@@ -5,7 +5,7 @@ import { encodeFunctionData, erc20Abi } from "viem";
 import { indexTransaction } from "../../apps/api/src/deposits/index-transaction.ts";
 import type { ActionOf, Outcome, PaymentWay } from "./action.ts";
 import { allowRefusal } from "./allow-refusal.ts";
-import { currencyAt, pick, worth } from "./lookups.ts";
+import { currencyAt, pick, amountWorth } from "./lookups.ts";
 import { NATIVE, lower } from "./memory-evm.ts";
 import type { Quoted, SequenceWorld } from "./world.ts";
 
@@ -61,7 +61,7 @@ function paidAmount(
   if (way === "wrongCurrency") {
     const side = chainId === world.chains[0].chain.id ? 0 : 1;
     const asset = currency === NATIVE ? "usdc" : "eth";
-    return { currency: currencyAt(world, side, asset), amount: worth(world, side, asset, 10) };
+    return { currency: currencyAt(world, side, asset), amount: amountWorth(world, side, asset, 10) };
   }
   const amounts = {
     exact: amount,

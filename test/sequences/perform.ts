@@ -5,7 +5,7 @@ import { claim, fastFill, topUp } from "./app-actions.ts";
 import { meddle } from "./deposit-addresses.ts";
 import { execute } from "./executions.ts";
 import { FIRST_CONFIGURATION, OUR_KEYS } from "./keys.ts";
-import { currencyAt, worth } from "./lookups.ts";
+import { currencyAt, amountWorth } from "./lookups.ts";
 import { swapCall } from "./memory-dex.ts";
 import { NATIVE } from "./memory-evm.ts";
 import { listCurrencies, rotateExecutor, rotateOperator, rotateSolver } from "./operate.ts";
@@ -59,7 +59,7 @@ export async function perform(world: SequenceWorld, action: Action): Promise<Out
       await world.chains[action.chain].memory.setBaseFee(BigInt(action.gwei) * 10n ** 9n);
       return "done";
     case "topUp":
-      return await topUp(world, action.app, action.asset, worth(world, 0, action.asset, action.usd));
+      return await topUp(world, action.app, action.asset, amountWorth(world, 0, action.asset, action.usd));
     case "claim":
       return await allowRefusal(world, async () => await claim(world, action));
     case "fastFill":
@@ -129,7 +129,7 @@ async function trade(
   const paid = isBuying ? "usdc" : asset;
   const path = [currencyAt(world, chain, paid), currencyAt(world, chain, isBuying ? asset : "usdc")];
   const trader = world.users[2] ?? NATIVE;
-  const amount = worth(world, chain, paid, usd);
+  const amount = amountWorth(world, chain, paid, usd);
   await world.chains[chain].memory.send(
     trader,
     swapCall({ exactIn: true, path, amount, limit: 0n, to: trader }),

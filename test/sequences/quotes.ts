@@ -3,7 +3,7 @@ import type { QuoteInput } from "@causeway/wire";
 import type { ActionOf } from "./action.ts";
 import { allowRefusal } from "./allow-refusal.ts";
 import { fastFill } from "./app-actions.ts";
-import { currencyAt, keyOf, worth } from "./lookups.ts";
+import { currencyAt, keyOf, amountWorth } from "./lookups.ts";
 import { BURNER, FICKLE, SINK } from "./memory-contracts.ts";
 import { NATIVE } from "./memory-evm.ts";
 import { pay } from "./payments.ts";
@@ -38,8 +38,8 @@ export async function requestQuote(world: SequenceWorld, action: ActionOf<"quote
     originCurrency: currencyAt(world, origin, action.from),
     destinationCurrency: currencyAt(world, destination, action.to),
     amount: (tradeType === "EXACT_INPUT"
-      ? worth(world, origin, action.from, action.usd)
-      : worth(world, destination, action.to, action.usd)
+      ? amountWorth(world, origin, action.from, action.usd)
+      : amountWorth(world, destination, action.to, action.usd)
     ).toString(),
     tradeType,
     recipient,

@@ -109,7 +109,7 @@ class Run {
     const exposed = this.exposedOrders();
     const problems = [
       ...(await violatedInvariants(world.pool)),
-      ...(await this.books.overpaid(await readFacts(world), exposed)),
+      ...(await this.books.overpayments(await readFacts(world), exposed)),
       // The service cannot know what a node hides until it reads the blocks again.
       ...(world.hidesLogs() ? [] : await secondDeposits(world, exposed)),
     ];
@@ -151,9 +151,9 @@ class Run {
       ...(await missedDeposits(world)),
       ...(await misassignedSweeps(world)),
       ...(await falseStatuses(world, this.exposedOrders())),
-      ...(await this.books.overpaid(facts, this.exposedOrders())),
-      ...this.beyondDailyLimit(facts, lost),
-      ...(await this.losses(facts, lost)),
+      ...(await this.books.overpayments(facts, this.exposedOrders())),
+      ...this.dailyLimitProblems(facts, lost),
+      ...(await this.lossProblems(facts, lost)),
     ];
     if (problems.length > 0) throw new Violation(`${when}:\n  ${problems.join("\n  ")}`);
   }
@@ -190,7 +190,7 @@ class Run {
     );
   }
 
-  private beyondDailyLimit(facts: Facts, lost: readonly Exposed[]): string[] {
+  private dailyLimitProblems(facts: Facts, lost: readonly Exposed[]): string[] {
     const unrepaid = this.unrepaidRefunds(facts, lost);
     return unrepaid.flatMap((last) => {
       const day = unrepaid.filter(
@@ -203,7 +203,7 @@ class Run {
     });
   }
 
-  private async losses(facts: Facts, lost: readonly Exposed[]): Promise<string[]> {
+  private async lossProblems(facts: Facts, lost: readonly Exposed[]): Promise<string[]> {
     const { world, startWorth: began, priceGains: moved } = this;
     const { settled } = facts;
     const now = await solverWorth(world);

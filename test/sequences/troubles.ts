@@ -24,7 +24,9 @@ export interface Trouble {
 export interface TroubledNode {
   readonly reader: ChainReader;
   readonly writer: ChainWriter;
+  /** Gives the node this trouble until {@link rescue}. */
   trouble(trouble: Trouble): void;
+  /** Ends the trouble. */
   rescue(): void;
   isTroubled(): boolean;
   /** Whether the node ever withheld logs. */

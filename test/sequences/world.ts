@@ -183,11 +183,11 @@ async function fundPools(memory: SequenceChain): Promise<void> {
   if (wrapped !== undefined) await memory.give(NATIVE, wrapped, 100n * WHOLE.eth * 10n ** 18n);
   for (const pair of pairsOf(chain))
     for (const token of pair) {
-      const found = chain.tokens.find(({ address }) => address === token);
-      const usd = Object.entries(START_PRICES).find(([id]) => id === found?.priceId)?.[1];
-      if (found === undefined || usd === undefined) throw new Error(`no price of ${token}`);
+      const listedToken = chain.tokens.find(({ address }) => address === token);
+      const usd = Object.entries(START_PRICES).find(([id]) => id === listedToken?.priceId)?.[1];
+      if (listedToken === undefined || usd === undefined) throw new Error(`no price of ${token}`);
       const whole = BigInt(Math.round(POOLED_USD / Number(usd)));
-      await memory.give(token, pairOf(...pair), whole * 10n ** BigInt(found.decimals));
+      await memory.give(token, pairOf(...pair), whole * 10n ** BigInt(listedToken.decimals));
     }
 }
 
@@ -405,15 +405,15 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     bytes32,
     freshAddress: () => `0x${bytes32().slice(26)}`,
     chainOf(chainId) {
-      const found = chains.find(({ chain }) => chain.id === chainId);
-      if (found === undefined) throw new Error(`no chain ${chainId}`);
-      return found;
+      const worldChain = chains.find(({ chain }) => chain.id === chainId);
+      if (worldChain === undefined) throw new Error(`no chain ${chainId}`);
+      return worldChain;
     },
     currencyOf(chainId, address) {
       const { chain } = world.chainOf(chainId);
-      const found = [chain.native, ...chain.tokens].find((currency) => currency.address === address);
-      if (found === undefined) throw new Error(`no currency ${address}`);
-      return found;
+      const listedCurrency = [chain.native, ...chain.tokens].find((currency) => currency.address === address);
+      if (listedCurrency === undefined) throw new Error(`no currency ${address}`);
+      return listedCurrency;
     },
     async quote(input, key) {
       revision++;

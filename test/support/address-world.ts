@@ -14,7 +14,12 @@ import type {
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { AddressServices } from "../../apps/api/src/deposits/addresses/address-services.ts";
 import { createAddressWatch } from "../../apps/api/src/deposits/addresses/address-watch.ts";
-import { startEngineWorld, type QuotedRequest, type EngineWorld, type WorldOptions } from "./engine-world.ts";
+import {
+  startEngineWorld,
+  type QuotedRequest,
+  type EngineWorld,
+  type EngineWorldOptions,
+} from "./engine-world.ts";
 import type { TestChain } from "./test-chain.ts";
 
 /** An engine world whose watchers also watch deposit addresses. */
@@ -54,7 +59,7 @@ export interface AddressWorld extends EngineWorld {
 }
 
 /** Starts the chains and an engine that watches deposit addresses. */
-export async function startAddressWorld(options: WorldOptions = {}): Promise<AddressWorld> {
+export async function startAddressWorld(options: EngineWorldOptions = {}): Promise<AddressWorld> {
   const world = await startEngineWorld(options);
   const { executor, depositAddressOperator } = world.services;
   for (const chain of [world.origin, world.destination]) {

@@ -24,12 +24,12 @@ const SOLVER_OUTPUT = 1_000_000n;
 /** The engine with deposit addresses on a Bitcoin regtest node. */
 export interface BitcoinAddressWorld extends AddressWorld {
   readonly bitcoin: {
-    readonly end: TransferChain;
+    readonly connected: TransferChain;
     readonly controls: BitcoinControls;
     readonly depository: Owner;
     readonly solver: Owner;
     /** The confirmed and pending satoshis at an address. The address is in the format of the network. */
-    held(address: string): Promise<bigint>;
+    balance(address: string): Promise<bigint>;
   };
   /**
    * Requests a quote of 200,000 satoshis to USDC on the second chain, which is paid to a deposit address.
@@ -109,11 +109,11 @@ export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
   const stop = world.stop.bind(world);
   const bitcoinWorld: BitcoinAddressWorld = Object.assign(world, {
     bitcoin: {
-      end: connected,
+      connected,
       controls: node.controls,
       depository,
       solver,
-      async held(address: string) {
+      async balance(address: string) {
         const outputs = (await (await fetch(`${node.esploraUrl}/address/${address}/utxo`)).json()) as {
           value: number;
         }[];

@@ -131,7 +131,7 @@ export interface EngineWorld {
   stop(): Promise<void>;
 }
 
-export interface WorldOptions {
+export interface EngineWorldOptions {
   readonly policy?: Partial<EnginePolicy>;
   /** Fields that replace those in the configuration of both chains. */
   readonly chain?: Partial<Chain>;
@@ -145,7 +145,7 @@ export interface WorldOptions {
 }
 
 /** Starts two chains and an engine on a separate database. */
-export async function startEngineWorld(options: WorldOptions = {}): Promise<EngineWorld> {
+export async function startEngineWorld(options: EngineWorldOptions = {}): Promise<EngineWorld> {
   const clock = adjustableClock();
   const prices = adjustablePrices({ ethereum: "2500", "usd-coin": "1", "causeway-test-token": "0.5" });
   const events = recordedEvents();

@@ -12,7 +12,7 @@ import { creditTopUp } from "../../apps/api/src/balances/credit-top-up.ts";
 import { executeCalls } from "../../apps/api/src/executions/execute-calls.ts";
 import { contractOf, simpleAccount, smartEoa } from "./smart-accounts.ts";
 import { anApiKey } from "../fakes/api-keys.ts";
-import { startEngineWorld, type EngineWorld, type WorldOptions } from "./engine-world.ts";
+import { startEngineWorld, type EngineWorld, type EngineWorldOptions } from "./engine-world.ts";
 import { violatedInvariants } from "./ledger-world.ts";
 import type { TestChain } from "./test-chain.ts";
 import { someHash } from "./terms.ts";
@@ -52,6 +52,7 @@ export interface ExecutionWorld extends EngineWorld {
   readonly executor: Address;
   /** The key of an app whose wallet has an app balance of 1,000 USDC. */
   readonly app: ApiKeyIdentity;
+  /** Creates an app whose wallet has an app balance of `usdc` base units, by default 1,000 USDC. */
   anApp(
     change?: Partial<ApiKeyIdentity>,
     usdc?: bigint,
@@ -87,7 +88,7 @@ export interface ExecutionWorld extends EngineWorld {
 
 export { contractOf, simpleAccount, smartEoa };
 
-export async function startExecutionWorld(options: WorldOptions = {}): Promise<ExecutionWorld> {
+export async function startExecutionWorld(options: EngineWorldOptions = {}): Promise<ExecutionWorld> {
   const engine = await startEngineWorld(options);
   const { origin, usdc, services } = engine;
   const executor = localAccount("executor").address.toLowerCase() as Address;

@@ -55,7 +55,7 @@ export interface FamilyOracles {
   /** Balances on the hub, by `account:token`. */
   readonly balances: Map<string, bigint>;
   /** Payloads that the allocator recorded, by withdrawal address. */
-  readonly recorded: Map<Address, Hex32>;
+  readonly recordedWithdrawals: Map<Address, Hex32>;
   readonly first: FamilyOracle;
   readonly second: FamilyOracle;
   /** Asks the first oracle, which has one peer. That peer lies about amounts. */
@@ -79,11 +79,11 @@ export async function startFamilyOracles(
   const chain = world.chainAt(world.urls);
   const home = new FakeChain(aChain("home", 1));
   const balances = new Map<string, bigint>();
-  const recorded = new Map<Address, Hex32>();
+  const recordedWithdrawals = new Map<Address, Hex32>();
   const fronts = await startFaultyFronts(world.urls);
-  const shared = { world, chain, home, balances, recorded, mappings };
+  const shared = { world, chain, home, balances, recordedWithdrawals, mappings };
   const second = await startOracle(shared, oracleSigner(1), world.urls);
-  const liar = await startOracle({ ...shared, lies: true }, oracleSigner(2), world.urls);
+  const liar = await startOracle({ ...shared, isLying: true }, oracleSigner(2), world.urls);
   const [first, fronted] = await Promise.all([
     startOracle(shared, oracleSigner(0), world.urls, [liar.url]),
     startOracle(shared, oracleSigner(3), fronts.urls),
@@ -107,14 +107,17 @@ export async function startFamilyOracles(
   };
 }
 
-interface SharedState extends Pick<FamilyOracles, "world" | "chain" | "home" | "balances" | "recorded"> {
+interface SharedState extends Pick<
+  FamilyOracles,
+  "world" | "chain" | "home" | "balances" | "recordedWithdrawals"
+> {
   readonly mappings: NonceMappings;
   /** Whether the oracle reports every deposit as one unit larger. */
-  readonly lies?: boolean;
+  readonly isLying?: boolean;
 }
 
 async function startOracle(
-  { world, chain, home, balances, recorded, mappings, lies = false }: SharedState,
+  { world, chain, home, balances, recordedWithdrawals, mappings, isLying = false }: SharedState,
   signer: Signer,
   urls: readonly string[],
   peerUrls: readonly string[] = [],
@@ -129,13 +132,13 @@ async function startOracle(
   const evidence: EvidenceSource = {
     chain,
     async deposits(transactionId) {
-      const evidenceFound = await source.deposits(transactionId);
-      if (!lies || evidenceFound.kind !== "final") return evidenceFound;
-      const deposits = evidenceFound.value.deposits.map((deposit) => ({
+      const transaction = await source.deposits(transactionId);
+      if (!isLying || transaction.kind !== "final") return transaction;
+      const deposits = transaction.value.deposits.map((deposit) => ({
         ...deposit,
         amount: deposit.amount + 1n,
       }));
-      return { ...evidenceFound, value: { ...evidenceFound.value, deposits } };
+      return { ...transaction, value: { ...transaction.value, deposits } };
     },
     payments: async (...question) => await source.payments(...question),
     withdrawal: async (...question) => await source.withdrawal(...question),
@@ -155,7 +158,7 @@ async function startOracle(
       hub: aHub,
       hubReader: {
         balanceOf: async (holder, tokenId) => balances.get(`${holder}:${tokenId}`) ?? 0n,
-        recordedWithdrawal: async (address) => recorded.get(address),
+        recordedWithdrawal: async (address) => recordedWithdrawals.get(address),
         newestFinal: async () => ({ height: 1n, timestamp: 0n }),
         multisig: async () => ({ isSigner: true, threshold: 1 }),
       },

@@ -44,6 +44,7 @@ export interface HistoryWorld {
   readonly routes: Pick<RouteFakes, "listRequests" | "requestTrace" | "addressFormat">;
   readonly clock: { nowMs(): number; advance(ms: number): void };
   aQuotedRequest(change?: Partial<RequestTerms>): Promise<RequestTerms>;
+  /** Applies one event to a request in a separate commit. Returns the kind of the decision. */
   applyEvent(
     terms: RequestTerms,
     event: RequestEvent,

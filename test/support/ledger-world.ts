@@ -42,7 +42,9 @@ export interface LedgerWorld {
   /** Credits a wallet without a transfer. Each call makes a new movement. */
   credit(wallet: Address, asset: LedgerAsset, amount: bigint): Promise<void>;
   book(wallet: Address): Promise<WalletBook>;
+  /** What a wallet has of one asset, in base units. */
   line(wallet: Address, asset: LedgerAsset): Promise<Omit<BookLine, "asset">>;
+  /** What a wallet may still spend on a purpose, in USD with 18 decimals. */
   available(wallet: Address, purpose: BalancePurpose): Promise<bigint>;
   stop(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { NonEvmRequest, NonEvmWorld } from "./non-evm-world.ts";
 
 /**
  * A request on non-EVM chains whose fill was sent. A failover then lost the rows of the fill, unless
- * `isLost` is false.
+ * `shouldForget` is false.
  */
 export async function aLostFill(
   world: NonEvmWorld,

@@ -190,9 +190,9 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
   };
   for (const transferChain of connectedChains) await openNonEvmLane(services, transferChain);
   const connectionOf = (processServices: WorkerServices, { chain }: NonEvmTestChain): TransferChain => {
-    const found = processServices.chains.nonEvm(chain.id);
-    if (found === undefined) throw new Error("both chains are in the directory");
-    return found;
+    const transferChain = processServices.chains.nonEvm(chain.id);
+    if (transferChain === undefined) throw new Error("both chains are in the directory");
+    return transferChain;
   };
   let unfinishedJobs: { job: JobName; payload: unknown }[] = [];
 
@@ -294,7 +294,7 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
 
 /** Bitcoin, as a fake chain in addition to the EVM chains of a world. */
 export interface AddedBitcoin {
-  readonly end: TransferChain;
+  readonly connected: TransferChain;
   readonly network: FakeNonEvmChain;
   /** Does what a watcher does when its chain changes. */
   watch(): Promise<void>;
@@ -341,7 +341,7 @@ export async function addBitcoin(
   Object.assign(services, { chains: createChainDirectory(services.chains.evmChains, [connected]) });
   await openNonEvmLane(services, connected);
   return {
-    end: connected,
+    connected: connected,
     network,
     async watch() {
       await readArrivals(services, connected, await services.reads.nonEvmCursor(connected.chain.id));

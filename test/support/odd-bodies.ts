@@ -55,7 +55,7 @@ function fieldsOf(value: unknown): Record<string, unknown> | undefined {
 function mutate(body: object, random: () => number): unknown {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const copy = structuredClone(body) as Record<string, unknown>;
-  for (let left = 1 + Math.floor(random() * 3); left > 0; left--) {
+  for (let remaining = 1 + Math.floor(random() * 3); remaining > 0; remaining--) {
     let target: Record<string, unknown> = copy;
     let key = pick(Object.keys(target));
     for (

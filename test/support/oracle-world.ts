@@ -189,7 +189,7 @@ export { oracleSigner };
 export const solver = rawKeySigner(privateKey(100));
 export const owner = rawKeySigner(privateKey(101));
 
-export interface WorldOptions {
+export interface OracleWorldOptions {
   readonly signer?: Signer;
   readonly hub?: Partial<AttestationHub>;
   readonly peers?: readonly string[];
@@ -261,10 +261,10 @@ export interface Answer {
   readonly body: AnswerBody;
 }
 
-export type World = Awaited<ReturnType<typeof startWorld>>;
+export type OracleWorld = Awaited<ReturnType<typeof startOracleWorld>>;
 
 /** An oracle on its own socket, over chains whose contents the test defines. */
-export async function startWorld(options: WorldOptions = {}) {
+export async function startOracleWorld(options: OracleWorldOptions = {}) {
   const origin = options.origin ?? new FakeChain(aChain("origin", 1));
   const destination = options.destination ?? new FakeChain(aChain("destination", 2));
   const chains = new Map<string, AttestedChain>(
@@ -281,7 +281,7 @@ export async function startWorld(options: WorldOptions = {}) {
   const hub = { ...aHub, ...options.hub };
   const signer = options.signer ?? oracleSigner(0);
   const balances = new Map<string, bigint>();
-  const recorded = new Map<Address, Hex32>();
+  const recordedWithdrawals = new Map<Address, Hex32>();
   const hubReads = { count: 0, delayMs: 0 };
   const hubHead = { read: async (): Promise<FinalHead> => ({ height: 7n, timestamp: 1_000n }) };
   const clock = { nowMs: 1_004_900 };
@@ -307,7 +307,7 @@ export async function startWorld(options: WorldOptions = {}) {
           await new Promise((resolve) => setTimeout(resolve, hubReads.delayMs));
           return balances.get(`${holder}:${tokenId}`) ?? 0n;
         },
-        recordedWithdrawal: async (address) => recorded.get(address),
+        recordedWithdrawal: async (address) => recordedWithdrawals.get(address),
         newestFinal: async () => await hubHead.read(),
         multisig: async (address) => ({
           isSigner: address === oracleSigner(0).address || address === oracleSigner(1).address,
@@ -353,7 +353,7 @@ export async function startWorld(options: WorldOptions = {}) {
     origin,
     destination,
     balances,
-    recorded,
+    recordedWithdrawals,
     hubReads,
     hubHead,
     clock,
@@ -427,7 +427,7 @@ export const FILL_TX = word("22");
 export const REFUND_TX = word("33");
 
 /** Makes a deposit for every input, and the fill. Returns the request that claims the fill. */
-export async function aFill(world: World, order: AttestedOrder = anOrder()) {
+export async function aFill(world: OracleWorld, order: AttestedOrder = anOrder()) {
   const depositId = orderIdFor(order);
   world.origin.addDeposits(
     DEPOSIT_TX,
@@ -458,7 +458,7 @@ export async function aFill(world: World, order: AttestedOrder = anOrder()) {
 }
 
 /** Makes a deposit for every input, and one refund for each. Returns the request that claims the refunds. */
-export async function aRefund(world: World, order: AttestedOrder = anOrder()) {
+export async function aRefund(world: OracleWorld, order: AttestedOrder = anOrder()) {
   const { fill: _, ...request } = await aFill(world, order);
   world.origin.addPayment(
     REFUND_TX,

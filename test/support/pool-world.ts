@@ -80,9 +80,10 @@ export interface NodeBehavior {
 
 export interface Position {
   readonly pair: TokenPair;
+  /** In hundredths of a basis point. */
   readonly fee: number;
-  readonly from: number;
-  readonly to: number;
+  readonly tickLower: number;
+  readonly tickUpper: number;
   /** The maximum of each token that is added, in base units. */
   readonly amount0: bigint;
   readonly amount1: bigint;
@@ -174,13 +175,13 @@ export async function startPoolWorld(): Promise<PoolWorld> {
     freshPools: fresh,
     announce: async () => heads.announce(await createChainReader(chain, rpc).head(), Date.now()),
     send,
-    addLiquidity: async ({ pair, fee, from, to, amount0, amount1 }) => {
+    addLiquidity: async ({ pair, fee, tickLower, tickUpper, amount0, amount1 }) => {
       const params = {
         token0: pair.token0,
         token1: pair.token1,
         fee,
-        tickLower: from,
-        tickUpper: to,
+        tickLower,
+        tickUpper,
         amount0Desired: amount0,
         amount1Desired: amount1,
         amount0Min: 0n,

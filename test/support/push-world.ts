@@ -51,7 +51,7 @@ export interface PushWorld {
   deliver(): () => Promise<void>;
   /** Moves the clock forward, and wakes the workers. */
   forward(ms: number): Promise<void>;
-  /** Applies one event to a request in a separate commit. */
+  /** Applies one event to a request in a separate commit. Returns the kind of the decision. */
   applyEvent(
     requestId: RequestId,
     event: RequestEvent,

@@ -109,9 +109,9 @@ export async function startSolanaWorld(
   let nonce = 0n;
 
   const mintOf = (currency: string): LocalMint => {
-    const found = [token, feeToken].find(({ mint }) => mint === currency);
-    if (found === undefined) throw new Error(`no such mint: ${currency}`);
-    return found;
+    const localMint = [token, feeToken].find(({ mint }) => mint === currency);
+    if (localMint === undefined) throw new Error(`no such mint: ${currency}`);
+    return localMint;
   };
 
   return {

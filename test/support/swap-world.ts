@@ -18,7 +18,12 @@ import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { openLane } from "../../apps/api/src/payments/open-lane.ts";
 import { fillSwapQuoter } from "../../apps/api/src/payments/fill-swap.ts";
 import { pricingOfFill } from "../../apps/api/src/payments/fill-amount.ts";
-import { startEngineWorld, type QuotedRequest, type EngineWorld, type WorldOptions } from "./engine-world.ts";
+import {
+  startEngineWorld,
+  type QuotedRequest,
+  type EngineWorld,
+  type EngineWorldOptions,
+} from "./engine-world.ts";
 import { approveCall } from "./execution-world.ts";
 import { someAddress, someHash } from "./terms.ts";
 import type { TestChain } from "./test-chain.ts";
@@ -64,7 +69,7 @@ function tokenOf(symbol: string): Address {
 }
 
 /** Starts the chains and their pools. */
-export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWorld> {
+export async function startSwapWorld(options: EngineWorldOptions = {}): Promise<SwapWorld> {
   const world = await startEngineWorld(options);
   const stop = world.stop.bind(world);
   const watch = world.watch.bind(world);

@@ -41,7 +41,10 @@ export interface TestChain {
   balance(holder: Address, currency: Address): Promise<bigint>;
   /** The mined transactions of `sender` in canonical blocks from `since` on, oldest first. */
   sentBy(sender: Address, since?: bigint): Promise<readonly SentTransaction[]>;
-  /** Creates native tokens and tokens for a holder. */
+  /**
+   * Creates native tokens, in wei, and whole units of every token for a holder. Default: 1,000 native tokens
+   * and 1,000,000 of each token.
+   */
   fund(holder: Address, amounts?: { readonly native?: bigint; readonly tokens?: bigint }): Promise<void>;
   stop(): Promise<void>;
 }

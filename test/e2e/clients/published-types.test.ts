@@ -58,7 +58,7 @@ let origin: Chain;
 let destination: Chain;
 let chains: readonly Chain[];
 const called = new Set<string>();
-const found = new Set<string>();
+const mismatchesFound = new Set<string>();
 
 beforeAll(async () => {
   types = await readPublishedTypes();
@@ -77,9 +77,9 @@ beforeAll(async () => {
 afterAll(async () => await system.stop());
 
 function chainNamed(name: string): Chain {
-  const found = chains.find((chain) => chain.name === name);
-  if (found === undefined) throw new Error(`GET /chains lists no ${name}`);
-  return found;
+  const listedChain = chains.find((chain) => chain.name === name);
+  if (listedChain === undefined) throw new Error(`GET /chains lists no ${name}`);
+  return listedChain;
 }
 
 function usdcOn(chain: Chain): Address {
@@ -123,7 +123,8 @@ async function call<T = unknown>(operation: string, options: CallOptions = {}): 
   expect([operation, response.status, answer]).toEqual([operation, status, answer]);
   called.add(operation);
   const label = status === 200 ? operation : `${operation} ${status}`;
-  for (const mismatch of types.mismatches(operation, status, answer)) found.add(`${label} ${mismatch}`);
+  for (const mismatch of types.mismatches(operation, status, answer))
+    mismatchesFound.add(`${label} ${mismatch}`);
   return answer as T;
 }
 
@@ -396,5 +397,5 @@ test("the tests above validated every published operation that the service has",
 });
 
 test("answers match their published types, except for the listed differences", () => {
-  expect([...found].toSorted()).toEqual(Object.keys(differences).toSorted());
+  expect([...mismatchesFound].toSorted()).toEqual(Object.keys(differences).toSorted());
 });

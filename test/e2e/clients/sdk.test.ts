@@ -52,15 +52,17 @@ beforeAll(async () => {
 afterAll(async () => await system.stop());
 
 function chainNamed(name: string): Chain {
-  const found = chains.find((chain) => chain.name === name);
-  if (found === undefined) throw new Error(`GET /chains lists no ${name}`);
-  return found;
+  const listedChain = chains.find((chain) => chain.name === name);
+  if (listedChain === undefined) throw new Error(`GET /chains lists no ${name}`);
+  return listedChain;
 }
 
 function tokenOf(chain: Chain, symbol: string): Address {
-  const found = [chain.currency, ...chain.erc20Currencies].find((candidate) => candidate.symbol === symbol);
-  if (found === undefined) throw new Error(`no ${symbol} on ${chain.name}`);
-  return found.address;
+  const currency = [chain.currency, ...chain.erc20Currencies].find(
+    (candidate) => candidate.symbol === symbol,
+  );
+  if (currency === undefined) throw new Error(`no ${symbol} on ${chain.name}`);
+  return currency.address;
 }
 
 let usersTaken = 0;

@@ -121,8 +121,8 @@ async function startThirdParty(): Promise<ThirdParty> {
       }
       const ids = new URL(request.url ?? "/", "http://localhost").searchParams.get("ids") ?? "";
       const updated = Math.floor(Date.now() / 1000);
-      const known = ids.split(",").filter((id) => id in PRICES);
-      return Object.fromEntries(known.map((id) => [id, { usd: PRICES[id], last_updated_at: updated }]));
+      const knownIds = ids.split(",").filter((id) => id in PRICES);
+      return Object.fromEntries(knownIds.map((id) => [id, { usd: PRICES[id], last_updated_at: updated }]));
     };
     answer()
       .then((body) => response.setHeader("content-type", "application/json").end(JSON.stringify(body)))

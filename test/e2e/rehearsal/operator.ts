@@ -133,8 +133,12 @@ export class Operator {
   async fund(solver: KmsAccount = this.solver): Promise<void> {
     const { executor, depositAddressOperator } = this.#keys;
     const { contracts } = await this.#entryOf<{ contracts: { approvalProxy: Address } }>("chains", "base");
-    const others = [executor, depositAddressOperator];
-    await fundAccounts(this.network, { solver, others, approvalProxy: contracts.approvalProxy });
+    const otherAccounts = [executor, depositAddressOperator];
+    await fundAccounts(this.network, {
+      solver,
+      others: otherAccounts,
+      approvalProxy: contracts.approvalProxy,
+    });
   }
 
   async migrate(): Promise<void> {

@@ -65,8 +65,8 @@ export async function createUsers(
   const status = async ({ quote }: Bridge): Promise<Status> => await api.status(quote.requestId);
   /** Polls until the request has a status. The API may be restarting. */
   const expectStatus = async (bridge: Bridge, expected: object): Promise<void> => {
-    const found = async () => await status(bridge).catch(() => undefined);
-    await expect.poll(found, { timeout: 60_000, interval: 300 }).toMatchObject(expected);
+    const currentStatus = async () => await status(bridge).catch(() => undefined);
+    await expect.poll(currentStatus, { timeout: 60_000, interval: 300 }).toMatchObject(expected);
   };
   const pastRequest = async ({ quote: { requestId } }: Bridge): Promise<PastRequest> => {
     const path = `/requests/v3?id=${requestId}`;

@@ -31,7 +31,7 @@ test("fills a payment to an open address once its sweep has the confirmations of
   const { address, bytes, requestId, terms, answer } = await world.bitcoinAddress();
   const [step] = answer.steps;
   expect(step).toMatchObject({ items: [{ data: { payment: { address, amount: "200000" } } }] });
-  const inDepository = await bitcoin.held(bitcoin.depository.address);
+  const inDepository = await bitcoin.balance(bitcoin.depository.address);
   await bitcoin.controls.fund(address, 200_000n);
   await world.bitcoinRound();
   expect(await world.status(requestId)).toMatchObject({ status: "depositing", fundsAt: "depositAddress" });
@@ -40,10 +40,10 @@ test("fills a payment to an open address once its sweep has the confirmations of
   expect(await received(terms.recipient)).toBe(0n);
   await world.untilStatus(requestId, "success");
   expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
-  expect(await bitcoin.held(address)).toBe(0n);
-  expect((await bitcoin.held(bitcoin.depository.address)) - inDepository).toBe(200_000n);
+  expect(await bitcoin.balance(address)).toBe(0n);
+  expect((await bitcoin.balance(bitcoin.depository.address)) - inDepository).toBe(200_000n);
   const found = await lookUpAddress(world.watching(), { address }, undefined);
-  expect(found).toMatchObject({ depositAddress: address, funds: [], chainIds: [bitcoin.end.chain.id] });
+  expect(found).toMatchObject({ depositAddress: address, funds: [], chainIds: [bitcoin.connected.chain.id] });
   expect(found?.deposits[0]?.depositTxHash).toMatch(/^[0-9a-f]{64}$/);
 }, 60_000);
 
@@ -68,7 +68,7 @@ test("quotes each further payment to an open address once, and leaves dust at th
   await world.bitcoinRound(CONFIRMATIONS + 1);
   const found = await lookUpAddress(world.watching(), { address }, undefined);
   expect(found?.funds).toMatchObject([{ amount: "700", heldReason: "AMOUNT_TOO_LOW" }]);
-  expect(await bitcoin.held(address)).toBe(700n);
+  expect(await bitcoin.balance(address)).toBe(700n);
 }, 60_000);
 
 test("a strict address fills its quote, and refunds excess, insufficient and late payments to refundTo", async () => {
@@ -88,7 +88,7 @@ test("a strict address fills its quote, and refunds excess, insufficient and lat
   world.clock.forward(3_600_000);
   await bitcoin.controls.fund(late.address, 200_000n);
   await world.bitcoinRound(6 * CONFIRMATIONS);
-  const refunds = await Promise.all(refundTos.map(async ({ address }) => await bitcoin.held(address)));
+  const refunds = await Promise.all(refundTos.map(async ({ address }) => await bitcoin.balance(address)));
   for (const [at, paid] of [60_000n, 150_000n, 200_000n].entries()) {
     expect(refunds[at]).toBeLessThan(paid);
     expect(refunds[at]).toBeGreaterThan(paid - 3_000n);
@@ -99,7 +99,7 @@ test("a strict address fills its quote, and refunds excess, insufficient and lat
   ]);
   for (const { terms, address } of [under, late]) {
     expect(await received(terms.recipient)).toBe(0n);
-    expect(await bitcoin.held(address)).toBe(0n);
+    expect(await bitcoin.balance(address)).toBe(0n);
   }
 }, 90_000);
 
@@ -114,7 +114,7 @@ async function paidBy(address: string, amount: bigint) {
 
 test("re-quotes funds at an open address at current fees if their sweep is too expensive when the quote expires", async () => {
   const { bitcoin, clock } = world;
-  const { connection, pulse, chain } = bitcoin.end;
+  const { connection, pulse, chain } = bitcoin.connected;
   const original = { paymentCost: connection.paymentCost, pulseCost: pulse.paymentCost };
   const [open, strict] = [await world.bitcoinAddress(), await world.bitcoinAddress({ strict: true })];
   await bitcoin.controls.fund(open.address, 200_000n);
@@ -154,14 +154,14 @@ test("cancels the sweep of a payment that a reorg removed, and fills nothing", a
   const { bitcoin } = world;
   const { address, bytes, requestId, terms } = await world.bitcoinAddress();
   const { payer, utxo } = await paidBy(address, 200_000n);
-  const solverBefore = await bitcoin.held(bitcoin.solver.address);
+  const solverBefore = await bitcoin.balance(bitcoin.solver.address);
   await world.bitcoinRound(CONFIRMATIONS);
   await world.work();
   expect(await statesOf(bytes)).toEqual([[200_000n, "sent"]]);
   // The user replaces the payment in the branch that becomes canonical.
   const replacement = spend([utxo], [{ to: payer, amount: 205_000n }], { change: undefined, fee: 5_000n });
   await bitcoin.controls.reorganize(CONFIRMATIONS, [replacement.hex]);
-  expect(await bitcoin.held(payer.address)).toBe(205_000n);
+  expect(await bitcoin.balance(payer.address)).toBe(205_000n);
   await world.bitcoinRound(CONFIRMATIONS);
   expect(await statesOf(bytes)).toEqual([[200_000n, "sent"]]);
   world.clock.forward(3_700_000);
@@ -172,7 +172,7 @@ test("cancels the sweep of a payment that a reorg removed, and fills nothing", a
   expect(await received(terms.recipient)).toBe(0n);
   expect((await world.status(requestId)).status).not.toBe("success");
   // The solver lost at most the fee of the cancel transaction.
-  expect(solverBefore - (await bitcoin.held(bitcoin.solver.address))).toBeLessThan(3_000n);
+  expect(solverBefore - (await bitcoin.balance(bitcoin.solver.address))).toBeLessThan(3_000n);
   // The address can still be paid.
   await bitcoin.controls.fund(address, 200_000n);
   await world.bitcoinRound(5 * CONFIRMATIONS);
@@ -181,9 +181,9 @@ test("cancels the sweep of a payment that a reorg removed, and fills nothing", a
 
 test("replaces a sweep that no block includes, and moves the funds once", async () => {
   const { bitcoin } = world;
-  const { end, controls } = bitcoin;
+  const { connected: end, controls } = bitcoin;
   const { address, bytes, requestId, terms } = await world.bitcoinAddress();
-  const inDepository = await bitcoin.held(bitcoin.depository.address);
+  const inDepository = await bitcoin.balance(bitcoin.depository.address);
   await controls.fund(address, 200_000n);
   await world.bitcoinRound(CONFIRMATIONS);
   await controls.mineExactly([]);
@@ -195,15 +195,15 @@ test("replaces a sweep that no block includes, and moves the funds once", async 
   expect(second?.maxFeePerGas).toBeGreaterThan(first?.maxFeePerGas ?? 0n);
   await world.untilStatus(requestId, "success");
   expect(await statesOf(bytes)).toEqual([[200_000n, "final"]]);
-  expect((await bitcoin.held(bitcoin.depository.address)) - inDepository).toBe(200_000n);
-  expect(await bitcoin.held(address)).toBe(0n);
+  expect((await bitcoin.balance(bitcoin.depository.address)) - inDepository).toBe(200_000n);
+  expect(await bitcoin.balance(address)).toBe(0n);
   expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
 }, 60_000);
 
 test("after a crash before or after the broadcast of a sweep, another process moves the funds once", async () => {
   const { bitcoin, services } = world;
-  const { end } = bitcoin;
-  const inDepository = await bitcoin.held(bitcoin.depository.address);
+  const { connected: end } = bitcoin;
+  const inDepository = await bitcoin.balance(bitcoin.depository.address);
   const agreed: { bytes: Hex; requestId: RequestId; recipient: Hex; expected: bigint }[] = [];
   for (const failingCall of ["prepare", "send"] as const) {
     const { address, bytes, requestId, terms } = await world.bitcoinAddress();
@@ -225,7 +225,7 @@ test("after a crash before or after the broadcast of a sweep, another process mo
     expect(await statesOf(bytes)).toEqual([[200_000n, "final"]]);
     expect(await received(recipient)).toBe(expected);
   }
-  expect((await bitcoin.held(bitcoin.depository.address)) - inDepository).toBe(400_000n);
+  expect((await bitcoin.balance(bitcoin.depository.address)) - inDepository).toBe(400_000n);
   expect(formatAddress(end.chain, agreed[0]?.bytes ?? "0x")).toMatch(/^bcrt1q/);
 }, 90_000);
 
@@ -264,5 +264,5 @@ test("refuses to fast fill while the sweep may take too long, and never both fil
   expect(await app.holdState(agreed)).toBe("released");
   expect(await world.depositsOf(requestId)).toMatchObject([{ disposition: "accepted" }]);
   expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
-  expect(await bitcoin.held(refundTo)).toBe(0n);
+  expect(await bitcoin.balance(refundTo)).toBe(0n);
 }, 90_000);

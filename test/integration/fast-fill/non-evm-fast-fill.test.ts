@@ -33,7 +33,7 @@ async function quote(ttl?: number): Promise<QuotedRequest> {
     ...(ttl !== undefined && { ttl }),
     user: USER,
     recipient: world.anAddress(),
-    originChainId: bitcoin.end.chain.id,
+    originChainId: bitcoin.connected.chain.id,
     originCurrency: nativeCurrency("bitcoin-vm"),
     amount: DEPOSIT.toString(),
   };
@@ -62,7 +62,7 @@ test("pays the recipient before a deposit of bitcoin counts, and frees the hold 
   const sponsor = await aSponsor(world, 1_000);
   const before = await sponsor.availableUsd();
   const agreed = await quote();
-  const txHash = formatTransactionId(bitcoin.end.chain, deposit(agreed));
+  const txHash = formatTransactionId(bitcoin.connected.chain, deposit(agreed));
   expect(await sponsor.fastFill(agreed, { txHash })).toBe("queued");
   await rounds(6);
   const { expectedAmount } = agreed.terms.destination;
@@ -129,7 +129,7 @@ test("requires the rule allowUnsubmitted while the bitcoin transaction is not fi
     rules: { ...defaultSponsorshipRules, allowUnsubmitted: false },
   });
   const agreed = await quote();
-  const txHash = formatTransactionId(bitcoin.end.chain, deposit(agreed));
+  const txHash = formatTransactionId(bitcoin.connected.chain, deposit(agreed));
   await expect(careful.fastFill(agreed, { txHash })).rejects.toMatchObject({
     code: "FAST_FILL_REFUSED",
     message: expect.stringContaining("needs the rule allowUnsubmitted") as string,
@@ -154,7 +154,7 @@ test("refuses a fast fill whose named transaction is unknown, or is final withou
     facts: { field: "txHash" },
   });
   const other = await quote();
-  const txHash = formatTransactionId(bitcoin.end.chain, deposit(other));
+  const txHash = formatTransactionId(bitcoin.connected.chain, deposit(other));
   bitcoin.network.mineUntilFinal();
   await expect(sponsor.fastFill(agreed, { txHash })).rejects.toMatchObject({
     code: "FAST_FILL_REFUSED",

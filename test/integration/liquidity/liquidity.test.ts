@@ -71,8 +71,8 @@ async function openMorePools(): Promise<void> {
         await world.addLiquidity({
           pair: identity.pair,
           fee: identity.fee,
-          from: from * spacing,
-          to: to * spacing,
+          tickLower: from * spacing,
+          tickUpper: to * spacing,
           amount0: amount(identity.pair.token0),
           amount1: amount(identity.pair.token1),
         });
@@ -288,7 +288,7 @@ test("the cached pools follow liquidity that is added and removed, near the pric
     [center + 300, center + 500],
     [far, far + 1_000],
   ] as const) {
-    await world.addLiquidity({ pair, fee: 500, from, to, ...amounts });
+    await world.addLiquidity({ pair, fee: 500, tickLower: from, tickUpper: to, ...amounts });
     await world.announce();
     await world.pools.read(world.pairs);
   }
@@ -314,14 +314,14 @@ test("the cached pools are accurate after one or a hundred missed blocks, and af
   const pool = (await world.pools.read(world.pairs)).live.get(pair.key)?.[0]?.down;
   if (pool?.kind !== "concentrated") throw new TypeError("the first pool is not a v3 pool");
   const near = Math.floor(pool.pool.tick / 60) * 60;
-  await world.addLiquidity({ ...position, from: near - 600, to: near + 600 });
+  await world.addLiquidity({ ...position, tickLower: near - 600, tickUpper: near + 600 });
   await world.client.mine({ blocks: 2 });
   await expectAccurate(31);
-  await world.addLiquidity({ ...position, from: near - 1_200, to: near + 60 });
+  await world.addLiquidity({ ...position, tickLower: near - 1_200, tickUpper: near + 60 });
   await world.client.mine({ blocks: 100 });
   await expectAccurate(32);
   // A block without liquidity changes replaces a block that changed liquidity.
-  await world.addLiquidity({ ...position, from: near - 1_800, to: near + 120 });
+  await world.addLiquidity({ ...position, tickLower: near - 1_800, tickUpper: near + 120 });
   await world.announce();
   await world.pools.read(world.pairs);
   await world.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
@@ -342,8 +342,8 @@ test("ticks are read again with each block if the node refuses block hashes in l
       fee: 3_000,
       amount0: unit,
       amount1: unit,
-      from: near - 600,
-      to: near + 600,
+      tickLower: near - 600,
+      tickUpper: near + 600,
     });
     const head = await world.announce();
     await expect.poll(async () => (await world.pools.read(world.pairs)).block.number).toBe(head.number);

@@ -31,7 +31,7 @@ async function quote(ask: QuoteOverrides): Promise<QuotedRequest> {
   const input = {
     user: USER,
     recipient: world.anAddress(),
-    originChainId: bitcoin.end.chain.id,
+    originChainId: bitcoin.connected.chain.id,
     originCurrency: nativeCurrency("bitcoin-vm"),
     amount: DEPOSIT.toString(),
     ...ask,
@@ -72,7 +72,7 @@ test("refunds bitcoin to refundTo, minus the gas of calls that revert only in th
   const gate = world.anAddress();
   const refundTo = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu";
   const agreed = await quote({ refundTo, txs: [pays(gate)] });
-  const account = parseAccount(bitcoin.end.chain, refundTo, "refundTo");
+  const account = parseAccount(bitcoin.connected.chain, refundTo, "refundTo");
   expect(agreed.terms.refundTo).toBe(account);
   await pay(agreed);
   await world.work();

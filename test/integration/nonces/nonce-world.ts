@@ -43,8 +43,8 @@ import { createTestDatabase } from "../../support/database.ts";
 import { someHash, someTerms } from "../../support/terms.ts";
 import {
   aHyperliquidChain,
-  startWorld as startOracle,
-  type World as OracleWorld,
+  startOracleWorld as startOracle,
+  type OracleWorld,
 } from "../../support/oracle-world.ts";
 import { settlementPolicy } from "../settlement/settlement-world.ts";
 

@@ -11,15 +11,15 @@ import {
   DEPOSITORY,
   owner,
   RECIPIENT,
-  startWorld,
+  startOracleWorld,
   USDC,
   word,
 } from "../../support/oracle-world.ts";
-import type { Answer, World, WorldOptions } from "../../support/oracle-world.ts";
+import type { Answer, OracleWorld, OracleWorldOptions } from "../../support/oracle-world.ts";
 
-const worlds: World[] = [];
-async function aWorld(options: WorldOptions = {}): Promise<World> {
-  const world = await startWorld(options);
+const worlds: OracleWorld[] = [];
+async function aWorld(options: OracleWorldOptions = {}): Promise<OracleWorld> {
+  const world = await startOracleWorld(options);
   worlds.push(world);
   return world;
 }
@@ -324,7 +324,7 @@ const payloadWith = (nonce: bigint): Hex =>
     expiration: 9_000n,
   });
 
-function withdrawal(world: World, changes: object = {}, request: object = {}) {
+function withdrawal(world: OracleWorld, changes: object = {}, request: object = {}) {
   const payload = (request as { withdrawal?: Hex }).withdrawal ?? payloadWith(addressOf());
   world.origin.withdrawals.set(payload, {
     kind: "final",
@@ -444,13 +444,13 @@ test("with a recorded payload, attests only the outcome of that payload", async 
   for (const status of ["executed", "expired"]) {
     expect(face(await withdrawal(world, { status }))[1]).toBe("rejected");
     const record = (id: string) => {
-      world.recorded.get = () => id as `0x${string}`;
+      world.recordedWithdrawals.get = () => id as `0x${string}`;
     };
     record(word("78"));
     expect(face(await withdrawal(world, { status }))[1]).toBe("rejected");
     record(word("77"));
     expect((await withdrawal(world, { status })).status).toBe(200);
-    world.recorded.get = () => undefined;
+    world.recordedWithdrawals.get = () => undefined;
   }
 });
 

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { DEPOSIT_TX, oracleSigner, startWorld, word } from "../../support/oracle-world.ts";
+import { DEPOSIT_TX, oracleSigner, startOracleWorld, word } from "../../support/oracle-world.ts";
 
 const toClose: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -36,7 +36,7 @@ test("when the caller hangs up, the oracle cancels its calls to peers", async ()
   const peer = await silentPeer();
   const signer = oracleSigner(0);
   const signers = new Set([signer.address, oracleSigner(1).address]);
-  const world = await startWorld({ signer, signers, threshold: 2, peers: [peer.url] });
+  const world = await startOracleWorld({ signer, signers, threshold: 2, peers: [peer.url] });
   toClose.push(async () => await world.close());
   world.origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }]);
 
@@ -62,7 +62,7 @@ test("callers with the same concurrent request share one call to a peer, which i
   const peer = await silentPeer();
   const signer = oracleSigner(0);
   const signers = new Set([signer.address, oracleSigner(1).address]);
-  const world = await startWorld({ signer, signers, threshold: 2, peers: [peer.url] });
+  const world = await startOracleWorld({ signer, signers, threshold: 2, peers: [peer.url] });
   toClose.push(async () => await world.close());
   for (const place of [DEPOSIT_TX, word("d2")]) world.origin.addDeposits(place, [{ depositId: word("0a") }]);
 

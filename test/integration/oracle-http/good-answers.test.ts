@@ -27,19 +27,19 @@ import {
   owner,
   RECIPIENT,
   solver,
-  startWorld,
+  startOracleWorld,
   USDC,
   USER,
   word,
 } from "../../support/oracle-world.ts";
-import type { World } from "../../support/oracle-world.ts";
+import type { OracleWorld } from "../../support/oracle-world.ts";
 
 // Checks with an independent implementation that every signature recovers to its claimed signer over the
 // returned payload.
 
-let world: World;
+let world: OracleWorld;
 beforeEach(async () => {
-  world = await startWorld();
+  world = await startOracleWorld();
 });
 afterEach(() => world.close());
 
@@ -214,7 +214,7 @@ test.each([
   ],
 ] as const)("a withdrawal that is %s settles on the hub, with its own key", async (status, code, action) => {
   withdrawalIs(status);
-  world.recorded.set(address, word("77"));
+  world.recordedWithdrawals.set(address, word("77"));
   const { body, status: http } = await world.post("depository-withdrawals", {
     chainId: "origin",
     withdrawal: PAYLOAD,
@@ -373,7 +373,7 @@ test("returns the amount of a withdrawal from a former depository that expired u
       withdrawalAddressRequest: withdrawalFields,
     });
   expect((await ask()).body.code).toBe("rejected");
-  world.recorded.set(fromFormer, word("77"));
+  world.recordedWithdrawals.set(fromFormer, word("77"));
   const { body, status } = await ask();
   expect(status).toBe(200);
   expect(body.message.result).toEqual({ withdrawalId: word("77"), depository: FORMER, status: 2 });

@@ -13,16 +13,16 @@ import {
   FILL_TX,
   oracleSigner,
   orderIdFor,
-  startWorld,
+  startOracleWorld,
   USDC,
   word,
 } from "../../support/oracle-world.ts";
-import type { Answer, World } from "../../support/oracle-world.ts";
+import type { Answer, OracleWorld } from "../../support/oracle-world.ts";
 
 // Property tests of the invariants, for any deposits, payments, requests and faults.
 
-const world = await startWorld();
-const other = await startWorld({
+const world = await startOracleWorld();
+const other = await startOracleWorld({
   signer: oracleSigner(1),
   origin: world.origin,
   destination: world.destination,
@@ -62,7 +62,7 @@ const formats: readonly ((id: Hex32) => string)[] = [
 ];
 
 async function mustRecover(
-  world_: World,
+  world_: OracleWorld,
   { body }: Answer,
   kind?: "solverFill" | "solverRefund",
 ): Promise<void> {

@@ -3,15 +3,15 @@ import { startKms, type KmsFault, type KmsKey, type RunningKms } from "@causeway
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { oracleSigner, privateKey } from "../../support/oracle-keys.ts";
 import { executionSigners, messageSigners } from "../../support/recovered-signers.ts";
-import { aChain, DEPOSIT_TX, FakeChain, startWorld, word } from "../../support/oracle-world.ts";
-import type { Answer, World, WorldOptions } from "../../support/oracle-world.ts";
+import { aChain, DEPOSIT_TX, FakeChain, startOracleWorld, word } from "../../support/oracle-world.ts";
+import type { Answer, OracleWorld, OracleWorldOptions } from "../../support/oracle-world.ts";
 
 // If the key service fails after the start, the oracle signs each answer completely or not at all.
 
 let kms: RunningKms;
 let key: KmsKey;
 let signer: AwsKmsSigner;
-const worlds: World[] = [];
+const worlds: OracleWorld[] = [];
 
 beforeEach(async () => {
   vi.stubEnv("AWS_ACCESS_KEY_ID", "local");
@@ -34,14 +34,14 @@ afterEach(async () => {
   vi.unstubAllEnvs();
 });
 
-async function aWorld(options: WorldOptions = {}): Promise<World> {
-  const world = await startWorld({ signer, ...options });
+async function aWorld(options: OracleWorldOptions = {}): Promise<OracleWorld> {
+  const world = await startOracleWorld({ signer, ...options });
   worlds.push(world);
   world.origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }, { index: "7" }]);
   return world;
 }
 
-const ask = async (world: World, more: object = {}): Promise<Answer> =>
+const ask = async (world: OracleWorld, more: object = {}): Promise<Answer> =>
   await world.post("depository-deposits", { chainId: "origin", transactionId: DEPOSIT_TX, ...more });
 
 /** The number of signatures in one answer: two messages and one execution. */
@@ -54,7 +54,7 @@ function mustBeUnavailable({ status, body, headers, text }: Answer): void {
   expect(text).not.toMatch(/0x[0-9a-f]{64}|signature|arn:|KMS|[0-9a-f]{8}-[0-9a-f]{4}-|127\.0\.0\.1/i);
 }
 
-async function mustSign(world: World): Promise<void> {
+async function mustSign(world: OracleWorld): Promise<void> {
   const { status, body } = await ask(world);
   expect(status).toBe(200);
   expect(await executionSigners(body.execution)).toEqual([signer.address]);

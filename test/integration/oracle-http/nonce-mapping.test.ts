@@ -10,10 +10,10 @@ import {
   aHub,
   aHyperliquidChain,
   oracleSigner,
-  startWorld,
+  startOracleWorld,
   word,
 } from "../../support/oracle-world.ts";
-import type { Answer, World, WorldOptions } from "../../support/oracle-world.ts";
+import type { Answer, OracleWorld, OracleWorldOptions } from "../../support/oracle-world.ts";
 
 // Oracles sign a wallet's nonce mapping for the hub.
 
@@ -23,9 +23,9 @@ const wallet = privateKeyToAccount(privateKey(500));
 const stranger = privateKeyToAccount(privateKey(501));
 const order = word("0d");
 
-const worlds: World[] = [];
-async function aWorld(options: WorldOptions = {}): Promise<World> {
-  const world = await startWorld({
+const worlds: OracleWorld[] = [];
+async function aWorld(options: OracleWorldOptions = {}): Promise<OracleWorld> {
+  const world = await startOracleWorld({
     otherChains: [exchange],
     ...options,
     hub: { genericMappingAddress: MAPPING, ...options.hub },
@@ -92,7 +92,7 @@ async function request(changes: Readonly<Record<string, unknown>> = {}, signatur
   };
 }
 
-async function ask(world: World, body: object): Promise<Answer> {
+async function ask(world: OracleWorld, body: object): Promise<Answer> {
   return await world.post("signatures/nonce-mapping", body, {}, "v2");
 }
 
@@ -202,7 +202,7 @@ test.each<[string, Readonly<Record<string, unknown>>, string, string]>([
 });
 
 test("a hub without a mapping contract stores no mappings", async () => {
-  const world = await startWorld({ otherChains: [exchange] });
+  const world = await startOracleWorld({ otherChains: [exchange] });
   worlds.push(world);
   expect(face(await ask(world, await request()))).toEqual([400, "not_found", "walletChainId"]);
 });

@@ -15,18 +15,18 @@ import {
   REFUND_TX,
   signOrder,
   solver,
-  startWorld,
+  startOracleWorld,
   USDC,
   USER,
   word,
 } from "../../support/oracle-world.ts";
-import type { Answer, World } from "../../support/oracle-world.ts";
+import type { Answer, OracleWorld } from "../../support/oracle-world.ts";
 
 // What an order and its payments must satisfy before oracles sign anything about them.
 
-let world: World;
+let world: OracleWorld;
 beforeEach(async () => {
-  world = await startWorld();
+  world = await startOracleWorld();
 });
 afterEach(() => world.close());
 
@@ -230,7 +230,7 @@ test("deposits of two currencies with one id stay separate: each input names the
 
 test("the difference between input and deposit is exact, and is truncated toward zero whether positive or negative", async () => {
   // If the settlement key is derived from the deposits, a fill may be lower than requested.
-  const byDeposits = await startWorld({ hub: { settlementKey: "deposits" } });
+  const byDeposits = await startOracleWorld({ hub: { settlementKey: "deposits" } });
   const order = anOrder((o) => {
     secondInput(o);
     o.inputs.forEach((input, i) => {
@@ -312,7 +312,7 @@ test("on one chain, refuses a fill that is older than its deposit", async () => 
 });
 
 test("a fill may be older than its deposit by the network's lead, on another chain or on the same one", async () => {
-  const lending = await startWorld({ hub: { fillLeadSeconds: 600 } });
+  const lending = await startOracleWorld({ hub: { fillLeadSeconds: 600 } });
   const order = anOrder();
   const request = await aFill(lending, order);
   const deposited = (timestamp: bigint) =>
@@ -341,7 +341,7 @@ test("a fill may be older than its deposit by the network's lead, on another cha
 });
 
 test("a lead does not extend the deadline: a fill after the deadline is late even if its deposit was early", async () => {
-  const lending = await startWorld({ hub: { fillLeadSeconds: 600 } });
+  const lending = await startOracleWorld({ hub: { fillLeadSeconds: 600 } });
   const request = await aFill(lending);
   lending.destination.addPayment(FILL_TX, [[RECIPIENT, USDC, 990n]], 5_001n);
   expect(face(await lending.post("solver-fills", request))[1]).toBe("rejected");
@@ -521,7 +521,7 @@ test("a refund in another currency settles only a complete deposit", async () =>
 });
 
 test("in a network that settles by deposits, attests with keys derived from the deposits", async () => {
-  const other = await startWorld({ hub: { settlementKey: "deposits" } });
+  const other = await startOracleWorld({ hub: { settlementKey: "deposits" } });
   const request = await aFill(other);
   const { body } = await other.post("solver-fills", request);
   expect(body.execution.idempotencyKey).toBe(

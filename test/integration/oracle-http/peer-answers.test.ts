@@ -23,11 +23,11 @@ import {
   oracleSigner,
   owner,
   RECIPIENT,
-  startWorld,
+  startOracleWorld,
   USDC,
   word,
 } from "../../support/oracle-world.ts";
-import type { AnswerBody, World } from "../../support/oracle-world.ts";
+import type { AnswerBody, OracleWorld } from "../../support/oracle-world.ts";
 
 // An oracle never forwards unsigned fields and irrelevant signatures of a peer. The signer list is
 // configured, and the oracle's own nodes have no data.
@@ -67,16 +67,16 @@ async function relay(target: string, edit: Edit): Promise<string> {
 /** The answer of an oracle without its own data. Its only peer edits an honest oracle's answer. */
 async function postThroughEditingPeer(
   route: string,
-  requestOf: (honest: World) => Promise<object>,
+  requestOf: (honest: OracleWorld) => Promise<object>,
   edit: Edit,
 ): Promise<{ readonly status: number; readonly body: AnswerBody }> {
   const signers = new Set([honestSigner.address, oracleSigner(0).address]);
-  const honest = await startWorld({ signer: honestSigner });
+  const honest = await startOracleWorld({ signer: honestSigner });
   closing.push(honest.close);
   honest.balances.get = () => 50n;
-  honest.recorded.get = () => word("77");
+  honest.recordedWithdrawals.get = () => word("77");
   const request = await requestOf(honest);
-  const oracleWithoutData = await startWorld({ signers, peers: [await relay(honest.url, edit)] });
+  const oracleWithoutData = await startOracleWorld({ signers, peers: [await relay(honest.url, edit)] });
   closing.push(oracleWithoutData.close);
   const { status, body } = await oracleWithoutData.post(route, { ...request, requestPeerSignatures: true });
   return { status, body };
@@ -93,13 +93,13 @@ const withdrawalFields = {
 const ordered = { ...withdrawalFields, settlementChainId: "hub", expectedAmount: "50" };
 
 const cases = {
-  "depository-deposits": async (honest: World) => {
+  "depository-deposits": async (honest: OracleWorld) => {
     honest.origin.addDeposits(DEPOSIT_TX, [{ depositId: word("0a") }, {}]);
     return { chainId: "origin", transactionId: DEPOSIT_TX };
   },
-  "solver-fills": async (honest: World) => await aFill(honest),
-  "solver-refunds": async (honest: World) => await aRefund(honest),
-  "depository-withdrawals": async (honest: World) => {
+  "solver-fills": async (honest: OracleWorld) => await aFill(honest),
+  "solver-refunds": async (honest: OracleWorld) => await aRefund(honest),
+  "depository-withdrawals": async (honest: OracleWorld) => {
     const value = {
       withdrawalId: word("77"),
       depository: DEPOSITORY,
@@ -269,7 +269,7 @@ test.each<[keyof typeof cases, string, Edit]>([
 });
 
 test("two slightly different concurrent requests each get their own answer", async () => {
-  const world = await startWorld({ hub: { allocatorAddress: aHub.allocatorAddress } });
+  const world = await startOracleWorld({ hub: { allocatorAddress: aHub.allocatorAddress } });
   closing.push(world.close);
   const slow = async (): Promise<void> => await new Promise((resolve) => setTimeout(resolve, 150));
   world.hubReads.delayMs = 150;
@@ -305,7 +305,7 @@ test("two slightly different concurrent requests each get their own answer", asy
   ).toEqual([200, 400, 400, 200]);
 
   const withdrawal = await cases["depository-withdrawals"](world);
-  world.recorded.get = () => word("77");
+  world.recordedWithdrawals.get = () => word("77");
   expect(
     await statuses(
       "depository-withdrawals",
@@ -343,7 +343,7 @@ test("two slightly different concurrent requests each get their own answer", asy
 });
 
 test("concurrent withdrawal initiations by the same owner get separate answers", async () => {
-  const world = await startWorld();
+  const world = await startOracleWorld();
   closing.push(world.close);
   world.hubReads.delayMs = 150;
   world.balances.get = () => 50n;
@@ -382,9 +382,11 @@ test("returns the peers' quorum, without its own signature, when the peers disag
   const signers = [0, 1, 2].map((n) => oracleSigner(n));
   const list = { signers: new Set(signers.map(({ address }) => address)), threshold: 2 };
   const peers = await Promise.all(
-    [1, 2].map(async (n) => await startWorld({ ...list, origin: seen(8n, 400), signer: oracleSigner(n) })),
+    [1, 2].map(
+      async (n) => await startOracleWorld({ ...list, origin: seen(8n, 400), signer: oracleSigner(n) }),
+    ),
   );
-  const main = await startWorld({ ...list, origin: seen(7n, 0), peers: peers.map(({ url }) => url) });
+  const main = await startOracleWorld({ ...list, origin: seen(7n, 0), peers: peers.map(({ url }) => url) });
   closing.push(...[main, ...peers].map(({ close }) => close));
   const request = { chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSignatures: true };
   const { status, body, text } = await main.post("depository-deposits", request);

@@ -12,15 +12,15 @@ import {
   FakeChain,
   oracleSigner,
   owner,
-  startWorld,
+  startOracleWorld,
   USDC,
   word,
 } from "../../support/oracle-world.ts";
-import type { World, WorldOptions } from "../../support/oracle-world.ts";
+import type { OracleWorld, OracleWorldOptions } from "../../support/oracle-world.ts";
 
 // Several oracles on their own sockets. They are peers of each other, and read the same chains.
 
-const worlds: World[] = [];
+const worlds: OracleWorld[] = [];
 afterEach(async () => {
   await Promise.all(worlds.splice(0).map(async (world) => await world.close()));
 });
@@ -34,17 +34,17 @@ const chains = () => ({
 
 /** One oracle with two peers. All three signers are listed, and two signatures are required. */
 async function startThreeOracles(
-  own: Partial<WorldOptions> = {},
-  others: readonly Partial<WorldOptions>[] = [],
+  own: Partial<OracleWorldOptions> = {},
+  others: readonly Partial<OracleWorldOptions>[] = [],
 ) {
   const shared = chains();
   const list = { signers: new Set(addresses), threshold: 2 };
   const peers = await Promise.all(
     [1, 2].map(
-      async (n) => await startWorld({ ...shared, ...list, signer: oracleSigner(n), ...others[n - 1] }),
+      async (n) => await startOracleWorld({ ...shared, ...list, signer: oracleSigner(n), ...others[n - 1] }),
     ),
   );
-  const main = await startWorld({
+  const main = await startOracleWorld({
     ...shared,
     ...list,
     signer: oracleSigner(0),
@@ -180,7 +180,7 @@ test("combines every kind of answer, sorted by signer, with each signature over 
     recipient: account("b2"),
     withdrawalNonce: word("66"),
   };
-  for (const oracle of [main, ...peers]) oracle.recorded.get = () => word("77");
+  for (const oracle of [main, ...peers]) oracle.recordedWithdrawals.get = () => word("77");
   const withdrawal = await main.post("depository-withdrawals", {
     chainId: "origin",
     withdrawal: "0xabcd",
@@ -205,7 +205,7 @@ test("combines every kind of answer, sorted by signer, with each signature over 
 });
 
 test("without a list of signers a threshold has no effect", async () => {
-  const alone = await startWorld({ threshold: 2 });
+  const alone = await startOracleWorld({ threshold: 2 });
   worlds.push(alone);
   alone.origin.addDeposits(DEPOSIT_TX, [{}]);
   const { status, body } = await alone.post("depository-deposits", { ...deposit, requireThreshold: true });
@@ -296,7 +296,7 @@ test("refuses valid signatures for another transaction, complete or partial", as
   const right = (await peers[0]?.post("depository-deposits", { ...alone, transactionId: word("99") }))?.body;
   const statusWith = async (answer: object) => {
     const liar = await startAnswering(JSON.stringify(answer));
-    const world = await startWorld({ ...blind, signers: new Set(addresses), peers: [liar.url] });
+    const world = await startOracleWorld({ ...blind, signers: new Set(addresses), peers: [liar.url] });
     worlds.push(world);
     const { status } = await world.post("depository-deposits", { ...deposit, transactionId: word("99") });
     await liar.close();

@@ -1,18 +1,18 @@
 import { afterEach, expect, test } from "vitest";
 import { executionSigners } from "../../support/recovered-signers.ts";
-import { aChain, DEPOSIT_TX, FakeChain, oracleSigner, startWorld } from "../../support/oracle-world.ts";
-import type { World, WorldOptions } from "../../support/oracle-world.ts";
+import { aChain, DEPOSIT_TX, FakeChain, oracleSigner, startOracleWorld } from "../../support/oracle-world.ts";
+import type { OracleWorld, OracleWorldOptions } from "../../support/oracle-world.ts";
 
 // How peers treat an oracle in shadow mode, and what that oracle reports to the operator. Each oracle has its
 // own socket.
 
-const worlds: World[] = [];
+const worlds: OracleWorld[] = [];
 afterEach(async () => {
   await Promise.all(worlds.splice(0).map(async (world) => await world.close()));
 });
 
-async function oracle(options: WorldOptions): Promise<World> {
-  const world = await startWorld(options);
+async function oracle(options: OracleWorldOptions): Promise<OracleWorld> {
+  const world = await startOracleWorld(options);
   worlds.push(world);
   return world;
 }
@@ -29,7 +29,7 @@ function chains() {
   return { origin, destination };
 }
 
-const reportOf = async (world: World) => (await world.get("/shadow/v1/report")).body;
+const reportOf = async (world: OracleWorld) => (await world.get("/shadow/v1/report")).body;
 
 test("does not combine the signature of a peer in shadow mode, and warns the operator", async () => {
   const shared = chains();

@@ -1,12 +1,12 @@
 import { RpcFault } from "@causeway/chains";
 import type { OracleStatus } from "@causeway/wire";
 import { afterEach, expect, test } from "vitest";
-import { aHub, oracleSigner, startWorld } from "../../support/oracle-world.ts";
-import type { World, WorldOptions } from "../../support/oracle-world.ts";
+import { aHub, oracleSigner, startOracleWorld } from "../../support/oracle-world.ts";
+import type { OracleWorld, OracleWorldOptions } from "../../support/oracle-world.ts";
 
-const worlds: World[] = [];
-async function aWorld(options: WorldOptions = {}): Promise<World> {
-  const world = await startWorld(options);
+const worlds: OracleWorld[] = [];
+async function aWorld(options: OracleWorldOptions = {}): Promise<OracleWorld> {
+  const world = await startOracleWorld(options);
   worlds.push(world);
   return world;
 }
@@ -14,7 +14,7 @@ afterEach(async () => {
   await Promise.all(worlds.splice(0).map(async (world) => await world.close()));
 });
 
-async function statusOf(world: World): Promise<OracleStatus> {
+async function statusOf(world: OracleWorld): Promise<OracleStatus> {
   const { status, text } = await world.get("/status/v1");
   expect(status).toBe(200);
   return JSON.parse(text) as OracleStatus;

@@ -181,7 +181,7 @@ test("lists non-EVM chains in their own address format and without contracts", (
       aConnectedNonEvmChain("svm", {
         chain: { explorerPaths: { transaction: "/tx/{TX_HASH}" } },
       }),
-      aConnectedNonEvmChain("bvm", { lagging: true }),
+      aConnectedNonEvmChain("bvm", { isLagging: true }),
       aConnectedNonEvmChain("hypevm"),
     ],
   );

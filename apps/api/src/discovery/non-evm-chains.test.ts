@@ -104,7 +104,7 @@ test("reports the solver's liquidity and the chain's health", async () => {
   const healthy = chainHealth(services, BITCOIN, undefined);
   expect(mismatch(chainHealthAnswer, healthy)).toBeUndefined();
   expect(healthy).toMatchObject({ healthy: true, pricesGas: true, blockNumber: null });
-  expect(chainHealth(worldOf({ lagging: true }), SOLANA, undefined)).toMatchObject({
+  expect(chainHealth(worldOf({ isLagging: true }), SOLANA, undefined)).toMatchObject({
     healthy: false,
     blockProductionLagging: true,
   });
