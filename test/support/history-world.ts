@@ -44,7 +44,11 @@ export interface HistoryWorld {
   readonly routes: Pick<RouteFakes, "listRequests" | "requestTrace" | "addressFormat">;
   readonly clock: { nowMs(): number; advance(ms: number): void };
   quoted(change?: Partial<RequestTerms>): Promise<RequestTerms>;
-  happens(terms: RequestTerms, event: RequestEvent, change?: Omit<RequestChange, "state">): Promise<string>;
+  applyEvent(
+    terms: RequestTerms,
+    event: RequestEvent,
+    change?: Omit<RequestChange, "state">,
+  ): Promise<string>;
   /** A request that was quoted, and whose deposit was seen and confirmed. */
   paid(change?: Partial<RequestTerms>, block?: bigint): Promise<Paid>;
   /** Applies a reorg that moved the deposit to this block. */
@@ -85,7 +89,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
       await uow.run(async (tx) => await tx.depositAddresses.setAddress(requestId, at.address));
     return terms;
   };
-  const happens: HistoryWorld["happens"] = async (terms, event, change) =>
+  const happens: HistoryWorld["applyEvent"] = async (terms, event, change) =>
     await uow.run(async (tx) => {
       const record = await tx.requests.lock(terms.requestId);
       if (record === undefined) throw new Error("invariant violated: request is not stored");
@@ -199,7 +203,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     history,
     clock,
     quoted,
-    happens,
+    applyEvent: happens,
     paid,
     remined: async ({ terms, depositTx }, block) => await deposit(terms, block, depositTx),
     async filled(change, delivered, block) {

@@ -52,7 +52,11 @@ export interface PushWorld {
   /** Moves the clock forward, and wakes the workers. */
   forward(ms: number): Promise<void>;
   /** Applies one event to a request in a separate commit. */
-  happens(requestId: RequestId, event: RequestEvent, change?: Omit<RequestChange, "state">): Promise<string>;
+  applyEvent(
+    requestId: RequestId,
+    event: RequestEvent,
+    change?: Omit<RequestChange, "state">,
+  ): Promise<string>;
   /** Moves a request from quote to delivery: three changes that clients see. */
   fill(requestId: RequestId): Promise<TxHash>;
   close(): Promise<void>;
@@ -120,7 +124,7 @@ export async function pushWorld({
   await listening(database.url);
   const insertQuoted = groupedQuoteInserts(sql);
 
-  const happens: PushWorld["happens"] = async (requestId, event, change) =>
+  const happens: PushWorld["applyEvent"] = async (requestId, event, change) =>
     await uow.run(async (tx) => {
       const record = await tx.requests.lock(requestId);
       if (record === undefined) throw new Error("invariant violated: request is not stored");
@@ -137,7 +141,7 @@ export async function pushWorld({
     routes: { push, webhooks },
     wsUrl: `ws://127.0.0.1:${port}`,
     httpUrl: `http://127.0.0.1:${port}`,
-    happens,
+    applyEvent: happens,
     async metric(name) {
       const line = (await registry.metrics()).split("\n").find((sample) => sample.startsWith(`${name}{`));
       return Number(line?.split(" ").at(-1));

@@ -19,7 +19,7 @@ export interface WebhookReceiver {
   readonly url: string;
   readonly received: readonly Received[];
   /** The requests that the receiver accepted. */
-  taken(): readonly Received[];
+  acceptedEvents(): readonly Received[];
   /** Decides the status of its answers from now on. Undefined means that it does not answer. */
   answer: (received: Omit<Received, "answered">) => number | undefined;
   close(): Promise<void>;
@@ -48,7 +48,7 @@ export async function webhookReceiver(): Promise<WebhookReceiver> {
   const receiver: WebhookReceiver = {
     url: `http://127.0.0.1:${port}/hook?for=us`,
     received,
-    taken: () => received.filter(({ answered }) => answered === 200),
+    acceptedEvents: () => received.filter(({ answered }) => answered === 200),
     answer: () => 200,
     async close() {
       server.closeAllConnections();

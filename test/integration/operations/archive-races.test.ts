@@ -59,7 +59,7 @@ afterAll(async () => {
 });
 async function ended(): Promise<Filled> {
   const filled = await world.filled();
-  await world.happens(filled.terms, { kind: "fillFinal" });
+  await world.applyEvent(filled.terms, { kind: "fillFinal" });
   await settle(filled.terms.requestId);
   return filled;
 }

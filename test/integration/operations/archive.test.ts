@@ -52,7 +52,7 @@ afterAll(async () => {
 /** A request that was paid, whose fill is final and settled. */
 async function ended(): Promise<Filled> {
   const filled = await world.filled();
-  await world.happens(filled.terms, { kind: "fillFinal" });
+  await world.applyEvent(filled.terms, { kind: "fillFinal" });
   await settle(filled.terms.requestId);
   return filled;
 }
@@ -338,7 +338,7 @@ test.each(Object.keys(opened))(
 test("a request that ends later is moved by a later run, into files of its own", async () => {
   const [open, done] = [await world.filled(), await ended()];
   expect((await archive()).map(({ part }) => part)).toEqual([1]);
-  await world.happens(open.terms, { kind: "fillFinal" });
+  await world.applyEvent(open.terms, { kind: "fillFinal" });
   await settle(open.terms.requestId);
   const all = await stored([open.terms.requestId]);
   expect((await archive()).map(({ part }) => part)).toEqual([2]);

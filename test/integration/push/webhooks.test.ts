@@ -41,19 +41,20 @@ afterEach(async () => {
   for (const end of endings.splice(0).toReversed()) await end();
 });
 
-const calls = (keyId: string) => async (method: "GET" | "POST" | "DELETE", url: string, payload?: object) => {
-  const answer = await world.app.inject({
-    method,
-    url,
-    headers: { "x-api-key": keyId, ...(keyId.startsWith("page") ? { origin: "https://a.example" } : {}) },
-    ...(payload === undefined ? {} : { payload }),
-  });
-  return { status: answer.statusCode, json: answer.json() };
-};
+const callAs =
+  (keyId: string) => async (method: "GET" | "POST" | "DELETE", url: string, payload?: object) => {
+    const answer = await world.app.inject({
+      method,
+      url,
+      headers: { "x-api-key": keyId, ...(keyId.startsWith("page") ? { origin: "https://a.example" } : {}) },
+      ...(payload === undefined ? {} : { payload }),
+    });
+    return { status: answer.statusCode, json: answer.json() };
+  };
 
 interface Owner {
   readonly keyId: string;
-  readonly call: ReturnType<typeof calls>;
+  readonly call: ReturnType<typeof callAs>;
   readonly receiver: WebhookReceiver;
   readonly webhook: string;
   readonly secret: string;
@@ -61,12 +62,12 @@ interface Owner {
 }
 
 /** An owner: a key with a receiver for the key's requests. */
-async function anOwner(more: object = {}): Promise<Owner> {
+async function anOwner(options: object = {}): Promise<Owner> {
   const keyId = await world.aKey();
-  const call = calls(keyId);
+  const call = callAs(keyId);
   const receiver = await webhookReceiver();
   endings.push(receiver.close);
-  const { json } = await call("POST", "/webhooks", { url: receiver.url, ...more });
+  const { json } = await call("POST", "/webhooks", { url: receiver.url, ...options });
   return {
     keyId,
     call,
@@ -105,7 +106,7 @@ async function untilQuiet(): Promise<void> {
 }
 
 const sequences = (receiver: WebhookReceiver, requestId: string): number[] =>
-  receiver.taken().flatMap((event) => (event.requestId === requestId ? [event.sequence] : []));
+  receiver.acceptedEvents().flatMap((event) => (event.requestId === requestId ? [event.sequence] : []));
 
 test("each change of a key's request is posted once, in order, signed, in the documented format", async () => {
   const owner = await anOwner({ headers: { authorization: "Bearer receiver-token" } });
@@ -147,7 +148,7 @@ test("each change of a key's request is posted once, in order, signed, in the do
   for (const delivery of owner.receiver.received) expect(isSigned(delivery, owner.secret)).toBe(true);
   expect(isSigned(last, "another")).toBe(false);
   // Finality is not posted to receivers that already know about the success.
-  await world.happens(requestId, { kind: "fillFinal" });
+  await world.applyEvent(requestId, { kind: "fillFinal" });
   await untilQuiet();
   expect(owner.receiver.received).toHaveLength(3);
 });
@@ -157,10 +158,10 @@ test("a caller's own text is delivered unchanged, and delays no delivery", async
   const referrers = ["a\u0000b", "a\ud800b", "\\u0000", '","keyId":"', "\u202e🚀\n"];
   for (const referrer of referrers) {
     const { requestId } = await world.aRequest({ keyId: odd.keyId, referrer });
-    await world.happens(requestId, deposited());
+    await world.applyEvent(requestId, deposited());
   }
   const { requestId } = await other.aRequest();
-  await world.happens(requestId, deposited());
+  await world.applyEvent(requestId, deposited());
   startDeliveries();
   await expect.poll(() => sequences(other.receiver, requestId)).toEqual([1]);
   await expect.poll(() => odd.receiver.received.length).toBe(referrers.length);
@@ -175,15 +176,15 @@ test("a receiver that is down for an hour and a worker that is killed lose and r
   const requests = await Promise.all([owner.aRequest(), owner.aRequest(), owner.aRequest()]);
   receiver.answer = () => 503;
   const stop = startDeliveries();
-  for (const { requestId } of requests) await world.happens(requestId, deposited());
+  for (const { requestId } of requests) await world.applyEvent(requestId, deposited());
   await untilQuiet();
   for (let minute = 0; minute < 30; minute++) {
     await world.forward(MINUTE_MS);
     await untilQuiet();
     if (minute === 10)
-      for (const { requestId } of requests) await world.happens(requestId, { kind: "fillPlanned" });
+      for (const { requestId } of requests) await world.applyEvent(requestId, { kind: "fillPlanned" });
     if (minute === 20)
-      for (const { requestId } of requests) await world.happens(requestId, { kind: "fillBroadcast" });
+      for (const { requestId } of requests) await world.applyEvent(requestId, { kind: "fillBroadcast" });
   }
   await stop();
   await killWorkerWhileDelivering(receiver);
@@ -193,8 +194,8 @@ test("a receiver that is down for an hour and a worker that is killed lose and r
     await world.forward(MINUTE_MS);
     await untilQuiet();
   }
-  for (const { requestId } of requests) await world.happens(requestId, { kind: "fillMined" });
-  expect(receiver.taken()).toEqual([]);
+  for (const { requestId } of requests) await world.applyEvent(requestId, { kind: "fillMined" });
+  expect(receiver.acceptedEvents()).toEqual([]);
   receiver.answer = () => 200;
   for (let minute = 0; minute < 45; minute++) {
     await world.forward(MINUTE_MS);
@@ -288,14 +289,15 @@ test("webhook deliveries of different requests and endpoints do not wait for eac
 test("a key whose receivers all hang does not delay deliveries for other keys", async () => {
   const hostile = await anOwner();
   hostile.receiver.answer = () => undefined;
-  for (let more = 0; more < 9; more++) await hostile.call("POST", "/webhooks", { url: hostile.receiver.url });
+  for (let index = 0; index < 9; index++)
+    await hostile.call("POST", "/webhooks", { url: hostile.receiver.url });
   const requests = await Promise.all(Array.from({ length: 8 }, async () => await hostile.aRequest()));
-  for (const { requestId } of requests) await world.happens(requestId, deposited());
+  for (const { requestId } of requests) await world.applyEvent(requestId, deposited());
   startDeliveries();
   await expect.poll(() => hostile.receiver.received.length).toBeGreaterThan(10);
   const other = await anOwner();
   const { requestId } = await other.aRequest();
-  await world.happens(requestId, deposited());
+  await world.applyEvent(requestId, deposited());
   await expect.poll(() => sequences(other.receiver, requestId), { timeout: 500, interval: 10 }).toEqual([1]);
   const { rows } = await world.pool.query(
     `select count(*)::int as held from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
@@ -311,11 +313,11 @@ test("a key whose receivers all hang does not delay deliveries for other keys", 
 async function ownersInSequence(
   ...changesOf: readonly ((owner: Owner) => Promise<unknown>)[]
 ): Promise<readonly string[]> {
-  const forget = async (): Promise<void> => {
+  const deleteDeliveries = async (): Promise<void> => {
     await world.pool.query("delete from webhook_deliveries");
   };
-  await forget();
-  endings.push(forget);
+  await deleteDeliveries();
+  endings.push(deleteDeliveries);
   const webhooks: string[] = [];
   for (const changes of changesOf) {
     const owner = await anOwner();
@@ -327,19 +329,19 @@ async function ownersInSequence(
 }
 
 const oneDeposit = async (owner: Owner): Promise<unknown> =>
-  await world.happens((await owner.aRequest()).requestId, deposited());
+  await world.applyEvent((await owner.aRequest()).requestId, deposited());
 
 /** Claims one delivery, and returns its endpoint. */
 async function claimOne(bounds: { readonly perEndpoint?: number; readonly perKey?: number } = {}) {
   const now = { nowMs: world.clock.nowMs(), leaseMs: MINUTE_MS };
-  const [due] = await webhookQueue(sqlOn(world.pool)).claim({
+  const [delivery] = await webhookQueue(sqlOn(world.pool)).claim({
     ...now,
     perEndpoint: 8,
     perKey: 16,
     limit: 1,
     ...bounds,
   });
-  return due?.endpoint.id;
+  return delivery?.endpoint.id;
 }
 
 test("claims from the endpoint with the earliest delivery first, and from failing endpoints last", async () => {
@@ -384,7 +386,7 @@ test("a redirect by the receiver counts as a failure and is not followed", async
   startDeliveries();
   owner.receiver.answer = () => 302;
   const { requestId } = await owner.aRequest();
-  await world.happens(requestId, deposited());
+  await world.applyEvent(requestId, deposited());
   await untilQuiet();
   expect(owner.receiver.received).toHaveLength(1);
   expect((await owner.call("GET", "/webhooks")).json.webhooks[0]).toMatchObject({
@@ -399,11 +401,11 @@ test("signs deliveries with both secrets during a rotation, and only with the ne
   startDeliveries();
   const { json } = await owner.call("POST", `/webhooks/${owner.webhook}/rotate`, { graceSeconds: 60 });
   expect(json.secret).not.toBe(owner.secret);
-  await world.happens((await owner.aRequest()).requestId, deposited());
+  await world.applyEvent((await owner.aRequest()).requestId, deposited());
   await expect.poll(() => receiver.received.length).toBe(1);
   await untilQuiet();
   await world.forward(61 * SECOND_MS);
-  await world.happens((await owner.aRequest()).requestId, deposited());
+  await world.applyEvent((await owner.aRequest()).requestId, deposited());
   await expect.poll(() => receiver.received.length).toBe(2);
   const [during, after] = receiver.received;
   if (during === undefined || after === undefined) throw new Error("expected two deliveries");
@@ -415,9 +417,9 @@ test("signs deliveries with both secrets during a rotation, and only with the ne
 
 test("webhooks belong only to their key, and a publishable key has none", async () => {
   const owner = await anOwner();
-  const stranger = calls(await world.aKey());
+  const stranger = callAs(await world.aKey());
   const { requestId } = await owner.aRequest();
-  await world.happens(requestId, deposited());
+  await world.applyEvent(requestId, deposited());
   const listed = await owner.call("GET", `/webhooks/${owner.webhook}/deliveries?requestId=${requestId}`);
   const path = `/webhooks/${owner.webhook}`;
   const delivery = `${path}/deliveries/${listed.json.deliveries[0].id}`;
@@ -430,7 +432,7 @@ test("webhooks belong only to their key, and a publishable key has none", async 
     stranger("POST", `${delivery}/replay`),
   ]);
   expect(refusals.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
-  expect((await calls("page")("GET", "/webhooks")).status).toBe(403);
+  expect((await callAs("page")("GET", "/webhooks")).status).toBe(403);
   const shown = JSON.stringify([
     await owner.call("GET", "/webhooks"),
     listed,
@@ -438,25 +440,25 @@ test("webhooks belong only to their key, and a publishable key has none", async 
   ]);
   expect(shown).not.toContain(owner.secret);
   const create = async () => (await owner.call("POST", "/webhooks", { url: owner.receiver.url })).status;
-  for (let more = 0; more < 8; more++) expect(await create()).toBe(200);
+  for (let index = 0; index < 8; index++) expect(await create()).toBe(200);
   // Concurrent creations do not exceed the limit either.
-  const together = await Promise.all(Array.from({ length: 5 }, create));
-  expect(together.filter((status) => status === 200).length).toBeLessThanOrEqual(1);
-  const left = (await owner.call("GET", "/webhooks")).json.webhooks.length;
-  expect(left).toBeLessThanOrEqual(10);
+  const statuses = await Promise.all(Array.from({ length: 5 }, create));
+  expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(1);
+  const webhookCount = (await owner.call("GET", "/webhooks")).json.webhooks.length;
+  expect(webhookCount).toBeLessThanOrEqual(10);
 });
 
 test("delivers nothing to a removed endpoint or for a revoked key", async () => {
   const [removed, revoked] = [await anOwner(), await anOwner()];
   const [first, second] = [await removed.aRequest(), await revoked.aRequest()];
-  for (const { requestId } of [first, second]) await world.happens(requestId, deposited());
+  for (const { requestId } of [first, second]) await world.applyEvent(requestId, deposited());
   expect((await removed.call("DELETE", `/webhooks/${removed.webhook}`)).status).toBe(200);
   await world.pool.query("update api_keys set revoked_at_ms = 1 where id = $1", [revoked.keyId]);
   const stop = startDeliveries();
-  for (const { requestId } of [first, second]) await world.happens(requestId, { kind: "fillPlanned" });
-  for (const { requestId } of [first, second]) await world.happens(requestId, { kind: "fillBroadcast" });
+  for (const { requestId } of [first, second]) await world.applyEvent(requestId, { kind: "fillPlanned" });
+  for (const { requestId } of [first, second]) await world.applyEvent(requestId, { kind: "fillBroadcast" });
   const witness = await anOwner();
-  await world.happens((await witness.aRequest()).requestId, deposited());
+  await world.applyEvent((await witness.aRequest()).requestId, deposited());
   await expect.poll(() => witness.receiver.received.length).toBe(1);
   await stop();
   expect([...removed.receiver.received, ...revoked.receiver.received]).toEqual([]);
@@ -470,8 +472,8 @@ test("a key creates at most 100 webhooks in 24 hours, including removed ones", a
      select $1::text || n, $1, 'https://a.example', '', '{}', 's', $2::bigint - 3600000 + n, $2, $2 from generate_series(1, 99) n`,
     [owner.keyId, nowMs],
   );
-  const again = { url: owner.receiver.url };
-  expect(await owner.call("POST", "/webhooks", again)).toMatchObject({
+  const webhook = { url: owner.receiver.url };
+  expect(await owner.call("POST", "/webhooks", webhook)).toMatchObject({
     status: 429,
     json: {
       errorCode: "RATE_LIMITED",
@@ -483,13 +485,13 @@ test("a key creates at most 100 webhooks in 24 hours, including removed ones", a
   const another = await anOwner();
   expect((await another.call("POST", "/webhooks", { url: another.receiver.url })).status).toBe(200);
   world.clock.forward(23 * 3600 * SECOND_MS + 1);
-  expect((await owner.call("POST", "/webhooks", again)).status).toBe(200);
+  expect((await owner.call("POST", "/webhooks", webhook)).status).toBe(200);
 });
 
 test("a webhook is deleted with its unsent deliveries two weeks after its removal or its key's revocation", async () => {
   const owners = await Promise.all([anOwner(), anOwner(), anOwner()]);
   const [removed, revoked, living] = owners;
-  for (const owner of owners) await world.happens((await owner.aRequest()).requestId, deposited());
+  for (const owner of owners) await world.applyEvent((await owner.aRequest()).requestId, deposited());
   const beforeRemovalMs = world.clock.nowMs();
   expect((await removed?.call("DELETE", `/webhooks/${removed.webhook}`))?.status).toBe(200);
   await world.pool.query("update api_keys set revoked_at_ms = $2 where id = $1", [
@@ -497,7 +499,7 @@ test("a webhook is deleted with its unsent deliveries two weeks after its remova
     world.clock.nowMs(),
   ]);
   const queue = webhookQueue(sqlOn(world.pool));
-  const left = async (): Promise<unknown[]> =>
+  const remainingWebhooks = async (): Promise<unknown[]> =>
     (
       await world.pool.query(
         `select w.id, count(d.id)::int as deliveries from webhook_endpoints w left join webhook_deliveries d on d.endpoint_id = w.id
@@ -506,7 +508,7 @@ test("a webhook is deleted with its unsent deliveries two weeks after its remova
       )
     ).rows;
   await queue.prune(beforeRemovalMs, 100);
-  expect(await left()).toHaveLength(3);
+  expect(await remainingWebhooks()).toHaveLength(3);
   await queue.prune(world.clock.nowMs() + 1, 100);
-  expect(await left()).toEqual([{ id: living?.webhook, deliveries: 1 }]);
+  expect(await remainingWebhooks()).toEqual([{ id: living?.webhook, deliveries: 1 }]);
 });
