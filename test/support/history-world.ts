@@ -51,6 +51,8 @@ export interface HistoryWorld {
   ): Promise<string>;
   /** A request that was quoted, and whose deposit was seen and confirmed. */
   paid(change?: Partial<RequestTerms>, block?: bigint): Promise<Paid>;
+  /** A new deposit for a quote. */
+  paidAgain(terms: RequestTerms, block: bigint): Promise<Paid>;
   /** Applies a reorg that moved the deposit to this block. */
   remined(paid: Paid, block: bigint): Promise<Paid>;
   /** A request that was paid, and whose recipient received `delivered`. */
@@ -119,9 +121,9 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     if (stored === undefined) throw new Error("the deposit was already stored");
     return { terms, depositId: stored.id, depositTx };
   };
-  const paid: HistoryWorld["paid"] = async (change, block = 10n) => {
-    const deposited = await deposit(await quoted(change), block);
-    const { terms, depositId, depositTx } = deposited;
+  const paidAgain: HistoryWorld["paidAgain"] = async (terms, block) => {
+    const deposited = await deposit(terms, block);
+    const { depositId, depositTx } = deposited;
     await happens(
       terms,
       { kind: "depositSeen", depositId, verdict: { kind: "match" }, confirmed: true, late: false },
@@ -129,6 +131,8 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     );
     return deposited;
   };
+  const paid: HistoryWorld["paid"] = async (change, block = 10n) =>
+    await paidAgain(await quoted(change), block);
   const pay = async (
     { terms }: Paid,
     leg: "fill" | "refund",
@@ -205,6 +209,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     quoted,
     applyEvent: happens,
     paid,
+    paidAgain,
     remined: async ({ terms, depositTx }, block) => await deposit(terms, block, depositTx),
     async filled(change, delivered, block) {
       const paidRequest = await paid(change, block);

@@ -552,6 +552,15 @@ test("lists a deposit in the block that a reorg moved it to, and its request as 
   expect(await idsOf({ user: terms.user, startBlock: 1 })).toEqual([]);
 });
 
+test("brings the entry of a request up to date that a user pays again after a reorg", async () => {
+  const { terms, depositId } = await world.paid({ user: someAddress() }, 55n);
+  await world.happens(terms, { kind: "depositRemoved", depositId }, { inTxHashes: [] });
+  const again = await world.paidAgain(terms, 58n);
+  expect((await list({ user: terms.user })).requests).toMatchObject([{ status: "pending" }]);
+  expect(await idsOf({ user: terms.user, startBlock: 58 })).toEqual([terms.requestId]);
+  expect(await idsOf({ hash: again.depositTx })).toEqual([terms.requestId]);
+});
+
 test("an unpaid quote is not in the history, and a deleted request is deleted from it", async () => {
   const terms = await world.quoted();
   const { rows } = await world.pool.query("select from request_history where request_id = $1", [

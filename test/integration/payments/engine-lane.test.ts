@@ -841,7 +841,7 @@ async function readBefore(): Promise<WorkerServices> {
   const reads = {
     ...world.services.reads,
     unsettledSlots: async () => stale,
-    unsettledSlotsOn: async () => stale,
+    slotsToTrack: async () => stale,
     openSlots: async () => stale.filter(({ state }) => state === "open"),
   };
   return { ...world.services, reads };
