@@ -91,7 +91,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
       await uow.run(async (tx) => await tx.depositAddresses.setAddress(requestId, at.address));
     return terms;
   };
-  const happens: HistoryWorld["applyEvent"] = async (terms, event, change) =>
+  const applyEvent: HistoryWorld["applyEvent"] = async (terms, event, change) =>
     await uow.run(async (tx) => {
       const record = await tx.requests.lock(terms.requestId);
       if (record === undefined) throw new Error("invariant violated: request is not stored");
@@ -124,7 +124,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
   const paidAgain: HistoryWorld["paidAgain"] = async (terms, block) => {
     const deposited = await deposit(terms, block);
     const { depositId, depositTx } = deposited;
-    await happens(
+    await applyEvent(
       terms,
       { kind: "depositSeen", depositId, verdict: { kind: "match" }, confirmed: true, late: false },
       { inTxHashes: [depositTx] },
@@ -207,33 +207,33 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     history,
     clock,
     quoted,
-    applyEvent: happens,
+    applyEvent,
     paid,
     paidAgain,
     remined: async ({ terms, depositTx }, block) => await deposit(terms, block, depositTx),
     async filled(change, delivered, block) {
       const paidRequest = await paid(change, block);
       const { terms } = paidRequest;
-      await happens(terms, { kind: "fillPlanned" });
+      await applyEvent(terms, { kind: "fillPlanned" });
       const { slot, txHash } = await pay(
         paidRequest,
         "fill",
         terms.requestId,
         delivered ?? terms.destination.expectedAmount,
       );
-      await happens(terms, { kind: "fillBroadcast" });
+      await applyEvent(terms, { kind: "fillBroadcast" });
       clock.advance(4_000);
       await mine(slot.id);
-      expect(await happens(terms, { kind: "fillMined" }, { txHashes: [txHash] })).toBe("applied");
+      expect(await applyEvent(terms, { kind: "fillMined" }, { txHashes: [txHash] })).toBe("applied");
       return { ...paidRequest, fillTx: txHash };
     },
     async refunded(change) {
       const paidRequest = await paid(change);
       const { terms, depositId } = paidRequest;
-      await happens(terms, { kind: "fillImpossible", reason: "SLIPPAGE" });
+      await applyEvent(terms, { kind: "fillImpossible", reason: "SLIPPAGE" });
       const { slot, txHash } = await pay(paidRequest, "refund", depositId, 95n);
       await mine(slot.id);
-      expect(await happens(terms, { kind: "refundMined", depositId }, { refundTxHashes: [txHash] })).toBe(
+      expect(await applyEvent(terms, { kind: "refundMined", depositId }, { refundTxHashes: [txHash] })).toBe(
         "applied",
       );
       return { ...paidRequest, refundTx: txHash };

@@ -554,7 +554,7 @@ test("lists a deposit in the block that a reorg moved it to, and its request as 
 
 test("brings the entry of a request up to date that a user pays again after a reorg", async () => {
   const { terms, depositId } = await world.paid({ user: someAddress() }, 55n);
-  await world.happens(terms, { kind: "depositRemoved", depositId }, { inTxHashes: [] });
+  await world.applyEvent(terms, { kind: "depositRemoved", depositId }, { inTxHashes: [] });
   const again = await world.paidAgain(terms, 58n);
   expect((await list({ user: terms.user })).requests).toMatchObject([{ status: "pending" }]);
   expect(await idsOf({ user: terms.user, startBlock: 58 })).toEqual([terms.requestId]);
