@@ -243,17 +243,21 @@ test("refuses to fast fill while the sweep may take too long, and never both fil
     ...services,
     enginePolicy: { ...services.enginePolicy, fillLeadMs },
   });
-  const tooSoon = {
+  const earlySettlement = {
     message: expect.stringContaining("The sweep of the deposit address may take up to") as string,
     facts: { data: { rule: "settledTooSoon" } },
   };
-  await expect(app.fastFill(agreed, {}, servicesWithFillLead(87 * 60_000))).rejects.toMatchObject(tooSoon);
-  await expect(app.fastFill(agreed), "between different assets").rejects.toMatchObject(tooSoon);
+  await expect(app.fastFill(agreed, {}, servicesWithFillLead(87 * 60_000))).rejects.toMatchObject(
+    earlySettlement,
+  );
+  await expect(app.fastFill(agreed), "between different assets").rejects.toMatchObject(earlySettlement);
   expect(await app.holdOf(agreed)).toBeUndefined();
   // The deadline for payments and the grace period have passed, but the sweep still moves funds that were
   // paid in time.
   clock.forward(2_400_000);
-  await expect(app.fastFill(agreed, {}, servicesWithFillLead(87 * 60_000))).rejects.toMatchObject(tooSoon);
+  await expect(app.fastFill(agreed, {}, servicesWithFillLead(87 * 60_000))).rejects.toMatchObject(
+    earlySettlement,
+  );
   expect(await app.fastFill(agreed, {}, servicesWithFillLead(30 * 24 * 3_600_000))).toBe("queued");
   await world.work();
   await world.destination.mine();
