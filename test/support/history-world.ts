@@ -26,13 +26,13 @@ import { someAddress, someHash, someTerms } from "./terms.ts";
 export const SIGNED_BYTES: Hex = `0x${"5197ed".repeat(20)}`;
 
 /** A paid request and its ids. */
-export interface Paid {
+export interface PaidRequest {
   readonly terms: RequestTerms;
   readonly depositId: string;
   readonly depositTx: TxHash;
 }
 
-export interface Filled extends Paid {
+export interface FilledRequest extends PaidRequest {
   readonly fillTx: TxHash;
 }
 
@@ -43,22 +43,22 @@ export interface HistoryWorld {
   readonly history: RequestHistory;
   readonly routes: Pick<RouteFakes, "listRequests" | "requestTrace" | "addressFormat">;
   readonly clock: { nowMs(): number; advance(ms: number): void };
-  quoted(change?: Partial<RequestTerms>): Promise<RequestTerms>;
+  aQuotedRequest(change?: Partial<RequestTerms>): Promise<RequestTerms>;
   applyEvent(
     terms: RequestTerms,
     event: RequestEvent,
     change?: Omit<RequestChange, "state">,
   ): Promise<string>;
   /** A request that was quoted, and whose deposit was seen and confirmed. */
-  paid(change?: Partial<RequestTerms>, block?: bigint): Promise<Paid>;
-  /** A new deposit for a quote. */
-  paidAgain(terms: RequestTerms, block: bigint): Promise<Paid>;
+  aPaidRequest(change?: Partial<RequestTerms>, block?: bigint): Promise<PaidRequest>;
+  /** Adds a deposit for a quote. Its block has this number. */
+  addDeposit(terms: RequestTerms, block: bigint): Promise<PaidRequest>;
   /** Applies a reorg that moved the deposit to this block. */
-  remined(paid: Paid, block: bigint): Promise<Paid>;
+  mineAgain(paid: PaidRequest, block: bigint): Promise<PaidRequest>;
   /** A request that was paid, and whose recipient received `delivered`. */
-  filled(change?: Partial<RequestTerms>, delivered?: bigint, block?: bigint): Promise<Filled>;
+  aFilledRequest(change?: Partial<RequestTerms>, delivered?: bigint, block?: bigint): Promise<FilledRequest>;
   /** A request that was paid and refunded. */
-  refunded(change?: Partial<RequestTerms>): Promise<Paid & { readonly refundTx: TxHash }>;
+  aRefundedRequest(change?: Partial<RequestTerms>): Promise<PaidRequest & { readonly refundTx: TxHash }>;
   stop(): Promise<void>;
 }
 
@@ -81,14 +81,20 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
   const insertQuoted = groupedQuoteInserts(sql);
   const services = { ...noAppBalances, events, clock };
   const history = postgresRequestHistory(sql);
-  const needs = { history, chains: noChains, turns: searchTurns(), reads: postgresReads(sql), enginePolicy };
+  const historyServices = {
+    history,
+    chains: noChains,
+    turns: searchTurns(),
+    reads: postgresReads(sql),
+    enginePolicy,
+  };
 
-  const quoted = async (change: Partial<RequestTerms> = {}): Promise<RequestTerms> => {
+  const aQuotedRequest = async (change: Partial<RequestTerms> = {}): Promise<RequestTerms> => {
     const terms = someTerms({ createdAtMs: clock.nowMs(), ...change });
     await insertQuoted(terms);
-    const { requestId, depositAddress: at } = terms;
-    if (at !== undefined)
-      await uow.run(async (tx) => await tx.depositAddresses.setAddress(requestId, at.address));
+    const { requestId, depositAddress } = terms;
+    if (depositAddress !== undefined)
+      await uow.run(async (tx) => await tx.depositAddresses.setAddress(requestId, depositAddress.address));
     return terms;
   };
   const applyEvent: HistoryWorld["applyEvent"] = async (terms, event, change) =>
@@ -97,7 +103,11 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
       if (record === undefined) throw new Error("invariant violated: request is not stored");
       return (await transition(services, tx, record, event, change, {})).decision.kind;
     });
-  const deposit = async (terms: RequestTerms, block: bigint, depositTx = someHash()): Promise<Paid> => {
+  const deposit = async (
+    terms: RequestTerms,
+    block: bigint,
+    depositTx = someHash(),
+  ): Promise<PaidRequest> => {
     const [stored] = await uow.run(
       async (tx) =>
         await tx.deposits.record(terms.origin.chainId, [
@@ -121,7 +131,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     if (stored === undefined) throw new Error("the deposit was already stored");
     return { terms, depositId: stored.id, depositTx };
   };
-  const paidAgain: HistoryWorld["paidAgain"] = async (terms, block) => {
+  const addDeposit: HistoryWorld["addDeposit"] = async (terms, block) => {
     const deposited = await deposit(terms, block);
     const { depositId, depositTx } = deposited;
     await applyEvent(
@@ -131,10 +141,10 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     );
     return deposited;
   };
-  const paid: HistoryWorld["paid"] = async (change, block = 10n) =>
-    await paidAgain(await quoted(change), block);
-  const pay = async (
-    { terms }: Paid,
+  const aPaidRequest: HistoryWorld["aPaidRequest"] = async (change, block = 10n) =>
+    await addDeposit(await aQuotedRequest(change), block);
+  const payLeg = async (
+    { terms }: PaidRequest,
     leg: "fill" | "refund",
     legId: string,
     amount: bigint,
@@ -206,16 +216,16 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     uow,
     history,
     clock,
-    quoted,
+    aQuotedRequest,
     applyEvent,
-    paid,
-    paidAgain,
-    remined: async ({ terms, depositTx }, block) => await deposit(terms, block, depositTx),
-    async filled(change, delivered, block) {
-      const paidRequest = await paid(change, block);
+    aPaidRequest,
+    addDeposit,
+    mineAgain: async ({ terms, depositTx }, block) => await deposit(terms, block, depositTx),
+    async aFilledRequest(change, delivered, block) {
+      const paidRequest = await aPaidRequest(change, block);
       const { terms } = paidRequest;
       await applyEvent(terms, { kind: "fillPlanned" });
-      const { slot, txHash } = await pay(
+      const { slot, txHash } = await payLeg(
         paidRequest,
         "fill",
         terms.requestId,
@@ -227,11 +237,11 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
       expect(await applyEvent(terms, { kind: "fillMined" }, { txHashes: [txHash] })).toBe("applied");
       return { ...paidRequest, fillTx: txHash };
     },
-    async refunded(change) {
-      const paidRequest = await paid(change);
+    async aRefundedRequest(change) {
+      const paidRequest = await aPaidRequest(change);
       const { terms, depositId } = paidRequest;
       await applyEvent(terms, { kind: "fillImpossible", reason: "SLIPPAGE" });
-      const { slot, txHash } = await pay(paidRequest, "refund", depositId, 95n);
+      const { slot, txHash } = await payLeg(paidRequest, "refund", depositId, 95n);
       await mine(slot.id);
       expect(await applyEvent(terms, { kind: "refundMined", depositId }, { refundTxHashes: [txHash] })).toBe(
         "applied",
@@ -239,8 +249,8 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
       return { ...paidRequest, refundTx: txHash };
     },
     routes: {
-      listRequests: (question, searcher) => listRequests(needs, question, searcher),
-      requestTrace: (requestId) => requestTrace(needs, requestId),
+      listRequests: (question, searcher) => listRequests(historyServices, question, searcher),
+      requestTrace: (requestId) => requestTrace(historyServices, requestId),
       addressFormat: hexAddressFormat,
     },
     stop: async () => {

@@ -129,19 +129,19 @@ async function apply(ids: HistoryIds, { kind, at, asset, cents }: Act): Promise<
   const topUpTerms = { wallet, asset: at % 2 === 0 ? usdc : ether, amount };
   switch (kind) {
     case "topUp":
-      await world.in(
+      await world.inTransaction(
         async (tx) =>
           await creditTopUp(services, tx, { ...topUpTerms, movementKey: `${topUp}:in:${asset.currency}` }),
       );
       return;
     case "reverse":
-      await world.in(
+      await world.inTransaction(
         async (tx) =>
           await reverseTopUp(services, tx, { ...topUpTerms, movementKey: `${topUp}:out:${asset.currency}` }),
       );
       return;
     case "reserve":
-      await world.in(
+      await world.inTransaction(
         async (tx) =>
           await reserveFees(services, tx, {
             wallet,
@@ -153,12 +153,14 @@ async function apply(ids: HistoryIds, { kind, at, asset, cents }: Act): Promise<
       );
       return;
     case "pay":
-      await world.in(
+      await world.inTransaction(
         async (tx) => await payFees(services, tx, { wallet, requestId }, { usd }, `${requestId}:p`),
       );
       return;
     case "release":
-      await world.in(async (tx) => await releaseFees(services, tx, { wallet, requestId }, `${requestId}:x`));
+      await world.inTransaction(
+        async (tx) => await releaseFees(services, tx, { wallet, requestId }, `${requestId}:x`),
+      );
       return;
     case "hold": {
       const hold = {
@@ -170,7 +172,7 @@ async function apply(ids: HistoryIds, { kind, at, asset, cents }: Act): Promise<
         currency: asset.currency,
         amount,
       };
-      await world.in(async (tx) => await placeHold(services, tx, hold));
+      await world.inTransaction(async (tx) => await placeHold(services, tx, hold));
       return;
     }
     case "releaseHold":
@@ -178,18 +180,18 @@ async function apply(ids: HistoryIds, { kind, at, asset, cents }: Act): Promise<
     case "makeHoldPermanent":
     case "returnPermanent": {
       const moves = { releaseHold, reinstateHold, makeHoldPermanent, returnPermanent };
-      await world.in(async (tx) => await moves[kind](services, tx, heldId));
+      await world.inTransaction(async (tx) => await moves[kind](services, tx, heldId));
       return;
     }
     case "claim":
       await claim(wallet, claimId, asset, cents);
       return;
     case "claimPaid":
-      await world.in(async (tx) => await closePaidClaim(services, tx, { wallet, claimId }));
+      await world.inTransaction(async (tx) => await closePaidClaim(services, tx, { wallet, claimId }));
       return;
     case "claimReturned": {
       const end = { failReason: "TRANSACTION_REVERTED", cost: cents % 2 === 0 ? "fee" : "nothing" } as const;
-      await world.in(async (tx) => await returnClaim(services, tx, { wallet, claimId }, end));
+      await world.inTransaction(async (tx) => await returnClaim(services, tx, { wallet, claimId }, end));
       return;
     }
     default:
@@ -203,7 +205,7 @@ async function claim(wallet: Address, claimId: Hex32, asset: LedgerAsset, cents:
   const createdAtMs = world.services.clock.nowMs();
   if ((await balances.claim(claimId)) === undefined)
     await world
-      .in(
+      .inTransaction(
         async (tx) =>
           await tx.claims.offer({
             claimId,

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { deposit } from "../../support/deposits.ts";
-import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { startEngineWorld, type QuotedRequest, type EngineWorld } from "../../support/engine-world.ts";
 import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
 
 let world: EngineWorld;
@@ -23,7 +23,10 @@ afterEach(async () => {
   await world.origin.client.request({ method: "anvil_dropAllTransactions" as never, params: [] as never });
 });
 
-const agree = async (changes: Parameters<EngineWorld["quote"]>[0] = {}, sponsor?: Sponsor): Promise<Agreed> =>
+const agree = async (
+  changes: Parameters<EngineWorld["quote"]>[0] = {},
+  sponsor?: Sponsor,
+): Promise<QuotedRequest> =>
   await world.quote(
     { recipient: world.anAddress(), refundTo: world.anAddress(), ...changes },
     sponsor?.key.id,
@@ -33,7 +36,7 @@ const agree = async (changes: Parameters<EngineWorld["quote"]>[0] = {}, sponsor?
 const refusal = (code: string, rule: string) => ({ code, facts: { data: { rule } } });
 
 /** Checks that a refused fast fill left no hold, no fast fill and no job. */
-async function expectUnchanged(agreed: Agreed, name: string): Promise<void> {
+async function expectUnchanged(agreed: QuotedRequest, name: string): Promise<void> {
   expect(await rich.holdOf(agreed)).toBeUndefined();
   expect(await world.services.reads.fastFill(agreed.requestId)).toBeUndefined();
   expect((await world.request(agreed.requestId)).state).toMatchObject({ name, front: "none" });
@@ -296,7 +299,7 @@ test("every refusal is logged with its rule, and every acceptance with its value
 });
 
 /** Mines the approval of a deposit. The deposit itself is not sent yet. */
-async function approveDeposit({ terms }: Agreed, amount = terms.origin.amount): Promise<void> {
+async function approveDeposit({ terms }: QuotedRequest, amount = terms.origin.amount): Promise<void> {
   const { depository } = world.origin.chain.contracts;
   await world.origin.send(world.user, {
     to: terms.origin.currency,
@@ -306,7 +309,7 @@ async function approveDeposit({ terms }: Agreed, amount = terms.origin.amount): 
 }
 
 const sendDeposit = async (
-  { terms }: Agreed,
+  { terms }: QuotedRequest,
   change: { amount?: bigint; from?: typeof world.user; orderId?: TxHash; nonce?: number } = {},
 ): Promise<TxHash> =>
   await world.origin.send(change.from ?? world.user, {
@@ -320,7 +323,7 @@ const sendDeposit = async (
     ...(change.nonce !== undefined && { nonce: change.nonce }),
   });
 
-const report = async ({ requestId }: Agreed, txHash: TxHash): Promise<unknown> =>
+const report = async ({ requestId }: QuotedRequest, txHash: TxHash): Promise<unknown> =>
   await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash, requestId });
 
 test("without a known origin transaction only a key whose rules allow it can fast fill", async () => {
