@@ -62,9 +62,9 @@ async function singles(order: LoadOrder & { kind: "singles" }): Promise<SinglesR
   const tookMs: number[] = [];
   try {
     while (tookMs.length < order.count) {
-      const next = order.requests[tookMs.length % order.requests.length];
-      if (next === undefined) throw new Error("no requests to send");
-      tookMs.push(await single(order.url, next, agent));
+      const request = order.requests[tookMs.length % order.requests.length];
+      if (request === undefined) throw new Error("no requests to send");
+      tookMs.push(await single(order.url, request, agent));
     }
   } finally {
     agent.destroy();
@@ -77,7 +77,7 @@ async function concurrent(order: LoadOrder & { kind: "concurrent" }): Promise<Si
   const tookMs: number[] = [];
   const endsAtMs = performance.now() + order.seconds * 1_000;
   let next = 0;
-  const one = async (): Promise<void> => {
+  const sendUntilEnd = async (): Promise<void> => {
     while (performance.now() < endsAtMs) {
       const request = order.requests[next++ % order.requests.length];
       if (request === undefined) throw new Error("no requests to send");
@@ -85,7 +85,7 @@ async function concurrent(order: LoadOrder & { kind: "concurrent" }): Promise<Si
     }
   };
   try {
-    await Promise.all(Array.from({ length: order.connections }, one));
+    await Promise.all(Array.from({ length: order.connections }, sendUntilEnd));
   } finally {
     agent.destroy();
   }

@@ -40,15 +40,15 @@ process.exit();
 
 async function main(): Promise<number> {
   const options = programOptions(usage, readOptions);
-  const stopAsked = new AbortController();
+  const stopRequested = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-    process.on(signal, () => stopAsked.abort(signal));
-  process.on("disconnect", () => stopAsked.abort("disconnect"));
+    process.on(signal, () => stopRequested.abort(signal));
+  process.on("disconnect", () => stopRequested.abort("disconnect"));
   process.channel?.unref();
   try {
-    return await run(options, stopAsked.signal);
+    return await run(options, stopRequested.signal);
   } catch (error) {
-    if (stopAsked.signal.aborted) return 130;
+    if (stopRequested.signal.aborted) return 130;
     print(`Measurement failed: ${error instanceof Error ? error.message : String(error)}`);
     return 1;
   }

@@ -6,9 +6,9 @@ import { getAddress, keccak256, parseEther, parseUnits, stringToBytes } from "vi
  * Two quotes for each user, one paid in the native currency and one in USDC; every second user bridges
  * in the other direction. The users have no funds: a quote does not require them.
  */
-export function quoteBodies([one, other]: readonly [Chain, Chain], users: number): QuoteBody[] {
+export function quoteBodies([first, second]: readonly [Chain, Chain], users: number): QuoteBody[] {
   return Array.from({ length: users }, (_, index) => {
-    const [origin, destination] = index % 2 === 0 ? [one, other] : [other, one];
+    const [origin, destination] = index % 2 === 0 ? [first, second] : [second, first];
     const common = {
       user: getAddress(`0x${keccak256(stringToBytes(`bench user ${index}`)).slice(-40)}`),
       originChainId: origin.id,

@@ -138,7 +138,8 @@ function onlyOne<T>(list: readonly T[]): T {
 }
 
 function twoChains({ chains }: System): [Chain, Chain] {
-  const [one, other] = chains;
-  if (one === undefined || other === undefined) throw new Error("the local system has fewer than two chains");
-  return [one, other];
+  const [first, second] = chains;
+  if (first === undefined || second === undefined)
+    throw new Error("the local system has fewer than two chains");
+  return [first, second];
 }

@@ -45,7 +45,7 @@ interface Refusal {
 }
 
 const unusedAddress = `0x${"11".repeat(20)}`;
-const another = `0x${"22".repeat(20)}`;
+const otherAddress = `0x${"22".repeat(20)}`;
 /** No server listens there: an oracle starts anyway, and connects when it is queried. */
 const nowhere = "http://127.0.0.1:9";
 
@@ -115,7 +115,7 @@ const images: readonly Image[] = [
             chainId: "2",
             httpRpcUrl: "$HUB_RPC_URL",
             hubAddress: unusedAddress,
-            oracleAddress: another,
+            oracleAddress: otherAddress,
           },
         ],
       },
@@ -182,7 +182,7 @@ async function imagesByTag(): Promise<readonly string[]> {
 
 async function buildWithDocker(image: Image): Promise<void> {
   const tag = `causeway-check-${image.dockerfile.toLowerCase().replace("dockerfile.", "")}`;
-  await must(["docker", "build", "--file", image.dockerfile, "--tag", tag, "."], root);
+  await runOrFail(["docker", "build", "--file", image.dockerfile, "--tag", tag, "."], root);
   for (const { entry, env = {}, says } of image.refusals) {
     const variables = Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
     const { ok, output } = await runCommand(["docker", "run", "--rm", ...variables, tag, entry], bound);
@@ -190,7 +190,10 @@ async function buildWithDocker(image: Image): Promise<void> {
   }
   if (image.start !== undefined) await startWithDocker(tag, image.start);
   if (image.loads !== undefined)
-    await must(["docker", "run", "--rm", "--entrypoint", "node", tag, ...loading(image.loads)], root);
+    await runOrFail(
+      ["docker", "run", "--rm", "--entrypoint", "node", tag, ...importArguments(image.loads)],
+      root,
+    );
   const { output } = await runCommand(
     ["docker", "run", "--rm", "--entrypoint", "sh", tag, "-c", "id -u; command -v npm"],
     bound,
@@ -211,14 +214,14 @@ async function buildByHand(): Promise<void> {
     const common = commonInstructions(stages.map(({ build }) => build.instructions));
     const base = join(folder, "common");
     const workdir = await runInstructions(common, base, context);
-    for (const [at, { build, final }] of stages.entries()) {
-      const image = images[at] as Image;
-      const built = join(folder, `build-${at}`);
+    for (const [index, { build, final }] of stages.entries()) {
+      const image = images[index] as Image;
+      const built = join(folder, `build-${index}`);
       // Hard links: the following commands add and replace files, but write into none.
-      await must(["cp", "-al", base, built], root);
-      const rest = build.instructions.slice(common.length);
-      await runInstructions(rest, built, context, workdir);
-      await tryByHand(image, final, built, join(folder, `run-${at}`));
+      await runOrFail(["cp", "-al", base, built], root);
+      const remaining = build.instructions.slice(common.length);
+      await runInstructions(remaining, built, context, workdir);
+      await tryByHand(image, final, built, join(folder, `run-${index}`));
     }
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -256,15 +259,15 @@ async function tryByHand(image: Image, final: Stage, built: string, laidOut: str
   }
   if (image.start !== undefined) await startByHand(join(laidOut, "app"), image.start);
   if (image.loads !== undefined)
-    await must([process.execPath, ...loading(image.loads)], join(laidOut, "app"));
+    await runOrFail([process.execPath, ...importArguments(image.loads)], join(laidOut, "app"));
   await expectNothingOfDevelopment(join(laidOut, "app"));
   await expectNotices(join(laidOut, "app"));
   const started = [...new Set(image.refusals.map((r) => basename(r.entry)))].join(", ");
   console.log(`images: ${image.dockerfile}: build stage ran in an empty directory; started: ${started}`);
 }
 
-function loading(modules: readonly string[]): readonly string[] {
-  return ["--input-type=module", "-e", modules.map((one) => `await import("${one}");`).join(" ")];
+function importArguments(modules: readonly string[]): readonly string[] {
+  return ["--input-type=module", "-e", modules.map((module) => `await import("${module}");`).join(" ")];
 }
 
 type Start = NonNullable<Image["start"]>;
@@ -274,7 +277,7 @@ type Start = NonNullable<Image["start"]>;
  * fails.
  */
 function startScript(path: string): string {
-  const ask = `
+  const waitScript = `
     const until = Date.now() + ${START_TIMEOUT_MS};
     for (;;) {
       const answer = await fetch("http://127.0.0.1:" + process.env.HTTP_PORT + "${path}").catch(() => undefined);
@@ -283,7 +286,7 @@ function startScript(path: string): string {
       await new Promise((resolve) => setTimeout(resolve, 100));
     }`;
   return `node --min-semi-space-size=16 --max-semi-space-size=64 --enable-source-maps --report-exclude-env dist/main.js & pid=$!
-    node --input-type=module -e '${ask}'; code=$?
+    node --input-type=module -e '${waitScript}'; code=$?
     kill $pid; wait $pid && exit $code`;
 }
 
@@ -294,7 +297,7 @@ async function startByHand(app: string, { configs, env, path }: Start): Promise<
   );
   const node = dirname(process.execPath);
   const outside = ["env", "-i", `PATH=${node}:/usr/bin:/bin`, ...variables] as const;
-  await must([...outside, "sh", "-c", startScript(path)], app);
+  await runOrFail([...outside, "sh", "-c", startScript(path)], app);
 }
 
 async function startWithDocker(tag: string, { configs, env, path }: Start): Promise<void> {
@@ -305,7 +308,7 @@ async function startWithDocker(tag: string, { configs, env, path }: Start): Prom
     await writeConfigs(folder, configs);
     const variables = Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
     const inside = ["--read-only", "--volume", `${folder}:/app/configs:ro`, "--entrypoint", "sh"];
-    await must(["docker", "run", "--rm", ...variables, ...inside, tag, "-c", startScript(path)], root);
+    await runOrFail(["docker", "run", "--rm", ...variables, ...inside, tag, "-c", startScript(path)], root);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -336,14 +339,14 @@ async function runInstructions(
       inside = text;
       await mkdir(join(base, inside), { recursive: true });
     } else if (name === "COPY") {
-      const wanted = text.split(/\s+/).slice(0, -1);
+      const sources = text.split(/\s+/).slice(0, -1);
       for (const file of context) {
-        if (!wanted.includes(".") && !wanted.includes(file)) continue;
+        if (!sources.includes(".") && !sources.includes(file)) continue;
         await mkdir(dirname(join(folder, file)), { recursive: true });
         await cp(join(root, file), join(folder, file));
       }
     } else if (name === "RUN") {
-      await must(["sh", "-c", text.replaceAll(" /app/", ` ${join(base, "app")}/`)], folder);
+      await runOrFail(["sh", "-c", text.replaceAll(" /app/", ` ${join(base, "app")}/`)], folder);
     } else {
       throw new Error(`build stage has ${name}, which cannot be run without Docker`);
     }
@@ -355,11 +358,11 @@ async function runInstructions(
 async function layOut(stage: Stage, built: string, target: string): Promise<void> {
   for (const { name, text } of stage.instructions) {
     if (name !== "COPY") continue;
-    const [from, source = "", place = ""] = text.split(/\s+/);
+    const [from, source = "", path = ""] = text.split(/\s+/);
     if (from !== "--from=build")
       throw new Error(`the final stage must copy only from the build stage: ${text}`);
     const isFolder = (await stat(join(built, source))).isDirectory();
-    const destination = join(target, "app", place, isFolder ? "" : basename(source));
+    const destination = join(target, "app", path, isFolder ? "" : basename(source));
     await cp(join(built, source), destination, { recursive: true, verbatimSymlinks: true });
   }
 }
@@ -367,7 +370,10 @@ async function layOut(stage: Stage, built: string, target: string): Promise<void
 /** The files that git would commit and .dockerignore includes. */
 async function contextFiles(): Promise<readonly string[]> {
   const ignore = await readFile(join(root, ".dockerignore"), "utf8");
-  const listed = await must(["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"], root);
+  const listed = await runOrFail(
+    ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+    root,
+  );
   const candidates = listed.split("\0").filter((path) => path !== "" && isInContext(path, ignore));
   const present = await Promise.all(
     candidates.map((path) =>
@@ -412,7 +418,7 @@ async function expectNotices(app: string): Promise<void> {
     throw new Error(`THIRD_PARTY_NOTICES.md is missing packages of the image: ${unnamed.join(", ")}`);
 }
 
-async function must(command: readonly [string, ...string[]], cwd: string): Promise<string> {
+async function runOrFail(command: readonly [string, ...string[]], cwd: string): Promise<string> {
   const { ok, output } = await runCommand(command, { ...bound, cwd });
   if (!ok) throw new Error(`${command.join(" ")} failed:\n${output.slice(-8_000)}`);
   return output;

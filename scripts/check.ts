@@ -15,7 +15,7 @@ const startedAtMs = Date.now();
 const names = phases.flat().map((step) => step.name);
 const usage = `usage: npm test -- [options]
   --only A,B   run only these steps: ${names.join(", ")}`;
-const wanted = programOptions(usage, wantedSteps);
+const selectedSteps = programOptions(usage, wantedSteps);
 
 const interrupt = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -34,8 +34,8 @@ const files: Duration[] = [];
 const steps: Duration[] = [];
 const beat = setInterval(() => say(`still running: ${[...running].join(", ")}`), 20_000);
 for (const phase of phases) {
-  const queue = phase.filter((step) => wanted.includes(step.name));
-  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, () => workOff(queue)));
+  const queue = phase.filter((step) => selectedSteps.includes(step.name));
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, () => runSteps(queue)));
 }
 clearInterval(beat);
 
@@ -55,13 +55,13 @@ if (total.failed > 0 || total.passed === 0) process.exitCode = 1;
 /** @throws RangeError for an unknown step, TypeError for an unknown option */
 function wantedSteps(args: readonly string[]): readonly string[] {
   const { values } = parseArgs({ args: [...args], options: { only: { type: "string" } } });
-  const wanted = values.only?.split(",") ?? names;
-  const unknown = wanted.filter((name) => !names.includes(name));
+  const selected = values.only?.split(",") ?? names;
+  const unknown = selected.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new RangeError(`--only: unknown step ${unknown.join(", ")}`);
-  return wanted;
+  return selected;
 }
 
-async function workOff(queue: Step[]): Promise<void> {
+async function runSteps(queue: Step[]): Promise<void> {
   for (let step = queue.shift(); step !== undefined && !interrupt.signal.aborted; step = queue.shift()) {
     const beganAtMs = Date.now();
     running.add(step.name);
@@ -71,7 +71,7 @@ async function workOff(queue: Step[]): Promise<void> {
     counts.push(result);
     if (result.failed > 0)
       console.log(`--- ${step.name} ---\n${output.trimEnd()}\n--- end of ${step.name} ---`);
-    else tell(output);
+    else printNotable(output);
     const verdict = result.failed > 0 ? "FAILED" : "ok";
     const seconds = (Date.now() - beganAtMs) / 1000;
     files.push(...fileDurations(output));
@@ -81,7 +81,7 @@ async function workOff(queue: Step[]): Promise<void> {
 }
 
 /** Of a passed step, only the lines that report what was tested or used. */
-function tell(output: string): void {
+function printNotable(output: string): void {
   for (const line of output.split("\n"))
     if (/^(solana|rooms|images|integration|e2e|logs|promtool): /.test(line)) console.log(`  ${line}`);
 }

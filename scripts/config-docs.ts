@@ -211,9 +211,10 @@ function chainTable(environment: string): string {
     const variables = new Set(
       [...JSON.stringify(chain).matchAll(/"\$([A-Z0-9_]+)"/g)].map((m) => `\`${m[1] ?? ""}\``),
     );
-    const all = [chain.native, ...(chain.tokens ?? [])];
-    const isShared = (symbol: string) => all.filter((one) => one.symbol === symbol).length > 1;
-    const currencies = all
+    const allCurrencies = [chain.native, ...(chain.tokens ?? [])];
+    const isShared = (symbol: string) =>
+      allCurrencies.filter((currency) => currency.symbol === symbol).length > 1;
+    const currencies = allCurrencies
       .map(({ symbol, id }) => (isShared(symbol) ? `${symbol} (\`${id}\`)` : symbol))
       .join(", ");
     return `| ${chain.displayName} | \`${chain.id}\` | ${chain.chainId} | ${currencies} | ${[...variables].join(" ")} |`;
@@ -227,9 +228,9 @@ function chainTable(environment: string): string {
   ].join("\n");
 }
 
-function sameAsWritten(path: string, wanted: string): boolean {
+function sameAsWritten(path: string, expected: string): boolean {
   try {
-    return readFileSync(path, "utf8") === wanted;
+    return readFileSync(path, "utf8") === expected;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
     throw error;

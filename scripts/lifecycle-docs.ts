@@ -29,20 +29,23 @@ const events: readonly { readonly label: string; readonly event: RequestEvent }[
     event: { kind: "executionDead", reason: "TRANSACTION_NOT_INCLUDED" },
   },
   { label: "deadline passed", event: { kind: "deadlinePassed" } },
-  seen("matching deposit seen and confirmed", { confirmed: true }),
-  seen("matching deposit seen, not yet confirmed", { confirmed: false }),
-  seen("matching deposit seen after the deadline (for a fast fill: while it can still be settled)", {
-    late: true,
-  }),
-  seen("matching deposit seen too late to settle the fast fill", { beyondLead: true }),
-  seen("mismatching deposit seen, made by the user or by the service for the request", {
+  depositSeenExample("matching deposit seen and confirmed", { confirmed: true }),
+  depositSeenExample("matching deposit seen, not yet confirmed", { confirmed: false }),
+  depositSeenExample(
+    "matching deposit seen after the deadline (for a fast fill: while it can still be settled)",
+    {
+      late: true,
+    },
+  ),
+  depositSeenExample("matching deposit seen too late to settle the fast fill", { beyondLead: true }),
+  depositSeenExample("mismatching deposit seen, made by the user or by the service for the request", {
     verdict: { kind: "mismatch", reason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL", byUser: true },
   }),
-  seen("mismatching deposit seen, made by someone else", {
+  depositSeenExample("mismatching deposit seen, made by someone else", {
     verdict: { kind: "mismatch", reason: "DEPOSIT_ADDRESS_MISMATCH", byUser: false },
   }),
-  seen("matching deposit seen while the request has another one", { depositId: OTHER_DEPOSIT }),
-  seen(
+  depositSeenExample("matching deposit seen while the request has another one", { depositId: OTHER_DEPOSIT }),
+  depositSeenExample(
     "matching deposit seen after the request's earlier deposit was orphaned without a refund having been sent",
     {
       depositId: OTHER_DEPOSIT,
@@ -90,7 +93,7 @@ const events: readonly { readonly label: string; readonly event: RequestEvent }[
   { label: "refund released by the operator", event: { kind: "refundReleased", depositId: DEPOSIT } },
 ];
 
-function seen(
+function depositSeenExample(
   label: string,
   change: Partial<Extract<RequestEvent, { kind: "depositSeen" }>>,
 ): { label: string; event: RequestEvent } {
@@ -235,12 +238,12 @@ function rowsOf(label: string, event: RequestEvent): readonly string[] {
     .filter((state) => canMeet(state, event))
     .map((state) => ({ name: nameOf(state), outcome: outcomeOf(state, event) }))
     .filter(({ outcome }) => outcome !== UNCHANGED);
-  const known = new Map(ordinary.map(({ name, outcome }) => [name, outcome]));
+  const ordinaryOutcomes = new Map(ordinary.map(({ name, outcome }) => [name, outcome]));
   const ofFastFills = fastFillStates()
     .filter((state) => canMeet(state, event))
     .flatMap((state) => {
       const outcome = outcomeOf(state, event);
-      if (outcome === (known.get(nameOf(state)) ?? UNCHANGED)) return [];
+      if (outcome === (ordinaryOutcomes.get(nameOf(state)) ?? UNCHANGED)) return [];
       // Without a deposit, or once final, most events cannot happen.
       if (outcome === UNCHANGED && (state.final || state.depositId === undefined)) return [];
       return [{ name: fastFillName(state), outcome }];
@@ -267,11 +270,11 @@ function canMeet(state: RequestState, event: RequestEvent): boolean {
 /** Shortens a list of names that covers every state of a kind. */
 function listOf(names: ReadonlySet<string>): string {
   const withoutDeposits = ordinaryStates.filter(({ kind }) => kind !== "bridge").map(nameOf);
-  const short = [
+  const shortNames = [
     { all: [EXPIRED_BY_DEADLINE, EXPIRED_BY_CALL], name: "`expired`" },
     { all: withoutDeposits, name: "any state (send) or (call)" },
   ].filter(({ all }) => all.every((name) => names.has(name)));
-  const listed = [...names].map((name) => short.find(({ all }) => all.includes(name))?.name ?? name);
+  const listed = [...names].map((name) => shortNames.find(({ all }) => all.includes(name))?.name ?? name);
   return [...new Set(listed)].join(", ");
 }
 
@@ -327,15 +330,15 @@ function effectText(effect: Effect): string {
 }
 
 function edges(): string[] {
-  const found = new Map<string, Set<string>>();
+  const kindsByEdge = new Map<string, Set<string>>();
   for (const state of ordinaryStates.filter(({ kind }) => kind === "bridge"))
     for (const { event } of events) {
       const decision = decide(state, event);
       if (decision.kind !== "applied" || decision.next.name === state.name) continue;
       const edge = `${state.name} --> ${decision.next.name}`;
-      found.set(edge, (found.get(edge) ?? new Set()).add(event.kind));
+      kindsByEdge.set(edge, (kindsByEdge.get(edge) ?? new Set()).add(event.kind));
     }
-  return [...found].map(([edge, kinds]) => `  ${edge}: ${[...kinds].join(", ")}`);
+  return [...kindsByEdge].map(([edge, kinds]) => `  ${edge}: ${[...kinds].join(", ")}`);
 }
 
 const { code: text } = await format("LIFECYCLE.md", page(), { printWidth: 100, proseWrap: "always" });

@@ -23,18 +23,21 @@ const secrets: readonly Secret[] = [
   ...generatedSecrets,
 ];
 
-const read: string[] = [];
-const found: string[] = [];
+const readFiles: string[] = [];
+const findings: string[] = [];
 for await (const file of glob(join(repositoryRoot, ".localnet", "*", "logs", "*.log"))) {
-  read.push(file);
+  readFiles.push(file);
   for (const name of secretsIn(await readFile(file, "utf8"), secrets))
-    found.push(`${relative(repositoryRoot, file)} contains ${name}`);
+    findings.push(`${relative(repositoryRoot, file)} contains ${name}`);
 }
 
 // Without the logs of the services the check proves nothing.
 const services = ["api", "worker", "oracle"];
-const silent = services.filter((service) => !read.some((file) => basename(file).startsWith(`${service}-`)));
-for (const line of found) console.error(line);
-for (const service of silent) console.error(`no ${service} log found; run the end-to-end tests first`);
-console.log(`logs: ${read.length} files checked for ${secrets.length} secrets and their encodings`);
-if (found.length + silent.length > 0) process.exitCode = 1;
+const missingServices = services.filter(
+  (service) => !readFiles.some((file) => basename(file).startsWith(`${service}-`)),
+);
+for (const line of findings) console.error(line);
+for (const service of missingServices)
+  console.error(`no ${service} log found; run the end-to-end tests first`);
+console.log(`logs: ${readFiles.length} files checked for ${secrets.length} secrets and their encodings`);
+if (findings.length + missingServices.length > 0) process.exitCode = 1;

@@ -10,8 +10,8 @@ const isCheck = process.argv.includes("--check");
 
 for (const [path, text] of await generatedFiles()) {
   const target = join(root, path);
-  const found = await readFile(target, "utf8").catch(() => undefined);
-  if (found === text) continue;
+  const committed = await readFile(target, "utf8").catch(() => undefined);
+  if (committed === text) continue;
   if (isCheck) {
     console.error(`${path} is out of date: run \`pnpm run observability\` and commit the result`);
     process.exitCode = 1;

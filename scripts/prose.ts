@@ -4,7 +4,14 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { versionsOf } from "./check/file-history.ts";
 import { programOptions } from "./program-options.ts";
-import { baselineOf, differences, grown, TOLERATED, type Baseline, type Located } from "./prose/baseline.ts";
+import {
+  baselineOf,
+  differences,
+  increases,
+  TOLERATED,
+  type Baseline,
+  type Located,
+} from "./prose/baseline.ts";
 import {
   proseOfHashComments,
   proseOfMarkdown,
@@ -52,15 +59,16 @@ for (const finding of findings)
   if (list !== undefined ? finding.path.startsWith(list) : !TOLERATED.has(finding.kind)) report(finding);
 
 const before = versionsOf(BASELINE).map((text) => JSON.parse(text) as Baseline);
-for (let at = 1; at < before.length; at++)
-  for (const growth of grown(before[at - 1] as Baseline, before[at] as Baseline))
+for (let version = 1; version < before.length; version++)
+  for (const growth of increases(before[version - 1] as Baseline, before[version] as Baseline))
     fail(`${BASELINE}: a version in the history has more findings than the one before it: ${growth}`);
 
 const baseline = JSON.parse(readFileSync(BASELINE, "utf8")) as Baseline;
 if (record === true) recordBaseline();
 else compareWithBaseline();
 
-const total = (counts: Baseline): number => Object.values(counts.rules).reduce((sum, one) => sum + one, 0);
+const total = (counts: Baseline): number =>
+  Object.values(counts.rules).reduce((sum, count) => sum + count, 0);
 console.log(
   `prose: ${files.length} files, ${rules.length} rules, ${problems} problems, ${total(current)} findings in the baseline (${before.length} versions)`,
 );
@@ -120,7 +128,7 @@ function compareWithBaseline(): void {
 }
 
 function recordBaseline(): void {
-  const growths = grown(baseline, current);
+  const growths = increases(baseline, current);
   for (const growth of growths) fail(`refused to record more findings than before: ${growth}`);
   if (growths.length === 0) writeFileSync(BASELINE, `${JSON.stringify(current, null, 2)}\n`);
 }

@@ -27,8 +27,10 @@ const { output } = await cruise(
   enhancedResolveOptions,
 );
 const { modules, summary } = output as ICruiseResult;
-const own = modules.filter((module) => /^(apps|packages|scripts|test|bench|examples)\//.test(module.source));
-const dependencies = own.reduce((count, module) => count + module.dependencies.length, 0);
+const repositoryModules = modules.filter((module) =>
+  /^(apps|packages|scripts|test|bench|examples)\//.test(module.source),
+);
+const dependencies = repositoryModules.reduce((count, module) => count + module.dependencies.length, 0);
 
 for (const { rule, from, to, cycle } of summary.violations) {
   const path = cycle === undefined ? to : cycle.map((step) => step.name).join(" → ");
@@ -36,9 +38,13 @@ for (const { rule, from, to, cycle } of summary.violations) {
   const why = forbidden.find((f) => f.name === rule.name)?.comment;
   if (why !== undefined) console.error(`  ${why}`);
 }
-console.log(`rooms: ${own.length} modules, ${dependencies} imports, ${summary.violations.length} violations`);
-if (own.length < files.length) {
-  console.error(`only ${own.length} of ${files.length} source files were read, so the check is incomplete`);
+console.log(
+  `rooms: ${repositoryModules.length} modules, ${dependencies} imports, ${summary.violations.length} violations`,
+);
+if (repositoryModules.length < files.length) {
+  console.error(
+    `only ${repositoryModules.length} of ${files.length} source files were read, so the check is incomplete`,
+  );
   process.exitCode = 1;
 }
 if (summary.violations.length > 0) process.exitCode = 1;

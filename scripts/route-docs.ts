@@ -36,10 +36,10 @@ function cellOf(feature: FeatureName, routes: readonly Route[]): string {
   const byAnswer = Map.groupBy(routes, (route) => answerOf(feature, route));
   if (byAnswer.size === 1) return [...byAnswer.keys()].join("");
   return [...byAnswer]
-    .toSorted(([one], [other]) => Number(one !== "yes") - Number(other !== "yes"))
+    .toSorted(([first], [second]) => Number(first !== "yes") - Number(second !== "yes"))
     .map(
-      ([answer, those]) =>
-        `${those.map(({ from, to }) => kindNames[from === "evm" ? to : from]).join(", ")}: ${answer}`,
+      ([answer, answerRoutes]) =>
+        `${answerRoutes.map(({ from, to }) => kindNames[from === "evm" ? to : from]).join(", ")}: ${answer}`,
     )
     .join("; ");
 }

@@ -50,11 +50,11 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const say = (text: string): void =>
   print(`[${((performance.now() - startedAtMs) / 1_000).toFixed(1).padStart(6)} s] ${text}`);
 
-const stopAsked = new AbortController();
+const stopRequested = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-  process.on(signal, () => stopAsked.abort(signal));
+  process.on(signal, () => stopRequested.abort(signal));
 // Only if another Node started this one with a channel: the parent died without forwarding a signal.
-process.on("disconnect", () => stopAsked.abort("disconnect"));
+process.on("disconnect", () => stopRequested.abort("disconnect"));
 process.channel?.unref();
 
 process.exitCode = await run();
@@ -69,16 +69,16 @@ async function run(): Promise<number> {
   const cables = options.mode === "takeovers" ? workerCables() : undefined;
   try {
     system = await boot(options, accidents, cables);
-    const result = await carryOutMode(system, { ...options, cables }, accidents);
+    const result = await runMode(system, { ...options, cables }, accidents);
     printResult(result, print);
     if (options.jsonFile !== undefined) await writeResult(options.jsonFile, result);
-    if (options.keep && !stopAsked.signal.aborted) {
+    if (options.keep && !stopRequested.signal.aborted) {
       print(`The system keeps running until Ctrl-C; Postgres is ${system.databaseUrl}.`);
-      await sleep(2 ** 31 - 1, undefined, { signal: stopAsked.signal }).catch(() => undefined);
+      await sleep(2 ** 31 - 1, undefined, { signal: stopRequested.signal }).catch(() => undefined);
     }
     return result.problems.length === 0 ? 0 : 1;
   } catch (error) {
-    if (stopAsked.signal.aborted) return 130;
+    if (stopRequested.signal.aborted) return 130;
     print(error instanceof Error ? (error.stack ?? error.message) : String(error));
     return 1;
   } finally {
@@ -91,16 +91,16 @@ async function run(): Promise<number> {
 }
 
 /** The chosen options, and the cables that takeovers need. */
-type Asked = SoakOptions & { readonly cables: WorkerCables | undefined };
+type ModeOptions = SoakOptions & { readonly cables: WorkerCables | undefined };
 
-async function carryOutMode(system: System, options: Asked, accidents: string[]): Promise<SoakResult> {
+async function runMode(system: System, options: ModeOptions, accidents: string[]): Promise<SoakResult> {
   if (options.mode === "routes") return await soakRoutes(system, options.seed, accidents, print);
   if (options.mode !== "families") return await soak(system, options, accidents);
   // Its dependencies are loaded only here.
   const { soakFamilies } = await import("./soak/families.ts");
   const { seed, requests, chaos } = options;
   const kills = chaos ? options.kills : 0;
-  return await soakFamilies(system, { seed, requests, kills, signal: stopAsked.signal, say }, accidents);
+  return await soakFamilies(system, { seed, requests, kills, signal: stopRequested.signal, say }, accidents);
 }
 
 async function boot(
@@ -127,11 +127,11 @@ async function boot(
         `${name} exited unexpectedly (${exit.signal ?? `exit code ${exit.code}`}): ${logTail.slice(-500)}`,
       );
     },
-    signal: stopAsked.signal,
+    signal: stopRequested.signal,
   });
 }
 
-async function soak(system: System, options: Asked, accidents: string[]): Promise<SoakResult> {
+async function soak(system: System, options: ModeOptions, accidents: string[]): Promise<SoakResult> {
   const [chainA, chainB] = system.chains;
   if (chainA === undefined || chainB === undefined)
     throw new RangeError("invariant violated: a soak needs two chains");
@@ -154,15 +154,15 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
     const watch = options.watched ? watchRules(system, METRICS_TOKEN) : undefined;
     const readUse = async () => readCpuUsage(system, await database.backendPid());
     const before = await readUse();
-    const chaos = await carryOut(world, runs, options);
+    const chaos = await runMix(world, runs, options);
     // An incomplete run proves nothing.
-    stopAsked.signal.throwIfAborted();
+    stopRequested.signal.throwIfAborted();
     say("waiting until all requests are final");
     const verdict = await verify(world, runs, database, SETTLE_MS);
     const after = await readUse();
-    const alerts = await watch?.stop(stopAsked.signal);
+    const alerts = await watch?.stop(stopRequested.signal);
     // A killed process loses its metrics.
-    const isWhole = !options.chaos && options.cables === undefined;
+    const hasAllMetrics = !options.chaos && options.cables === undefined;
     const measures = measuresOf(runs, verdict);
     const busiest = busiestLanes(verdict);
     const resent = chains.reduce((sum, { kept }) => sum + kept.resent, 0);
@@ -174,7 +174,7 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
       measures,
       remarks: [
         ...chaos.remarks,
-        ...(isWhole ? [cpuRemark(before, after, runs.length)] : []),
+        ...(hasAllMetrics ? [cpuRemark(before, after, runs.length)] : []),
         ...(alerts?.remarks ?? []),
         ...(resent > 0 ? [`${resent} dropped user transactions were rebroadcast`] : []),
         ...retries,
@@ -219,8 +219,8 @@ function smallest({ tradeType, pay, receive }: RequestPlan): bigint {
   return (2_000n * 10n ** BigInt(decimals)) / usdCents;
 }
 
-async function carryOut(world: World, runs: readonly RequestRun[], options: Asked): Promise<Chaos> {
-  const { signal } = stopAsked;
+async function runMix(world: World, runs: readonly RequestRun[], options: ModeOptions): Promise<Chaos> {
+  const { signal } = stopRequested;
   if (options.cables !== undefined)
     return await runTakeovers(world, runs, { ...options, cables: options.cables, signal, say });
   const boundMs = options.chaos ? BOUND_MS.chaos : BOUND_MS.plain;

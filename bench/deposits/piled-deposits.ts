@@ -109,7 +109,9 @@ async function prepare({ chains, apis }: System): Promise<Stage> {
     for (let n = 0; n < REPORTERS; n++)
       single.push(await send(depository, depositNativeCalldata(anAddress(), orderId), 1n, 200_000n));
     const receipts = await Promise.all(
-      [hash, ...single].map(async (one) => await client.waitForTransactionReceipt({ hash: one })),
+      [hash, ...single].map(
+        async (transactionHash) => await client.waitForTransactionReceipt({ hash: transactionHash }),
+      ),
     );
     if (receipts.some(({ status }) => status !== "success")) throw new Error("the deposits were not made");
     return single;
@@ -139,10 +141,10 @@ async function withPiles(stage: Stage): Promise<{ quotes: number[]; reports: num
 
 /** Milliseconds of each quote. */
 async function quotesFor({ url, quoteOther }: Stage): Promise<number[]> {
-  const until = performance.now() + SECONDS * 1_000;
+  const endsAtMs = performance.now() + SECONDS * 1_000;
   const tookMs: number[] = [];
   const quoter = async (): Promise<void> => {
-    while (performance.now() < until) {
+    while (performance.now() < endsAtMs) {
       tookMs.push(await timed(async () => await (await post(url, "/quote/v2", quoteOther)).text()));
       await sleep(5);
     }
@@ -152,9 +154,9 @@ async function quotesFor({ url, quoteOther }: Stage): Promise<number[]> {
 }
 
 async function timed(act: () => Promise<unknown>): Promise<number> {
-  const at = performance.now();
+  const startedAtMs = performance.now();
   await act();
-  return performance.now() - at;
+  return performance.now() - startedAtMs;
 }
 
 async function post(url: string, path: string, body: object): Promise<Response> {

@@ -97,7 +97,7 @@ async function measureUnderLoad(
   const perSecond = (endedAtMs: number): number => operations / ((endedAtMs - startedAtMs) / 1_000);
   const acceptedAtMs = performance.now();
   // Accepting without executing would not count, and the next round must start with an idle node.
-  const seenAtMs = await Promise.all(prepared.map(async ({ hash }) => await included(watch, hash)));
+  const seenAtMs = await Promise.all(prepared.map(async ({ hash }) => await untilIncluded(watch, hash)));
   return { accepted: perSecond(acceptedAtMs), included: perSecond(Math.max(...seenAtMs)) };
 }
 
@@ -107,17 +107,17 @@ async function measureAtEvenPace(
   { paced, paceMs }: ContestOptions,
 ): Promise<number> {
   const tookMs: number[] = [];
-  const all = (await contender.prepare(paced)).map(async ({ hash, send }, n) => {
+  const pending = (await contender.prepare(paced)).map(async ({ hash, send }, n) => {
     await new Promise((resolve) => setTimeout(resolve, n * paceMs));
     const sentAtMs = performance.now();
     await send();
-    tookMs.push((await included(watch, hash)) - sentAtMs);
+    tookMs.push((await untilIncluded(watch, hash)) - sentAtMs);
   });
-  await Promise.all(all);
+  await Promise.all(pending);
   return median(tookMs);
 }
 
-async function included(watch: InclusionWatch, hash: Hex): Promise<number> {
+async function untilIncluded(watch: InclusionWatch, hash: Hex): Promise<number> {
   const giveUpAtMs = performance.now() + INCLUDED_WITHIN_MS;
   for (;;) {
     const seenAtMs = watch.seenAtMs(hash);

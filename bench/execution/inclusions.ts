@@ -5,7 +5,7 @@ import { parseAbiItem, type Hex } from "viem";
 const userOperationEvent = parseAbiItem(
   "event UserOperationEvent(bytes32 indexed userOpHash, address indexed sender, address indexed paymaster, uint256 nonce, bool success, uint256 actualGasCost, uint256 actualGasUsed)",
 );
-const LOOK_EVERY_MS = 10;
+const POLL_INTERVAL_MS = 10;
 
 /** Watches a chain for the operations of all senders. */
 export interface InclusionWatch {
@@ -21,10 +21,10 @@ export interface InclusionWatch {
 export function watchInclusions(node: NodeAddress): InclusionWatch {
   const client = createLocalClient(node);
   const seen = new Map<Hex, { atMs: number; success: boolean }>();
-  let stopped = false;
+  let isStopped = false;
   const loop = async (): Promise<void> => {
     let next = (await client.getBlockNumber({ cacheTime: 0 })) + 1n;
-    while (!stopped) {
+    while (!isStopped) {
       const head = await client.getBlockNumber({ cacheTime: 0 });
       if (head >= next) {
         const atMs = performance.now();
@@ -38,7 +38,7 @@ export function watchInclusions(node: NodeAddress): InclusionWatch {
         for (const { args } of logs) seen.set(args.userOpHash, { atMs, success: args.success });
         next = head + 1n;
       }
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
     }
   };
   const running = loop();
@@ -49,7 +49,7 @@ export function watchInclusions(node: NodeAddress): InclusionWatch {
       return found?.atMs;
     },
     stop: async () => {
-      stopped = true;
+      isStopped = true;
       await running;
     },
   };

@@ -38,7 +38,7 @@ const quick: ContestOptions = { rounds: 2, operations: OPERATIONS, connections: 
 export async function measureExecution(
   { portBase, isQuick }: Pick<BenchOptions, "portBase" | "isQuick">,
   env: Readonly<Record<string, string | undefined>>,
-  say: (text: string) => void,
+  onProgress: (text: string) => void,
   signal: AbortSignal,
 ): Promise<ExecutionFigures> {
   const toStop: Stoppable[] = [];
@@ -49,8 +49,8 @@ export async function measureExecution(
       // Blocks keep their default interval: with a block per transaction, the side that sends more
       // transactions would have to read more blocks.
       oracles: 0,
-      onProgress: say,
-      onUnexpectedExit: ({ name, logTail }) => say(`${name} exited unexpectedly\n${logTail}`),
+      onProgress: onProgress,
+      onUnexpectedExit: ({ name, logTail }) => onProgress(`${name} exited unexpectedly\n${logTail}`),
       signal,
     });
     toStop.push(system);
@@ -66,7 +66,7 @@ export async function measureExecution(
     toStop.push(bundler);
     await system.sponsorship.funded;
     const options = isQuick ? quick : full;
-    say(`${options.operations} accounts deployed`);
+    onProgress(`${options.operations} accounts deployed`);
     const accounts = await deployAccounts(node, options.operations);
     const watch = watchInclusions(node);
     toStop.push(watch);
@@ -82,13 +82,13 @@ export async function measureExecution(
       ourContender(system, accounts, keys),
       bundlerContender(system, bundler, accounts, keys),
     ];
-    say("warming up both");
+    onProgress("warming up both");
     await contest(contenders, arena, { ...options, rounds: 2, paced: 1 });
-    say("measuring executions");
+    onProgress("measuring executions");
     const figures = await contest(contenders, arena, options);
-    const of = (name: string): ContenderFigures =>
+    const figuresOf = (name: string): ContenderFigures =>
       figures.get(name) ?? { acceptedPerSecond: [], includedPerSecond: [], inclusionMs: [] };
-    return { kind: "measured", ours: of(OURS), bundler: of(BUNDLER) };
+    return { kind: "measured", ours: figuresOf(OURS), bundler: figuresOf(BUNDLER) };
   } finally {
     await stopTogether(toStop);
   }
@@ -105,13 +105,13 @@ function ourContender(system: System, accounts: readonly BenchAccount[], nextKey
   const { key } = system.sponsorship.apiKey;
   const [api] = system.apis;
   if (api === undefined) throw new Error("the local system has no API");
-  const free = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n };
+  const noFees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n };
   return {
     name: OURS,
     prepare: async (count) =>
       await Promise.all(
         accounts.slice(0, count).map(async (account) => {
-          const signed = await signOperation(chainId, account, nextKey(), free);
+          const signed = await signOperation(chainId, account, nextKey(), noFees);
           const body = JSON.stringify({
             executionKind: "rawCalls",
             data: {

@@ -37,12 +37,12 @@ export function costPerFill(before: Readings, after: Readings, idlePerSecond: Co
 }
 
 /** Pure. The mean of two costs. */
-export function meanCost(one: Cost, other: Cost): Cost {
-  return eachCounter((counter) => (one[counter] + other[counter]) / 2);
+export function meanCost(first: Cost, second: Cost): Cost {
+  return eachCounter((counter) => (first[counter] + second[counter]) / 2);
 }
 
-function eachCounter<T>(of: (counter: Counter) => T): Readonly<Record<Counter, T>> {
-  return Object.fromEntries(counters.map((counter) => [counter, of(counter)])) as Record<Counter, T>;
+function eachCounter<T>(valueOf: (counter: Counter) => T): Readonly<Record<Counter, T>> {
+  return Object.fromEntries(counters.map((counter) => [counter, valueOf(counter)])) as Record<Counter, T>;
 }
 
 function between(

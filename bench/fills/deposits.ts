@@ -46,9 +46,9 @@ export async function signDeposits(
       amount: AMOUNT_WEI.toString(),
       tradeType: "EXACT_INPUT",
     });
-    const [call, ...more] = transactionsOf(steps);
-    if (call === undefined || more.length > 0)
-      throw new Error(`expected one transaction, got ${more.length + (call === undefined ? 0 : 1)}`);
+    const [call, ...otherCalls] = transactionsOf(steps);
+    if (call === undefined || otherCalls.length > 0)
+      throw new Error(`expected one transaction, got ${otherCalls.length + (call === undefined ? 0 : 1)}`);
     const bytes = await user.signTransaction({
       type: "eip1559",
       chainId: origin.id,
@@ -61,10 +61,10 @@ export async function signDeposits(
     });
     return { requestId: requestId as Hex, bytes };
   };
-  const left = users.entries();
+  const remaining = users.entries();
   await Promise.all(
     Array.from({ length: QUOTES_AT_A_TIME }, async () => {
-      for (const [index, user] of left) {
+      for (const [index, user] of remaining) {
         signal.throwIfAborted();
         signed[index] = await sign(user, index);
       }
@@ -128,7 +128,7 @@ export async function depositSteadily(
   }
 }
 
-const ASK_EVERY_MS = 200;
+const POLL_INTERVAL_MS = 200;
 const FILLED_WITHIN_MS = 60_000;
 
 /** Counts fills on the chain by the solver's nonce, without asking the service. */
@@ -146,7 +146,7 @@ async function fillCounter({
       while ((await nonce()) < first + count) {
         if (performance.now() > endsAtMs)
           throw new Error(`a fill was not mined within ${FILLED_WITHIN_MS / 1_000} s`);
-        await sleep(ASK_EVERY_MS, undefined, { signal });
+        await sleep(POLL_INTERVAL_MS, undefined, { signal });
       }
     },
   };

@@ -15,15 +15,15 @@ export interface FillSpeed {
  * @throws Error if a fill was not broadcast, because the figures would look better than they are
  */
 export function fillSpeed(requestIds: readonly string[], timings: readonly FillTiming[]): FillSpeed {
-  const wanted = new Set(requestIds);
-  const found = timings.filter(({ requestId }) => wanted.has(requestId));
+  const ids = new Set(requestIds);
+  const fills = timings.filter(({ requestId }) => ids.has(requestId));
   const toBroadcastMs = percentilesOf(
-    found.map(({ seenAtMs, firstBroadcastAtMs }) => firstBroadcastAtMs - seenAtMs),
+    fills.map(({ seenAtMs, firstBroadcastAtMs }) => firstBroadcastAtMs - seenAtMs),
   );
-  if (toBroadcastMs === undefined || found.length !== wanted.size)
-    throw new Error(`${found.length} of ${wanted.size} fills were broadcast`);
-  const firstSeenMs = Math.min(...found.map(({ seenAtMs }) => seenAtMs));
-  const lastBroadcastMs = Math.max(...found.map(({ firstBroadcastAtMs }) => firstBroadcastAtMs));
+  if (toBroadcastMs === undefined || fills.length !== ids.size)
+    throw new Error(`${fills.length} of ${ids.size} fills were broadcast`);
+  const firstSeenMs = Math.min(...fills.map(({ seenAtMs }) => seenAtMs));
+  const lastBroadcastMs = Math.max(...fills.map(({ firstBroadcastAtMs }) => firstBroadcastAtMs));
   const allWithinSeconds = (lastBroadcastMs - firstSeenMs) / 1_000;
-  return { toBroadcastMs, allWithinSeconds, fillsPerSecond: found.length / allWithinSeconds };
+  return { toBroadcastMs, allWithinSeconds, fillsPerSecond: fills.length / allWithinSeconds };
 }

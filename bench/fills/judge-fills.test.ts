@@ -16,11 +16,15 @@ const phase = (count: number, p50: number, p99: number, allWithinSeconds = 1): P
   costPerFill: cost,
 });
 
-function figuresOf(over: { burst?: PhaseFigures; alone?: PhaseFigures; steady?: PhaseFigures }): FillFigures {
+function figuresOf(overrides: {
+  burst?: PhaseFigures;
+  alone?: PhaseFigures;
+  steady?: PhaseFigures;
+}): FillFigures {
   return {
-    burst: over.burst ?? phase(500, 3_000, 5_000, 5),
-    alone: over.alone ?? phase(100, 25, 100),
-    steady: { ...(over.steady ?? phase(600, 60, 300)), perSecond: 20 },
+    burst: overrides.burst ?? phase(500, 3_000, 5_000, 5),
+    alone: overrides.alone ?? phase(100, 25, 100),
+    steady: { ...(overrides.steady ?? phase(600, 60, 300)), perSecond: 20 },
     idle: { before: cost, after: cost },
     loadBefore: 0,
   };
@@ -40,8 +44,8 @@ test.for([
   [{ alone: phase(100, 25, 101) }, "one deposit at a time, block seen to broadcast, p99: at most 100 ms"],
   [{ steady: phase(600, 61, 300) }, "20 deposits per second, block seen to broadcast, median: at most 60 ms"],
   [{ steady: phase(600, 60, 301) }, "20 deposits per second, block seen to broadcast, p99: at most 300 ms"],
-] as const)("names a missed goal: %#", ([over, goal]) => {
-  expect(missed(figuresOf(over))).toEqual([goal]);
+] as const)("names a missed goal: %#", ([overrides, goal]) => {
+  expect(missed(figuresOf(overrides))).toEqual([goal]);
 });
 
 test("the columns of the costs line up with their header", () => {

@@ -33,7 +33,7 @@ export interface FillFigures {
 const PER_SECOND = 20;
 const WARM_UP = { burst: 100, alone: 3 };
 const FINAL_WITHIN_MS = 120_000;
-const ASK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /**
  * Measures deposits on one chain, all filled from one lane of the other: many in one block, then one at a
@@ -70,8 +70,8 @@ async function measure(
   signal: AbortSignal,
 ): Promise<Omit<FillFigures, "loadBefore">> {
   const { unsettled, withoutOwnQueries } = countOwnQueries(database);
-  const wanted = [WARM_UP.burst, WARM_UP.alone, burstFills, loneFills, steadySeconds * PER_SECOND];
-  const total = wanted.reduce((sum, one) => sum + one, 0);
+  const counts = [WARM_UP.burst, WARM_UP.alone, burstFills, loneFills, steadySeconds * PER_SECOND];
+  const total = counts.reduce((sum, count) => sum + count, 0);
   onProgress(`quoting and signing ${total} deposits`);
   const deposits = await signDeposits(world, total, signal);
   const take = (count: number): SignedDeposit[] => deposits.splice(0, count);
@@ -105,24 +105,30 @@ async function measure(
   };
   const phase = async (
     count: number,
-    act: (some: readonly SignedDeposit[]) => Promise<void>,
+    act: (phaseDeposits: readonly SignedDeposit[]) => Promise<void>,
   ): Promise<MeasuredPhase> => {
-    const some = take(count);
+    const phaseDeposits = take(count);
     const use = await measureUse(async () => {
-      await act(some);
-      await untilFinal(unsettled, some, signal);
+      await act(phaseDeposits);
+      await untilFinal(unsettled, phaseDeposits, signal);
     });
-    return { ...use, requestIds: some.map(({ requestId }) => requestId) };
+    return { ...use, requestIds: phaseDeposits.map(({ requestId }) => requestId) };
   };
   const idleBefore = await measureIdle();
   onProgress(`measuring ${burstFills} deposits in one block`);
-  const burst = await phase(burstFills, async (some) => await depositInOneBlock(world, some));
+  const burst = await phase(
+    burstFills,
+    async (phaseDeposits) => await depositInOneBlock(world, phaseDeposits),
+  );
   onProgress(`measuring ${loneFills} deposits, one at a time`);
-  const alone = await phase(loneFills, async (some) => await depositAlone(world, some, signal));
+  const alone = await phase(
+    loneFills,
+    async (phaseDeposits) => await depositAlone(world, phaseDeposits, signal),
+  );
   onProgress(`measuring ${PER_SECOND} deposits per second for ${steadySeconds} s`);
   const steady = await phase(
     steadySeconds * PER_SECOND,
-    async (some) => await depositSteadily(world, some, PER_SECOND, signal),
+    async (phaseDeposits) => await depositSteadily(world, phaseDeposits, PER_SECOND, signal),
   );
   const idle = { before: idleBefore, after: await measureIdle() };
   const idlePerSecond = meanCost(idle.before, idle.after);
@@ -179,9 +185,9 @@ async function untilFinal(
     const states = await unsettled(ids);
     if (states.size === 0) return;
     if (performance.now() > endsAtMs) {
-      const left = [...states].map(([state, count]) => `${count} ${state}`).join(", ");
-      throw new Error(`requests are not final after ${FINAL_WITHIN_MS / 1_000} s: ${left}`);
+      const remaining = [...states].map(([state, count]) => `${count} ${state}`).join(", ");
+      throw new Error(`requests are not final after ${FINAL_WITHIN_MS / 1_000} s: ${remaining}`);
     }
-    await sleep(ASK_EVERY_MS, undefined, { signal });
+    await sleep(POLL_INTERVAL_MS, undefined, { signal });
   }
 }

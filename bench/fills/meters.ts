@@ -41,8 +41,8 @@ export async function openMeters(system: MeteredSystem): Promise<Meters> {
   await client.connect();
   await client.query("create extension pg_stat_statements");
   const postgresPid = parentOf(await ownBackend(client)) ?? Number.NaN;
-  const count = (of: "calls" | "httpRequests"): number =>
-    system.nodes.reduce((sum, { counted }) => sum + counted[of], 0);
+  const count = (field: "calls" | "httpRequests"): number =>
+    system.nodes.reduce((sum, { counted }) => sum + counted[field], 0);
   return {
     readProcesses: () => {
       const atMs = performance.now();

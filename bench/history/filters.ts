@@ -6,12 +6,12 @@ import type {
 import { NEWEST_MS } from "./store-history.ts";
 
 /**
- * A filter that clients may use alone, and its query. `at` counts up, so that no
+ * A filter that clients may use alone, and its query. `run` counts up, so that no
  * two queries need to be the same.
  */
 export interface FilterCase {
   readonly name: string;
-  readonly ask: (facts: StoredFacts, at: number) => Partial<HistoryQuestion>;
+  readonly query: (facts: StoredFacts, run: number) => Partial<HistoryQuestion>;
 }
 
 /** Values that stored requests have. */
@@ -41,8 +41,8 @@ const within = (
   ends: { readonly min?: bigint; readonly max?: bigint },
 ) => ({ conditions: [{ kind: "within", range, ...ends }] as const });
 const sorted = (sort: HistorySort, isAscending: boolean): Partial<HistoryQuestion> => ({ sort, isAscending });
-const rowAt = ({ rows }: StoredFacts, at: number): StoredFacts["rows"][number] => {
-  const row = rows[at % rows.length];
+const rowAt = ({ rows }: StoredFacts, run: number): StoredFacts["rows"][number] => {
+  const row = rows[run % rows.length];
   if (row === undefined) throw new Error("invariant violated: no request is stored");
   return row;
 };
@@ -50,133 +50,136 @@ const tokenAddress = (byte: string): string => `0x${byte.repeat(20)}`;
 
 /** Every documented filter alone, common values and rare ones. */
 export const filterCases: readonly FilterCase[] = [
-  { name: "none", ask: () => ({}) },
-  { name: "id", ask: (facts, at) => is("id", rowAt(facts, at).requestId) },
-  { name: "orderId", ask: (facts, at) => is("orderId", rowAt(facts, at).orderId) },
-  { name: "user", ask: (facts, at) => is("user", rowAt(facts, at).user) },
-  { name: "user (busy)", ask: () => is("user", BUSY_ADDRESS) },
-  { name: "user (formerly busy)", ask: () => is("user", FORMERLY_BUSY_ADDRESS) },
-  { name: "user (unknown)", ask: () => is("user", tokenAddress("99")) },
-  { name: "recipient", ask: (facts, at) => is("recipient", rowAt(facts, at).recipient) },
-  { name: "term (address)", ask: (facts, at) => is("term", rowAt(facts, at).user) },
-  { name: "term (busy address)", ask: () => is("term", BUSY_ADDRESS) },
-  { name: "term (formerly busy address)", ask: () => is("term", FORMERLY_BUSY_ADDRESS) },
-  { name: "term (hash)", ask: (facts, at) => is("term", rowAt(facts, at).depositTx) },
-  { name: "hash", ask: (facts, at) => is("hash", rowAt(facts, at).fillTx ?? rowAt(facts, at).depositTx) },
-  { name: "depositTxHash", ask: (facts, at) => is("depositTxHash", rowAt(facts, at).depositTx) },
+  { name: "none", query: () => ({}) },
+  { name: "id", query: (facts, run) => is("id", rowAt(facts, run).requestId) },
+  { name: "orderId", query: (facts, run) => is("orderId", rowAt(facts, run).orderId) },
+  { name: "user", query: (facts, run) => is("user", rowAt(facts, run).user) },
+  { name: "user (busy)", query: () => is("user", BUSY_ADDRESS) },
+  { name: "user (formerly busy)", query: () => is("user", FORMERLY_BUSY_ADDRESS) },
+  { name: "user (unknown)", query: () => is("user", tokenAddress("99")) },
+  { name: "recipient", query: (facts, run) => is("recipient", rowAt(facts, run).recipient) },
+  { name: "term (address)", query: (facts, run) => is("term", rowAt(facts, run).user) },
+  { name: "term (busy address)", query: () => is("term", BUSY_ADDRESS) },
+  { name: "term (formerly busy address)", query: () => is("term", FORMERLY_BUSY_ADDRESS) },
+  { name: "term (hash)", query: (facts, run) => is("term", rowAt(facts, run).depositTx) },
+  {
+    name: "hash",
+    query: (facts, run) => is("hash", rowAt(facts, run).fillTx ?? rowAt(facts, run).depositTx),
+  },
+  { name: "depositTxHash", query: (facts, run) => is("depositTxHash", rowAt(facts, run).depositTx) },
   {
     name: "fillTxHash",
-    ask: (facts, at) => is("fillTxHash", rowAt(facts, at).fillTx ?? rowAt(facts, at).depositTx),
+    query: (facts, run) => is("fillTxHash", rowAt(facts, run).fillTx ?? rowAt(facts, run).depositTx),
   },
   {
     name: "refundTxHash",
-    ask: (facts, at) => is("refundTxHash", rowAt(facts, at).refundTx ?? rowAt(facts, at).depositTx),
+    query: (facts, run) => is("refundTxHash", rowAt(facts, run).refundTx ?? rowAt(facts, run).depositTx),
   },
-  { name: "depositAddress", ask: (facts, at) => is("depositAddress", rowAt(facts, at).user) },
-  { name: "originChainId", ask: () => is("originChainId", "10") },
-  { name: "originChainId (rare)", ask: () => is("originChainId", "42161") },
-  { name: "destinationChainId", ask: () => is("destinationChainId", "8453") },
-  { name: "destinationChainId (rare)", ask: () => is("destinationChainId", "42161") },
-  { name: "chainId", ask: () => is("chainId", "1") },
-  { name: "chainId (rare)", ask: () => is("chainId", "42161") },
+  { name: "depositAddress", query: (facts, run) => is("depositAddress", rowAt(facts, run).user) },
+  { name: "originChainId", query: () => is("originChainId", "10") },
+  { name: "originChainId (rare)", query: () => is("originChainId", "42161") },
+  { name: "destinationChainId", query: () => is("destinationChainId", "8453") },
+  { name: "destinationChainId (rare)", query: () => is("destinationChainId", "42161") },
+  { name: "chainId", query: () => is("chainId", "1") },
+  { name: "chainId (rare)", query: () => is("chainId", "42161") },
   ...["success", "refund", "failure", "waiting", "pending"].map((status) => ({
     name: `status ${status}`,
-    ask: () => is("status", status),
+    query: () => is("status", status),
   })),
-  { name: "failReason", ask: () => is("failReason", "SLIPPAGE") },
-  { name: "failReason (rare)", ask: () => is("failReason", "SOLVER_BALANCE_TOO_LOW") },
-  { name: "refundFailReason", ask: () => is("refundFailReason", "AMOUNT_TOO_LOW_TO_REFUND") },
+  { name: "failReason", query: () => is("failReason", "SLIPPAGE") },
+  { name: "failReason (rare)", query: () => is("failReason", "SOLVER_BALANCE_TOO_LOW") },
+  { name: "refundFailReason", query: () => is("refundFailReason", "AMOUNT_TOO_LOW_TO_REFUND") },
   ...["Bridge", "Crosschain Swap", "Same-chain Swap", "Send", "Wrap", "Unwrap", "Call"].map((type) => ({
     name: `requestType ${type}`,
-    ask: () => is("requestType", type),
+    query: () => is("requestType", type),
   })),
-  { name: "apiKey", ask: (_facts, at) => is("apiKey", `key-${at % 7}`) },
+  { name: "apiKey", query: (_facts, run) => is("apiKey", `key-${run % 7}`) },
   {
     name: "apiKey and referrer",
-    ask: (_facts, at) => ({
+    query: (_facts, run) => ({
       conditions: [
-        ...is("apiKey", `key-${at % 7}`).conditions,
-        ...is("referrer", `app-${at % 3}`).conditions,
+        ...is("apiKey", `key-${run % 7}`).conditions,
+        ...is("referrer", `app-${run % 3}`).conditions,
       ],
     }),
   },
-  { name: "currencyInAddress", ask: () => is("currencyInAddress", tokenAddress("c0")) },
-  { name: "currencyInAddress (rare)", ask: () => is("currencyInAddress", tokenAddress("4a")) },
-  { name: "currencyOutAddress", ask: () => is("currencyOutAddress", tokenAddress("c0")) },
-  { name: "currencyOutAddress (rare)", ask: () => is("currencyOutAddress", tokenAddress("4a")) },
-  { name: "currencyInSymbol", ask: () => is("currencyInSymbol", "usdc") },
-  { name: "currencyInSymbol (rare)", ask: () => is("currencyInSymbol", "rare") },
-  { name: "currencyOutSymbol", ask: () => is("currencyOutSymbol", "eth") },
-  { name: "currencyOutSymbol (rare)", ask: () => is("currencyOutSymbol", "rare") },
+  { name: "currencyInAddress", query: () => is("currencyInAddress", tokenAddress("c0")) },
+  { name: "currencyInAddress (rare)", query: () => is("currencyInAddress", tokenAddress("4a")) },
+  { name: "currencyOutAddress", query: () => is("currencyOutAddress", tokenAddress("c0")) },
+  { name: "currencyOutAddress (rare)", query: () => is("currencyOutAddress", tokenAddress("4a")) },
+  { name: "currencyInSymbol", query: () => is("currencyInSymbol", "usdc") },
+  { name: "currencyInSymbol (rare)", query: () => is("currencyInSymbol", "rare") },
+  { name: "currencyOutSymbol", query: () => is("currencyOutSymbol", "eth") },
+  { name: "currencyOutSymbol (rare)", query: () => is("currencyOutSymbol", "rare") },
   {
     name: "startTimestamp",
-    ask: (_facts, at) => within("createdAt", { min: BigInt(NEWEST_MS - at * 60_000) }),
+    query: (_facts, run) => within("createdAt", { min: BigInt(NEWEST_MS - run * 60_000) }),
   },
   {
     name: "endTimestamp",
-    ask: (_facts, at) => within("createdAt", { max: BigInt(NEWEST_MS - at * 60_000) }),
+    query: (_facts, run) => within("createdAt", { max: BigInt(NEWEST_MS - run * 60_000) }),
   },
-  { name: "startBlock", ask: (facts, at) => within("block", { min: BigInt(rowAt(facts, at).block) }) },
-  { name: "endBlock", ask: (facts, at) => within("block", { max: BigInt(rowAt(facts, at).block) }) },
+  { name: "startBlock", query: (facts, run) => within("block", { min: BigInt(rowAt(facts, run).block) }) },
+  { name: "endBlock", query: (facts, run) => within("block", { max: BigInt(rowAt(facts, run).block) }) },
   {
     name: "originChainId and endBlock",
-    ask: (facts, at) => ({
+    query: (facts, run) => ({
       conditions: [
         ...is("originChainId", "1").conditions,
-        ...within("block", { max: BigInt(rowAt(facts, at).block) }).conditions,
+        ...within("block", { max: BigInt(rowAt(facts, run).block) }).conditions,
       ],
     }),
   },
   {
     name: "startBlock and endBlock",
-    ask: (facts, at) =>
-      within("block", { min: BigInt(rowAt(facts, at).block), max: BigInt(rowAt(facts, at).block + 5) }),
+    query: (facts, run) =>
+      within("block", { min: BigInt(rowAt(facts, run).block), max: BigInt(rowAt(facts, run).block + 5) }),
   },
   {
     name: "amountUsdMin",
-    ask: (_facts, at) => within("amountUsd", { min: BigInt(1_000_003_000 - at * 1_000) }),
+    query: (_facts, run) => within("amountUsd", { min: BigInt(1_000_003_000 - run * 1_000) }),
   },
-  { name: "amountUsdMin (common)", ask: () => within("amountUsd", { min: 100_000_000n }) },
-  { name: "amountUsdMax", ask: (_facts, at) => within("amountUsd", { max: BigInt(at * 1_000) }) },
+  { name: "amountUsdMin (common)", query: () => within("amountUsd", { min: 100_000_000n }) },
+  { name: "amountUsdMax", query: (_facts, run) => within("amountUsd", { max: BigInt(run * 1_000) }) },
   {
     name: "amountUsdMin and Max",
-    ask: (_facts, at) =>
-      within("amountUsd", { min: BigInt(at * 1_000_000), max: BigInt(at * 1_000_000 + 1_000_000) }),
+    query: (_facts, run) =>
+      within("amountUsd", { min: BigInt(run * 1_000_000), max: BigInt(run * 1_000_000 + 1_000_000) }),
   },
   {
     name: "appFeesAmountUsdMin",
-    ask: (_facts, at) => within("appFeesAmountUsd", { min: BigInt(1 + at * 4) * 10_000n }),
+    query: (_facts, run) => within("appFeesAmountUsd", { min: BigInt(1 + run * 4) * 10_000n }),
   },
-  { name: "appFeesAmountUsdMax", ask: () => within("appFeesAmountUsd", { max: 1_000_000n }) },
-  { name: "fillTimeMin", ask: (_facts, at) => within("fillTime", { min: BigInt(at * 500) }) },
-  { name: "fillTimeMax", ask: (_facts, at) => within("fillTime", { max: BigInt(2_000 + at * 500) }) },
-  { name: "features fast-fill", ask: () => is("features", "fast-fill") },
-  { name: "features execution", ask: () => is("features", "execution") },
-  { name: "features origin-swap", ask: () => is("features", "origin-swap") },
-  { name: "features calls (none)", ask: () => is("features", "calls") },
+  { name: "appFeesAmountUsdMax", query: () => within("appFeesAmountUsd", { max: 1_000_000n }) },
+  { name: "fillTimeMin", query: (_facts, run) => within("fillTime", { min: BigInt(run * 500) }) },
+  { name: "fillTimeMax", query: (_facts, run) => within("fillTime", { max: BigInt(2_000 + run * 500) }) },
+  { name: "features fast-fill", query: () => is("features", "fast-fill") },
+  { name: "features execution", query: () => is("features", "execution") },
+  { name: "features origin-swap", query: () => is("features", "origin-swap") },
+  { name: "features calls (none)", query: () => is("features", "calls") },
   {
     name: "filters",
-    ask: (facts, at) => ({
-      groups: [is("user", rowAt(facts, at).user).conditions, is("status", "failure").conditions],
+    query: (facts, run) => ({
+      groups: [is("user", rowAt(facts, run).user).conditions, is("status", "failure").conditions],
     }),
   },
   {
     name: "filters not",
-    ask: () => ({
+    query: () => ({
       groups: [
         [{ kind: "is", field: "status", values: ["success"], not: true }],
         [{ kind: "null", field: "currencyInSymbol" }],
       ],
     }),
   },
-  { name: "sortBy createdAt asc", ask: () => sorted("createdAt", true) },
-  { name: "sortBy updatedAt", ask: () => sorted("updatedAt", false) },
-  { name: "sortBy amountUsd", ask: () => sorted("amountUsd", false) },
-  { name: "sortBy amountUsd asc", ask: () => sorted("amountUsd", true) },
+  { name: "sortBy createdAt asc", query: () => sorted("createdAt", true) },
+  { name: "sortBy updatedAt", query: () => sorted("updatedAt", false) },
+  { name: "sortBy amountUsd", query: () => sorted("amountUsd", false) },
+  { name: "sortBy amountUsd asc", query: () => sorted("amountUsd", true) },
 ];
 
 /** A complete query. */
-export function questionFor(one: FilterCase, facts: StoredFacts, at: number): HistoryQuestion {
+export function questionFor(filterCase: FilterCase, facts: StoredFacts, run: number): HistoryQuestion {
   return {
     conditions: [],
     groups: [],
@@ -184,6 +187,6 @@ export function questionFor(one: FilterCase, facts: StoredFacts, at: number): Hi
     isAscending: false,
     after: undefined,
     limit: 21,
-    ...one.ask(facts, at),
+    ...filterCase.query(facts, run),
   };
 }

@@ -42,12 +42,12 @@ export async function measureHistory(
   };
   const facts = await storedFacts(pool, runs);
   const figures: FilterFigures[] = [];
-  for (const one of filterCases) {
+  for (const filterCase of filterCases) {
     const took: number[] = [];
     let rows = 0;
     for (let run = 0; run < runs; run += 1) {
       signal?.throwIfAborted();
-      const question = questionFor(one, facts, run);
+      const question = questionFor(filterCase, facts, run);
       const startedMs = performance.now();
       // One more row is read than is shown.
       const page = await listRequests(
@@ -68,9 +68,15 @@ export async function measureHistory(
       rows = page.requests.length;
     }
     took.sort((a, b) => a - b);
-    const at = (share: number): number =>
+    const percentile = (share: number): number =>
       took[Math.min(Math.floor(took.length * share), took.length - 1)] ?? 0;
-    figures.push({ name: one.name, p50Ms: at(0.5), p95Ms: at(0.95), maxMs: at(1), rows });
+    figures.push({
+      name: filterCase.name,
+      p50Ms: percentile(0.5),
+      p95Ms: percentile(0.95),
+      maxMs: percentile(1),
+      rows,
+    });
   }
   return figures;
 }

@@ -11,7 +11,7 @@ import {
 import { withoutIndexes } from "../own-database.ts";
 
 const CHUNK = 20_000;
-/** As in the product, whose statements compare every row with every id that they are given. */
+/** As in the product, whose statements compare every row with every id passed to them. */
 const LISTED_AT_ONCE = 250;
 
 /** When the newest generated request was quoted, in ms; each older one was quoted a second earlier. */
@@ -200,13 +200,15 @@ async function listByService(client: pg.PoolClient): Promise<void> {
   // The service looks requests up by their ids.
   await client.query("analyze requests, deposits");
   const unlisted = await runSql(service, UNLISTED, selectUnlisted(sql`stored`));
-  for (let at = 0; at < unlisted.length; at += LISTED_AT_ONCE)
-    await listRequests(service, unlisted.slice(at, at + LISTED_AT_ONCE).map(toNewlyListed));
-  const { rows } = await client.query<{ one: string }>(
-    `select row_to_json(own)::text as one from (${listed} except select ${LISTED} from request_history) own limit 3`,
+  for (let start = 0; start < unlisted.length; start += LISTED_AT_ONCE)
+    await listRequests(service, unlisted.slice(start, start + LISTED_AT_ONCE).map(toNewlyListed));
+  const { rows } = await client.query<{ listing: string }>(
+    `select row_to_json(expected)::text as listing from (${listed} except select ${LISTED} from request_history) expected limit 3`,
   );
   if (rows.length > 0)
-    throw new Error(`the service lists these requests differently: ${rows.map(({ one }) => one).join("\n")}`);
+    throw new Error(
+      `the service lists these requests differently: ${rows.map(({ listing }) => listing).join("\n")}`,
+    );
 }
 
 /** Skips the checks of foreign keys in this session, unless the database refuses that. */

@@ -51,9 +51,11 @@ const server = createServer((request, response) => {
   request.setEncoding("utf8");
   request.on("data", (part: string) => (text += part));
   request.on("end", () => {
-    const asked = JSON.parse(text) as Call | readonly Call[];
+    const calls = JSON.parse(text) as Call | readonly Call[];
     const answer =
-      "id" in asked ? answerTo(asked, chainId) : `[${asked.map((one) => answerTo(one, chainId)).join(",")}]`;
+      "id" in calls
+        ? answerTo(calls, chainId)
+        : `[${calls.map((call) => answerTo(call, chainId)).join(",")}]`;
     response
       .writeHead(200, { "content-type": "application/json", "content-length": answer.length })
       .end(answer);
@@ -98,7 +100,7 @@ function blockAt(number: number): unknown {
   };
 }
 
-function placeOf(hash: string): Readonly<Record<string, string>> {
+function blockFieldsOf(hash: string): Readonly<Record<string, string>> {
   const number = blockNumberOf(transactionOf(hash).index);
   return { transactionHash: hash, blockNumber: quantity(number), blockHash: blockHash(number) };
 }
@@ -108,14 +110,14 @@ function receiptOf(hash: string): unknown {
   const transfer = isFill ? transferLog(solver, USER) : transferLog(USER, DEPOSITORY);
   const logs = isFill ? [transfer] : [transfer, depositLog(orderIdAt(index, solver))];
   return {
-    ...placeOf(hash),
+    ...blockFieldsOf(hash),
     status: "0x1",
     gasUsed: "0x5208",
     effectiveGasPrice: "0x1",
-    logs: logs.map((log, at) => ({
-      ...placeOf(hash),
+    logs: logs.map((log, logOffset) => ({
+      ...blockFieldsOf(hash),
       ...log,
-      logIndex: quantity(DEPOSIT_LOG_INDEX - 1 + at),
+      logIndex: quantity(DEPOSIT_LOG_INDEX - 1 + logOffset),
       transactionIndex: "0x0",
       removed: false,
     })),
@@ -126,7 +128,7 @@ function contentOf(hash: string): unknown {
   const { isFill, index } = transactionOf(hash);
   const to = isFill ? USER : DEPOSITORY;
   const input = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, AMOUNT] });
-  const { blockNumber, blockHash: inBlock } = placeOf(hash);
+  const { blockNumber, blockHash: inBlock } = blockFieldsOf(hash);
   return {
     hash,
     blockNumber,

@@ -68,7 +68,7 @@ export async function measureSigning(rounds: number, msPerRound: number): Promis
 function executionOf(index: number): Execution {
   const word = (text: string): Hex => keccak256(toHex(`${text} ${index}`));
   const action = (text: string): Hex =>
-    `0x${Array.from({ length: 6 }, (_, at) => word(`${text} ${at}`).slice(2)).join("")}`;
+    `0x${Array.from({ length: 6 }, (_, n) => word(`${text} ${n}`).slice(2)).join("")}`;
   return { idempotencyKey: word("key"), actions: [action("give"), action("take")] };
 }
 

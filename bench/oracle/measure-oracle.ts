@@ -42,13 +42,13 @@ export async function measureOracle(
     const requests = { deposits: depositRequests(DISTINCT), fills: await fillRequests(DISTINCT) };
     const examples = Object.values(requests).flatMap(([first]) => first ?? []);
     const bare = await world.startBare(examples);
-    const pairOf = (asked: (typeof requests)["fills"]) => ({
-      ours: { target: world.oracle, requests: asked },
-      bare: { target: bare, requests: asked },
+    const pairOf = (routeRequests: (typeof requests)["fills"]) => ({
+      ours: { target: world.oracle, requests: routeRequests },
+      bare: { target: bare, requests: routeRequests },
     });
     const pairs = { deposits: pairOf(requests.deposits), fills: pairOf(requests.fills) };
-    for (const { ours, bare: other } of Object.values(pairs))
-      for (const subject of [ours, other])
+    for (const { ours, bare: bareSubject } of Object.values(pairs))
+      for (const subject of [ours, bareSubject])
         await tool.load({
           url: subject.target.url,
           requests: subject.requests,

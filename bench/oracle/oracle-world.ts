@@ -54,7 +54,7 @@ export async function startOracleWorld({ cores, count, signal }: OracleWorldOpti
       env,
       cwd: repositoryRoot,
       logFile: join(folder, `${name}.log`),
-      isReady: async (asked) => (await fetch(`${url}${path}`, { signal: asked })).ok,
+      isReady: async (readySignal) => (await fetch(`${url}${path}`, { signal: readySignal })).ok,
       readyWithinMs: 60_000,
       signal,
     });

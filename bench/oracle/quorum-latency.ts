@@ -50,7 +50,7 @@ const DELAYS_MS = [5, 10, 100] as const;
  */
 export async function measureQuorum(turns: number): Promise<QuorumFigures> {
   const local = rawKeySigner(`0x${"11".repeat(32)}`);
-  const own = await answerBy(local);
+  const localAnswer = await answerBy(local);
   const running = await Promise.all(DELAYS_MS.map(startPeer));
   const policy = {
     signers: new Set([local.address, ...running.map(({ address }) => address)]),
@@ -62,7 +62,7 @@ export async function measureQuorum(turns: number): Promise<QuorumFigures> {
     const { quorum } = await attestWithPeers({
       ...common,
       route,
-      local: async () => await Promise.resolve(own),
+      local: async () => await Promise.resolve(localAnswer),
       peers: running.map(({ peer }) => peer),
       body: { requestPeerSignatures: true },
       policy,
@@ -73,15 +73,15 @@ export async function measureQuorum(turns: number): Promise<QuorumFigures> {
   };
   const askOne = async (): Promise<void> => void (await running[1]?.peer.query(route.path, "{}", common));
   try {
-    const [alone, all]: [number[], number[]] = [[], []];
+    const [aloneTimes, quorumTimes]: [number[], number[]] = [[], []];
     for (let turn = 0; turn < turns + 5; turn++) {
-      const [one, quorum] = [await timed(askOne), await timed(askAll)];
+      const [aloneTook, quorum] = [await timed(askOne), await timed(askAll)];
       // The first ones open the connections.
       if (turn < 5) continue;
-      alone.push(one);
-      all.push(quorum);
+      aloneTimes.push(aloneTook);
+      quorumTimes.push(quorum);
     }
-    const [aloneMs, quorumMs] = [median(alone), median(all)];
+    const [aloneMs, quorumMs] = [median(aloneTimes), median(quorumTimes)];
     return { aloneMs, quorumMs, addedMs: quorumMs - aloneMs };
   } finally {
     await Promise.all(running.map(async ({ stop }) => await stop()));

@@ -32,12 +32,12 @@ const against = programOptions(usage, (args) => {
 });
 process.exitCode = await compare(against);
 
-async function compare(other: string): Promise<number> {
+async function compare(otherCheckout: string): Promise<number> {
   const ours: StartCost[] = [];
   const theirs: StartCost[] = [];
   // Alternates, so that other work on the machine affects both equally.
   for (let round = 0; round < ROUNDS; round++) {
-    theirs.push(await costOf(other));
+    theirs.push(await costOf(otherCheckout));
     ours.push(await costOf(repositoryRoot));
   }
   const rows = (["readyMs", "cpuMs", "residentMiB"] as const).map((figure) => {

@@ -60,7 +60,7 @@ export async function measurePush(
     toStop.push({ stop: async () => await pool.end() });
     const insert = groupedQuoteInserts(sqlOn(pool));
     const terms = Array.from({ length: subscribers + WARM_UP }, () => someTerms());
-    await Promise.all(terms.map(async (one) => await insert(one)));
+    await Promise.all(terms.map(async (request) => await insert(request)));
     await pool.query("update requests set state = 'submitted', deposit_id = 1");
 
     const server = start("./push-server.ts", [url, String(subscribers + WARM_UP + 100)], toStop, signal);
@@ -88,7 +88,7 @@ export async function measurePush(
     const tookMs = Math.max(...committedAtMs) - (committedAtMs[WARM_UP] ?? 0);
     return { subscribers, deliveryMs, commitsPerSecond: subscribers / (tookMs / 1_000) };
   } finally {
-    for (const one of toStop.toReversed()) await stopTogether([one]);
+    for (const stoppable of toStop.toReversed()) await stopTogether([stoppable]);
   }
 }
 
@@ -111,9 +111,9 @@ async function fillAll(
       committedAtMs[index] = preciseNowMs();
     });
   };
-  const left = terms.entries();
+  const remaining = terms.entries();
   const committers = Array.from({ length: COMMITTERS }, async () => {
-    for (const [index, { requestId }] of left) {
+    for (const [index, { requestId }] of remaining) {
       signal.throwIfAborted();
       await fill(index, requestId);
     }

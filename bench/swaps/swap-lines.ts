@@ -10,7 +10,7 @@ export function swapLines({ tookMs, perKindMs, rates, withoutBlocks }: SwapFigur
   return [
     "Quotes with swaps, 20 at a time, in all trade types",
     line("all in turn", tookMs),
-    ...perKindMs.map((one) => line(`swaps ${one.kind}`, one.tookMs)),
+    ...perKindMs.map((figures) => line(`swaps ${figures.kind}`, figures.tookMs)),
     ...pairLines("with swaps", "without", rates, 20),
     `  no block mined             ${withoutBlocks.calls} chain calls for ${withoutBlocks.quotes.toLocaleString("en")} quotes, ` +
       `${withoutBlocks.idleCalls} in the same time without quotes`,

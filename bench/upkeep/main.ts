@@ -11,10 +11,10 @@ import { measureReconcile } from "./measure-reconcile.ts";
 
 const subjects = ["reconcile", "prune", "dead-node", "month"] as const;
 const usage = `usage: npm run bench:upkeep -- ${subjects.join("|")} [rows [connections of the archive]]`;
-const { subject, rows, connections } = programOptions(usage, ([name, count, more]) => {
-  const known = subjects.find((one) => one === name);
-  if (known === undefined) throw new RangeError(`expected one of ${subjects.join(", ")}, got ${name}`);
-  return { subject: known, rows: count, connections: more };
+const { subject, rows, connections } = programOptions(usage, ([name, count, connectionCount]) => {
+  const matched = subjects.find((subjectName) => subjectName === name);
+  if (matched === undefined) throw new RangeError(`expected one of ${subjects.join(", ")}, got ${name}`);
+  return { subject: matched, rows: count, connections: connectionCount };
 });
 const database = { name: "upkeep", statementTimeoutMs: 6 * 3_600_000, isLarge: true };
 

@@ -22,7 +22,7 @@ import { recordedEvents } from "../../test/fakes/recorded-events.ts";
 import { enginePolicy } from "../../test/support/engine-policy.ts";
 
 /** How much faster the service's clock runs than the machine's. */
-const FASTER = 60;
+const CLOCK_FACTOR = 60;
 const HOUR_MS = 3_600 * 1000;
 
 export interface DeadNodeFigures {
@@ -51,12 +51,12 @@ export async function measureDeadNode(
 ): Promise<DeadNodeFigures> {
   const redis = await startRedis({ port: await freePort(), env: {} });
   const startedMs = Date.now();
-  const clock = { nowMs: () => startedMs + (Date.now() - startedMs) * FASTER };
+  const clock = { nowMs: () => startedMs + (Date.now() - startedMs) * CLOCK_FACTOR };
   const events = recordedEvents();
   const uow = postgresUnitOfWork(pool, events);
   const reads = postgresReads(sqlOn(pool));
-  const found = { balances: balanceReads(sqlOn(pool)), depositAddresses: depositAddressReads(sqlOn(pool)) };
-  const services = { ...noAppBalances, ...found, enginePolicy, events, reads, uow, clock };
+  const readers = { balances: balanceReads(sqlOn(pool)), depositAddresses: depositAddressReads(sqlOn(pool)) };
+  const services = { ...noAppBalances, ...readers, enginePolicy, events, reads, uow, clock };
   let runs = 0;
   const ranAtMs = new Map<string, number>();
   const catalog: Catalog = {
@@ -100,13 +100,15 @@ export async function measureDeadNode(
       await uow.run((tx) => tx.outbox.add([refundJob(id, clock.nowMs())], clock.nowMs()));
       while (!ranAtMs.has(id)) await sleep(1);
       healthy.push((ranAtMs.get(id) ?? Number.NaN) - committedMs);
-      await sleep(Math.max(0, enginePolicy.reconcileIntervalMs / FASTER - (performance.now() - committedMs)));
+      await sleep(
+        Math.max(0, enginePolicy.reconcileIntervalMs / CLOCK_FACTOR - (performance.now() - committedMs)),
+      );
     }
     healthy.sort((a, b) => a - b);
     const outbox = await pool.query<{ count: number }>("select count(*) as count from outbox");
     return {
       stuck,
-      faster: FASTER,
+      faster: CLOCK_FACTOR,
       hours: 1,
       usedMemory: { beforeBytes: before.usedBytes, afterBytes: (await relay.memory()).usedBytes },
       runs: runs - healthy.length,

@@ -75,10 +75,10 @@ export async function measureMonth(
   { requests, connections }: { readonly requests: number; readonly connections: number },
   onProgress: (text: string) => void,
 ): Promise<MonthFigures> {
-  for (let older = OLDER_MONTHS; older >= 0; older--) {
-    const month = monthAfter(MONTH, -older);
+  for (let monthsBack = OLDER_MONTHS; monthsBack >= 0; monthsBack--) {
+    const month = monthAfter(MONTH, -monthsBack);
     await inTransaction(pool, (client) => makePartition(client, month));
-    if (older > 0)
+    if (monthsBack > 0)
       await pool.query(
         `insert into request_events (request_id, at_ms, event, detail)
          select '0x' || md5($1 || n), $2::bigint + n, 'fillMined', '{}' from generate_series(1, 1000) n`,
@@ -105,15 +105,15 @@ export async function measureMonth(
   try {
     for (const client of clients) await configureSession(client, ARCHIVE_SESSION);
     const stop = new AbortController();
-    const during = timedUntil(stop.signal, readStatus, PAUSE_MS);
+    const statusReads = timedUntil(stop.signal, readStatus, PAUSE_MS);
     const startedMs = performance.now();
     const steps = stepTimes();
     const parts = await allOf(
       archiveMonths(
         {
-          store: steps.of(archiveStore(first)),
+          store: steps.timeCalls(archiveStore(first)),
           otherConnections: others.map(archiveStore),
-          files: steps.of(archiveFiles(folder)),
+          files: steps.timeCalls(archiveFiles(folder)),
           nowMs: () => endOfMonth(MONTH) + 40 * 86_400_000,
         },
         monthAfter(MONTH),
@@ -121,7 +121,7 @@ export async function measureMonth(
     );
     const seconds = (performance.now() - startedMs) / 1000;
     stop.abort();
-    const took = await during;
+    const took = await statusReads;
     const ratio = (name: keyof Measured): number => round(month[name].p50Ms / few[name].p50Ms);
     return {
       requests,
@@ -141,7 +141,7 @@ export async function measureMonth(
         fileBytes: parts.flatMap(({ tables }) => tables).reduce((sum, table) => sum + table.bytes, 0),
         bytesAfter: await bytesOf(pool),
         statusAlone,
-        statusDuring: { ...timesOf(took), maxMs: round(took.reduce((max, one) => Math.max(max, one), 0)) },
+        statusDuring: { ...timesOf(took), maxMs: round(took.reduce((max, ms) => Math.max(max, ms), 0)) },
       },
     };
   } finally {
@@ -152,12 +152,12 @@ export async function measureMonth(
 
 /** Adds up how long the methods of ports take. Steps that write what another one reads overlap. */
 function stepTimes(): {
-  of<Port extends object>(port: Port): Port;
+  timeCalls<Port extends object>(port: Port): Port;
   totals(): MonthFigures["archive"]["steps"];
 } {
   const steps = new Map<string, { ms: number; calls: number }>();
   return {
-    of: (port) =>
+    timeCalls: (port) =>
       new Proxy(port, {
         get(target, name) {
           const method: unknown = Reflect.get(target, name);
@@ -264,12 +264,12 @@ async function timed(
   pauseMs: number,
 ): Promise<readonly number[]> {
   const stop = new AbortController();
-  let left = runs;
+  let remaining = runs;
   return await timedUntil(
     stop.signal,
     async (run) => {
       await work(run);
-      if (--left === 0) stop.abort();
+      if (--remaining === 0) stop.abort();
     },
     pauseMs,
   );
@@ -292,8 +292,9 @@ async function timedUntil(
 
 function timesOf(took: readonly number[]): Times {
   const sorted = took.toSorted((a, b) => a - b);
-  const at = (share: number): number => round(sorted[Math.floor(sorted.length * share)] ?? Number.NaN);
-  return { p50Ms: at(0.5), p99Ms: at(0.99) };
+  const percentile = (share: number): number =>
+    round(sorted[Math.floor(sorted.length * share)] ?? Number.NaN);
+  return { p50Ms: percentile(0.5), p99Ms: percentile(0.99) };
 }
 
 async function bytesOf(pool: pg.Pool): Promise<number> {

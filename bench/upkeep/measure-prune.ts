@@ -64,7 +64,9 @@ export async function measurePrune(pool: pg.Pool, kept: number): Promise<PruneFi
     await pruneHistory(services);
     return performance.now() - startedMs;
   };
-  const deleting = async (quotes: Pick<StoredQuotes, "fillDeadlineMs" | "callBytes">): Promise<Pruning> => {
+  const measureDeletion = async (
+    quotes: Pick<StoredQuotes, "fillDeadlineMs" | "callBytes">,
+  ): Promise<Pruning> => {
     await storeQuotes(pool, { chainId: OTHER_CHAIN, count: DUE, state: "expired", ...quotes });
     await storeKeys(pool, DUE);
     commitsMs.length = 0;
@@ -77,16 +79,21 @@ export async function measurePrune(pool: pg.Pool, kept: number): Promise<PruneFi
     return { rows: 2 * DUE, tookMs, longestCommitMs: Math.max(...commitsMs) };
   };
   const loadedAtMs = performance.now();
-  const asKept = { chainId: CHAIN, state: "expired", fillDeadlineMs: dueMs - kept, isKept: true } as const;
-  await storeQuotes(pool, { ...asKept, count: kept, isChecked: true });
+  const keptQuotes = {
+    chainId: CHAIN,
+    state: "expired",
+    fillDeadlineMs: dueMs - kept,
+    isKept: true,
+  } as const;
+  await storeQuotes(pool, { ...keptQuotes, count: kept, isChecked: true });
   const loadedInSeconds = Math.round((performance.now() - loadedAtMs) / 1000);
   const quietMs = await round();
-  const deletingFew = await deleting({ fillDeadlineMs: dueMs - 2 * kept });
-  const deletingLarge = await deleting({
+  const deletingFew = await measureDeletion({ fillDeadlineMs: dueMs - 2 * kept });
+  const deletingLarge = await measureDeletion({
     fillDeadlineMs: NOW_MS - RETENTION_MS.large_requests - DUE - 1,
     callBytes: 8_192,
   });
-  await storeQuotes(pool, { ...asKept, chainId: NEW_CHAIN, count: FIRST_CHECKS });
+  await storeQuotes(pool, { ...keptQuotes, chainId: NEW_CHAIN, count: FIRST_CHECKS });
   commitsMs.length = 0;
   let rounds = 0;
   let tookMs = 0;

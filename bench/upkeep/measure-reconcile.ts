@@ -74,19 +74,19 @@ export async function measureReconcile(
   took.sort((a, b) => a - b);
   await storeQuotes(pool, { chainId: HEALTHY, count: expiring, state: "quoted", fillDeadlineMs: OVERDUE_MS });
   let tookMs = 0;
-  let left = expiring;
-  while (left > 0 && events.of("reconcile_fault").length === 0) {
+  let remaining = expiring;
+  while (remaining > 0 && events.of("reconcile_fault").length === 0) {
     tookMs += await round();
     const { rows } = await pool.query<{ count: number }>(
       "select count(*) as count from requests where origin_chain_id = $1 and state = 'quoted'",
       [HEALTHY],
     );
-    left = rows[0]?.count ?? 0;
+    remaining = rows[0]?.count ?? 0;
   }
   return {
     waiting,
     quietMs: { p50: took[10] ?? Number.NaN, max: took.at(-1) ?? Number.NaN },
-    expiredPerSecond: Math.round((expiring - left) / (tookMs / 1000)),
+    expiredPerSecond: Math.round((expiring - remaining) / (tookMs / 1000)),
     faults: events.of("reconcile_fault").length,
   };
 }

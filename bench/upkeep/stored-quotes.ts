@@ -50,12 +50,12 @@ async function storeChunk(
   await pool.query(
     `with made as materialized (
        select i, '0x' || md5($3::bigint || $4::text || 'id' || i) || md5(i || 'id' || $3::bigint) as id from generate_series($1::bigint, $2::bigint) i),
-     given as (
+     addresses as (
        insert into deposit_addresses (address, request_id, order_id, depositor, recovery, strict, question, created_at_ms, active_at_ms)
        select substr(id, 1, 42), id, id, '0x', '0x', false, '{}', 1, 1 from made where $6::boolean returning address),
      funded as (
        insert into deposit_address_funds (address, chain_id, currency, amount, seen_block, seen_at_ms)
-       select address, $3::bigint, '0x', 1, 1, 1 from given)
+       select address, $3::bigint, '0x', 1, 1, 1 from addresses)
      insert into requests (request_id, order_id, kind, state, fail_reason, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms,
        fill_deadline_ms, deposit_address, kept, terms)
      select id, '0x' || md5('order' || id) || md5(id || 'order'), 'bridge', $4::text, case when $4::text = 'expired' then 'TTL_EXPIRED' end, $3::bigint, 2,

@@ -17,8 +17,8 @@ import { root } from "./run-command.ts";
 /** Names of the variables that a compose file requires; `$$` is a literal `$`, and comments do not count. */
 async function requiredBy(file: string): Promise<readonly string[]> {
   const text = (await readFile(join(root, file), "utf8")).replaceAll(/^\s*#.*$/gm, "").replaceAll("$$", "");
-  return [...text.matchAll(/\$\{(\w+)(:?[?-])?/g)].flatMap(([, name = "", how = ""]) =>
-    how.endsWith("-") ? [] : [name],
+  return [...text.matchAll(/\$\{(\w+)(:?[?-])?/g)].flatMap(([, name = "", operator = ""]) =>
+    operator.endsWith("-") ? [] : [name],
   );
 }
 
@@ -68,7 +68,7 @@ test("mounts a separate secrets folder into each process, and keeps the folders 
   for (const [file, name] of folders) {
     const service = await serviceOf(file, name);
     const { volumes = [] } = (await servicesOf(file))[name] ?? {};
-    const mounted = volumes.filter((one) => one.includes("/vault/secrets"));
+    const mounted = volumes.filter((volume) => volume.includes("/vault/secrets"));
     expect(mounted).toEqual([`./secrets/${name}:/vault/secrets:ro`]);
     // An environment variable would be as visible as one in `.env`.
     expect(service).not.toMatch(/(PRIVATE_KEY|SOLVER_\w+_KEY|API_KEYS|TOKEN)(_FILE)?: [^"]/);
@@ -86,14 +86,14 @@ test("passes no private key from .env to any process, and no key file to the API
   );
   const settings = Object.values(solverSettings).filter(({ name }) => /_(KEYS?|SIGNERS?)$/.test(name));
   const privateKeys = settings.flatMap(({ name }) => (/_KEYS?$/.test(name) ? [name] : []));
-  const emptied = (service: string | undefined, names: readonly string[]) =>
+  const emptyIn = (service: string | undefined, names: readonly string[]) =>
     names.filter((name) => new RegExp(`^ +${name}: ""$`, "m").test(service ?? ""));
   expect(privateKeys).toHaveLength(6);
-  expect(emptied(shared, privateKeys)).toEqual(privateKeys);
-  const others = settings.flatMap(({ name }) =>
+  expect(emptyIn(shared, privateKeys)).toEqual(privateKeys);
+  const otherNames = settings.flatMap(({ name }) =>
     privateKeys.includes(name) ? [`${name}_FILE`] : [name, `${name}_FILE`],
   );
-  expect(emptied(api, others)).toEqual(others);
+  expect(emptyIn(api, otherNames)).toEqual(otherNames);
   for (const service of [api, worker]) expect(service).toContain("<<: *solver-environment");
   // The signers get only the variables of `.env` that the compose file lists.
   for (const service of [signer, paymentSigner]) expect(service).not.toMatch(/env_file|<<: \*solver/);
@@ -127,7 +127,7 @@ test("the limited signer starts only with its profile, uses the files from docs/
   const { ORDER_SIGNER_URL = "", SIGNING_RULES_FILE = "", SIGNING_RECORD = "" } = signer?.environment ?? {};
   expect(page).toContain(`SOLVER_SIGNER=signer:${ORDER_SIGNER_URL}`);
   expect(page).toContain(SIGNING_RULES_FILE.replace("/vault/secrets/", "secrets/payment-signer/"));
-  const mounts = (signer?.volumes ?? []).map((one) => one.split(":"));
+  const mounts = (signer?.volumes ?? []).map((volume) => volume.split(":"));
   expect(mounts.find(([, path]) => path === dirname(SIGNING_RECORD))?.[0]).toBe("signing-record");
 });
 
@@ -219,7 +219,9 @@ test("every required setting and every private key appears in .env.example or in
     whenAbsent.kind === "required" || /private key/.test(kind) ? [name] : [],
   );
   expect(needed).toContain("EXECUTOR_PRIVATE_KEY");
-  const missing = needed.filter((name) => !texts.some((one) => new RegExp(`\\b${name}\\b`).test(one)));
+  const missing = needed.filter(
+    (name) => !texts.some((fileText) => new RegExp(`\\b${name}\\b`).test(fileText)),
+  );
   expect(missing).toEqual([]);
 });
 
@@ -243,7 +245,7 @@ test("every line of an example file is a setting, belongs to an entry of a chain
       const isRead =
         name === "COMPOSE_PROFILES" ||
         composeText.includes(`\${${name}`) ||
-        configs.some((one) => one.includes(`"$${name}"`));
+        configs.some((config) => config.includes(`"$${name}"`));
       return settings.has(name) || isRead ? [] : [name];
     });
     expect(unknown).toEqual([]);

@@ -33,8 +33,8 @@ export function parseDockerfile(text: string): readonly Stage[] {
 /** The common first instructions of all stages: an engine runs them once for all stages. */
 export function commonInstructions(stages: readonly (readonly Instruction[])[]): readonly Instruction[] {
   const [first = [], ...others] = stages;
-  const end = first.findIndex(({ name, text }, at) =>
-    others.some((other) => other[at]?.name !== name || other[at]?.text !== text),
+  const end = first.findIndex(({ name, text }, index) =>
+    others.some((stage) => stage[index]?.name !== name || stage[index]?.text !== text),
   );
   return end === -1 ? first : first.slice(0, end);
 }
@@ -49,7 +49,7 @@ export function isInContext(path: string, ignoreText: string): boolean {
   const leftOut = lines.filter((line) => line.startsWith("**/")).map((line) => globOf(line.slice(3)));
   const parts = path.split("/");
   return (
-    letIn.some((one) => `${path}/`.startsWith(`${one}/`)) &&
+    letIn.some((folder) => `${path}/`.startsWith(`${folder}/`)) &&
     !parts.some((part) => leftOut.some((glob) => glob.test(part)))
   );
 }

@@ -20,7 +20,7 @@ async function variablesOf(file: string): Promise<readonly string[]> {
 }
 
 /** All variables in tables of docs/CONFIG.md for these processes. */
-function documented(groups: readonly SettingGroup[]): readonly string[] {
+function documentedVariables(groups: readonly SettingGroup[]): readonly string[] {
   return [...describeSettings(groups).matchAll(/^\| `(\w+)`(?: or `(\w+)`)?/gm)].flatMap(([, ...names]) =>
     names.filter((name) => name !== undefined),
   );
@@ -33,7 +33,7 @@ test.each([
   "no variable of another process or of compose is mistaken for a misspelled variable of %s",
   async (_name, groups) => {
     const names = [
-      ...documented([...apiSettingGroups, ...oracleSettingGroups]),
+      ...documentedVariables([...apiSettingGroups, ...oracleSettingGroups]),
       ...(await variablesOf(".env.example")),
       ...(await variablesOf(".env.oracle.example")),
       "PORT",

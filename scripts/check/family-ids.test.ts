@@ -22,12 +22,12 @@ test("sources name a chain family only in its folder and in the list of families
 
 test("a family's name counts outside its folder only", () => {
   const text = 'if (vmType === "tron-vm" || vmType === FAMILY_VM_TYPES.solana) f();';
-  const of = (path: string) => familyIdsOutOfPlace([{ path, text }])[path];
-  expect(of("packages/config/src/chain-file.ts")).toBe(2);
-  expect(of("packages/chains/src/tron/evidence.ts")).toBe(1);
-  expect(of("packages/families/src/tron/address-codec.ts")).toBe(1);
-  expect(of("packages/families/src/solana/withdrawals/transfer-request.ts")).toBe(1);
-  expect(of("packages/domain/src/chain/family.ts")).toBeUndefined();
+  const countIn = (path: string) => familyIdsOutOfPlace([{ path, text }])[path];
+  expect(countIn("packages/config/src/chain-file.ts")).toBe(2);
+  expect(countIn("packages/chains/src/tron/evidence.ts")).toBe(1);
+  expect(countIn("packages/families/src/tron/address-codec.ts")).toBe(1);
+  expect(countIn("packages/families/src/solana/withdrawals/transfer-request.ts")).toBe(1);
+  expect(countIn("packages/domain/src/chain/family.ts")).toBeUndefined();
 });
 
 /** The files of every family. The compiler requires each of them; this test allows no others. */

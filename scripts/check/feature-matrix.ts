@@ -70,8 +70,8 @@ export function matrixProblems(
 
 function pairProblems(features: readonly string[], rows: readonly MatrixRow[]): readonly string[] {
   const counts = new Map<string, number>();
-  for (const [at, feature] of features.entries())
-    for (const other of features.slice(0, at)) counts.set(`${feature} × ${other}`, 0);
+  for (const [index, feature] of features.entries())
+    for (const other of features.slice(0, index)) counts.set(`${feature} × ${other}`, 0);
   const problems: string[] = [];
   for (const { feature, other } of rows) {
     const pair = `${feature} × ${other}`;

@@ -34,8 +34,8 @@ function anchorsOf(document: string): ReadonlySet<string> {
       .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
       .replaceAll(" ", "-"),
   );
-  const own = [...prose.matchAll(/<a (?:id|name)="([^"]+)"/g)].flatMap(([, anchor]) => anchor ?? []);
-  return new Set([...anchors, ...own]);
+  const explicit = [...prose.matchAll(/<a (?:id|name)="([^"]+)"/g)].flatMap(([, anchor]) => anchor ?? []);
+  return new Set([...anchors, ...explicit]);
 }
 
 test("every link between documents leads to a file, and to a heading of it", () => {

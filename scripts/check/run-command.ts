@@ -26,8 +26,9 @@ export async function runCommand(
     readonly typicalSeconds?: number;
     readonly signal: AbortSignal;
     readonly cwd?: string;
+    /** Added to the environment of this process. */
     readonly env?: Readonly<Record<string, string>>;
-    /** Environment of the command and its child processes. Default: that of this process. */
+    /** Scheduling priority of the command: the higher, the less urgent. Default: that of this process. */
     readonly niceness?: number;
   },
 ): Promise<CommandResult> {
@@ -42,14 +43,14 @@ export async function runCommand(
   });
   if (options.niceness !== undefined && child.pid !== undefined) setPriority(child.pid, options.niceness);
   let output = "";
-  const listen = (chunk: Buffer) => {
+  const collect = (chunk: Buffer) => {
     output += chunk.toString();
   };
-  child.stdout.on("data", listen);
-  child.stderr.on("data", listen);
-  const end = (why: string, by: NodeJS.Signals) => {
-    output += `\n${why}\n`;
-    if (child.pid !== undefined) process.kill(-child.pid, by);
+  child.stdout.on("data", collect);
+  child.stderr.on("data", collect);
+  const end = (reason: string, killSignal: NodeJS.Signals) => {
+    output += `\n${reason}\n`;
+    if (child.pid !== undefined) process.kill(-child.pid, killSignal);
   };
   const onAbort = () => end("stopped on request", "SIGTERM");
   const usual = options.typicalSeconds === undefined ? "" : `; it usually takes ${options.typicalSeconds} s`;

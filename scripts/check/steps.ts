@@ -141,7 +141,7 @@ export const phases: readonly (readonly Step[])[] = [
 
 /** @throws Error for an unknown step */
 export function stepNamed(name: string): Step {
-  const step = phases.flat().find((one) => one.name === name);
+  const step = phases.flat().find((candidate) => candidate.name === name);
   if (step === undefined) throw new Error(`unknown step: ${name}`);
   return step;
 }

@@ -24,8 +24,8 @@ test("the bootstrap script stops if the pinned Node was not installed", async ()
   const folder = await mkdtemp(join(tmpdir(), "causeway-bootstrap-"));
   try {
     const pnpm = join(folder, "scripts/pnpm/node_modules/pnpm/bin");
-    for (const made of [pnpm, join(folder, "apps"), join(folder, "packages"), join(folder, "bin")])
-      await mkdir(made, { recursive: true });
+    for (const path of [pnpm, join(folder, "apps"), join(folder, "packages"), join(folder, "bin")])
+      await mkdir(path, { recursive: true });
     for (const file of ["scripts/bootstrap.mjs", "packages/contracts/scripts/compiled-inputs.mjs"])
       await cp(join(root, file), join(folder, file));
     // When the hash of an optional package differs from the lockfile, pnpm succeeds without the package.

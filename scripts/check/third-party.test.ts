@@ -21,8 +21,8 @@ test.each(["MIT", "ISC", "Apache-2.0", "(MIT OR GPL-3.0-only)", "(MIT AND BSD-3-
 test.each(["GPL-3.0", "LGPL-3.0-or-later", "BUSL-1.1", "(MIT AND GPL-3.0)", "UNLICENSED", ""])(
   'a production dependency must not be licensed under "%s"',
   (license) => {
-    const [problem = "", ...more] = licenseProblems([dependency(license)]);
-    expect(more).toEqual([]);
+    const [problem = "", ...others] = licenseProblems([dependency(license)]);
+    expect(others).toEqual([]);
     expect(problem).toContain("some-package@1.2.3: license ");
     expect(problem).toContain("expected 0BSD, Apache-2.0");
   },

@@ -104,20 +104,20 @@ const containersOf = ({ spec }: Pod): readonly Container[] => [
   ...(spec.initContainers ?? []),
   ...spec.containers,
 ];
-const named = (pods: readonly Pod[], name: string): Container => {
-  const container = pods.flatMap(containersOf).find((one) => one.name === name);
+const containerNamed = (pods: readonly Pod[], name: string): Container => {
+  const container = pods.flatMap(containersOf).find((candidate) => candidate.name === name);
   if (container === undefined) throw new Error(`no container ${name}`);
   return container;
 };
 
 /** Secrets that a container mounts, by mount path. */
 function secretsOf(pods: readonly Pod[], name: string): Readonly<Record<string, readonly string[]>> {
-  const pod = pods.find((one) => containersOf(one).some((container) => container.name === name));
-  const mounts = named(pods, name).volumeMounts ?? [];
+  const pod = pods.find((candidate) => containersOf(candidate).some((container) => container.name === name));
+  const mounts = containerNamed(pods, name).volumeMounts ?? [];
   const volumes = pod?.spec.volumes ?? [];
   return Object.fromEntries(
     mounts.flatMap((mount) => {
-      const volume = volumes.find((one) => one.name === mount.name);
+      const volume = volumes.find((candidate) => candidate.name === mount.name);
       const secrets =
         volume?.projected?.sources?.map(({ secret }) => secret?.name ?? "") ?? volume?.secret?.secretName;
       return secrets === undefined ? [] : [[mount.mountPath, [secrets].flat()]];
@@ -187,7 +187,7 @@ test("each process mounts its own secrets, and the solver's key is out of the AP
     });
   expect(allPods.map(({ spec }) => spec.shareProcessNamespace)).toEqual(allPods.map(() => undefined));
   const socket = ["api", "signer"].map((name) =>
-    named(allPods, name).volumeMounts?.find(({ mountPath }) => mountPath === "/run/causeway"),
+    containerNamed(allPods, name).volumeMounts?.find(({ mountPath }) => mountPath === "/run/causeway"),
   );
   expect(socket).toEqual([
     { name: "socket", mountPath: "/run/causeway" },
@@ -200,7 +200,8 @@ test("the limited signer alone has its key, its rules and its record, and one wo
     "/vault/secrets": ["causeway-payment-signer"],
     "/vault/rules": ["causeway-signing-rules"],
   });
-  const volumesOf = (name: string) => named(allPods, name).volumeMounts?.map((mount) => mount.name) ?? [];
+  const volumesOf = (name: string) =>
+    containerNamed(allPods, name).volumeMounts?.map((mount) => mount.name) ?? [];
   const shared = volumesOf("payment-signer").filter((name) => volumesOf("worker").includes(name));
   expect(shared).toEqual(["tmp", "socket"]);
   const claim = everything.find(({ kind }) => kind === "PersistentVolumeClaim");
@@ -228,7 +229,9 @@ test("without the limited signer, the chart has no volume for its record, and tw
 
 /** Variables that a container gets, without those of its image. */
 const variablesOf = (pods: readonly Pod[], name: string): Readonly<Record<string, string>> =>
-  Object.fromEntries((named(pods, name).env ?? []).map((variable) => [variable.name, variable.value ?? ""]));
+  Object.fromEntries(
+    (containerNamed(pods, name).env ?? []).map((variable) => [variable.name, variable.value ?? ""]),
+  );
 
 /** Variables that Kubernetes gives every pod. */
 const KUBERNETES_VARIABLES = [
@@ -260,19 +263,21 @@ test("every variable is a setting, and every required setting has a place", asyn
   ] as const;
   for (const [name, groups, dockerfile, inSecrets] of processes) {
     const settings = groups.flatMap((group) => Object.values(group.settings));
-    const known = new Set(
-      settings.flatMap((one) => (one.fromFile ? [one.name, `${one.name}_FILE`] : [one.name])),
+    const knownNames = new Set(
+      settings.flatMap((setting) =>
+        setting.fromFile ? [setting.name, `${setting.name}_FILE`] : [setting.name],
+      ),
     );
     const variables = Object.keys(variablesOf(allPods, name));
-    expect(variables.filter((variable) => !known.has(variable))).toEqual([]);
-    const besides = Object.fromEntries(KUBERNETES_VARIABLES.map((variable) => [variable, "x"]));
-    const all = { ...variablesOf(allPods, name), ...besides };
-    expect(unknownVariables(all, groups, join(root, "configs")).problems).toEqual([]);
-    const given = new Set([...variables, ...Object.keys(await imageVariables(dockerfile))]);
+    expect(variables.filter((variable) => !knownNames.has(variable))).toEqual([]);
+    const kubernetesVariables = Object.fromEntries(KUBERNETES_VARIABLES.map((variable) => [variable, "x"]));
+    const environment = { ...variablesOf(allPods, name), ...kubernetesVariables };
+    expect(unknownVariables(environment, groups, join(root, "configs")).problems).toEqual([]);
+    const available = new Set([...variables, ...Object.keys(await imageVariables(dockerfile))]);
     const required = settings
       .filter(({ whenAbsent }) => whenAbsent.kind === "required")
-      .map((one) => one.name);
-    expect(required.filter((one) => !given.has(one))).toEqual(inSecrets);
+      .map((setting) => setting.name);
+    expect(required.filter((requiredName) => !available.has(requiredName))).toEqual(inSecrets);
   }
   const values = await readFile(join(root, "deploy/helm/causeway/values.yaml"), "utf8");
   for (const name of ["DATABASE_URL", "REDIS_URL", "SOLVER_PRIVATE_KEY", "ECDSA_PRIVATE_KEY"])
@@ -396,11 +401,11 @@ test("limited signer and worker accept the chart's variables, with the key in th
 
 test("probes and services use the ports that the images listen on", async () => {
   const { HTTP_PORT, HEALTH_PORT } = await imageVariables("Dockerfile.api");
-  const portOf = (name: string) => `${named(allPods, name).ports?.[0]?.containerPort}`;
+  const portOf = (name: string) => `${containerNamed(allPods, name).ports?.[0]?.containerPort}`;
   expect([portOf("api"), portOf("worker")]).toEqual([HTTP_PORT, HEALTH_PORT]);
   expect(portOf("oracle")).toBe(variablesOf(allPods, "oracle")["HTTP_PORT"]);
   for (const name of ["api", "worker", "oracle"]) {
-    const { startupProbe, livenessProbe, readinessProbe } = named(allPods, name);
+    const { startupProbe, livenessProbe, readinessProbe } = containerNamed(allPods, name);
     for (const probe of [startupProbe, livenessProbe, readinessProbe])
       expect(probe?.httpGet?.port).toBe("http");
   }
@@ -408,7 +413,7 @@ test("probes and services use the ports that the images listen on", async () => 
 
 test("a process's own setting replaces the shared one", () => {
   const levels = ["api", "worker"].map((name) =>
-    named(allPods, name).env?.filter((variable) => variable.name === "LOG_LEVEL"),
+    containerNamed(allPods, name).env?.filter((variable) => variable.name === "LOG_LEVEL"),
   );
   expect(levels).toEqual([[{ name: "LOG_LEVEL", value: "debug" }], [{ name: "LOG_LEVEL", value: "info" }]]);
 });
@@ -504,15 +509,15 @@ test.each([
   ["a URL with credentials", { env: { BASE_RPC_URL: "x" } }, "BASE_RPC_URL"],
   ["a port that the chart sets", { api: { env: { HTTP_PORT: "1" } } }, "HTTP_PORT"],
   ["a monitor without a token", { metrics: { serviceMonitor: true } }, "/metrics/tokenSecret"],
-])("refuses %s", async (_name, own, problem) => {
-  expect((await valueProblems({ ...minimal, ...own })).join("; ")).toContain(problem);
+])("refuses %s", async (_name, overrides, problem) => {
+  expect((await valueProblems({ ...minimal, ...overrides })).join("; ")).toContain(problem);
 });
 
 test("no secret of the API or the oracle can be a value of the chart", async () => {
   const secrets = [...apiSettingGroups, ...oracleSettingGroups].flatMap((group) =>
     Object.values(group.settings)
-      .filter((one) => /secret/.test(one.kind))
-      .map((one) => one.name),
+      .filter((setting) => /secret/.test(setting.kind))
+      .map((setting) => setting.name),
   );
   expect(secrets.length).toBeGreaterThan(20);
   const accepted: string[] = [];
@@ -531,7 +536,7 @@ test("every other setting can be one, unless the chart sets it", async () => {
     "HEALTH_PORT",
   ];
   const names = [...apiSettingGroups, ...oracleSettingGroups].flatMap((group) =>
-    Object.values(group.settings).flatMap((one) => (/secret/.test(one.kind) ? [] : [one.name])),
+    Object.values(group.settings).flatMap((setting) => (/secret/.test(setting.kind) ? [] : [setting.name])),
   );
   const refused: string[] = [];
   for (const name of new Set([...names, "BASE_DEPOSITORY_ADDRESS"]))

@@ -22,10 +22,10 @@ const isMap = (value: unknown): value is Values =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Merges like Helm: maps are merged, everything else is replaced. */
-function mergeValues(base: Values, over: Values): Values {
-  const entries = Object.entries(over).map(([name, value]) => {
-    const below = base[name];
-    return [name, isMap(value) && isMap(below) ? mergeValues(below, value) : value];
+function mergeValues(base: Values, overrides: Values): Values {
+  const entries = Object.entries(overrides).map(([name, value]) => {
+    const baseValue = base[name];
+    return [name, isMap(value) && isMap(baseValue) ? mergeValues(baseValue, value) : value];
   });
   return { ...base, ...(Object.fromEntries(entries) as Values) };
 }
@@ -34,17 +34,17 @@ const yamlFile = async (path: string): Promise<Values> =>
   parse(await readFile(join(chart, path), "utf8")) as Values;
 
 /** The chart's values merged with those of an installation. */
-export const valuesWith = async (own: Values): Promise<Values> =>
-  mergeValues(await yamlFile("values.yaml"), own);
+export const valuesWith = async (overrides: Values): Promise<Values> =>
+  mergeValues(await yamlFile("values.yaml"), overrides);
 
 const valuesValidator = readFile(join(chart, "values.schema.json"), "utf8").then((schema) =>
   new Ajv({ allErrors: true, strict: false }).compile(JSON.parse(schema) as AnySchema),
 );
 
 /** The places where values violate values.schema.json. */
-export async function valueProblems(own: Values): Promise<readonly string[]> {
+export async function valueProblems(overrides: Values): Promise<readonly string[]> {
   const validate = await valuesValidator;
-  return validate(await valuesWith(own)) ? [] : (validate.errors ?? []).map(problemOf);
+  return validate(await valuesWith(overrides)) ? [] : (validate.errors ?? []).map(problemOf);
 }
 
 const problemOf = (error: { instancePath: string; message?: string; propertyName?: string }): string =>
@@ -63,10 +63,10 @@ async function templatesOf(): Promise<ReadonlyMap<string, string>> {
  * What the chart installs as release `causeway`.
  * @throws Error for a template that the renderer does not support
  */
-export async function renderChart(own: Values): Promise<readonly Manifest[]> {
+export async function renderChart(overrides: Values): Promise<readonly Manifest[]> {
   const rules = await readFile(join(chart, "files/rules.yml"), "utf8");
   const rendered = renderTemplates(await templatesOf(), {
-    Values: await valuesWith(own),
+    Values: await valuesWith(overrides),
     Release: { Name: "causeway", Service: "Helm" },
     Files: (name: string) => (name === "files/rules.yml" ? rules : ""),
   });

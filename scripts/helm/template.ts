@@ -60,8 +60,8 @@ function parse(file: string, text: string): readonly Node[] {
   let trimsNext = false;
   const addText = (raw: string, trimsEnd: boolean): void => {
     const start = trimsNext ? raw.trimStart() : raw;
-    const kept = trimsEnd ? start.trimEnd() : start;
-    if (kept !== "") open.at(-1)?.body.push({ kind: "text", text: kept });
+    const trimmed = trimsEnd ? start.trimEnd() : start;
+    if (trimmed !== "") open.at(-1)?.body.push({ kind: "text", text: trimmed });
   };
   for (const match of text.matchAll(/\{\{(- )?([\s\S]*?)( -)?\}\}/g)) {
     const [whole, left, inner = "", right] = match;
@@ -101,9 +101,10 @@ function expressionOf(file: string, text: string): Expression {
   const tokens: string[] = [];
   TOKEN.lastIndex = 0;
   while (TOKEN.lastIndex < text.trimEnd().length) {
-    const at = TOKEN.lastIndex;
+    const position = TOKEN.lastIndex;
     const token = TOKEN.exec(text)?.[1];
-    if (token === undefined) throw new Error(`${file}: not supported by this renderer: ${text.slice(at)}`);
+    if (token === undefined)
+      throw new Error(`${file}: not supported by this renderer: ${text.slice(position)}`);
     tokens.push(token);
   }
   const read = (isNested: boolean): Expression => {
@@ -143,18 +144,20 @@ const textOf = (value: Value): string => {
   throw new Error(`expected text, a number or a boolean, got ${JSON.stringify(value)}`);
 };
 
-const indented = (spaces: Value, text: Value): string =>
+const indent = (spaces: Value, text: Value): string =>
   textOf(text).replaceAll(/^/gm, " ".repeat(Number(spaces)));
 
 const functions: Readonly<Record<string, (...values: readonly Value[]) => Value>> = {
   quote: (value) => JSON.stringify(textOf(value)),
   toYaml: (value) => stringify(value, { lineWidth: 0 }).trimEnd(),
-  nindent: (spaces, text) => `\n${indented(spaces, text)}`,
+  nindent: (spaces, text) => `\n${indent(spaces, text)}`,
   default: (fallback, value) => (isTrue(value) ? value : fallback),
   not: (value) => !isTrue(value),
   hasKey: (map, name) => Object.hasOwn(map as Fields, textOf(name)),
   dict: (...pairs) =>
-    Object.fromEntries(pairs.flatMap((name, at) => (at % 2 === 0 ? [[name, pairs[at + 1]]] : []))) as Fields,
+    Object.fromEntries(
+      pairs.flatMap((name, index) => (index % 2 === 0 ? [[name, pairs[index + 1]]] : [])),
+    ) as Fields,
 };
 
 function evaluate(
@@ -175,27 +178,27 @@ function evaluate(
   let piped: readonly Value[] = [];
   for (const [first, ...rest] of expression) {
     if (first === undefined) throw new Error("empty command");
-    const given = [...rest.map(valueOf), ...piped];
+    const args = [...rest.map(valueOf), ...piped];
     if (first.kind === "path" && first.fields.at(-1) === "Get") {
       const files = valueOf({ ...first, fields: first.fields.slice(0, -1) });
-      piped = [(files as (name: string) => string)(textOf(given[0]))];
+      piped = [(files as (name: string) => string)(textOf(args[0]))];
     } else if (first.kind === "function" && first.name === "include") {
-      const body = definitions.get(textOf(given[0]));
-      if (body === undefined) throw new Error(`undefined template: ${textOf(given[0])}`);
+      const body = definitions.get(textOf(args[0]));
+      if (body === undefined) throw new Error(`undefined template: ${textOf(args[0])}`);
       piped = [
         renderAll(
           body,
           new Map([
-            ["$", given[1]],
-            [".", given[1]],
+            ["$", args[1]],
+            [".", args[1]],
           ]),
           definitions,
         ),
       ];
     } else if (first.kind === "function") {
-      const called = functions[first.name];
-      if (called === undefined) throw new Error(`unknown function: ${first.name}`);
-      piped = [called(...given)];
+      const implementation = functions[first.name];
+      if (implementation === undefined) throw new Error(`unknown function: ${first.name}`);
+      piped = [implementation(...args)];
     } else piped = [valueOf(first)];
   }
   return piped[0];
@@ -228,13 +231,13 @@ function renderAll(
 function entriesOf(value: Value): readonly (readonly [Value, Value])[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return [...(value as readonly Value[]).entries()];
-  if (isFields(value)) return Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  if (isFields(value)) return Object.entries(value).sort(([first], [second]) => (first < second ? -1 : 1));
   throw new Error(`range over ${JSON.stringify(value)}`);
 }
 
 function within(scope: Scope, names: readonly string[], [key, value]: readonly [Value, Value]): Scope {
   const [first, second] = names;
-  const named: (readonly [string, Value])[] =
+  const variables: (readonly [string, Value])[] =
     second === undefined
       ? first === undefined
         ? []
@@ -243,5 +246,5 @@ function within(scope: Scope, names: readonly string[], [key, value]: readonly [
           [first ?? "", key],
           [second, value],
         ];
-  return new Map([...scope, [".", value], ...named]);
+  return new Map([...scope, [".", value], ...variables]);
 }

@@ -8,7 +8,7 @@ const names = {
 };
 const lists = (...texts: readonly string[]): readonly string[] =>
   listsOfEndpoints(
-    texts.map((text, at) => ({ path: String(at), text })),
+    texts.map((text, index) => ({ path: String(index), text })),
     names,
   );
 

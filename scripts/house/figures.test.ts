@@ -5,32 +5,32 @@ const figure = (name: keyof Figures, ...files: readonly (readonly [path: string,
   figuresOf(files.map(([path, text]) => ({ path, text })))[name];
 
 test("events count where a transaction is open, unless they are the transaction's own", () => {
-  const raised = (text: string): number => figure("eventsInsideTransactions", ["a/b.ts", text]);
-  expect(raised("function f(tx) { services.events.alarm('x', {}); }")).toBe(1);
-  expect(raised("run(async (tx) => { events.happened('x', {}); });")).toBe(1);
-  expect(raised("function f({ tx, services }) { services.events.alarm('x', {}); }")).toBe(1);
-  expect(raised("function f(tx) { tx.events.alarm('x', {}); }")).toBe(0);
-  expect(raised("function f(services) { services.events.alarm('x', {}); }")).toBe(0);
+  const countEvents = (text: string): number => figure("eventsInsideTransactions", ["a/b.ts", text]);
+  expect(countEvents("function f(tx) { services.events.alarm('x', {}); }")).toBe(1);
+  expect(countEvents("run(async (tx) => { events.happened('x', {}); });")).toBe(1);
+  expect(countEvents("function f({ tx, services }) { services.events.alarm('x', {}); }")).toBe(1);
+  expect(countEvents("function f(tx) { tx.events.alarm('x', {}); }")).toBe(0);
+  expect(countEvents("function f(services) { services.events.alarm('x', {}); }")).toBe(0);
 });
 
 test("events count where `uow.run` opens a transaction, regardless of the name of its parameter", () => {
-  const raised = (text: string): number => figure("eventsInsideTransactions", ["a/b.ts", text]);
+  const countEvents = (text: string): number => figure("eventsInsideTransactions", ["a/b.ts", text]);
   const foreign = "services.events.happened('x', {});";
-  expect(raised(`uow.run(async (t) => { ${foreign} });`)).toBe(1);
-  expect(raised(`services.uow.run(async ({ requests }) => { ${foreign} }, options);`)).toBe(1);
-  expect(raised(`uow.run(async () => { ${foreign} });`)).toBe(1);
-  expect(raised("uow.run(({ requests }) => events.happened('x', {}));")).toBe(1);
-  expect(raised("uow.run(async (t) => { t.events.happened('x', {}); });")).toBe(0);
-  expect(raised("uow.run(({ events }) => { events.happened('x', {}); });")).toBe(0);
-  expect(raised(`await uow.run((t) => t.requests.save(a)); ${foreign}`)).toBe(0);
-  expect(raised(`runner.run(async (t) => { ${foreign} });`)).toBe(0);
+  expect(countEvents(`uow.run(async (t) => { ${foreign} });`)).toBe(1);
+  expect(countEvents(`services.uow.run(async ({ requests }) => { ${foreign} }, options);`)).toBe(1);
+  expect(countEvents(`uow.run(async () => { ${foreign} });`)).toBe(1);
+  expect(countEvents("uow.run(({ requests }) => events.happened('x', {}));")).toBe(1);
+  expect(countEvents("uow.run(async (t) => { t.events.happened('x', {}); });")).toBe(0);
+  expect(countEvents("uow.run(({ events }) => { events.happened('x', {}); });")).toBe(0);
+  expect(countEvents(`await uow.run((t) => t.requests.save(a)); ${foreign}`)).toBe(0);
+  expect(countEvents(`runner.run(async (t) => { ${foreign} });`)).toBe(0);
 });
 
 test("events count in functions with a parameter of type `Tx`", () => {
-  const raised = (text: string): number => figure("eventsInsideTransactions", ["a/b.ts", text]);
-  expect(raised("function f(t: Tx) { services.events.alarm('x', {}); }")).toBe(1);
-  expect(raised("const f = ({ lanes }: Pick<Tx, 'lanes'>) => services.events.alarm('x', {});")).toBe(1);
-  expect(raised("function f(t: Tx) { t.events.alarm('x', {}); }")).toBe(0);
+  const countEvents = (text: string): number => figure("eventsInsideTransactions", ["a/b.ts", text]);
+  expect(countEvents("function f(t: Tx) { services.events.alarm('x', {}); }")).toBe(1);
+  expect(countEvents("const f = ({ lanes }: Pick<Tx, 'lanes'>) => services.events.alarm('x', {});")).toBe(1);
+  expect(countEvents("function f(t: Tx) { t.events.alarm('x', {}); }")).toBe(0);
 });
 
 test("casts count in SQL files, except `as const`", () => {
@@ -56,12 +56,12 @@ test.each(["'selected'", "'update the key'", "`with ${a}`"])(
 );
 
 test("a type that a query or its template only claims is a cast", () => {
-  const casts = (text: string): number => figure("castsInDatabaseCode", ["a/b.postgres.ts", text]);
-  expect(casts("client.query<{ id: number }>(statement);")).toBe(1);
-  expect(casts("query<Row>(statement);")).toBe(1);
-  expect(casts("const a = text<boolean>`false`;")).toBe(1);
-  expect(casts("const a = text<number>`count(*)`.mapWith(Number);")).toBe(0);
-  expect(casts("client.query(statement); new Map<string, Row>(); run<Row>(statement);")).toBe(0);
+  const countCasts = (text: string): number => figure("castsInDatabaseCode", ["a/b.postgres.ts", text]);
+  expect(countCasts("client.query<{ id: number }>(statement);")).toBe(1);
+  expect(countCasts("query<Row>(statement);")).toBe(1);
+  expect(countCasts("const a = text<boolean>`false`;")).toBe(1);
+  expect(countCasts("const a = text<number>`count(*)`.mapWith(Number);")).toBe(0);
+  expect(countCasts("client.query(statement); new Map<string, Row>(); run<Row>(statement);")).toBe(0);
 });
 
 test("two rooms count as a pair only if they import each other", () => {

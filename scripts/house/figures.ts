@@ -38,7 +38,7 @@ export function figuresOf(files: readonly SourceFile[], exempt: readonly string[
     visit(parseSync(path, text).program, { text, ownEvents: undefined }, (node, ownEvents) => {
       hasSql ||= isSql(node, text);
       if (isCast(node, text)) castsHere++;
-      if (asksKindOfChain(node, text)) branches++;
+      if (branchesOnChainKind(node, text)) branches++;
       if (ownEvents !== undefined && raisesEvent(node, text, ownEvents)) events++;
     });
     if (hasSql) casts += castsHere;
@@ -58,22 +58,22 @@ type OwnEvents = readonly string[] | undefined;
 function visit(
   value: unknown,
   { text, ownEvents }: { readonly text: string; readonly ownEvents: OwnEvents },
-  see: (node: Node, ownEvents: OwnEvents) => void,
+  onNode: (node: Node, ownEvents: OwnEvents) => void,
 ): void {
-  if (Array.isArray(value)) return value.forEach((one) => visit(one, { text, ownEvents }, see));
+  if (Array.isArray(value)) return value.forEach((child) => visit(child, { text, ownEvents }, onNode));
   if (typeof value !== "object" || value === null) return;
   const node = value as Node;
   const inside = FUNCTIONS.has(node.type) ? eventsOfParameters(node, text, ownEvents) : ownEvents;
-  if (typeof node.type === "string") see(node, inside);
+  if (typeof node.type === "string") onNode(node, inside);
   const work = workOfTransaction(node, text);
   for (const [key, child] of Object.entries(node)) {
     if (key === "parent") continue;
-    if (key !== "arguments" || work === undefined) visit(child, { text, ownEvents: inside }, see);
+    if (key !== "arguments" || work === undefined) visit(child, { text, ownEvents: inside }, onNode);
     else {
       const [, ...others] = child as Node[];
       const [transaction] = work.params as Node[];
-      visit(work, { text, ownEvents: [...(inside ?? []), ...eventsOf(transaction)] }, see);
-      visit(others, { text, ownEvents: inside }, see);
+      visit(work, { text, ownEvents: [...(inside ?? []), ...eventsOf(transaction)] }, onNode);
+      visit(others, { text, ownEvents: inside }, onNode);
     }
   }
 }
@@ -137,12 +137,15 @@ const FAMILY = /^"(?:evm|svm|bvm|hypevm|(?:ethereum|solana|bitcoin|hyperliquid|l
 /** What only chains of one kind have, or the result of a lookup among them. */
 const OF_ONE_KIND = /\bchain\.(?:exchange|bitcoin)$|\bnonEvm(?:\([^()]*\))?\)?$/;
 
-function asksKindOfChain({ type, callee, operator, left, right, discriminant }: Node, text: string): boolean {
-  const of = (node: unknown): string => textOf(node, text);
-  if (type === "CallExpression") return /\bisNonEvm$/.test(of(callee));
-  if (type === "SwitchStatement") return /\bvmType$/.test(of(discriminant));
+function branchesOnChainKind(
+  { type, callee, operator, left, right, discriminant }: Node,
+  text: string,
+): boolean {
+  const sourceOf = (node: unknown): string => textOf(node, text);
+  if (type === "CallExpression") return /\bisNonEvm$/.test(sourceOf(callee));
+  if (type === "SwitchStatement") return /\bvmType$/.test(sourceOf(discriminant));
   if (type !== "BinaryExpression") return false;
-  const sides = [of(left), of(right)];
+  const sides = [sourceOf(left), sourceOf(right)];
   if (operator === "in") return sides[0] === '"depository"';
   if (operator !== "===" && operator !== "!==") return false;
   if (sides.some((side) => /\bvmType$/.test(side) || FAMILY.test(side))) return true;
@@ -169,9 +172,9 @@ function mutualPairs(files: readonly SourceFile[]): number {
         [...text.matchAll(/from "((?:\.\.?\/)+[^"]+)"/g)].flatMap(([, specifier = ""]) => {
           const target = new URL(specifier, `file:///${path}`).pathname.slice(1);
           // The schema is one graph: any room's statements may name its tables.
-          const counts =
+          const isForeignRoom =
             target.includes("/") && !target.endsWith(".tables.ts") && room(target) !== room(path);
-          return counts ? [`${room(path)} ${room(target)}`] : [];
+          return isForeignRoom ? [`${room(path)} ${room(target)}`] : [];
         }),
       ),
   );

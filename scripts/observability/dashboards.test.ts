@@ -86,7 +86,7 @@ test("every dashboard has the format that Grafana imports", async () => {
     uids.add(board.uid);
     expect(new Set(board.panels.map(({ id }) => id)).size, path).toBe(board.panels.length);
     const cells = board.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
-      Array.from({ length: w * h }, (_, at) => `${x + (at % w)} ${y + Math.floor(at / w)}`),
+      Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
     );
     expect(new Set(cells).size, `${path}: panels overlap`).toBe(cells.length);
     for (const { gridPos, targets } of board.panels) {

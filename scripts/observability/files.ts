@@ -13,7 +13,9 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     // A chart includes only files of its own folder.
     ["deploy/helm/causeway/files/rules.yml", rulesFile(serviceRules)],
     ["deploy/prometheus/oracle-rules.yml", rulesFile(oracleRules)],
-    ...dashboards.map((one) => [`deploy/grafana/${one.file}.json`, JSON.stringify(boardOf(one))] as const),
+    ...dashboards.map(
+      (dashboard) => [`deploy/grafana/${dashboard.file}.json`, JSON.stringify(boardOf(dashboard))] as const,
+    ),
     ["docs/runbooks/README.md", runbookIndex()],
   ];
   const formatted = files.map(async ([path, text]) => {
@@ -68,15 +70,15 @@ function boardOf({ file, title, panels }: Dashboard): object {
   };
 }
 
-function panelOf({ title, unit, lines }: Panel, at: number): object {
+function panelOf({ title, unit, lines }: Panel, index: number): object {
   const perRow = COLUMNS / WIDTH;
   const datasource = { type: "prometheus", uid: "${source}" };
   return {
-    id: at + 1,
+    id: index + 1,
     type: "timeseries",
     title,
     datasource,
-    gridPos: { x: (at % perRow) * WIDTH, y: Math.floor(at / perRow) * HEIGHT, w: WIDTH, h: HEIGHT },
+    gridPos: { x: (index % perRow) * WIDTH, y: Math.floor(index / perRow) * HEIGHT, w: WIDTH, h: HEIGHT },
     fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
     targets: lines.map(({ expression, legend }, line) => ({
       refId: String.fromCodePoint(65 + line),

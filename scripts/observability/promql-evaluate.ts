@@ -30,7 +30,7 @@ export function evaluate(
   scrape: number,
   stepSeconds = SCRAPE_SECONDS,
 ): readonly Sample[] {
-  const vector = (of: Expression): readonly Sample[] => evaluate(of, series, scrape, stepSeconds);
+  const vector = (operand: Expression): readonly Sample[] => evaluate(operand, series, scrape, stepSeconds);
   switch (expression.kind) {
     case "number":
       return [{ labels: {}, value: expression.value }];
@@ -74,27 +74,35 @@ function overRange(
 ): readonly Sample[] {
   const from = Math.max(0, scrape - samples + 1);
   return select(selector, series).flatMap(({ labels, values }) => {
-    const known = values.slice(from, scrape + 1).filter((value) => value !== undefined);
-    if (name === "max_over_time") return known.length === 0 ? [] : [{ labels, value: Math.max(...known) }];
+    const presentValues = values.slice(from, scrape + 1).filter((value) => value !== undefined);
+    if (name === "max_over_time")
+      return presentValues.length === 0 ? [] : [{ labels, value: Math.max(...presentValues) }];
     // As in Prometheus, a rate needs two samples, and the first one does not count as an increase from zero.
-    if (known.length < 2) return [];
-    const rise = known
+    if (presentValues.length < 2) return [];
+    const rise = presentValues
       .slice(1)
       // A counter that is lower than before has restarted at zero.
-      .reduce((sum, value, at) => sum + (value < (known[at] ?? 0) ? value : value - (known[at] ?? 0)), 0);
+      .reduce(
+        (sum, value, index) =>
+          sum + (value < (presentValues[index] ?? 0) ? value : value - (presentValues[index] ?? 0)),
+        0,
+      );
     return [{ labels, value: name === "rate" ? rise / rangeSeconds : rise }];
   });
 }
 
 function select({ metric, matchers }: Selector, series: readonly Series[]): readonly Series[] {
   return series.filter(
-    (one) => one.metric === metric && matchers.every((matcher) => matches(matcher, one.labels)),
+    (candidate) =>
+      candidate.metric === metric && matchers.every((matcher) => matches(matcher, candidate.labels)),
   );
 }
 
 function matches({ label, operator, value }: Matcher, labels: Labels): boolean {
-  const found = labels[label] ?? "";
-  const isMatch = operator.endsWith("~") ? new RegExp(`^(?:${value})$`).test(found) : found === value;
+  const labelValue = labels[label] ?? "";
+  const isMatch = operator.endsWith("~")
+    ? new RegExp(`^(?:${value})$`).test(labelValue)
+    : labelValue === value;
   return operator.startsWith("!") ? !isMatch : isMatch;
 }
 
@@ -124,10 +132,12 @@ function combine(
   rights: readonly Sample[],
 ): readonly Sample[] {
   const partnerOf = (sample: Sample): Sample | undefined =>
-    right.kind === "number" ? rights[0] : rights.find((one) => keyOf(one.labels) === keyOf(sample.labels));
+    right.kind === "number"
+      ? rights[0]
+      : rights.find((candidate) => keyOf(candidate.labels) === keyOf(sample.labels));
   if (operator === "or") {
-    const known = new Set(lefts.map(({ labels }) => keyOf(labels)));
-    return [...lefts, ...rights.filter(({ labels }) => !known.has(keyOf(labels)))];
+    const leftKeys = new Set(lefts.map(({ labels }) => keyOf(labels)));
+    return [...lefts, ...rights.filter(({ labels }) => !leftKeys.has(keyOf(labels)))];
   }
   if (operator === "and") return lefts.filter((sample) => partnerOf(sample) !== undefined);
   if (operator === "unless") return lefts.filter((sample) => partnerOf(sample) === undefined);

@@ -84,9 +84,9 @@ function tokensOf(source: string): readonly Token[] {
   const tokens: Token[] = [];
   TOKEN.lastIndex = 0;
   while (source.slice(TOKEN.lastIndex).trim() !== "") {
-    const at = TOKEN.lastIndex;
+    const position = TOKEN.lastIndex;
     const groups = TOKEN.exec(source)?.groups;
-    if (groups === undefined) throw new SyntaxError(`unexpected "${source.slice(at)}" in ${source}`);
+    if (groups === undefined) throw new SyntaxError(`unexpected "${source.slice(position)}" in ${source}`);
     for (const [kind, text] of Object.entries(groups))
       if (text !== undefined) tokens.push({ kind: kind as Token["kind"], text });
   }
@@ -115,8 +115,8 @@ class Parser {
   }
 
   end(): void {
-    const rest = this.#peek();
-    if (rest !== undefined) throw new SyntaxError(`unexpected ${rest.text} in ${this.#source}`);
+    const extraToken = this.#peek();
+    if (extraToken !== undefined) throw new SyntaxError(`unexpected ${extraToken.text} in ${this.#source}`);
   }
 
   #primary(): Expression {
@@ -132,9 +132,9 @@ class Parser {
     if (aggregation !== undefined) {
       const by = this.#accept("by") ? this.#labels() : [];
       this.#expect("(");
-      const of = this.binary(0);
+      const operand = this.binary(0);
       this.#expect(")");
-      return { kind: "aggregation", name: aggregation, by, of };
+      return { kind: "aggregation", name: aggregation, by, of: operand };
     }
     const call = CALLS.find((name) => name === token.text);
     if (call === undefined) return this.#selector(token.text);

@@ -74,7 +74,7 @@ function inputOf({ metric, labels, values }: Series): object {
     series: `${metric}{${names.join(",")}}`,
     values: values
       // A series that ends is marked stale by the next scrape.
-      .map((value, at) => value ?? (at > 0 && values[at - 1] !== undefined ? "stale" : "_"))
+      .map((value, index) => value ?? (index > 0 && values[index - 1] !== undefined ? "stale" : "_"))
       .join(" "),
   };
 }

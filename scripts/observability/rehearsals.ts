@@ -12,16 +12,16 @@ const API = { job: "causeway-api", instance: "api:3000", service: "causeway-api"
 const WORKER = { job: "causeway-worker", instance: "worker:3001", service: "causeway-worker" };
 const ORACLE = { job: "causeway-oracle", instance: "oracle:3000", service: "causeway-oracle" };
 
-const each = (valueAt: (scrape: number) => number | undefined): Values =>
-  Array.from({ length: SCRAPES }, (_, at) => valueAt(at));
+const valuesByScrape = (valueAt: (scrape: number) => number | undefined): Values =>
+  Array.from({ length: SCRAPES }, (_, scrape) => valueAt(scrape));
 const level = (before: number, after: number | undefined = before): Values =>
-  each((at) => (at < BEGINS ? before : after));
+  valuesByScrape((scrape) => (scrape < BEGINS ? before : after));
 /** An age that is `from` until the incident, then grows with the clock. */
 const aging = (from: number, step = 15): Values =>
-  each((at) => (at < BEGINS ? from : from + (at - BEGINS) * step));
+  valuesByScrape((scrape) => (scrape < BEGINS ? from : from + (scrape - BEGINS) * step));
 /** A counter that increases by these amounts per scrape, before and during the incident. */
 const rising = (before: number, after: number = before): Values =>
-  each((at) => Math.min(at, BEGINS) * before + Math.max(0, at - BEGINS) * after);
+  valuesByScrape((scrape) => Math.min(scrape, BEGINS) * before + Math.max(0, scrape - BEGINS) * after);
 /** A counter that increases by one, once. */
 const once = (): Values => level(0, 1);
 
@@ -32,8 +32,8 @@ const rpc = (outcome: string, values: Values) =>
     { ...WORKER, chain: "base", endpoint: "rpc.example", outcome },
     values,
   );
-const event = (name: string, ofLevel: string, values: Values) =>
-  series("causeway_events_total", { ...WORKER, event: name, level: ofLevel }, values);
+const event = (name: string, eventLevel: string, values: Values) =>
+  series("causeway_events_total", { ...WORKER, event: name, level: eventLevel }, values);
 const signatures = (outcome: string, values: Values) =>
   series("causeway_signer_seconds_count", { ...WORKER, account: "0x51", source: "aws-kms", outcome }, values);
 const quotes = (outcome: string, code: string, values: Values) =>
@@ -71,12 +71,12 @@ export const healthy: readonly Series[] = [
   series(
     "causeway_solver_balance",
     { ...WORKER, chain: "base", currency: "usdc" },
-    each((at) => 1_000 - (at % 50) * 10),
+    valuesByScrape((scrape) => 1_000 - (scrape % 50) * 10),
   ),
   series(
     "causeway_gas_balance",
     { ...WORKER, chain: "base", account: "executor" },
-    each((at) => 1 - at / 1_000),
+    valuesByScrape((scrape) => 1 - scrape / 1_000),
   ),
   series("causeway_requests_oldest_seconds", { ...WORKER, state: "filling" }, level(30)),
   series("causeway_app_balance_owed", { ...WORKER, currency: "USDC" }, level(0)),
@@ -124,10 +124,13 @@ export const healthy: readonly Series[] = [
 ];
 
 /** Every series of a process: all are missing once its target is gone. */
-const gone = (process: Labels): readonly Series[] =>
+const missingSeries = (process: Labels): readonly Series[] =>
   healthy
     .filter(({ labels }) => labels["instance"] === process["instance"])
-    .map((one) => ({ ...one, values: one.values.map((value, at) => (at < BEGINS ? value : undefined)) }));
+    .map((healthySeries) => ({
+      ...healthySeries,
+      values: healthySeries.values.map((value, scrape) => (scrape < BEGINS ? value : undefined)),
+    }));
 
 const up = ({ job, instance }: typeof API, after: number | undefined) =>
   series("up", { job, instance }, level(1, after));
@@ -135,8 +138,8 @@ const change = (metric: string, labels: Labels, values: Values) => [series(metri
 
 /** By rule, how its incident differs from a healthy system: the rule must fire. */
 export const incidents: Readonly<Record<string, readonly Series[]>> = {
-  CausewayWorkerMissing: gone(WORKER),
-  CausewayApiMissing: gone(API),
+  CausewayWorkerMissing: missingSeries(WORKER),
+  CausewayApiMissing: missingSeries(API),
   CausewayProcessDown: [up(WORKER, 0)],
   CausewayChainNotLed: change("causeway_chain_leader", { ...WORKER, chain: "base" }, level(1, 0)),
   CausewaySettlementNotLed: change("causeway_settlement_leader", WORKER, level(1, 0)),
@@ -204,7 +207,7 @@ export const incidents: Readonly<Record<string, readonly Series[]>> = {
     { ...WORKER, table: "request_events" },
     level(0, 7),
   ),
-  CausewayOracleMissing: gone(ORACLE),
+  CausewayOracleMissing: missingSeries(ORACLE),
   CausewayOracleDown: [up(ORACLE, 0)],
   CausewayOracleSignerFailing: change("oracle_signer_healthy", ORACLE, level(1, 0)),
   CausewayOracleQuorumShort: change(
@@ -222,5 +225,5 @@ export function seriesDuring(rule: string): readonly Series[] {
   const keyOf = ({ metric, labels }: Series): string =>
     `${metric}${JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))}`;
   const keys = new Set(changed.map(keyOf));
-  return [...healthy.filter((one) => !keys.has(keyOf(one))), ...changed];
+  return [...healthy.filter((healthySeries) => !keys.has(keyOf(healthySeries))), ...changed];
 }

@@ -22,18 +22,20 @@ export function alertTimeline(
   stepSeconds = SCRAPE_SECONDS,
 ): AlertTimeline {
   const expression = parseExpression(rule.expression);
-  const needed = Math.ceil(rule.forSeconds / stepSeconds);
+  const requiredScrapes = Math.ceil(rule.forSeconds / stepSeconds);
   const metrics = new Set(metricsIn(expression));
-  const own = series.filter(({ metric }) => metrics.has(metric));
+  const relevantSeries = series.filter(({ metric }) => metrics.has(metric));
   // An alert is pending separately for each set of labels.
   let pending = new Map<string, number>();
   let first: { readonly at: number; readonly labels: string } | undefined;
   for (let scrape = 0; scrape < scrapes; scrape++) {
-    const now = evaluate(expression, own, scrape, stepSeconds).map(({ labels }) => JSON.stringify(labels));
+    const now = evaluate(expression, relevantSeries, scrape, stepSeconds).map(({ labels }) =>
+      JSON.stringify(labels),
+    );
     pending = new Map(now.map((key) => [key, pending.get(key) ?? scrape]));
     const [labels] = now;
     if (labels !== undefined) first ??= { at: scrape, labels };
-    const firing = [...pending].find(([, since]) => scrape - since >= needed);
+    const firing = [...pending].find(([, since]) => scrape - since >= requiredScrapes);
     if (firing !== undefined)
       return { pendingAt: first?.at, firingAt: scrape, isPending: true, labels: firing[0] };
   }

@@ -33,18 +33,18 @@ test("an alert fires for a worker whose target is gone, whether or not Prometheu
   const rule = rules.find(({ name }) => name === "CausewayWorkerMissing");
   if (rule === undefined) throw new Error("no such rule");
   const isUp = (value: number | undefined) =>
-    healthy.map((one) =>
-      one.metric === "up" && one.labels["job"] === "causeway-worker"
-        ? { ...one, values: one.values.map(() => value) }
-        : one,
+    healthy.map((entry) =>
+      entry.metric === "up" && entry.labels["job"] === "causeway-worker"
+        ? { ...entry, values: entry.values.map(() => value) }
+        : entry,
     );
   expect(firstFiring(rule, isUp(0), SCRAPES)).toBe(4);
   expect(firstFiring(rule, isUp(undefined), SCRAPES)).toBe(4);
 });
 
 test("a Redis without a limit causes no alert", () => {
-  const unlimited = healthy.map((one) =>
-    one.labels["kind"] === "limit" ? { ...one, values: one.values.map(() => 0) } : one,
+  const unlimited = healthy.map((entry) =>
+    entry.labels["kind"] === "limit" ? { ...entry, values: entry.values.map(() => 0) } : entry,
   );
   expect(rules.filter((rule) => firstFiring(rule, unlimited, SCRAPES) !== undefined)).toEqual([]);
 });
@@ -52,13 +52,13 @@ test("a Redis without a limit causes no alert", () => {
 test("a second worker that leads nothing causes no alert", () => {
   const second = healthy
     .filter(({ labels }) => labels["job"] === "causeway-worker")
-    .map((one) => ({
-      ...one,
-      labels: { ...one.labels, instance: "worker-2:3001" },
+    .map((entry) => ({
+      ...entry,
+      labels: { ...entry.labels, instance: "worker-2:3001" },
       values:
-        one.metric === "causeway_chain_leader" || one.metric === "causeway_settlement_leader"
-          ? one.values.map(() => 0)
-          : one.values,
+        entry.metric === "causeway_chain_leader" || entry.metric === "causeway_settlement_leader"
+          ? entry.values.map(() => 0)
+          : entry.values,
     }));
   const firing = rules.filter((rule) => firstFiring(rule, [...healthy, ...second], SCRAPES) !== undefined);
   expect(firing).toEqual([]);

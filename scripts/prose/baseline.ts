@@ -54,7 +54,7 @@ export function differences(
  * Rules with more findings in a later version. A rule that an earlier version does not have may start
  * with any count.
  */
-export function grown(earlier: Baseline, later: Baseline): readonly string[] {
+export function increases(earlier: Baseline, later: Baseline): readonly string[] {
   return Object.entries(later.rules).flatMap(([rule, count]) => {
     const before = earlier.rules[rule];
     return before !== undefined && count > before ? [`${rule}: ${before} → ${count}`] : [];

@@ -21,11 +21,11 @@ export function proseOfMarkdown(text: string): readonly Prose[] {
   const lines = text.split("\n");
   const found: Prose[] = [];
   let isCode = false;
-  lines.forEach((line, at) => {
+  lines.forEach((line, index) => {
     if (/^\s*(```|~~~)/.test(line)) isCode = !isCode;
     else if (!isCode) {
-      found.push({ kind: "docs", text: withoutCode(line), line: at + 1 });
-      if (isTooLong(line)) found.push({ kind: "wrapping", text: line, line: at + 1 });
+      found.push({ kind: "docs", text: withoutCode(line), line: index + 1 });
+      if (isTooLong(line)) found.push({ kind: "wrapping", text: line, line: index + 1 });
     }
   });
   return found;
@@ -33,9 +33,11 @@ export function proseOfMarkdown(text: string): readonly Prose[] {
 
 /** The prose of a file whose comments begin with `#`: environment files, compose files, Dockerfiles. */
 export function proseOfHashComments(text: string): readonly Prose[] {
-  return text.split("\n").flatMap((line, at) => {
+  return text.split("\n").flatMap((line, index) => {
     const comment = /^\s*#(?!!)(.*)$/.exec(line)?.[1];
-    return comment === undefined ? [] : [{ kind: "docs" as const, text: withoutCode(comment), line: at + 1 }];
+    return comment === undefined
+      ? []
+      : [{ kind: "docs" as const, text: withoutCode(comment), line: index + 1 }];
   });
 }
 
@@ -94,9 +96,11 @@ export function proseOfSource(path: string, text: string): readonly Prose[] {
 }
 
 function longComments(text: string): readonly Prose[] {
-  return text.split("\n").flatMap<Prose>((line, at) => {
+  return text.split("\n").flatMap<Prose>((line, index) => {
     const isLong = line.length > COMMENT_COLUMNS && !/\S{80,}/.test(line);
-    return isLong && /^\s*(\/\/|\/\*|\*)/.test(line) ? [{ kind: "wrapping", text: line, line: at + 1 }] : [];
+    return isLong && /^\s*(\/\/|\/\*|\*)/.test(line)
+      ? [{ kind: "wrapping", text: line, line: index + 1 }]
+      : [];
   });
 }
 
@@ -106,12 +110,12 @@ interface Node {
   readonly [key: string]: unknown;
 }
 
-function visit(value: unknown, on: (node: Node) => void): void {
-  if (Array.isArray(value)) for (const item of value) visit(item, on);
+function visit(value: unknown, onNode: (node: Node) => void): void {
+  if (Array.isArray(value)) for (const item of value) visit(item, onNode);
   else if (typeof value === "object" && value !== null && "type" in value) {
     const node = value as Node;
-    on(node);
-    for (const key in node) if (typeof node[key] === "object") visit(node[key], on);
+    onNode(node);
+    for (const key in node) if (typeof node[key] === "object") visit(node[key], onNode);
   }
 }
 
@@ -156,15 +160,15 @@ function isTooLong(line: string): boolean {
   return line.length > DOC_COLUMNS && !/^\s*(\||#|\[|<)/.test(line) && !/\S{80,}/.test(line);
 }
 
-function lineFinder(text: string): (at: number) => number {
+function lineFinder(text: string): (offset: number) => number {
   const starts = [0];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
-  return (at) => {
+  return (offset) => {
     let low = 0;
     let high = starts.length - 1;
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
-      if ((starts[middle] ?? 0) <= at) low = middle;
+      if ((starts[middle] ?? 0) <= offset) low = middle;
       else high = middle - 1;
     }
     return low + 1;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { baselineOf, differences, grown } from "./baseline.ts";
+import { baselineOf, differences, increases } from "./baseline.ts";
 import {
   proseOfHashComments,
   proseOfMarkdown,
@@ -21,13 +21,13 @@ const GLOSSARY = `# Glossary
 | \`most\`                | max          | names |
 `;
 const rules = rulesOf(GLOSSARY);
-const found = (text: string): string[] => textFinder(rules)(text).map(({ rule }) => rule.avoid);
+const findIn = (text: string): string[] => textFinder(rules)(text).map(({ rule }) => rule.avoid);
 const inName = (name: string): string[] => nameFinder(rules)(name).map(({ rule }) => rule.avoid);
 const ofKind = (prose: readonly Prose[], kind: string): string[] =>
-  prose.filter((one) => one.kind === kind).map(({ text }) => text);
+  prose.filter((piece) => piece.kind === kind).map(({ text }) => text);
 
 test("finds words and phrases of the glossary in any case, with line breaks in between", () => {
-  expect(found("Nobody knows; it lies\n  in a block that vanished.")).toEqual([
+  expect(findIn("Nobody knows; it lies\n  in a block that vanished.")).toEqual([
     "nobody",
     "lies in",
     "vanish*",
@@ -35,12 +35,12 @@ test("finds words and phrases of the glossary in any case, with line breaks in b
 });
 
 test("finds no part of a word and no word of another scope", () => {
-  expect(found("nobodys believesin at most one, anti-nobody")).toEqual([]);
+  expect(findIn("nobodys believesin at most one, anti-nobody")).toEqual([]);
 });
 
 test("accepts idioms that contain a refused word", () => {
-  expect(found("as soon as it is mined")).toEqual([]);
-  expect(found("soon")).toEqual(["soon"]);
+  expect(findIn("as soon as it is mined")).toEqual([]);
+  expect(findIn("soon")).toEqual(["soon"]);
 });
 
 test("finds words inside identifiers of every style", () => {
@@ -61,7 +61,7 @@ test("refuses a glossary without rules, and a rule without a scope", () => {
 test("reads Markdown without code, and reports lines over 100 columns except tables", () => {
   const long = "word ".repeat(25);
   const prose = proseOfMarkdown(`See \`nobody\`.\n\n\`\`\`sh\nnobody\n\`\`\`\n${long}\n| ${long}\n`);
-  expect(ofKind(prose, "docs").flatMap(found)).toEqual([]);
+  expect(ofKind(prose, "docs").flatMap(findIn)).toEqual([]);
   expect(prose.filter(({ kind }) => kind === "wrapping").map(({ line }) => line)).toEqual([6]);
 });
 
@@ -101,7 +101,7 @@ test("reads the comments of a Solidity file, and none of its strings and names",
   const prose = proseOfSolidity(
     '// SPDX-License-Identifier: MIT\n/// @dev nobody\nstring nobody = "// whoever";\n/* soon\n * `vanished` */\n',
   );
-  expect(ofKind(prose, "comments").flatMap(found)).toEqual(["nobody", "soon"]);
+  expect(ofKind(prose, "comments").flatMap(findIn)).toEqual(["nobody", "soon"]);
   expect(prose.map(({ line }) => line)).toEqual([2, 4]);
 });
 
@@ -135,9 +135,9 @@ test("a file differs from the baseline when it has more findings, and when it ha
 test("a rule may only be found less often than before; a new rule may begin with any count", () => {
   const one = baselineOf([finding("a.ts", "comments")]);
   const two = baselineOf([finding("b.ts", "comments"), finding("c.ts", "comments")]);
-  expect(grown(one, two)).toEqual(["comments: nobody: 1 → 2"]);
-  expect(grown(two, one)).toEqual([]);
-  expect(grown(one, baselineOf([finding("a.ts", "comments"), finding("a.ts", "comments", "soon")]))).toEqual(
-    [],
-  );
+  expect(increases(one, two)).toEqual(["comments: nobody: 1 → 2"]);
+  expect(increases(two, one)).toEqual([]);
+  expect(
+    increases(one, baselineOf([finding("a.ts", "comments"), finding("a.ts", "comments", "soon")])),
+  ).toEqual([]);
 });

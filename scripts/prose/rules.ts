@@ -54,8 +54,8 @@ function wordsOfName(name: string): string {
 
 function finder(rules: readonly Rule[]): Finder {
   if (rules.length === 0) return () => [];
-  const one = rules.map(({ avoid }) => `(${avoid.replaceAll(" ", "\\s+").replace("*", "\\w*")})`);
-  const pattern = new RegExp(`(?<![\\w-])(?:${one.join("|")})(?![\\w-])`, "gi");
+  const alternatives = rules.map(({ avoid }) => `(${avoid.replaceAll(" ", "\\s+").replace("*", "\\w*")})`);
+  const pattern = new RegExp(`(?<![\\w-])(?:${alternatives.join("|")})(?![\\w-])`, "gi");
   return (text) =>
     [...text.replaceAll(IDIOMS, (idiom) => idiom.replaceAll(/\S/g, "·")).matchAll(pattern)].flatMap(
       (match) => {

@@ -30,14 +30,14 @@ export async function scanChain(
   afterBlock: bigint,
   lastBlock: bigint,
 ): Promise<ScannedTransaction[]> {
-  const found: ScannedTransaction[] = [];
+  const transactions: ScannedTransaction[] = [];
   for (let from = afterBlock + 1n; from <= lastBlock; from += BLOCKS_AT_ONCE) {
     const to = from + BLOCKS_AT_ONCE - 1n < lastBlock ? from + BLOCKS_AT_ONCE - 1n : lastBlock;
     const numbers = Array.from({ length: Number(to - from) + 1 }, (_, index) => from + BigInt(index));
     const blocks = await Promise.all(numbers.map(async (number) => await scanBlock(client, number)));
-    found.push(...blocks.flat());
+    transactions.push(...blocks.flat());
   }
-  return found;
+  return transactions;
 }
 
 async function scanBlock(client: LocalClient, blockNumber: bigint): Promise<ScannedTransaction[]> {

@@ -57,8 +57,9 @@ export async function checkFills(
     problems.push(
       `${name}: the tables have ${lane.minedAttempts} mined attempts, the chain has ${payments.length} solver transactions`,
     );
-  const known = await database.minedAttemptHashes();
+  const recordedHashes = await database.minedAttemptHashes();
   for (const { transaction } of payments)
-    if (!known.has(transaction.hash)) problems.push(`${name}: no slot records ${transaction.hash} as mined`);
+    if (!recordedHashes.has(transaction.hash))
+      problems.push(`${name}: no slot records ${transaction.hash} as mined`);
   return problems;
 }

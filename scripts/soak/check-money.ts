@@ -37,10 +37,10 @@ export async function checkMoney(
   const name = (currency: string): string =>
     [chain.chain.native, ...chain.chain.tokens].find(({ address }) => address.toLowerCase() === currency)
       ?.symbol ?? currency;
-  const who = naming(world, chain, facts.runs);
+  const describeAccount = accountNamer(world, chain, facts.runs);
   const wrong = differences(observed, expected).map(
     ({ currency, account, amount, expected: should }) =>
-      `${chain.chain.name}: ${who(account)} changed by ${amount} ${name(currency)}, expected ${should} (difference ${amount - should})`,
+      `${chain.chain.name}: ${describeAccount(account)} changed by ${amount} ${name(currency)}, expected ${should} (difference ${amount - should})`,
   );
   const unbalanced = imbalances(observed).map(
     ({ currency, sum }) =>
@@ -97,16 +97,16 @@ function partiesOf(
     ...(to === undefined ? [] : [to]),
     ...transferParties,
   ]);
-  const all = [
+  const parties = [
     ...standingAccounts(world, chain),
     ...world.users.map(({ address }) => address),
     ...runs.map(({ recipient }) => recipient),
     ...named,
   ];
-  return [...new Set(all.map((address) => address.toLowerCase() as Address))];
+  return [...new Set(parties.map((address) => address.toLowerCase() as Address))];
 }
 
-function naming(
+function accountNamer(
   world: World,
   { chain }: SoakChain,
   runs: readonly RequestRun[],

@@ -17,13 +17,13 @@ export async function checkRequests(
   const byOrder = new Map(
     payments.map((payment) => [`${payment.transaction.chainId} ${payment.orderId}`, payment]),
   );
-  const found = await Promise.all(
+  const problemLists = await Promise.all(
     runs.map(async (run) => {
       const problems = await problemsOf(world, run, byOrder);
       return problems.map((problem) => `${label(run)}: ${problem}`);
     }),
   );
-  return found.flat();
+  return problemLists.flat();
 }
 
 async function problemsOf(
@@ -34,9 +34,9 @@ async function problemsOf(
   const { plan, quote, payment, error } = run;
   if (quote === undefined || payment === undefined || error !== undefined) return [error ?? "was never paid"];
   const problems: string[] = [];
-  const expect = (what: string, is: unknown, should: unknown): void => {
-    if (JSON.stringify(is) !== JSON.stringify(should))
-      problems.push(`${what} is ${JSON.stringify(is)}, expected ${JSON.stringify(should)}`);
+  const expect = (what: string, actual: unknown, expected: unknown): void => {
+    if (JSON.stringify(actual) !== JSON.stringify(expected))
+      problems.push(`${what} is ${JSON.stringify(actual)}, expected ${JSON.stringify(expected)}`);
   };
   const status = await world.api.status(quote.requestId);
   expect("status", status.status, "success");

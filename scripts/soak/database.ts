@@ -39,11 +39,11 @@ export async function openDatabase(url: string): Promise<SoakDatabase> {
     (await client.query<Record<string, unknown>>(sql, values)).rows;
   return {
     unsettled: async (requestIds) => {
-      const found = await rows(
+      const problemRows = await rows(
         "select state, count(*)::int as n from requests where request_id = any($1) and not final group by state",
         [requestIds],
       );
-      return new Map(found.map(({ state, n }) => [String(state), Number(n)]));
+      return new Map(problemRows.map(({ state, n }) => [String(state), Number(n)]));
     },
     fillTimings: async () =>
       (await rows(fillTimingsSql)).map((row) => ({
@@ -57,8 +57,8 @@ export async function openDatabase(url: string): Promise<SoakDatabase> {
     leftovers: async (requestIds) => {
       const sentences: string[] = [];
       for (const { sql, takesIds } of leftoverQuestions) {
-        const found = await rows(sql, takesIds === true ? [requestIds] : []);
-        sentences.push(...found.map(({ problem }) => String(problem)));
+        const problemRows = await rows(sql, takesIds === true ? [requestIds] : []);
+        sentences.push(...problemRows.map(({ problem }) => String(problem)));
       }
       return sentences;
     },
@@ -70,14 +70,14 @@ export async function openDatabase(url: string): Promise<SoakDatabase> {
         deadSlots: Number(row["dead"]),
       })),
     minedAttemptHashes: async () => {
-      const found = await rows(
+      const remarkRows = await rows(
         "select a.tx_hash from slots s join attempts a on a.slot_id = s.id and a.n = s.mined_attempt",
       );
-      return new Set(found.map(({ tx_hash }) => String(tx_hash)));
+      return new Set(remarkRows.map(({ tx_hash }) => String(tx_hash)));
     },
     remarks: async (requestIds) => {
-      const found = await rows(remarksSql, [requestIds]);
-      return found.map(({ remark }) => String(remark));
+      const remarkRows = await rows(remarksSql, [requestIds]);
+      return remarkRows.map(({ remark }) => String(remark));
     },
     backendPid: async () => Number((await rows("select pg_backend_pid() as pid"))[0]?.["pid"]),
     close: async () => await client.end(),

@@ -35,7 +35,7 @@ export async function soakFamilies(
   const world = await openFeatureWorld(system);
   const books = await openBooks(world);
   const chains = world.places.map(({ chain }) => chain);
-  const left = planFeatures(chains, requests, seed).values();
+  const remaining = planFeatures(chains, requests, seed).values();
   const outcomes: FeatureOutcome[] = [];
   const problems: string[] = [...accidents];
   const killing =
@@ -52,7 +52,7 @@ export async function soakFamilies(
   await Promise.all(
     world.wallets.map(async (_, user) => {
       // Each makes one request at a time, as a wallet does.
-      for (const planned of left) {
+      for (const planned of remaining) {
         if (signal.aborted) return;
         const request = {
           ...planned,
@@ -102,7 +102,7 @@ function usedFeatures(outcomes: readonly FeatureOutcome[]): string {
   const used = Object.entries(
     Object.groupBy(
       outcomes.flatMap(({ request }) => request.features),
-      (one) => one,
+      (feature) => feature,
     ),
   );
   return `requests by feature: ${used.map(([feature, list]) => `${feature} ${list.length}`).join(", ")}`;

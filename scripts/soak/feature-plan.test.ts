@@ -9,17 +9,21 @@ const route = ({ from, to }: { from: string; to: string }) => ({ from: kindOf(fr
 
 test("two hundred requests use every feature that a route of the table has", () => {
   const used = new Set(
-    planned.flatMap((one) => one.features.map((feature) => cellName({ feature, route: route(one) }))),
+    planned.flatMap((request) =>
+      request.features.map((feature) => cellName({ feature, route: route(request) })),
+    ),
   );
   const yes = tableCells().filter((cell) => cell.reason === undefined && canRun(cell.feature, cell.route));
   expect(yes.map(cellName).filter((name) => !used.has(name))).toEqual([]);
 });
 
 test("requests one trade type, and no feature that its route lacks", () => {
-  for (const one of planned) {
-    expect(one.features.filter((feature) => reasonAgainst(feature, route(one)) !== undefined)).toEqual([]);
-    expect(one.features.filter((feature) => /exact|expected/i.test(feature))).toHaveLength(1);
-    expect(one.from).not.toBe(one.to);
+  for (const request of planned) {
+    expect(
+      request.features.filter((feature) => reasonAgainst(feature, route(request)) !== undefined),
+    ).toEqual([]);
+    expect(request.features.filter((feature) => /exact|expected/i.test(feature))).toHaveLength(1);
+    expect(request.from).not.toBe(request.to);
   }
 });
 

@@ -40,8 +40,8 @@ const withAppFees: readonly FeatureName[] = [
 export function planFeatures(chains: readonly string[], requests: number, seed: number): PlannedRequest[] {
   const random = seededRandom(seed);
   const cells = shuffle(cellsOf(chains), random);
-  return Array.from({ length: requests }, (_, at) => {
-    const cell = cells[at % cells.length];
+  return Array.from({ length: requests }, (_, index) => {
+    const cell = cells[index % cells.length];
     if (cell === undefined) throw new RangeError("there is no route between the chains");
     const { from, to } = random.pick(cell.routes);
     const features = new Set([cell.feature]);
@@ -81,6 +81,6 @@ function cellsOf(chains: readonly string[]): readonly Cell[] {
 }
 
 function shuffle<T>(list: readonly T[], random: Random): readonly T[] {
-  const left = [...list];
-  return list.flatMap(() => left.splice(random.int(0, left.length - 1), 1));
+  const remaining = [...list];
+  return list.flatMap(() => remaining.splice(random.int(0, remaining.length - 1), 1));
 }

@@ -7,7 +7,7 @@ const orderId: Hex = `0x${"ab".repeat(32)}`;
 const someone: Hex = `0x${"12".repeat(20)}`;
 const token: Hex = `0x${"34".repeat(20)}`;
 
-function sent(facts: { to: Hex; value: bigint; input: Hex }): ScannedTransaction {
+function aTransaction(facts: { to: Hex; value: bigint; input: Hex }): ScannedTransaction {
   return {
     chainId: 1,
     hash: orderId,
@@ -26,18 +26,18 @@ function sent(facts: { to: Hex; value: bigint; input: Hex }): ScannedTransaction
 }
 
 test("a native fill pays its value to its receiver and its whole input is the order", () => {
-  const payment = readPayment(sent({ to: someone, value: 7n, input: orderId }));
+  const payment = readPayment(aTransaction({ to: someone, value: 7n, input: orderId }));
   expect(payment).toMatchObject({ orderId, recipient: someone, amount: 7n, currency: `0x${"0".repeat(40)}` });
 });
 
 test("a token fill pays what its transfer says and its input ends with the order", () => {
   const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [someone, 9n] });
-  const payment = readPayment(sent({ to: token, value: 0n, input: `${data}${orderId.slice(2)}` }));
+  const payment = readPayment(aTransaction({ to: token, value: 0n, input: `${data}${orderId.slice(2)}` }));
   expect(payment).toMatchObject({ orderId, recipient: someone, amount: 9n, currency: token });
 });
 
 test("a no-op belongs to no order", () => {
-  expect(readPayment(sent({ to: someone, value: 0n, input: "0x" })).orderId).toBeUndefined();
+  expect(readPayment(aTransaction({ to: someone, value: 0n, input: "0x" })).orderId).toBeUndefined();
 });
 
 test("a fill that ends when another starts is not in flight with it", () => {

@@ -43,7 +43,7 @@ export interface KeptTransactions {
 
 /** Deeper than any reorg of a run: a receipt with this many blocks above it is not read again. */
 const SETTLED_DEPTH = 10n;
-const ASK_EVERY_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
 /**
  * Follows the users' transactions on one chain, with one query for all of them per block.
@@ -87,11 +87,11 @@ export function keepTransactions(client: LocalClient, resendLost: boolean): Kept
     // One after another: the node accepts a nonce that arrives before its predecessor, but drops it when it
     // mines.
     for (const transaction of lost) {
-      const isTaken = await client.sendRawTransaction({ serializedTransaction: transaction.raw }).then(
+      const isAccepted = await client.sendRawTransaction({ serializedTransaction: transaction.raw }).then(
         () => true,
         () => false,
       );
-      if (isTaken) resent++;
+      if (isAccepted) resent++;
       transaction.sentAtBlock = atBlock;
     }
   };
@@ -99,7 +99,7 @@ export function keepTransactions(client: LocalClient, resendLost: boolean): Kept
   const loop = (async () => {
     while (!closing.signal.aborted) {
       await refresh().catch(() => undefined);
-      await sleep(ASK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
+      await sleep(POLL_INTERVAL_MS, undefined, { signal: closing.signal }).catch(() => undefined);
     }
   })();
 

@@ -1,5 +1,5 @@
 import type { RequestPlan, SoakCurrency } from "./mix.ts";
-import { askQuote, followStatus, pay, type RequestRun } from "./run-request.ts";
+import { requestQuote, followStatus, pay, type RequestRun } from "./run-request.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -31,7 +31,7 @@ export async function runLane(
   runs: readonly RequestRun[],
   deadline: AbortSignal,
 ): Promise<void> {
-  const guarded = async (act: (run: RequestRun) => Promise<void>): Promise<void> => {
+  const forEachRun = async (act: (run: RequestRun) => Promise<void>): Promise<void> => {
     await Promise.all(
       runs
         .filter(({ error }) => error === undefined)
@@ -42,10 +42,10 @@ export async function runLane(
         }),
     );
   };
-  await guarded(async (run) => await askQuote(world, run));
+  await forEachRun(async (run) => await requestQuote(world, run));
   await untilNextBlock(world);
-  await guarded(async (run) => await pay(world, run, deadline));
-  await guarded(async (run) => await followStatus(world, run, deadline));
+  await forEachRun(async (run) => await pay(world, run, deadline));
+  await forEachRun(async (run) => await followStatus(world, run, deadline));
 }
 
 /** Right after a block, the whole block time is left for sending. */

@@ -34,8 +34,8 @@ test("reports one unaccounted unit in the sum of its currency only", () => {
 });
 
 test("ignores the case of addresses", () => {
-  const [one, other] = [new Ledger(), new Ledger()];
-  one.add(chain, "0xAB", "0xCD", 1n);
-  other.add(chain, "0xab", "0xcd", 1n);
-  expect(differences(one, other)).toEqual([]);
+  const [first, second] = [new Ledger(), new Ledger()];
+  first.add(chain, "0xAB", "0xCD", 1n);
+  second.add(chain, "0xab", "0xcd", 1n);
+  expect(differences(first, second)).toEqual([]);
 });

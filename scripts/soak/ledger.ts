@@ -73,10 +73,10 @@ export interface Difference extends Entry {
 
 /** Compares the observed with the expected change of each account; `amount` is the observed change. */
 export function differences(observed: Ledger, expected: Ledger): Difference[] {
-  const all = new Map<string, Entry>();
+  const entries = new Map<string, Entry>();
   for (const entry of [...observed.entries(), ...expected.entries()])
-    all.set(keyOf(entry.chainId, entry.currency, entry.account), entry);
-  return [...all.values()]
+    entries.set(keyOf(entry.chainId, entry.currency, entry.account), entry);
+  return [...entries.values()]
     .map(({ chainId, currency, account }) => ({
       chainId,
       currency,

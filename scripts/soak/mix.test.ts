@@ -26,7 +26,7 @@ test("no user pays twice on one chain", () => {
 });
 
 test("plans everything that a run must cover", () => {
-  const share = (is: (plan: (typeof plans)[number]) => boolean): number => plans.filter(is).length;
+  const share = (matches: (plan: (typeof plans)[number]) => boolean): number => plans.filter(matches).length;
   expect(share(({ kind }) => kind === "send")).toBeGreaterThan(8);
   expect(share(({ kind }) => kind === "swap")).toBeGreaterThan(2);
   for (const origin of [0, 1]) expect(share((plan) => plan.origin === origin)).toBeGreaterThan(80);
@@ -49,8 +49,8 @@ test("a direct payment stays on its chain and in its currency, and a native depo
 
 test("the value of an amount is within its band, in the currency that the trade type names", () => {
   for (const { tradeType, amount, pay, receive } of plans) {
-    const named = tradeType === "EXACT_INPUT" ? pay : receive;
-    const cents = (amount * named.usdCents) / 10n ** BigInt(named.decimals);
+    const currency = tradeType === "EXACT_INPUT" ? pay : receive;
+    const cents = (amount * currency.usdCents) / 10n ** BigInt(currency.decimals);
     expect(cents >= 499n && cents <= 3_000_001n).toBe(true);
   }
 });

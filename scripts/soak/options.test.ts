@@ -35,8 +35,8 @@ test("accepts only one mode per run", () => {
 });
 
 test("refuses invalid numbers and names the option", () => {
-  for (const bad of ["0", "-1", "1.5", "many", "99999"])
-    expect(() => readOptions([`--requests=${bad}`], 1)).toThrow("--requests");
+  for (const value of ["0", "-1", "1.5", "many", "99999"])
+    expect(() => readOptions([`--requests=${value}`], 1)).toThrow("--requests");
 });
 
 test("refuses options that cannot be combined", () => {

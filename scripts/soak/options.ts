@@ -104,8 +104,8 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
   };
 }
 
-function wholeNumber(name: string, text: string | undefined, byDefault: number, max: number): number {
-  if (text === undefined) return byDefault;
+function wholeNumber(name: string, text: string | undefined, defaultValue: number, max: number): number {
+  if (text === undefined) return defaultValue;
   const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
   if (value < 1 || value > max)
     throw new RangeError(`--${name} must be an integer from 1 to ${max}, got ${text}`);

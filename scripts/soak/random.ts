@@ -31,8 +31,8 @@ export function seededRandom(seed: number): Random {
       return list[index] as (typeof list)[number];
     },
     weighted: (weights) => {
-      let rest = next() * weights.reduce((sum, weight) => sum + weight, 0);
-      const index = weights.findIndex((weight) => (rest -= weight) < 0);
+      let remainder = next() * weights.reduce((sum, weight) => sum + weight, 0);
+      const index = weights.findIndex((weight) => (remainder -= weight) < 0);
       return index === -1 ? weights.length - 1 : index;
     },
   };

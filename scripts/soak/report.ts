@@ -63,11 +63,15 @@ export function exceededLimits(
     const busiestLane = Math.max(0, ...busiest.values());
     return busiestLane < requests ? [`only ${busiestLane} of ${requests} fills were in flight at once`] : [];
   }
-  const found = percentilesOf(measures.get(toBroadcastName) ?? []);
-  if (found === undefined) return ["no fill was measured"];
+  const percentiles = percentilesOf(measures.get(toBroadcastName) ?? []);
+  if (percentiles === undefined) return ["no fill was measured"];
   return [
-    ...(found.p50 > FILL_BOUNDS_MS.p50 ? [`median time to broadcast exceeds ${FILL_BOUNDS_MS.p50} ms`] : []),
-    ...(found.p99 > FILL_BOUNDS_MS.p99 ? [`p99 time to broadcast exceeds ${FILL_BOUNDS_MS.p99} ms`] : []),
+    ...(percentiles.p50 > FILL_BOUNDS_MS.p50
+      ? [`median time to broadcast exceeds ${FILL_BOUNDS_MS.p50} ms`]
+      : []),
+    ...(percentiles.p99 > FILL_BOUNDS_MS.p99
+      ? [`p99 time to broadcast exceeds ${FILL_BOUNDS_MS.p99} ms`]
+      : []),
   ];
 }
 

@@ -25,12 +25,12 @@ export async function soakRoutes(
 ): Promise<SoakResult> {
   const client = createClient(system.endpoints.api.url);
   const listed = await client.chains();
-  const [one, other] = system.chains;
-  if (one === undefined || other === undefined)
+  const [first, second] = system.chains;
+  if (first === undefined || second === undefined)
     throw new RangeError("invariant violated: a routes run needs two chains");
   const chains = [
-    await openChain(system, one, [], false),
-    await openChain(system, other, [], false),
+    await openChain(system, first, [], false),
+    await openChain(system, second, [], false),
   ] as const;
   const world: World = {
     system,
@@ -71,7 +71,7 @@ async function accountFor(
   world: World,
   chain: SoakChain,
   outcomes: readonly Outcome[],
-  allWentWell: boolean,
+  allSucceeded: boolean,
   print: (line: string) => void,
 ): Promise<string[]> {
   const { id, name, native, tokens, liquidity } = chain.chain;
@@ -95,22 +95,27 @@ async function accountFor(
   const problems: string[] = [];
   for (const currency of currencyAddresses(chain)) {
     const symbol = [native, ...tokens].find(({ address }) => address === currency)?.symbol ?? currency;
-    const of = sums.get(currency) ?? new Map<Role, bigint>();
-    print(`${name} ${symbol.padEnd(5)} ${[...of].map(([role, sum]) => `${role} ${sum}`).join(", ")}`);
-    const sum = [...of.values()].reduce((total, one) => total + one, 0n);
+    const sumsByRole = sums.get(currency) ?? new Map<Role, bigint>();
+    print(`${name} ${symbol.padEnd(5)} ${[...sumsByRole].map(([role, sum]) => `${role} ${sum}`).join(", ")}`);
+    const sum = [...sumsByRole.values()].reduce((total, amount) => total + amount, 0n);
     // Wrapped tokens are created from native tokens that their contract holds.
-    const made = currency === liquidity?.wrappedNative ? changes.get(id, NATIVE_CURRENCY, currency) : 0n;
-    if (sum !== made) problems.push(`${name}: all changes of ${symbol} sum to ${sum}, expected ${made}`);
-    if ((of.get("passed through") ?? 0n) !== 0n)
-      problems.push(`${name}: ${of.get("passed through")} ${symbol} stayed in router or approval proxy`);
-    if (!allWentWell) continue;
-    const should = {
+    const wrapped = currency === liquidity?.wrappedNative ? changes.get(id, NATIVE_CURRENCY, currency) : 0n;
+    if (sum !== wrapped)
+      problems.push(`${name}: all changes of ${symbol} sum to ${sum}, expected ${wrapped}`);
+    if ((sumsByRole.get("passed through") ?? 0n) !== 0n)
+      problems.push(
+        `${name}: ${sumsByRole.get("passed through")} ${symbol} stayed in router or approval proxy`,
+      );
+    if (!allSucceeded) continue;
+    const expected = {
       users: -spentOn(chain, outcomes, currency),
       recipients: receivedOn(chain, outcomes, currency),
     };
     for (const role of ["users", "recipients"] as const)
-      if ((of.get(role) ?? 0n) !== should[role])
-        problems.push(`${name}: ${symbol} of ${role} changed by ${of.get(role)}, expected ${should[role]}`);
+      if ((sumsByRole.get(role) ?? 0n) !== expected[role])
+        problems.push(
+          `${name}: ${symbol} of ${role} changed by ${sumsByRole.get(role)}, expected ${expected[role]}`,
+        );
   }
   return problems;
 }
@@ -144,8 +149,8 @@ function partiesOf(
     ...(to === undefined ? [] : [to]),
     ...transferParties,
   ]);
-  const all = [...standingAccounts(world, chain), ...roles.keys(), ...named];
-  return [...new Set(all.map((address) => address.toLowerCase() as Address))];
+  const parties = [...standingAccounts(world, chain), ...roles.keys(), ...named];
+  return [...new Set(parties.map((address) => address.toLowerCase() as Address))];
 }
 
 /** What users paid on a chain, including their gas. */

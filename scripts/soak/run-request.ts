@@ -39,7 +39,7 @@ export function newRun(world: World, plan: RequestPlan): RequestRun {
  */
 export async function runRequest(world: World, run: RequestRun, deadline: AbortSignal): Promise<void> {
   try {
-    await askQuote(world, run);
+    await requestQuote(world, run);
     await pay(world, run, deadline);
     await report(world, run);
     await followStatus(world, run, deadline);
@@ -48,7 +48,7 @@ export async function runRequest(world: World, run: RequestRun, deadline: AbortS
   }
 }
 
-export async function askQuote(world: World, run: RequestRun): Promise<void> {
+export async function requestQuote(world: World, run: RequestRun): Promise<void> {
   const { plan, user, recipient } = run;
   const { answer, tookMs } = await world.api.quote({
     user: user.address,

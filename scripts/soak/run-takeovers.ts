@@ -39,17 +39,17 @@ export async function runTakeovers(
   const problems: string[] = [];
   const tookMs = new Map<LeaderFault, number[]>(LEADER_FAULTS.map((fault) => [fault, []]));
   for (let round = 0; round < takeovers && !signal.aborted; round++) {
-    const some = runs.slice(round * REQUESTS_PER_TAKEOVER, (round + 1) * REQUESTS_PER_TAKEOVER);
+    const roundRuns = runs.slice(round * REQUESTS_PER_TAKEOVER, (round + 1) * REQUESTS_PER_TAKEOVER);
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(OUTCOME_WITHIN_MS)]);
     const begin = (run: RequestRun): Promise<void> => runRequest(world, run, deadline);
-    const before = some.slice(0, REQUESTS_PER_TAKEOVER / 2).map(begin);
+    const before = roundRuns.slice(0, REQUESTS_PER_TAKEOVER / 2).map(begin);
     await sleep(random.int(100, 3_000));
     const fault = LEADER_FAULTS[round % LEADER_FAULTS.length] ?? "SIGKILL";
     const breaking = breakLeader(world.system.workers, cables, {
       chain: random.pick(world.chains).chain.name,
       fault,
     });
-    const after = some.slice(REQUESTS_PER_TAKEOVER / 2).map(begin);
+    const after = roundRuns.slice(REQUESTS_PER_TAKEOVER / 2).map(begin);
     const takeover = await breaking;
     tookMs.get(fault)?.push(takeover.tookMs);
     const text = `${takeover.worker}: ${fault}, another worker led after ${Math.round(takeover.tookMs)} ms`;
@@ -59,10 +59,12 @@ export async function runTakeovers(
     await Promise.all([...before, ...after]);
   }
   const remarks = [...tookMs].flatMap(([fault, times]) => {
-    const found = percentilesOf(times);
-    if (found === undefined) return [];
+    const percentiles = percentilesOf(times);
+    if (percentiles === undefined) return [];
     const maxMs = Math.round(Math.max(...times));
-    return [`${fault}: ${times.length} takeovers, median ${Math.round(found.p50)} ms, maximum ${maxMs} ms`];
+    return [
+      `${fault}: ${times.length} takeovers, median ${Math.round(percentiles.p50)} ms, maximum ${maxMs} ms`,
+    ];
   });
   return { remarks, problems };
 }

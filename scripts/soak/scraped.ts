@@ -26,21 +26,21 @@ export function seriesOfScrapes(): {
   add(scrape: number, samples: readonly ScrapedSample[]): void;
   all(): readonly Series[];
 } {
-  const known = new Map<string, Series & { readonly values: (number | undefined)[] }>();
+  const seriesByKey = new Map<string, Series & { readonly values: (number | undefined)[] }>();
   return {
     add(scrape, samples) {
       for (const { metric, labels, value } of samples) {
         const key = `${metric} ${JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))}`;
-        let one = known.get(key);
-        if (one === undefined) {
-          one = { metric, labels, values: [] };
-          known.set(key, one);
+        let collected = seriesByKey.get(key);
+        if (collected === undefined) {
+          collected = { metric, labels, values: [] };
+          seriesByKey.set(key, collected);
         }
         // A scrape without the series leaves a gap.
-        while (one.values.length < scrape) one.values.push(undefined);
-        one.values[scrape] = value;
+        while (collected.values.length < scrape) collected.values.push(undefined);
+        collected.values[scrape] = value;
       }
     },
-    all: () => [...known.values()],
+    all: () => [...seriesByKey.values()],
   };
 }

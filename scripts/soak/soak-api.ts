@@ -33,7 +33,7 @@ export function createSoakApi({ urls, random, retryForMs }: SoakApiOptions): Soa
     // A transaction that no node has seen yet is retryable by contract, regardless of other errors.
     const patientUntilMs = Date.now() + Math.max(retryForMs, 5_000);
     for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 1_000)) {
-      const outcome = await once(`${random.pick(urls)}${path}`, body);
+      const outcome = await callOnce(`${random.pick(urls)}${path}`, body);
       if (outcome.kind === "ok") return outcome.json;
       const isUnseen = outcome.cause === "404 TRANSACTION_NOT_FOUND";
       const mayRetry = outcome.retryable && Date.now() < (isUnseen ? patientUntilMs : giveUpAtMs);
@@ -61,7 +61,7 @@ type Outcome =
   | { readonly kind: "ok"; readonly json: unknown }
   | { readonly kind: "failed"; readonly cause: string; readonly retryable: boolean; readonly text: string };
 
-async function once(url: string, body: object | undefined): Promise<Outcome> {
+async function callOnce(url: string, body: object | undefined): Promise<Outcome> {
   try {
     const response = await fetch(url, {
       ...(body === undefined

@@ -9,7 +9,7 @@ export type LeaderFault = (typeof LEADER_FAULTS)[number];
 
 /** Another worker must lead everything that the broken one led within this time. */
 export const TAKEOVER_BOUND_MS = 5_000;
-const ASK_EVERY_MS = 50;
+const POLL_INTERVAL_MS = 50;
 const READY_WITHIN_MS = 60_000;
 
 /** The cables between workers and Postgres, by worker number. */
@@ -66,15 +66,15 @@ export async function breakLeader(
   const startedAtMs = performance.now();
   if (fault === "cut network") cable.cut();
   else worker.kill(fault);
-  const others = workers.filter((one) => one !== worker);
+  const others = workers.filter((candidate) => candidate !== worker);
   const tookMs = async (): Promise<number> => {
     for (;;) {
-      const taken = new Set((await Promise.all(others.map(ledBy))).flat());
+      const newlyLed = new Set((await Promise.all(others.map(chainsLedBy))).flat());
       const elapsedMs = performance.now() - startedAtMs;
-      if (led.every((one) => taken.has(one))) return elapsedMs;
+      if (led.every((chainName) => newlyLed.has(chainName))) return elapsedMs;
       if (elapsedMs > READY_WITHIN_MS)
         throw new Error(`no worker took over from ${worker.name} after ${fault}`);
-      await sleep(ASK_EVERY_MS);
+      await sleep(POLL_INTERVAL_MS);
     }
   };
   return {
@@ -96,17 +96,17 @@ async function leaderOf(
 ): Promise<{ worker: SystemProcess; at: number; led: readonly string[] }> {
   const untilMs = performance.now() + READY_WITHIN_MS;
   while (performance.now() < untilMs) {
-    for (const [at, worker] of workers.entries()) {
-      const led = await ledBy(worker);
-      if (led.includes(chain)) return { worker, at, led };
+    for (const [index, worker] of workers.entries()) {
+      const led = await chainsLedBy(worker);
+      if (led.includes(chain)) return { worker, at: index, led };
     }
-    await sleep(ASK_EVERY_MS);
+    await sleep(POLL_INTERVAL_MS);
   }
   throw new Error(`no worker leads ${chain}`);
 }
 
 /** Names of the chains that a worker reports to lead; none while it does not answer. */
-async function ledBy({ url }: SystemProcess): Promise<string[]> {
+async function chainsLedBy({ url }: SystemProcess): Promise<string[]> {
   try {
     const answer = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(2_000) });
     return (await answer.text()).split("\n").flatMap((line) => {
@@ -127,7 +127,7 @@ async function untilReady({ url, name }: SystemProcess): Promise<void> {
       () => false,
     );
     if (isReady) return;
-    await sleep(ASK_EVERY_MS);
+    await sleep(POLL_INTERVAL_MS);
   }
   throw new Error(`${name} is not ready a minute after its recovery`);
 }

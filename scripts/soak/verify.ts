@@ -29,15 +29,15 @@ export async function verify(
   const perChain = await Promise.all(
     world.chains.map(async (chain) => await examine(world, chain, runs, database)),
   );
-  const payments = perChain.flatMap((one) => one.payments);
+  const payments = perChain.flatMap((chainResult) => chainResult.payments);
   const problems = [
     ...(await checkRequests(world, runs, payments)),
-    ...perChain.flatMap((one) => one.problems),
+    ...perChain.flatMap((chainResult) => chainResult.problems),
     ...(await database.leftovers(requestIds)),
   ];
   return {
     problems,
-    remarks: [...perChain.map((one) => one.remark), ...(await database.remarks(requestIds))],
+    remarks: [...perChain.map((chainResult) => chainResult.remark), ...(await database.remarks(requestIds))],
     timings: await database.fillTimings(),
     payments,
   };

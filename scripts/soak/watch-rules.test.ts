@@ -26,10 +26,10 @@ test("a healthy system causes no problem, and an alert that fires is one", () =>
 });
 
 test("names an alert that was pending", () => {
-  const brief = seriesDuring("CausewayOutboxGrowing").map((one) =>
-    one.metric === "causeway_outbox_oldest_seconds"
-      ? { ...one, values: one.values.map((_, at) => (at === 70 ? 600 : 0)) }
-      : one,
+  const brief = seriesDuring("CausewayOutboxGrowing").map((entry) =>
+    entry.metric === "causeway_outbox_oldest_seconds"
+      ? { ...entry, values: entry.values.map((_, scrape) => (scrape === 70 ? 600 : 0)) }
+      : entry,
   );
   const { problems, remarks } = judgeRules(brief, SCRAPES, 15);
   expect(problems).toEqual([]);
@@ -37,20 +37,20 @@ test("names an alert that was pending", () => {
 });
 
 test("judges a short run as if its last state continued", () => {
-  const short = (series: typeof healthy) =>
-    series.map((one) => ({ ...one, values: one.values.slice(60, 72) }));
-  expect(judgeContinued(short(healthy), 12, 15).problems).toEqual([]);
-  const behind = short(healthy).map((one) =>
-    one.metric === "causeway_scan_lag_seconds"
-      ? { ...one, values: one.values.map((_, at) => (at === 11 ? 400 : 0)) }
-      : one,
+  const firstScrapes = (series: typeof healthy) =>
+    series.map((entry) => ({ ...entry, values: entry.values.slice(60, 72) }));
+  expect(judgeContinued(firstScrapes(healthy), 12, 15).problems).toEqual([]);
+  const behind = firstScrapes(healthy).map((entry) =>
+    entry.metric === "causeway_scan_lag_seconds"
+      ? { ...entry, values: entry.values.map((_, scrape) => (scrape === 11 ? 400 : 0)) }
+      : entry,
   );
   expect(judgeRules(behind, 12, 15).problems).toEqual([]);
   expect(judgeContinued(behind, 12, 15).problems).toEqual([
     expect.stringMatching(/^the alert CausewayScanBehind fired/),
   ]);
-  const brief = behind.map((one) =>
-    one.metric === "causeway_scan_lag_seconds" ? { ...one, values: one.values.toReversed() } : one,
+  const brief = behind.map((entry) =>
+    entry.metric === "causeway_scan_lag_seconds" ? { ...entry, values: entry.values.toReversed() } : entry,
   );
   expect(judgeContinued(brief, 12, 15).problems).toEqual([]);
 });

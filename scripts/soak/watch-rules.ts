@@ -11,7 +11,7 @@ import { samplesIn, seriesOfScrapes } from "./scraped.ts";
 const EVERY_SECONDS = 5;
 
 const rules = [...serviceRules, ...oracleRules].flatMap((group) => group.rules);
-const shown = new Set(rules.flatMap(({ expression }) => metricsIn(parseExpression(expression))));
+const rulesMetrics = new Set(rules.flatMap(({ expression }) => metricsIn(parseExpression(expression))));
 
 /** What the rules of Prometheus would have reported. */
 export interface RulesReport {
@@ -43,10 +43,10 @@ export function watchRules(
   const targets = [
     ...system.apis.map(({ url, name }) => ({ job: "causeway-api", url, name, headers: bearer })),
     ...system.workers.map(({ url, name }) => ({ job: "causeway-worker", url, name, headers: bearer })),
-    ...system.endpoints.oracles.map(({ url, apiKey }, at) => ({
+    ...system.endpoints.oracles.map(({ url, apiKey }, index) => ({
       job: "causeway-oracle",
       url,
-      name: `oracle-${at}`,
+      name: `oracle-${index}`,
       headers: { "x-api-key": apiKey },
     })),
   ];
@@ -63,10 +63,10 @@ export function watchRules(
             () => undefined,
           );
           const labels = { job, instance };
-          const samples = samplesIn(page ?? "").filter(({ metric }) => shown.has(metric));
+          const samples = samplesIn(page ?? "").filter(({ metric }) => rulesMetrics.has(metric));
           return [
             { metric: "up", labels, value: page === undefined ? 0 : 1 },
-            ...samples.map((one) => ({ ...one, labels: { ...one.labels, ...labels } })),
+            ...samples.map((sample) => ({ ...sample, labels: { ...sample.labels, ...labels } })),
           ];
         }),
       );
@@ -102,30 +102,33 @@ export function watchRules(
  * run shows which alerts a state would raise. Counters stay constant, so momentary faults end.
  */
 export function judgeContinued(series: readonly Series[], scrapes: number, stepSeconds: number): RulesReport {
-  const more = Math.ceil(DECIDED_WITHIN_MS / 1_000 / stepSeconds);
-  const continued = series.map((one) => {
-    const last = one.values[scrapes - 1];
-    return { ...one, values: [...one.values, ...(last === undefined ? [] : Array<number>(more).fill(last))] };
+  const addedScrapes = Math.ceil(DECIDED_WITHIN_MS / 1_000 / stepSeconds);
+  const continued = series.map((entry) => {
+    const last = entry.values[scrapes - 1];
+    return {
+      ...entry,
+      values: [...entry.values, ...(last === undefined ? [] : Array<number>(addedScrapes).fill(last))],
+    };
   });
-  return judgeRules(continued, scrapes + more, stepSeconds);
+  return judgeRules(continued, scrapes + addedScrapes, stepSeconds);
 }
 
 /** Evaluates the rules on collected series. */
 export function judgeRules(series: readonly Series[], scrapes: number, stepSeconds: number): RulesReport {
   const timelines = rules.map((rule) => ({ rule, ...alertTimeline(rule, series, scrapes, stepSeconds) }));
-  const at = (scrape: number): string => `after ${scrape * stepSeconds} s`;
+  const timeOf = (scrape: number): string => `after ${scrape * stepSeconds} s`;
   return {
     remarks: [
       `${rules.length} alert rules watched ${series.length} series over ${scrapes} scrapes`,
       ...timelines.flatMap(({ rule, pendingAt, firingAt, labels }) =>
         pendingAt !== undefined && firingAt === undefined
-          ? [`${rule.name} was pending ${at(pendingAt)} but did not fire: ${labels ?? ""}`]
+          ? [`${rule.name} was pending ${timeOf(pendingAt)} but did not fire: ${labels ?? ""}`]
           : [],
       ),
     ],
     isPending: timelines.some(({ isPending }) => isPending),
     problems: timelines.flatMap(({ rule, firingAt, labels }) =>
-      firingAt === undefined ? [] : [`the alert ${rule.name} fired ${at(firingAt)}: ${labels ?? ""}`],
+      firingAt === undefined ? [] : [`the alert ${rule.name} fired ${timeOf(firingAt)}: ${labels ?? ""}`],
     ),
   };
 }

@@ -32,8 +32,8 @@ export interface World {
 export async function readCurrencies(chain: Chain): Promise<SoakCurrency[]> {
   const text = await readFile(join(repositoryRoot, "configs", "prices.local.json"), "utf8");
   const prices = JSON.parse(text) as Readonly<Record<string, string>>;
-  const held = [chain.native, ...chain.tokens].filter(({ supportsBridging }) => supportsBridging);
-  return held.map(({ symbol, address, decimals, priceId }) => ({
+  const bridgeable = [chain.native, ...chain.tokens].filter(({ supportsBridging }) => supportsBridging);
+  return bridgeable.map(({ symbol, address, decimals, priceId }) => ({
     symbol,
     address,
     decimals,

@@ -50,7 +50,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const receiver: WebhookReceiver = {
     url: `http://127.0.0.1:${port}/hook?for=us`,
     received,
-    accepted: () => received.filter(({ answerStatus: answered }) => answered === 200),
+    accepted: () => received.filter(({ answerStatus }) => answerStatus === 200),
     answer: () => 200,
     async close() {
       server.closeAllConnections();

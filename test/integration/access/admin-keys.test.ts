@@ -92,13 +92,13 @@ const asKey = async (key: string) =>
   (await app.inject({ url: "/metrics/usage", headers: { "x-api-key": key } })).statusCode;
 
 test("an operator creates a key, which is output once, and changes, rotates and revokes it", async () => {
-  const made = await admin("POST", "/admin/keys", {
+  const created = await admin("POST", "/admin/keys", {
     label: "backend",
     scopes: ["read", "execute"],
     rules: { dailyUsd: "12.5", perTargetDailyUsd: "1", denySelectors: ["0x23B872DD"] },
     limits: { otherPerMinute: 600 },
   });
-  expect(made).toMatchObject({
+  expect(created).toMatchObject({
     status: 200,
     body: {
       key: expect.stringMatching(/^cwk_[0-9a-f]{16}_[A-Za-z0-9_-]{43}$/),
@@ -120,7 +120,7 @@ test("an operator creates a key, which is output once, and changes, rotates and 
       },
     },
   });
-  const { key, apiKey } = made.body;
+  const { key, apiKey } = created.body;
   expect(await asKey(key)).toBe(200);
   const url = `/admin/keys/${apiKey.id}`;
 
@@ -189,9 +189,9 @@ test("refuses requests without the operator token, or with a wrong one", async (
 });
 
 test("serves no admin routes without an operator token", async () => {
-  const without = await aServer();
+  const withoutToken = await aServer();
   for (const url of ["/admin/keys", "/admin/keys/0123456789abcdef/rotate"]) {
-    const answer = await without.app.inject({
+    const answer = await withoutToken.app.inject({
       method: "POST",
       url,
       headers: { authorization: "Bearer undefined" },
@@ -199,7 +199,7 @@ test("serves no admin routes without an operator token", async () => {
     });
     expect([url, answer.statusCode, answer.json().errorCode]).toEqual([url, 404, "NOT_FOUND"]);
   }
-  await without.app.close();
+  await withoutToken.app.close();
 });
 
 test.for([
@@ -429,9 +429,9 @@ test("two processes that aggregate the same day do not wait for each other's row
     // The first counter processes the hours in order and waits at the second hour. The other counter
     // aggregates the day.
     const flushed: Promise<void>[] = [];
-    for (const [at, counter] of counters.entries()) {
+    for (const [index, counter] of counters.entries()) {
       flushed.push(counter.flush());
-      await expect.poll(locks).toBe(at + 1);
+      await expect.poll(locks).toBe(index + 1);
     }
     await blocker.query("commit");
     expect((await Promise.allSettled(flushed)).map(({ status }) => status)).toEqual([
@@ -522,7 +522,7 @@ test("`operator keys` manages the same keys as the admin routes", async () => {
     expect([words, code, errorText]).toEqual([words, 0, ""]);
     return rows;
   };
-  const [made] = await run(
+  const [created] = await run(
     "create",
     "--label",
     "by hand",
@@ -531,9 +531,9 @@ test("`operator keys` manages the same keys as the admin routes", async () => {
     "--rules",
     '{"dailyUsd":"5"}',
   );
-  expect(made.apiKey).toMatchObject({ label: "by hand", scopes: ["read", "execute"] });
-  const { id } = made.apiKey;
-  expect(await asKey(made.key)).toBe(200);
+  expect(created.apiKey).toMatchObject({ label: "by hand", scopes: ["read", "execute"] });
+  const { id } = created.apiKey;
+  expect(await asKey(created.key)).toBe(200);
   expect(await run("rules", id)).toEqual([{ maxCallValueUsd: "0", dailyUsd: "5" }]);
   expect(await run("rules", id, "--rules", '{"maxHoldsUsd":"9.25"}')).toEqual([
     { maxCallValueUsd: "0", maxHoldsUsd: "9.25" },
@@ -549,7 +549,7 @@ test("`operator keys` manages the same keys as the admin routes", async () => {
   ]);
   const [rotated] = await run("rotate", id);
   clock.forward(1_000);
-  expect([await asKey(made.key), await asKey(rotated.key)]).toEqual([401, 200]);
+  expect([await asKey(created.key), await asKey(rotated.key)]).toEqual([401, 200]);
   await run("revoke", id);
   clock.forward(1_000);
   expect(await asKey(rotated.key)).toBe(401);

@@ -34,9 +34,13 @@ interface KeyProcess {
 const processes: KeyProcess[] = [];
 
 async function aProcess({ isWithoutListener = false } = {}): Promise<KeyProcess> {
-  const own = createPool(database.url, { max: 2, statementTimeoutMs: 5_000, applicationName: "test" });
+  const processPool = createPool(database.url, {
+    max: 2,
+    statementTimeoutMs: 5_000,
+    applicationName: "test",
+  });
   const queries: string[][] = [];
-  const read = storedKeys(sqlOn(own));
+  const read = storedKeys(sqlOn(processPool));
   const keys = knownKeys(
     tickBatcher(
       async (ids: readonly string[]) => {
@@ -64,7 +68,7 @@ async function aProcess({ isWithoutListener = false } = {}): Promise<KeyProcess>
     queries,
     stop: async () => {
       await listener?.close();
-      await own.end();
+      await processPool.end();
     },
   };
   processes.push(started);
@@ -220,12 +224,13 @@ test("10,000 unknown keys cause at most 20 queries in sequence, and evict no val
   const { key, record } = await createKey(keyServices(), someSettings());
   await keys.find(key);
   const before = queries.length;
-  const made = (index: number): string => `cwk_${index.toString(16).padStart(16, "f")}_${"A".repeat(43)}`;
+  const unknownKey = (index: number): string =>
+    `cwk_${index.toString(16).padStart(16, "f")}_${"A".repeat(43)}`;
   let refused = 0;
   for (let wave = 0; wave < 10; wave++)
     await Promise.all(
       Array.from({ length: 1_000 }, async (_, index) => {
-        const found = await keys.find(made(wave * 1_000 + index)).catch(() => (refused++, undefined));
+        const found = await keys.find(unknownKey(wave * 1_000 + index)).catch(() => (refused++, undefined));
         expect(found).toBeUndefined();
       }),
     );
@@ -235,12 +240,12 @@ test("10,000 unknown keys cause at most 20 queries in sequence, and evict no val
 });
 
 test("while Postgres is unavailable, no key is accepted and none is reported as wrong", async () => {
-  const own = createPool(database.url, { max: 1, statementTimeoutMs: 5_000, applicationName: "test" });
-  const read = storedKeys(sqlOn(own));
+  const ownPool = createPool(database.url, { max: 1, statementTimeoutMs: 5_000, applicationName: "test" });
+  const read = storedKeys(sqlOn(ownPool));
   const keys = knownKeys(async (id) => (await read([id]))[0], { clock });
   const { key } = await createKey(keyServices(), someSettings());
   expect(await keys.find(key)).toBeDefined();
-  await own.end();
+  await ownPool.end();
   clock.forward(1_000);
   await expect(keys.find(key)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
 });
@@ -271,20 +276,20 @@ test("no key has both a wallet and origins, even if both are added concurrently"
   const linkNow = async (id: string) => await register.link(id, wallet, nonce, clock.nowMs());
 
   const { record: published } = await createKey(keyServices(), { ...settings, origins });
-  const asking = { ...keyServices(), random: { bytes32: (): Hex32 => `0x${"00".repeat(32)}` } };
-  await expect(challengeFundingAddress(asking, published.id, wallet)).rejects.toMatchObject({
+  const challengeServices = { ...keyServices(), random: { bytes32: (): Hex32 => `0x${"00".repeat(32)}` } };
+  await expect(challengeFundingAddress(challengeServices, published.id, wallet)).rejects.toMatchObject({
     code: "INVALID_REQUEST",
   });
   await open(published.id);
-  const signing = { ...keyServices(), signatures: { isSignedBy: async () => true } };
-  await expect(linkFundingAddress(signing, published.id, wallet, "0x")).rejects.toMatchObject({
+  const linkServices = { ...keyServices(), signatures: { isSignedBy: async () => true } };
+  await expect(linkFundingAddress(linkServices, published.id, wallet, "0x")).rejects.toMatchObject({
     code: "INVALID_REQUEST",
   });
   expect(await linkNow(published.id)).toBeUndefined();
 
   const { record: funded } = await createKey(keyServices(), settings);
   await open(funded.id);
-  expect(await linkFundingAddress(signing, funded.id, wallet, "0x")).toMatchObject({
+  expect(await linkFundingAddress(linkServices, funded.id, wallet, "0x")).toMatchObject({
     fundingAddress: wallet,
   });
   await expect(changeKey(keyServices(), funded.id, { origins })).rejects.toMatchObject({
@@ -333,6 +338,6 @@ test("refuses the second of two answers to one challenge, and any answer to an e
   await register.openChallenge(record.id, wallet, { nonce: "new", expiresAtMs: atMs + 1_000 });
   expect(await register.link(record.id, wallet, "old", atMs)).toBeUndefined();
   expect(await register.link(record.id, wallet, "new", atMs + 1_000)).toBeUndefined();
-  const both = await Promise.all([1, 2].map(() => register.link(record.id, wallet, "new", atMs + 999)));
-  expect(both.map((linked) => linked?.fundingAddress).toSorted()).toEqual([wallet, undefined]);
+  const answers = await Promise.all([1, 2].map(() => register.link(record.id, wallet, "new", atMs + 999)));
+  expect(answers.map((linked) => linked?.fundingAddress).toSorted()).toEqual([wallet, undefined]);
 });

@@ -49,7 +49,7 @@ function eitherProcess(): Idempotency {
 idempotencyContract("two processes on Postgres", async () => eitherProcess());
 idempotencyContract("the fake", async () => fakeIdempotency());
 
-const queued = async (jobId: string): Promise<boolean> =>
+const isQueued = async (jobId: string): Promise<boolean> =>
   (await pools[0].query("select 1 from outbox where job_id = $1", [jobId])).rows.length > 0;
 
 test("the effects of a commit and its answer are stored together", async () => {
@@ -61,7 +61,7 @@ test("the effects of a commit and its answer are stored together", async () => {
     await tx.idempotency.finish(lease, anAnswer);
     expect(await store.begin(call, NOW_MS)).toEqual({ kind: "inProgress" });
   });
-  expect(await queued(call.key)).toBe(true);
+  expect(await isQueued(call.key)).toBe(true);
   expect(await store.begin(call, NOW_MS)).toEqual({ kind: "answered", answer: anAnswer });
 });
 
@@ -75,7 +75,7 @@ test("rolls back a commit whose lease was taken over", async () => {
     await tx.idempotency.finish(expired, anAnswer);
   });
   await expect(commit).rejects.toBeInstanceOf(LeaseLost);
-  expect(await queued(call.key)).toBe(false);
+  expect(await isQueued(call.key)).toBe(false);
 });
 
 test("a process that takes over a call while the first process commits gets the first process's answer", async () => {
@@ -161,14 +161,14 @@ test("the Postgres store and the fake agree on any sequence of calls", async () 
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 25 }), async (steps) => {
       const scope = `fuzz-${++runs}`;
-      const both = [eitherProcess(), fakeIdempotency()];
+      const stores = [eitherProcess(), fakeIdempotency()];
       const leases: [IdempotencyLease, IdempotencyLease][] = [];
       let nowMs = NOW_MS;
       for (const { what, key, body, lease, laterMs } of steps) {
         nowMs += laterMs;
         const call = { scope, endpoint: "POST /execute", key, bodyHash: body };
         if (what === "begin") {
-          const [real, fake] = await Promise.all(both.map((store) => store.begin(call, nowMs)));
+          const [real, fake] = await Promise.all(stores.map((store) => store.begin(call, nowMs)));
           expect({ ...real, lease: undefined }).toEqual({ ...fake, lease: undefined });
           if (real?.kind === "started" && fake?.kind === "started") leases.push([real.lease, fake.lease]);
           continue;
@@ -177,10 +177,10 @@ test("the Postgres store and the fake agree on any sequence of calls", async () 
         if (pair === undefined) continue;
         const answer = { status: 200, body: JSON.stringify(leases.indexOf(pair)) };
         const outcomes = await Promise.all(
-          both.map(async (store, index) => {
-            const own = pair[index] as IdempotencyLease;
+          stores.map(async (store, index) => {
+            const storeLease = pair[index] as IdempotencyLease;
             try {
-              await (what === "finish" ? store.finish(own, answer) : store.abandon(own));
+              await (what === "finish" ? store.finish(storeLease, answer) : store.abandon(storeLease));
               return "done";
             } catch (error) {
               return error instanceof LeaseLost ? "lost" : error;

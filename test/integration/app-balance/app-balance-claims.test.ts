@@ -68,24 +68,28 @@ async function earned(currency: Address): Promise<bigint> {
 
 const offer = async (
   wallet: Address,
-  ask: Partial<ClaimQuestion> = {},
-  by: WorkerServices = world.services,
+  changes: Partial<ClaimQuestion> = {},
+  services: WorkerServices = world.services,
 ) =>
   await offerClaim(
-    { ...by, random: { bytes32: () => `0x${randomBytes(32).toString("hex")}` } },
+    { ...services, random: { bytes32: () => `0x${randomBytes(32).toString("hex")}` } },
     {
       wallet: wallet.toLowerCase() as Address,
       chainId: world.origin.chain.id,
       currency: world.usdc,
       recipient: world.anAddress(),
       amount: 4_000_000n,
-      ...ask,
+      ...changes,
     },
   );
 
-const accept = async (claimId: Hex32, signature: Hex, by: WorkerServices = world.services): Promise<void> =>
+const accept = async (
+  claimId: Hex32,
+  signature: Hex,
+  services: WorkerServices = world.services,
+): Promise<void> =>
   await acceptClaim(
-    { ...by, signatures: accountSignatures(world.origin.connected.connection.reader) },
+    { ...services, signatures: accountSignatures(world.origin.connected.connection.reader) },
     claimId,
     signature,
   );
@@ -216,8 +220,8 @@ test("refuses to pay out held funds, both when a claim is offered and when it is
     code: "INSUFFICIENT_FUNDS",
   });
   await expect(offer(wallet, { amount: 4_000_001n })).rejects.toMatchObject({ code: "INSUFFICIENT_FUNDS" });
-  const all = await offer(wallet, { amount: undefined });
-  expect(all.amount + all.feeAmount).toBe(4_000_000n);
+  const wholeBalance = await offer(wallet, { amount: undefined });
+  expect(wholeBalance.amount + wholeBalance.feeAmount).toBe(4_000_000n);
   await world.services.uow.run(async (tx) => await releaseHold(world.services, tx, requestId));
   await accept(early.claimId, await signed(account, early.claimId));
   expect((await untilEnded(early.claimId)).state).toBe("paid");
@@ -265,21 +269,22 @@ test("refuses an invalid claim with the error code of its fault", async () => {
     [() => offer(poor.address, { amount: undefined }), "AMOUNT_TOO_LOW"],
     [() => offer(world.anAddress(), { amount: 1n }), "INSUFFICIENT_FUNDS"],
   ];
-  for (const [refused, code] of cases) await expect(refused()).rejects.toMatchObject({ code });
+  for (const [offerInvalidClaim, code] of cases)
+    await expect(offerInvalidClaim()).rejects.toMatchObject({ code });
 });
 
 test("a claim whose recipient rejects native tokens is returned to the balance, including its fee", async () => {
   const account = await aWallet(ONE, NATIVE_CURRENCY);
   // A contract that rejects plain transfers.
-  const refuses = world.anAddress();
-  await world.origin.client.setCode({ address: refuses, bytecode: "0x5f5ffd" });
-  const refused = await offer(account.address, {
+  const rejectingContract = world.anAddress();
+  await world.origin.client.setCode({ address: rejectingContract, bytecode: "0x5f5ffd" });
+  const rejectedClaim = await offer(account.address, {
     currency: NATIVE_CURRENCY,
     amount: ONE / 4n,
-    recipient: refuses,
+    recipient: rejectingContract,
   });
-  await accept(refused.claimId, await signed(account, refused.claimId));
-  expect(await untilEnded(refused.claimId)).toMatchObject({ state: "returned" });
+  await accept(rejectedClaim.claimId, await signed(account, rejectedClaim.claimId));
+  expect(await untilEnded(rejectedClaim.claimId)).toMatchObject({ state: "returned" });
   expect(await line(account.address, NATIVE_CURRENCY)).toEqual({ balance: ONE, pending: 0n, owed: 0n });
 });
 
@@ -333,7 +338,7 @@ test("after a crash at any step of accepting or paying, another process pays the
     const { claimId, recipient } = await offer(account.address);
     const signature = await signed(account, claimId);
     const crashing = crashingServices(world.services, crashAt);
-    let died = false;
+    let hasDied = false;
     try {
       await accept(claimId, signature, crashing);
       await world.work(crashing);
@@ -341,14 +346,14 @@ test("after a crash at any step of accepting or paying, another process pays the
       await world.watch(world.origin, crashing);
     } catch (error) {
       if (!(error instanceof Crashed) && !crashing.hasCrashed()) throw error;
-      died = true;
+      hasDied = true;
     }
     // The client got no answer, so it submits its signature again.
     await accept(claimId, signature);
     expect((await untilEnded(claimId)).state).toBe("paid");
     expect(await world.origin.balance(recipient, world.usdc), crashing.moments.at(-1)).toBe(4_000_000n);
     expect((await line(account.address)).pending).toBe(0n);
-    if (!died && !crashing.hasCrashed()) {
+    if (!hasDied && !crashing.hasCrashed()) {
       expect(crashAt).toBeGreaterThan(20);
       return;
     }

@@ -91,47 +91,53 @@ const anAct: fc.Arbitrary<Act> = fc.record({
 const aHistory = fc.array(fc.array(anAct, { minLength: 1, maxLength: 6 }), { minLength: 10, maxLength: 20 });
 
 /** The ids of one history. Actions with the same `at` use the same id. */
-interface Names {
+interface HistoryIds {
   readonly wallet: Address;
   readonly requests: readonly RequestId[];
-  readonly held: readonly RequestId[];
+  readonly heldRequests: readonly RequestId[];
   readonly claims: readonly Hex32[];
   readonly topUps: readonly string[];
 }
 
-function namesOf(): Names {
-  const five = (): Hex32[] => Array.from({ length: 5 }, someHash);
-  return { wallet: someAddress(), requests: five(), held: five(), claims: five(), topUps: five() };
+function someHistoryIds(): HistoryIds {
+  const fiveHashes = (): Hex32[] => Array.from({ length: 5 }, someHash);
+  return {
+    wallet: someAddress(),
+    requests: fiveHashes(),
+    heldRequests: fiveHashes(),
+    claims: fiveHashes(),
+    topUps: fiveHashes(),
+  };
 }
 
 const unitsOf = (asset: LedgerAsset, cents: number): bigint =>
   asset === usdc ? BigInt(cents) * 10_000n : BigInt(cents) * 5n * 10n ** 12n;
 
-async function apply(names: Names, { kind, at, asset, cents }: Act): Promise<void> {
+async function apply(ids: HistoryIds, { kind, at, asset, cents }: Act): Promise<void> {
   const { services } = world;
-  const { wallet } = names;
+  const { wallet } = ids;
   const usd = (BigInt(cents) * ONE) / 100n;
   const [requestId, heldId, claimId, topUp] = [
-    names.requests[at],
-    names.held[at % 2],
-    names.claims[at % 2],
-    names.topUps[at],
+    ids.requests[at],
+    ids.heldRequests[at % 2],
+    ids.claims[at % 2],
+    ids.topUps[at],
   ];
   if (requestId === undefined || heldId === undefined || claimId === undefined || topUp === undefined)
     throw new Error("invariant violated: fewer than five ids");
   const amount = unitsOf(asset, 100 * (at + 1));
-  const moved = { wallet, asset: at % 2 === 0 ? usdc : ether, amount };
+  const topUpTerms = { wallet, asset: at % 2 === 0 ? usdc : ether, amount };
   switch (kind) {
     case "topUp":
       await world.inTransaction(
         async (tx) =>
-          await creditTopUp(services, tx, { ...moved, movementKey: `${topUp}:in:${asset.currency}` }),
+          await creditTopUp(services, tx, { ...topUpTerms, movementKey: `${topUp}:in:${asset.currency}` }),
       );
       return;
     case "reverse":
       await world.inTransaction(
         async (tx) =>
-          await reverseTopUp(services, tx, { ...moved, movementKey: `${topUp}:out:${asset.currency}` }),
+          await reverseTopUp(services, tx, { ...topUpTerms, movementKey: `${topUp}:out:${asset.currency}` }),
       );
       return;
     case "reserve":
@@ -222,25 +228,25 @@ async function claim(wallet: Address, claimId: Hex32, asset: LedgerAsset, cents:
 }
 
 test("for any history and concurrency, every asset sums to zero, balances are the sums of their entries, and pending is what is in progress", async () => {
-  const counted: Record<string, number> = {};
+  const countByContext: Record<string, number> = {};
   await fc.assert(
     fc.asyncProperty(aHistory, async (history) => {
-      const names = namesOf();
+      const ids = someHistoryIds();
       for (const acts of history) {
-        const results = await Promise.allSettled(acts.map(async (act) => await apply(names, act)));
+        const results = await Promise.allSettled(acts.map(async (act) => await apply(ids, act)));
         for (const result of results) if (result.status === "rejected") throw result.reason;
       }
       expect(await violatedInvariants(world.pool)).toEqual([]);
       const { rows } = await world.pool.query<{ context: string }>(
         "select context from ledger_movements where wallet = $1",
-        [names.wallet],
+        [ids.wallet],
       );
-      for (const { context } of rows) counted[context] = (counted[context] ?? 0) + 1;
+      for (const { context } of rows) countByContext[context] = (countByContext[context] ?? 0) + 1;
     }),
     { numRuns: 25, seed: SEED },
   );
   // Every kind of movement must have occurred.
-  expect(Object.keys(counted).toSorted()).toEqual([
+  expect(Object.keys(countByContext).toSorted()).toEqual([
     "balance-topup",
     "balance-topup-reversed",
     "claim",

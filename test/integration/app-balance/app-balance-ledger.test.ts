@@ -54,7 +54,7 @@ const reserve = async (
 const hold = async (
   wallet: Address,
   usd: bigint,
-  more: {
+  changes: {
     requestId?: RequestId;
     keyId?: string;
     maxExposureUsd?: bigint;
@@ -72,7 +72,7 @@ const hold = async (
         chainId: 10,
         currency: usdc.currency,
         amount: 1n,
-        ...more,
+        ...changes,
       }),
   );
 
@@ -174,8 +174,8 @@ test("fifty of two hundred concurrent reservations on a balance for fifty succee
 test("after two hundred concurrent holds and reservations, holds do not exceed the balance and fees ignore holds", async () => {
   const wallet = await aWallet(100_000_000n);
   const answers = await Promise.all(
-    Array.from({ length: 200 }, async (_, at) =>
-      at % 2 === 0 ? await hold(wallet, 3n * ONE) : await reserve(wallet, ONE / 2n),
+    Array.from({ length: 200 }, async (_, index) =>
+      index % 2 === 0 ? await hold(wallet, 3n * ONE) : await reserve(wallet, ONE / 2n),
     ),
   );
   const placed = answers.filter(({ kind }) => kind === "placed").length;
@@ -257,8 +257,8 @@ test.each(["disputed", "too old", "missing"] as const)(
       expect(await world.available(wallet, purpose)).toBe(730n * ONE);
     const [currency] = world.services.appBalance.currencies;
     if (currency === undefined) throw new Error("invariant violated: app balances without a currency");
-    const free = async (wanted: bigint) =>
-      freeAmount(world.services, await world.book(wallet), currency, wanted);
+    const free = async (amount: bigint) =>
+      freeAmount(world.services, await world.book(wallet), currency, amount);
     expect(await free(730_000_000n)).toBe(730_000_000n);
     await expect(free(730_000_001n), "may suffice once the price is known").rejects.toMatchObject({
       code: "PRICE_FETCH_FAILED",
@@ -280,8 +280,8 @@ test("a balance in the hold's own currency backs the hold with its haircut, but 
   expect(await hold(wallet, ONE, inEther)).toMatchObject({ kind: "insufficient", availableUsd: 0n });
   // The margin applies only to the part that the balance in the hold's currency does not cover.
   await world.credit(wallet, usdc, 3_001_000_000n);
-  const more = { currency: ether.currency, amount: (3n * ONE) / 2n };
-  expect(await hold(wallet, 3_000n * ONE, more)).toMatchObject({
+  const largerHold = { currency: ether.currency, amount: (3n * ONE) / 2n };
+  expect(await hold(wallet, 3_000n * ONE, largerHold)).toMatchObject({
     kind: "insufficient",
     requiredUsd: 4_000n * ONE,
   });
@@ -492,9 +492,9 @@ test("the database refuses rows with unknown states", async () => {
   for (const [table, row] of Object.entries(rows)) {
     const values = Object.values({ ...row, state: "stolen" });
     const columns = [...Object.keys(row), "state"].join(", ");
-    const places = values.map((_, at) => `$${at + 1}`).join(", ");
+    const placeholders = values.map((_, index) => `$${index + 1}`).join(", ");
     await expect(
-      world.pool.query(`insert into ${table} (${columns}) values (${places})`, values),
+      world.pool.query(`insert into ${table} (${columns}) values (${placeholders})`, values),
     ).rejects.toThrow(`${table}_state_check`);
   }
 });

@@ -128,7 +128,7 @@ class Group {
       case "deposit":
         return await this.#deposit(at);
       case "overdue":
-        return await this.#overdue(at);
+        return await this.#expireDeposit(at);
       case "sponsorFees":
         return await this.#sponsorFees(at, usd, transferUsd);
       case "fillSponsored":
@@ -158,7 +158,7 @@ class Group {
       const free = await world.available(wallet, "claim");
       if (free > 0n) await this.#claim(wallet, free);
     }
-    for (let at = 0; at < 3; at++) await this.#overdue(at);
+    for (let at = 0; at < 3; at++) await this.#expireDeposit(at);
   }
 
   async #topUp(usd: bigint): Promise<void> {
@@ -184,7 +184,7 @@ class Group {
     if (placed.kind !== "placed") return;
     this.tookOutUsd += usd;
     const before = this.#fronts.get(at);
-    if (before !== undefined) await this.#settle(before);
+    if (before !== undefined) await this.#debitHold(before);
     this.#fronts.set(at, { requestId, usd, state: "held" });
   }
 
@@ -197,12 +197,12 @@ class Group {
     front.state = "covered";
   }
 
-  async #overdue(at: number): Promise<void> {
+  async #expireDeposit(at: number): Promise<void> {
     const front = this.#fronts.get(at);
-    if (front !== undefined) await this.#settle(front);
+    if (front !== undefined) await this.#debitHold(front);
   }
 
-  async #settle(front: { readonly requestId: RequestId; state: string }): Promise<void> {
+  async #debitHold(front: { readonly requestId: RequestId; state: string }): Promise<void> {
     if (front.state !== "held") return;
     await world.inTransaction(async (tx) => await makeHoldPermanent(world.services, tx, front.requestId));
     front.state = "debited";
@@ -278,10 +278,10 @@ class Group {
     if (call === undefined) return;
     this.#calls.delete(at);
     const { requestId, usd, valueUsd } = call;
-    const due = { usd: valueUsd + (usd - valueUsd) / 2n };
+    const charge = { usd: valueUsd + (usd - valueUsd) / 2n };
     const payer = { requestId, wallet: this.app };
     await world.inTransaction(
-      async (tx) => await payFees(world.services, tx, payer, due, `execution:${requestId}:pay`),
+      async (tx) => await payFees(world.services, tx, payer, charge, `execution:${requestId}:pay`),
     );
     this.tookOutUsd += valueUsd;
   }
@@ -333,7 +333,7 @@ function sponsoredTerms(
   usd: bigint,
   transferUsd: bigint,
 ) {
-  const nothing = { selected: false, totalUsd: 0n, sponsoredUsd: 0n };
+  const notSponsored = { selected: false, totalUsd: 0n, sponsoredUsd: 0n };
   const share = (sponsoredUsd: bigint) => ({ selected: true, totalUsd: sponsoredUsd, sponsoredUsd });
   const sponsorship: FeeSponsorship = {
     wallet: app,
@@ -343,9 +343,9 @@ function sponsoredTerms(
     components: {
       execution: share(usd - transferUsd),
       app: share(transferUsd),
-      swap: nothing,
-      relay: nothing,
-      rent: nothing,
+      swap: notSponsored,
+      relay: notSponsored,
+      rent: notSponsored,
     },
   };
   const fees = [{ recipient: friend, bps: 1, amount: unitsOf(transferUsd) }];
@@ -353,7 +353,7 @@ function sponsoredTerms(
 }
 
 test("never lets cooperating parties take out more than they put in, for any sequence of actions", async () => {
-  let moved = 0;
+  let groupsThatTookOut = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(anAct, { minLength: 10, maxLength: 40 }), async (acts) => {
       const group = new Group();
@@ -362,9 +362,9 @@ test("never lets cooperating parties take out more than they put in, for any seq
       await group.end();
       // A claim below one base unit is skipped and moves nothing.
       expect(group.tookOutUsd - group.putInUsd).toBeLessThanOrEqual(0n);
-      if (group.tookOutUsd > 0n) moved++;
+      if (group.tookOutUsd > 0n) groupsThatTookOut++;
     }),
     { numRuns: RUNS, seed: SEED },
   );
-  expect(moved).toBeGreaterThan(RUNS / 3);
+  expect(groupsThatTookOut).toBeGreaterThan(RUNS / 3);
 }, 120_000);

@@ -38,8 +38,8 @@ const sendToken = async (amount: bigint, tail: string): Promise<TxHash> =>
 const sendNative = async (value: bigint, data: Hex): Promise<TxHash> =>
   await world.origin.send(world.user, { to: world.solver.address, value, data });
 
-async function block(count = 1): Promise<void> {
-  for (let at = 0; at < count; at++) {
+async function mineAndWatch(count = 1): Promise<void> {
+  for (let index = 0; index < count; index++) {
     await world.origin.mine();
     await world.watch(world.origin);
   }
@@ -56,18 +56,18 @@ const tailFor = (wallet: Address): string => topUpMarker(wallet).slice(2);
 test("a marked transfer is credited once, as soon as it has its confirmations", async () => {
   const wallet = world.anAddress();
   await sendToken(7_000_000n, tailFor(wallet));
-  await block();
+  await mineAndWatch();
   expect((await line(wallet, world.usdc)).balance).toBe(0n);
-  await block();
+  await mineAndWatch();
   expect((await line(wallet, world.usdc)).balance).toBe(7_000_000n);
-  await block(3);
+  await mineAndWatch(3);
   expect((await line(wallet, world.usdc)).balance).toBe(7_000_000n);
 });
 
 test("a transfer of native tokens with only the marker is credited to the wallet in the marker, or else to the sender", async () => {
   const before = await line(world.user.address, NATIVE_CURRENCY);
   await sendNative(10n ** 17n, topUpMarker(NATIVE_CURRENCY));
-  await block(2);
+  await mineAndWatch(2);
   expect((await line(world.user.address, NATIVE_CURRENCY)).balance - before.balance).toBe(10n ** 17n);
 });
 
@@ -80,7 +80,7 @@ test("ignores transfers that have no marker or reverted, and records transfers w
   await sendNative(5n, "0x");
   await sendToken(6n, `${tailFor(wallet)}00`);
   await sendNative(7n, `${topUpMarker(wallet)}00`);
-  await block(2);
+  await mineAndWatch(2);
   expect(await line(wallet, world.usdc)).toEqual({ balance: 0n, owed: 0n });
   expect(world.events.of("top_up_seen")).toHaveLength(before);
   expect(
@@ -94,11 +94,12 @@ test("ignores transfers that have no marker or reverted, and records transfers w
 test("a marked transfer of a token that cannot be bridged is not credited", async () => {
   const wallet = world.anAddress();
   const before = world.events.of("top_up_seen").length;
-  const [odd] = world.origin.chain.tokens.filter(({ supportsBridging }) => !supportsBridging);
-  if (odd === undefined) throw new RangeError("the local chains have no token that only pools accept");
-  const to = odd.address;
+  const [unbridgeable] = world.origin.chain.tokens.filter(({ supportsBridging }) => !supportsBridging);
+  if (unbridgeable === undefined)
+    throw new RangeError("the local chains have no token that only pools accept");
+  const to = unbridgeable.address;
   const txHash = await world.origin.send(world.user, { to, data: transferInput(5n, tailFor(wallet)) });
-  await block(2);
+  await mineAndWatch(2);
   expect(await world.origin.balance(world.solver.address, to)).toBeGreaterThanOrEqual(5n);
   await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
   expect(world.events.of("top_up_seen")).toHaveLength(before);
@@ -110,25 +111,25 @@ test("dust is not credited and raises no alarm, and amounts above the minimum or
   const wallet = world.anAddress();
   const alarms = (): number => world.events.all.filter(({ level }) => level === "alarm").length;
   const before = alarms();
-  const bounded = { ...services, appBalance: { ...services.appBalance, minTopUpUsd: 10n ** 17n } };
+  const withMinimum = { ...services, appBalance: { ...services.appBalance, minTopUpUsd: 10n ** 17n } };
   const unpriced = {
-    ...bounded,
+    ...withMinimum,
     prices: {
       usd: () => {
         throw new ServiceError("PRICE_FETCH_FAILED", "no price");
       },
     },
   };
-  const report = async (amount: bigint, by = bounded): Promise<void> => {
+  const report = async (amount: bigint, workerServices = withMinimum): Promise<void> => {
     const txHash = await sendToken(amount, tailFor(wallet));
     await origin.mine();
-    await indexTransaction(by, { chainId: origin.chain.id, txHash });
+    await indexTransaction(workerServices, { chainId: origin.chain.id, txHash });
   };
   // Ten cents.
   await report(99_999n);
   await report(100_000n);
   await report(7n, unpriced);
-  await block(3);
+  await mineAndWatch(3);
   expect(await line(wallet, world.usdc)).toEqual({ balance: 100_007n, owed: 0n });
   expect(world.events.of("top_up_too_small").map(({ facts }) => facts)).toMatchObject([
     { wallet, amount: 99_999n },
@@ -151,20 +152,20 @@ test("dust is not credited and raises no alarm, and amounts above the minimum or
 test("a top-up that is reorged out before its credit is ignored, and is credited once when it is mined again", async () => {
   const wallet = world.anAddress();
   const raw = await rawOf(await sendToken(3_000_000n, tailFor(wallet)));
-  await block();
+  await mineAndWatch();
   await world.origin.reorg(1);
   await world.watch(world.origin);
-  await block(3);
+  await mineAndWatch(3);
   expect(await line(wallet, world.usdc)).toEqual({ balance: 0n, owed: 0n });
   await world.origin.client.sendRawTransaction({ serializedTransaction: raw });
-  await block(3);
+  await mineAndWatch(3);
   expect(await line(wallet, world.usdc)).toEqual({ balance: 3_000_000n, owed: 0n });
 });
 
 test("reverses an orphaned top-up, into debt if it was spent, and credits it once when it is mined again", async () => {
   const wallet = world.anAddress();
   const raw = await rawOf(await sendToken(4_000_000n, tailFor(wallet)));
-  await block(2);
+  await mineAndWatch(2);
   const { services } = world;
   const requestId = someHash();
   const spent = await services.uow.run(
@@ -183,7 +184,7 @@ test("reverses an orphaned top-up, into debt if it was spent, and credits it onc
   expect(await line(wallet, world.usdc)).toEqual({ balance: 0n, owed: 1_000_000n });
   expect(world.events.of("app_balance_owed").at(-1)).toMatchObject({ level: "alarm", facts: { wallet } });
   await world.origin.client.sendRawTransaction({ serializedTransaction: raw });
-  await block(3);
+  await mineAndWatch(3);
   expect(await line(wallet, world.usdc)).toEqual({ balance: 3_000_000n, owed: 0n });
   expect(await violatedInvariants(world.pool)).toEqual([]);
 });
@@ -191,7 +192,7 @@ test("reverses an orphaned top-up, into debt if it was spent, and credits it onc
 test("a credited top-up that a reorg moves to another block stays credited", async () => {
   const wallet = world.anAddress();
   const raw = await rawOf(await sendToken(2_000_000n, tailFor(wallet)));
-  await block(2);
+  await mineAndWatch(2);
   const reversed = world.events.of("top_up_reversed").length;
   await world.origin.client.request({ method: "anvil_reorg" as never, params: [2, []] as never });
   await world.origin.client.sendRawTransaction({ serializedTransaction: raw });
@@ -199,13 +200,13 @@ test("a credited top-up that a reorg moves to another block stays credited", asy
   await world.watch(world.origin);
   expect(await line(wallet, world.usdc)).toEqual({ balance: 2_000_000n, owed: 0n });
   expect(world.events.of("top_up_reversed")).toHaveLength(reversed);
-  await block(3);
+  await mineAndWatch(3);
   expect(await line(wallet, world.usdc)).toEqual({ balance: 2_000_000n, owed: 0n });
 });
 
 test("the watcher credits each of many top-ups once after a downtime", async () => {
   const wallet = world.anAddress();
-  for (let at = 0; at < 5; at++) {
+  for (let index = 0; index < 5; index++) {
     await sendToken(1_000_000n, tailFor(wallet));
     await sendToken(1_000_000n, tailFor(wallet));
     await sendNative(1n, topUpMarker(wallet));
@@ -225,7 +226,7 @@ test("a reported transaction is recorded before the watcher reads it, and credit
   await Promise.all([reportTransaction(), reportTransaction()]);
   expect(world.events.of("top_up_seen")).toHaveLength(seen + 1);
   expect((await line(wallet, world.usdc)).balance).toBe(0n);
-  await block(2);
+  await mineAndWatch(2);
   await reportTransaction();
   expect((await line(wallet, world.usdc)).balance).toBe(9_000_000n);
 });

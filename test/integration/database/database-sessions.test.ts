@@ -105,8 +105,8 @@ test.for([
     applicationName: "test",
     plans,
   });
-  const named = { name: "some", text: "select from outbox where id = any($1::bigint[])" };
-  for (let use = 0; use < 3; use++) await pool.query({ ...named, values: [[1, 2]] });
+  const statement = { name: "some", text: "select from outbox where id = any($1::bigint[])" };
+  for (let use = 0; use < 3; use++) await pool.query({ ...statement, values: [[1, 2]] });
   const { rows } = await pool.query(
     "select generic_plans as generic, custom_plans as custom from pg_prepared_statements where name = 'some'",
   );

@@ -35,7 +35,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const happened = async (atMs: number): Promise<void> => {
+const insertEvent = async (atMs: number): Promise<void> => {
   await pool.query(
     "insert into request_events (request_id, at_ms, event, detail) values ('0x', $1, 'fillMined', '{}')",
     [atMs],
@@ -48,7 +48,7 @@ const tablesOfRows = async (): Promise<string[]> => {
   return rows.map(({ name }) => name);
 };
 const months = async () => (await partitionedMonths(sqlOn(pool))).filter((month) => month >= "2031");
-const inDefault = async () => (await defaultPartitionRows(sqlOn(pool))).get("request_events");
+const defaultRowCount = async () => (await defaultPartitionRows(sqlOn(pool))).get("request_events");
 
 test("a migrated database has the partitions of this month and the next", async () => {
   const now = monthOf(Date.now());
@@ -56,19 +56,19 @@ test("a migrated database has the partitions of this month and the next", async 
 });
 
 test("a row goes to the partition of its month, or to the default partition if its month has none", async () => {
-  await happened(NOW_MS);
-  expect(await inDefault()).toBe(1);
+  await insertEvent(NOW_MS);
+  expect(await defaultRowCount()).toBe(1);
   await makePartitionsAhead(pool, NOW_MS);
-  await happened(startOfMonth("2031-12") - 1);
-  await happened(startOfMonth("2031-12"));
-  await happened(startOfMonth("2040-01"));
+  await insertEvent(startOfMonth("2031-12") - 1);
+  await insertEvent(startOfMonth("2031-12"));
+  await insertEvent(startOfMonth("2040-01"));
   expect(await tablesOfRows()).toEqual([
     "request_events_2031_11",
     "request_events_2031_11",
     "request_events_2031_12",
     "request_events_default",
   ]);
-  expect(await inDefault(), "rows without a partition").toBe(1);
+  expect(await defaultRowCount(), "rows without a partition").toBe(1);
   expect((await oldestRows(sqlOn(pool))).get("request_events")).toBe(NOW_MS);
 });
 
@@ -84,7 +84,7 @@ test("a lock on the table delays a new partition, but delays neither inserts nor
     await blocker.query("begin; lock table request_events in share update exclusive mode");
     const making = makePartitionsAhead(pool, NOW_MS);
     const startedMs = performance.now();
-    await happened(NOW_MS);
+    await insertEvent(NOW_MS);
     expect(performance.now() - startedMs).toBeLessThan(400);
     await making;
     expect(await months()).toEqual([]);
@@ -106,15 +106,15 @@ test("moves more rows of a month than one statement can, while other processes w
        from generate_series($2::int, $3::int) n`,
       [NOW_MS, from, from + AT_ONCE - 1],
     );
-  const late = createPool(database.url, { max: 2, statementTimeoutMs: 1_000, applicationName: "test" });
+  const workerPool = createPool(database.url, { max: 2, statementTimeoutMs: 1_000, applicationName: "test" });
   let isMoving = true;
   let written = 0;
   const writing = async (): Promise<void> => {
-    for (; isMoving; written++) await happened(NOW_MS);
+    for (; isMoving; written++) await insertEvent(NOW_MS);
   };
-  const moving = makePartitionsAhead(late, NOW_MS).finally(() => (isMoving = false));
+  const moving = makePartitionsAhead(workerPool, NOW_MS).finally(() => (isMoving = false));
   const outcomes = await Promise.allSettled([moving, writing()]);
-  await late.end();
+  await workerPool.end();
   expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
   expect(written).toBeGreaterThan(10);
   expect(await months()).toEqual(["2031-11", "2031-12", "2032-01"]);

@@ -140,11 +140,11 @@ test("an upgrade continues transactions in flight with the same bytes and nonces
      from slots s join attempts a on a.slot_id = s.id join hub_executions e on e.slot_id = s.id
      where s.leg_kind = 'hub' group by s.id, e.id order by s.nonce`,
   );
-  const same = { chain_id: CHAIN_ID, sender: solver.address };
+  const sameLane = { chain_id: CHAIN_ID, sender: solver.address };
   expect(slots).toEqual([
-    { ...same, nonce: 0, state: "final", cancel_reason: null, fee: "5000000000", ...old, kinds: ["pay"] },
+    { ...sameLane, nonce: 0, state: "final", cancel_reason: null, fee: "5000000000", ...old, kinds: ["pay"] },
     {
-      ...same,
+      ...sameLane,
       nonce: 1,
       state: "open",
       cancel_reason: null,
@@ -153,7 +153,7 @@ test("an upgrade continues transactions in flight with the same bytes and nonces
       kinds: ["pay", "pay"],
     },
     {
-      ...same,
+      ...sameLane,
       nonce: 2,
       state: "open",
       cancel_reason: "TRANSACTION_SUBMISSION_FAILED",
@@ -163,11 +163,11 @@ test("an upgrade continues transactions in flight with the same bytes and nonces
     },
   ]);
   const { rows: lanes } = await pool.query("select chain_id, sender, next_nonce from lanes");
-  expect(lanes).toEqual([{ ...same, next_nonce: 3 }]);
-  const { rows: carried } = await pool.query(
+  expect(lanes).toEqual([{ ...sameLane, next_nonce: 3 }]);
+  const { rows: mappingSlots } = await pool.query(
     "select s.nonce from nonce_mappings m join slots s on s.id = m.slot_id",
   );
-  expect(carried).toEqual([{ nonce: 1 }]);
+  expect(mappingSlots).toEqual([{ nonce: 1 }]);
 
   const sql = sqlOn(pool);
   const [clock, events] = [adjustableClock(), recordedEvents()];
@@ -183,11 +183,11 @@ test("an upgrade continues transactions in flight with the same bytes and nonces
   const hub = { id: CHAIN_ID, name: "hub" };
   const endpoints = connectCalledChain({ ...hub, rpcUrl: node.url, fees });
   const final = finalBlockReads(endpoints.transport, { finality, blockTimeSeconds: 1 });
-  const on = calledChain(hub, endpoints, final);
+  const chain = calledChain(hub, endpoints, final);
   const client = createLocalClient(node);
   await client.setBalance({ address: solver.address, value: 10n ** 20n });
   await client.setNonce({ address: solver.address, nonce: 1 });
-  const advance = async (): Promise<void> => await advanceCalls(services, on, [solver], settlementPolicy);
+  const advance = async (): Promise<void> => await advanceCalls(services, chain, [solver], settlementPolicy);
   await advance();
   await client.mine({ blocks: 4 });
   await advance();

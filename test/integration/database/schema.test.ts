@@ -39,36 +39,38 @@ test("a migrated database has exactly the tables and columns of the schema", asy
 });
 
 test("a migrated database has the indexes of the schema, with their columns and conditions", async () => {
-  const wanted =
+  const definitions =
     await definitionsIn(`select format('%s: %s', t.relname, pg_get_indexdef(i.indexrelid)) as definition
      from pg_index i join pg_class t on t.oid = i.indrelid
      where t.relnamespace = current_schema()::regnamespace and not t.relispartition`);
-  expect(wanted.migrated).toEqual(wanted.described);
+  expect(definitions.migrated).toEqual(definitions.described);
 });
 
 test("a migrated database has the keys, references and checks of the schema", async () => {
-  const wanted =
+  const definitions =
     await definitionsIn(`select format('%s: %s', t.relname, pg_get_constraintdef(c.oid)) as definition
      from pg_constraint c join pg_class t on t.oid = c.conrelid
      where t.relnamespace = current_schema()::regnamespace and not t.relispartition and c.contype <> 't'`);
-  expect(wanted.migrated).toEqual(wanted.described);
+  expect(definitions.migrated).toEqual(definitions.described);
 });
 
 /** Runs a catalog query on the migrated tables and on tables created from the schema. */
 async function definitionsIn(query: string): Promise<{ migrated: string[]; described: string[] }> {
-  const ask = async (): Promise<string[]> => {
+  const readDefinitions = async (): Promise<string[]> => {
     const { rows } = await client.query<{ definition: string }>(query);
     return rows
       .map(({ definition }) => definition.replaceAll(/\b(public|described)\.|ONLY /g, ""))
       .toSorted();
   };
-  const migrated = (await ask()).filter((definition) => !definition.startsWith("schema_migrations:"));
+  const migrated = (await readDefinitions()).filter(
+    (definition) => !definition.startsWith("schema_migrations:"),
+  );
   const empty = generateDrizzleJson({});
   const statements = await generateMigration(empty, generateDrizzleJson(schema, empty.id));
   await client.query("create schema described; set search_path = described");
   try {
     for (const statement of statements) await client.query(statement.replaceAll('"public".', '"described".'));
-    return { migrated, described: await ask() };
+    return { migrated, described: await readDefinitions() };
   } finally {
     await client.query("set search_path = public; drop schema described cascade");
   }

@@ -67,19 +67,21 @@ async function genericPlan(text: string): Promise<Plan> {
  * Scans of all rows of a table that grows. Partial indexes do not count, because they have few rows: those
  * that still need work.
  */
-function wholeScans(plan: Plan, limited = false): string[] {
+function wholeScans(plan: Plan, isUnderLimit = false): string[] {
   const { "Node Type": type, "Relation Name": table, "Index Name": index, "Index Cond": condition } = plan;
-  const isLimited = limited || type === "Limit";
-  const below = (plan.Plans ?? []).flatMap((subplan) => wholeScans(subplan, isLimited && type !== "Sort"));
+  const isLimited = isUnderLimit || type === "Limit";
+  const scansBelow = (plan.Plans ?? []).flatMap((subplan) =>
+    wholeScans(subplan, isLimited && type !== "Sort"),
+  );
   if (
     type === "Seq Scan" &&
     table !== undefined &&
     SMALL_TABLES[table] === undefined &&
     !IS_CATALOG.test(table)
   )
-    return [`all rows of ${table}`, ...below];
+    return [`all rows of ${table}`, ...scansBelow];
   const isWhole = index !== undefined && condition === undefined && !partialIndexes.has(index);
-  return isWhole && !isLimited ? [`all entries of ${index}`, ...below] : below;
+  return isWhole && !isLimited ? [`all entries of ${index}`, ...scansBelow] : scansBelow;
 }
 
 test("no statement of the service reads all rows of a table that grows", async () => {

@@ -61,14 +61,14 @@ async function aStoredRequest(change: Partial<RequestTerms> = {}): Promise<Reque
   return terms;
 }
 
-const happens = async (terms: RequestTerms, event: RequestEvent) =>
+const applyEvent = async (terms: RequestTerms, event: RequestEvent) =>
   await uow.run(async (tx) => {
     const record = await tx.requests.lock(terms.requestId);
     if (record === undefined) throw new Error("invariant violated: request is not stored");
     return (await transition(services, tx, record, event)).decision.kind;
   });
 
-const seen = (depositId: string): RequestEvent => ({
+const depositSeen = (depositId: string): RequestEvent => ({
   kind: "depositSeen",
   depositId,
   verdict: { kind: "match" },
@@ -137,7 +137,9 @@ test("the stored terms of a quote are read unchanged, to the last unit", async (
 
 test("if eight processes see the same event, one applies it and seven find it already applied", async () => {
   const terms = await aStoredRequest();
-  const outcomes = await Promise.all(Array.from({ length: 8 }, async () => await happens(terms, seen("1"))));
+  const outcomes = await Promise.all(
+    Array.from({ length: 8 }, async () => await applyEvent(terms, depositSeen("1"))),
+  );
   expect(outcomes.toSorted()).toEqual([...Array.from({ length: 7 }, () => "already"), "applied"]);
   const { rows } = await pool.query("select * from outbox where payload like '%' || $1 || '%'", [
     terms.requestId,
@@ -149,9 +151,9 @@ test("if eight processes see the same event, one applies it and seven find it al
 
 test("accepts one of eight concurrent deposits for one request and refunds seven", async () => {
   const terms = await aStoredRequest();
-  const eight = Array.from({ length: 8 }, () => aDeposit());
-  const ids = (await uow.run(async (tx) => await tx.deposits.record(1, eight))).map(({ id }) => id);
-  await Promise.all(ids.map(async (id) => await happens(terms, seen(id))));
+  const newDeposits = Array.from({ length: 8 }, () => aDeposit());
+  const ids = (await uow.run(async (tx) => await tx.deposits.record(1, newDeposits))).map(({ id }) => id);
+  await Promise.all(ids.map(async (id) => await applyEvent(terms, depositSeen(id))));
   const deposits = await Promise.all(ids.map(async (id) => await reads.deposit(id)));
   const dispositions = deposits.map((deposit) => deposit?.disposition);
   expect(dispositions.filter((disposition) => disposition === "accepted")).toHaveLength(1);
@@ -163,7 +165,7 @@ test("a transaction that fails leaves no state, job or trace", async () => {
   await expect(
     uow.run(async (tx) => {
       const record = await tx.requests.lock(terms.requestId);
-      if (record) await transition(services, tx, record, seen("1"));
+      if (record) await transition(services, tx, record, depositSeen("1"));
       throw new Error("the process fails before its commit");
     }),
   ).rejects.toThrow("before its commit");
@@ -174,8 +176,8 @@ test("a transaction that fails leaves no state, job or trace", async () => {
 
 test("raises a transaction's events once, in order, after its commit, and never after a rollback", async () => {
   const events = recordedEvents();
-  const own = postgresUnitOfWork(pool, events);
-  const raisedInside = await own.run(async (tx) => {
+  const unitOfWork = postgresUnitOfWork(pool, events);
+  const raisedInside = await unitOfWork.run(async (tx) => {
     tx.events.happened("deposit_seen", { n: 1 });
     tx.events.alarm("deposit_unattributed", { n: 2 });
     return events.all.length;
@@ -185,7 +187,7 @@ test("raises a transaction's events once, in order, after its commit, and never 
     ["happened", 1],
     ["alarm", 2],
   ]);
-  await own
+  await unitOfWork
     .run(async (tx) => {
       tx.events.alarm("deposit_removed", { n: 3 });
       throw new Error("no");
@@ -236,15 +238,15 @@ test("a request that enters history in a transaction that fails is not listed", 
     const record = await tx.requests.lock(terms.requestId);
     if (record === undefined) throw new Error("invariant violated: request is not stored");
     // The save is not awaited, so the transaction fails before the save is answered.
-    await transition(services, tx, record, seen("1"));
+    await transition(services, tx, record, depositSeen("1"));
     throw new Error("the caller aborts");
   });
   await expect(failed).rejects.toThrow("the caller aborts");
   await sleep(200);
-  const listed = "select 1 from request_history where request_id = $1";
-  expect((await pool.query(listed, [terms.requestId])).rows).toEqual([]);
-  await happens(terms, seen("1"));
-  expect((await pool.query(listed, [terms.requestId])).rows).toHaveLength(1);
+  const historyQuery = "select 1 from request_history where request_id = $1";
+  expect((await pool.query(historyQuery, [terms.requestId])).rows).toEqual([]);
+  await applyEvent(terms, depositSeen("1"));
+  expect((await pool.query(historyQuery, [terms.requestId])).rows).toHaveLength(1);
 });
 
 test("a request that is saved twice in one transaction enters history once, as saved last", async () => {
@@ -252,7 +254,7 @@ test("a request that is saved twice in one transaction enters history once, as s
   await uow.run(async (tx) => {
     const record = await tx.requests.lock(terms.requestId);
     if (record === undefined) throw new Error("invariant violated: request is not stored");
-    const unconfirmed = { ...seen("1"), confirmed: false } as RequestEvent;
+    const unconfirmed = { ...depositSeen("1"), confirmed: false } as RequestEvent;
     const { record: next } = await transition(services, tx, record, unconfirmed);
     await transition(services, tx, next, { kind: "depositConfirmed", depositId: "1" });
   });
@@ -265,13 +267,13 @@ test("a request that is saved twice in one transaction enters history once, as s
 
 test("a transaction that is retried after a deadlock raises its events once", async () => {
   const events = recordedEvents();
-  const own = postgresUnitOfWork(pool, events);
+  const unitOfWork = postgresUnitOfWork(pool, events);
   const [first, second] = [await aStoredRequest(), await aStoredRequest()];
   const runs: string[] = [];
   const locked = { mine: Promise.withResolvers<void>(), yours: Promise.withResolvers<void>() };
   const survived = Promise.withResolvers<void>();
   const lockBoth = async (name: "mine" | "yours", from: RequestTerms, to: RequestTerms): Promise<void> => {
-    await own.run(async (tx) => {
+    await unitOfWork.run(async (tx) => {
       // If the victim locked again while the other transaction holds its locks, it could become the victim
       // again.
       if (runs.includes(name)) await survived.promise;
@@ -293,7 +295,7 @@ test("a cut connection fails only the transaction that uses it", async () => {
   const terms = await aStoredRequest();
   const cut = uow.run(async (tx) => {
     const record = await tx.requests.lock(terms.requestId);
-    if (record) await transition(services, tx, record, seen("1"));
+    if (record) await transition(services, tx, record, depositSeen("1"));
     await pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()`,
@@ -303,7 +305,7 @@ test("a cut connection fails only the transaction that uses it", async () => {
   });
   await expect(cut).rejects.toThrow();
   expect((await reads.request(terms.requestId))?.state.name).toBe("quoted");
-  expect(await happens(terms, seen("1"))).toBe("applied");
+  expect(await applyEvent(terms, depositSeen("1"))).toBe("applied");
 });
 
 test("of two concurrent reservations of a fill for one request, one gets a nonce and the other finds the leg reserved", async () => {
@@ -379,17 +381,17 @@ test("a leg can be paid again only after its nonce is dead", async () => {
 test("50 concurrent reservations get 50 consecutive nonces, and a failing one uses none", async () => {
   const sender = await aLane(7);
   const results = await Promise.allSettled(
-    Array.from({ length: 50 }, async (_, at) => {
+    Array.from({ length: 50 }, async (_, index) => {
       const { requestId } = someTerms();
       return await uow.run(async (tx) => {
         const slot = await aSlot(tx, aPlan(sender, aFill(requestId)));
-        if (at % 10 === 3) throw new Error("fails after the nonce was given");
+        if (index % 10 === 3) throw new Error("fails after the nonce was given");
         return slot;
       });
     }),
   );
   const nonces = results.flatMap((result) => (result.status === "fulfilled" ? [result.value.nonce] : []));
-  expect(nonces.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 45 }, (_, at) => 7 + at));
+  expect(nonces.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 45 }, (_, index) => 7 + index));
 });
 
 test("a lane's next nonce never decreases, and skips nonces that the key used elsewhere", async () => {
@@ -486,15 +488,15 @@ test("keeps the signed bytes of a payment until long after it became final", asy
     return slot.id;
   });
   const finalAtMs = NOW_MS + 60_000;
-  const after = async (atMs: number) => {
+  const pruneAndRead = async (atMs: number) => {
     await pruneAt(atMs + RETENTION_MS.attempts);
     return await reads.slot(id);
   };
-  expect(await after(finalAtMs + 1)).toMatchObject({ state: "open", attempts: [{ raw: "0xabcd" }] });
+  expect(await pruneAndRead(finalAtMs + 1)).toMatchObject({ state: "open", attempts: [{ raw: "0xabcd" }] });
   await uow.run((tx) => tx.lanes.setFinal([id], finalAtMs));
-  expect(await after(finalAtMs)).toMatchObject({ state: "final", attempts: [{ raw: "0xabcd" }] });
+  expect(await pruneAndRead(finalAtMs)).toMatchObject({ state: "final", attempts: [{ raw: "0xabcd" }] });
   const emptied = { state: "final", attempts: [{ raw: "0x", txHash: signed.txHash }] };
-  expect(await after(finalAtMs + 1)).toMatchObject(emptied);
+  expect(await pruneAndRead(finalAtMs + 1)).toMatchObject(emptied);
 });
 
 test("reads a payment and its signed bytes from one snapshot", async () => {
@@ -565,14 +567,14 @@ test("keeps a hub transaction's call, its bytes and the oracles' signatures unti
     await tx.lanes.addAttempts([{ slotId: added.id, attempt }]);
     return added;
   });
-  const whole = { raw: "0xabcd", tx_hash: attempt.txHash, actions: ["0xac"], signature: "0x51" };
-  expect(await stored()).toEqual([{ call_data: "0xca11", ...whole }]);
+  const unpruned = { raw: "0xabcd", tx_hash: attempt.txHash, actions: ["0xac"], signature: "0x51" };
+  expect(await stored()).toEqual([{ call_data: "0xca11", ...unpruned }]);
   await uow.run(async (tx) => {
     await tx.lanes.setFinal([slot.id], NOW_MS);
     await tx.settlement.settle([key], NOW_MS);
   });
   await pruneAt(NOW_MS + RETENTION_MS.attempts);
-  expect(await stored()).toEqual([{ call_data: "0xca11", ...whole }]);
+  expect(await stored()).toEqual([{ call_data: "0xca11", ...unpruned }]);
   await pruneAt(NOW_MS + RETENTION_MS.attempts + 1);
   expect(await stored()).toEqual([
     { call_data: "", raw: "0x", tx_hash: attempt.txHash, actions: [], signature: "0x" },
@@ -645,37 +647,37 @@ test("if two processes sign for one nonce concurrently, the first bytes are kept
 });
 
 test("two hundred simultaneous quotes are all stored, and a quote that is already stored is refused", async () => {
-  const many = Array.from({ length: 200 }, () => someTerms());
-  await Promise.all(many.map(async (terms) => await insertQuoted(terms)));
-  const found = await Promise.all(many.map(async ({ requestId }) => await reads.status(requestId)));
-  expect(found.map((record) => record?.requestId)).toEqual(many.map(({ requestId }) => requestId));
-  await expect(insertQuoted(many[0] as RequestTerms)).rejects.toThrow(/duplicate/);
+  const quotes = Array.from({ length: 200 }, () => someTerms());
+  await Promise.all(quotes.map(async (terms) => await insertQuoted(terms)));
+  const found = await Promise.all(quotes.map(async ({ requestId }) => await reads.status(requestId)));
+  expect(found.map((record) => record?.requestId)).toEqual(quotes.map(({ requestId }) => requestId));
+  await expect(insertQuoted(quotes[0] as RequestTerms)).rejects.toThrow(/duplicate/);
 });
 
 test("answers each of five hundred concurrent status requests with its own request", async () => {
-  const many = await Promise.all(Array.from({ length: 20 }, async () => await aStoredRequest()));
-  const requestIds = Array.from({ length: 500 }, (_, at) => many[at % 25]?.requestId ?? someHash());
+  const requests = await Promise.all(Array.from({ length: 20 }, async () => await aStoredRequest()));
+  const requestIds = Array.from({ length: 500 }, (_, index) => requests[index % 25]?.requestId ?? someHash());
   const answers = await Promise.all(requestIds.map(async (requestId) => await reads.status(requestId)));
-  for (const [at, answer] of answers.entries())
-    expect(answer?.requestId).toBe(many[at % 25] === undefined ? undefined : requestIds[at]);
+  for (const [index, answer] of answers.entries())
+    expect(answer?.requestId).toBe(requests[index % 25] === undefined ? undefined : requestIds[index]);
 });
 
 test("a deposit that a reorg moves into another block keeps its row, in which only the block changes", async () => {
   const deposit = aDeposit();
-  const put = async (change: Partial<NewDeposit> = {}) =>
+  const recordDeposit = async (change: Partial<NewDeposit> = {}) =>
     await uow.run(async (tx) => await tx.deposits.record(31, [{ ...deposit, ...change }]));
   const unrecorded = async () => await uow.run(async (tx) => await tx.deposits.unrecorded(31, [deposit]));
   expect(await unrecorded()).toEqual([deposit]);
-  const [first] = await put();
+  const [first] = await recordDeposit();
   expect(first).toMatchObject({ canonical: true, amount: 2n ** 200n });
-  expect(await put()).toEqual([]);
+  expect(await recordDeposit()).toEqual([]);
   expect(await unrecorded()).toEqual([]);
   const removed = await uow.run(async (tx) => await tx.deposits.removeOrphaned(31, 9n, 20n, [someHash()]));
   expect(removed.map(({ id }) => id)).toEqual([first?.id]);
   expect(await unrecorded()).toEqual([deposit]);
   expect(await uow.run(async (tx) => await tx.deposits.removeOrphaned(31, 9n, 20n, []))).toEqual([]);
   const block = { blockNumber: 11n, blockHash: someHash(), confirmAtBlock: 13n };
-  expect(await put(block)).toMatchObject([{ id: first?.id, canonical: true, ...block }]);
+  expect(await recordDeposit(block)).toMatchObject([{ id: first?.id, canonical: true, ...block }]);
   // Canonical blocks keep their deposits.
   const kept = await uow.run(async (tx) => await tx.deposits.removeOrphaned(31, 9n, 20n, [block.blockHash]));
   expect(kept).toEqual([]);
@@ -698,7 +700,7 @@ test("the trail of scanned blocks drops blocks that are final or that a reorg re
     baseFeePerGas: undefined,
   });
   const chainId = 41;
-  const old = Array.from({ length: 10 }, (_, at) => block(BigInt(at)));
+  const old = Array.from({ length: 10 }, (_, index) => block(BigInt(index)));
   await uow.run(async (tx) => await tx.trail.replace(chainId, -1n, old, 6));
   expect(await reads.trail(chainId)).toEqual(old.slice(4));
   const fresh = [block(8n), block(9n), block(10n)];
@@ -719,8 +721,8 @@ test("the reconciler closes overdue requests and restores lost jobs, even if sev
   const overdue = await aStoredRequest({ fillDeadlineMs: lateMs });
   const lost = await aStoredRequest({ fillDeadlineMs: NOW_MS + 3_600_000 });
   const young = await aStoredRequest({ fillDeadlineMs: NOW_MS + 3_600_000 });
-  await happens(lost, seen("1"));
-  const later = (ms: number) => ({
+  await applyEvent(lost, depositSeen("1"));
+  const servicesAfter = (ms: number) => ({
     ...services,
     reads,
     balances: balanceReads(sqlOn(pool)),
@@ -743,19 +745,19 @@ test("the reconciler closes overdue requests and restores lost jobs, even if sev
       await tx.trail.setCursor(chainId, block);
     });
   await readUpTo(lateMs - 5_000);
-  await reconcileRequests(later(0));
+  await reconcileRequests(servicesAfter(0));
   expect((await reads.request(overdue.requestId))?.state.name, "blocks of its time are still unread").toBe(
     "quoted",
   );
   await readUpTo(NOW_MS);
-  await Promise.all([1, 2, 3].map(async () => await reconcileRequests(later(0))));
+  await Promise.all([1, 2, 3].map(async () => await reconcileRequests(servicesAfter(0))));
   expect((await reads.request(overdue.requestId))?.state).toMatchObject({
     name: "expired",
     failReason: "TTL_EXPIRED",
   });
   expect((await reads.request(young.requestId))?.state.name).toBe("quoted");
   expect((await pool.query("select 1 from outbox")).rows, "a recent job does not count as lost").toEqual([]);
-  await reconcileRequests(later(enginePolicy.overdueAfterMs + 1));
+  await reconcileRequests(servicesAfter(enginePolicy.overdueAfterMs + 1));
   const { rows } = await pool.query("select job_name, payload from outbox");
   expect(rows).toEqual([
     { job_name: "fill", payload: JSON.stringify({ requestId: lost.requestId, rescue: 1 }) },

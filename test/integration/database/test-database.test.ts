@@ -5,17 +5,17 @@ import { createTestDatabase, testRedis } from "../../support/database.ts";
 
 test("each test file gets a migrated database that no other file sees", async () => {
   const [first, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
-  const inOne = new pg.Client({ connectionString: first.url });
-  const inOther = new pg.Client({ connectionString: other.url });
-  await Promise.all([inOne.connect(), inOther.connect()]);
+  const client = new pg.Client({ connectionString: first.url });
+  const otherClient = new pg.Client({ connectionString: other.url });
+  await Promise.all([client.connect(), otherClient.connect()]);
   try {
-    const { rows } = await inOne.query("select count(*)::int as applied from schema_migrations");
+    const { rows } = await client.query("select count(*)::int as applied from schema_migrations");
     expect(rows[0].applied).toBeGreaterThan(0);
-    await inOne.query("create table only_here (id int)");
-    const { rowCount } = await inOther.query("select from pg_tables where tablename = 'only_here'");
+    await client.query("create table only_here (id int)");
+    const { rowCount } = await otherClient.query("select from pg_tables where tablename = 'only_here'");
     expect(rowCount).toBe(0);
   } finally {
-    await Promise.all([inOne.end(), inOther.end()]);
+    await Promise.all([client.end(), otherClient.end()]);
     await Promise.all([first.drop(), other.drop()]);
   }
 });

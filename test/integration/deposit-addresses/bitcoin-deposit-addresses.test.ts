@@ -23,15 +23,15 @@ afterAll(async () => await world.stop());
 
 const received = async (recipient: Hex): Promise<bigint> =>
   await world.destination.balance(recipient, world.usdc);
-const statesOf = async (at: Hex): Promise<(bigint | string)[][]> =>
-  (await world.sweepsFrom(at)).map(({ amount, state }) => [amount, state]);
+const statesOf = async (address: Hex): Promise<(bigint | string)[][]> =>
+  (await world.sweepsFrom(address)).map(({ amount, state }) => [amount, state]);
 
 test("fills a payment to an open address once its sweep has the confirmations of a deposit, and reports fundsAt until then", async () => {
   const { bitcoin } = world;
   const { address, bytes, requestId, terms, answer } = await world.bitcoinAddress();
   const [step] = answer.steps;
   expect(step).toMatchObject({ items: [{ data: { payment: { address, amount: "200000" } } }] });
-  const inDepository = await bitcoin.balance(bitcoin.depository.address);
+  const depositoryBefore = await bitcoin.balance(bitcoin.depository.address);
   await bitcoin.controls.fund(address, 200_000n);
   await world.bitcoinRound();
   expect(await world.status(requestId)).toMatchObject({ status: "depositing", fundsAt: "depositAddress" });
@@ -41,7 +41,7 @@ test("fills a payment to an open address once its sweep has the confirmations of
   await world.untilStatus(requestId, "success");
   expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
   expect(await bitcoin.balance(address)).toBe(0n);
-  expect((await bitcoin.balance(bitcoin.depository.address)) - inDepository).toBe(200_000n);
+  expect((await bitcoin.balance(bitcoin.depository.address)) - depositoryBefore).toBe(200_000n);
   const found = await lookUpAddress(world.watching(), { address }, undefined);
   expect(found).toMatchObject({ depositAddress: address, funds: [], chainIds: [bitcoin.connected.chain.id] });
   expect(found?.deposits[0]?.depositTxHash).toMatch(/^[0-9a-f]{64}$/);
@@ -89,9 +89,9 @@ test("a strict address fills its quote, and refunds excess, insufficient and lat
   await bitcoin.controls.fund(late.address, 200_000n);
   await world.bitcoinRound(6 * CONFIRMATIONS);
   const refunds = await Promise.all(refundTos.map(async ({ address }) => await bitcoin.balance(address)));
-  for (const [at, paid] of [60_000n, 150_000n, 200_000n].entries()) {
-    expect(refunds[at]).toBeLessThan(paid);
-    expect(refunds[at]).toBeGreaterThan(paid - 3_000n);
+  for (const [index, paid] of [60_000n, 150_000n, 200_000n].entries()) {
+    expect(refunds[index]).toBeLessThan(paid);
+    expect(refunds[index]).toBeGreaterThan(paid - 3_000n);
   }
   expect(await statesOf(over.bytes)).toEqual([
     [200_000n, "final"],
@@ -104,7 +104,7 @@ test("a strict address fills its quote, and refunds excess, insufficient and lat
 }, 90_000);
 
 /** Pays an address from a wallet that can replace the payment. */
-async function paidBy(address: string, amount: bigint) {
+async function payReplaceably(address: string, amount: bigint) {
   const payer = anOwner();
   const utxo = await utxoOf(world.bitcoin.controls, payer, amount + 10_000n);
   const payment = spend([utxo], [{ to: address, amount }], { change: undefined, fee: 10_000n });
@@ -153,7 +153,7 @@ test("re-quotes funds at an open address at current fees if their sweep is too e
 test("cancels the sweep of a payment that a reorg removed, and fills nothing", async () => {
   const { bitcoin } = world;
   const { address, bytes, requestId, terms } = await world.bitcoinAddress();
-  const { payer, utxo } = await paidBy(address, 200_000n);
+  const { payer, utxo } = await payReplaceably(address, 200_000n);
   const solverBefore = await bitcoin.balance(bitcoin.solver.address);
   await world.bitcoinRound(CONFIRMATIONS);
   await world.work();
@@ -183,7 +183,7 @@ test("replaces a sweep that no block includes, and moves the funds once", async 
   const { bitcoin } = world;
   const { connected: end, controls } = bitcoin;
   const { address, bytes, requestId, terms } = await world.bitcoinAddress();
-  const inDepository = await bitcoin.balance(bitcoin.depository.address);
+  const depositoryBefore = await bitcoin.balance(bitcoin.depository.address);
   await controls.fund(address, 200_000n);
   await world.bitcoinRound(CONFIRMATIONS);
   await controls.mineExactly([]);
@@ -195,7 +195,7 @@ test("replaces a sweep that no block includes, and moves the funds once", async 
   expect(second?.maxFeePerGas).toBeGreaterThan(first?.maxFeePerGas ?? 0n);
   await world.untilStatus(requestId, "success");
   expect(await statesOf(bytes)).toEqual([[200_000n, "final"]]);
-  expect((await bitcoin.balance(bitcoin.depository.address)) - inDepository).toBe(200_000n);
+  expect((await bitcoin.balance(bitcoin.depository.address)) - depositoryBefore).toBe(200_000n);
   expect(await bitcoin.balance(address)).toBe(0n);
   expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
 }, 60_000);
@@ -203,12 +203,12 @@ test("replaces a sweep that no block includes, and moves the funds once", async 
 test("after a crash before or after the broadcast of a sweep, another process moves the funds once", async () => {
   const { bitcoin, services } = world;
   const { connected: end } = bitcoin;
-  const inDepository = await bitcoin.balance(bitcoin.depository.address);
-  const agreed: { bytes: Hex; requestId: RequestId; recipient: Hex; expected: bigint }[] = [];
+  const depositoryBefore = await bitcoin.balance(bitcoin.depository.address);
+  const quotes: { bytes: Hex; requestId: RequestId; recipient: Hex; expected: bigint }[] = [];
   for (const failingCall of ["prepare", "send"] as const) {
     const { address, bytes, requestId, terms } = await world.bitcoinAddress();
     const { recipient, destination } = terms;
-    agreed.push({ bytes, requestId, recipient, expected: destination.expectedAmount });
+    quotes.push({ bytes, requestId, recipient, expected: destination.expectedAmount });
     await bitcoin.controls.fund(address, 200_000n);
     await world.bitcoinRound(CONFIRMATIONS - 1);
     const dead = {
@@ -220,13 +220,13 @@ test("after a crash before or after the broadcast of a sweep, another process mo
     expect(await statesOf(bytes)).toEqual([[200_000n, "sent"]]);
     world.clock.forward(60_000);
   }
-  for (const { bytes, requestId, recipient, expected } of agreed) {
+  for (const { bytes, requestId, recipient, expected } of quotes) {
     await world.untilStatus(requestId, "success");
     expect(await statesOf(bytes)).toEqual([[200_000n, "final"]]);
     expect(await received(recipient)).toBe(expected);
   }
-  expect((await bitcoin.balance(bitcoin.depository.address)) - inDepository).toBe(400_000n);
-  expect(formatAddress(end.chain, agreed[0]?.bytes ?? "0x")).toMatch(/^bcrt1q/);
+  expect((await bitcoin.balance(bitcoin.depository.address)) - depositoryBefore).toBe(400_000n);
+  expect(formatAddress(end.chain, quotes[0]?.bytes ?? "0x")).toMatch(/^bcrt1q/);
 }, 90_000);
 
 test("refuses to fast fill while the sweep may take too long, and never both fills and refunds", async () => {
@@ -239,22 +239,26 @@ test("refuses to fast fill while the sweep may take too long, and never both fil
   await world.bitcoinRound(CONFIRMATIONS);
   await world.work();
   expect(await statesOf(bytes)).toEqual([[200_000n, "sent"]]);
-  const settling = (fillLeadMs: number) => ({
+  const servicesWithFillLead = (fillLeadMs: number) => ({
     ...services,
     enginePolicy: { ...services.enginePolicy, fillLeadMs },
   });
-  const early = {
+  const earlySettlement = {
     message: expect.stringContaining("The sweep of the deposit address may take up to") as string,
     facts: { data: { rule: "settledTooSoon" } },
   };
-  await expect(app.fastFill(agreed, {}, settling(87 * 60_000))).rejects.toMatchObject(early);
-  await expect(app.fastFill(agreed), "between different assets").rejects.toMatchObject(early);
+  await expect(app.fastFill(agreed, {}, servicesWithFillLead(87 * 60_000))).rejects.toMatchObject(
+    earlySettlement,
+  );
+  await expect(app.fastFill(agreed), "between different assets").rejects.toMatchObject(earlySettlement);
   expect(await app.holdOf(agreed)).toBeUndefined();
   // The deadline for payments and the grace period have passed, but the sweep still moves funds that were
   // paid in time.
   clock.forward(2_400_000);
-  await expect(app.fastFill(agreed, {}, settling(87 * 60_000))).rejects.toMatchObject(early);
-  expect(await app.fastFill(agreed, {}, settling(30 * 24 * 3_600_000))).toBe("queued");
+  await expect(app.fastFill(agreed, {}, servicesWithFillLead(87 * 60_000))).rejects.toMatchObject(
+    earlySettlement,
+  );
+  expect(await app.fastFill(agreed, {}, servicesWithFillLead(30 * 24 * 3_600_000))).toBe("queued");
   await world.work();
   await world.destination.mine();
   await world.watch(world.destination);

@@ -23,9 +23,9 @@ test("whenever the process crashes between detecting and sweeping funds at an ad
       await world.scan(origin);
       return agreed;
     },
-    run: async (by) => {
-      await world.scanAddresses(origin, by);
-      await world.work(by);
+    run: async (workerServices) => {
+      await world.scanAddresses(origin, workerServices);
+      await world.work(workerServices);
     },
     verify: async ({ requestId, terms }, moment) => {
       const at = addresses.get(requestId) ?? "0x";
@@ -34,16 +34,16 @@ test("whenever the process crashes between detecting and sweeping funds at an ad
         sweeps.map(({ amount, state }) => [amount, state]),
         moment,
       ).toEqual([[77_000_000n, "final"]]);
-      const [first, standIn, ...others] = await world.requestsOf(at);
+      const [first, successor, ...others] = await world.requestsOf(at);
       expect([first, others], moment).toEqual([requestId, []]);
-      const { terms: agreed } = await world.request(standIn ?? "0x");
+      const { terms: successorTerms } = await world.request(successor ?? "0x");
       expect(await destination.balance(terms.recipient, usdc), moment).toBe(
-        agreed.destination.expectedAmount,
+        successorTerms.destination.expectedAmount,
       );
       expect(await origin.balance(at, usdc), moment).toBe(0n);
       expect(await world.status(requestId), moment).toMatchObject({
         status: "success",
-        supersededByRequestId: standIn,
+        supersededByRequestId: successor,
       });
     },
   });

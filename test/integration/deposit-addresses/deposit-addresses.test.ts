@@ -50,8 +50,8 @@ test("a quoted deposit address is the one that the factory derives from the orde
     cloneCodeHash(factory),
   );
   const key = { id: terms.orderId, depositor: terms.user, recovery: NATIVE_CURRENCY, strict: true };
-  const lookup = await origin.client.readContract({ ...read, functionName: "addressOf", args: [key] });
-  expect(lookup.toLowerCase()).toBe(at);
+  const derived = await origin.client.readContract({ ...read, functionName: "addressOf", args: [key] });
+  expect(derived.toLowerCase()).toBe(at);
   expect(answer.steps).toHaveLength(1);
   expect(answer.steps[0]).toMatchObject({ id: "deposit", depositAddress: at });
   expect(answer.steps[0]?.items[0]?.data).toMatchObject({ to: at, data: "0x", value: "0" });
@@ -107,8 +107,10 @@ test("a second payment of the quoted amount during the firm quote belongs to ano
   const [first, second] = await world.untilSettled(at, 2);
   expect(first).toBe(requestId);
   expect(second).not.toBe(requestId);
-  const again = (await world.request(second ?? "0x")).terms.destination.expectedAmount;
-  expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount + again);
+  const secondOutput = (await world.request(second ?? "0x")).terms.destination.expectedAmount;
+  expect(await destination.balance(terms.recipient, usdc)).toBe(
+    terms.destination.expectedAmount + secondOutput,
+  );
 });
 
 test("funds stay at a deposit address until they have the confirmations that a deposit of their value needs", async () => {
@@ -135,7 +137,7 @@ async function advance(ms: number): Promise<void> {
   await world.round();
 }
 
-const atAddress = {
+const waitingAtAddress = {
   status: "depositing",
   fundsAt: "depositAddress",
   nextAction: "wait_for_confirmations",
@@ -165,11 +167,11 @@ test("every endpoint shows funds at a deposit address once they are seen, and a 
   await world.sendTo(at, usd(100));
   await origin.mine();
   await world.watch(origin);
-  expect(await world.status(requestId)).toMatchObject(atAddress);
+  expect(await world.status(requestId)).toMatchObject(waitingAtAddress);
   for (let n = 0; n < 3; n++) await world.round();
   // The sweep is planned, but cannot be sent without gas.
   expect(await world.sweepsFrom(at)).toMatchObject([{ state: "planned" }]);
-  expect(await world.status(requestId)).toMatchObject(atAddress);
+  expect(await world.status(requestId)).toMatchObject(waitingAtAddress);
   const lookup = await lookUpAddress(world.watching(), { address: at }, undefined);
   expect(lookup?.funds).toMatchObject([{ currency: usdc, amount: "100000000", heldReason: null, requestId }]);
   const listed = await pool.query("select status from request_history where request_id = $1", [requestId]);
@@ -177,7 +179,7 @@ test("every endpoint shows funds at a deposit address once they are seen, and a 
   const history = postgresRequestHistory(sqlOn(pool));
   const trace = await requestTrace({ history, chains: services.chains }, requestId);
   expect(trace).toMatchObject({ status: "depositing", fundsAt: "depositAddress" });
-  const due = await webhookQueue(sqlOn(pool)).claim({
+  const deliveries = await webhookQueue(sqlOn(pool)).claim({
     nowMs: world.clock.nowMs(),
     leaseMs: 1,
     perEndpoint: 10,
@@ -185,7 +187,7 @@ test("every endpoint shows funds at a deposit address once they are seen, and a 
     limit: 10,
   });
   expect(
-    due.map(({ change }) => [
+    deliveries.map(({ change }) => [
       change.record.requestId,
       statusView(change.record, world.clock.nowMs(), hexAddressFormat).status,
     ]),
@@ -193,7 +195,7 @@ test("every endpoint shows funds at a deposit address once they are seen, and a 
 
   for (let n = 0; n < 8; n++) await advance(600_000);
   expect(await world.status(unpaid.requestId)).toMatchObject({ status: "failure", fundsAt: "user" });
-  expect(await world.status(requestId)).toMatchObject(atAddress);
+  expect(await world.status(requestId)).toMatchObject(waitingAtAddress);
   expect(await origin.balance(at, usdc)).toBe(usd(100));
 
   await origin.client.setBalance({ address: operator, value: balanceBefore });
@@ -234,10 +236,13 @@ test("an expired request shows the outcome of a later payment to its open addres
   await world.sendTo(at, usd(100));
   await origin.mine();
   await world.watch(origin);
-  const [standIn] = await world.untilSettled(at, 1);
-  expect(standIn).not.toBe(requestId);
-  expect(await world.status(requestId)).toMatchObject({ status: "success", supersededByRequestId: standIn });
-  const { expectedAmount } = (await world.request(standIn ?? "0x")).terms.destination;
+  const [successor] = await world.untilSettled(at, 1);
+  expect(successor).not.toBe(requestId);
+  expect(await world.status(requestId)).toMatchObject({
+    status: "success",
+    supersededByRequestId: successor,
+  });
+  const { expectedAmount } = (await world.request(successor ?? "0x")).terms.destination;
   expect(await destination.balance(terms.recipient, usdc)).toBe(expectedAmount);
 });
 
@@ -248,7 +253,7 @@ test("dust in every block for an hour does not delay a payment: it is swept with
   const first = (await origin.announce()).number;
   const addresses = (await world.reads.active(0, 10_000)).filter(({ address }) => address === at);
   let balance = 0n;
-  const dusted = {
+  const connectedWithDust = {
     ...origin.connected,
     chain: {
       ...origin.chain,
@@ -276,7 +281,7 @@ test("dust in every block for an hour does not delay a payment: it is swept with
     world.clock.forward(30_000);
     balance += block === PAYMENT_BLOCK ? usd(100) : 1n;
     const look = { addresses, currencies: [usdc], atBlock: first + BigInt(block) };
-    await scanAddresses(watching, dusted, look);
+    await scanAddresses(watching, connectedWithDust, look);
     sweptInBlock ??= (await world.sweepsFrom(at)).length > 0 ? block : undefined;
   }
   expect(sweptInBlock).toBe(PAYMENT_BLOCK + 23);
@@ -299,9 +304,9 @@ test("refunds less than the quoted amount at a strict address to refundTo, minus
     failReason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL",
     fundsAt: "refunded",
   });
-  const back = await origin.balance(terms.refundTo, usdc);
-  expect(back).toBeLessThan(usd(60));
-  expect(back).toBeGreaterThan(usd(59));
+  const refund = await origin.balance(terms.refundTo, usdc);
+  expect(refund).toBeLessThan(usd(60));
+  expect(refund).toBeGreaterThan(usd(59));
   expect(await world.destination.balance(terms.recipient, usdc)).toBe(0n);
 });
 
@@ -320,9 +325,9 @@ test("fills the quoted amount at a strict address and refunds the excess, from o
   ]);
   expect(new Set(deposits.map(({ txHash }) => txHash)).size).toBe(1);
   for (let n = 0; n < 5; n++) await world.round();
-  const back = await origin.balance(terms.refundTo, usdc);
-  expect(back).toBeLessThan(usd(30));
-  expect(back).toBeGreaterThan(usd(29));
+  const refund = await origin.balance(terms.refundTo, usdc);
+  expect(refund).toBeLessThan(usd(30));
+  expect(refund).toBeGreaterThan(usd(29));
 });
 
 test("a sweep that only refunds pays its own gas; an excess swept with the quoted amount does not", async () => {
@@ -338,18 +343,18 @@ test("a sweep that only refunds pays its own gas; an excess swept with the quote
     for (let n = 0; n < 5; n++) await world.round();
     return usd(refundable) - (await origin.balance(terms.refundTo, usdc));
   };
-  const [alone, withDisplayFacts] = [await costOf(30, 30), await costOf(130, 30)];
-  expect(withDisplayFacts).toBeGreaterThan(0n);
-  expect(alone).toBeGreaterThan(withDisplayFacts * 2n);
+  const [alone, withQuoted] = [await costOf(30, 30), await costOf(130, 30)];
+  expect(withQuoted).toBeGreaterThan(0n);
+  expect(alone).toBeGreaterThan(withQuoted * 2n);
   // The quoted amount also pays its own gas if only its refund was ever planned.
   const forced = await costOf(100, 100, { referrer: "debug-force-refund" });
-  expect(forced).toBeGreaterThan(withDisplayFacts * 2n);
+  expect(forced).toBeGreaterThan(withQuoted * 2n);
 });
 
 test("holds dust at an open address without a request to a rate-limited destination", async () => {
   const { chains } = world.services;
   const priced: string[] = [];
-  const limited: WorkerServices = {
+  const rateLimited: WorkerServices = {
     ...world.services,
     chains: {
       ...chains,
@@ -370,7 +375,7 @@ test("holds dust at an open address without a request to a rate-limited destinat
   await world.sendTo(enough.at, usd(50));
   for (let n = 0; n < 5; n++) await world.origin.mine();
   await world.scan(world.origin);
-  await world.scanAddresses(world.origin, limited);
+  await world.scanAddresses(world.origin, rateLimited);
   expect(priced).toContain(enough.terms.recipient);
   expect(priced).not.toContain(dust.terms.recipient);
   expect(await world.reads.fundsAt(dust.at)).toMatchObject([{ amount: 1n, held: "AMOUNT_TOO_LOW" }]);
@@ -426,13 +431,13 @@ test("another token at an open address, and native tokens, get their own quotes 
 test("the first request of an address shows the outcome of the request that replaced it", async () => {
   const { at, requestId } = await world.quoteAddress();
   await world.sendTo(at, usd(55));
-  const [standIn] = await world.untilSettled(at, 1);
-  expect(standIn).not.toBe(requestId);
-  const { txHashes } = await world.status(standIn ?? requestId);
+  const [successor] = await world.untilSettled(at, 1);
+  expect(successor).not.toBe(requestId);
+  const { txHashes } = await world.status(successor ?? requestId);
   expect(await world.status(requestId)).toMatchObject({
     requestId,
     status: "success",
-    supersededByRequestId: standIn,
+    supersededByRequestId: successor,
     txHashes,
     final: true,
   });
@@ -447,13 +452,13 @@ test.each([
   ["strict", { strict: true }],
 ])(
   "refuses to fast fill a request with an %s deposit address until its sweep has a nonce, then pays once",
-  async (_, kind) => {
+  async (_, changes) => {
     const { origin, destination, usdc } = world;
     const app = await aSponsor(world, 10_000);
     const { at, requestId, ...agreed } = await world.quoteAddress({
       amount: usd(2_500).toString(),
       refundTo: world.anAddress(),
-      ...kind,
+      ...changes,
     });
     const fastFill = async () => await app.fastFill({ ...agreed, requestId });
     const notSwept = { code: "REQUEST_IN_PROGRESS", facts: { data: { rule: "depositAddressNotSwept" } } };
@@ -470,13 +475,13 @@ test.each([
     await world.work();
     await destination.mine();
     await world.watch(destination);
-    const { recipient, destination: out } = agreed.terms;
-    expect(await destination.balance(recipient, usdc)).toBe(out.expectedAmount);
+    const { recipient, destination: output } = agreed.terms;
+    expect(await destination.balance(recipient, usdc)).toBe(output.expectedAmount);
     expect(await app.holdState({ ...agreed, requestId })).toBe("active");
     expect(await world.untilSettled(at, 1)).toEqual([requestId]);
     for (let n = 0; n < 3; n++) await world.round();
     expect(await app.holdState({ ...agreed, requestId })).toBe("released");
-    expect(await destination.balance(recipient, usdc)).toBe(out.expectedAmount);
+    expect(await destination.balance(recipient, usdc)).toBe(output.expectedAmount);
     expect(await world.requestsOf(at)).toEqual([requestId]);
   },
 );
@@ -502,32 +507,32 @@ test("refuses to fast fill a superseded request and names its successor", async 
   await world.sendTo(agreed.at, usd(55));
   await origin.mine();
   await world.watch(origin);
-  const [, standIn] = await world.requestsOf(agreed.at);
-  if (standIn === undefined) throw new Error("the 55 USDC have no request of their own");
+  const [, successor] = await world.requestsOf(agreed.at);
+  if (successor === undefined) throw new Error("the 55 USDC have no request of their own");
   await expect(app.fastFill(agreed)).rejects.toMatchObject({
     code: "FAST_FILL_REFUSED",
-    message: expect.stringContaining(standIn) as string,
-    facts: { data: { rule: "superseded", supersededByRequestId: standIn } },
+    message: expect.stringContaining(successor) as string,
+    facts: { data: { rule: "superseded", supersededByRequestId: successor } },
   });
   await world.work();
-  const other = { ...agreed, requestId: standIn, terms: (await world.request(standIn)).terms };
-  expect(await app.fastFill(other)).toBe("queued");
+  const successorQuote = { ...agreed, requestId: successor, terms: (await world.request(successor)).terms };
+  expect(await app.fastFill(successorQuote)).toBe("queued");
   await world.untilSettled(agreed.at, 1);
   expect(await destination.balance(agreed.terms.recipient, usdc)).toBe(
-    other.terms.destination.expectedAmount,
+    successorQuote.terms.destination.expectedAmount,
   );
 
-  const late = await world.quote({ recipient: world.anAddress() });
+  const lateQuote = await world.quote({ recipient: world.anAddress() });
   const supersededMeanwhile = {
     ...services,
     uow: {
       run: async <T>(job: Parameters<typeof services.uow.run<T>>[0]): Promise<T> => {
-        await services.uow.run((tx) => tx.depositAddresses.supersede(late.requestId, standIn, 1));
+        await services.uow.run((tx) => tx.depositAddresses.supersede(lateQuote.requestId, successor, 1));
         return await services.uow.run(job);
       },
     },
   };
-  await expect(app.fastFill(late, {}, supersededMeanwhile)).rejects.toMatchObject({
+  await expect(app.fastFill(lateQuote, {}, supersededMeanwhile)).rejects.toMatchObject({
     facts: { data: { rule: "superseded" } },
   });
 });
@@ -601,8 +606,8 @@ test("funds without a refund address are reported to the operator instead of bei
 
 test("refunds to the sender if there is only one sender, and to no one if there are two", async () => {
   const { origin, usdc, user, stranger } = world;
-  const ask = { strict: true, refundTo: NATIVE_CURRENCY };
-  const first = await world.quoteAddress(ask);
+  const strictOptions = { strict: true, refundTo: NATIVE_CURRENCY };
+  const first = await world.quoteAddress(strictOptions);
   const before = await origin.balance(stranger.address, usdc);
   await world.sendTo(first.at, usd(60), { from: stranger });
   const [refund] = await world.untilSettled(first.at, 1);
@@ -610,7 +615,7 @@ test("refunds to the sender if there is only one sender, and to no one if there 
   expect(before - (await origin.balance(stranger.address, usdc))).toBeLessThan(usd(1));
 
   const native = await world.quoteAddress({
-    ...ask,
+    ...strictOptions,
     originCurrency: NATIVE_CURRENCY,
     amount: parseEther("1").toString(),
   });
@@ -621,7 +626,7 @@ test("refunds to the sender if there is only one sender, and to no one if there 
     parseEther("0.01"),
   );
 
-  const second = await world.quoteAddress(ask);
+  const second = await world.quoteAddress(strictOptions);
   await world.sendTo(second.at, usd(30), { from: stranger });
   await world.sendTo(second.at, usd(30), { from: user });
   for (let n = 0; n < 4; n++) await world.round();
@@ -638,9 +643,9 @@ test("two workers that detect the same payment concurrently sweep it once, under
   await world.sendTo(at, usd(77));
   await origin.mine();
   const head = await origin.announce();
-  const others = Array.from({ length: 4 }, () => ({ ...world.services }));
+  const workers = Array.from({ length: 4 }, () => ({ ...world.services }));
   await Promise.all(
-    others.map(async (workerServices) => {
+    workers.map(async (workerServices) => {
       const look = {
         addresses: await world.reads.active(0, 1_000),
         currencies: [usdc, NATIVE_CURRENCY],
@@ -656,8 +661,8 @@ test("two workers that detect the same payment concurrently sweep it once, under
   expect(world.events.of("deposit_address_fault")).toEqual([]);
   const [id] = await world.untilSettled(at, 1);
   expect(await world.sweepsFrom(at)).toHaveLength(1);
-  const { destination: promised } = (await world.request(id ?? "0x")).terms;
-  expect(await destination.balance(terms.recipient, usdc)).toBe(promised.expectedAmount);
+  const { destination: successorOutput } = (await world.request(id ?? "0x")).terms;
+  expect(await destination.balance(terms.recipient, usdc)).toBe(successorOutput.expectedAmount);
 });
 
 test("a sweep that reverted because its owner recovered the funds keeps later funds assigned until the revert is final", async () => {
@@ -708,14 +713,14 @@ test("a sweep whose commit a failover lost is not repeated with funds that arriv
   await origin.mine();
   const sentBefore = (await origin.sentBy(operator)).length;
   // The database failed over to a copy without the commit that gave the sweep its nonce.
-  const take = async (table: string, column: string): Promise<unknown> =>
+  const deleteRow = async (table: string, column: string): Promise<unknown> =>
     (
       await pool.query<{ row: unknown }>(
         `with gone as (delete from ${table} t where ${column} = $1 returning to_jsonb(t) as row) select row from gone`,
         [slot.id],
       )
     ).rows[0]?.row;
-  const [attemptRow, slotRow] = [await take("attempts", "slot_id"), await take("slots", "id")];
+  const [attemptRow, slotRow] = [await deleteRow("attempts", "slot_id"), await deleteRow("slots", "id")];
   const setNonce = "update lanes set next_nonce = $3 where chain_id = $1 and sender = $2";
   await pool.query(setNonce, [slot.chainId, operator, slot.nonce]);
   await pool.query("update deposit_sweeps set state = 'planned' where id = $1", [sweep.id]);
@@ -839,10 +844,10 @@ test.each([
   ["a strict address that refunds to the sender", { strict: true, refundTo: NATIVE_CURRENCY }],
 ])(
   "after a fast fill's payment to %s never arrived, covers the fill with a late second payment that is one unit too large, and pays the recipient once",
-  async (_, kind) => {
+  async (_, changes) => {
     const { origin, destination, usdc } = world;
     const app = await aSponsor(world, 1_000);
-    const first = await world.quoteAddress({ recoveryAddress: world.user.address, ...kind });
+    const first = await world.quoteAddress({ recoveryAddress: world.user.address, ...changes });
     await world.sendTo(first.at, usd(100));
     await origin.mine();
     await world.watch(origin);
@@ -859,8 +864,8 @@ test.each([
     await recoverBeforeSweep(first);
     for (let n = 0; n < 5; n++) await world.round();
     expect((await world.sweepsFrom(first.at)).map(({ state }) => state)).toEqual(["void"]);
-    const { recipient, destination: out, firmUntilMs } = agreed.terms;
-    expect(await destination.balance(recipient, usdc)).toBe(out.expectedAmount);
+    const { recipient, destination: output, firmUntilMs } = agreed.terms;
+    expect(await destination.balance(recipient, usdc)).toBe(output.expectedAmount);
     expect(await app.holdState(agreed)).toBe("active");
     const requests = await world.requestsOf(first.at);
 
@@ -881,7 +886,7 @@ test.each([
     ]);
     expect(await app.holdState(agreed)).toBe("released");
     expect(await world.requestsOf(first.at)).toEqual(requests);
-    expect(await destination.balance(recipient, usdc)).toBe(out.expectedAmount);
+    expect(await destination.balance(recipient, usdc)).toBe(output.expectedAmount);
     expect(await origin.balance(first.at, usdc)).toBe(1n);
   },
 );
@@ -907,11 +912,11 @@ test("a payment that is orphaned before its sweep is not owed, and is swept once
   expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
 });
 
-const tokensOf = (listed: TestChain): TokenBook => ({
+const tokensOf = (testChain: TestChain): TokenBook => ({
   token: async (chainId, address) =>
-    listed.chain.tokens.find((token) => token.address === address) ??
+    testChain.chain.tokens.find((token) => token.address === address) ??
     ({
-      ...listed.chain.native,
+      ...testChain.chain.native,
       chainId,
       address,
       id: address,
@@ -959,15 +964,19 @@ test("a requested check finds funds that scans missed, reconsiders held funds, a
   });
   await origin.mine();
   const { contractAddress } = await origin.client.getTransactionReceipt({ hash: created });
-  const odd = contractAddress?.toLowerCase() as Address;
+  const unlistedToken = contractAddress?.toLowerCase() as Address;
   const mint = encodeFunctionData({ abi: returnsNothingAbi, functionName: "mint", args: [at, 5n] });
-  await origin.send(world.stranger, { to: odd, data: mint });
+  await origin.send(world.stranger, { to: unlistedToken, data: mint });
   await world.round();
   expect(await world.reads.fundsAt(at)).toEqual([]);
-  const lookup = await reindexAddress(services, { ...scope, currency: odd });
-  expect(lookup).toMatchObject({ triggeredCurrencies: [{ currency: odd, symbol: "ANY", balance: "5" }] });
+  const lookup = await reindexAddress(services, { ...scope, currency: unlistedToken });
+  expect(lookup).toMatchObject({
+    triggeredCurrencies: [{ currency: unlistedToken, symbol: "ANY", balance: "5" }],
+  });
   for (let n = 0; n < 5; n++) await world.round();
-  expect(await world.reads.fundsAt(at)).toMatchObject([{ currency: odd, held: "CURRENCY_NOT_HELD" }]);
+  expect(await world.reads.fundsAt(at)).toMatchObject([
+    { currency: unlistedToken, held: "CURRENCY_NOT_HELD" },
+  ]);
 
   // The shared scan skips this token, because one token that burns all gas would break the scan for all.
   const { accountBalances } = origin.connected.connection.reader;
@@ -987,17 +996,17 @@ test("a requested check finds funds that scans missed, reconsiders held funds, a
   };
   await createAddressWatch(world.watching(), recording).scan(await origin.client.getBlockNumber());
   expect(readCurrencies).toContain(usdc);
-  expect(readCurrencies).not.toContain(odd);
+  expect(readCurrencies).not.toContain(unlistedToken);
 
-  const refused = async (changes: object): Promise<unknown> =>
+  const refusalCode = async (changes: object): Promise<unknown> =>
     await reindexAddress(services, { ...scope, ...changes }).catch(
       (error: unknown) => (error as { code: string }).code,
     );
-  expect(await refused({ depositAddress: "0x12" })).toBe("INVALID_ADDRESS");
-  expect(await refused({ depositAddress: world.anAddress() })).toBe("NOT_FOUND");
-  expect(await refused({ chainId: 5 })).toBe("UNSUPPORTED_CHAIN");
-  expect(await refused({ targetChainId: 5 })).toBe("UNSUPPORTED_CHAIN");
-  expect(await refused({ currency: "0x12" })).toBe("INVALID_INPUT_CURRENCY");
+  expect(await refusalCode({ depositAddress: "0x12" })).toBe("INVALID_ADDRESS");
+  expect(await refusalCode({ depositAddress: world.anAddress() })).toBe("NOT_FOUND");
+  expect(await refusalCode({ chainId: 5 })).toBe("UNSUPPORTED_CHAIN");
+  expect(await refusalCode({ targetChainId: 5 })).toBe("UNSUPPORTED_CHAIN");
+  expect(await refusalCode({ currency: "0x12" })).toBe("INVALID_INPUT_CURRENCY");
 });
 
 test("the status asks for no second payment if the whole amount is at the address, even if it does not cover the current fees", async () => {
@@ -1022,10 +1031,10 @@ for (const [name, referrer] of [
   ["half a character", "a\ud800"],
 ] as const)
   test(`a quote whose text contains ${name} blocks neither its own deposit address nor others`, async () => {
-    const odd = await world.quoteAddress({ referrer });
+    const affected = await world.quoteAddress({ referrer });
     const other = await world.quoteAddress();
-    for (const { at, terms } of [odd, other]) await world.sendTo(at, terms.origin.amount);
-    for (const { at, terms } of [odd, other])
+    for (const { at, terms } of [affected, other]) await world.sendTo(at, terms.origin.amount);
+    for (const { at, terms } of [affected, other])
       expect(await world.untilSettled(at, 1)).toEqual([terms.requestId]);
   });
 
@@ -1041,22 +1050,22 @@ test("searches for senders from the last complete scan if the result of a later 
     },
   };
   const watch = createAddressWatch({ ...watching, uow }, origin.connected);
-  const whole = await origin.client.getBlockNumber();
-  await watch.scan(whole);
+  const scannedBlock = await origin.client.getBlockNumber();
+  await watch.scan(scannedBlock);
   await world.sendTo(at, usd(100));
   await origin.mine();
   isBroken = true;
-  await watch.scan(whole + 1n);
+  await watch.scan(scannedBlock + 1n);
   expect(await world.reads.fundsAt(at)).toEqual([]);
   isBroken = false;
   await origin.mine();
-  await watch.scan(whole + 2n);
+  await watch.scan(scannedBlock + 2n);
   const sweeps = await world.pool.query<{ layers: string }>(
     "select layers from deposit_sweeps where address = $1",
     [at],
   );
   const [[, sinceBlock, unseenBlock] = []] = JSON.parse(sweeps.rows[0]?.layers ?? "[]") as string[][];
-  expect([sinceBlock, unseenBlock]).toEqual([String(whole + 2n), String(whole)]);
+  expect([sinceBlock, unseenBlock]).toEqual([String(scannedBlock + 2n), String(scannedBlock)]);
 });
 
 test("a fault at one address does not hide funds at another address", async () => {
@@ -1143,23 +1152,23 @@ test.each([
   ["a strict", { strict: true, refundTo: "0x00000000000000000000000000000000000b0b0b" }],
 ])(
   "finds and reports a quoted token at %s address after it was unlisted, and fills once it is configured again",
-  async (_, kind) => {
+  async (_, changes) => {
     const { origin, destination, tst } = world;
     const { at, requestId, terms } = await world.quoteAddress({
-      ...kind,
+      ...changes,
       originCurrency: tst,
       amount: parseEther("100").toString(),
     });
     const chain = { ...origin.chain, tokens: origin.chain.tokens.filter(({ address }) => address !== tst) };
     const connected = { ...origin.connected, chain };
     const { chains } = world.services;
-    const without = {
+    const chainsWithoutToken = {
       ...chains,
       get: (id: number) => (id === chain.id ? connected : chains.get(id)),
       currency: (id: number, address: Address) =>
         id === chain.id && address === tst ? undefined : chains.currency(id, address),
     };
-    const services = world.watching({ ...world.services, chains: without });
+    const services = world.watching({ ...world.services, chains: chainsWithoutToken });
     await world.sendTo(at, parseEther("100"), { currency: tst });
     for (let n = 0; n < 4; n++) {
       await origin.mine();
@@ -1220,7 +1229,7 @@ test("an address lookup shows its purpose, its balances and the deposits made fr
   const recovery = world.user.address;
   const { at, requestId, terms } = await world.quoteAddress({ recoveryAddress: recovery });
   await world.sendTo(at, usd(41));
-  const [standIn] = await world.untilSettled(at, 1);
+  const [successor] = await world.untilSettled(at, 1);
   await world.sendTo(at, 1n);
   for (let n = 0; n < 3; n++) await world.round();
   const services = world.watching();
@@ -1233,21 +1242,21 @@ test("an address lookup shows its purpose, its balances and the deposits made fr
     chainId: origin.chain.id,
     currency: "usdc",
     requestId,
-    supersededByRequestId: standIn,
+    supersededByRequestId: successor,
     orderId: terms.orderId,
     depositor: terms.user,
     recoveryAddress: recovery,
     refundTo: null,
     chainIds: [origin.chain.id, destination.chain.id],
     funds: [{ amount: "1", heldReason: "AMOUNT_TOO_LOW" }],
-    deposits: [{ requestId: standIn, amount: "41000000", status: "final" }],
+    deposits: [{ requestId: successor, amount: "41000000", status: "final" }],
   });
   expect(await lookUpAddress(services, { requestId }, undefined)).toEqual(lookup);
-  expect(await lookUpAddress(services, { requestId: standIn ?? "0x" }, undefined)).toEqual(lookup);
+  expect(await lookUpAddress(services, { requestId: successor ?? "0x" }, undefined)).toEqual(lookup);
   expect(await lookUpAddress(services, { address: world.anAddress() }, undefined)).toBeUndefined();
   const { rows } = await world.pool.query(
     "select deposit_address from request_history where request_id = $1",
-    [standIn],
+    [successor],
   );
   expect(rows).toEqual([{ deposit_address: at }]);
   expect(depositAddressAnswer.safeParse(lookup).success).toBe(true);
@@ -1256,27 +1265,27 @@ test("an address lookup shows its purpose, its balances and the deposits made fr
 test("an address's parameters are shown only to the key that requested it, until its first transaction publishes them", async () => {
   const { at, terms } = await world.quoteAddress({ recoveryAddress: world.user.address }, "key-of-the-app");
   const services = world.watching();
-  const shown = async (keyId: string | undefined): Promise<unknown[]> => {
+  const shownParameters = async (keyId: string | undefined): Promise<unknown[]> => {
     const found = await lookUpAddress(services, { address: at }, keyId);
     return [found?.orderId, found?.depositor, found?.recoveryAddress];
   };
-  const all = [terms.orderId, terms.user, world.user.address];
+  const parameters = [terms.orderId, terms.user, world.user.address];
   for (const stranger of [undefined, "another-key"])
-    expect(await shown(stranger)).toEqual([null, null, null]);
-  expect(await shown("key-of-the-app")).toEqual(all);
+    expect(await shownParameters(stranger)).toEqual([null, null, null]);
+  expect(await shownParameters("key-of-the-app")).toEqual(parameters);
   await world.sendTo(at, usd(100));
   await world.untilSettled(at, 1);
-  expect(await shown(undefined)).toEqual(all);
+  expect(await shownParameters(undefined)).toEqual(parameters);
 });
 
 test("a strict address is bound to its order by the contract, unless unfilled money is refunded to its sender", async () => {
   const named = await world.quoteAddress({ strict: true, refundTo: world.anAddress() });
   const toSender = await world.quoteAddress({ strict: true, refundTo: NATIVE_CURRENCY });
-  for (const [{ at }, bound] of [
+  for (const [{ at }, isBound] of [
     [named, true],
     [toSender, false],
   ] as const) {
-    expect(await world.reads.find(at)).toMatchObject({ strict: true, key: { strict: bound } });
+    expect(await world.reads.find(at)).toMatchObject({ strict: true, key: { strict: isBound } });
     expect((await lookUpAddress(world.watching(), { address: at }, undefined))?.depositAddressType).toBe(
       "strict",
     );
@@ -1353,22 +1362,22 @@ test("scans write nothing while no payment arrives", async () => {
 test("after the solver's key changed, funds at an open address are filled under an order of the new key, and funds at a strict address are not filled, and refunded only within the limit for unrepaid refunds", async () => {
   const { destination, origin, usdc, services, solver } = world;
   const former = { solver: world.anAddress() };
-  const quoted = async (ask: Parameters<typeof world.quote>[0]) => {
+  const quoteForFormerSolver = async (changes: Parameters<typeof world.quote>[0]) => {
     const recipient = world.anAddress();
-    const agreed = await world.quote({ useDepositAddress: true, recipient, ...ask }, undefined, former);
+    const agreed = await world.quote({ useDepositAddress: true, recipient, ...changes }, undefined, former);
     return { ...agreed, at: agreed.answer.steps[0]?.depositAddress as Address };
   };
-  const open = await quoted({});
+  const open = await quoteForFormerSolver({});
   await world.sendTo(open.at, usd(100));
-  const [standIn = "0x"] = await world.untilSettled(open.at, 1);
-  expect(standIn).not.toBe(open.requestId);
-  expect((await world.request(standIn)).terms.order.solver).toBe(solver.address.toLowerCase());
-  expect((await world.status(standIn)).status).toBe("success");
+  const [successor = "0x"] = await world.untilSettled(open.at, 1);
+  expect(successor).not.toBe(open.requestId);
+  expect((await world.request(successor)).terms.order.solver).toBe(solver.address.toLowerCase());
+  expect((await world.status(successor)).status).toBe("success");
   expect(await destination.balance(open.terms.recipient, usdc)).toBeGreaterThan(usd(99));
 
   const limited = { ...services, enginePolicy: { ...services.enginePolicy, maxUnrepaidRefundsUsd: 0n } };
   const refundTo = world.anAddress();
-  const strict = await quoted({ strict: true, refundTo });
+  const strict = await quoteForFormerSolver({ strict: true, refundTo });
   await world.sendTo(strict.at, usd(100));
   for (let n = 0; n < 12; n++) {
     world.clock.forward(1_000);

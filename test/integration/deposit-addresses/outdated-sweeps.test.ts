@@ -25,7 +25,7 @@ afterAll(async () => await world.stop());
 /** 0.04 ETH: 100 USD at $2,500. */
 const PAID = 40_000_000_000_000_000n;
 
-type Address = Awaited<ReturnType<AddressWorld["quoteAddress"]>>;
+type QuotedAddress = Awaited<ReturnType<AddressWorld["quoteAddress"]>>;
 
 async function fundOperator(value: bigint): Promise<void> {
   const address = world.services.depositAddressOperator?.address ?? "0x";
@@ -34,13 +34,15 @@ async function fundOperator(value: bigint): Promise<void> {
 }
 
 /** A quote of ETH for USDC whose funds are at its address. The sweep is planned and waits for gas. */
-async function waitingSweep(ask: Parameters<AddressWorld["quoteAddress"]>[0] = {}): Promise<Address> {
+async function waitingSweep(
+  changes: Parameters<AddressWorld["quoteAddress"]>[0] = {},
+): Promise<QuotedAddress> {
   await fundOperator(0n);
   const agreed = await world.quoteAddress({
     originCurrency: NATIVE_CURRENCY,
     amount: String(PAID),
     refundTo: world.anAddress(),
-    ...ask,
+    ...changes,
   });
   const { currency, amount } = agreed.terms.origin;
   await world.sendTo(agreed.at, amount, { currency });
@@ -51,16 +53,16 @@ async function waitingSweep(ask: Parameters<AddressWorld["quoteAddress"]>[0] = {
 }
 
 /** Lets the quote expire and drops the ETH price by 10%. */
-async function outdate({ terms }: Address): Promise<void> {
+async function expireQuote({ terms }: QuotedAddress): Promise<void> {
   world.clock.forward(120_000);
   expect(world.clock.nowMs()).toBeGreaterThan(terms.firmUntilMs);
   world.prices.set("ethereum", "2250");
   await fundOperator(10n ** 21n);
 }
 
-const statesAt = async ({ at }: Address) =>
+const statesAt = async ({ at }: QuotedAddress) =>
   (await world.sweepsFrom(at)).map(({ amount, state }) => [amount, state]);
-const received = async ({ terms }: Address): Promise<bigint> =>
+const received = async ({ terms }: QuotedAddress): Promise<bigint> =>
   await world.destination.balance(terms.recipient, world.usdc);
 
 /** Simulates that another transaction used the sweep's nonce, so that the service plans the sweep again. */
@@ -76,7 +78,7 @@ async function dropSweep(id: string): Promise<void> {
 
 test("re-quotes funds at an open address when the order of a delayed sweep would be refunded", async () => {
   const agreed = await waitingSweep();
-  await outdate(agreed);
+  await expireQuote(agreed);
   await world.work();
   expect(await statesAt(agreed)).toEqual([[PAID, "void"]]);
   expect(await world.status(agreed.requestId), "while no quote covers the funds").toMatchObject({
@@ -101,7 +103,7 @@ test("re-quotes funds at an open address when the order of a delayed sweep would
 
 test("a late sweep keeps the first order while that order is still filled at the current price", async () => {
   const agreed = await waitingSweep();
-  await outdate(agreed);
+  await expireQuote(agreed);
   world.prices.set("ethereum", "2500");
   expect(await world.untilSettled(agreed.at, 1)).toEqual([agreed.requestId]);
   expect(await statesAt(agreed)).toEqual([[PAID, "final"]]);
@@ -110,7 +112,7 @@ test("a late sweep keeps the first order while that order is still filled at the
 
 test("sweeps a strict address under its own order, which refunds", async () => {
   const agreed = await waitingSweep({ strict: true });
-  await outdate(agreed);
+  await expireQuote(agreed);
   expect(await world.untilSettled(agreed.at, 1)).toEqual([agreed.requestId]);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund", failReason: "SLIPPAGE" });
   expect(await received(agreed)).toBe(0n);
@@ -122,7 +124,7 @@ test("re-quotes the first payment together with one that arrived in the meantime
   for (let n = 0; n < 2; n++) await world.round();
   expect(await statesAt(agreed)).toHaveLength(2);
   const requests = await world.requestsOf(agreed.at);
-  await outdate(agreed);
+  await expireQuote(agreed);
   const [successor] = await world.untilSettled(agreed.at, 1);
   if (successor === undefined) throw new Error("the funds have no new quote");
   expect(await statesAt(agreed)).toEqual([
@@ -146,7 +148,7 @@ test("keeps the order of a sweep that covers a fast fill, so that its recipient 
   await world.work();
   expect(await app.fastFill(agreed)).toBe("queued");
   await dropSweep(sweep?.id ?? "");
-  await outdate(agreed);
+  await expireQuote(agreed);
   // Now the gas of a fill costs more than the deposit is worth.
   world.prices.set("ethereum", "25000000");
   expect(await world.untilSettled(agreed.at, 1)).toEqual([agreed.requestId]);
@@ -161,7 +163,7 @@ test("if a fast fill relies on a sweep just before the sweep is voided, the swee
   const app = await aSponsor(world, 10_000);
   const agreed = await waitingSweep({ originCurrency: world.usdc, amount: "100000000" });
   const { amount } = agreed.terms.origin;
-  await outdate(agreed);
+  await expireQuote(agreed);
   // Now the gas of a fill costs more than the deposit is worth.
   world.prices.set("ethereum", "25000000");
   const [sweep] = await world.sweepsFrom(agreed.at);
@@ -175,9 +177,9 @@ test("if a fast fill relies on a sweep just before the sweep is voided, the swee
       await pay(world.services, sweepLeg as unknown as LegKind, sweep.id);
       expect(await app.fastFill(agreed)).toBe("queued");
       await dropSweep(sweep.id);
-      const then = await sweepLeg.giveUp(...args);
-      progress.push(then);
-      return then;
+      const outcome = await sweepLeg.giveUp(...args);
+      progress.push(outcome);
+      return outcome;
     },
   } as unknown as LegKind;
   await pay(world.services, leg, sweep.id);
@@ -194,7 +196,7 @@ test("if a fast fill relies on a sweep just before the sweep is voided, the swee
 test("a sweep is not voided while its lane may lack payments that a failover lost", async () => {
   const { services, pool } = world;
   const agreed = await waitingSweep();
-  await outdate(agreed);
+  await expireQuote(agreed);
   const [sweep] = await world.sweepsFrom(agreed.at);
   const sender = services.depositAddressOperator?.address;
   if (sweep === undefined || sender === undefined) throw new Error("no sweep is planned");
@@ -213,7 +215,7 @@ test.each(["before depositAddresses.voidSweep", "before commit", "after commit"]
   "sweeps the funds once and fills once if the process crashes %s while it voids a sweep",
   async (moment) => {
     const agreed = await waitingSweep();
-    await outdate(agreed);
+    await expireQuote(agreed);
     const workerServices = crashingServices(world.services, (name) => name === moment);
     await expect(world.work(workerServices)).rejects.toSatisfy(isCrash);
     const [successor] = await world.untilSettled(agreed.at, 1);

@@ -16,8 +16,8 @@ afterAll(async () => await world.stop());
 const SOL = 1_000_000_000n;
 const received = async (recipient: Hex): Promise<bigint> =>
   await world.destination.balance(recipient, world.usdc);
-const statesOf = async (at: Hex): Promise<(bigint | string)[][]> =>
-  (await world.sweepsFrom(at)).map(({ amount, excess, state }) => [amount, excess, state]);
+const statesOf = async (address: Hex): Promise<(bigint | string)[][]> =>
+  (await world.sweepsFrom(address)).map(({ amount, excess, state }) => [amount, excess, state]);
 const vaultBalance = async (currency = world.currencies.sol): Promise<bigint> =>
   await world.balanceOf(world.solana.depository.vault, currency);
 
@@ -80,26 +80,26 @@ test("a strict address fills its quote and refunds the excess, underpaid and lat
     const quotes = [];
     for (const refundTo of refundTos)
       quotes.push(await world.solanaAddress(currency, quoted, { strict: true, refundTo, ttl: 3_600 }));
-    const [more, less, late] = quotes;
-    if (more === undefined || less === undefined || late === undefined)
+    const [overpaid, underpaid, late] = quotes;
+    if (overpaid === undefined || underpaid === undefined || late === undefined)
       throw new Error("expected three quotes");
     const vaultBefore = await vaultBalance(currency);
-    await world.payTo(more.address, currency, over);
-    await world.payTo(less.address, currency, under);
-    await world.untilStatus(more.requestId, "success");
-    expect(await received(more.terms.recipient)).toBe(more.terms.destination.expectedAmount);
+    await world.payTo(overpaid.address, currency, over);
+    await world.payTo(underpaid.address, currency, under);
+    await world.untilStatus(overpaid.requestId, "success");
+    expect(await received(overpaid.terms.recipient)).toBe(overpaid.terms.destination.expectedAmount);
     world.clock.forward(3_600_000);
     await world.payTo(late.address, currency, quoted);
     await world.solanaRound(14);
     // One transaction deposits the quoted amount and the excess.
-    expect(await statesOf(more.bytes)).toEqual([[quoted, over - quoted, "final"]]);
-    for (const [at, paid] of [over - quoted, under, quoted].entries()) {
-      const refund = await world.balanceOf(refundTos[at] ?? "", currency);
+    expect(await statesOf(overpaid.bytes)).toEqual([[quoted, over - quoted, "final"]]);
+    for (const [index, paid] of [over - quoted, under, quoted].entries()) {
+      const refund = await world.balanceOf(refundTos[index] ?? "", currency);
       expect(refund).toBeLessThan(paid);
       // The refund also pays the rent of the recipient's token account.
       expect(refund).toBeGreaterThan(paid - (currency === world.currencies.sol ? 200_000n : 400_000n));
     }
-    for (const { terms, address } of [less, late])
+    for (const { terms, address } of [underpaid, late])
       expect([await received(terms.recipient), await world.balanceOf(address, currency)]).toEqual([0n, 0n]);
     expect((await vaultBalance(currency)) - vaultBefore).toBe(over + under + quoted);
   }
@@ -194,7 +194,7 @@ test.each([
     "INVALID_REQUEST",
     /recoveryAddress is only supported on EVM chains/,
   ],
-] as const)("refuses a quote with %s", async (_, currency, amount, ask, code, message) => {
-  const quoted = world.solanaAddress(world.currencies[currency], amount, { ...ask });
+] as const)("refuses a quote with %s", async (_, currency, amount, changes, code, message) => {
+  const quoted = world.solanaAddress(world.currencies[currency], amount, { ...changes });
   await expect(quoted).rejects.toMatchObject({ code, message: expect.stringMatching(message) as string });
 });

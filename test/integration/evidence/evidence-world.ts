@@ -34,7 +34,7 @@ export interface EvidenceWorld extends EvmWorld {
   /** Replaces the newest blocks with empty blocks, and adds one block. */
   reorg(depth: number): Promise<void>;
   /** Moves the chain's clock forward. */
-  pass(seconds: number): Promise<void>;
+  advanceTime(seconds: number): Promise<void>;
   newestTime(): Promise<bigint>;
   deposit(amount: bigint, id?: Hex): Promise<Hex>;
   /** A payload that the depository executes until `expiration`, in Unix seconds. */
@@ -44,7 +44,7 @@ export interface EvidenceWorld extends EvmWorld {
   mint(token: Address, holder: Address, amount: bigint): Promise<void>;
 }
 
-let nonces = 0n;
+let lastNonce = 0n;
 
 export async function startEvidenceWorld(chainId: number): Promise<EvidenceWorld> {
   const world = await startEvmWorld(chainId);
@@ -79,7 +79,7 @@ export async function startEvidenceWorld(chainId: number): Promise<EvidenceWorld
       await wallet.rpc("anvil_reorg", [depth, []]);
       await mine(1n);
     },
-    pass: async (seconds) => {
+    advanceTime: async (seconds) => {
       await wallet.rpc("evm_increaseTime", [seconds]);
       await mine(1n);
     },
@@ -98,8 +98,8 @@ export async function startEvidenceWorld(chainId: number): Promise<EvidenceWorld
         }),
       }),
     payloadOf: (call, expiration = farFuture) => {
-      nonces += 1n;
-      const request: EvmCallRequest = { calls: [call], nonce: nonces, expiration };
+      lastNonce += 1n;
+      const request: EvmCallRequest = { calls: [call], nonce: lastNonce, expiration };
       return { request, payload: encodeEvmCallRequest(request) };
     },
     execution: async (request) => {

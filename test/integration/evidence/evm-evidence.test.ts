@@ -33,9 +33,9 @@ let source: EvidenceSource;
 const opened: EvidenceSource[] = [];
 
 function open(chain: ConfiguredChain): EvidenceSource {
-  const opening = evmEvidence(chain, { finalBlockReuseMs: 0, rpc: { deadlineMs: 5_000 } });
-  opened.push(opening);
-  return opening;
+  const evidence = evmEvidence(chain, { finalBlockReuseMs: 0, rpc: { deadlineMs: 5_000 } });
+  opened.push(evidence);
+  return evidence;
 }
 
 beforeAll(async () => {
@@ -201,16 +201,18 @@ describe("payments", () => {
       [routed, NATIVE_CURRENCY, 7n],
     ] as const) {
       const hash = await world.wallet.send({ ...call, from: solver });
-      const wanted = question([{ recipient: alice, currency }]);
-      expect(await source.payments(hash, wanted)).toMatchObject({ kind: "notFinal" });
+      const paymentQuestion = question([{ recipient: alice, currency }]);
+      expect(await source.payments(hash, paymentQuestion)).toMatchObject({ kind: "notFinal" });
       await world.mine(DEPTH);
-      expect(await source.payments(hash, wanted)).toMatchObject({
+      expect(await source.payments(hash, paymentQuestion)).toMatchObject({
         kind: "final",
         value: { amounts: [amount] },
       });
-      const other = { ...wanted, orderId: absentHash };
-      expect(await source.payments(hash, other)).toMatchObject({ kind: "refuted" });
-      expect(await source.payments(hash, { ...wanted, deadline: 1 })).toMatchObject({ kind: "refuted" });
+      const otherOrder = { ...paymentQuestion, orderId: absentHash };
+      expect(await source.payments(hash, otherOrder)).toMatchObject({ kind: "refuted" });
+      expect(await source.payments(hash, { ...paymentQuestion, deadline: 1 })).toMatchObject({
+        kind: "refuted",
+      });
     }
   });
 
@@ -256,23 +258,23 @@ describe("payments", () => {
 });
 
 describe("after the depository was replaced", () => {
-  let replaced: EvidenceSource;
-  const present: Address = `0x${"de".repeat(20)}`;
+  let newSource: EvidenceSource;
+  const currentDepository: Address = `0x${"de".repeat(20)}`;
 
   beforeAll(async () => {
     const code = await world.wallet.rpc("eth_getCode", [world.depository, "latest"]);
-    await world.wallet.rpc("anvil_setCode", [present, code]);
+    await world.wallet.rpc("anvil_setCode", [currentDepository, code]);
   });
   beforeEach(() => {
-    const former = { depository: present, additionalDepositories: [world.depository] };
-    replaced = open(world.chainAt(undefined, former));
+    const former = { depository: currentDepository, additionalDepositories: [world.depository] };
+    newSource = open(world.chainAt(undefined, former));
   });
 
   test("attests a deposit to the former depository", async () => {
     const hash = await world.deposit(7n);
     await world.mine(DEPTH);
-    expect(await replaced.deposits(hash)).toEqual(await source.deposits(hash));
-    expect(await replaced.deposits(hash)).toMatchObject({ value: { deposits: [{ depositId: orderId }] } });
+    expect(await newSource.deposits(hash)).toEqual(await source.deposits(hash));
+    expect(await newSource.deposits(hash)).toMatchObject({ value: { deposits: [{ depositId: orderId }] } });
   });
 
   test("attests a withdrawal that the former depository paid as executed, and never as expired", async () => {
@@ -280,13 +282,13 @@ describe("after the depository was replaced", () => {
     const expiration = (await world.newestTime()) + 1_000n;
     const { payload, request } = world.payloadOf(nativeCall(alice, 10n), expiration);
     await world.mine(DEPTH);
-    expect(await replaced.withdrawal(payload, undefined)).toMatchObject({
-      value: { status: "pending", depository: present },
+    expect(await newSource.withdrawal(payload, undefined)).toMatchObject({
+      value: { status: "pending", depository: currentDepository },
     });
     await world.wallet.send(await world.execution(request));
-    await world.pass(2_000);
+    await world.advanceTime(2_000);
     await world.mine(DEPTH);
-    expect(await replaced.withdrawal(payload, undefined)).toMatchObject({
+    expect(await newSource.withdrawal(payload, undefined)).toMatchObject({
       value: { status: "executed", depository: world.depository },
     });
   });
@@ -294,10 +296,10 @@ describe("after the depository was replaced", () => {
   test("expires a withdrawal that neither depository paid", async () => {
     const expiration = (await world.newestTime()) + 1_000n;
     const { payload } = world.payloadOf(nativeCall(alice, 10n), expiration);
-    await world.pass(2_000);
+    await world.advanceTime(2_000);
     await world.mine(DEPTH);
-    expect(await replaced.withdrawal(payload, undefined)).toMatchObject({
-      value: { status: "expired", depository: present, formerDepositories: [world.depository] },
+    expect(await newSource.withdrawal(payload, undefined)).toMatchObject({
+      value: { status: "expired", depository: currentDepository, formerDepositories: [world.depository] },
     });
     expect(await source.withdrawal(payload, undefined)).not.toHaveProperty("value.formerDepositories");
   });
@@ -305,11 +307,11 @@ describe("after the depository was replaced", () => {
   test("does not treat a withdrawal from the former depository to the current one as a transfer to itself", async () => {
     await world.deposit(100n);
     const { payload, request } = world.payloadOf(nativeCall(alice, 10n));
-    const toPresent = world.payloadOf(nativeCall(present, 10n));
+    const toCurrent = world.payloadOf(nativeCall(currentDepository, 10n));
     await world.wallet.send(await world.execution(request));
     await world.mine(DEPTH);
-    expect(await replaced.withdrawal(payload, undefined)).toMatchObject({ value: { status: "executed" } });
-    expect(await replaced.withdrawal(toPresent.payload, undefined)).toMatchObject({
+    expect(await newSource.withdrawal(payload, undefined)).toMatchObject({ value: { status: "executed" } });
+    expect(await newSource.withdrawal(toCurrent.payload, undefined)).toMatchObject({
       value: { status: "pending" },
     });
   });
@@ -341,9 +343,9 @@ describe("withdrawals", () => {
     await world.mine(DEPTH);
     const expiration = (await world.newestTime()) + 100n;
     const { payload } = world.payloadOf(nativeCall(alice, 10n), expiration);
-    await world.pass(99);
+    await world.advanceTime(99);
     expect(await world.newestTime()).toBeLessThanOrEqual(expiration);
-    await world.pass(50);
+    await world.advanceTime(50);
     // The newest block is past the expiration, but the final block is not.
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "pending" } });
     await world.mine(DEPTH - 1n);
@@ -377,7 +379,7 @@ describe("withdrawals", () => {
     await world.reorg(Number(DEPTH));
     await world.mine(DEPTH);
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "pending" } });
-    await world.pass(2_000);
+    await world.advanceTime(2_000);
     await world.mine(DEPTH);
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "expired" } });
   });
@@ -398,7 +400,7 @@ describe("withdrawals", () => {
     const expiration = (await world.newestTime()) + 100n;
     const { payload, request } = world.payloadOf(tokenCall(liar, alice, 50n), expiration);
     const hash = await world.wallet.send(await world.execution(request));
-    await world.pass(200);
+    await world.advanceTime(200);
     await world.mine(DEPTH);
     for (const hint of [undefined, hash])
       expect(await source.withdrawal(payload, hint)).toMatchObject({
@@ -417,16 +419,16 @@ describe("withdrawals", () => {
   });
 
   test("a chain without depository attests neither deposits nor withdrawals", async () => {
-    const none = open(world.chainAt(undefined, { depository: undefined }));
+    const withoutDepository = open(world.chainAt(undefined, { depository: undefined }));
     const { payload } = world.payloadOf(nativeCall(userAddress, 10n));
-    expect(await none.withdrawal(payload, undefined)).toMatchObject({ kind: "refuted" });
-    expect(await none.deposits(absentHash)).toMatchObject({ kind: "refuted" });
+    expect(await withoutDepository.withdrawal(payload, undefined)).toMatchObject({ kind: "refuted" });
+    expect(await withoutDepository.deposits(absentHash)).toMatchObject({ kind: "refuted" });
   });
 });
 
 test("does not use a node of another chain", async () => {
   const { evm } = world.chainAt();
-  if (evm === undefined) throw new Error("no facts");
+  if (evm === undefined) throw new Error("the chain has no EVM configuration");
   const other = open(world.chainAt(undefined, { evm: { ...evm, chainId: 1 } }));
   await expect(other.deposits(absentHash)).rejects.toMatchObject({ kind: "wrongChain" });
 });

@@ -33,7 +33,7 @@ interface Question {
 const questions: Question[] = [];
 
 /** Sends a request to the node on the other branch. */
-async function onBranch(method: string, params: readonly unknown[]): Promise<unknown> {
+async function requestOnBranch(method: string, params: readonly unknown[]): Promise<unknown> {
   const response = await fetch(branch.url, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -76,10 +76,12 @@ beforeAll(async () => {
     ],
   });
   const send = async (call: object): Promise<Hex> => {
-    const hash = await onBranch("eth_sendTransaction", [{ from: user.address, gas: "0x493e0", ...call }]);
+    const hash = await requestOnBranch("eth_sendTransaction", [
+      { from: user.address, gas: "0x493e0", ...call },
+    ]);
     // The node answers before it mines. After the time jump, the execution would be too late.
     await vi.waitFor(async () => {
-      expect(await onBranch("eth_getTransactionReceipt", [hash])).toMatchObject({ status: "0x1" });
+      expect(await requestOnBranch("eth_getTransactionReceipt", [hash])).toMatchObject({ status: "0x1" });
     });
     return hash as Hex;
   };
@@ -90,14 +92,14 @@ beforeAll(async () => {
   };
   const orphan = await send(depositCall);
   await send(await world.execution(expired.request));
-  await onBranch("evm_increaseTime", [5_000]);
-  await onBranch("anvil_mine", ["0x1"]);
+  await requestOnBranch("evm_increaseTime", [5_000]);
+  await requestOnBranch("anvil_mine", ["0x1"]);
 
   const deposit = await world.deposit(7n);
   const execution = await world.wallet.send(await world.execution(executed.request));
   const tokenExecution = await world.wallet.send(await world.execution(executedToken.request));
   const paid = await world.wallet.send({ to: alice, value: 5n, data: orderId });
-  await world.pass(2_000);
+  await world.advanceTime(2_000);
   await world.mine(DEPTH + 2n);
 
   const receipts = [{ recipient: alice, currency: NATIVE_CURRENCY }];
@@ -194,10 +196,10 @@ describe.each(rpcTroubles)("%s", (trouble) => {
 
   test.each([0, 1, 2, 3])(
     "on only one request (number %i of each question), this fault makes no wrong answer final",
-    async (at) => {
+    async (faultyRequest) => {
       for (const question of questions) {
         const source = open(world.chainAt([proxy.url]), trouble);
-        proxy.trouble((request) => (request === at ? trouble : undefined));
+        proxy.trouble((request) => (request === faultyRequest ? trouble : undefined));
         try {
           const evidence = await question.ask(source);
           if (evidence.kind === "final" && !isPending(evidence)) expect(evidence).toEqual(question.truth);

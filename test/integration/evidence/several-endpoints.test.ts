@@ -79,7 +79,7 @@ async function behave(behaviors: readonly ProviderBehavior[]): Promise<void> {
   await expect
     .poll(() => chains.flatMap(({ connection }) => connection.endpoints().map(({ state }) => state)))
     .toEqual(Array.from({ length: 6 }, () => "ok"));
-  for (const { proxies } of chains) proxies.forEach((proxy, at) => proxy.behave(behaviors[at] ?? {}));
+  for (const { proxies } of chains) proxies.forEach((proxy, index) => proxy.behave(behaviors[index] ?? {}));
 }
 
 /** Does what a process's watchers and queues do after a block on both chains. */
@@ -113,7 +113,7 @@ const aBridge = async (): Promise<QuotedRequest> => {
  * Runs rounds until the bridge succeeded, and returns their number. A failed round is retried, as by
  * watchers.
  */
-async function roundsOf(agreed: QuotedRequest, { lagBlocks = 0n, max = 12 } = {}): Promise<number> {
+async function runUntilFilled(agreed: QuotedRequest, { lagBlocks = 0n, max = 12 } = {}): Promise<number> {
   const faults: unknown[] = [];
   for (let rounds = 1; rounds <= max; rounds++) {
     await round(lagBlocks).catch((fault: unknown) => faults.push(fault));
@@ -128,7 +128,7 @@ const received = async ({ terms }: QuotedRequest): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
 const down: ProviderBehavior = { cut: () => "connection" };
-const limited: ProviderBehavior = {
+const rateLimited: ProviderBehavior = {
   answer: () => ({ status: 429, body: "Too Many Requests", headers: { "retry-after": "1" } }),
 };
 const lagging: ProviderBehavior = {
@@ -183,7 +183,7 @@ test.each<readonly [name: string, behaviors: readonly ProviderBehavior[], lagBlo
   ["three honest ones", [], 0n],
   ["one that forges receipts and hides deposits", [forging], 0n],
   ["one that swallows transactions as already known, and one that is down", [swallowing, down], 0n],
-  ["one that answers 429 with Retry-After", [limited], 0n],
+  ["one that answers 429 with Retry-After", [rateLimited], 0n],
   ["one that takes longer than the deadline", [{ delayMs: 4_000 }], 0n],
   ["two that lag", [lagging, {}, lagging], 2n],
   ["one with absurd heads, and one without receipts, batches and most logs", [absurd, poor], 0n],
@@ -192,7 +192,7 @@ test.each<readonly [name: string, behaviors: readonly ProviderBehavior[], lagBlo
   async (_, behaviors, lagBlocks) => {
     await behave(behaviors);
     const agreed = await aBridge();
-    const rounds = await roundsOf(agreed, { lagBlocks });
+    const rounds = await runUntilFilled(agreed, { lagBlocks });
     if (quietRounds === 0) quietRounds = rounds;
     expect(rounds).toBeLessThanOrEqual(quietRounds * 3);
     await behave([]);
@@ -219,25 +219,25 @@ test("a deposit that only one endpoint shows is not counted, and the bridge cont
   }
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
   await behave([]);
-  await roundsOf(agreed);
+  await runUntilFilled(agreed);
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
 test("while only one endpoint shows a payment that the database does not know, nothing new is paid", async () => {
-  const oneMore: ProviderBehavior = {
+  const oneMoreNonce: ProviderBehavior = {
     reply: async ({ method, params }, node) => {
       if (method !== "eth_getTransactionCount") return undefined;
       const reply = await node(method, params);
       return "result" in reply ? { result: `0x${(Number(reply.result) + 1).toString(16)}` } : reply;
     },
   };
-  await behave([oneMore]);
+  await behave([oneMoreNonce]);
   const agreed = await aBridge();
-  await expect(roundsOf(agreed, { max: 3 })).rejects.toThrow("no success");
+  await expect(runUntilFilled(agreed, { max: 3 })).rejects.toThrow("no success");
   expect(await world.paymentsOf(agreed, world.destination)).toEqual([]);
   expect((await world.status(agreed.requestId)).status).toBe("pending");
   await behave([]);
-  await roundsOf(agreed);
+  await runUntilFilled(agreed);
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 

@@ -28,10 +28,10 @@ const random = { bytes32: () => `0x${randomBytes(32).toString("hex")}` as const 
  * Services that accept simultaneous calls in groups. `commits` returns the number of transactions that were
  * begun.
  */
-function together(): { readonly services: WorkerServices; readonly commits: () => number } {
+function groupingServices(): { readonly services: WorkerServices; readonly commits: () => number } {
   let commits = 0;
   const { uow } = world.services;
-  const counted: WorkerServices = {
+  const counting: WorkerServices = {
     ...world.services,
     uow: {
       run: async (work) => {
@@ -40,7 +40,7 @@ function together(): { readonly services: WorkerServices; readonly commits: () =
       },
     },
   };
-  const services = { ...counted, accept: groupedAcceptance({ ...counted, random }) };
+  const services = { ...counting, accept: groupedAcceptance({ ...counting, random }) };
   return { services, commits: () => commits };
 }
 
@@ -48,7 +48,7 @@ const rowsOf = async (table: string): Promise<number> =>
   (await world.pool.query(`select from ${table}`)).rowCount ?? 0;
 
 test("accepts simultaneous calls in few commits, and stores, broadcasts and charges each call separately", async () => {
-  const { services, commits } = together();
+  const { services, commits } = groupingServices();
   const recipients = Array.from({ length: 12 }, () => world.anAddress());
   const ids = await Promise.all(
     recipients.map(async (recipient) => await world.execute(world.mintCall(recipient), world.app, services)),
@@ -80,7 +80,7 @@ test("accepts simultaneous calls in few commits, and stores, broadcasts and char
 });
 
 test("accepts as many simultaneous calls as the balance covers, and stores nothing about the others", async () => {
-  const { services } = together();
+  const { services } = groupingServices();
   const probe = await world.anApp();
   const { costUsd } = await world.execution(
     await world.execute(world.mintCall(world.anAddress()), probe, services),
@@ -102,7 +102,7 @@ test("accepts as many simultaneous calls as the balance covers, and stores nothi
 });
 
 test("simultaneous calls that are accepted together stay within their budgets", async () => {
-  const { services } = together();
+  const { services } = groupingServices();
   const probe = await world.execution(await world.execute(world.mintCall(world.anAddress())));
   const thrifty = await world.anApp({}, 1_000_000_000n, { dailyUsd: (probe.costUsd * 5n) / 2n });
   const ends = await Promise.allSettled(
@@ -115,7 +115,7 @@ test("simultaneous calls that are accepted together stay within their budgets", 
 });
 
 test("when a shared commit fails, each of its calls is accepted separately", async () => {
-  const { services } = together();
+  const { services } = groupingServices();
   const { uow } = services;
   let failures = 0;
   const accept = groupedAcceptance({
@@ -133,11 +133,11 @@ test("when a shared commit fails, each of its calls is accepted separately", asy
         }),
     },
   });
-  const by = { ...services, accept };
+  const workerServices = { ...services, accept };
   const ids = await Promise.all(
     Array.from(
       { length: 4 },
-      async () => await world.execute(world.mintCall(world.anAddress()), world.app, by),
+      async () => await world.execute(world.mintCall(world.anAddress()), world.app, workerServices),
     ),
   );
   expect(failures).toBeGreaterThan(0);
@@ -147,7 +147,7 @@ test("when a shared commit fails, each of its calls is accepted separately", asy
 });
 
 /** Accepts this many calls. Each call mints for its own recipient. */
-async function accepted(count: number): Promise<Map<RequestId, Address>> {
+async function acceptCalls(count: number): Promise<Map<RequestId, Address>> {
   const calls = new Map<RequestId, Address>();
   for (let n = 0; n < count; n++) {
     const recipient = world.anAddress();
@@ -157,9 +157,12 @@ async function accepted(count: number): Promise<Map<RequestId, Address>> {
 }
 
 /** Submits all calls concurrently, like a worker with several jobs. */
-async function submitAll(by: WorkerServices, ids: Iterable<RequestId>): Promise<void> {
-  const together = { ...by, payTogether: by.payTogether ?? groupedPayments(by) };
-  const ends = await Promise.allSettled([...ids].map(async (id) => await pay(together, executionLeg, id)));
+async function submitAll(workerServices: WorkerServices, ids: Iterable<RequestId>): Promise<void> {
+  const grouped = {
+    ...workerServices,
+    payTogether: workerServices.payTogether ?? groupedPayments(workerServices),
+  };
+  const ends = await Promise.allSettled([...ids].map(async (id) => await pay(grouped, executionLeg, id)));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
@@ -172,7 +175,7 @@ async function expectEachOnce(calls: ReadonlyMap<RequestId, Address>, moment?: s
 
 test("simultaneous calls get consecutive nonces in few commits, and each call is broadcast once, however often it is submitted", async () => {
   const { origin, executor, services } = world;
-  const calls = await accepted(10);
+  const calls = await acceptCalls(10);
   let commits = 0;
   const uow: WorkerServices["uow"] = {
     run: async (work) => {
@@ -205,7 +208,7 @@ test("simultaneous calls get consecutive nonces in few commits, and each call is
 
 test("as many simultaneous calls as the executor's native tokens cover get a nonce, and the others wait", async () => {
   const { origin, executor, services } = world;
-  const calls = await accepted(5);
+  const calls = await acceptCalls(5);
   const [first] = calls.keys();
   const { gasLimit } = await world.execution(first ?? "0x");
   const singleCost = gasLimit * origin.connected.pulse.gasPrices().maxFeePerGas;
@@ -220,18 +223,21 @@ test("as many simultaneous calls as the executor's native tokens cover get a non
 });
 
 /** Plans these calls without sending them. */
-async function plansOf(ids: Iterable<RequestId>, by = world.services): Promise<readonly WantedPayment[]> {
+async function plansOf(
+  ids: Iterable<RequestId>,
+  workerServices = world.services,
+): Promise<readonly WantedPayment[]> {
   const plans: WantedPayment[] = [];
-  const noted: WorkerServices["payTogether"] = async (plan) => {
+  const collectPlan: WorkerServices["payTogether"] = async (plan) => {
     plans.push(plan);
     return "moved";
   };
-  for (const id of ids) await pay({ ...by, payTogether: noted }, executionLeg, id);
+  for (const id of ids) await pay({ ...workerServices, payTogether: collectPlan }, executionLeg, id);
   return plans;
 }
 
 test("a call that cannot be reserved fails alone, and the others of its batch are sent", async () => {
-  const calls = await accepted(3);
+  const calls = await acceptCalls(3);
   const [broken, ...others] = await plansOf(calls.keys());
   if (broken === undefined) throw new Error("nothing was accepted");
   const outflow = { currency: world.usdc, amount: 1n };
@@ -243,13 +249,13 @@ test("a call that cannot be reserved fails alone, and the others of its batch ar
 });
 
 test("calls that waited too long after their checks are not sent, and are checked again", async () => {
-  const calls = await accepted(2);
-  const wanted = await plansOf(calls.keys());
-  const stale = wanted.map((item) => ({ ...item, checkedAtMs: performance.now() - 21_000 }));
+  const calls = await acceptCalls(2);
+  const plans = await plansOf(calls.keys());
+  const stale = plans.map((item) => ({ ...item, checkedAtMs: performance.now() - 21_000 }));
   expect(await payTogether(world.services, executionLeg, stale)).toEqual(["late", "late"]);
-  const late: WorkerServices["payTogether"] = async () => "late";
+  const answerLate: WorkerServices["payTogether"] = async () => "late";
   for (const id of calls.keys())
-    expect(await pay({ ...world.services, payTogether: late }, executionLeg, id)).toMatchObject({
+    expect(await pay({ ...world.services, payTogether: answerLate }, executionLeg, id)).toMatchObject({
       waitMs: 1_000,
     });
   await expectEachOnce(calls);
@@ -259,15 +265,16 @@ test("whenever the process crashes while it broadcasts calls together, each of t
   let calls = new Map<RequestId, Address>();
   const crashes = await crashAtEveryStep(world, {
     prepare: async () => {
-      calls = await accepted(3);
+      calls = await acceptCalls(3);
       const [first] = calls;
       if (first === undefined) throw new Error("nothing was accepted");
       const [requestId, recipient] = first;
       return { requestId, terms: { recipient } } as unknown as QuotedRequest;
     },
-    run: async (by) => {
-      const plans = await plansOf(calls.keys(), by);
-      for (const sent of await payTogether(by, executionLeg, plans)) if (sent instanceof Error) throw sent;
+    run: async (workerServices) => {
+      const plans = await plansOf(calls.keys(), workerServices);
+      for (const outcome of await payTogether(workerServices, executionLeg, plans))
+        if (outcome instanceof Error) throw outcome;
     },
     verify: async (_, moment) => {
       await expectEachOnce(calls, moment);

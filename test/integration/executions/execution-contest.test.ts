@@ -51,18 +51,21 @@ async function pricedCall(): Promise<{ call: RequestedExecution; price: bigint }
 /** The outcomes of concurrent calls. Half of the calls go to another process. */
 async function concurrently(
   count: number,
-  ask: (by: ExecutionWorld["services"], at: number) => Promise<RequestId>,
+  execute: (services: ExecutionWorld["services"], index: number) => Promise<RequestId>,
 ) {
   const other = { ...world.services, uow: postgresUnitOfWork(secondPool, world.events) };
   return await Promise.allSettled(
-    Array.from({ length: count }, async (_, at) => await ask(at % 2 === 0 ? world.services : other, at)),
+    Array.from(
+      { length: count },
+      async (_, index) => await execute(index % 2 === 0 ? world.services : other, index),
+    ),
   );
 }
 
 test("accepts exactly forty of a hundred concurrent calls on two processes with a balance for forty, and refuses the rest with the available amount", async () => {
   const { call, price } = await pricedCall();
   const app = await world.anApp({}, 40n * price + price / 2n);
-  const answers = await concurrently(100, async (by) => await world.execute(call, app, by));
+  const answers = await concurrently(100, async (services) => await world.execute(call, app, services));
   const refused = answers.flatMap((answer) =>
     answer.status === "rejected" ? [answer.reason as unknown] : [],
   );
@@ -90,7 +93,7 @@ test("enforces a daily budget across concurrent calls and releases what they do 
   const { call, price } = await pricedCall();
   const maxUsd = (10n * price + price / 2n) * 10n ** 12n;
   const app = await world.anApp({}, 1_000_000_000n, { dailyUsd: maxUsd });
-  const answers = await concurrently(30, async (by) => await world.execute(call, app, by));
+  const answers = await concurrently(30, async (services) => await world.execute(call, app, services));
   const refused = answers.flatMap((answer) => (answer.status === "rejected" ? [String(answer.reason)] : []));
   expect(answers.length - refused.length).toBe(10);
   for (const reason of refused) expect(reason).toMatch(/Not sponsored \(dailyUsd\)/);
@@ -101,7 +104,7 @@ test("enforces a daily budget across concurrent calls and releases what they do 
   // The calls cost less than was reserved.
   await world.execute(call, app);
   world.clock.forward(86_400_000);
-  const tomorrow = await concurrently(5, async (by) => await world.execute(call, app, by));
+  const tomorrow = await concurrently(5, async (services) => await world.execute(call, app, services));
   expect(tomorrow.every(({ status }) => status === "fulfilled")).toBe(true);
 });
 
@@ -196,24 +199,24 @@ test("the commit that accepts a call stores the answer to its Idempotency-Key, a
 });
 
 test("nothing is executed without a configured executor", async () => {
-  const without = { ...world.services, executor: undefined };
-  await expect(world.execute(world.mintCall(world.anAddress()), world.app, without)).rejects.toThrow(
+  const withoutExecutor = { ...world.services, executor: undefined };
+  await expect(world.execute(world.mintCall(world.anAddress()), world.app, withoutExecutor)).rejects.toThrow(
     "Gasless execution is not enabled on this service",
   );
 });
 
 test("a quote is executed only by the key that requested it, or by another key of its funding address", async () => {
-  const asker = await aPayingKey(world, 0);
-  const agreed = await world.quote({}, asker.key.id);
+  const quotingKey = await aPayingKey(world, 0);
+  const agreed = await world.quote({}, quotingKey.key.id);
   const { requestId } = agreed;
   const call = { ...world.mintCall(world.anAddress()), requestId };
   await expect(world.execute(call)).rejects.toThrow(
     `Request ${requestId} was quoted with another API key; use that key`,
   );
   // The funding address is the same, so the rules of the other key are checked next.
-  const sibling = { ...world.app, fundingAddress: asker.wallet };
-  for (const mine of [{ ...world.app, id: asker.key.id }, sibling])
-    await expect(world.execute(call, mine)).rejects.toThrow(/does not make the deposit of the quote/);
+  const sibling = { ...world.app, fundingAddress: quotingKey.wallet };
+  for (const key of [{ ...world.app, id: quotingKey.key.id }, sibling])
+    await expect(world.execute(call, key)).rejects.toThrow(/does not make the deposit of the quote/);
   // Failed attempts of strangers do not affect the owner's deposit.
   expect((await world.status(requestId)).nextAction).toBe("send_deposit");
   await world.pay(agreed);
@@ -230,13 +233,13 @@ test("a call whose authorization every node rejects is charged for the nonce tha
   ];
   const balanceBefore = (await world.book()).balance;
   const requestId = await world.execute({ ...world.mintCall(world.anAddress()), authorizationList });
-  const refusing = { ...origin.connected, connection: { ...origin.connected.connection } };
-  refusing.connection.writer = {
+  const refusingChain = { ...origin.connected, connection: { ...origin.connected.connection } };
+  refusingChain.connection.writer = {
     broadcast: async () =>
       await Promise.resolve({ kind: "rejected", reason: "authority already reserved" } as const),
   };
-  const by = { ...services, chains: { ...services.chains, get: () => refusing } };
-  await pay(by, executionLeg, requestId);
+  const workerServices = { ...services, chains: { ...services.chains, get: () => refusingChain } };
+  await pay(workerServices, executionLeg, requestId);
   for (let round = 0; round < 6; round++) {
     world.clock.forward(20_000);
     await world.round();
@@ -277,12 +280,12 @@ test("refuses to start if a formerly used contract is not listed, and raises an 
   expect(events.of("former_depository_quoted"), "its deposits are read").toHaveLength(1);
   const { router } = origin.chain.contracts;
   expect(events.of("former_router_ordered")).toEqual([]);
-  const next = world.anAddress();
-  await start({ ...named, router: next, formerContracts: [...named.formerContracts, router] });
+  const nextRouter = world.anAddress();
+  await start({ ...named, router: nextRouter, formerContracts: [...named.formerContracts, router] });
   expect(events.of("former_router_ordered").map(({ facts }) => facts)).toMatchObject([{ openQuotes: 1 }]);
   clock.forward(8 * 24 * 3_600_000);
   const before = events.of("former_depository_quoted").length;
-  await start({ ...named, formerContracts: [...named.formerContracts, next] });
+  await start({ ...named, formerContracts: [...named.formerContracts, nextRouter] });
   expect(events.of("former_depository_quoted")).toHaveLength(before);
   expect(events.of("former_router_ordered")).toHaveLength(1);
 });

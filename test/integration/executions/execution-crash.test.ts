@@ -45,12 +45,12 @@ test("whenever the process crashes between the acceptance of a call and its end,
       const recipient = world.anAddress();
       return asAgreed(await world.execute(world.mintCall(recipient, 7n)), recipient);
     },
-    run: async (by) => {
-      await world.work(by);
+    run: async (workerServices) => {
+      await world.work(workerServices);
       await origin.mine();
-      await world.watch(origin, by);
+      await world.watch(origin, workerServices);
       await origin.mine(2);
-      await world.watch(origin, by);
+      await world.watch(origin, workerServices);
     },
     verify: async ({ requestId, terms }, moment) => {
       expect(await origin.balance(terms.recipient, usdc), moment).toBe(7n);
@@ -87,7 +87,7 @@ test("whenever the process crashes while it drops a call that would now revert, 
       await origin.mine();
       return asAgreed(requestId, recipient);
     },
-    run: async (by) => await world.work(by),
+    run: async (workerServices) => await world.work(workerServices),
     verify: async ({ requestId, terms }, moment) => {
       expect(await world.status(requestId), moment).toMatchObject({ failReason: "EXECUTION_REVERTED" });
       expect(await origin.balance(terms.recipient, usdc), moment).toBe(0n);

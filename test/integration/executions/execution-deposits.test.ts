@@ -23,22 +23,22 @@ afterEach(async () => {
   await world.stop();
 });
 
-const MUCH = 10_000_000_000n;
+const LARGE_ALLOWANCE = 10_000_000_000n;
 
-const agree = async (ask: Parameters<ExecutionWorld["quote"]>[0] = {}): Promise<QuotedRequest> =>
-  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
+const agree = async (changes: Parameters<ExecutionWorld["quote"]>[0] = {}): Promise<QuotedRequest> =>
+  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...changes });
 
 /** An account that makes this deposit from its own tokens on any call, as if its owner had signed. */
-async function payer(agreed: QuotedRequest, deviation: Deviation = {}): Promise<Address> {
+async function aPayer(agreed: QuotedRequest, deviation: Deviation = {}): Promise<Address> {
   const account = world.anAddress();
   await world.origin.fund(account, { native: 0n, tokens: 1_000n });
-  await pays(account, agreed, deviation);
+  await installDeposits(account, agreed, deviation);
   await world.origin.mine();
   await world.watch(world.origin);
   return account;
 }
 
-async function pays(
+async function installDeposits(
   account: Address,
   agreed: QuotedRequest,
   ...deviations: readonly Deviation[]
@@ -56,24 +56,24 @@ async function pays(
       data: depositErc20Calldata(depositor, currency, amount, id),
     }),
   );
-  const bytecode = batchCode([approveCall(world.usdc, depository, MUCH), ...deposits]);
+  const bytecode = batchCode([approveCall(world.usdc, depository, LARGE_ALLOWANCE), ...deposits]);
   await world.origin.client.setCode({ address: account, bytecode });
 }
 
 const call = (to: Address, { requestId }: QuotedRequest): RequestedExecution => ({ to, requestId });
 
-const refundedTo = async ({ terms }: QuotedRequest): Promise<bigint> =>
+const refundedAmount = async ({ terms }: QuotedRequest): Promise<bigint> =>
   await world.origin.balance(terms.refundTo, terms.origin.currency);
 
 test("ends an executed quote that must be refunded as a refund, without reporting a failure first", async () => {
   const agreed = await agree({ referrer: "debug-force-refund" });
-  await world.execute(call(await payer(agreed), agreed));
+  await world.execute(call(await aPayer(agreed), agreed));
   const end = await world.untilFinal(agreed.requestId);
   expect(end).toMatchObject({ status: "refund", failReason: "MANUAL_ADMIN_REFUND" });
   expect(end.refundTxHashes).toHaveLength(1);
   expect(end.inTxHashes).toEqual((await world.origin.sentBy(world.executor)).map(({ hash }) => hash));
   expect(await world.statusesOf(agreed.requestId)).not.toContain("failure");
-  expect(await refundedTo(agreed)).toBeGreaterThan(0n);
+  expect(await refundedAmount(agreed)).toBeGreaterThan(0n);
   expect(await world.paymentsOf(agreed, world.destination)).toEqual([]);
   await world.round();
   expect(await world.execution(agreed.requestId)).toMatchObject({ settled: true });
@@ -87,35 +87,35 @@ test.each<[string, Deviation, string]>([
   "a call that would make a deposit %s is refused with its error code, and nothing is broadcast",
   async (_what, deviation, reason) => {
     const agreed = await agree();
-    const account = await payer(agreed, deviation);
+    const account = await aPayer(agreed, deviation);
     await expect(world.tryExecute(call(account, agreed))).rejects.toMatchObject({
       code: "INVALID_REQUEST",
       message: expect.stringContaining(`${reason}: expected `) as string,
     });
     expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
     expect((await world.pool.query("select from executions")).rowCount).toBe(0);
-    await pays(account, agreed, {});
+    await installDeposits(account, agreed, {});
     expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);
   },
 );
 
 test("a call that would make the agreed deposit and another one is refused", async () => {
   const agreed = await agree();
-  const account = await payer(agreed);
-  await pays(account, agreed, {}, { amount: 1n });
+  const account = await aPayer(agreed);
+  await installDeposits(account, agreed, {}, { amount: 1n });
   await expect(world.tryExecute(call(account, agreed))).rejects.toThrow(/DEPOSITED_AMOUNT_TOO_LOW_TO_FILL/);
 });
 
 test("a deposit that turns out different in its block than in the simulation is refunded, and the request says so", async () => {
   const { origin, clock } = world;
   const agreed = await agree();
-  const account = await payer(agreed);
+  const account = await aPayer(agreed);
   await world.execute(call(account, agreed));
   await world.work();
   // A replacement transaction is mined.
   clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
   await world.maintainLaneOf(origin);
-  await pays(account, agreed, { amount: agreed.terms.origin.amount + 1n });
+  await installDeposits(account, agreed, { amount: agreed.terms.origin.amount + 1n });
   const end = await world.untilFinal(agreed.requestId);
   expect(end).toMatchObject({ status: "refund", failReason: "DEPOSITED_AMOUNT_MISMATCH" });
   expect(end.refundTxHashes).toHaveLength(1);
@@ -135,11 +135,11 @@ async function fill(): Promise<void> {
  * The execution's deposit arrives and releases the hold. It is the only deposit, and the recipient was paid
  * once.
  */
-async function settled(agreed: QuotedRequest, sponsor: Sponsor): Promise<void> {
+async function expectSettled(agreed: QuotedRequest, sponsor: Sponsor): Promise<void> {
   const end = await world.untilFinal(agreed.requestId);
   for (let rounds = 0; rounds < 4; rounds++) await world.round();
-  const [sent, ...more] = await world.origin.sentBy(world.executor);
-  expect(more).toEqual([]);
+  const [sent, ...otherTransactions] = await world.origin.sentBy(world.executor);
+  expect(otherTransactions).toEqual([]);
   expect(end).toMatchObject({ status: "success", fundsAt: "recipient" });
   expect((await world.status(agreed.requestId)).inTxHashes).toEqual([sent?.hash]);
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
@@ -155,7 +155,7 @@ test.each(["before the fill is broadcast", "after the recipient was paid"])(
   "executes a fast-filled quote %s: its deposit releases the hold, and nothing is filled twice",
   async (when) => {
     const agreed = await agree();
-    const account = await payer(agreed);
+    const account = await aPayer(agreed);
     const sponsor = await aSponsor(world, 1_000);
     expect(await sponsor.fastFill(agreed)).toBe("queued");
     if (when.startsWith("after")) await fill();
@@ -166,14 +166,14 @@ test.each(["before the fill is broadcast", "after the recipient was paid"])(
     expect((await world.request(agreed.requestId)).state).toEqual(before);
     expect(await world.execute(call(account, agreed)), "a repeated request").toBe(agreed.requestId);
     expect(await sponsor.holdState(agreed)).toBe("active");
-    await settled(agreed, sponsor);
+    await expectSettled(agreed, sponsor);
   },
 );
 
 test("a simultaneous fast fill and execution of one quote are both accepted, or the fast fill must be retried", async () => {
   for (let attempt = 0; attempt < 4; attempt++) {
     const agreed = await agree();
-    const account = await payer(agreed);
+    const account = await aPayer(agreed);
     const sponsor = await aSponsor(world, 1_000);
     const [filled, executed] = await Promise.allSettled([
       sponsor.fastFill(agreed),
@@ -192,7 +192,7 @@ test("a simultaneous fast fill and execution of one quote are both accepted, or 
 
 test("an execution is accepted even if a fast fill overtakes it during the check", async () => {
   const agreed = await agree();
-  const account = await payer(agreed);
+  const account = await aPayer(agreed);
   const sponsor = await aSponsor(world, 1_000);
   let isFirst = true;
   const overtaken = {
@@ -209,12 +209,12 @@ test("an execution is accepted even if a fast fill overtakes it during the check
   };
   expect(await world.execute(call(account, agreed), undefined, overtaken)).toBe(agreed.requestId);
   expect((await world.request(agreed.requestId)).state).toMatchObject({ front: "held" });
-  await settled(agreed, sponsor);
+  await expectSettled(agreed, sponsor);
 });
 
 test("refuses calls with the fill for a quote that was fast filled, and gives that reason", async () => {
   const agreed = await agree();
-  const account = await payer(agreed);
+  const account = await aPayer(agreed);
   const extras = {
     calls: [{ ...world.mintCall(world.anAddress()), value: "0" }],
   };
@@ -227,7 +227,7 @@ test("refuses calls with the fill for a quote that was fast filled, and gives th
 test("a quote that is no longer open is refused with its current state", async () => {
   const { origin } = world;
   const paid = await agree();
-  const unsent = call(await payer(paid), paid);
+  const unsent = call(await aPayer(paid), paid);
   await world.pay(paid);
   await origin.mine();
   await world.watch(origin);
@@ -235,12 +235,12 @@ test("a quote that is no longer open is refused with its current state", async (
   await world.untilFinal(paid.requestId);
   await expect(world.tryExecute(unsent)).rejects.toThrow(/already has a deposit and is filled/);
   const forced = await agree({ referrer: "debug-force-refund" });
-  const late = call(await payer(forced), forced);
+  const late = call(await aPayer(forced), forced);
   await world.pay(forced);
   await world.untilFinal(forced.requestId);
   await expect(world.tryExecute(late)).rejects.toThrow(/already has a deposit, which was refunded/);
   const fronted = await agree();
-  const tooLate = call(await payer(fronted), fronted);
+  const tooLate = call(await aPayer(fronted), fronted);
   await (await aSponsor(world, 1_000)).fastFill(fronted);
   await fill();
   world.clock.forward(fronted.terms.fillDeadlineMs - world.clock.nowMs() + 1);
@@ -250,10 +250,10 @@ test("a quote that is no longer open is refused with its current state", async (
 
 test("the execution of one request does not count for another request whose order it names", async () => {
   const [agreed, other] = [await agree(), await agree()];
-  const account = await payer(agreed);
+  const account = await aPayer(agreed);
   await world.execute(call(account, agreed));
   await world.work();
-  await pays(account, other, { amount: 1n });
+  await installDeposits(account, other, { amount: 1n });
   await world.round();
   expect(await world.depositsOf(other.requestId)).toMatchObject([{ disposition: "refund" }]);
   expect((await world.request(other.requestId)).state.name).toBe("quoted");
@@ -263,7 +263,7 @@ test("the execution of one request does not count for another request whose orde
 test("refuses to execute a superseded quote and names its successor", async () => {
   const { services } = world;
   const agreed = await agree();
-  const execution = call(await payer(agreed), agreed);
+  const execution = call(await aPayer(agreed), agreed);
   const other = await agree();
   const message = expect.stringContaining(`superseded by request ${other.requestId}`) as string;
   const supersede = async () =>

@@ -54,7 +54,7 @@ test("user operations that pay fees are refused at any depth of a call", async (
   await origin.mine();
   await world.watch(origin);
   const mint = { ...world.mintCall(world.anAddress()), value: 0n };
-  const wrapped = async (
+  const signAndWrap = async (
     change: Parameters<typeof account.sign>[1],
     layers = 1,
   ): Promise<{ to: Address; data: Hex }> => {
@@ -67,11 +67,11 @@ test("user operations that pay fees are refused at any depth of a call", async (
     return { to: call.to, data: call.data };
   };
   for (const layers of [0, 1, 3])
-    await expect(world.execute(await wrapped({ maxFeePerGas: 2_000_000_000n }, layers))).rejects.toThrow(
+    await expect(world.execute(await signAndWrap({ maxFeePerGas: 2_000_000_000n }, layers))).rejects.toThrow(
       /maxFeePerGas of user operation 0 must be 0/,
     );
   expect(await world.book()).toMatchObject({ balance: INITIAL_BALANCE, pending: 0n });
-  await world.execute(await wrapped({}));
+  await world.execute(await signAndWrap({}));
 });
 
 test("only an entry point is trusted with a user's name: an unknown contract cannot use up another user's budget", async () => {
@@ -103,6 +103,6 @@ test("only an entry point is trusted with a user's name: an unknown contract can
   const account = await simpleAccount(chain, privateKeyToAccount(generatePrivateKey()), "0.8");
   const { to, data: signed } = await account.sign([]);
   expect(to).toBe(contractOf(chain, "entryPoint08"));
-  const own = await world.execute({ to: to.toLowerCase() as Address, data: signed });
-  expect((await world.execution(own)).user).toBe(account.address.toLowerCase());
+  const operationRequest = await world.execute({ to: to.toLowerCase() as Address, data: signed });
+  expect((await world.execution(operationRequest)).user).toBe(account.address.toLowerCase());
 });

@@ -28,10 +28,10 @@ beforeAll(async () => {
   world = await startAddressWorld({ chain: { finalityBlocks: 3 } });
   factory = world.origin.chain.contracts.depositAddressFactory as Address;
 });
-beforeEach(async () => await operateBy(localAccount("depositAddressOperator").address));
+beforeEach(async () => await setOperator(localAccount("depositAddressOperator").address));
 afterAll(async () => await world.stop());
 
-async function operateBy(operator: Address): Promise<void> {
+async function setOperator(operator: Address): Promise<void> {
   const data = encodeFunctionData({
     abi: depositAddressFactoryAbi,
     functionName: "setOperator",
@@ -55,18 +55,23 @@ interface Victim {
 async function aVictim(strict: boolean): Promise<Victim> {
   const { origin, usdc } = world;
   const amount = usd(2_500);
-  const ask = { amount: amount.toString() };
+  const quoteAmount = { amount: amount.toString() };
   const { at, terms } = await world.quoteAddress({
-    ...ask,
+    ...quoteAmount,
     ...(strict && { strict, refundTo: world.anAddress() }),
   });
   await world.sendTo(at, amount);
   await origin.mine();
   await world.watch(origin);
   const attacker = world.anAddress();
-  const stolen = await world.quote({ user: terms.user, recipient: attacker, refundTo: attacker, ...ask });
+  const attackerQuote = await world.quote({
+    user: terms.user,
+    recipient: attacker,
+    refundTo: attacker,
+    ...quoteAmount,
+  });
   const key = { id: terms.orderId, depositor: terms.user, recovery: NATIVE_CURRENCY, strict };
-  const { orderId } = stolen.terms;
+  const { orderId } = attackerQuote.terms;
   const abi = depositAddressFactoryAbi;
   return {
     at,
@@ -80,7 +85,7 @@ async function aVictim(strict: boolean): Promise<Victim> {
   };
 }
 
-async function execute(to: Address, data: Hex, by: WorkerServices = world.services) {
+async function execute(to: Address, data: Hex, services: WorkerServices = world.services) {
   const wallet = world.anAddress();
   await world.services.uow.run(
     async (tx) =>
@@ -93,7 +98,7 @@ async function execute(to: Address, data: Hex, by: WorkerServices = world.servic
   );
   const app = anApiKey({ id: randomBytes(8).toString("hex"), fundingAddress: wallet });
   return await executeCalls(
-    { ...by, random },
+    { ...services, random },
     app,
     {
       executionKind: "rawCalls",
@@ -131,7 +136,7 @@ test.each([
     const { at, sweep, sweepMany, recipient } = await aVictim(strict);
     const executor = localAccount("executor");
     // The worst case: the executor got the role after the start, when roles are no longer checked.
-    await operateBy(executor.address);
+    await setOperator(executor.address);
     for (const data of [sweep, sweepMany]) {
       const before = refusals();
       await expect(execute(factory, data)).rejects.toMatchObject({
@@ -144,7 +149,7 @@ test.each([
     const former = withContracts({ formerContracts: [factory] });
     await expect(execute(factory, sweep, former)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
 
-    await operateBy(localAccount("depositAddressOperator").address);
+    await setOperator(localAccount("depositAddressOperator").address);
     const before = refusals();
     const calls = [{ target: factory, allowFailure: false, callData: sweep }];
     const batch = encodeFunctionData({ abi: aggregateAbi, args: [calls] });
@@ -172,25 +177,25 @@ test("an accepted call is not signed once its target is recognized as one of the
   const { origin, services } = world;
   const { at, sweep } = await aVictim(false);
   const executor = localAccount("executor");
-  await operateBy(executor.address);
+  await setOperator(executor.address);
   const withoutFactory = withContracts({});
-  const sent = async (): Promise<number> =>
+  const countSent = async (): Promise<number> =>
     (await origin.sentBy(executor.address.toLowerCase() as Address)).filter(({ input }) => input !== "0x")
       .length;
-  const before = await sent();
-  const accepted = async (): Promise<Hex> => {
+  const before = await countSent();
+  const acceptCall = async (): Promise<Hex> => {
     const outcome = await execute(factory, sweep, withoutFactory);
     if (outcome.kind !== "accepted") throw new Error("the call was not accepted");
     return outcome.answer.requestId as Hex;
   };
 
-  const first = await accepted();
+  const first = await acceptCall();
   await pay(services, executionLeg, first);
   expect(await services.reads.slotOfLeg("execution", first)).toBeUndefined();
   expect((await world.status(first)).status).toBe("failure");
 
   // A process reserves a nonce for the call, and crashes before it signs.
-  const second = await accepted();
+  const second = await acceptCall();
   const dying: WorkerServices = {
     ...withoutFactory,
     executor: services.executor && {
@@ -203,6 +208,6 @@ test("an accepted call is not signed once its target is recognized as one of the
   await pay(services, executionLeg, second);
   expect((await services.reads.slotOfLeg("execution", second))?.attempts).toMatchObject([{ kind: "noop" }]);
   await origin.mine();
-  expect(await sent()).toBe(before);
+  expect(await countSent()).toBe(before);
   expect(await origin.balance(at, world.usdc)).toBe(usd(2_500));
 });

@@ -267,7 +267,7 @@ test("a call that one process broadcast is not abandoned by another process whos
   const { services, clock, origin, executor, anAddress } = world;
   const requestId = await world.execute(world.mintCall(anAddress()));
   let isFirst = true;
-  const late = {
+  const lateServices = {
     ...services,
     clock: { nowMs: () => clock.nowMs() + 601_000 },
     uow: {
@@ -280,7 +280,7 @@ test("a call that one process broadcast is not abandoned by another process whos
       },
     },
   };
-  await pay(late, executionLeg, requestId);
+  await pay(lateServices, executionLeg, requestId);
   expect((await world.book()).pending).toBeGreaterThan(0n);
   expect(await world.untilFinal(requestId, 5_000)).toMatchObject({ status: "success" });
   expect(await origin.sentBy(executor)).toHaveLength(1);
@@ -416,19 +416,22 @@ test("refuses a call if its native token was priced differently than the native 
     await services.uow.run((tx) =>
       creditTopUp(services, tx, { wallet, asset, amount: 10n ** 17n, movementKey: currency.symbol }),
     );
-    const paid = { ...services, appBalance: { ...services.appBalance, currencies: [currency] } };
+    const servicesWithBalance = {
+      ...services,
+      appBalance: { ...services.appBalance, currencies: [currency] },
+    };
     // The price changes after the call was priced.
     const acceptAt = (usd: string) => {
-      const by: ExecuteServices = {
-        ...paid,
+      const executeServices: ExecuteServices = {
+        ...servicesWithBalance,
         random: { bytes32: someHash },
         accept: async (acceptable) => {
           world.prices.set("ethereum", usd);
-          return await acceptExecution(by, acceptable);
+          return await acceptExecution(executeServices, acceptable);
         },
       };
       world.prices.set("ethereum", "2500");
-      return executeCalls(by, caller, world.body({ to: anAddress(), value }), undefined);
+      return executeCalls(executeServices, caller, world.body({ to: anAddress(), value }), undefined);
     };
     for (const usd of ["2600", "2400"])
       await expect(acceptAt(usd)).rejects.toMatchObject({
@@ -452,8 +455,9 @@ test("refuses a call if its native token was priced differently than the native 
 
 test("counts the value of accepted calls, and not that of refused calls, against the exposure limit per minute", async () => {
   const { enginePolicy } = world.services;
-  const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 6 } };
-  const call = (value: bigint) => world.tryExecute({ to: world.anAddress(), value }, world.app, bounded);
+  const limitedServices = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 6 } };
+  const call = (value: bigint) =>
+    world.tryExecute({ to: world.anAddress(), value }, world.app, limitedServices);
   const before = await world.book();
   // The clock moves to the start of a minute, so that all calls are in the same minute.
   world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
@@ -479,7 +483,7 @@ test("counts the value of accepted calls, and not that of refused calls, against
 test("does not send an accepted call with value while the native token costs more than was charged or its price is disputed", async () => {
   const { clock, origin, executor } = world;
   const call = { to: world.anAddress(), value: 10n ** 15n };
-  const kept = await world.execute(call);
+  const sentId = await world.execute(call);
   const waitReasons = (): unknown[] => world.events.of("execution_waits").map(({ facts }) => facts["why"]);
   // 14 bps: more than twice the pair's fee, which is charged.
   world.prices.set("ethereum", "2503.5");
@@ -493,15 +497,15 @@ test("does not send an accepted call with value while the native token costs mor
   expect(await origin.sentBy(executor)).toEqual([]);
   world.prices.trust("ethereum", undefined);
   world.prices.set("ethereum", "2501");
-  expect(await world.untilFinal(kept)).toMatchObject({ status: "success" });
+  expect(await world.untilFinal(sentId)).toMatchObject({ status: "success" });
 
   const book = await world.book();
-  const lost = await world.execute(call);
+  const abandonedId = await world.execute(call);
   world.prices.set("ethereum", "2600");
   await world.work();
   clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
   await world.work();
-  expect(await world.status(lost)).toMatchObject({
+  expect(await world.status(abandonedId)).toMatchObject({
     status: "failure",
     failReason: "TRANSACTION_NOT_INCLUDED",
   });
@@ -512,13 +516,15 @@ test("does not send an accepted call with value while the native token costs mor
 test("while a chain is paused, new calls on it are refused, and earlier accepted calls wait until it is resumed", async () => {
   const { origin, usdc } = world;
   const recipient = world.anAddress();
-  const accepted = await world.execute(world.mintCall(recipient, 7n));
+  const requestId = await world.execute(world.mintCall(recipient, 7n));
   const scope = { kind: "chain", chainId: origin.chain.id } as const;
   const pause = { scope, pausedBy: "ann", reason: "drill", sinceMs: 1 };
   const store = pauseStore(sqlOn(world.pool));
   await store.add(pause);
-  const by = { ...world.services, pauses: () => [pause] };
-  await expect(world.tryExecute(world.mintCall(world.anAddress()), world.app, by)).rejects.toMatchObject({
+  const pausedServices = { ...world.services, pauses: () => [pause] };
+  await expect(
+    world.tryExecute(world.mintCall(world.anAddress()), world.app, pausedServices),
+  ).rejects.toMatchObject({
     code: "SERVICE_UNAVAILABLE",
     facts: { data: { pausedScope: `chain:${origin.chain.id}` } },
   });
@@ -526,9 +532,9 @@ test("while a chain is paused, new calls on it are refused, and earlier accepted
   expect(balance + pending).toBe(INITIAL_BALANCE);
   for (let round = 0; round < 4; round++) await world.round();
   expect(await origin.balance(recipient, usdc)).toBe(0n);
-  expect((await world.status(accepted)).status).toBe("waiting");
+  expect((await world.status(requestId)).status).toBe("waiting");
   await store.remove(scope);
   world.clock.forward(6_000);
-  expect((await world.untilFinal(accepted)).status).toBe("success");
+  expect((await world.untilFinal(requestId)).status).toBe("success");
   expect(await origin.balance(recipient, usdc)).toBe(7n);
 });

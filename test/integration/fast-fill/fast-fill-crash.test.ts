@@ -38,19 +38,19 @@ async function expectPaidOnce(agreed: QuotedRequest, moment: string): Promise<vo
 test("after a crash of the accepting process at any step, either both the hold and its fill exist or neither does, and a retry fills the request once", async () => {
   const crashes = await crashAtEveryStep(world, {
     prepare: agree,
-    run: async (by, agreed) => {
+    run: async (workerServices, agreed) => {
       try {
-        await sponsor.fastFill(agreed, {}, by);
+        await sponsor.fastFill(agreed, {}, workerServices);
       } catch (error) {
         const hold = await sponsor.holdOf(agreed);
-        const promised = await world.services.reads.fastFill(agreed.requestId);
+        const fastFill = await world.services.reads.fastFill(agreed.requestId);
         const { name, front } = (await world.request(agreed.requestId)).state;
         const { rows } = await world.pool.query(
           "select 1 from outbox where job_name = 'fill' and payload like '%' || $1 || '%'",
           [agreed.requestId],
         );
         const wasAccepted = hold !== undefined;
-        expect({ promised: promised !== undefined, name, front, jobs: rows.length }).toEqual(
+        expect({ promised: fastFill !== undefined, name, front, jobs: rows.length }).toEqual(
           wasAccepted
             ? { promised: true, name: "fillable", front: "held", jobs: 1 }
             : { promised: false, name: "quoted", front: "none", jobs: 0 },
@@ -84,15 +84,15 @@ test("whenever the worker crashes between the acceptance and the end of a fast f
       await sponsor.fastFill(agreed);
       return agreed;
     },
-    run: async (by, agreed) => {
-      await world.work(by);
+    run: async (workerServices, agreed) => {
+      await world.work(workerServices);
       await world.destination.mine();
-      await world.watch(world.destination, by);
+      await world.watch(world.destination, workerServices);
       await deposit(world.origin, world.user, agreed);
       await world.origin.mine();
-      await world.watch(world.origin, by);
+      await world.watch(world.origin, workerServices);
       await world.destination.mine(2);
-      await world.watch(world.destination, by);
+      await world.watch(world.destination, workerServices);
     },
     verify: async (agreed, moment) => {
       await expectPaidOnce(agreed, moment);
@@ -120,7 +120,7 @@ test("many concurrent fast fills of one request, by two apps in two processes, c
   for (let round = 0; round < 5; round++) {
     const agreed = await agree();
     const answers = await Promise.allSettled(
-      [sponsor, other, sponsor, other, other, sponsor].map(async (by) => await by.fastFill(agreed)),
+      [sponsor, other, sponsor, other, other, sponsor].map(async (app) => await app.fastFill(agreed)),
     );
     const queued = answers.filter((answer) => answer.status === "fulfilled");
     expect(queued.map(({ value }) => value)).toEqual(["queued"]);
@@ -211,10 +211,11 @@ test("after a crash of the process that debits a missing deposit, the app pays o
       await world.watch(world.origin);
       return agreed;
     },
-    run: async (by) => {
-      await reconcileRequests(by);
+    run: async (workerServices) => {
+      await reconcileRequests(workerServices);
       // The reconciler does not throw this error, because a fault of one debit does not end its round.
-      if ("hasCrashed" in by && (by as CrashingServices).hasCrashed()) throw new Crashed("during the debit");
+      if ("hasCrashed" in workerServices && (workerServices as CrashingServices).hasCrashed())
+        throw new Crashed("during the debit");
     },
     verify: async (agreed, moment) => {
       await reconcileRequests(world.services);

@@ -50,7 +50,7 @@ const deposit = ({ terms }: QuotedRequest, amount = DEPOSIT): Hex =>
 const received = async ({ terms }: QuotedRequest): Promise<bigint> =>
   await world.destination.balance(terms.recipient, terms.destination.currency);
 
-async function rounds(count: number): Promise<void> {
+async function runRounds(count: number): Promise<void> {
   for (let round = 0; round < count; round++) {
     world.clock.forward(1_000);
     await bitcoin.watch();
@@ -64,13 +64,13 @@ test("pays the recipient before a deposit of bitcoin counts, and frees the hold 
   const agreed = await quote();
   const txHash = formatTransactionId(bitcoin.connected.chain, deposit(agreed));
   expect(await sponsor.fastFill(agreed, { txHash })).toBe("queued");
-  await rounds(6);
+  await runRounds(6);
   const { expectedAmount } = agreed.terms.destination;
   expect(await received(agreed)).toBe(expectedAmount);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", inTxHashes: [] });
   expect(await sponsor.holdState(agreed)).toBe("active");
   bitcoin.network.mineUntilFinal();
-  await rounds(6);
+  await runRounds(6);
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await sponsor.availableUsd()).toBe(before);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", inTxHashes: [txHash] });
@@ -81,7 +81,7 @@ test("debits the app when the deposit of bitcoin never counts, because it was re
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await quote();
   await sponsor.fastFill(agreed);
-  await rounds(6);
+  await runRounds(6);
   const paid = await received(agreed);
   expect(paid).toBe(agreed.terms.destination.expectedAmount);
   // No block ever contains a deposit for the order.
@@ -92,7 +92,7 @@ test("debits the app when the deposit of bitcoin never counts, because it was re
   await expireFastFills(world.services, 10);
   expect(await sponsor.holdState(agreed), "no block beyond the deadline was read").toBe("active");
   bitcoin.network.mineUntilFinal();
-  await rounds(2);
+  await runRounds(2);
   await expireFastFills(world.services, 10);
   expect(await sponsor.holdState(agreed)).toBe("permanent");
   const { balance } = (await sponsor.book()).lines[0] ?? { balance: 0n };
@@ -111,14 +111,14 @@ test("refunds a second deposit of bitcoin for a fast-filled request", async () =
   deposit(agreed);
   await sponsor.fastFill(agreed);
   bitcoin.network.mineUntilFinal();
-  await rounds(10);
+  await runRounds(10);
   const { network } = bitcoin;
-  const back = (): bigint => network.received(agreed.terms.user, network.native);
-  for (let more = 0; more < 10 && back() === 0n; more++) {
+  const refunded = (): bigint => network.received(agreed.terms.user, network.native);
+  for (let round = 0; round < 10 && refunded() === 0n; round++) {
     network.mineUntilFinal();
-    await rounds(1);
+    await runRounds(1);
   }
-  expect(back()).toBe(DEPOSIT - network.cost);
+  expect(refunded()).toBe(DEPOSIT - network.cost);
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await sponsor.availableUsd()).toBe(before);
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
@@ -172,14 +172,14 @@ test.each([
   const agreed = await quote(600);
   const enginePolicy = { ...services.enginePolicy, fillLeadMs: 3_600_000 };
   await sponsor.fastFill(agreed, {}, { ...services, enginePolicy });
-  await rounds(6);
+  await runRounds(6);
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
   clock.forward(afterSeconds * 1_000);
   deposit(agreed);
   bitcoin.network.mine();
   clock.forward(4 * 3_600_000);
   bitcoin.network.mineUntilFinal();
-  await rounds(1);
+  await runRounds(1);
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition }]);
   const isSettled = disposition === "accepted";
   expect(await sponsor.holdState(agreed)).toBe(isSettled ? "released" : "permanent");

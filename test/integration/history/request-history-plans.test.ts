@@ -76,15 +76,15 @@ test.for(filterCases)(
 );
 
 test("a page deep in the list costs the same as the first one", async () => {
-  const first = await planOf(pageStatement(questionFor({ name: "deep", ask: () => ({}) }, facts, 0)));
+  const first = await planOf(pageStatement(questionFor({ name: "deep", query: () => ({}) }, facts, 0)));
   const { rows } = await pool.query<{ key: string; n: string }>(
     "select created_at_ms as key, n from request_history order by created_at_ms limit 1 offset 200",
   );
-  const [place] = rows;
-  if (place === undefined) throw new Error("invariant violated: no request is stored");
-  const after = { key: BigInt(place.key), n: BigInt(place.n) };
+  const [row] = rows;
+  if (row === undefined) throw new Error("invariant violated: no request is stored");
+  const after = { key: BigInt(row.key), n: BigInt(row.n) };
   const deep = await planOf(
-    pageStatement({ ...questionFor({ name: "deep", ask: () => ({ after }) }, facts, 0) }),
+    pageStatement({ ...questionFor({ name: "deep", query: () => ({ after }) }, facts, 0) }),
   );
   expect(scannedRows(deep)).toBe(scannedRows(first));
 });

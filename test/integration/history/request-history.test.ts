@@ -131,85 +131,88 @@ afterAll(async () => {
 });
 
 test("each filter finds exactly the matching requests", async () => {
-  const only = async (query: Readonly<Record<string, string | number>>, ...found: readonly PaidRequest[]) =>
-    expect(await idsOf(query), JSON.stringify(query)).toEqual(found.map(({ terms }) => terms.requestId));
+  const expectOnly = async (
+    query: Readonly<Record<string, string | number>>,
+    ...expected: readonly PaidRequest[]
+  ) =>
+    expect(await idsOf(query), JSON.stringify(query)).toEqual(expected.map(({ terms }) => terms.requestId));
   const upper = (text: string): string => `0x${text.slice(2).toUpperCase()}`;
 
-  await only({}, keyed, wrapped, waiting, refunded, filled);
-  await only({ id: filled.terms.requestId }, filled);
-  await only({ id: `${filled.terms.requestId},${keyed.terms.requestId}` }, keyed, filled);
-  await only({ orderId: filled.terms.orderId }, filled);
-  await only({ user: upper(filled.terms.user) }, filled);
-  await only({ recipient: waiting.terms.recipient }, waiting);
-  await only({ term: waiting.terms.recipient }, waiting);
-  await only({ term: waiting.terms.user }, waiting);
-  await only({ term: waiting.terms.orderId }, waiting);
-  await only({ term: refunded.refundTx }, refunded);
-  for (const hash of [filled.depositTx, filled.fillTx]) await only({ hash: upper(hash) }, filled);
-  await only({ hash: refunded.refundTx }, refunded);
-  await only({ hash: someHash() });
-  await only({ depositTxHash: upper(filled.depositTx) }, filled);
-  await only({ depositTxHash: filled.fillTx });
-  await only({ fillTxHash: filled.fillTx }, filled);
-  await only({ refundTxHash: refunded.refundTx }, refunded);
-  await only({ depositAddress: someAddress() });
-  await only({ originChainId: 5 }, waiting);
-  await only({ destinationChainId: 1 }, wrapped);
-  await only({ chainId: 2 }, keyed, waiting, refunded, filled);
-  await only({ status: "pending" }, waiting);
-  await only({ status: "refund" }, refunded);
-  await only({ status: "success,refund" }, keyed, wrapped, refunded, filled);
-  await only({ failReason: "SLIPPAGE" }, refunded);
-  await only({ refundFailReason: "MANUAL_REFUND_REQUIRED" });
-  await only({ requestType: "Bridge" }, filled);
-  await only({ requestType: "Wrap" }, wrapped);
-  await only({ requestType: "Crosschain Swap" }, keyed, waiting, refunded);
-  await only({ apiKey: KEY_ID }, keyed);
-  await only({ currencyInAddress: NATIVE }, wrapped);
-  await only({ currencyInChainId: 5 }, waiting);
-  await only({ currencyOutChainId: 1 }, wrapped);
-  await only({ currencyOutAddress: USDC }, filled);
-  await only({ currencyInSymbol: "usdc" }, keyed, filled);
-  await only({ currencyOutSymbol: "WETH" }, wrapped);
-  await only({ startTimestamp: keyed.terms.createdAtMs / 1000 }, keyed);
-  await only({ endTimestamp: Math.floor(filled.terms.createdAtMs / 1000) }, filled);
-  await only({ startBlock: 1_000 }, filled);
-  await only({ startBlock: 1_001 });
-  await only({ endBlock: 10 }, keyed, wrapped, waiting, refunded);
-  await only({ amountUsdMin: "250" }, filled);
-  await only({ amountUsdMin: "250.000001" });
-  await only({ amountUsdMax: 7 }, refunded);
-  await only({ appFeesAmountUsdMin: "0.01" });
-  await only({ appFeesAmountUsdMax: 0, user: filled.terms.user }, filled);
-  await only({ fillTimeMin: 4 }, keyed, wrapped, filled);
-  await only({ fillTimeMax: 3.9 });
-  await only({ features: "origin-swap" }, keyed);
-  await only({ features: "origin-swap,calls" });
+  await expectOnly({}, keyed, wrapped, waiting, refunded, filled);
+  await expectOnly({ id: filled.terms.requestId }, filled);
+  await expectOnly({ id: `${filled.terms.requestId},${keyed.terms.requestId}` }, keyed, filled);
+  await expectOnly({ orderId: filled.terms.orderId }, filled);
+  await expectOnly({ user: upper(filled.terms.user) }, filled);
+  await expectOnly({ recipient: waiting.terms.recipient }, waiting);
+  await expectOnly({ term: waiting.terms.recipient }, waiting);
+  await expectOnly({ term: waiting.terms.user }, waiting);
+  await expectOnly({ term: waiting.terms.orderId }, waiting);
+  await expectOnly({ term: refunded.refundTx }, refunded);
+  for (const hash of [filled.depositTx, filled.fillTx]) await expectOnly({ hash: upper(hash) }, filled);
+  await expectOnly({ hash: refunded.refundTx }, refunded);
+  await expectOnly({ hash: someHash() });
+  await expectOnly({ depositTxHash: upper(filled.depositTx) }, filled);
+  await expectOnly({ depositTxHash: filled.fillTx });
+  await expectOnly({ fillTxHash: filled.fillTx }, filled);
+  await expectOnly({ refundTxHash: refunded.refundTx }, refunded);
+  await expectOnly({ depositAddress: someAddress() });
+  await expectOnly({ originChainId: 5 }, waiting);
+  await expectOnly({ destinationChainId: 1 }, wrapped);
+  await expectOnly({ chainId: 2 }, keyed, waiting, refunded, filled);
+  await expectOnly({ status: "pending" }, waiting);
+  await expectOnly({ status: "refund" }, refunded);
+  await expectOnly({ status: "success,refund" }, keyed, wrapped, refunded, filled);
+  await expectOnly({ failReason: "SLIPPAGE" }, refunded);
+  await expectOnly({ refundFailReason: "MANUAL_REFUND_REQUIRED" });
+  await expectOnly({ requestType: "Bridge" }, filled);
+  await expectOnly({ requestType: "Wrap" }, wrapped);
+  await expectOnly({ requestType: "Crosschain Swap" }, keyed, waiting, refunded);
+  await expectOnly({ apiKey: KEY_ID }, keyed);
+  await expectOnly({ currencyInAddress: NATIVE }, wrapped);
+  await expectOnly({ currencyInChainId: 5 }, waiting);
+  await expectOnly({ currencyOutChainId: 1 }, wrapped);
+  await expectOnly({ currencyOutAddress: USDC }, filled);
+  await expectOnly({ currencyInSymbol: "usdc" }, keyed, filled);
+  await expectOnly({ currencyOutSymbol: "WETH" }, wrapped);
+  await expectOnly({ startTimestamp: keyed.terms.createdAtMs / 1000 }, keyed);
+  await expectOnly({ endTimestamp: Math.floor(filled.terms.createdAtMs / 1000) }, filled);
+  await expectOnly({ startBlock: 1_000 }, filled);
+  await expectOnly({ startBlock: 1_001 });
+  await expectOnly({ endBlock: 10 }, keyed, wrapped, waiting, refunded);
+  await expectOnly({ amountUsdMin: "250" }, filled);
+  await expectOnly({ amountUsdMin: "250.000001" });
+  await expectOnly({ amountUsdMax: 7 }, refunded);
+  await expectOnly({ appFeesAmountUsdMin: "0.01" });
+  await expectOnly({ appFeesAmountUsdMax: 0, user: filled.terms.user }, filled);
+  await expectOnly({ fillTimeMin: 4 }, keyed, wrapped, filled);
+  await expectOnly({ fillTimeMax: 3.9 });
+  await expectOnly({ features: "origin-swap" }, keyed);
+  await expectOnly({ features: "origin-swap,calls" });
   for (const [published, ours] of [
     ["fast_fill", "fast-fill"],
     ["gasless_execution", "execution"],
   ] as const)
     expect(await idsOf({ features: published })).toEqual(await idsOf({ features: ours }));
-  await only({ sortBy: "amountUsd" }, filled, keyed, wrapped, waiting, refunded);
-  await only({ sortBy: "updatedAt", sortDirection: "asc", limit: 1 }, filled);
-  await only({ status: "success", originChainId: 1, fillTimeMin: 1, requestType: "Wrap" }, wrapped);
+  await expectOnly({ sortBy: "amountUsd" }, filled, keyed, wrapped, waiting, refunded);
+  await expectOnly({ sortBy: "updatedAt", sortDirection: "asc", limit: 1 }, filled);
+  await expectOnly({ status: "success", originChainId: 1, fillTimeMin: 1, requestType: "Wrap" }, wrapped);
 });
 
 test("finds requests that match every condition of at least one group of filters", async () => {
-  const only = async (filters: unknown, ...found: readonly PaidRequest[]) =>
+  const expectOnly = async (filters: unknown, ...expected: readonly PaidRequest[]) =>
     expect(await idsOf({ filters: JSON.stringify(filters) }), JSON.stringify(filters)).toEqual(
-      found.map(({ terms }) => terms.requestId),
+      expected.map(({ terms }) => terms.requestId),
     );
-  await only([{ status: "refund" }, { requestType: "Wrap", status: "success" }], wrapped, refunded);
-  await only({ status: "not:success" }, waiting, refunded);
-  await only([{ status: ["not:success", "not:refund"] }], waiting);
-  await only([{ failReason: "not:SLIPPAGE" }], keyed, wrapped, waiting, filled);
-  await only([{ failReason: null }], keyed, wrapped, waiting, filled);
-  await only([{ failReason: "not:null" }], refunded);
-  await only([{ fillTxHash: "null" }], waiting, refunded);
-  await only([{ amountUsdMin: "100", user: filled.terms.user }], filled);
-  await only([{ amountUsdMin: "not:100" }], refunded);
-  await only(
+  await expectOnly([{ status: "refund" }, { requestType: "Wrap", status: "success" }], wrapped, refunded);
+  await expectOnly({ status: "not:success" }, waiting, refunded);
+  await expectOnly([{ status: ["not:success", "not:refund"] }], waiting);
+  await expectOnly([{ failReason: "not:SLIPPAGE" }], keyed, wrapped, waiting, filled);
+  await expectOnly([{ failReason: null }], keyed, wrapped, waiting, filled);
+  await expectOnly([{ failReason: "not:null" }], refunded);
+  await expectOnly([{ fillTxHash: "null" }], waiting, refunded);
+  await expectOnly([{ amountUsdMin: "100", user: filled.terms.user }], filled);
+  await expectOnly([{ amountUsdMin: "not:100" }], refunded);
+  await expectOnly(
     [{ features: "not:origin-swap", originChainId: 1, currencyInSymbol: "not:null" }],
     wrapped,
     filled,
@@ -648,8 +651,8 @@ test("node URLs and key ids in stored notes are not shown in a trace", async () 
 
 test("shows which wallet paid for a request only to the key that requested it", async () => {
   const wallet = someAddress();
-  const own = await world.aFilledRequest({ keyId: KEY_ID });
-  const { requestId } = own.terms;
+  const request = await world.aFilledRequest({ keyId: KEY_ID });
+  const { requestId } = request.terms;
   await world.pool.query(
     `insert into executions (request_id, key_id, chain_id, user_address, wallet, question_hash, target, call_to, call_data, call_value, gas_limit,
        max_fee_per_gas, coin_usd, flat_usd, day, cost_usd, settled, created_at_ms)
@@ -657,9 +660,9 @@ test("shows which wallet paid for a request only to the key that requested it", 
     [requestId, KEY_ID, wallet],
   );
   const sponsorship = (body: string): unknown => JSON.parse(body).requests[0].data.feeSponsorship?.wallet;
-  const asks = `/requests/v3?id=${requestId}&includeAuthenticatedData=true`;
-  expect(sponsorship((await get(asks)).body)).toBe(wallet);
-  for (const path of [asks, `/requests/v2?id=${requestId}`, `/requests/${requestId}/trace`])
+  const url = `/requests/v3?id=${requestId}&includeAuthenticatedData=true`;
+  expect(sponsorship((await get(url)).body)).toBe(wallet);
+  for (const path of [url, `/requests/v2?id=${requestId}`, `/requests/${requestId}/trace`])
     expect((await get(path, {})).body).not.toContain(wallet);
 });
 
@@ -689,29 +692,29 @@ test("app fees, and what an app pays of the others, are shown as agreed, and as 
     sponsorship,
   });
   const { requestId } = terms;
-  const asks = `/requests/v3?id=${requestId}`;
+  const url = `/requests/v3?id=${requestId}`;
   const dataOf = async (path: string): Promise<unknown> =>
     (await get(path)).json<Page>().requests[0]?.["data"];
   const amountsOf = (...amounts: readonly (readonly [amount: string, amountUsd: string])[]) =>
     amounts.map(([amount, amountUsd], n) => ({ bps: String(fees[n]?.bps), amount, amountUsd }));
   const quoted = amountsOf(["100", "1.000000"], ["50", "0.500000"]);
   const currency = { chainId: 1, address: USDC };
-  const agreed = feeSponsorshipText(sponsorship);
-  const older = `/requests/v2?id=${requestId}`;
-  expect(await dataOf(asks)).toEqual(
+  const quotedSponsorship = feeSponsorshipText(sponsorship);
+  const olderUrl = `/requests/v2?id=${requestId}`;
+  expect(await dataOf(url)).toEqual(
     expect.objectContaining({
       appFees: { quoted, currency },
       fees: null,
-      feeSponsorship: { quoted: sponsorshipIn("platform", agreed) },
+      feeSponsorship: { quoted: sponsorshipIn("platform", quotedSponsorship) },
     }),
   );
-  expect(await dataOf(older)).toEqual(
+  expect(await dataOf(olderUrl)).toEqual(
     expect.objectContaining({
       appFees: quoted,
       paidAppFees: [],
       appFeeCurrencyObject: currency,
       subsidizedRequest: true,
-      feeSponsorship: { quoted: sponsorshipIn("relay", agreed) },
+      feeSponsorship: { quoted: sponsorshipIn("relay", quotedSponsorship) },
     }),
   );
   expect(await idsOf({ appFeesAmountUsdMin: "1.5", appFeesAmountUsdMax: "1.5" })).toEqual([requestId]);
@@ -723,13 +726,16 @@ test("app fees, and what an app pays of the others, are shown as agreed, and as 
     await accrueAppFees({ ...noAppBalances, clock }, tx, terms, 5_000n);
     await tx.ledger.lockWallet(wallet, 1);
     const part = { asset: { chainId: 1, currency: USDC }, amount: 450n, usd: 1n };
-    const aside = { requestId, wallet, parts: [part] };
+    const reservation = { requestId, wallet, parts: [part] };
     for (const [purpose, round, usd, end] of [
       ["execution", 1, 9n, "paid"],
       ["fees", 1, 40n, "released"],
       ["fees", 2, 45n, "paid"],
     ] as const) {
-      const { id } = await tx.ledger.addReservation({ ...aside, purpose, round, usd: usd * 10n ** 16n }, 1);
+      const { id } = await tx.ledger.addReservation(
+        { ...reservation, purpose, round, usd: usd * 10n ** 16n },
+        1,
+      );
       await tx.ledger.closeReservation(id, end, 1);
     }
   });
@@ -737,24 +743,24 @@ test("app fees, and what an app pays of the others, are shown as agreed, and as 
   const charged = feeSponsorshipText(sponsorship, 45n * 10n ** 16n);
   const paid = amountsOf(["50", "0.500000"], ["25", "0.250000"]);
   const payments = { sponsorPayment, sponsorPayments: [sponsorPayment] };
-  expect(await dataOf(asks)).toMatchObject({
+  expect(await dataOf(url)).toMatchObject({
     appFees: { quoted, actual: paid, currency },
     fees: { actual: { sponsored: { usd: "0.450000" } } },
     feeSponsorship: { actual: { ...sponsorshipIn("platform", charged), ...payments } },
   });
-  expect(await dataOf(older)).toMatchObject({
+  expect(await dataOf(olderUrl)).toMatchObject({
     appFees: quoted,
     paidAppFees: paid,
     feeSponsorship: { actual: { ...sponsorshipIn("relay", charged), ...payments } },
   });
 
   const recipients = [{ recipient: first }, { recipient: second }];
-  expect(await dataOf(`${asks}&includeAuthenticatedData=true`)).toMatchObject({
+  expect(await dataOf(`${url}&includeAuthenticatedData=true`)).toMatchObject({
     appFees: { quoted: recipients, actual: recipients },
     feeSponsorship: { wallet },
   });
   for (const path of [
-    `${asks}&includeAuthenticatedData=true`,
+    `${url}&includeAuthenticatedData=true`,
     `/requests/v2?id=${requestId}`,
     `/requests/${requestId}/trace`,
   ]) {
@@ -765,8 +771,8 @@ test("app fees, and what an app pays of the others, are shown as agreed, and as 
 
 test("fees that are zero by the time of the fill count as paid", async () => {
   const wallet = someAddress();
-  const nothing = { selected: true, totalUsd: 0n, sponsoredUsd: 0n };
-  const [execution, swap, relay, app, rent] = [nothing, nothing, nothing, nothing, nothing];
+  const zero = { selected: true, totalUsd: 0n, sponsoredUsd: 0n };
+  const [execution, swap, relay, app, rent] = [zero, zero, zero, zero, zero];
   const components = { execution, swap, relay, app, rent };
   const { terms } = await world.aFilledRequest({
     sponsorship: { wallet, capHit: false, amount: 0n, usd: 0n, components },
@@ -809,7 +815,7 @@ test("a request that was paid through a deposit address is found by that address
   const strict = await world.aQuotedRequest({
     depositAddress: { address: someAddress(), strict: true, recovery: NATIVE },
   });
-  const own = await world.aQuotedRequest({
+  const keyedQuote = await world.aQuotedRequest({
     keyId: KEY_ID,
     depositAddress: { address: someAddress(), strict: false, recovery },
   });
@@ -829,12 +835,12 @@ test("a request that was paid through a deposit address is found by that address
   ]);
   expect(await idsOf({ term: address })).toEqual([open.terms.requestId]);
   expect(await idsOf({ user: address })).toEqual([open.terms.requestId]);
-  const standIn = open.terms.requestId;
-  await world.uow.run(async (tx) => await tx.depositAddresses.supersede(strict.requestId, standIn, 1));
+  const successor = open.terms.requestId;
+  await world.uow.run(async (tx) => await tx.depositAddresses.supersede(strict.requestId, successor, 1));
   for (const path of ["/requests/v3", "/requests/v2"])
     expect((await list({ id: strict.requestId }, path)).requests).toMatchObject([
       {
-        supersededByRequestId: standIn,
+        supersededByRequestId: successor,
         depositAddress: {
           address: strict.depositAddress?.address,
           type: "strict",
@@ -845,9 +851,9 @@ test("a request that was paid through a deposit address is found by that address
       },
     ]);
   // Before the first sweep, only the secret key that quoted sees how an address is derived.
-  const path = `/requests/v3?id=${own.requestId}`;
+  const path = `/requests/v3?id=${keyedQuote.requestId}`;
   for (const [key, orderId, recoveryAddress] of [
-    [KEY, own.orderId, recovery],
+    [KEY, keyedQuote.orderId, recovery],
     ["page", null, null],
     [undefined, null, null],
   ] as const) {
@@ -855,7 +861,7 @@ test("a request that was paid through a deposit address is found by that address
     expect(answer.json<Page>().requests, key).toMatchObject([
       { protocol: { orderId }, depositAddress: { recoveryAddress } },
     ]);
-    if (orderId === null) expect(answer.body).not.toContain(own.orderId);
+    if (orderId === null) expect(answer.body).not.toContain(keyedQuote.orderId);
   }
 });
 
@@ -960,9 +966,9 @@ test("a search that takes too long is aborted and reported as such, on separate 
     } as const;
     expect(await history.page(question)).toHaveLength(1);
     await busy.query("begin; lock table request_history in access exclusive mode");
-    const late = { code: "SERVICE_UNAVAILABLE", retryable: true };
-    await expect(history.page(question)).rejects.toMatchObject(late);
-    await expect(history.count(question, 10)).rejects.toMatchObject(late);
+    const timedOut = { code: "SERVICE_UNAVAILABLE", retryable: true };
+    await expect(history.page(question)).rejects.toMatchObject(timedOut);
+    await expect(history.count(question, 10)).rejects.toMatchObject(timedOut);
     expect((await history.stories([filled.terms.requestId])).size).toBe(1);
   } finally {
     await busy.query("rollback");
@@ -977,13 +983,13 @@ test("amounts without a price neither fail a list nor change its order", async (
   const ids: string[] = [];
   for (const inputUsd of worth) ids.push((await world.aFilledRequest({ user, inputUsd })).terms.requestId);
   const seen: string[] = [];
-  let more: string | undefined = "";
-  while (more !== undefined) {
-    const from: string = more === "" ? "" : `&continuation=${more}`;
+  let continuation: string | undefined = "";
+  while (continuation !== undefined) {
+    const from: string = continuation === "" ? "" : `&continuation=${continuation}`;
     const { body } = await get(`/requests/v3?user=${user}&sortBy=amountUsd&limit=1${from}`);
     const page: { requests: { id: string }[]; continuation?: string } = JSON.parse(body);
     seen.push(...page.requests.map(({ id }) => id));
-    more = page.continuation;
+    continuation = page.continuation;
   }
   expect(seen).toEqual(ids);
   const beyond = Buffer.from("amountUsdDesc 9999999999999999999 1").toString("base64url");
@@ -992,7 +998,7 @@ test("amounts without a price neither fail a list nor change its order", async (
 
 test("any combination of filters gets a page or a refusal", async () => {
   const random = seededNumbers(20_260_725);
-  const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const names = [
     "status",
     "user",

@@ -73,8 +73,8 @@ async function expectUnavailable(attempt: Promise<unknown>, fault: SignerFault):
 }
 
 function expectSilent(error: unknown): void {
-  const { stack: _, ...own } = Object.getOwnPropertyDescriptors(error as Error);
-  const shown = `${String(error)} ${inspect(own, { depth: null })}`;
+  const { stack: _, ...properties } = Object.getOwnPropertyDescriptors(error as Error);
+  const shown = `${String(error)} ${inspect(properties, { depth: null })}`;
   expect(shown).not.toMatch(
     /[0-9a-f]{8}-[0-9a-f]{4}-|arn:|alias|127\.0\.0\.1|http|000000000000|requestId|cause:/i,
   );
@@ -82,8 +82,8 @@ function expectSilent(error: unknown): void {
 
 /** A fault of the first `times` calls of an operation. */
 function first(times: number, fault: KmsFault, operation = "Sign"): (called: string) => KmsFault | undefined {
-  let left = times;
-  return (called) => (called === operation && left-- > 0 ? fault : undefined);
+  let remaining = times;
+  return (called) => (called === operation && remaining-- > 0 ? fault : undefined);
 }
 
 test("finds a key by its id, its ARN and its alias", async () => {
@@ -170,10 +170,10 @@ test.each<[string, KmsFault, SignerFault, Partial<AwsKmsOptions>]>([
   ["failing inside the service", { kind: "internal" }, "unreachable", {}],
   ["losing the connection", { kind: "drop" }, "unreachable", {}],
   ["answering too late", { kind: "delay", ms: 5_000 }, "timeout", impatient],
-])("a service that keeps %s is called at most three times", async (_, fault, as, options) => {
+])("a service that keeps %s is called at most three times", async (_, fault, expectedFault, options) => {
   const signer = await open(options);
   kms.onCall(first(99, fault));
-  await expectUnavailable(signer.signDigest(digest), as);
+  await expectUnavailable(signer.signDigest(digest), expectedFault);
   expect(kms.calls("Sign")).toBe(3);
   kms.onCall(undefined);
   await expectSigns(signer);
@@ -246,10 +246,10 @@ test.each<[string, KmsFault]>([
     "bytes that are not DER",
     { kind: "answer", fields: { Signature: Buffer.alloc(70, 7).toString("base64") } },
   ],
-  ["signature is missing", { kind: "answer", fields: { Signature: undefined } }],
+  ["an object without a signature", { kind: "answer", fields: { Signature: undefined } }],
   ["an empty signature", { kind: "answer", fields: { Signature: "" } }],
   ["an empty object", { kind: "bytes", body: "{}" }],
-  ["response is not JSON", { kind: "bytes", body: "<html>" }],
+  ["HTML instead of JSON", { kind: "bytes", body: "<html>" }],
   ["nothing", { kind: "bytes", body: "" }],
 ])("an answer of %s is not a signature", async (_, fault) => {
   const signer = await open();

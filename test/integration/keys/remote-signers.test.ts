@@ -74,8 +74,8 @@ const openGoogle = async (deadlineMs = 10_000) =>
 const sign = async (signer: Signer) =>
   await signTransaction(transaction, (hash, preimage) => signer.signDigest(hash, preimage));
 
-const signature = async (key: string, of = digest) => {
-  const { r, s } = await rawKeySigner(key).signDigest(of);
+const signature = async (key: string, hash = digest) => {
+  const { r, s } = await rawKeySigner(key).signDigest(hash);
   return { r: r.slice(2), s: s.slice(2) };
 };
 
@@ -159,10 +159,10 @@ test.each<[string, unknown]>([
   ["an object without raw bytes", { jsonrpc: "2.0", id: 1, result: { tx: {} } }],
   ["bytes that are not a transaction", { jsonrpc: "2.0", id: 1, result: "0x02ff" }],
   ["a string", "signed"],
-])("%s instead of a signed transaction is a retryable fault of the service", async (_, body) => {
+])("%s instead of a signed transaction is a retryable fault of the service", async (what, body) => {
   const signer = ethRpcSigner({ url: vault.url, address });
   vault.onSign(() => ({ answer: { status: 200, body } }));
-  await expectUnavailable(sign(signer), _ === "an error" ? "refused" : "bad-answer");
+  await expectUnavailable(sign(signer), what === "an error" ? "refused" : "bad-answer");
   vault.onSign(undefined);
   expect((await sign(signer)).raw).toMatch(/^0x02/);
   await signer.close();
@@ -188,11 +188,11 @@ test("reports a remote signer that does not answer as a timeout, and one without
   vault.onSign(async () => await delay(2_000));
   await expectUnavailable(sign(slow), "timeout");
   vault.onSign(undefined);
-  const nowhere = ethRpcSigner({ url: "http://127.0.0.1:1", address });
-  await expectUnavailable(sign(nowhere), "unreachable");
+  const unreachable = ethRpcSigner({ url: "http://127.0.0.1:1", address });
+  await expectUnavailable(sign(unreachable), "unreachable");
   const stranger = web3Signer({ url: vault.url, address: `0x${"11".repeat(20)}` });
   await expectUnavailable(sign(stranger), "unknown-key");
-  await Promise.all([slow.close(), nowhere.close(), stranger.close()]);
+  await Promise.all([slow.close(), unreachable.close(), stranger.close()]);
 });
 
 test("sends a remote signer no digest without its matching preimage", async () => {

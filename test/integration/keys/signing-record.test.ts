@@ -103,9 +103,9 @@ test("counts the signatures of a replacement key from its first nonce", async ()
   await expect(start("deployer")).rejects.toThrow(
     `counts the signatures of ${address.toLowerCase()}, not of`,
   );
-  const own = await start("deployer", "own");
-  expect(await own.transfer(0, 90n)).toBe(200);
-  expect(await own.transfer(1, 90n)).toBe(403);
+  const replacement = await start("deployer", "own");
+  expect(await replacement.transfer(0, 90n)).toBe(200);
+  expect(await replacement.transfer(1, 90n)).toBe(403);
   // The former key's record is unchanged.
   expect(await (await start("solver")).transfer(2, 50n)).toBe(403);
 });

@@ -115,7 +115,10 @@ interface Unsigned {
  * Requests a signature from the signer, as the thief.
  * @returns the signed bytes, or the message of the refusal
  */
-async function ask(transaction: Unsigned, token = TOKEN): Promise<{ raw?: Hex; refused?: string }> {
+async function requestSignature(
+  transaction: Unsigned,
+  token = TOKEN,
+): Promise<{ raw?: Hex; refusal?: string }> {
   const complete = {
     type: "eip1559",
     chainId: world.destination.chain.id,
@@ -127,7 +130,7 @@ async function ask(transaction: Unsigned, token = TOKEN): Promise<{ raw?: Hex; r
   } as unknown as TransactionSerializable;
   const answer = await post("/v1/transactions", { unsigned: serializeTransaction(complete) }, token);
   const { signature, message } = answer.body as { readonly signature?: Hex; readonly message?: string };
-  if (signature === undefined) return { refused: `${answer.status} ${message}` };
+  if (signature === undefined) return { refusal: `${answer.status} ${message}` };
   const [r, s] = [signature.slice(0, 66) as Hex, `0x${signature.slice(66, 130)}` as const];
   return { raw: serializeTransaction(complete, { r, s, yParity: signature.endsWith("1c") ? 1 : 0 }) };
 }
@@ -149,8 +152,8 @@ const oneCall = [{ to: NATIVE_CURRENCY, data: "0x", value: 0n, allowFailure: fal
 function forbidden(): readonly (readonly [string, Unsigned, string])[] {
   const { contracts, tokens } = world.destination.chain;
   const { router, approvalProxy, depository } = contracts;
-  const other = tokens.find(({ id }) => id === "tst")?.address ?? "0x";
-  const token = (name: "approve" | "transferFrom", args: readonly unknown[]): Hex =>
+  const tst = tokens.find(({ id }) => id === "tst")?.address ?? "0x";
+  const tokenCall = (name: "approve" | "transferFrom", args: readonly unknown[]): Hex =>
     encodeFunctionData({ abi: erc20Abi, functionName: name, args } as never);
   const pull = (currency: Address, amount: bigint): Hex =>
     encodeFunctionData({
@@ -175,13 +178,13 @@ function forbidden(): readonly (readonly [string, Unsigned, string])[] {
     ["tokens above the limit of a transaction", transferCall(world.usdc, thief, usdc(261)), "transaction"],
     ["native tokens above the limit of a transaction", call(thief, "0x", parseEther("0.1")), "transaction"],
     ["a payment with an order above the limit of a transaction", paymentOf(usdc(5_000)), "transaction"],
-    ["a token without a price", transferCall(other, thief, 1n), "currency"],
-    ["an allowance", call(world.usdc, token("approve", [thief, maxUint256])), "call"],
-    ["an allowance for our own proxy", call(world.usdc, token("approve", [approvalProxy, 1n])), "call"],
-    ["transferFrom", call(world.usdc, token("transferFrom", [world.solver.address, thief, 1n])), "call"],
+    ["a token without a price", transferCall(tst, thief, 1n), "currency"],
+    ["an allowance", call(world.usdc, tokenCall("approve", [thief, maxUint256])), "call"],
+    ["an allowance for our own proxy", call(world.usdc, tokenCall("approve", [approvalProxy, 1n])), "call"],
+    ["transferFrom", call(world.usdc, tokenCall("transferFrom", [world.solver.address, thief, 1n])), "call"],
     ["a transfer with native tokens", { ...small, value: 1n }, "call"],
     ["a route above the limit", call(approvalProxy, pull(world.usdc, usdc(261))), "transaction"],
-    ["a route of another token", call(approvalProxy, pull(other, 1n)), "currency"],
+    ["a route of another token", call(approvalProxy, pull(tst, 1n)), "currency"],
     ["a route of native tokens above the limit", call(router, multicall, parseEther("0.1")), "transaction"],
     ["native tokens to a listed contract", call(approvalProxy, "0x", 1n), "recipient"],
     ["a call of a token that is as long as an order", call(world.usdc, someHash()), "recipient"],
@@ -212,12 +215,12 @@ function paymentOf(amount: bigint): Unsigned {
 async function worth(account: Address): Promise<bigint> {
   const parts = await Promise.all(
     [world.origin, world.destination].map(async (chain) => {
-      const [native, tokens, other] = await Promise.all([
+      const [native, tokens, tst] = await Promise.all([
         chain.balance(account, NATIVE_CURRENCY),
         chain.balance(account, world.usdc),
         chain.balance(account, chain.chain.tokens.find(({ id }) => id === "tst")?.address ?? "0x"),
       ]);
-      return native * ETH_USD + tokens * 10n ** 12n + other;
+      return native * ETH_USD + tokens * 10n ** 12n + tst;
     }),
   );
   return parts.reduce((sum, part) => sum + part, 0n);
@@ -266,15 +269,18 @@ test("a stolen solver key moves at most the limit of a day, whatever the thief t
   const before = await worth(solver.address);
 
   for (const [what, transaction, rule] of forbidden())
-    expect([what, (await ask(transaction)).refused]).toEqual([what, expect.stringMatching(`^403 ${rule}:`)]);
+    expect([what, (await requestSignature(transaction)).refusal]).toEqual([
+      what,
+      expect.stringMatching(`^403 ${rule}:`),
+    ]);
   const small = transferCall(world.usdc, thief, 1n);
-  for (const wrong of [
+  for (const malformed of [
     { ...small, accessList: [{ address: world.usdc, storageKeys: [] }] },
     { ...small, type: "legacy", gasPrice: 1n, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined },
     { ...small, to: undefined },
   ])
-    expect((await ask(wrong)).refused).toMatch(/^400 unsigned must be/);
-  expect((await ask(small, "wrong".repeat(8))).refused).toMatch(/^401/);
+    expect((await requestSignature(malformed)).refusal).toMatch(/^400 unsigned must be/);
+  expect((await requestSignature(small, "wrong".repeat(8))).refusal).toMatch(/^401/);
   // A signed message other than an order could authorize a withdrawal from the hub.
   for (const path of ["/v1/messages", "/v1/digests", "/v1/typed-data"])
     expect((await post(path, { bytes: someHash(), digest: someHash() })).status).toBe(404);
@@ -285,14 +291,19 @@ test("a stolen solver key moves at most the limit of a day, whatever the thief t
   // Attack through the database: two concurrent workers, whose counters are deleted, make planted payouts.
   const former = rawKeySigner(`0x${"e7".repeat(32)}`);
   await destination.fund(former.address, { native: 10n ** 18n, tokens: 1_000n });
-  const workers = [worker(), worker()].map((by) => ({ ...by, formerSigners: [former] }));
+  const workers = [worker(), worker()].map((workerServices) => ({
+    ...workerServices,
+    formerSigners: [former],
+  }));
   await services.uow.run((tx) => tx.lanes.open(destination.chain.id, former.address, 0));
   await plantClaim(usdc(900), former.address);
   for (let n = 0; n < 6; n++) {
     await plantClaim(usdc(60), solver.address);
     world.clock.forward(services.enginePolicy.orphanedAfterMs + 1);
     await world.pool.query("delete from spent_days");
-    await Promise.all(workers.map(async (by) => await world.maintainLaneOf(destination, by)));
+    await Promise.all(
+      workers.map(async (workerServices) => await world.maintainLaneOf(destination, workerServices)),
+    );
   }
   // No ledger has the planted claims, so they could not be booked when they are final.
   await world.pool.query("delete from claims");
@@ -310,10 +321,14 @@ test("a stolen solver key moves at most the limit of a day, whatever the thief t
   );
   const drained: (readonly (Hex | undefined)[])[] = [];
   for (let n = 0; n < 12; n += 2) {
-    const attempts = [origin, destination].flatMap(({ chain }, at) =>
+    const attempts = [origin, destination].flatMap(({ chain }, index) =>
       [n, n + 1].map(async (offset) => {
-        const nonce = (firstNonces[at] ?? 0) + offset;
-        return await ask({ ...transferCall(world.usdc, thief, usdc(90)), chainId: chain.id, nonce });
+        const nonce = (firstNonces[index] ?? 0) + offset;
+        return await requestSignature({
+          ...transferCall(world.usdc, thief, usdc(90)),
+          chainId: chain.id,
+          nonce,
+        });
       }),
     );
     drained.push((await Promise.all(attempts)).map(({ raw }) => raw));
@@ -332,20 +347,24 @@ test("a stolen solver key moves at most the limit of a day, whatever the thief t
   signer.kill("SIGKILL");
   await signer.exited;
   await startSigner("solver");
-  const nonceOffsets = [0, 1, 2, 3].map((at) => at * 100);
+  const nonceOffsets = [0, 1, 2, 3].map((index) => index * 100);
   for (const chain of [origin, destination]) {
     const next = await chain.client.getTransactionCount({ address: solver.address });
     const again = await Promise.all([
       ...nonceOffsets.map(
         async (offset) =>
-          await ask({
+          await requestSignature({
             ...call(thief, "0x", parseEther("0.03")),
             nonce: next + offset,
             chainId: chain.chain.id,
           }),
       ),
-      ask({ ...transferCall(world.usdc, thief, usdc(250)), nonce: next, chainId: chain.chain.id }),
-      ask({
+      requestSignature({
+        ...transferCall(world.usdc, thief, usdc(250)),
+        nonce: next,
+        chainId: chain.chain.id,
+      }),
+      requestSignature({
         ...call(solver.address, "0x"),
         nonce: next,
         gas: 170_000n,
@@ -353,8 +372,8 @@ test("a stolen solver key moves at most the limit of a day, whatever the thief t
         chainId: chain.chain.id,
       }),
     ]);
-    expect(again.map(({ refused }) => refused)).toEqual(again.map(() => expect.stringMatching(/^403 day:/)));
-    const bumped = await ask({
+    expect(again.map(({ refusal }) => refusal)).toEqual(again.map(() => expect.stringMatching(/^403 day:/)));
+    const bumped = await requestSignature({
       ...transferCall(world.usdc, thief, usdc(250)),
       nonce: Math.max(0, next - 1),
       chainId: chain.chain.id,
@@ -372,25 +391,25 @@ test("a stolen solver key moves at most the limit of a day, whatever the thief t
 
 test("the signer signs a fill and its order within the rules, and counts a fee bump only once", async () => {
   await startSigner("solver", 250n);
-  const by = worker();
+  const workerServices = worker();
   const agreed = await world.quote({ recipient: world.anAddress() });
   await world.pay(agreed);
   for (let round = 0; round < 6; round++) {
     world.clock.forward(3_000);
-    await world.round(by);
+    await world.round(workerServices);
   }
   const { recipient, destination, orderId, order } = agreed.terms;
   expect(await world.destination.balance(recipient, destination.currency)).toBe(destination.expectedAmount);
-  expect(await signPersonalMessage(by.signer, orderId, order)).toMatch(/^0x[0-9a-f]{130}$/);
+  expect(await signPersonalMessage(workerServices.signer, orderId, order)).toMatch(/^0x[0-9a-f]{130}$/);
   // The signer refuses an order that does not match its id.
   const other = await world.quote({ recipient: thief });
-  await expect(signPersonalMessage(by.signer, orderId, other.terms.order)).rejects.toMatchObject({
+  await expect(signPersonalMessage(workerServices.signer, orderId, other.terms.order)).rejects.toMatchObject({
     fault: "bad-answer",
   });
   const payment = { ...transferCall(world.usdc, thief, usdc(100)), nonce: 950 };
   for (const gwei of [2n, 4n, 8n])
-    expect(await ask({ ...payment, maxFeePerGas: gwei * 10n ** 9n })).toHaveProperty("raw");
-  expect((await ask({ ...payment, nonce: 951 })).refused).toMatch(
+    expect(await requestSignature({ ...payment, maxFeePerGas: gwei * 10n ** 9n })).toHaveProperty("raw");
+  expect((await requestSignature({ ...payment, nonce: 951 })).refusal).toMatch(
     /^403 day: found \$\d+\.\d\d, allowed: at most \$250\.00 in 24 hours$/,
   );
 });
@@ -403,10 +422,11 @@ test("a stolen executor key moves at most the limit of a day in gas and native t
   const before = await worth(account);
   const { approvalProxy } = destination.chain.contracts;
   const approve = encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [approvalProxy, 1n] });
-  expect((await ask(transferCall(world.usdc, thief, 1n))).refused).toMatch(/^403 call:/);
-  expect((await ask(call(world.usdc, approve))).refused).toMatch(/^403 call:/);
+  expect((await requestSignature(transferCall(world.usdc, thief, 1n))).refusal).toMatch(/^403 call:/);
+  expect((await requestSignature(call(world.usdc, approve))).refusal).toMatch(/^403 call:/);
   expect(
-    (await ask({ ...call(thief, "0x"), gas: 10n ** 7n, maxFeePerGas: 500n * 10n ** 9n })).refused,
+    (await requestSignature({ ...call(thief, "0x"), gas: 10n ** 7n, maxFeePerGas: 500n * 10n ** 9n }))
+      .refusal,
   ).toMatch(/^403 transaction:/);
   expect((await post("/v1/orders", {})).status).toBe(404);
   // The executor may sign transactions that carry delegations of users' accounts.
@@ -419,11 +439,15 @@ test("a stolen executor key moves at most the limit of a day in gas and native t
     yParity: 0,
   };
   const delegating = { ...call(thief, "0xabcdef01"), type: "eip7702", authorizationList: [delegation] };
-  expect((await ask(delegating)).raw).toMatch(/^0x04/);
+  expect((await requestSignature(delegating)).raw).toMatch(/^0x04/);
   const next = await destination.client.getTransactionCount({ address: account });
   const answers = await Promise.all(
-    Array.from({ length: 12 }, async (_, at) =>
-      ask({ ...call(thief, "0xabcdef01", parseEther("0.02")), nonce: next + at, gas: 30_000n }),
+    Array.from({ length: 12 }, async (_, index) =>
+      requestSignature({
+        ...call(thief, "0xabcdef01", parseEther("0.02")),
+        nonce: next + index,
+        gas: 30_000n,
+      }),
     ),
   );
   await broadcast(

@@ -171,7 +171,7 @@ async function createTraffic(): Promise<void> {
   const events = recordedEvents();
   const uow = postgresUnitOfWork(pool, events);
   const services = { ...noAppBalances, events, clock: { nowMs: () => NOW_MS } };
-  const quoted = async (currency: Address, hoursAgo: number): Promise<RequestTerms> => {
+  const insertQuote = async (currency: Address, hoursAgo: number): Promise<RequestTerms> => {
     const terms = someTerms({
       origin: { chainId: ALDER, currency, amount: 100n },
       destination: {
@@ -186,8 +186,8 @@ async function createTraffic(): Promise<void> {
     await insert(terms);
     return terms;
   };
-  const paid = async (currency: Address, hoursAgo: number): Promise<string> => {
-    const { requestId, orderId } = await quoted(currency, hoursAgo);
+  const insertPaid = async (currency: Address, hoursAgo: number): Promise<string> => {
+    const { requestId, orderId } = await insertQuote(currency, hoursAgo);
     await uow.run(async (tx) => {
       const [stored] = await tx.deposits.record(ALDER, [
         {
@@ -223,15 +223,15 @@ async function createTraffic(): Promise<void> {
   const [usdc, tst] = localDeployment.tokens.map(({ address }) => address.toLowerCase() as Address);
   if (usdc === undefined || tst === undefined) throw new Error("the local chains have no USDC or no TST");
   // The transaction of this request was reported, but not mined.
-  const reported = await paid(usdc, 1);
+  const reported = await insertPaid(usdc, 1);
   await pool.query("update request_history set in_block = null where request_id = $1", [reported]);
-  await paid(LISTED, 1);
-  await paid(LISTED, 2);
-  await paid(usdc, 3);
-  for (const hours of [30, 50, 70]) await paid(tst, hours);
+  await insertPaid(LISTED, 1);
+  await insertPaid(LISTED, 2);
+  await insertPaid(usdc, 3);
+  for (const hours of [30, 50, 70]) await insertPaid(tst, hours);
   // Older requests and unpaid quotes do not count.
-  for (let n = 0; n < 5; n++) await paid(someAddress(), 8 * 24);
-  for (let n = 0; n < 5; n++) await quoted(usdc, 1);
+  for (let n = 0; n < 5; n++) await insertPaid(someAddress(), 8 * 24);
+  for (let n = 0; n < 5; n++) await insertQuote(usdc, 1);
 }
 
 test("an unlisted token has the metadata that it reports on its chain", async () => {
@@ -264,11 +264,11 @@ test("a token cannot pass itself off as another token", async () => {
 });
 
 test("an address that does not answer like a token is not found, and does not affect others", async () => {
-  const none = [unlisted.uncountable, unlisted.priceFeed, unlisted.endless].map(({ at }) => at);
-  const wanted = [...none, someAddress(), unlisted.usual.at];
-  const answers = await Promise.all(wanted.map(findToken));
+  const notTokens = [unlisted.uncountable, unlisted.priceFeed, unlisted.endless].map(({ at }) => at);
+  const addresses = [...notTokens, someAddress(), unlisted.usual.at];
+  const answers = await Promise.all(addresses.map(findToken));
   expect(answers.map(({ status, body }) => [status, body.length])).toEqual([
-    ...none.map(() => [200, 0]),
+    ...notTokens.map(() => [200, 0]),
     [200, 0],
     [200, 1],
   ]);

@@ -59,7 +59,7 @@ async function openMorePools(): Promise<void> {
     [10_000, 200],
   ]);
   for (const live of snapshot.live.values())
-    for (const { identity: identity, down } of live) {
+    for (const { identity, down } of live) {
       if (identity.kind !== "uniswap-v3" || down.kind !== "concentrated") continue;
       const spacing = spacings.get(identity.fee) as number;
       const center = Math.floor(down.pool.tick / spacing);
@@ -82,9 +82,9 @@ async function openMorePools(): Promise<void> {
 }
 
 /** Every path without repeated tokens over at most three pools of one source. */
-function waysIn({ live }: PoolSnapshot): (readonly Leg[])[] {
+function pathsIn({ live }: PoolSnapshot): (readonly Leg[])[] {
   const tokens = Object.values(world.token);
-  const longer = (legs: readonly Leg[]): (readonly Leg[])[] => {
+  const extendPath = (legs: readonly Leg[]): (readonly Leg[])[] => {
     const seen = legs.flatMap(({ tokenIn, tokenOut }) => [tokenIn, tokenOut]);
     const starts = legs.length === 0 ? tokens : [(legs.at(-1) as Leg).tokenOut];
     const next = starts.flatMap((tokenIn) =>
@@ -93,18 +93,16 @@ function waysIn({ live }: PoolSnapshot): (readonly Leg[])[] {
         .flatMap((tokenOut) => {
           const pair = tokenPair(tokenIn, tokenOut);
           return (live.get(pair.key) ?? [])
-            .filter(({ identity: identity }) =>
-              legs.every(({ pool }) => pool.identity.source === identity.source),
-            )
+            .filter(({ identity }) => legs.every(({ pool }) => pool.identity.source === identity.source))
             .map((pool): readonly Leg[] => {
               const hop = pair.token0 === tokenIn ? pool.down : pool.up;
               return [...legs, { pool, hop, tokenIn, tokenOut, crossedTicks: 0 }];
             });
         }),
     );
-    return legs.length === 2 ? next : [...next, ...next.flatMap(longer)];
+    return legs.length === 2 ? next : [...next, ...next.flatMap(extendPath)];
   };
-  return longer([]);
+  return extendPath([]);
 }
 
 interface Trial {
@@ -114,7 +112,7 @@ interface Trial {
 }
 
 /** The call that asks the contracts for the quote of a trial. */
-function onChain({ legs, kind, amount }: Trial): { readonly to: Address; readonly data: Hex } {
+function quoterCall({ legs, kind, amount }: Trial): { readonly to: Address; readonly data: Hex } {
   const tokens = [(legs[0] as Leg).tokenIn, ...legs.map(({ tokenOut }) => tokenOut)];
   const isPair = legs[0]?.pool.identity.kind === "uniswap-v2";
   if (isPair) {
@@ -139,8 +137,8 @@ function onChain({ legs, kind, amount }: Trial): { readonly to: Address; readonl
   return { to: world.v3.quoter, data };
 }
 
-/** The input amount in the answer. Undefined if the contracts revert. */
-function amountIn(answer: Hex | undefined, { legs, kind }: Trial): bigint | undefined {
+/** The output that `exactIn` answers, or the input that `exactOut` answers. Undefined if the contracts revert. */
+function answeredAmount(answer: Hex | undefined, { legs, kind }: Trial): bigint | undefined {
   if (answer === undefined) return undefined;
   if (legs[0]?.pool.identity.kind !== "uniswap-v2") return BigInt(answer.slice(0, 66));
   const [amounts] = decodeAbiParameters([{ type: "uint256[]" }], answer);
@@ -150,7 +148,7 @@ function amountIn(answer: Hex | undefined, { legs, kind }: Trial): bigint | unde
 /**
  * The service's quote. Undefined if the pools or their known ticks do not suffice, or if the output is zero.
  */
-function inMemory({ legs, kind, amount }: Trial): bigint | undefined {
+function quoteInMemory({ legs, kind, amount }: Trial): bigint | undefined {
   const hops: Hop[] = legs.map(({ hop }) => hop);
   if (kind === "exactOut") return pathInput(hops, amount)?.amountIn;
   const output = pathOutput(hops, amount);
@@ -160,12 +158,12 @@ function inMemory({ legs, kind, amount }: Trial): bigint | undefined {
 async function compare(trials: readonly Trial[]): Promise<{ equal: number; refused: number }> {
   let equal = 0;
   let refused = 0;
-  for (let at = 0; at < trials.length; at += 50) {
-    const part = trials.slice(at, at + 50);
-    const answers = await world.callTogether(part.map(onChain));
+  for (let start = 0; start < trials.length; start += 50) {
+    const part = trials.slice(start, start + 50);
+    const answers = await world.callTogether(part.map(quoterCall));
     for (const [index, trial] of part.entries()) {
-      const theirs = amountIn(answers[index], trial);
-      const ours = inMemory(trial);
+      const theirs = answeredAmount(answers[index], trial);
+      const ours = quoteInMemory(trial);
       const described = { kind: trial.kind, amount: trial.amount, hops: trial.legs.length };
       if (ours !== undefined) {
         expect({ ...described, answer: ours }).toEqual({ ...described, answer: theirs });
@@ -184,9 +182,9 @@ async function compare(trials: readonly Trial[]): Promise<{ equal: number; refus
 /** Random trials, with amounts from dust to more than the pools hold. Each magnitude has as many trials. */
 function trialsOf(snapshot: PoolSnapshot, count: number, seed: number): Trial[] {
   const random = numbersFrom(seed);
-  const ways = waysIn(snapshot);
+  const paths = pathsIn(snapshot);
   return Array.from({ length: count }, (): Trial => {
-    const legs = ways[Math.floor(random() * ways.length)] as readonly Leg[];
+    const legs = paths[Math.floor(random() * paths.length)] as readonly Leg[];
     const kind = random() < 0.5 ? "exactIn" : "exactOut";
     const token = kind === "exactIn" ? (legs[0] as Leg).tokenIn : (legs.at(-1) as Leg).tokenOut;
     const digits = token === world.token.USDC ? 3 + random() * 10 : 10 + random() * 15;
@@ -266,10 +264,7 @@ async function expectAccurate(seed: number): Promise<void> {
   const reread = await other.read(world.pairs);
   other.close();
   const facts = ({ live }: PoolSnapshot): unknown =>
-    [...live].map(([key, pools]) => [
-      key,
-      pools.map(({ identity: identity, down }) => [identity.address, down.pool]),
-    ]);
+    [...live].map(([key, pools]) => [key, pools.map(({ identity, down }) => [identity.address, down.pool])]);
   expect(facts(snapshot)).toEqual(facts(reread));
   const { equal } = await compare(trialsOf(snapshot, 60, seed));
   expect(equal).toBeGreaterThan(30);
@@ -524,18 +519,18 @@ test("a token without a price is valued by its deepest path to a token with a pr
   };
   const prices = adjustablePrices({ "usd-coin": "1" });
   const usd = createPoolUsd([priced], prices);
-  const of = (address: Address, decimals = 18): number =>
+  const usdValue = (address: Address, decimals = 18): number =>
     Number(usd({ chainId: chain.id, address, decimals }) ?? 0n) / 1e18;
   const { WETH, TST, ODD } = world.token;
   // Trades in earlier tests moved the pools slightly from their initial prices.
   const opened = loadFixedPrices({ environment: "local", configsDir: `${repositoryRoot}/configs` });
   const openedUsd = (priceId: string): number => Number(opened.get(priceId)) / 1e18;
-  expect(of(WETH) / openedUsd("ethereum")).toBeCloseTo(1, 1);
-  expect(of(TST) / openedUsd("causeway-test-token")).toBeCloseTo(1, 1);
+  expect(usdValue(WETH) / openedUsd("ethereum")).toBeCloseTo(1, 1);
+  expect(usdValue(TST) / openedUsd("causeway-test-token")).toBeCloseTo(1, 1);
   // Two pools are between ODD and the token with a price.
-  expect(of(ODD)).toBeGreaterThan(3);
-  expect(of(ODD)).toBeLessThan(5);
-  expect(of(NATIVE_CURRENCY)).toBe(of(WETH));
+  expect(usdValue(ODD)).toBeGreaterThan(3);
+  expect(usdValue(ODD)).toBeLessThan(5);
+  expect(usdValue(NATIVE_CURRENCY)).toBe(usdValue(WETH));
   expect(usd({ chainId: chain.id, address: receiver, decimals: 18 })).toBeUndefined();
   prices.set("usd-coin", undefined);
   expect(usd({ chainId: chain.id, address: ODD, decimals: 18 })).toBeUndefined();
@@ -547,8 +542,8 @@ test("paths respect the requested sources and maximum length", async () => {
   expect(liquidity.sources(world.chain.id)).toEqual([v3.name, v2.name]);
   const direct = await liquidity.exactIn(question(ODD, USDC, { maxHops: 1 }), unit);
   expect(direct).toBeUndefined();
-  const way = await liquidity.exactIn(question(ODD, USDC, { maxHops: 2 }), unit);
-  expect(way?.path).toEqual([ODD, TST, USDC]);
+  const twoHops = await liquidity.exactIn(question(ODD, USDC, { maxHops: 2 }), unit);
+  expect(twoHops?.path).toEqual([ODD, TST, USDC]);
   const without = await liquidity.exactIn(question(TST, USDC, { excluded: new Set([v2.name]) }), unit);
   expect(without?.source).toBe(v3.name);
   const within = await liquidity.exactIn(question(TST, USDC, { included: new Set([v2.name]) }), unit);
@@ -558,21 +553,21 @@ test("paths respect the requested sources and maximum length", async () => {
 });
 
 // This is the last test, because the pairs that it requests are watched from then on.
-const anyWay = { included: undefined, excluded: new Set<string>(), maxHops: 3, shouldQueryExternal: false };
+const anyPath = { included: undefined, excluded: new Set<string>(), maxHops: 3, shouldQueryExternal: false };
 
 liquiditySourceContract("fake pools", async () => {
   const tokens = [`0x${"a1".repeat(20)}`, `0x${"a2".repeat(20)}`] as const;
   const source = pairLiquidity([{ chainId: 1, source: "pairs", tokens, reserves: [10n ** 24n, 10n ** 12n] }]);
   return {
     source,
-    question: { ...anyWay, chainId: 1, tokenIn: tokens[0], tokenOut: tokens[1] },
+    question: { ...anyPath, chainId: 1, tokenIn: tokens[0], tokenOut: tokens[1] },
     amountIn: 10n ** 17n,
   };
 });
 liquiditySourceContract("pools of a chain", async () => ({
   source: world.liquidity,
   question: {
-    ...anyWay,
+    ...anyPath,
     chainId: world.chain.id,
     tokenIn: world.token.WETH,
     tokenOut: world.token.USDC,

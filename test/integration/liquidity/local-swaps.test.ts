@@ -66,7 +66,12 @@ interface Answer {
   readonly ticksCrossed: number;
 }
 
-async function quoted(pool: LocalV3Pool, from: PoolToken, to: PoolToken, amountIn: bigint): Promise<Answer> {
+async function quoteSwap(
+  pool: LocalV3Pool,
+  from: PoolToken,
+  to: PoolToken,
+  amountIn: bigint,
+): Promise<Answer> {
   const question = {
     tokenIn: from.address,
     tokenOut: to.address,
@@ -84,8 +89,11 @@ async function quoted(pool: LocalV3Pool, from: PoolToken, to: PoolToken, amountI
   return { amountOut, sqrtPriceAfter, ticksCrossed };
 }
 
-async function poolAt({ pair: [a, b], fee }: LocalV3Pool, on: LocalClient = client): Promise<Address> {
-  return await on.readContract({
+async function poolAddress(
+  { pair: [a, b], fee }: LocalV3Pool,
+  chainClient: LocalClient = client,
+): Promise<Address> {
+  return await chainClient.readContract({
     address: localDeployment.uniswapV3Factory,
     abi: factoryAbi,
     functionName: "getPool",
@@ -95,7 +103,7 @@ async function poolAt({ pair: [a, b], fee }: LocalV3Pool, on: LocalClient = clie
 
 async function sqrtPriceOf(pool: LocalV3Pool): Promise<bigint> {
   const [price] = await client.readContract({
-    address: await poolAt(pool),
+    address: await poolAddress(pool),
     abi: poolAbi,
     functionName: "slot0",
   });
@@ -112,12 +120,12 @@ function usdOf({ usd, decimals }: PoolToken, amount: bigint): number {
   return (Number(amount) / 10 ** decimals) * (Number(usd) / 1e18);
 }
 
-function named(pool: LocalV3Pool): string {
+function poolName(pool: LocalV3Pool): string {
   return `${pool.pair.map(({ symbol }) => symbol).join("/")} at ${pool.fee}`;
 }
 
 function pool(symbols: string, fee: number): LocalV3Pool {
-  const found = pools.v3.find((candidate) => named(candidate) === `${symbols} at ${fee}`);
+  const found = pools.v3.find((candidate) => poolName(candidate) === `${symbols} at ${fee}`);
   if (found === undefined) throw new RangeError(`no pool ${symbols} at ${fee}`);
   return found;
 }
@@ -125,7 +133,10 @@ function pool(symbols: string, fee: number): LocalV3Pool {
 test("the swap protocols, their pools and Permit2 exist on both chains, at the same addresses", async () => {
   const clients = nodes.map((node) => createLocalClient(node));
   const found = await Promise.all(
-    clients.map(async (on) => await Promise.all(pools.v3.map(async (v3Pool) => await poolAt(v3Pool, on)))),
+    clients.map(
+      async (chainClient) =>
+        await Promise.all(pools.v3.map(async (v3Pool) => await poolAddress(v3Pool, chainClient))),
+    ),
   );
   expect(found[0]).toEqual(found[1]);
   expect(new Set(found[0]).size).toBe(pools.v3.length);
@@ -138,7 +149,8 @@ test("the swap protocols, their pools and Permit2 exist on both chains, at the s
   ];
   const codes = await Promise.all(
     clients.map(
-      async (on) => await Promise.all(addresses.map(async (address) => await on.getCode({ address }))),
+      async (chainClient) =>
+        await Promise.all(addresses.map(async (address) => await chainClient.getCode({ address }))),
     ),
   );
   expect(codes[0]?.every((code) => code !== undefined)).toBe(true);
@@ -153,10 +165,10 @@ test("the swap protocols, their pools and Permit2 exist on both chains, at the s
 test("every pool is at the fixed price in both directions, minus its fee", async () => {
   for (const v3Pool of pools.v3)
     for (const [from, to] of [v3Pool.pair, v3Pool.pair.toReversed() as [PoolToken, PoolToken]]) {
-      const { amountOut } = await quoted(v3Pool, from, to, worth(from, 1n));
+      const { amountOut } = await quoteSwap(v3Pool, from, to, worth(from, 1n));
       const kept = 1 - v3Pool.fee / 1e6;
-      expect(usdOf(to, amountOut) / kept, named(v3Pool)).toBeGreaterThan(0.9999);
-      expect(usdOf(to, amountOut) / kept, named(v3Pool)).toBeLessThanOrEqual(1.000001);
+      expect(usdOf(to, amountOut) / kept, poolName(v3Pool)).toBeGreaterThan(0.9999);
+      expect(usdOf(to, amountOut) / kept, poolName(v3Pool)).toBeLessThanOrEqual(1.000001);
     }
 });
 
@@ -165,18 +177,18 @@ test("ten thousand USD move WETH/USDC by less than half a percent and ODD/TST vi
     const deep = pool("WETH/USDC", fee);
     const [weth, usdc] = deep.pair;
     const before = await sqrtPriceOf(deep);
-    const { sqrtPriceAfter } = await quoted(deep, usdc, weth, worth(usdc, 10_000n));
+    const { sqrtPriceAfter } = await quoteSwap(deep, usdc, weth, worth(usdc, 10_000n));
     const moved = Math.abs((Number(sqrtPriceAfter) / Number(before)) ** 2 - 1);
     expect(moved).toBeGreaterThan(0.0001);
     expect(moved).toBeLessThan(0.005);
   }
   const dense = pool("WETH/USDC", 500);
   const [weth, usdc] = dense.pair;
-  expect((await quoted(dense, weth, usdc, worth(weth, 10n))).ticksCrossed).toBe(0);
-  expect((await quoted(dense, weth, usdc, worth(weth, 50_000n))).ticksCrossed).toBeGreaterThan(0);
+  expect((await quoteSwap(dense, weth, usdc, worth(weth, 10n))).ticksCrossed).toBe(0);
+  expect((await quoteSwap(dense, weth, usdc, worth(weth, 50_000n))).ticksCrossed).toBeGreaterThan(0);
   const shallow = pool("ODD/TST", 10_000);
   const [odd, tst] = shallow.pair;
-  const { amountOut, ticksCrossed } = await quoted(shallow, odd, tst, worth(odd, 5_000n));
+  const { amountOut, ticksCrossed } = await quoteSwap(shallow, odd, tst, worth(odd, 5_000n));
   expect(usdOf(tst, amountOut)).toBeLessThan(4_800);
   expect(ticksCrossed).toBeGreaterThan(0);
 });
@@ -189,7 +201,7 @@ test("the router pays what the quoter reports", async () => {
   ] as const) {
     const [from, to] = v3Pool.pair;
     const amountIn = worth(from, usd);
-    const { amountOut } = await quoted(v3Pool, from, to, amountIn);
+    const { amountOut } = await quoteSwap(v3Pool, from, to, amountIn);
     const balance = { address: to.address, abi: erc20Abi, functionName: "balanceOf" } as const;
     const before = await client.readContract({ ...balance, args: [trader.address] });
     const approve = { address: from.address, abi: erc20Abi, functionName: "approve" } as const;
@@ -259,13 +271,18 @@ test("the v2 pair holds as much USDC as TST, at the fixed price", async () => {
 test("WETH converts to the native token and back, one for one", async () => {
   const weth = localDeployment.weth9;
   const account = privateKeyToAccount(trader.privateKey);
-  const held = { address: weth, abi: erc20Abi, functionName: "balanceOf", args: [trader.address] } as const;
-  const before = await client.readContract(held);
+  const balanceCall = {
+    address: weth,
+    abi: erc20Abi,
+    functionName: "balanceOf",
+    args: [trader.address],
+  } as const;
+  const before = await client.readContract(balanceCall);
   const abi = parseAbi(["function deposit() payable", "function withdraw(uint256 amount)"]);
   await client.writeContract({ account, address: weth, abi, functionName: "deposit", value: 7n });
-  expect((await client.readContract(held)) - before).toBe(7n);
+  expect((await client.readContract(balanceCall)) - before).toBe(7n);
   await client.writeContract({ account, address: weth, abi, functionName: "withdraw", args: [7n] });
-  expect(await client.readContract(held)).toBe(before);
+  expect(await client.readContract(balanceCall)).toBe(before);
   expect(await client.getBalance({ address: weth })).toBe(
     await client.readContract({ address: weth, abi: erc20Abi, functionName: "totalSupply" }),
   );

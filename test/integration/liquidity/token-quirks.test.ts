@@ -103,20 +103,20 @@ test("a token that its buyer cannot transfer is detected", async () => {
 
 test("the properties of a token that no pool holds are unknown", async () => {
   const unpooled = await deployHostileTokens({ url: world.chain.rpcUrl, chainId: world.chain.id });
-  const nothing = { transfers: undefined, resetsApproval: undefined };
-  expect(await probe.behavior(unpooled.feeOnTransfer)).toEqual(nothing);
+  const unknownBehavior = { transfers: undefined, resetsApproval: undefined };
+  expect(await probe.behavior(unpooled.feeOnTransfer)).toEqual(unknownBehavior);
   await createPoolOf(unpooled.feeOnTransfer, 0n);
-  expect(await probe.behavior(unpooled.feeOnTransfer)).toEqual(nothing);
+  expect(await probe.behavior(unpooled.feeOnTransfer)).toEqual(unknownBehavior);
   expect(await probe.recipient(unpooled.feeOnTransfer, account("b1"))).toBeUndefined();
-  expect(await probe.behavior(account("ee"))).toEqual(nothing);
+  expect(await probe.behavior(account("ee"))).toEqual(unknownBehavior);
 });
 
 test("a node that does not support code overrides leaves a token unknown; an unavailable one is a fault", async () => {
-  const nothing = { transfers: undefined, resetsApproval: undefined };
+  const unknownBehavior = { transfers: undefined, resetsApproval: undefined };
   const ignoring = probeOn({
     request: async (method, params, options) => await transport.request(method, params.slice(0, 2), options),
   });
-  expect(await ignoring.behavior(world.token.USDC)).toEqual(nothing);
+  expect(await ignoring.behavior(world.token.USDC)).toEqual(unknownBehavior);
   const refusing = probeOn({
     request: async (method, params, options) => {
       if (params.length > 2)
@@ -129,7 +129,7 @@ test("a node that does not support code overrides leaves a token unknown; an una
       return await transport.request(method, params, options);
     },
   });
-  expect(await refusing.behavior(world.token.USDC)).toEqual(nothing);
+  expect(await refusing.behavior(world.token.USDC)).toEqual(unknownBehavior);
   expect(await refusing.recipient(world.token.USDC, account("b1"))).toBeUndefined();
   const unavailable = probeOn({
     request: async () => {
@@ -141,15 +141,15 @@ test("a node that does not support code overrides leaves a token unknown; an una
 
 test("probing a second recipient takes one request, because the pool is known", async () => {
   let calls = 0;
-  const counted = probeOn({
+  const countingProbe = probeOn({
     request: async (method, params, options) => {
       calls++;
       return await transport.request(method, params, options);
     },
   });
-  expect(await counted.recipient(world.token.TST, account("b1"))).toBe("open");
+  expect(await countingProbe.recipient(world.token.TST, account("b1"))).toBe("open");
   const first = calls;
-  expect(await counted.recipient(world.token.TST, account("b2"))).toBe("open");
+  expect(await countingProbe.recipient(world.token.TST, account("b2"))).toBe("open");
   expect(calls - first).toBe(1);
 });
 

@@ -31,13 +31,13 @@ test.each(kinds)(
         world.origin.network.mineUntilFinal();
         return agreed;
       },
-      run: async (by) => {
-        await world.watch(world.origin, by);
-        await world.work(by);
+      run: async (workerServices) => {
+        await world.watch(world.origin, workerServices);
+        await world.work(workerServices);
         world.destination.network.mine();
-        await world.track(world.destination, by);
+        await world.track(world.destination, workerServices);
         world.destination.network.mineUntilFinal();
-        await world.track(world.destination, by);
+        await world.track(world.destination, workerServices);
       },
       verify: async (agreed, moment) => {
         const { network } = world.destination;
@@ -76,7 +76,7 @@ test("whenever the process crashes while a fill is made, its apps are credited o
     expect(lines.map(({ pending }) => pending)).toEqual(lines.map(() => 0n));
     return lines.find(({ asset }) => asset.currency === currency)?.balance ?? 0n;
   };
-  const opening = await balanceOf(payer.wallet);
+  const initialBalance = await balanceOf(payer.wallet);
   let charged = 0n;
   const crashes = await crashAtEveryStep<NonEvmRequest>(world, {
     prepare: async () => {
@@ -106,12 +106,12 @@ test("whenever the process crashes while a fill is made, its apps are credited o
       await world.watch(world.origin);
       return agreed;
     },
-    run: async (by) => {
-      await world.work(by);
+    run: async (workerServices) => {
+      await world.work(workerServices);
       world.destination.network.mine();
-      await world.track(world.destination, by);
+      await world.track(world.destination, workerServices);
       world.destination.network.mineUntilFinal();
-      await world.track(world.destination, by);
+      await world.track(world.destination, workerServices);
     },
     verify: async ({ requestId, terms }, moment) => {
       charged += 1_600n;
@@ -119,7 +119,7 @@ test("whenever the process crashes while a fill is made, its apps are credited o
       expect(network.received(terms.recipient, network.native), moment).toBe(95_000n);
       for (const { recipient, amount } of terms.appFees?.fees ?? [])
         expect(await balanceOf(recipient), moment).toBe(amount);
-      expect(await balanceOf(payer.wallet), moment).toBe(opening - charged);
+      expect(await balanceOf(payer.wallet), moment).toBe(initialBalance - charged);
       expect((await world.status(requestId)).status, moment).toBe("success");
     },
   });
@@ -137,13 +137,13 @@ test("refunds exactly once, whenever the process crashes during the refund", asy
       world.origin.network.mineUntilFinal();
       return agreed;
     },
-    run: async (by) => {
-      await world.watch(world.origin, by);
-      await world.work(by);
+    run: async (workerServices) => {
+      await world.watch(world.origin, workerServices);
+      await world.work(workerServices);
       world.origin.network.mine();
-      await world.track(world.origin, by);
+      await world.track(world.origin, workerServices);
       world.origin.network.mineUntilFinal();
-      await world.track(world.origin, by);
+      await world.track(world.origin, workerServices);
     },
     verify: async (agreed, moment) => {
       const { network } = world.origin;
@@ -177,10 +177,10 @@ test.each(kinds)(
         world.clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
         return agreed;
       },
-      run: async (by) => {
-        await world.track(world.destination, by);
+      run: async (workerServices) => {
+        await world.track(world.destination, workerServices);
         network.mine();
-        await world.track(world.destination, by);
+        await world.track(world.destination, workerServices);
       },
       verify: async (agreed, moment) => {
         // A third party now broadcasts the bytes of the first attempt.
@@ -211,7 +211,7 @@ test.each([true, false])(
         // A return to the sender does not end the request.
         untilFinal: async (requestId) => {
           if (isMapped) return await world.untilFinal(requestId);
-          for (let more = 0; more < 12; more++) {
+          for (let round = 0; round < 12; round++) {
             world.clock.forward(6_000);
             await world.round();
           }
@@ -231,13 +231,13 @@ test.each([true, false])(
           else world.clock.forward(3_700_000);
           return agreed;
         },
-        run: async (by) => {
-          await world.watch(world.origin, by);
-          await world.work(by);
+        run: async (workerServices) => {
+          await world.watch(world.origin, workerServices);
+          await world.work(workerServices);
         },
         verify: async (agreed, moment) => {
-          const back = network.received(agreed.terms.user, network.native);
-          expect(back, moment).toBe(isMapped ? 0n : 99_990n);
+          const refunded = network.received(agreed.terms.user, network.native);
+          expect(refunded, moment).toBe(isMapped ? 0n : 99_990n);
           expect(world.paymentsOf(agreed, world.destination), moment).toHaveLength(isMapped ? 1 : 0);
         },
       },

@@ -27,14 +27,14 @@ afterAll(async () => await world.stop());
 const received = (account: Hex): bigint => bitcoin.network.received(account, bitcoin.network.native);
 
 /** A quote from bitcoin to USDC on the second chain. */
-async function quote(ask: QuoteOverrides): Promise<QuotedRequest> {
+async function quote(changes: QuoteOverrides): Promise<QuotedRequest> {
   const input = {
     user: USER,
     recipient: world.anAddress(),
     originChainId: bitcoin.connected.chain.id,
     originCurrency: nativeCurrency("bitcoin-vm"),
     amount: DEPOSIT.toString(),
-    ...ask,
+    ...changes,
   };
   return await world.quote(input, undefined, { chains: world.services.chains });
 }
@@ -58,28 +58,28 @@ async function untilFinal({ requestId }: QuotedRequest) {
   throw new Error(`still ${JSON.stringify(await world.status(requestId))}`);
 }
 
-const pays = (to: Hex) => ({ to, value: "0", data: "0x" as const });
+const emptyCallTo = (to: Hex) => ({ to, value: "0", data: "0x" as const });
 const transfer = (to: Hex, amount: bigint) => ({
   to: world.usdc,
   value: "0",
   data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] }),
 });
 /** Makes every call of this account revert. */
-const close = async (account: Hex): Promise<void> =>
+const makeRevert = async (account: Hex): Promise<void> =>
   await world.destination.client.setCode({ address: account, bytecode: "0x5f5ffd" });
 
 test("refunds bitcoin to refundTo, minus the gas of calls that revert only in the block", async () => {
   const gate = world.anAddress();
   const refundTo = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu";
-  const agreed = await quote({ refundTo, txs: [pays(gate)] });
+  const agreed = await quote({ refundTo, txs: [emptyCallTo(gate)] });
   const account = parseAccount(bitcoin.connected.chain, refundTo, "refundTo");
   expect(agreed.terms.refundTo).toBe(account);
   await pay(agreed);
   await world.work();
-  await close(gate);
+  await makeRevert(gate);
   expect(await untilFinal(agreed)).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
-  const [reverted, ...more] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
-  expect(more).toEqual([]);
+  const [reverted, ...otherSlots] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
+  expect(otherSlots).toEqual([]);
   const { gasUsed = 0n, effectiveGasPrice = 0n } = reverted ?? {};
   // A satoshi at this price, in the units that wei amounts use: 18 instead of 8 decimals.
   const perSatoshi = BITCOIN_USD * 10n ** 10n;
@@ -87,9 +87,9 @@ test("refunds bitcoin to refundTo, minus the gas of calls that revert only in th
   expect(gas).toBeGreaterThan(0n);
   const refund = received(account);
   expect(refund).toBe(DEPOSIT - bitcoin.network.cost - gas);
-  const promised = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
-  expect(refund).toBeGreaterThanOrEqual(promised);
-  expect(agreed.answer.details.refundCurrency.minimumAmount).toBe(promised.toString());
+  const minimumRefund = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
+  expect(refund).toBeGreaterThanOrEqual(minimumRefund);
+  expect(agreed.answer.details.refundCurrency.minimumAmount).toBe(minimumRefund.toString());
   expect(await world.destination.balance(agreed.terms.recipient, world.usdc)).toBe(0n);
 });
 
@@ -102,9 +102,9 @@ test("reprices a deposit that is confirmed after its quote expired, and passes t
   await pay(agreed);
   expect((await untilFinal(agreed)).status).toBe("success");
   world.prices.set("bitcoin", String(BITCOIN_USD));
-  const rest = await world.destination.balance(agreed.terms.recipient, world.usdc);
+  const remaining = await world.destination.balance(agreed.terms.recipient, world.usdc);
   expect(await world.destination.balance(callee, world.usdc)).toBe(30_000_000n);
-  const output = rest + 30_000_000n;
+  const output = remaining + 30_000_000n;
   expect(output).toBeLessThan(expectedAmount);
   expect(output).toBeGreaterThanOrEqual(minimumAmount);
   // The fees stay the same, and the deposit is worth 40 cents less.
@@ -114,8 +114,8 @@ test("reprices a deposit that is confirmed after its quote expired, and passes t
 
 test("refunds bitcoin minus only the refund's cost if the calls no longer succeed before the fill", async () => {
   const gate = world.anAddress();
-  const agreed = await quote({ txs: [pays(gate)] });
-  await close(gate);
+  const agreed = await quote({ txs: [emptyCallTo(gate)] });
+  await makeRevert(gate);
   const before = received(agreed.terms.user);
   await pay(agreed);
   expect(await untilFinal(agreed)).toMatchObject({ status: "refund", failReason: "EXECUTION_REVERTED" });
@@ -129,7 +129,7 @@ test("a gas top-up whose recipient deploys code that reverts is refunded in bitc
   const before = received(agreed.terms.user);
   await pay(agreed);
   await world.work();
-  await close(recipient);
+  await makeRevert(recipient);
   expect((await untilFinal(agreed)).status).toBe("refund");
   const refund = received(agreed.terms.user) - before;
   expect(refund).toBeLessThan(DEPOSIT - bitcoin.network.cost);

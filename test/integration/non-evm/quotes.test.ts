@@ -52,16 +52,16 @@ const bitcoinUser = anOwner();
 const account = privateKeyToAccount(`0x${"62".repeat(32)}`);
 const wallet = account.address.toLowerCase() as Hex;
 const SOLVER_KEY: Hex32 = `0x${"61".repeat(32)}`;
-const EXCHANGE_DEPOSITORY: Hex = `0x${"d1".repeat(20)}`;
+const HYPERLIQUID_DEPOSITORY: Hex = `0x${"d1".repeat(20)}`;
 
 let bitcoin: RunningBitcoin;
-let exchange: RunningHyperliquid;
+let hyperliquid: RunningHyperliquid;
 let solana: SolanaWorld;
 let pool: pg.Pool;
 let dropDatabase: () => Promise<void>;
 let reads: Reads;
 let quoting: QuoteWorld;
-const connected: (ConnectedNonEvmChain & {
+const connectedChains: (ConnectedNonEvmChain & {
   readonly connection: NonEvmConnection;
   readonly users: OpenNonEvmUsers;
 })[] = [];
@@ -73,7 +73,7 @@ beforeAll(async () => {
   pool = createPool(database.url, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
   const sql = sqlOn(pool);
   reads = postgresReads(sql);
-  [bitcoin, exchange, solana] = await Promise.all([startBitcoin(), startHyperliquid(), startSolanaWorld()]);
+  [bitcoin, hyperliquid, solana] = await Promise.all([startBitcoin(), startHyperliquid(), startSolanaWorld()]);
   const spl = aNonEvmChain("svm");
   await connect(
     {
@@ -100,26 +100,26 @@ beforeAll(async () => {
   await connect(
     {
       ...aNonEvmChain("hypevm"),
-      rpcUrl: exchange.url,
-      depository: EXCHANGE_DEPOSITORY,
+      rpcUrl: hyperliquid.url,
+      depository: HYPERLIQUID_DEPOSITORY,
       exchange: {
         profile: "default",
         isTestnet: false,
         usdcTokenId: MAINNET_USDC_TOKEN_ID,
-        publicApiUrl: exchange.url,
+        publicApiUrl: hyperliquid.url,
       },
     },
     {
       name: "exchange",
       vmType: "hyperliquid-vm",
-      rpcUrls: [exchange.url],
+      rpcUrls: [hyperliquid.url],
       rpcQuorum: 1,
-      depository: EXCHANGE_DEPOSITORY,
+      depository: HYPERLIQUID_DEPOSITORY,
       additionalDepositories: [],
       hubChainId: "1337",
       evm: undefined,
       hyperliquid: {
-        explorerUrls: [exchange.url],
+        explorerUrls: [hyperliquid.url],
         profile: "default",
         network: "Mainnet",
         usdcTokenId: MAINNET_USDC_TOKEN_ID,
@@ -128,18 +128,18 @@ beforeAll(async () => {
   );
   const insert = groupedQuoteInserts(sql);
   quoting = {
-    ...quoteWorld({ nonEvmChains: connected }),
-    clock: { nowMs: () => exchange.control.now() },
+    ...quoteWorld({ nonEvmChains: connectedChains }),
+    clock: { nowMs: () => hyperliquid.control.now() },
     requests: { insertQuoted: insert },
   };
 });
 
 afterAll(async () => {
-  for (const { connection, users } of connected) {
+  for (const { connection, users } of connectedChains) {
     await connection.close();
     await users.close();
   }
-  await Promise.all([bitcoin.stop(), exchange.close(), solana.close()]);
+  await Promise.all([bitcoin.stop(), hyperliquid.close(), solana.close()]);
   await pool.end();
   await dropDatabase();
 });
@@ -155,17 +155,17 @@ async function connect(chain: NonEvmChain, attestation: ConfiguredChain): Promis
   };
   const [connection, users] = [await connectNonEvm(options), await connectNonEvmUsers(options)];
   if (users === undefined) throw new Error(`${chain.name} has no user adapter`);
-  const holding = {
+  const solverPulse = {
     solverBalance: () => ({ amount: 10n ** 15n }),
     paymentCost: () => 1_000n,
     isLagging: () => false,
     headAgeMs: () => 0,
   };
-  connected.push(withCapabilities({ chain, connection, users, pulse: holding }));
+  connectedChains.push(withCapabilities({ chain, connection, users, pulse: solverPulse }));
 }
 
 const chainOf = (vmType: NonEvmChain["vmType"]) => {
-  const found = connected.find(({ chain }) => chain.vmType === vmType);
+  const found = connectedChains.find(({ chain }) => chain.vmType === vmType);
   if (found === undefined) throw new Error(`no ${vmType}`);
   return found;
 };
@@ -196,7 +196,7 @@ const familyByName = (name: string): VmType => {
  * Checks that the stored terms equal the answer, and that an oracle computes the same order id. Returns the
  * terms.
  */
-async function stored(answer: QuoteAnswer) {
+async function checkStoredTerms(answer: QuoteAnswer) {
   const record = await reads.request(answer.requestId as Hex32);
   if (record === undefined) throw new Error("the quote was not stored");
   const { terms } = record;
@@ -215,7 +215,7 @@ test("a Solana wallet that sends a quote's instructions makes a deposit for that
       originCurrency: currency,
       amount: "50000000",
     });
-    const terms = await stored(answer);
+    const terms = await checkStoredTerms(answer);
     const [item] = answer.steps[0]?.items ?? [];
     if (item === undefined || !("instructions" in item.data))
       throw new Error("expected a step with instructions");
@@ -254,7 +254,7 @@ test("a Bitcoin wallet that signs a quote's transaction makes a deposit for that
     originCurrency: nativeCurrency("bitcoin-vm"),
     amount: "300000",
   });
-  const terms = await stored(answer);
+  const terms = await checkStoredTerms(answer);
   expect(answer.details).toMatchObject({ sender: bitcoinUser.address, userBalance: "1000000" });
   const [item] = answer.steps[0]?.items ?? [];
   if (item === undefined || !("payment" in item.data)) throw new Error("expected a step with a transaction");
@@ -279,14 +279,14 @@ test("a Bitcoin wallet that signs a quote's transaction makes a deposit for that
 
 test("a Hyperliquid wallet that signs the second step of a withdrawal sends it with the nonce of the first", async () => {
   const { chain, connection } = chainOf("hypevm");
-  exchange.control.fund(wallet, "150");
+  hyperliquid.control.fund(wallet, "150");
   const answer = await quote({
     originChainId: chain.id,
     originCurrency: nativeCurrency("hyperliquid-vm"),
     amount: "10000000000",
     protocolVersion: "v2",
   });
-  const terms = await stored(answer);
+  const terms = await checkStoredTerms(answer);
   expect(answer.details.userBalance).toBe("15000000000");
   const [authorize, deposit] = answer.steps;
   const [authorization] = authorize?.items ?? [];
@@ -319,13 +319,13 @@ test("a Hyperliquid wallet that signs the second step of a withdrawal sends it w
     message,
   } as Parameters<typeof account.signTypedData>[0]);
   const { r, s, v } = parseSignature(signature);
-  const posted = await fetch(`${exchange.url}/exchange`, {
+  const posted = await fetch(`${hyperliquid.url}/exchange`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ action: message, nonce, signature: { r, s, v: Number(v) } }),
   });
   expect(await posted.json()).toMatchObject({ status: "ok" });
-  const sent = exchange.control.transactions().at(-1);
+  const sent = hyperliquid.control.transactions().at(-1);
   expect(await connection.arrivalsOf(sent?.hash ?? "0x")).toMatchObject({
     kind: "final",
     deposits: [
@@ -352,7 +352,7 @@ test("stores a quote to each non-EVM chain with the data that its payment needs"
       destinationCurrency: currency,
       recipient,
     });
-    const terms = await stored(answer);
+    const terms = await checkStoredTerms(answer);
     expect(answer.details.recipient).toBe(recipient);
     expect(formatAddress(chain, terms.recipient)).toBe(recipient);
     expect(terms.destination.currency).toBe(encodeAddress(chain.family, currency));

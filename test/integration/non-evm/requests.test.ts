@@ -54,9 +54,9 @@ afterAll(async () => {
   for (const started of worlds.values()) await started.stop();
 });
 
-const formatted = ({ chain }: NonEvmTestChain, ...ids: readonly Hex[]) =>
+const formatIds = ({ chain }: NonEvmTestChain, ...ids: readonly Hex[]) =>
   ids.map((id) => formatTransactionId(chain, id));
-const stranded = async () => await strandedFunds(sqlOn(world.pool));
+const listStranded = async () => await strandedFunds(sqlOn(world.pool));
 const received = (account: Hex, { network }: NonEvmTestChain) => network.received(account, network.native);
 
 /** Makes the deposit final, reads it, and runs its job. */
@@ -70,7 +70,7 @@ async function depositAndFill(agreed: NonEvmRequest): Promise<void> {
 async function expectFilledOnce(agreed: NonEvmRequest): Promise<void> {
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   // Finishes all work that is still in progress.
-  for (let more = 0; more < 8; more++) await world.round();
+  for (let round = 0; round < 8; round++) await world.round();
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
   expect(world.paymentsOf(agreed, world.origin)).toEqual([]);
@@ -78,13 +78,13 @@ async function expectFilledOnce(agreed: NonEvmRequest): Promise<void> {
 
 async function expectRefundedOnce(agreed: NonEvmRequest, to = agreed.terms.refundTo): Promise<void> {
   expect((await world.untilFinal(agreed.requestId)).status).toBe("refund");
-  for (let more = 0; more < 8; more++) await world.round();
+  for (let round = 0; round < 8; round++) await world.round();
   const payments = world.paymentsOf(agreed, world.origin);
   expect(payments).toHaveLength(1);
   // The payment's cost is deducted from the refund.
   expect(received(to, world.origin)).toBe(100_000n - world.origin.network.cost);
   expect(world.paymentsOf(agreed, world.destination)).toEqual([]);
-  expect((await world.status(agreed.requestId)).refundTxHashes).toEqual(formatted(world.origin, ...payments));
+  expect((await world.status(agreed.requestId)).refundTxHashes).toEqual(formatIds(world.origin, ...payments));
 }
 
 test("a deposit fills its request once it is final, and every interim status is accurate", async () => {
@@ -98,7 +98,7 @@ test("a deposit fills its request once it is final, and every interim status is 
   await world.watch(world.origin);
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "pending",
-    inTxHashes: formatted(world.origin, deposit),
+    inTxHashes: formatIds(world.origin, deposit),
   });
   await world.work();
   expect((await world.status(agreed.requestId)).status).toBe("submitted");
@@ -107,7 +107,7 @@ test("a deposit fills its request once it is final, and every interim status is 
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "success",
     final: false,
-    txHashes: formatted(world.destination, ...world.paymentsOf(agreed, world.destination)),
+    txHashes: formatIds(world.destination, ...world.paymentsOf(agreed, world.destination)),
   });
   await expectFilledOnce(agreed);
 });
@@ -130,7 +130,7 @@ test("records the deposits that a read found before a fault, and reports the fau
   await expect(readArrivals(world.services, limited, before)).rejects.toBe(fault);
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "pending",
-    inTxHashes: formatted(world.origin, deposit),
+    inTxHashes: formatIds(world.origin, deposit),
   });
   const after = await world.services.reads.nonEvmCursor(id);
   expect(after).not.toBe(before);
@@ -152,7 +152,7 @@ test("deposits are committed once, even while another process holds the cursor",
     ...(await connected.connection.arrivals(from)),
     cursor: from ?? "",
   });
-  const held = { ...connected, connection: { ...connected.connection, arrivals } };
+  const chainWithHeldCursor = { ...connected, connection: { ...connected.connection, arrivals } };
   const recorded = new Set<string>();
   let commits = 0;
   const uow: typeof world.services.uow = {
@@ -163,7 +163,7 @@ test("deposits are committed once, even while another process holds the cursor",
     },
   };
   for (let readings = 0; readings < 3; readings++)
-    await readArrivals({ ...world.services, uow }, held, cursor, { recorded });
+    await readArrivals({ ...world.services, uow }, chainWithHeldCursor, cursor, { recorded });
   expect(commits).toBe(1);
   expect((await world.status(agreed.requestId)).status).toBe("pending");
   // The next cursor is committed, whatever another process recorded.
@@ -180,12 +180,12 @@ function aReader(
 ): () => Promise<void> {
   const order = createEndpointOrder(endpoints.map((_, at) => `endpoint ${at}`));
   const arrivals = createSharedArrivals(endpoints, order, { quorum: 2, onDisagreement: () => {}, now });
-  const together = { ...connected, connection: { ...connected.connection, ...arrivals } };
+  const sharedChain = { ...connected, connection: { ...connected.connection, ...arrivals } };
   const { reads } = world.services;
   return async () => {
     const { id } = connected.chain;
     const checked = await reads.nonEvmChecked(id);
-    await readArrivals(world.services, together, await reads.nonEvmCursor(id), { checked });
+    await readArrivals(world.services, sharedChain, await reads.nonEvmCursor(id), { checked });
   };
 }
 
@@ -218,7 +218,7 @@ test("a deposit that the lead hid before a restart is recorded after it, and fil
   }
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "pending",
-    inTxHashes: formatted(world.origin, deposit),
+    inTxHashes: formatIds(world.origin, deposit),
   });
   await expectFilledOnce(agreed);
 });
@@ -237,7 +237,7 @@ test("deposits are committed once while another one waits for so long that it is
     readings++;
     return { ...(await connected.connection.arrivals(from)), cursor: from ?? "", fault };
   };
-  const held = { ...connected, connection: { ...connected.connection, arrivals } };
+  const chainWithHeldCursor = { ...connected, connection: { ...connected.connection, arrivals } };
   let commits = 0;
   const events: typeof world.services.events = {
     ...world.services.events,
@@ -246,7 +246,7 @@ test("deposits are committed once while another one waits for so long that it is
   };
   const lead = () =>
     Promise.resolve({ lost: new AbortController().signal, reportWork: () => {}, release: async () => {} });
-  const watcher = watchNonEvm({ ...world.services, events }, held, lead);
+  const watcher = watchNonEvm({ ...world.services, events }, chainWithHeldCursor, lead);
   try {
     await vi.waitFor(() => expect(readings).toBeGreaterThan(2), { timeout: 15_000 });
   } finally {
@@ -313,7 +313,7 @@ test.each<[string, (next: string, from: string | undefined) => string]>([
       async () =>
         expect(await world.status(agreed.requestId)).toMatchObject({
           status: "pending",
-          inTxHashes: formatted(world.origin, deposit),
+          inTxHashes: formatIds(world.origin, deposit),
         }),
       { timeout: 5_000 },
     );
@@ -349,7 +349,7 @@ test("a deposit that waits for a second endpoint is recorded after a restart, an
   for (let readings = 0; readings < 2; readings++) await aReader(connected, [connection, second])();
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "pending",
-    inTxHashes: formatted(world.origin, deposit),
+    inTxHashes: formatIds(world.origin, deposit),
   });
   await expectFilledOnce(agreed);
 });
@@ -368,7 +368,7 @@ for (const origin of ["outputs", "expiring"] as const)
     const second = world.pay(agreed, { amount: 99_999n });
     expect(second).not.toBe(first);
     network.mineUntilFinal();
-    for (let more = 0; more < 8; more++) await world.round();
+    for (let round = 0; round < 8; round++) await world.round();
     expect(await world.depositsAt(first)).toEqual([]);
     expect(await world.depositsAt(second)).toMatchObject([{ refundState: "final" }]);
     expect(received(agreed.terms.refundTo, world.origin)).toBe(99_989n);
@@ -380,19 +380,19 @@ test("a deposit that is reported twice, by the chain and by a client, is one dep
   const agreed = await world.storeRequest();
   const txHash = world.pay(agreed);
   const chainId = world.origin.chain.id;
-  const hint = async () => (await indexTransaction(world.services, { chainId, txHash })).message;
-  expect(await hint()).toMatch(/waiting for finality/);
+  const reportTransaction = async () => (await indexTransaction(world.services, { chainId, txHash })).message;
+  expect(await reportTransaction()).toMatch(/waiting for finality/);
   await expect(indexTransaction(world.services, { chainId, txHash: anAccount() })).rejects.toMatchObject({
     code: "TRANSACTION_NOT_FOUND",
   });
   world.origin.network.mineUntilFinal();
-  expect(await hint()).toBe("Transaction indexed");
+  expect(await reportTransaction()).toBe("Transaction indexed");
   world.origin.network.repeatsDeposits = true;
-  for (let more = 0; more < 3; more++) {
+  for (let round = 0; round < 3; round++) {
     await world.watch(world.origin);
     world.origin.network.mine();
   }
-  await hint();
+  await reportTransaction();
   expect(await world.depositsAt(txHash)).toHaveLength(1);
   await expectFilledOnce(agreed);
 });
@@ -403,7 +403,7 @@ test("refunds a deposit that differs from the agreed one, minus the cost, and a 
   const stranger = anAccount();
   world.pay(agreed, { from: stranger });
   world.origin.network.mineUntilFinal();
-  for (let more = 0; more < 8; more++) await world.round();
+  for (let round = 0; round < 8; round++) await world.round();
   expect(received(stranger, world.origin)).toBe(99_990n);
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 
@@ -418,14 +418,14 @@ test("refunds a deposit that differs from the agreed one, minus the cost, and a 
 test("a stranger's deposit for another user's order is refunded within the daily limit, and above it is left to the operator", async () => {
   await start();
   const { enginePolicy } = world.services;
-  const limited = { ...world.services, enginePolicy: { ...enginePolicy, maxUnrepaidRefundsUsd: 1n } };
+  const limitedServices = { ...world.services, enginePolicy: { ...enginePolicy, maxUnrepaidRefundsUsd: 1n } };
   const agreed = await world.storeRequest();
   const stranger = anAccount();
   const txHash = world.pay(agreed, { from: stranger });
   world.origin.network.mineUntilFinal();
-  for (let more = 0; more < 8; more++) await world.round(limited);
+  for (let round = 0; round < 8; round++) await world.round(limitedServices);
   expect(received(stranger, world.origin)).toBe(0n);
-  expect(await stranded()).toContainEqual(
+  expect(await listStranded()).toContainEqual(
     expect.objectContaining({ tx_hash: txHash, refund_fail_reason: "MANUAL_REFUND_REQUIRED" }),
   );
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
@@ -435,30 +435,30 @@ test("on Bitcoin any address can pay an order by its id, and refunds go to the o
   await start({ origin: "outputs" });
   const agreed = await world.storeRequest();
   const { refundTo } = agreed.terms;
-  const another = (): Hex => `0x00${randomBytes(20).toString("hex")}`;
+  const anAddress = (): Hex => `0x00${randomBytes(20).toString("hex")}`;
 
-  const wrong = world.pay(agreed, { from: another(), amount: 99_999n });
+  const wrong = world.pay(agreed, { from: anAddress(), amount: 99_999n });
   world.origin.network.mineUntilFinal();
-  for (let more = 0; more < 8; more++) await world.round();
+  for (let round = 0; round < 8; round++) await world.round();
   expect(received(refundTo, world.origin)).toBe(99_989n);
   const waiting = await world.status(agreed.requestId);
   expect(waiting).toMatchObject({ status: "waiting", nextAction: "send_deposit" });
-  expect(waiting.inTxHashes).toEqual(formatted(world.origin, wrong));
-  expect(waiting.refundTxHashes).toEqual(formatted(world.origin, ...world.paymentsOf(agreed, world.origin)));
+  expect(waiting.inTxHashes).toEqual(formatIds(world.origin, wrong));
+  expect(waiting.refundTxHashes).toEqual(formatIds(world.origin, ...world.paymentsOf(agreed, world.origin)));
   expect(waiting.refundTxHashes).toHaveLength(1);
 
-  const right = world.pay(agreed, { from: another() });
+  const right = world.pay(agreed, { from: anAddress() });
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({
     status: "success",
-    inTxHashes: formatted(world.origin, wrong, right),
+    inTxHashes: formatIds(world.origin, wrong, right),
   });
   expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
 
   // A payment of the same order by another account belongs to the order's owner.
-  const stranger = another();
+  const stranger = anAddress();
   world.pay(agreed, { from: stranger });
   world.origin.network.mineUntilFinal();
-  for (let more = 0; more < 8; more++) await world.round();
+  for (let round = 0; round < 8; round++) await world.round();
   expect(received(refundTo, world.origin)).toBe(2n * 99_989n + 1n);
   expect(received(stranger, world.origin)).toBe(0n);
   const { rows } = await world.pool.query("select unrepaid_reason from deposits where request_id = $1", [
@@ -475,7 +475,7 @@ test("a transfer without a mapping is returned to its depositor, not to a relaye
   network.mineUntilFinal();
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS + 60_000);
-  for (let more = 0; more < 8; more++) {
+  for (let round = 0; round < 8; round++) {
     await world.round();
     world.clock.forward(6_000);
   }
@@ -541,7 +541,7 @@ test("a refund that would cost more than the rest is not sent, and an alarm is r
     status: "failure",
     refundFailReason: "AMOUNT_TOO_LOW_TO_REFUND",
   });
-  expect(await stranded()).toContainEqual(expect.objectContaining({ request_id: agreed.requestId }));
+  expect(await listStranded()).toContainEqual(expect.objectContaining({ request_id: agreed.requestId }));
 });
 
 test("funds for an unknown order stay where they are and are reported to the operator", async () => {
@@ -549,8 +549,8 @@ test("funds for an unknown order stay where they are and are reported to the ope
   const currency = world.origin.network.native;
   const from = anAccount();
   const txHash = world.origin.network.deposit({ from, currency, amount: 500n, id: anAccount() });
-  for (let more = 0; more < 6; more++) await world.round();
-  expect(await stranded()).toContainEqual(
+  for (let round = 0; round < 6; round++) await world.round();
+  expect(await listStranded()).toContainEqual(
     expect.objectContaining({ tx_hash: txHash, disposition: "unattributed" }),
   );
   expect(received(from, world.origin)).toBe(0n);
@@ -562,13 +562,13 @@ test("funds for an unknown order are returned to their depositor once the operat
   const from = anAccount();
   network.deposit({ from, currency: network.native, amount: 100_000n, id: anAccount() });
   const txHash = network.deposit({ from, currency: network.native, amount: 50_000n, id: anAccount() });
-  for (let more = 0; more < 6; more++) await world.round();
+  for (let round = 0; round < 6; round++) await world.round();
   const name = formatTransactionId(world.origin.chain, txHash);
   expect(await runOperatorRefund(world, name, "--yes")).toMatchObject({
     code: 0,
     steps: [{ txHash: name, why: "the deposit names no known order" }, { step: "released" }],
   });
-  for (let more = 0; more < 8; more++) await world.round();
+  for (let round = 0; round < 8; round++) await world.round();
   expect(await runOperatorRefund(world, name, "--yes")).toMatchObject({
     code: 0,
     steps: [{ step: "already", refundState: "final" }],
@@ -609,24 +609,24 @@ test("a refund deducts the gas that a fill used in its block", async () => {
     revertedSlotsOfLeg: async (_: string, requestId: string) =>
       requestId === agreed.requestId ? [reverted] : [],
   };
-  const burning = { ...world.services, reads };
+  const servicesWithRevertedFill = { ...world.services, reads };
   world.pay(agreed);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
-  for (let more = 0; more < 8; more++) await world.round(burning);
+  for (let round = 0; round < 8; round++) await world.round(servicesWithRevertedFill);
   expect((await world.status(agreed.requestId)).status).toBe("refund");
   expect(received(agreed.terms.refundTo, world.origin)).toBe(99_990n - 400n);
 });
 
 test("a fill waits for the solver's funds, and its deposit is refunded if they do not arrive", async () => {
   await start({ opening: 800_000n });
-  const agreed = await Promise.all(Array.from({ length: 9 }, async () => await world.storeRequest()));
-  for (const request of agreed) world.pay(request);
+  const requests = await Promise.all(Array.from({ length: 9 }, async () => await world.storeRequest()));
+  for (const request of requests) world.pay(request);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   await world.work();
   const ends = [];
-  for (const { requestId } of agreed) ends.push(await world.untilFinal(requestId, 20_000));
+  for (const { requestId } of requests) ends.push(await world.untilFinal(requestId, 20_000));
   expect(ends.filter(({ status }) => status === "success")).toHaveLength(8);
   expect(ends.find(({ status }) => status === "refund")).toMatchObject({
     failReason: "SOLVER_BALANCE_TOO_LOW",
@@ -771,7 +771,7 @@ test("a lagging node does not cause a second payment", async () => {
   world.destination.network.mine(2);
   world.destination.network.lag = 2;
   world.clock.forward(60_000);
-  for (let more = 0; more < 4; more++) await world.track(world.destination);
+  for (let round = 0; round < 4; round++) await world.track(world.destination);
   world.destination.network.lag = 0;
   await expectFilledOnce(agreed);
 });
@@ -779,18 +779,18 @@ test("a lagging node does not cause a second payment", async () => {
 test("at most two jobs of each kind wait for a chain's rate limit, and each payment is made once", async () => {
   await start();
   const paid = await Promise.all(Array.from({ length: 5 }, async () => await world.storeRequest()));
-  const barred = await Promise.all(Array.from({ length: 4 }, async () => await world.storeRequest()));
-  for (const request of [...paid, ...barred]) world.pay(request);
-  for (const { terms } of barred)
+  const unpayable = await Promise.all(Array.from({ length: 4 }, async () => await world.storeRequest()));
+  for (const request of [...paid, ...unpayable]) world.pay(request);
+  for (const { terms } of unpayable)
     world.destination.network.refusePaymentsTo(terms.recipient, "the account accepts no payments");
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
-  for (const { requestId } of barred) await pay(world.services, fillLeg, requestId);
+  for (const { requestId } of unpayable) await pay(world.services, fillLeg, requestId);
   const { chains } = world.services;
   let release = (): void => undefined;
   const turn = new Promise<void>((resolve) => (release = resolve));
   const usedUp = new RateLimitShareExceeded("preTransferCheck", { perMinute: 300, waitMs: 3_500 });
-  const limited = (wait: () => Promise<void>): NonEvmWorld["services"] => {
+  const rateLimitedServices = (wait: () => Promise<void>): NonEvmWorld["services"] => {
     const nonEvmChains = chains.nonEvmChains.map((chain) => {
       const paymentCost: NonEvmConnection["paymentCost"] = async (...args) => {
         await wait();
@@ -801,9 +801,9 @@ test("at most two jobs of each kind wait for a chain's rate limit, and each paym
     const nonEvm = (id: number) => nonEvmChains.find(({ chain }) => chain.id === id);
     return { ...world.services, chains: { ...chains, nonEvmChains, nonEvm } };
   };
-  const waiting = limited(async () => await turn);
+  const waiting = rateLimitedServices(async () => await turn);
   const depositIds = await Promise.all(
-    barred.map(async ({ requestId }) => (await world.request(requestId)).state.depositId ?? "0"),
+    unpayable.map(async ({ requestId }) => (await world.request(requestId)).state.depositId ?? "0"),
   );
   const jobs = [
     ...paid.map(async ({ requestId }) => await pay(waiting, fillLeg, requestId)),
@@ -818,36 +818,36 @@ test("at most two jobs of each kind wait for a chain's rate limit, and each paym
   release();
   expect((await Promise.all(jobs)).filter(({ waitMs }) => waitMs === 0)).toHaveLength(4);
   // A request that a rate limit delays is not a fault of the fill, however long the limit lasts.
-  const beyond = limited(async () => await Promise.reject(usedUp));
+  const overLimit = rateLimitedServices(async () => await Promise.reject(usedUp));
   const states = await Promise.all(paid.map(async ({ requestId }) => await world.request(requestId)));
   const unpaid = states.find(({ state }) => state.name === "fillable");
   if (unpaid === undefined) throw new Error("expected a fill that still waits");
   for (let minute = 0; minute < 12; minute++) {
-    const progress = await pay(beyond, fillLeg, unpaid.terms.requestId);
+    const progress = await pay(overLimit, fillLeg, unpaid.terms.requestId);
     expect(progress).toMatchObject({ waitMs: 4_000, why: usedUp.message });
     world.clock.forward(60_000);
   }
   for (const request of paid) await expectFilledOnce(request);
-  for (const request of barred) await expectRefundedOnce(request);
+  for (const request of unpayable) await expectRefundedOnce(request);
 });
 
 test("spends no output twice and makes each payment once when two processes pay concurrently", async () => {
   await start({ destination: "outputs" });
-  const agreed = await Promise.all(Array.from({ length: 6 }, async () => await world.storeRequest()));
-  for (const request of agreed) world.pay(request);
+  const requests = await Promise.all(Array.from({ length: 6 }, async () => await world.storeRequest()));
+  for (const request of requests) world.pay(request);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
-  const another = { ...world.services, chains: anotherDirectory() };
+  const otherServices = { ...world.services, chains: anotherDirectory() };
   await Promise.all(
-    agreed.flatMap(({ requestId }) => [
+    requests.flatMap(({ requestId }) => [
       pay(world.services, fillLeg, requestId),
-      pay(another, fillLeg, requestId),
+      pay(otherServices, fillLeg, requestId),
     ]),
   );
   world.destination.network.mineUntilFinal();
   const outputs = world.destination.network.payments().flatMap(({ payment }) => payment.outputs ?? []);
   expect(new Set(outputs).size).toBe(outputs.length);
-  for (const request of agreed) await expectFilledOnce(request);
+  for (const request of requests) await expectFilledOnce(request);
 });
 
 /** The same chains in another process, which signs with its own timestamps. */
@@ -886,7 +886,7 @@ test("a transfer whose mapping is set later is shown as waiting, counts as one d
   const txHash = transfer(agreed);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
-  const waiting = (await stranded()).find((row) => "tx_hash" in row && row.tx_hash === txHash);
+  const waiting = (await listStranded()).find((row) => "tx_hash" in row && row.tx_hash === txHash);
   expect(waiting).toMatchObject({ disposition: "unattributed", wallet_nonce: NONCE });
   expect((waiting as { mapping_until_ms: number }).mapping_until_ms).toBeGreaterThan(
     world.clock.nowMs() + HOUR_MS - 60_000,
@@ -923,13 +923,13 @@ test("attributes a transfer with a late mapping even if every read of the chain 
     readings += 1;
     return await Promise.reject(fault);
   };
-  const hurried = {
+  const fastServices = {
     ...world.services,
     enginePolicy: { ...world.services.enginePolicy, laneIntervalMs: 50 },
   };
   const limited = { ...connected, connection: { ...connected.connection, arrivals } };
   const locks = leaderLocks(world.databaseUrl, { onFault: (error) => expect.unreachable(String(error)) });
-  const watcher = watchNonEvm(hurried, limited, locks.lead);
+  const watcher = watchNonEvm(fastServices, limited, locks.lead);
   try {
     await expect
       .poll(async () => (await world.status(agreed.requestId)).status, { timeout: 5_000 })
@@ -951,13 +951,13 @@ test("raises one alarm while transfers wait to be read, and reports when they ar
     ...(await connected.connection.arrivals(cursor)),
     ...(unreadSince !== undefined && { unreadSince }),
   });
-  const hurried = {
+  const fastServices = {
     ...world.services,
     enginePolicy: { ...world.services.enginePolicy, laneIntervalMs: 20 },
   };
-  const crowded = { ...connected, connection: { ...connected.connection, arrivals } };
+  const chainWithBacklog = { ...connected, connection: { ...connected.connection, arrivals } };
   const locks = leaderLocks(world.databaseUrl, { onFault: (error) => expect.unreachable(String(error)) });
-  const watcher = watchNonEvm(hurried, crowded, locks.lead);
+  const watcher = watchNonEvm(fastServices, chainWithBacklog, locks.lead);
   try {
     await expect.poll(() => world.events.of("scan_behind")).toHaveLength(1);
     expect(world.events.of("scan_behind")[0]?.facts).toMatchObject({ chain: connected.chain.name });
@@ -983,26 +983,26 @@ test("a transfer without a mapping for an hour is returned to its sender, once, 
   await world.round();
   expect(received(user, world.origin)).toBe(0n);
   world.clock.forward(120_000);
-  for (let more = 0; more < 8; more++) {
+  for (let round = 0; round < 8; round++) {
     await world.round();
     world.clock.forward(6_000);
   }
   expect(received(user, world.origin)).toBe(99_990n);
-  const back = () => world.origin.network.payments().filter(({ payment }) => payment.to === user);
-  expect(back()).toMatchObject([{ payment: { amount: 99_990n } }]);
-  expect(back()[0]?.payment.id).toBeUndefined();
+  const returnedPayments = () => world.origin.network.payments().filter(({ payment }) => payment.to === user);
+  expect(returnedPayments()).toMatchObject([{ payment: { amount: 99_990n } }]);
+  expect(returnedPayments()[0]?.payment.id).toBeUndefined();
   expect(await world.depositsAt(txHash)).toMatchObject([{ disposition: "refund", refundState: "final" }]);
   // A mapping after the return has no effect.
   world.setNonceMapping(user, NONCE, { id: orderId, depositor: user });
-  for (let more = 0; more < 4; more++) await world.round();
-  expect(back()).toHaveLength(1);
+  for (let round = 0; round < 4; round++) await world.round();
+  expect(returnedPayments()).toHaveLength(1);
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
 test("does not return a stranger's dust, even if the payment costs nothing", async () => {
   await start({ opening: 800_008n });
   const { network, chain } = world.origin;
-  const usual = network.cost;
+  const initialCost = network.cost;
   network.cost = 0n;
   world.prices.set("native", "0.001");
   const dusts = [9n, 10n].map((amount) => {
@@ -1012,12 +1012,12 @@ test("does not return a stranger's dust, even if the payment costs nothing", asy
   network.mineUntilFinal();
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS + 60_000);
-  for (let more = 0; more < 4; more++) await world.round();
+  for (let round = 0; round < 4; round++) await world.round();
   expect(dusts.map(({ from }) => received(from, world.origin))).toEqual([0n, 10n]);
   expect(await world.depositsAt(dusts[0]!.txHash)).toMatchObject([
     { chainId: chain.id, refundState: "impossible" },
   ]);
-  network.cost = usual;
+  network.cost = initialCost;
 });
 
 test("dust that is never mapped delays no mapped transfer", async () => {
@@ -1058,7 +1058,7 @@ test("ignores a mapping that was set too late, even if it exists when the transf
   world.origin.network.mineUntilFinal();
   world.clock.forward(HOUR_MS + 60_000);
   world.setNonceMapping(user, NONCE, { id: orderId, depositor: user });
-  for (let more = 0; more < 8; more++) {
+  for (let round = 0; round < 8; round++) {
     await world.round();
     world.clock.forward(6_000);
   }
@@ -1068,14 +1068,14 @@ test("ignores a mapping that was set too late, even if it exists when the transf
 
 test("one process at a time watches a non-EVM chain, and another takes over if that process crashes", async () => {
   await start();
-  const hurried = {
+  const fastServices = {
     ...world.services,
     enginePolicy: { ...world.services.enginePolicy, laneIntervalMs: 50 },
   };
   const watch = () => {
     const locks = leaderLocks(world.databaseUrl, { onFault: (error) => expect.unreachable(String(error)) });
     const watchers = world.services.chains.nonEvmChains.map((chain) =>
-      watchNonEvm(hurried, chain, locks.lead),
+      watchNonEvm(fastServices, chain, locks.lead),
     );
     return async () => {
       await Promise.all(watchers.map(async (watcher) => await watcher.close()));
@@ -1083,8 +1083,8 @@ test("one process at a time watches a non-EVM chain, and another takes over if t
     };
   };
   const leads = () => world.events.of("chain_leads").length;
-  const until = async (isSo: () => Promise<boolean> | boolean): Promise<void> => {
-    while (!(await isSo())) {
+  const until = async (isDone: () => Promise<boolean> | boolean): Promise<void> => {
+    while (!(await isDone())) {
       for (const { network } of [world.origin, world.destination]) network.mine();
       await world.work();
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -1141,14 +1141,14 @@ test("does not pay a deposit of an archived request again when it is reported or
     const archived = await allOf(archiveMonths(services, youngestArchivable(nowMs)));
     client.release();
     expect(archived).not.toEqual([]);
-    const left = await world.pool.query("select from request_history where request_id = $1", [
+    const remaining = await world.pool.query("select from request_history where request_id = $1", [
       agreed.requestId,
     ]);
-    expect(left.rowCount).toBe(0);
+    expect(remaining.rowCount).toBe(0);
 
     await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
     await world.pool.query("delete from rail_cursors where chain_id = $1", [world.origin.chain.id]);
-    for (let more = 0; more < 8; more++) await world.round();
+    for (let round = 0; round < 8; round++) await world.round();
     expect(await world.depositsAt(txHash)).toHaveLength(1);
     expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
     expect(world.paymentsOf(agreed, world.origin)).toEqual([]);

@@ -3,7 +3,7 @@ import { ServiceError, type Address, type Hex, type RequestTerms } from "@causew
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { NonceAuthorization } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import { someHash } from "../../support/terms.ts";
-import { EXCHANGE_ID, startNonceWorld, type NonceWorld } from "./nonce-world.ts";
+import { HYPERLIQUID_ID, startNonceWorld, type NonceWorld } from "./nonce-world.ts";
 
 // A wallet's nonce authorization is verified against its quote, stored once, signed by the oracles, set on
 // the hub, and read from there.
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 const dataOf = ({ id, depositor }: NonceAuthorization): Hex => `0x${id.slice(2)}${depositor.slice(2)}`;
-const read = async ({ walletChainId, wallet: who, nonce }: NonceAuthorization) =>
+const readMapping = async ({ walletChainId, wallet: who, nonce }: NonceAuthorization) =>
   await world.reads.read(walletChainId, who, nonce);
 
 async function refusal(act: Promise<unknown>): Promise<unknown> {
@@ -33,10 +33,10 @@ async function refusal(act: Promise<unknown>): Promise<unknown> {
 test("has oracles sign a wallet's authorization, sets it on the hub, and counts it once that is final", async () => {
   const terms = await world.quote(wallet.address);
   const authorization = await world.authorization(wallet, terms);
-  expect((await read(authorization)).mapped).toBeUndefined();
+  expect((await readMapping(authorization)).mapped).toBeUndefined();
   expect(await world.authorize(authorization)).toBe(terms.requestId);
   // A stored authorization is not enough, because oracles read only the hub.
-  expect((await read(authorization)).mapped).toBeUndefined();
+  expect((await readMapping(authorization)).mapped).toBeUndefined();
   expect((await world.rowOf(authorization)).state).toBe("stored");
 
   await world.round();
@@ -47,15 +47,15 @@ test("has oracles sign a wallet's authorization, sets it on the hub, and counts 
   await world.round();
   // The transaction is mined, but the hub's policy requires two more blocks.
   expect((await world.rowOf(authorization)).state).toBe("signed");
-  expect((await read(authorization)).mapped).toBeUndefined();
+  expect((await readMapping(authorization)).mapped).toBeUndefined();
 
   await world.mineHub(2);
   const mapped = { id: terms.orderId, depositor: wallet.address, setAt };
-  expect((await read(authorization)).mapped).toEqual(mapped);
+  expect((await readMapping(authorization)).mapped).toEqual(mapped);
   await world.round();
   expect((await world.rowOf(authorization)).state).toBe("published");
-  expect((await read(authorization)).mapped).toEqual(mapped);
-  expect(await world.reads.find(EXCHANGE_ID, wallet.address, authorization.nonce)).toEqual(mapped);
+  expect((await readMapping(authorization)).mapped).toEqual(mapped);
+  expect(await world.reads.find(HYPERLIQUID_ID, wallet.address, authorization.nonce)).toEqual(mapped);
 });
 
 test("a repeated authorization gets the same answer and changes nothing, regardless of its state", async () => {
@@ -63,9 +63,9 @@ test("a repeated authorization gets the same answer and changes nothing, regardl
   const authorization = await world.authorization(wallet, terms);
   for (let time = 0; time < 2; time++) expect(await world.authorize(authorization)).toBe(terms.requestId);
   // The wallet's signature for another chain differs, but authorizes the same nonce.
-  const elsewhere = await world.authorization(wallet, terms, { signatureChainId: 1 });
-  expect(elsewhere.signature).not.toBe(authorization.signature);
-  expect(await world.authorize(elsewhere)).toBe(terms.requestId);
+  const signedForOtherChain = await world.authorization(wallet, terms, { signatureChainId: 1 });
+  expect(signedForOtherChain.signature).not.toBe(authorization.signature);
+  expect(await world.authorize(signedForOtherChain)).toBe(terms.requestId);
   await world.untilQuiet();
   const before = await world.onHub(authorization);
   expect(await world.authorize(authorization)).toBe(terms.requestId);
@@ -92,9 +92,9 @@ test("many concurrent authorizations are stored once", async () => {
 test("refuses a different authorization of the same nonce, and keeps the first one", async () => {
   const [first, other] = [await world.quote(wallet.address), await world.quote(wallet.address)];
   const nonce = BigInt(first.walletNonce ?? 0);
-  const same = await world.quote(wallet.address, { walletNonce: first.walletNonce ?? 0 });
+  const sameNonce = await world.quote(wallet.address, { walletNonce: first.walletNonce ?? 0 });
   await world.authorize(await world.authorization(wallet, first));
-  expect(await refusal(world.authorize(await world.authorization(wallet, same)))).toEqual([
+  expect(await refusal(world.authorize(await world.authorization(wallet, sameNonce)))).toEqual([
     "NONCE_TAKEN",
     "nonce",
   ]);
@@ -102,15 +102,15 @@ test("refuses a different authorization of the same nonce, and keeps the first o
   const theirs = await world.quote(stranger.address, { walletNonce: first.walletNonce ?? 0 });
   expect(await world.authorize(await world.authorization(stranger, theirs))).toBe(theirs.requestId);
   await world.untilQuiet();
-  expect((await world.reads.find(EXCHANGE_ID, wallet.address, nonce))?.id).toBe(first.orderId);
-  expect((await world.reads.find(EXCHANGE_ID, stranger.address, nonce))?.id).toBe(theirs.orderId);
+  expect((await world.reads.find(HYPERLIQUID_ID, wallet.address, nonce))?.id).toBe(first.orderId);
+  expect((await world.reads.find(HYPERLIQUID_ID, stranger.address, nonce))?.id).toBe(theirs.orderId);
   expect(other.orderId).not.toBe(first.orderId);
 });
 
 /** Records that the transfer of a quote arrived on Hyperliquid. */
-async function arrived(terms: RequestTerms): Promise<void> {
+async function recordArrival(terms: RequestTerms): Promise<void> {
   await world.services.uow.run(async (tx) => {
-    const [stored] = await tx.deposits.record(EXCHANGE_ID, [
+    const [stored] = await tx.deposits.record(HYPERLIQUID_ID, [
       {
         txHash: someHash(),
         ordinal: 0,
@@ -135,11 +135,11 @@ async function arrived(terms: RequestTerms): Promise<void> {
 type Change = Partial<NonceAuthorization>;
 test.each<[string, (nonce: bigint) => readonly [signed: Change, sent: Change], unknown]>([
   ["another chain", () => [{}, { walletChainId: 8453 }], ["UNSUPPORTED_CHAIN", "walletChainId"]],
-  ["another id, signed", () => same({ id: someHash() }), ["INVALID_REQUEST", "id"]],
-  ["another nonce, signed", (nonce) => same({ nonce: nonce + 1n }), ["INVALID_REQUEST", "nonce"]],
+  ["another id, signed", () => alsoSigned({ id: someHash() }), ["INVALID_REQUEST", "id"]],
+  ["another nonce, signed", (nonce) => alsoSigned({ nonce: nonce + 1n }), ["INVALID_REQUEST", "nonce"]],
   [
     "another depositor, signed",
-    () => same({ depositor: stranger.address }),
+    () => alsoSigned({ depositor: stranger.address }),
     ["INVALID_REQUEST", "depositor"],
   ],
   ["another id than signed", () => [{}, { id: someHash() }], ["INVALID_REQUEST", "signature"]],
@@ -160,7 +160,7 @@ test.each<[string, (nonce: bigint) => readonly [signed: Change, sent: Change], u
   const { rows } = await world.pool.query("select from nonce_mappings");
   expect(rows).toHaveLength(before.length);
 });
-function same(change: Change): readonly [Change, Change] {
+function alsoSigned(change: Change): readonly [Change, Change] {
   return [change, {}];
 }
 
@@ -177,8 +177,12 @@ test("a quote of another wallet, on another chain, or without a nonce cannot be 
     "INVALID_REQUEST",
     "id",
   ]);
-  const { walletNonce: _, ...without } = await world.quote(wallet.address);
-  const plain = await world.quote(wallet.address, { ...without, requestId: someHash(), orderId: someHash() });
+  const { walletNonce: _, ...termsWithoutNonce } = await world.quote(wallet.address);
+  const plain = await world.quote(wallet.address, {
+    ...termsWithoutNonce,
+    requestId: someHash(),
+    orderId: someHash(),
+  });
   const { walletNonce: nonce, ...none } = plain;
   expect(nonce).toBeDefined();
   await world.pool.query(
@@ -192,15 +196,15 @@ test("a quote of another wallet, on another chain, or without a nonce cannot be 
 });
 
 test("an earlier mapping of the wallet on the hub takes precedence over the posted one", async () => {
-  const [here, there] = [await world.quote(wallet.address), await world.quote(wallet.address)];
-  const authorization = await world.authorization(wallet, here);
-  const other = await world.authorization(wallet, there, { nonce: authorization.nonce });
+  const [postedTerms, hubTerms] = [await world.quote(wallet.address), await world.quote(wallet.address)];
+  const authorization = await world.authorization(wallet, postedTerms);
+  const other = await world.authorization(wallet, hubTerms, { nonce: authorization.nonce });
   await world.publishElsewhere(other);
   await world.authorize(authorization);
   await world.untilQuiet();
   expect((await world.rowOf(authorization)).state).toBe("contradicted");
-  expect((await read(authorization)).mapped).toMatchObject({ id: there.orderId });
-  expect(world.events.of("nonce_contradicted").at(-1)?.facts).toMatchObject({ id: there.orderId });
+  expect((await readMapping(authorization)).mapped).toMatchObject({ id: hubTerms.orderId });
+  expect(world.events.of("nonce_contradicted").at(-1)?.facts).toMatchObject({ id: hubTerms.orderId });
 });
 
 test("uses a mapping that exists only on the hub, because the funds belong to an order", async () => {
@@ -208,16 +212,19 @@ test("uses a mapping that exists only on the hub, because the funds belong to an
   const authorization = await world.authorization(wallet, terms);
   await world.publishElsewhere(authorization);
   expect((await world.rowOf(authorization)).state).toBe("none");
-  expect((await read(authorization)).mapped).toMatchObject({ id: terms.orderId, depositor: wallet.address });
+  expect((await readMapping(authorization)).mapped).toMatchObject({
+    id: terms.orderId,
+    depositor: wallet.address,
+  });
 });
 
 test("an absent mapping is reported with the time of the hub", async () => {
   const { timestamp } = await world.hubClient.getBlock({ blockTag: "latest" });
-  const { mapped, asOf } = await world.reads.read(EXCHANGE_ID, wallet.address, 1n);
+  const { mapped, asOf } = await world.reads.read(HYPERLIQUID_ID, wallet.address, 1n);
   expect(mapped).toBeUndefined();
   expect(asOf).toBeLessThanOrEqual(timestamp);
   world.clock.forward(86_400_000);
-  expect((await world.reads.read(EXCHANGE_ID, wallet.address, 1n)).asOf).toBe(asOf);
+  expect((await world.reads.read(HYPERLIQUID_ID, wallet.address, 1n)).asOf).toBe(asOf);
 });
 
 test("an account with insufficient funds for its transfer cannot authorize, and nothing is published for it", async () => {
@@ -240,23 +247,23 @@ test("an account whose transfer has arrived can authorize it with an empty balan
   const terms = await world.quote(spent.address);
   const authorization = await world.authorization(spent, terms);
   world.funds.set(spent.address, 0n);
-  await arrived(terms);
+  await recordArrival(terms);
   expect(await world.authorize(authorization)).toBe(terms.requestId);
 });
 
 test("allows an account at most ten authorizations without a transfer per hour", async () => {
   const busy = rawKeySigner(`0x${"63".repeat(32)}`);
-  const next = async () => await world.authorization(busy, await world.quote(busy.address));
-  const all = await Promise.all(Array.from({ length: 12 }, next));
+  const nextAuthorization = async () => await world.authorization(busy, await world.quote(busy.address));
+  const authorizations = await Promise.all(Array.from({ length: 12 }, nextAuthorization));
   const outcomes = await Promise.all(
-    all.map(async (authorization) => await refusal(world.authorize(authorization))),
+    authorizations.map(async (authorization) => await refusal(world.authorize(authorization))),
   );
   expect(outcomes.filter((outcome) => Array.isArray(outcome))).toEqual([
     ["RATE_LIMITED", "wallet"],
     ["RATE_LIMITED", "wallet"],
   ]);
   world.clock.forward(3_600_001);
-  expect(await refusal(world.authorize(await next()))).toEqual(expect.any(String));
+  expect(await refusal(world.authorize(await nextAuthorization()))).toEqual(expect.any(String));
 });
 
 /** Fills the queue up to `upTo` authorizations. None of the new ones is ever due. */
@@ -264,11 +271,11 @@ async function fillQueue(upTo: number): Promise<void> {
   await world.pool.query(
     `insert into nonce_mappings (chain_id, wallet, nonce, mapped_id, depositor, signature, signature_chain_id, state, next_try_ms, created_at_ms, updated_at_ms)
      select $1, 'queued', n, 'id', 'queued', '0x', 1, 'stored', 9007199254740991, 0, 0 from generate_series(1, $2) n on conflict do nothing`,
-    [EXCHANGE_ID, upTo - (await waiting())],
+    [HYPERLIQUID_ID, upTo - (await countWaiting())],
   );
 }
 /** The number of waiting authorizations, excluding those of `fillQueue`. */
-async function waiting(): Promise<number> {
+async function countWaiting(): Promise<number> {
   const { rows } = await world.pool.query<{ count: number }>(
     "select count(*)::int as count from nonce_mappings where state in ('stored', 'signed') and wallet <> 'queued'",
   );
@@ -277,13 +284,14 @@ async function waiting(): Promise<number> {
 
 test("allows each wallet one authorization without a transfer once 250 authorizations wait", async () => {
   const [first, second] = [rawKeySigner(`0x${"64".repeat(32)}`), rawKeySigner(`0x${"65".repeat(32)}`)];
-  const next = async (by: typeof first) => await world.authorization(by, await world.quote(by.address));
+  const nextAuthorization = async (signer: typeof first) =>
+    await world.authorization(signer, await world.quote(signer.address));
   await fillQueue(248);
   for (let time = 0; time < 2; time++)
-    expect(await refusal(world.authorize(await next(first)))).toEqual(expect.any(String));
-  expect(await refusal(world.authorize(await next(first)))).toEqual(["RATE_LIMITED", "wallet"]);
-  expect(await refusal(world.authorize(await next(second)))).toEqual(expect.any(String));
-  expect(await refusal(world.authorize(await next(second)))).toEqual(["RATE_LIMITED", "wallet"]);
+    expect(await refusal(world.authorize(await nextAuthorization(first)))).toEqual(expect.any(String));
+  expect(await refusal(world.authorize(await nextAuthorization(first)))).toEqual(["RATE_LIMITED", "wallet"]);
+  expect(await refusal(world.authorize(await nextAuthorization(second)))).toEqual(expect.any(String));
+  expect(await refusal(world.authorize(await nextAuthorization(second)))).toEqual(["RATE_LIMITED", "wallet"]);
 });
 
 test("keeps at most 500 waiting authorizations, but always accepts one whose transfer has arrived", async () => {
@@ -296,6 +304,6 @@ test("keeps at most 500 waiting authorizations, but always accepts one whose tra
   expect(await refusal(world.authorize(tooMany))).toEqual(["SERVICE_UNAVAILABLE", undefined]);
   expect((await world.rowOf(tooMany)).state).toBe("none");
 
-  await arrived(terms);
+  await recordArrival(terms);
   expect(await world.authorize(tooMany)).toBe(terms.requestId);
 });

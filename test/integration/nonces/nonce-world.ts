@@ -48,11 +48,16 @@ import {
 } from "../../support/oracle-world.ts";
 import { settlementPolicy } from "../settlement/settlement-world.ts";
 
-export const EXCHANGE_ID = 1337;
+export const HYPERLIQUID_ID = 1337;
 const NAME = "exchange";
 
 /** The service's description of Hyperliquid. No test of this world calls Hyperliquid. */
-const exchange = { id: EXCHANGE_ID, name: NAME, vmType: "hypevm", needsNonceMappings: true } as NonEvmChain;
+const hyperliquid = {
+  id: HYPERLIQUID_ID,
+  name: NAME,
+  vmType: "hypevm",
+  needsNonceMappings: true,
+} as NonEvmChain;
 
 /**
  * `POST /authorize`, the worker's rounds, and the engine's reads of mappings, on a real database, a real hub
@@ -63,7 +68,7 @@ export interface NonceWorld {
   readonly events: RecordedEvents;
   readonly pool: pg.Pool;
   readonly services: MappingServices;
-  readonly settling: SettlementServices;
+  readonly settlementServices: SettlementServices;
   readonly hubClient: LocalClient;
   readonly mapping: Address;
   readonly oracles: readonly OracleWorld[];
@@ -81,7 +86,7 @@ export interface NonceWorld {
     signedAs?: Partial<NonceAuthorization>,
   ): Promise<NonceAuthorization>;
   /** Runs each of the worker's rounds once. */
-  round(by?: MappingServices): Promise<void>;
+  round(services?: MappingServices): Promise<void>;
   mineHub(blocks?: number): Promise<void>;
   /** Runs rounds and mines blocks until no authorization waits, at most 20 times. */
   untilQuiet(): Promise<void>;
@@ -94,7 +99,7 @@ export interface NonceWorld {
 }
 
 const key = (byte: string): Hex => `0x${byte.repeat(32)}`;
-let nonces = 1_763_000_000_000;
+let lastNonce = 1_763_000_000_000;
 
 export async function startNonceWorld(): Promise<NonceWorld> {
   const database = await createTestDatabase();
@@ -125,18 +130,23 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     fillLeadSeconds: 60,
     finality: { kind: "depth", blocks: 2n, seconds: 0n },
   };
-  const otherChains = [aHyperliquidChain(NAME, EXCHANGE_ID)];
-  const listed = { signers: new Set(signers.map(({ address }) => address)), threshold: 2, hub, otherChains };
+  const otherChains = [aHyperliquidChain(NAME, HYPERLIQUID_ID)];
+  const oracleOptions = {
+    signers: new Set(signers.map(({ address }) => address)),
+    threshold: 2,
+    hub,
+    otherChains,
+  };
   const started: OracleWorld[] = [];
   for (const signer of signers)
-    started.push(await startOracle({ ...listed, signer, peers: started.map(({ url }) => url) }));
+    started.push(await startOracle({ ...oracleOptions, signer, peers: started.map(({ url }) => url) }));
   const oracles = started.toReversed();
 
   const uow = postgresUnitOfWork(pool, events);
-  const stored = nonceMappingStore(sql);
+  const mappingStore = nonceMappingStore(sql);
   const hubChain = connectHub(hub, clock, lower(contracts.oracleMultisig));
   const mappings = connectHubMappings(hub, mapping);
-  const chainName = (id: number) => (id === EXCHANGE_ID ? NAME : undefined);
+  const chainName = (id: number) => (id === HYPERLIQUID_ID ? NAME : undefined);
   const settling: SettlementServices = {
     clock,
     events,
@@ -153,12 +163,12 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     settlement: settlementReads(sql),
     settlementPolicy,
   };
-  const services: MappingServices = { ...settling, mappings, nonceMappingStore: stored, chainName };
+  const services: MappingServices = { ...settling, mappings, nonceMappingStore: mappingStore, chainName };
   const insertQuoted = groupedQuoteInserts(sql);
   const funds = new Map<Hex, bigint>();
   const users = { balance: async (user: Hex) => funds.get(user) ?? 1_000_000n };
   const chains = {
-    nonEvm: (id: number) => (id === EXCHANGE_ID ? { chain: exchange, users } : undefined),
+    nonEvm: (id: number) => (id === HYPERLIQUID_ID ? { chain: hyperliquid, users } : undefined),
   } as Parameters<typeof authorizeNonce>[0]["chains"];
 
   const mineHub = async (blocks = 1): Promise<void> => await hubClient.mine({ blocks });
@@ -168,19 +178,19 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     events,
     pool,
     services,
-    settling,
+    settlementServices: settling,
     hubClient,
     mapping,
     oracles,
     funds,
-    reads: knownNonces({ clock, stored, hub: mappings, chainName }),
+    reads: knownNonces({ clock, stored: mappingStore, hub: mappings, chainName }),
     async quote(wallet, change = {}) {
-      nonces += 1;
+      lastNonce += 1;
       const terms = someTerms({
         user: wallet,
         orderId: someHash(),
-        walletNonce: nonces,
-        origin: { chainId: EXCHANGE_ID, currency: `0x${"00".repeat(16)}`, amount: 100n },
+        walletNonce: lastNonce,
+        origin: { chainId: HYPERLIQUID_ID, currency: `0x${"00".repeat(16)}`, amount: 100n },
         ...change,
       });
       await insertQuoted(terms);
@@ -190,7 +200,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
       await authorizeNonce({ chains, clock, events, uow, reads: postgresReads(sql) }, authorization),
     async authorization(wallet, terms, change = {}, signedAs = {}) {
       const authorization = {
-        walletChainId: EXCHANGE_ID,
+        walletChainId: HYPERLIQUID_ID,
         wallet: wallet.address,
         depositor: wallet.address,
         nonce: BigInt(terms.walletNonce ?? 0),
@@ -205,20 +215,20 @@ export async function startNonceWorld(): Promise<NonceWorld> {
       });
       return { signature: signatureToHex(await wallet.signDigest(digest)), ...authorization };
     },
-    async round(by = services) {
-      await signMappings(by, new AbortController().signal);
-      await submitMappings(by);
-      await submitExecutions({ ...settling, ...by });
+    async round(mappingServices = services) {
+      await signMappings(mappingServices, new AbortController().signal);
+      await submitMappings(mappingServices);
+      await submitExecutions({ ...settling, ...mappingServices });
     },
     mineHub,
     async untilQuiet() {
       for (let round = 0; round < 20; round++) {
         await world.round();
         await mineHub(1);
-        if ((await stored.waiting()).length === 0) return;
+        if ((await mappingStore.waiting()).length === 0) return;
         clock.forward(10_000);
       }
-      throw new Error(`still waiting: ${JSON.stringify(await stored.waiting())}`);
+      throw new Error(`still waiting: ${JSON.stringify(await mappingStore.waiting())}`);
     },
     async onHub(authorization) {
       const { user, id } = entry(authorization);
@@ -231,10 +241,10 @@ export async function startNonceWorld(): Promise<NonceWorld> {
       return { data, setAt };
     },
     async publishElsewhere(authorization) {
-      const { walletChainId: _, nonce, ...words } = authorization;
+      const { walletChainId: _, nonce, ...fields } = authorization;
       const oracle = oracles[0];
       if (oracle === undefined) throw new Error("no oracle is configured");
-      const body = { walletChainId: NAME, ...words, nonce: nonce.toString(), requestPeerSignatures: true };
+      const body = { walletChainId: NAME, ...fields, nonce: nonce.toString(), requestPeerSignatures: true };
       const answer = await oracle.post("signatures/nonce-mapping", body, {}, "v2");
       if (answer.status !== 200) throw new Error(answer.text);
       const signature: Hex = `0x${answer.body.genericMapping.signatures

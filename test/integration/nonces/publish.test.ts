@@ -42,9 +42,9 @@ async function entriesSince(fromBlock: bigint): Promise<Record<"EntrySet" | "Ent
 }
 const nextBlock = async (): Promise<bigint> => (await world.hubClient.getBlockNumber()) + 1n;
 
-async function carryAndSubmit(): Promise<void> {
+async function submitMappingsAndExecutions(): Promise<void> {
   await submitMappings(world.services);
-  await submitExecutions(world.settling);
+  await submitExecutions(world.settlementServices);
 }
 
 class Crashed extends Error {}
@@ -60,7 +60,7 @@ function crashing(crashAt: number): { readonly services: MappingServices; readon
     moments.push(name);
     if (moments.length > crashAt) throw new Crashed(name);
   };
-  const acting = <T extends object>(target: T, prefix: string, names: readonly string[]): T =>
+  const interceptCalls = <T extends object>(target: T, prefix: string, names: readonly string[]): T =>
     new Proxy(target, {
       get: (inner, name): unknown => {
         const member: unknown = Reflect.get(inner, name);
@@ -79,21 +79,21 @@ function crashing(crashAt: number): { readonly services: MappingServices; readon
     moments,
     services: {
       ...services,
-      uow: acting(services.uow, "uow", ["run"]),
-      signer: acting(services.signer, "signer", ["signDigest"]),
+      uow: interceptCalls(services.uow, "uow", ["run"]),
+      signer: interceptCalls(services.signer, "signer", ["signDigest"]),
       hub: {
-        ...acting(services.hub, "hub", ["executed"]),
+        ...interceptCalls(services.hub, "hub", ["executed"]),
         lane: {
-          ...acting(lane, "hub", ["final", "nativeBalance"]),
+          ...interceptCalls(lane, "hub", ["final", "nativeBalance"]),
           connection: {
-            reader: acting(lane.connection.reader, "hub", ["nonce", "gasPrices", "head"]),
-            writer: acting(lane.connection.writer, "hub", ["broadcast"]),
+            reader: interceptCalls(lane.connection.reader, "hub", ["nonce", "gasPrices", "head"]),
+            writer: interceptCalls(lane.connection.writer, "hub", ["broadcast"]),
           },
         },
       },
-      mappings: acting(services.mappings, "mappings", ["entry"]),
-      oracles: services.oracles.map((oracle) => acting(oracle, "oracle", ["ask"])),
-      nonceMappingStore: acting(services.nonceMappingStore, "nonceMappingStore", [
+      mappings: interceptCalls(services.mappings, "mappings", ["entry"]),
+      oracles: services.oracles.map((oracle) => interceptCalls(oracle, "oracle", ["ask"])),
+      nonceMappingStore: interceptCalls(services.nonceMappingStore, "nonceMappingStore", [
         "toSign",
         "toSubmit",
         "submitted",
@@ -133,17 +133,18 @@ test("after a crash at any step, the next process continues, and the mapping is 
 
 test("many mappings share a transaction, each once, even if several processes run concurrently", async () => {
   const fromBlock = await nextBlock();
-  const sent = await world.hubClient.getTransactionCount({ address: world.services.signer.address });
-  const all: NonceAuthorization[] = [];
-  for (let n = 0; n < 12; n++) all.push(await anAuthorization());
+  const sentBefore = await world.hubClient.getTransactionCount({ address: world.services.signer.address });
+  const authorizations: NonceAuthorization[] = [];
+  for (let n = 0; n < 12; n++) authorizations.push(await anAuthorization());
   await Promise.all([1, 2, 3].map(async () => signMappings(world.services, new AbortController().signal)));
   const plans = await Promise.allSettled([1, 2, 3].map(async () => submitMappings(world.services)));
   expect(plans.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled"]);
   await world.untilQuiet();
-  for (const authorization of all) expect((await world.rowOf(authorization)).state).toBe("published");
+  for (const authorization of authorizations)
+    expect((await world.rowOf(authorization)).state).toBe("published");
   expect(await entriesSince(fromBlock)).toEqual({ EntrySet: 12, EntryLeftOut: 0 });
   expect(await world.hubClient.getTransactionCount({ address: world.services.signer.address })).toBe(
-    sent + 1,
+    sentBefore + 1,
   );
 });
 
@@ -159,7 +160,7 @@ test("a signature that the hub rejects is requested again, and delays no other m
   await world.mineHub(4);
   // The first round finds the transaction final. The second round finds the mappings that the transaction
   // omitted.
-  for (let round = 0; round < 2; round++) await carryAndSubmit();
+  for (let round = 0; round < 2; round++) await submitMappingsAndExecutions();
   expect((await world.rowOf(good)).state).toBe("published");
   expect((await world.onHub(bad)).setAt).toBe(0n);
   expect((await world.rowOf(bad)).state).toBe("stored");
@@ -173,42 +174,42 @@ test("a signature that the hub rejects is requested again, and delays no other m
 test("the metrics report how many mappings wait, and how long", async () => {
   const { registry } = createMetrics("test");
   mappingGauges(registry, world.services.nonceMappingStore, world.clock);
-  const shown = async (name: string, state: string): Promise<number> => {
+  const metricValue = async (name: string, state: string): Promise<number> => {
     const { values } = (await registry.getSingleMetric(name)?.get()) ?? { values: [] };
     return Number(values.find(({ labels }) => labels["state"] === state)?.value);
   };
-  expect(await shown("causeway_mappings_waiting", "stored")).toBe(0);
+  expect(await metricValue("causeway_mappings_waiting", "stored")).toBe(0);
   await anAuthorization();
   await anAuthorization();
   world.clock.forward(60_000);
-  expect(await shown("causeway_mappings_waiting", "stored")).toBe(2);
-  expect(await shown("causeway_mappings_oldest_seconds", "stored")).toBeGreaterThanOrEqual(60);
-  expect(await shown("causeway_mappings_waiting", "signed")).toBe(0);
+  expect(await metricValue("causeway_mappings_waiting", "stored")).toBe(2);
+  expect(await metricValue("causeway_mappings_oldest_seconds", "stored")).toBeGreaterThanOrEqual(60);
+  expect(await metricValue("causeway_mappings_waiting", "signed")).toBe(0);
   await signMappings(world.services, new AbortController().signal);
-  expect(await shown("causeway_mappings_waiting", "signed")).toBe(2);
+  expect(await metricValue("causeway_mappings_waiting", "signed")).toBe(2);
   await world.untilQuiet();
-  expect(await shown("causeway_mappings_waiting", "signed")).toBe(0);
+  expect(await metricValue("causeway_mappings_waiting", "signed")).toBe(0);
 });
 
 test("a mapping for a chain that is no longer configured waits, and delays no other mapping", async () => {
-  const gone = await anAuthorization();
+  const unconfigured = await anAuthorization();
   await signMappings(world.services, new AbortController().signal);
-  const without = { ...world.services, chainName: () => undefined };
-  await submitMappings(without);
-  expect(await world.rowOf(gone)).toMatchObject({ state: "signed", tries: 1 });
+  const withoutChain = { ...world.services, chainName: () => undefined };
+  await submitMappings(withoutChain);
+  expect(await world.rowOf(unconfigured)).toMatchObject({ state: "signed", tries: 1 });
   const unsigned = await anAuthorization();
-  await signMappings(without, new AbortController().signal);
+  await signMappings(withoutChain, new AbortController().signal);
   expect(await world.rowOf(unsigned)).toMatchObject({ state: "stored", tries: 1 });
   expect(await world.services.nonceMappingStore.findUnsubmitted(world.clock.nowMs(), 10)).toEqual([]);
   world.clock.forward(settlementPolicy.rejectedRetryMs + 1);
   await world.untilQuiet();
-  for (const authorization of [gone, unsigned])
+  for (const authorization of [unconfigured, unsigned])
     expect((await world.rowOf(authorization)).state).toBe("published");
 });
 
 function withAnswers(...answers: readonly ((body: object) => Promise<OracleAnswer>)[]): MappingServices {
-  const oracles = answers.map((answer, at): AttestationOracle => ({
-    name: `oracle ${at}`,
+  const oracles = answers.map((answer, index): AttestationOracle => ({
+    name: `oracle ${index}`,
     ask: async (_path, body) => await answer(body),
   }));
   return { ...world.services, oracles };
@@ -218,7 +219,7 @@ const honest = async (body: object): Promise<OracleAnswer> => {
   if (oracle === undefined) throw new Error("no oracle is configured");
   return await oracle.ask("/attestations/signatures/nonce-mapping/v2", body, new AbortController().signal);
 };
-const changed =
+const withChangedMapping =
   (change: (mapping: Record<string, unknown>) => void) =>
   async (body: object): Promise<OracleAnswer> => {
     const answer = await honest(body);
@@ -243,20 +244,20 @@ test.each<[string, (mapping: Record<string, unknown>) => void]>([
 ])("rejects an oracle's answer with %s, and queries another oracle", async (_what, change) => {
   const authorization = await anAuthorization();
   const liesBefore = world.events.of("oracle_lied").length;
-  await signMappings(withAnswers(changed(change)), new AbortController().signal);
+  await signMappings(withAnswers(withChangedMapping(change)), new AbortController().signal);
   expect(await world.rowOf(authorization)).toMatchObject({ state: "stored", tries: 1 });
   expect(world.events.of("oracle_lied")).toHaveLength(liesBefore + 1);
   world.clock.forward(400_000);
   // The second attempt begins with another oracle, and the third with the first one again.
-  await signMappings(withAnswers(changed(change), honest), new AbortController().signal);
+  await signMappings(withAnswers(withChangedMapping(change), honest), new AbortController().signal);
   expect((await world.rowOf(authorization)).state).toBe("signed");
   await world.untilQuiet();
 });
 
 test("ignores the entry that an oracle reports, and counts only signatures of the correct entry", async () => {
   const authorization = await anAuthorization();
-  const lie = changed((m) => void (m["data"] = `0x${"99".repeat(52)}`));
-  await signMappings(withAnswers(lie), new AbortController().signal);
+  const lyingOracle = withChangedMapping((m) => void (m["data"] = `0x${"99".repeat(52)}`));
+  await signMappings(withAnswers(lyingOracle), new AbortController().signal);
   expect((await world.rowOf(authorization)).state).toBe("signed");
   await world.untilQuiet();
   expect((await world.onHub(authorization)).data).toBe(

@@ -59,22 +59,22 @@ async function mappingRows(): Promise<MappingRow[]> {
   return (await world.pool.query<MappingRow>("select * from nonce_mappings order by key")).rows;
 }
 
-async function deposited(): Promise<NonEvmRequest> {
+async function aDepositedRequest(): Promise<NonEvmRequest> {
   const agreed = await world.storeRequest();
   world.pay(agreed);
   world.origin.network.mineUntilFinal();
   await world.watch(world.origin);
   return agreed;
 }
-const sent = () => world.destination.network.payments();
+const sentPayments = () => world.destination.network.payments();
 
 test("a payment waits for its mapping, which was committed with its bytes, and is broadcast once the hub has the mapping", async () => {
   world = await startNonEvmWorld();
-  const agreed = await deposited();
+  const agreed = await aDepositedRequest();
   const seen: MappingRow[][] = [];
   let [hubReads, outcomes] = [0, 0];
   const services = withNonceHub((wallet, nonce) => {
-    expect(sent()).toEqual([]);
+    expect(sentPayments()).toEqual([]);
     hubReads += 1;
     // The outcome is not read for bytes that cannot have been broadcast.
     expect(outcomes).toBe(hubReads > 3 ? 1 : 0);
@@ -82,23 +82,23 @@ test("a payment waits for its mapping, which was committed with its bytes, and i
       ? undefined
       : { id: agreed.terms.orderId, depositor: wallet, setAt: 1n };
   });
-  const before = world.destination.connection.send.bind(world.destination.connection);
+  const originalSend = world.destination.connection.send.bind(world.destination.connection);
   const outcomeOf = world.destination.connection.outcome.bind(world.destination.connection);
   for (const { connection } of services.chains.nonEvmChains)
     Object.assign(connection, {
-      outcome: async (attempt: Parameters<typeof before>[0]) => {
+      outcome: async (attempt: Parameters<typeof originalSend>[0]) => {
         outcomes += 1;
         return await outcomeOf(attempt);
       },
-      send: async (attempt: Parameters<typeof before>[0]) => {
+      send: async (attempt: Parameters<typeof originalSend>[0]) => {
         seen.push(await mappingRows());
-        return await before(attempt);
+        return await originalSend(attempt);
       },
     });
   await world.work(services);
   // The job does not wait for the hub, because jobs of other chains would wait with it.
   expect(hubReads).toBe(1);
-  for (let rounds = 0; rounds < 3 && sent().length === 0 && seen.length === 0; rounds++) {
+  for (let rounds = 0; rounds < 3 && sentPayments().length === 0 && seen.length === 0; rounds++) {
     world.clock.forward(6_000);
     await world.track(world.destination, services);
   }
@@ -135,7 +135,7 @@ test("a payment waits for its mapping, which was committed with its bytes, and i
 
 test("a hub that is unreachable, or has no mapping yet, delays the payment, which is broadcast once the hub has the mapping", async () => {
   world = await startNonEvmWorld();
-  const agreed = await deposited();
+  const agreed = await aDepositedRequest();
   let state: "down" | "unmapped" | "mapped" = "down";
   const { url, prefix } = testRedis();
   const journal = await connectJournal(redisAt(url), prefix, () => "system/1/00000001");
@@ -152,7 +152,7 @@ test("a hub that is unreachable, or has no mapping yet, delays the payment, whic
     world.clock.forward(60_000);
     await world.track(world.destination, services).catch(() => undefined);
     world.destination.network.mine();
-    expect(sent()).toEqual([]);
+    expect(sentPayments()).toEqual([]);
     // After a failover, a journal entry would be restored without its mapping, and would wait forever.
     expect(await journal.entries(chain.id, connection.solver)).toEqual([]);
     state = "unmapped";
@@ -182,19 +182,19 @@ test("a payment may be broadcast when the hub has exactly its order and deposito
     solver: key.address,
     signNonceMapping: async () => ({ nonce: 5n, signature: "0x", signatureChainId: 1 }),
   } as unknown as PayingConnection;
-  const answered = async (mapped: MappedNonce | undefined, plain = connection, of = slot) =>
+  const isMapped = async (mapped: MappedNonce | undefined, usedConnection = connection, paymentSlot = slot) =>
     await isMappedOnHub(
       { nonceMappings: { find: async () => mapped, read: async () => ({ mapped, asOf: 1n }) } },
-      { connection: plain },
-      of as Parameters<typeof isMappedOnHub>[2],
+      { connection: usedConnection },
+      paymentSlot as Parameters<typeof isMappedOnHub>[2],
       attempt,
     );
   const ours = { id, depositor: key.address, setAt: 1n };
-  expect(await answered(ours)).toBe(true);
-  expect(await answered(undefined)).toBe(false);
-  expect(await answered({ ...ours, id: `0x${"0e".repeat(32)}` })).toBe(false);
-  expect(await answered({ ...ours, depositor: id })).toBe(false);
+  expect(await isMapped(ours)).toBe(true);
+  expect(await isMapped(undefined)).toBe(false);
+  expect(await isMapped({ ...ours, id: `0x${"0e".repeat(32)}` })).toBe(false);
+  expect(await isMapped({ ...ours, depositor: id })).toBe(false);
   // A payment that carries its order id, or that has no order, needs no mapping.
-  expect(await answered(undefined, { solver: key.address } as PayingConnection)).toBe(true);
-  expect(await answered(undefined, connection, { ...slot, call: { ...slot.call, data: "0x" } })).toBe(true);
+  expect(await isMapped(undefined, { solver: key.address } as PayingConnection)).toBe(true);
+  expect(await isMapped(undefined, connection, { ...slot, call: { ...slot.call, data: "0x" } })).toBe(true);
 });

@@ -160,7 +160,10 @@ test("the start and the end of a condition are each notified once across process
   await last.fold([chainFault(false)]);
   await last.fold([chainFault(false)]);
   await last.deliver();
-  expect(received.map(({ status: at }) => at).toSorted()).toEqual(["raised", "resolved"]);
+  expect(received.map(({ status: deliveredStatus }) => deliveredStatus).toSorted()).toEqual([
+    "raised",
+    "resolved",
+  ]);
 });
 
 test.each([

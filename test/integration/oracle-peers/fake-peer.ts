@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
 /** A request that a fake peer received. */
-export interface Received {
+export interface ReceivedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readonly<Record<string, unknown>>;
@@ -12,20 +12,20 @@ export interface Received {
   readonly hungUp: Promise<void>;
 }
 
-export type Behavior = (request: Received, response: ServerResponse) => void | Promise<void>;
+export type Behavior = (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>;
 
 export interface FakePeer {
   readonly url: string;
-  readonly received: readonly Received[];
+  readonly received: readonly ReceivedRequest[];
   /** The open connections, and the number of connections so far. */
-  readonly connections: { readonly open: ReadonlySet<Socket>; readonly everMade: () => number };
+  readonly connections: { readonly open: ReadonlySet<Socket>; readonly countOpened: () => number };
 }
 
 /** An HTTP server with this behavior. It stops when the test ends. */
 export async function startPeer(behavior: Behavior): Promise<FakePeer> {
-  const received: Received[] = [];
+  const received: ReceivedRequest[] = [];
   const open = new Set<Socket>();
-  let made = 0;
+  let openedCount = 0;
   const server = createServer((request, response) => {
     void readBody(request).then(async (body) => {
       const hungUp = new Promise<void>((resolve) => {
@@ -38,7 +38,7 @@ export async function startPeer(behavior: Behavior): Promise<FakePeer> {
   });
   server.keepAliveTimeout = 60_000;
   server.on("connection", (socket) => {
-    made += 1;
+    openedCount += 1;
     open.add(socket);
     socket.once("close", () => open.delete(socket));
   });
@@ -48,7 +48,7 @@ export async function startPeer(behavior: Behavior): Promise<FakePeer> {
     await new Promise((resolve) => server.close(resolve));
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, received, connections: { open, everMade: () => made } };
+  return { url: `http://127.0.0.1:${port}`, received, connections: { open, countOpened: () => openedCount } };
 }
 
 /** Answers with status 200 and this JSON. */
@@ -70,7 +70,7 @@ export const silent: Behavior = () => undefined;
  * Waits until every caller of this peer has hung up.
  * @throws if there was no caller, or if one still waits after a second
  */
-export async function abandoned(peer: FakePeer | undefined): Promise<void> {
+export async function untilAbandoned(peer: FakePeer | undefined): Promise<void> {
   const hungUps = peer?.received.map(async ({ hungUp }) => await hungUp) ?? [];
   if (hungUps.length === 0) throw new Error("no request has arrived");
   const isLate = await Promise.race([Promise.all(hungUps).then(() => false), pause(1_000).then(() => true)]);

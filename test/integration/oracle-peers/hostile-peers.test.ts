@@ -5,11 +5,11 @@ import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { answering, pause, sending, startPeer, type Behavior } from "./fake-peer.ts";
 import { notesRoute, type NotesAnswer } from "./note-route.ts";
-import { A, answerBy, ask, askAgain, B, connect, kindsOf, L, says, signersOf } from "./oracles.ts";
+import { A, answerBy, ask, askAgain, B, connect, kindsOf, L, localAnswer, signersOf } from "./oracles.ts";
 
 /** Checks that a peer with this behavior adds nothing to the local answer. Returns the logged outcome. */
 const withPeer = async (behavior: Behavior, timeoutMs = 400): Promise<string> => {
-  const outcome = await ask({ local: says(await answerBy([L])), peers: [behavior], timeoutMs });
+  const outcome = await ask({ local: localAnswer(await answerBy([L])), peers: [behavior], timeoutMs });
   expect(signersOf(outcome)).toEqual([["L"]]);
   expect(kindsOf(outcome)).toEqual(["peerSkipped", "belowThreshold"]);
   expect(outcome.tookMs).toBeLessThan(timeoutMs + 1_500);
@@ -27,18 +27,19 @@ test("skips a peer whose body is not an answer of the route", async () => {
 });
 
 test("skips an answer on which the route's parser throws", async () => {
-  const stumbles = (): never => {
+  const throwRangeError = (): never => {
     throw new RangeError("Maximum call stack size exceeded");
   };
   for (const route of [
-    { ...notesRoute, parse: stumbles },
+    { ...notesRoute, parse: throwRangeError },
     {
       ...notesRoute,
-      slots: (answer: NotesAnswer) => (answer.comment === "odd" ? stumbles() : notesRoute.slots(answer)),
+      slots: (answer: NotesAnswer) =>
+        answer.comment === "odd" ? throwRangeError() : notesRoute.slots(answer),
     },
   ]) {
     const outcome = await ask({
-      local: says(await answerBy([L])),
+      local: localAnswer(await answerBy([L])),
       peers: [answering({ ...(await answerBy([A])), comment: "odd" })],
       route,
     });
@@ -99,7 +100,7 @@ test("skips a peer that refuses, even if its refusal contains an answer", async 
 
 test("a warning names the peer, its status and its code, and no key", async () => {
   const outcome = await ask({
-    local: says(await answerBy([L])),
+    local: localAnswer(await answerBy([L])),
     peers: [sending(401, `{"code":"unauthorized","message":"your key key-of-the-peer is wrong"}`)],
   });
   const { host } = new URL(outcome.fakePeers[0]?.url ?? "");
@@ -112,9 +113,9 @@ test("skips a peer that is unreachable or hangs up", async () => {
   const unreachable = connect()({
     url: "http://127.0.0.1:1",
     received: [],
-    connections: { open: new Set(), everMade: () => 0 },
+    connections: { open: new Set(), countOpened: () => 0 },
   });
-  const outcome = await askAgain([unreachable], { local: says(await answerBy([L])) });
+  const outcome = await askAgain([unreachable], { local: localAnswer(await answerBy([L])) });
   expect(outcome.reports[0]?.outcome).toBe("network");
 });
 
@@ -144,13 +145,13 @@ test("does not use a proxy of the environment, which would see the keys", async 
     { env: { HTTP_PROXY: proxy.url, http_proxy: proxy.url, ALL_PROXY: proxy.url, NODE_USE_ENV_PROXY: "1" } },
   );
   expect(JSON.parse(stdout)).toEqual({ by: "peer" });
-  expect(proxy.connections.everMade()).toBe(0);
+  expect(proxy.connections.countOpened()).toBe(0);
 });
 
 test("sends a peer its own key, or the caller's key, or no key header", async () => {
-  const keyAt = async (credential: string, incomingKey?: string): Promise<unknown> => {
+  const sentKey = async (credential: string, incomingKey?: string): Promise<unknown> => {
     const { fakePeers } = await ask({
-      local: says(await answerBy([L])),
+      local: localAnswer(await answerBy([L])),
       peers: [answering(await answerBy([A]))],
       credential,
       ...(incomingKey !== undefined && { incomingKey }),
@@ -158,14 +159,14 @@ test("sends a peer its own key, or the caller's key, or no key header", async ()
     const { headers } = fakePeers[0]?.received[0] ?? {};
     return headers !== undefined && "x-api-key" in headers ? headers["x-api-key"] : "no header";
   };
-  expect(await keyAt("key-of-the-peer", "key-of-the-caller")).toBe("key-of-the-peer");
-  expect(await keyAt("pass-through", "key-of-the-caller")).toBe("key-of-the-caller");
-  expect(await keyAt("pass-through")).toBe("no header");
+  expect(await sentKey("key-of-the-peer", "key-of-the-caller")).toBe("key-of-the-peer");
+  expect(await sentKey("pass-through", "key-of-the-caller")).toBe("key-of-the-caller");
+  expect(await sentKey("pass-through")).toBe("no header");
 });
 
 test("requests only a peer's own signature, and never with looser requirements", async () => {
   const { fakePeers } = await ask({
-    local: says(await answerBy([L])),
+    local: localAnswer(await answerBy([L])),
     peers: [answering(await answerBy([A]))],
     body: { transactionId: "0x01", force: true, requireThreshold: true },
   });
@@ -180,14 +181,14 @@ test("requests only a peer's own signature, and never with looser requirements",
 test("two oracles that are peers of each other query each other only once", async () => {
   const urls = { A: "", L: "" };
   const oracle =
-    (own: typeof L, other: keyof typeof urls): Behavior =>
+    (signer: typeof L, peerName: keyof typeof urls): Behavior =>
     async ({ body }, response) => {
       const peer = connect()({
-        url: urls[other],
+        url: urls[peerName],
         received: [],
-        connections: { open: new Set(), everMade: () => 0 },
+        connections: { open: new Set(), countOpened: () => 0 },
       });
-      const { answer } = await askAgain([peer], { local: says(await answerBy([own])), body });
+      const { answer } = await askAgain([peer], { local: localAnswer(await answerBy([signer])), body });
       response.writeHead(200).end(JSON.stringify(answer));
     };
   const [a, l] = await Promise.all([startPeer(oracle(A, "L")), startPeer(oracle(L, "A"))]);
@@ -205,8 +206,8 @@ test("two oracles that are peers of each other query each other only once", asyn
 
 test("the path of a peer's base URL is the prefix of requests to the peer", async () => {
   const peer = await startPeer(answering(await answerBy([A])));
-  const below = connect()({ ...peer, url: `${peer.url}/oracle/` });
-  const outcome = await askAgain([below], { local: says(await answerBy([L])) });
+  const prefixedPeer = connect()({ ...peer, url: `${peer.url}/oracle/` });
+  const outcome = await askAgain([prefixedPeer], { local: localAnswer(await answerBy([L])) });
   expect(signersOf(outcome)).toEqual([["L", "A"]]);
   expect(peer.received[0]?.path).toBe("/oracle/notes/v1");
 });
@@ -215,12 +216,12 @@ test("keeps connections to peers alive, and replaces a connection that was close
   const peer = await startPeer(answering(await answerBy([B])));
   const connected = connect()(peer);
   for (let n = 0; n < 3; n++) {
-    await askAgain([connected], { local: says(await answerBy([L])) });
+    await askAgain([connected], { local: localAnswer(await answerBy([L])) });
     // A connection becomes available shortly after its answer was read.
     await pause(20);
   }
-  expect(peer.connections.everMade()).toBe(1);
+  expect(peer.connections.countOpened()).toBe(1);
   for (const socket of peer.connections.open) socket.resetAndDestroy();
-  const outcome = await askAgain([connected], { local: says(await answerBy([L])) });
+  const outcome = await askAgain([connected], { local: localAnswer(await answerBy([L])) });
   expect(signersOf(outcome)).toEqual([["L", "B"]]);
 });

@@ -1,12 +1,12 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { abandoned, answering, pause, silent, startPeer } from "./fake-peer.ts";
-import { A, answerBy, ask, askAgain, B, C, connect, L, says, signersOf } from "./oracles.ts";
+import { untilAbandoned, answering, pause, silent, startPeer } from "./fake-peer.ts";
+import { A, answerBy, ask, askAgain, B, C, connect, L, localAnswer, signersOf } from "./oracles.ts";
 
 test("cancels everything immediately when the caller hangs up", async () => {
   const caller = new AbortController();
   const peer = await startPeer(silent);
-  const gone = new Error("the caller hung up");
+  const hangUp = new Error("the caller hung up");
   let localSignal: AbortSignal | undefined;
   const outcome = askAgain([connect()(peer)], {
     // Local work that ignores the signal must not delay the request either.
@@ -18,9 +18,9 @@ test("cancels everything immediately when the caller hangs up", async () => {
     timeoutMs: 10_000,
   });
   while (peer.received.length === 0) await pause(5);
-  caller.abort(gone);
-  await expect(outcome).rejects.toBe(gone);
-  await abandoned(peer);
+  caller.abort(hangUp);
+  await expect(outcome).rejects.toBe(hangUp);
+  await untilAbandoned(peer);
   expect(localSignal?.aborted).toBe(true);
   expect(getEventListeners(caller.signal, "abort")).toEqual([]);
 });
@@ -44,7 +44,7 @@ test("a dead peer delays fifty concurrent requests by one timeout, and leaves no
   const dead = await startPeer(silent);
   const peers = [alive, dead].map(connect());
   const stopping = new AbortController();
-  const local = says(await answerBy([L]));
+  const local = localAnswer(await answerBy([L]));
   const startedAtMs = performance.now();
   const outcomes = await Promise.all(
     Array.from(
@@ -67,7 +67,7 @@ test("a dead peer delays fifty concurrent requests by one timeout, and leaves no
 
 test("fifty requests that do not need the dead peer do not wait for it", async () => {
   const peers = [await startPeer(answering(await answerBy([A]))), await startPeer(silent)].map(connect());
-  const local = says(await answerBy([L]));
+  const local = localAnswer(await answerBy([L]));
   const outcomes = await Promise.all(
     Array.from({ length: 50 }, async () => await askAgain(peers, { local, timeoutMs: 10_000 })),
   );
@@ -76,10 +76,10 @@ test("fifty requests that do not need the dead peer do not wait for it", async (
 
 test("measures how much time querying peers adds to the slowest required answer", async () => {
   const delays = [10, 20, 30];
-  const local = says(await answerBy([L]));
+  const local = localAnswer(await answerBy([L]));
   const answers = await Promise.all([A, B, C].map(async (signer) => await answerBy([signer])));
   const running = await Promise.all(
-    answers.map(async (answer, place) => await startPeer(answering(answer, delays[place]))),
+    answers.map(async (answer, index) => await startPeer(answering(answer, delays[index]))),
   );
   const peers = running.map(connect());
   const added: number[] = [];
@@ -89,8 +89,10 @@ test("measures how much time querying peers adds to the slowest required answer"
     if (n >= 10) added.push(tookMs - 20);
   }
   added.sort((a, b) => a - b);
-  const at = (share: number): string => (added[Math.floor(added.length * share)] ?? 0).toFixed(1);
-  process.stdout.write(`oracle peers: a quorum adds ${at(0.5)} ms (p50), ${at(0.95)} ms (p95)\n`);
+  const percentile = (share: number): string => (added[Math.floor(added.length * share)] ?? 0).toFixed(1);
+  process.stdout.write(
+    `oracle peers: a quorum adds ${percentile(0.5)} ms (p50), ${percentile(0.95)} ms (p95)\n`,
+  );
   expect(added).toHaveLength(30);
 });
 

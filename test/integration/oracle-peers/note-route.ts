@@ -32,7 +32,7 @@ export const notesRoute: AttestationRoute<NotesAnswer> = {
     })),
   withSignatures: (answer, slots) => ({
     ...answer,
-    notes: answer.notes.map((note, place) => ({ ...note, signatures: (slots[place] ?? []).map(toWire) })),
+    notes: answer.notes.map((note, index) => ({ ...note, signatures: (slots[index] ?? []).map(toWire) })),
   }),
 };
 

@@ -24,6 +24,7 @@ export const B = signerOf("b2");
 export const C = signerOf("c3");
 export const Z = signerOf("f4");
 
+/** The facts of two notes that differ only in their amount. */
 export const X: Pick<Note, "amount" | "actions"> = { amount: "1000", actions: "0xab01" };
 export const Y: Pick<Note, "amount" | "actions"> = { amount: "999", actions: "0xab01" };
 
@@ -131,7 +132,7 @@ export function connect(credential = "key-of-the-peer"): (peer: FakePeer) => Pee
   };
 }
 
-export const says =
+export const localAnswer =
   (answer: NotesAnswer): Question["local"] =>
   async () =>
     await Promise.resolve(answer);

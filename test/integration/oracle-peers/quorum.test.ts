@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { abandoned, answering, pause, sending, silent } from "./fake-peer.ts";
+import { untilAbandoned, answering, pause, sending, silent } from "./fake-peer.ts";
 import {
   A,
   answerBy,
@@ -10,7 +10,7 @@ import {
   C,
   kindsOf,
   L,
-  says,
+  localAnswer,
   signatureOf,
   signersOf,
   X,
@@ -28,12 +28,12 @@ class LocalFault extends Error {
   }
 }
 
-const fails = (status: number) => async () => await Promise.reject(new LocalFault(status));
+const localFailure = (status: number) => async () => await Promise.reject(new LocalFault(status));
 
 test("queries no peer unless the caller sets requestPeerSignatures", async () => {
   for (const flag of [false, undefined, "true", 1]) {
     const outcome = await ask({
-      local: says(await answerBy([L])),
+      local: localAnswer(await answerBy([L])),
       peers: [answering(await answerBy([A]))],
       body: { requestPeerSignatures: flag },
     });
@@ -45,14 +45,14 @@ test("queries no peer unless the caller sets requestPeerSignatures", async () =>
 
 test("without peers, requestPeerSignatures changes nothing", async () => {
   const local = await answerBy([L]);
-  const outcome = await askAgain([], { local: says(local) });
+  const outcome = await askAgain([], { local: localAnswer(local) });
   expect(outcome.answer).toEqual(local);
   expect(outcome.quorum).toBeUndefined();
 });
 
 test("two equal answers suffice, and the call to the slow third oracle is canceled", async () => {
   const outcome = await ask({
-    local: says(await answerBy([L])),
+    local: localAnswer(await answerBy([L])),
     peers: [answering(await answerBy([A])), silent],
     timeoutMs: 5_000,
   });
@@ -60,7 +60,7 @@ test("two equal answers suffice, and the call to the slow third oracle is cancel
   expect(outcome.quorum).toEqual({ signers: 2, threshold: 2, local: "ok" });
   expect(outcome.warnings).toEqual([]);
   expect(outcome.tookMs).toBeLessThan(2_000);
-  await abandoned(outcome.fakePeers[1]);
+  await untilAbandoned(outcome.fakePeers[1]);
 });
 
 test("peers alone suffice while this oracle is still working, and its work is canceled", async () => {
@@ -81,7 +81,7 @@ test("peers alone suffice while this oracle is still working, and its work is ca
 
 test("peers alone suffice if this oracle fails, and the failure is logged", async () => {
   const outcome = await ask({
-    local: fails(500),
+    local: localFailure(500),
     peers: [answering(await answerBy([A])), answering(await answerBy([B]))],
   });
   expect(signersOf(outcome)).toEqual([["A", "B"]]);
@@ -90,7 +90,7 @@ test("peers alone suffice if this oracle fails, and the failure is logged", asyn
 });
 
 test("returns one peer's answer although two are required, with the numbers in a warning", async () => {
-  const outcome = await ask({ local: fails(500), peers: [answering(await answerBy([A]))] });
+  const outcome = await ask({ local: localFailure(500), peers: [answering(await answerBy([A]))] });
   expect(signersOf(outcome)).toEqual([["A"]]);
   expect(outcome.quorum).toEqual({ signers: 1, threshold: 2, local: "failed" });
   expect(outcome.warnings.at(-1)).toMatchObject({ kind: "belowThreshold", matched: 1, required: 2 });
@@ -99,7 +99,7 @@ test("returns one peer's answer although two are required, with the numbers in a
 test("if no peer answers, fails with this oracle's own error", async () => {
   for (const status of [400, 500]) {
     const outcome = ask({
-      local: fails(status),
+      local: localFailure(status),
       peers: [sending(500, "{}"), sending(400, `{"code":"not_found"}`), answering(await answerBy([Z]))],
     });
     await expect(outcome).rejects.toEqual(new LocalFault(status));
@@ -108,14 +108,18 @@ test("if no peer answers, fails with this oracle's own error", async () => {
 
 test("peers that never answer cost only their timeout", async () => {
   const outcome = await ask({
-    local: says(await answerBy([L])),
+    local: localAnswer(await answerBy([L])),
     peers: [silent, silent, silent],
     timeoutMs: 300,
   });
   expect(signersOf(outcome)).toEqual([["L"]]);
   expect(outcome.quorum).toEqual({ signers: 1, threshold: 2, local: "ok" });
   expect(kindsOf(outcome)).toEqual(["peerSkipped", "peerSkipped", "peerSkipped", "belowThreshold"]);
-  expect(outcome.reports.map(({ outcome: how }) => how)).toEqual(["timeout", "timeout", "timeout"]);
+  expect(outcome.reports.map(({ outcome: peerOutcome }) => peerOutcome)).toEqual([
+    "timeout",
+    "timeout",
+    "timeout",
+  ]);
   expect(outcome.tookMs).toBeGreaterThan(290);
   expect(outcome.tookMs).toBeLessThan(1_500);
 });
@@ -133,12 +137,12 @@ test("this oracle alone meets a threshold of one, and the calls to peers are can
   expect(signersOf(outcome)).toEqual([["L"]]);
   expect(outcome.quorum).toEqual({ signers: 1, threshold: 1, local: "ok" });
   expect(outcome.tookMs).toBeLessThan(2_000);
-  for (const peer of outcome.fakePeers) await abandoned(peer);
+  for (const peer of outcome.fakePeers) await untilAbandoned(peer);
 });
 
 test("a peer that attests another amount is left out and logged", async () => {
   const outcome = await ask({
-    local: says(await answerBy([L])),
+    local: localAnswer(await answerBy([L])),
     peers: [answering(await answerBy([A], Y)), answering(await answerBy([B]), 50)],
   });
   expect(signersOf(outcome)).toEqual([["L", "B"]]);
@@ -148,7 +152,7 @@ test("a peer that attests another amount is left out and logged", async () => {
 
 test("two peers outvote this oracle, and the difference is logged", async () => {
   const outcome = await ask({
-    local: says(await answerBy([L], Y)),
+    local: localAnswer(await answerBy([L], Y)),
     peers: [answering(await answerBy([A]), 50), answering(await answerBy([B]), 50)],
   });
   expect(outcome.answer.notes[0]?.amount).toBe(X.amount);
@@ -163,7 +167,7 @@ test("of two groups of equal answers with the same size, the one with this oracl
     [Y, X],
   ] as const) {
     const outcome = await ask({
-      local: says(await answerBy([L], ours)),
+      local: localAnswer(await answerBy([L], ours)),
       peers: [
         answering(await answerBy([A], theirs)),
         answering(await answerBy([B], theirs)),
@@ -179,7 +183,7 @@ test("of two groups of equal answers with the same size, the one with this oracl
 
 test("prefers three equal answers to a single one, even if four are required", async () => {
   const outcome = await ask({
-    local: says(await answerBy([L], Y)),
+    local: localAnswer(await answerBy([L], Y)),
     peers: [answering(await answerBy([A])), answering(await answerBy([B])), answering(await answerBy([C]))],
     threshold: 4,
   });
@@ -190,7 +194,7 @@ test("prefers three equal answers to a single one, even if four are required", a
 
 test("the same notes in another order count as a different answer", async () => {
   const outcome = await ask({
-    local: says(
+    local: localAnswer(
       await answerOfNotes([
         [X, [L]],
         [Y, [L]],
@@ -218,7 +222,7 @@ test("the same note for another contract or chain counts as a different answer",
     const signature = await signatureOf(A, X, domain);
     const note = { ...X, signatures: [{ oracle: A.address, signature }] };
     const outcome = await ask({
-      local: says(await answerBy([L])),
+      local: localAnswer(await answerBy([L])),
       // Once as an honest oracle of another network answers, and once with a signature that would be valid
       // for this network.
       peers: [answering({ notes: [note], domain }), answering({ ...(await answerBy([B])), domain })],
@@ -230,19 +234,19 @@ test("the same note for another contract or chain counts as a different answer",
 
 test("a peer's explanation is neither compared nor forwarded", async () => {
   const chatty = { ...(await answerBy([A])), comment: "trust me", more: { metadata: "<script>" } };
-  const together = await ask({
-    local: says({ ...(await answerBy([L])), comment: "ours" }),
+  const outcome = await ask({
+    local: localAnswer({ ...(await answerBy([L])), comment: "ours" }),
     peers: [answering(chatty)],
   });
-  expect(signersOf(together)).toEqual([["L", "A"]]);
-  expect(together.answer.comment).toBe("ours");
-  expect(Object.keys(together.answer).sort()).toEqual(["comment", "domain", "notes"]);
+  expect(signersOf(outcome)).toEqual([["L", "A"]]);
+  expect(outcome.answer.comment).toBe("ours");
+  expect(Object.keys(outcome.answer).sort()).toEqual(["comment", "domain", "notes"]);
 });
 
 test("treats leading zeros and upper-case hex as the same note", async () => {
   const answer = await answerBy([A]);
   const outcome = await ask({
-    local: says(await answerBy([L])),
+    local: localAnswer(await answerBy([L])),
     peers: [
       answering({
         domain: { ...answer.domain, contract: `0x${"0C".repeat(20)}` },
@@ -255,9 +259,9 @@ test("treats leading zeros and upper-case hex as the same note", async () => {
 });
 
 test("a lagging local node does not hide the signatures of two peers", async () => {
-  const nothing = await answerOfNotes([]);
+  const emptyAnswer = await answerOfNotes([]);
   const outcome = await ask({
-    local: says(nothing),
+    local: localAnswer(emptyAnswer),
     peers: [answering(await answerBy([A]), 50), answering(await answerBy([B]), 50)],
   });
   expect(signersOf(outcome)).toEqual([["A", "B"]]);
@@ -266,19 +270,19 @@ test("a lagging local node does not hide the signatures of two peers", async () 
 });
 
 test("lagging peers do not hide this oracle's signature, and an empty answer is not preferred", async () => {
-  const nothing = await answerOfNotes([]);
-  const found = await ask({
-    local: says(await answerBy([L])),
-    peers: [answering(nothing), answering(nothing), answering(nothing)],
+  const emptyAnswer = await answerOfNotes([]);
+  const outcome = await ask({
+    local: localAnswer(await answerBy([L])),
+    peers: [answering(emptyAnswer), answering(emptyAnswer), answering(emptyAnswer)],
   });
-  expect(signersOf(found)).toEqual([["L"]]);
-  expect(kindsOf(found)).toEqual(["peerDiverges", "peerDiverges", "peerDiverges", "belowThreshold"]);
+  expect(signersOf(outcome)).toEqual([["L"]]);
+  expect(kindsOf(outcome)).toEqual(["peerDiverges", "peerDiverges", "peerDiverges", "belowThreshold"]);
 
-  const empty = await ask({ local: says(nothing), peers: [answering(nothing)] });
-  expect(empty.answer).toEqual(nothing);
+  const empty = await ask({ local: localAnswer(emptyAnswer), peers: [answering(emptyAnswer)] });
+  expect(empty.answer).toEqual(emptyAnswer);
   expect(empty.quorum).toEqual({ signers: 0, threshold: 2, local: "ok" });
 
   // An empty answer of a peer proves nothing, so without its own view this oracle has no answer.
-  const failed = ask({ local: fails(400), peers: [answering(nothing), answering(nothing)] });
+  const failed = ask({ local: localFailure(400), peers: [answering(emptyAnswer), answering(emptyAnswer)] });
   await expect(failed).rejects.toEqual(new LocalFault(400));
 });

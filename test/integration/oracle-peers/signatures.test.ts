@@ -13,7 +13,7 @@ import {
   C,
   kindsOf,
   L,
-  says,
+  localAnswer,
   signatureOf,
   signersOf,
   X,
@@ -27,9 +27,9 @@ import {
  */
 const withPeerAnswers = async (threshold: number, ...answers: readonly NotesAnswer[]) =>
   await ask({
-    local: says(await answerBy([L])),
+    local: localAnswer(await answerBy([L])),
     // The answers arrive in sequence, so that each one takes effect.
-    peers: answers.map((answer, place) => answering(answer, 40 * (place + 1))),
+    peers: answers.map((answer, index) => answering(answer, 40 * (index + 1))),
     threshold,
     timeoutMs: 1_000,
   });
@@ -92,22 +92,27 @@ test("a signer whose address has checksum case is the same signer", async () => 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 /** The other signature by the same key over the same digest, with s mirrored and v flipped. */
-async function highTwin(signer: Signer): Promise<string> {
+async function malleatedSignature(signer: Signer): Promise<string> {
   const signature = await signatureOf(signer);
   const s = (ORDER - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, "0");
   return `${signature.slice(0, 66)}${s}${signature.endsWith("1b") ? "1c" : "1b"}`;
 }
 
 test("the malleated form of a signature is invalid, alone or next to the original", async () => {
-  const twin = await highTwin(A);
-  const alone = await withPeerAnswers(2, answerWith(A.address, twin));
+  const malleated = await malleatedSignature(A);
+  const alone = await withPeerAnswers(2, answerWith(A.address, malleated));
   expect(signersOf(alone)).toEqual([["L"]]);
   const good = await signatureOf(A);
-  const both = await withPeerAnswers(3, {
-    notes: [{ ...X, signatures: [twin, good, twin].map((signature) => ({ oracle: A.address, signature })) }],
+  const outcome = await withPeerAnswers(3, {
+    notes: [
+      {
+        ...X,
+        signatures: [malleated, good, malleated].map((signature) => ({ oracle: A.address, signature })),
+      },
+    ],
     domain: OUR_DOMAIN,
   });
-  expect(both.answer.notes[0]?.signatures.map(({ signature }) => signature)).toEqual([
+  expect(outcome.answer.notes[0]?.signatures.map(({ signature }) => signature)).toEqual([
     await signatureOf(L),
     good,
   ]);
@@ -142,7 +147,7 @@ const twoNotes = async (first: readonly Signer[], second: readonly Signer[]): Pr
 
 test("a peer that signed only the first of two notes counts for neither", async () => {
   const outcome = await ask({
-    local: says(await twoNotes([L], [L])),
+    local: localAnswer(await twoNotes([L], [L])),
     peers: [answering(await twoNotes([A], []))],
   });
   expect(signersOf(outcome)).toEqual([["L"], ["L"]]);
@@ -151,7 +156,7 @@ test("a peer that signed only the first of two notes counts for neither", async 
 
 test("a peer that signed both notes counts for both, in one order", async () => {
   const outcome = await ask({
-    local: says(await twoNotes([L], [L])),
+    local: localAnswer(await twoNotes([L], [L])),
     peers: [answering(await twoNotes([A, C], [C, A]))],
     threshold: 3,
   });
@@ -163,7 +168,7 @@ test("a peer that signed both notes counts for both, in one order", async () => 
 
 test("does not combine the partial signatures of two peers", async () => {
   const outcome = await ask({
-    local: says(await twoNotes([L], [L])),
+    local: localAnswer(await twoNotes([L], [L])),
     peers: [
       answering(await twoNotes([A], [])),
       answering(await twoNotes([], [B])),
@@ -176,12 +181,12 @@ test("does not combine the partial signatures of two peers", async () => {
 
 test("only a few of a peer's ten thousand signatures are checked, with one warning", async () => {
   const good = await signatureOf(A);
-  const many = Array.from({ length: 4_000 }, () => ({
+  const badSignatures = Array.from({ length: 4_000 }, () => ({
     oracle: A.address,
     signature: `${good.slice(0, -2)}1d`,
   }));
   const outcome = await withPeerAnswers(2, {
-    notes: [{ ...X, signatures: [...many, { oracle: A.address, signature: good }] }],
+    notes: [{ ...X, signatures: [...badSignatures, { oracle: A.address, signature: good }] }],
     domain: OUR_DOMAIN,
   });
   expect(signersOf(outcome)).toEqual([["L"]]);

@@ -1,11 +1,24 @@
 import { readSignerPolicy } from "@causeway/attest";
 import { expect, test } from "vitest";
 import { answering, silent } from "./fake-peer.ts";
-import { A, answerBy, answerOfNotes, ask, B, kindsOf, L, says, signersOf, X, Y, Z } from "./oracles.ts";
+import {
+  A,
+  answerBy,
+  answerOfNotes,
+  ask,
+  B,
+  kindsOf,
+  L,
+  localAnswer,
+  signersOf,
+  X,
+  Y,
+  Z,
+} from "./oracles.ts";
 
 test("waits for all peers and combines equal answers", async () => {
   const outcome = await ask({
-    local: says(await answerBy([L])),
+    local: localAnswer(await answerBy([L])),
     peers: [answering(await answerBy([A])), answering(await answerBy([B], Y)), silent],
     list: "none",
     threshold: 1,
@@ -23,7 +36,7 @@ test("waits for all peers and combines equal answers", async () => {
 test("counts every valid signature, but none that its claimed signer did not make", async () => {
   const lying = { ...(await answerBy([A])) };
   const outcome = await ask({
-    local: says(await answerBy([L])),
+    local: localAnswer(await answerBy([L])),
     peers: [
       answering(await answerBy([Z])),
       answering({
@@ -49,7 +62,7 @@ test("a threshold without a list is reported at the start, and ignored", async (
   expect(warnings).toEqual(["ORACLE_SIGNERS_THRESHOLD is ignored because ORACLE_SIGNERS is not set"]);
   expect(policy?.signers).toBeUndefined();
   const outcome = await ask({
-    local: says(await answerBy([L])),
+    local: localAnswer(await answerBy([L])),
     peers: [answering(await answerBy([A]))],
     list: "none",
     threshold: 3,
@@ -77,7 +90,7 @@ test("if this oracle fails, returns its error, whatever the peers answer, and ca
 
 test("if this oracle finds nothing to sign, its answer says so, whatever the peers answer", async () => {
   const outcome = await ask({
-    local: says(await answerOfNotes([])),
+    local: localAnswer(await answerOfNotes([])),
     peers: [answering(await answerBy([A, B], X))],
     list: "none",
   });

@@ -116,7 +116,7 @@ test("a client that subscribes during changes gets each change once and ends wit
       await expect.poll(() => statuses(client.frames).at(-1), { timeout: 5_000 }).toBe("success");
       const sequences = client.frames.flatMap(({ data }) => (data?.["sequence"] as number | undefined) ?? []);
       const first = sequences[0] ?? -1;
-      expect(sequences).toEqual(Array.from({ length: 4 - first }, (_, later) => first + later));
+      expect(sequences).toEqual(Array.from({ length: 4 - first }, (_, offset) => first + offset));
     }),
   );
   for (const { socket } of clients) socket.close();
@@ -196,11 +196,16 @@ test("only a key with the read scope receives changes of all its own requests", 
   const owner = await socketClient(`${world.wsUrl}/?apiKey=${KEY}`);
   owner.subscribe();
   await owner.waitForFrames(2);
-  const [own, others] = [await world.aRequest({ keyId: OWN_KEY_ID }), await world.aRequest({ keyId: "ff" })];
-  await Promise.all([world.fill(own.requestId), world.fill(others.requestId)]);
+  const [ownRequest, otherRequest] = [
+    await world.aRequest({ keyId: OWN_KEY_ID }),
+    await world.aRequest({ keyId: "ff" }),
+  ];
+  await Promise.all([world.fill(ownRequest.requestId), world.fill(otherRequest.requestId)]);
   const frames = await owner.waitForFrames(5);
   expect(statuses(frames)).toEqual(["pending", "submitted", "success"]);
-  expect(new Set(frames.slice(2).map(({ data }) => data?.["requestId"]))).toEqual(new Set([own.requestId]));
+  expect(new Set(frames.slice(2).map(({ data }) => data?.["requestId"]))).toEqual(
+    new Set([ownRequest.requestId]),
+  );
   for (const { socket } of [stranger, quoter, page, owner]) socket.close();
 });
 
@@ -220,15 +225,15 @@ test("subscriptions per socket and sockets per address are limited, and closing 
   await client.waitForFrames(22);
   expect(client.frames.filter(({ type }) => type === "error")).toMatchObject([{ errorCode: "RATE_LIMITED" }]);
   const opened = [client];
-  const refused = async (): Promise<boolean> => {
-    for (let more = 0; more < 50; more++) {
+  const openUntilRefused = async (): Promise<boolean> => {
+    for (let attempt = 0; attempt < 50; attempt++) {
       const another = await socketClient(world.wsUrl).catch(() => undefined);
       if (another === undefined) return true;
       opened.push(another);
     }
     return false;
   };
-  expect(await refused()).toBe(true);
+  expect(await openUntilRefused()).toBe(true);
   await expect(socketClient(world.wsUrl)).rejects.toThrow("429");
   opened[1]?.socket.close();
   await opened[1]?.closed;
@@ -263,11 +268,11 @@ test("answers a plain request that offers an upgrade like any other request", as
   expect(status).toBe(200);
 });
 
-/** Reads a stream until it ends or until `enough` events have arrived. */
-async function streamed(
+/** Reads a stream until it ends or until `maxEvents` events have arrived. */
+async function readStream(
   requestId: string,
   headers: Record<string, string> = {},
-  enough = Infinity,
+  maxEvents = Infinity,
 ): Promise<{
   readonly status: number;
   readonly events: readonly Record<string, string>[];
@@ -288,7 +293,7 @@ async function streamed(
   if (answer.status === 200 && answer.body !== null)
     for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
       text += chunk;
-      if (events().length >= enough) break;
+      if (events().length >= maxEvents) break;
     }
   stopping.abort();
   return { status: answer.status, events: events(), head: answer.headers };
@@ -299,7 +304,7 @@ const statesIn = (events: readonly Record<string, string>[]): unknown[] =>
 
 test("a stream sends a request's status and every change, and ends after the last one", async () => {
   const { requestId } = await world.aRequest();
-  const stream = streamed(requestId, { origin: "https://page.example" });
+  const stream = readStream(requestId, { origin: "https://page.example" });
   await expect.poll(async () => await world.metric("causeway_push_streams")).toBe(1);
   await world.fill(requestId);
   await world.applyEvent(requestId, { kind: "fillFinal" });
@@ -316,14 +321,14 @@ test("a stream sends a request's status and every change, and ends after the las
     [4, "success", true],
   ]);
   // One stream resumes from an event id, and one begins after the end.
-  const { events: missed } = await streamed(requestId, { "last-event-id": "2" });
+  const { events: missed } = await readStream(requestId, { "last-event-id": "2" });
   expect(statesIn(missed)).toEqual([
     [3, "success", false],
     [4, "success", true],
   ]);
-  expect((await streamed(requestId, { "last-event-id": "4" })).status).toBe(204);
-  expect((await streamed(someHash())).status).toBe(404);
-  expect((await streamed("0x12")).status).toBe(400);
+  expect((await readStream(requestId, { "last-event-id": "4" })).status).toBe(204);
+  expect((await readStream(someHash())).status).toBe(404);
+  expect((await readStream("0x12")).status).toBe(400);
 });
 
 test("a lost listener is recovered: subscribers of a request miss nothing, subscribers of a key are asked to reconnect", async () => {
@@ -345,14 +350,14 @@ test("a client that does not read is disconnected, and does not affect the other
   const [stalled, other] = [await aSubscriber(requestId), await aSubscriber(requestId)];
   // The client stops reading from the socket.
   stalled.socket.pause();
-  const closed = async (): Promise<number> => await world.metric("causeway_push_closed_total");
-  const before = await closed();
-  for (let change = 0; change < 400 && (await closed()) === before; change++) {
+  const closedCount = async (): Promise<number> => await world.metric("causeway_push_closed_total");
+  const before = await closedCount();
+  for (let change = 0; change < 400 && (await closedCount()) === before; change++) {
     const received = other.frames.length;
     await hugeChange(requestId);
     await other.waitForFrames(received + 1);
   }
-  expect(await closed()).toBe(before + 1);
+  expect(await closedCount()).toBe(before + 1);
   stalled.socket.terminate();
   other.socket.close();
 }, 60_000);
@@ -405,11 +410,11 @@ test("behind a trusted proxy the limit counts the client's address, not the prox
 });
 
 test("a client whose socket is refused is disconnected, even if it does not hang up", async () => {
-  const open = async (): Promise<number> =>
+  const openConnections = async (): Promise<number> =>
     await new Promise((resolve, reject) => {
       world.app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
     });
-  const before = await open();
+  const before = await openConnections();
   const { port } = new URL(world.httpUrl);
   const refused = Array.from({ length: 5 }, () => {
     const socket = connect({ host: "127.0.0.1", port: Number(port), allowHalfOpen: true });
@@ -421,7 +426,7 @@ test("a client whose socket is refused is disconnected, even if it does not hang
   });
   const answers = await Promise.all(refused.map(async (socket) => String((await once(socket, "data"))[0])));
   for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 401 /);
-  await expect.poll(open).toBe(before);
+  await expect.poll(openConnections).toBe(before);
   for (const socket of refused) socket.destroy();
 });
 
@@ -444,17 +449,17 @@ test("sockets of one address share a quota of frames: too many close the socket 
   world.clock.forward(20_000);
   const clients = await Promise.all([1, 2, 3, 4, 5].map(async () => await socketClient(world.wsUrl)));
   // Each socket sends fewer frames than one socket may.
-  const ask = ({ send }: SocketClient): void => {
+  const sendFrames = ({ send }: SocketClient): void => {
     for (let frame = 0; frame < 450; frame++) send({ type: "unsubscribe", event: "request.status.updated" });
   };
   const last = clients.pop();
   // The clock stops, so that the quota's window does not end while the sockets send, even on a busy machine.
   const frozenClock = vi.spyOn(performance, "now").mockReturnValue(performance.now());
   try {
-    for (const client of clients) ask(client);
+    for (const client of clients) sendFrames(client);
     await Promise.all(clients.map(async (client) => await client.waitForFrames(451)));
     if (last === undefined) throw new Error("five sockets are open");
-    ask(last);
+    sendFrames(last);
     expect(await Promise.race([last.closed, last.waitForFrames(451).then(() => "all answered")])).toBe(1008);
   } finally {
     frozenClock.mockRestore();
@@ -475,15 +480,19 @@ test("closes sockets of a rotated secret after its grace period, and of a key wi
     routes: { apiKeys: fakeApiKeys(currentKeys) },
     policy: { maxPerAddress: 3 },
   });
-  const at = async (key: string): Promise<SocketClient> =>
+  const connectWith = async (key: string): Promise<SocketClient> =>
     await socketClient(`${rotating.wsUrl}?apiKey=${key}`);
-  const [old, fresh, other] = [await at("cwk_old"), await at("cwk_new"), await at("cwk_other")];
-  await expect(at("cwk_new")).rejects.toThrow("429");
+  const [old, fresh, other] = [
+    await connectWith("cwk_old"),
+    await connectWith("cwk_new"),
+    await connectWith("cwk_other"),
+  ];
+  await expect(connectWith("cwk_new")).rejects.toThrow("429");
   delete currentKeys["cwk_old"];
   expect(await old.closed).toBe(1008);
-  const again = await at("cwk_new");
+  const reconnected = await connectWith("cwk_new");
   currentKeys["cwk_other"] = { ...initialKeys.cwk_other, scopes: ["quote"] };
   expect(await other.closed).toBe(1008);
-  expect([fresh, again].map(({ socket }) => socket.readyState)).toEqual([1, 1]);
+  expect([fresh, reconnected].map(({ socket }) => socket.readyState)).toEqual([1, 1]);
   await rotating.close();
 });

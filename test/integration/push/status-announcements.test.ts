@@ -22,7 +22,7 @@ import { someAddress, someHash } from "../../support/terms.ts";
 // One process changes requests, and the clients of another process read and follow them.
 
 interface OtherProcess {
-  ask(requestId: RequestId): Promise<StatusView | undefined>;
+  readStatus(requestId: RequestId): Promise<StatusView | undefined>;
   /** The views that a subscriber of the request receives from now on. */
   follow(requestId: RequestId): Promise<readonly StatusView[]>;
   /** All announcements so far, in order. */
@@ -68,7 +68,7 @@ async function anotherProcess(url: string): Promise<OtherProcess> {
   });
   await ready.promise;
   return {
-    ask: async (requestId) => await requestStatus({ reads, chains: noChains, clock }, requestId),
+    readStatus: async (requestId) => await requestStatus({ reads, chains: noChains, clock }, requestId),
     async follow(requestId) {
       const views: StatusView[] = [];
       await followStatus(feed, clock, hexAddressFormat).follow(requestId, {
@@ -87,7 +87,7 @@ async function anotherProcess(url: string): Promise<OtherProcess> {
 }
 
 async function statusOf(requestId: RequestId): Promise<StatusView> {
-  const view = await other.ask(requestId);
+  const view = await other.readStatus(requestId);
   if (view === undefined) throw new Error("invariant violated: request is not stored");
   return view;
 }
@@ -111,7 +111,7 @@ async function saveState(
 }
 
 /** A request whose deposit waits for blocks. One event of it was announced. */
-async function aDeposited(): Promise<RequestId> {
+async function aDepositedRequest(): Promise<RequestId> {
   const { requestId } = await world.aRequest();
   const event = depositSeen();
   await world.applyEvent(requestId, { ...event, confirmed: false } as typeof event);
@@ -125,9 +125,9 @@ async function announcements(requestId: RequestId): Promise<readonly string[]> {
   await expect
     .poll(async () => (await world.pool.query("select from announcements")).rowCount, { timeout: 5_000 })
     .toBe(0);
-  const later = someHash();
-  await world.pool.query("select pg_notify($1, $2)", [STATUS_CHANNEL, later]);
-  await expect.poll(() => other.announced).toContain(later);
+  const marker = someHash();
+  await world.pool.query("select pg_notify($1, $2)", [STATUS_CHANNEL, marker]);
+  await expect.poll(() => other.announced).toContain(marker);
   return other.announced.filter((payload) => payload.startsWith(requestId));
 }
 
@@ -140,26 +140,26 @@ test.for<[what: string, change: Partial<RequestState>, expected: Partial<StatusV
   ["another deposit", { depositId: undefined }, {}],
   ["another state of the hold", { front: "held" }, {}],
 ])("%s is not announced, and the next status shows it", async ([, change, expected]) => {
-  const requestId = await aDeposited();
+  const requestId = await aDepositedRequest();
   await saveState(requestId, change);
-  expect(await other.ask(requestId)).toMatchObject(expected);
+  expect(await other.readStatus(requestId)).toMatchObject(expected);
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
 });
 
 test("a later time alone is not announced, and the next status shows that time", async () => {
-  const requestId = await aDeposited();
+  const requestId = await aDepositedRequest();
   const before = await statusOf(requestId);
   await saveState(requestId, {}, {}, before.updatedAtMs + 5);
-  expect(await other.ask(requestId)).toEqual({ ...before, updatedAtMs: before.updatedAtMs + 5 });
+  expect(await other.readStatus(requestId)).toEqual({ ...before, updatedAtMs: before.updatedAtMs + 5 });
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
 });
 
 test("a save without changes is not announced", async () => {
-  const requestId = await aDeposited();
+  const requestId = await aDepositedRequest();
   const before = await statusOf(requestId);
   await saveState(requestId, {});
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
-  expect(await other.ask(requestId)).toEqual(before);
+  expect(await other.readStatus(requestId)).toEqual(before);
 });
 
 test.for<[what: string, change: Partial<RequestState>, hashes: Omit<RequestChange, "state">]>([
@@ -167,10 +167,10 @@ test.for<[what: string, change: Partial<RequestState>, hashes: Omit<RequestChang
   ["another hash", {}, { txHashes: [someHash()] }],
   ["the request's finality", { final: true }, {}],
 ])("%s is announced once, with its sequence number", async ([, ...change]) => {
-  const requestId = await aDeposited();
+  const requestId = await aDepositedRequest();
   const before = await statusOf(requestId);
   await saveState(requestId, ...change);
-  expect(await other.ask(requestId)).not.toEqual(before);
+  expect(await other.readStatus(requestId)).not.toEqual(before);
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `, `${requestId} 2 `]);
 });
 
@@ -195,7 +195,7 @@ async function anAddressOf(requestId: RequestId): Promise<CurrencyAt> {
   return place;
 }
 
-async function holds(place: CurrencyAt): Promise<void> {
+async function holdFunds(place: CurrencyAt): Promise<void> {
   await inOneCommit(async ({ depositAddresses }) => {
     await depositAddresses.hold(place, "NO_REFUND_ADDRESS");
     await depositAddresses.noteFunds(place.address, 0);
@@ -207,32 +207,32 @@ test("subscribers of a request receive every change of the funds at its deposit 
   const before = await statusOf(requestId);
   const views = await other.follow(requestId);
   const place = await anAddressOf(requestId);
-  const says = async (expected: Partial<StatusView>): Promise<void> => {
-    expect(await other.ask(requestId)).toMatchObject(expected);
+  const expectStatus = async (expected: Partial<StatusView>): Promise<void> => {
+    expect(await other.readStatus(requestId)).toMatchObject(expected);
     await expect.poll(() => views.at(-1)).toMatchObject(expected);
     expect((await other.follow(requestId)).at(-1)).toMatchObject(expected);
   };
   await inOneCommit(async ({ depositAddresses }) => depositAddresses.noteFunds(place.address, 0));
-  const seen = {
+  const atAddress = {
     status: "depositing",
     fundsAt: "depositAddress",
     nextAction: "wait_for_confirmations",
   } as const;
-  await says(seen);
-  await holds(place);
-  await says({ status: "waiting", fundsAt: "depositAddress", nextAction: "contact_operator" });
+  await expectStatus(atAddress);
+  await holdFunds(place);
+  await expectStatus({ status: "waiting", fundsAt: "depositAddress", nextAction: "contact_operator" });
   await inOneCommit(async ({ depositAddresses }) => {
     await depositAddresses.noteFunds(place.address, 0);
     await depositAddresses.release(place.chainId, place.address);
     await depositAddresses.noteFunds(place.address, 0);
   });
-  await says(seen);
+  await expectStatus(atAddress);
   await inOneCommit(async ({ depositAddresses }) => {
     await depositAddresses.observe(place, [], 2n, true);
     await depositAddresses.noteFunds(place.address, 0);
   });
-  await says({ status: "waiting", fundsAt: "user", nextAction: "send_deposit" });
-  expect(await other.ask(requestId)).toEqual(before);
+  await expectStatus({ status: "waiting", fundsAt: "user", nextAction: "send_deposit" });
+  expect(await other.readStatus(requestId)).toEqual(before);
   expect(views).toHaveLength(5);
   expect(await announcements(requestId)).toEqual([1, 2, 3, 4].map((sequence) => `${requestId} ${sequence} `));
 });
@@ -252,7 +252,7 @@ const sweepFor = (place: CurrencyAt, requestId: RequestId, observation: number) 
 
 test("a request whose successor is superseded in turn shows the last successor", async () => {
   const [{ requestId: first }, { requestId: second }] = [await world.aRequest(), await world.aRequest()];
-  const last = await aDeposited();
+  const last = await aDepositedRequest();
   const place = await anAddressOf(first);
   await inOneCommit(async ({ depositAddresses }) => {
     for (const requestId of [first, second]) await depositAddresses.setAddress(requestId, place.address);
@@ -261,7 +261,7 @@ test("a request whose successor is superseded in turn shows the last successor",
     await depositAddresses.supersedeVoided(place.address, last, 0);
   });
   for (const requestId of [first, second])
-    expect(await other.ask(requestId)).toMatchObject({ requestId, supersededByRequestId: last });
+    expect(await other.readStatus(requestId)).toMatchObject({ requestId, supersededByRequestId: last });
 });
 
 test.each([
@@ -288,19 +288,19 @@ test.each([
 );
 
 test("funds at an address do not change the status of a request that has its deposit or a successor", async () => {
-  const [requestId, standIn] = [await aDeposited(), await aDeposited()];
+  const [requestId, successor] = [await aDepositedRequest(), await aDepositedRequest()];
   const place = await anAddressOf(requestId);
   const before = await statusOf(requestId);
-  await holds(place);
+  await holdFunds(place);
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
-  expect(await other.ask(requestId)).toEqual(before);
-  await inOneCommit(async ({ depositAddresses }) => depositAddresses.supersede(requestId, standIn, 0));
+  expect(await other.readStatus(requestId)).toEqual(before);
+  await inOneCommit(async ({ depositAddresses }) => depositAddresses.supersede(requestId, successor, 0));
   const views = await other.follow(requestId);
-  expect(views.at(-1)).toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depository" });
+  expect(views.at(-1)).toMatchObject({ requestId, supersededByRequestId: successor, fundsAt: "depository" });
 });
 
 test("announcements are sent after the commit, and another process sends those of a crashed process", async () => {
-  const requestId = await aDeposited();
+  const requestId = await aDepositedRequest();
   const before = await statusOf(requestId);
   const sent = (): readonly string[] => other.announced.filter((payload) => payload.startsWith(requestId));
   const sessions = await Promise.all([world.pool.connect(), world.pool.connect(), world.pool.connect()]);
@@ -329,7 +329,7 @@ test("announcements are sent after the commit, and another process sends those o
 
     await row.query("commit");
     await expect.poll(sent, { timeout: 5_000 }).toEqual([`${requestId} 1 `, `${requestId} 2 `]);
-    expect(await other.ask(requestId)).not.toEqual(before);
+    expect(await other.readStatus(requestId)).not.toEqual(before);
   } finally {
     for (const session of sessions) session.release(true);
   }

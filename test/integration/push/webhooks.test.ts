@@ -41,19 +41,20 @@ afterEach(async () => {
   for (const end of endings.splice(0).toReversed()) await end();
 });
 
-const calls = (keyId: string) => async (method: "GET" | "POST" | "DELETE", url: string, payload?: object) => {
-  const answer = await world.app.inject({
-    method,
-    url,
-    headers: { "x-api-key": keyId, ...(keyId.startsWith("page") ? { origin: "https://a.example" } : {}) },
-    ...(payload === undefined ? {} : { payload }),
-  });
-  return { status: answer.statusCode, json: answer.json() };
-};
+const callAs =
+  (keyId: string) => async (method: "GET" | "POST" | "DELETE", url: string, payload?: object) => {
+    const answer = await world.app.inject({
+      method,
+      url,
+      headers: { "x-api-key": keyId, ...(keyId.startsWith("page") ? { origin: "https://a.example" } : {}) },
+      ...(payload === undefined ? {} : { payload }),
+    });
+    return { status: answer.statusCode, json: answer.json() };
+  };
 
 interface Owner {
   readonly keyId: string;
-  readonly call: ReturnType<typeof calls>;
+  readonly call: ReturnType<typeof callAs>;
   readonly receiver: WebhookReceiver;
   readonly webhook: string;
   readonly secret: string;
@@ -61,12 +62,12 @@ interface Owner {
 }
 
 /** An owner: a key with a receiver for the key's requests. */
-async function anOwner(more: object = {}): Promise<Owner> {
+async function anOwner(options: object = {}): Promise<Owner> {
   const keyId = await world.aKey();
-  const call = calls(keyId);
+  const call = callAs(keyId);
   const receiver = await startWebhookReceiver();
   endings.push(receiver.close);
-  const { json } = await call("POST", "/webhooks", { url: receiver.url, ...more });
+  const { json } = await call("POST", "/webhooks", { url: receiver.url, ...options });
   return {
     keyId,
     call,
@@ -290,7 +291,8 @@ test("webhook deliveries of different requests and endpoints do not wait for eac
 test("a key whose receivers all hang does not delay deliveries for other keys", async () => {
   const hostile = await anOwner();
   hostile.receiver.answer = () => undefined;
-  for (let more = 0; more < 9; more++) await hostile.call("POST", "/webhooks", { url: hostile.receiver.url });
+  for (let index = 0; index < 9; index++)
+    await hostile.call("POST", "/webhooks", { url: hostile.receiver.url });
   const requests = await Promise.all(Array.from({ length: 8 }, async () => await hostile.aRequest()));
   for (const { requestId } of requests) await world.applyEvent(requestId, depositSeen());
   startDeliveries();
@@ -313,11 +315,11 @@ test("a key whose receivers all hang does not delay deliveries for other keys", 
 async function ownersInSequence(
   ...changesOf: readonly ((owner: Owner) => Promise<unknown>)[]
 ): Promise<readonly string[]> {
-  const forget = async (): Promise<void> => {
+  const deleteDeliveries = async (): Promise<void> => {
     await world.pool.query("delete from webhook_deliveries");
   };
-  await forget();
-  endings.push(forget);
+  await deleteDeliveries();
+  endings.push(deleteDeliveries);
   const webhooks: string[] = [];
   for (const changes of changesOf) {
     const owner = await anOwner();
@@ -334,14 +336,14 @@ const oneDeposit = async (owner: Owner): Promise<unknown> =>
 /** Claims one delivery, and returns its endpoint. */
 async function claimOne(bounds: { readonly perEndpoint?: number; readonly perKey?: number } = {}) {
   const now = { nowMs: world.clock.nowMs(), leaseMs: MINUTE_MS };
-  const [due] = await webhookQueue(sqlOn(world.pool)).claim({
+  const [delivery] = await webhookQueue(sqlOn(world.pool)).claim({
     ...now,
     perEndpoint: 8,
     perKey: 16,
     limit: 1,
     ...bounds,
   });
-  return due?.endpoint.id;
+  return delivery?.endpoint.id;
 }
 
 test("claims from the endpoint with the earliest delivery first, and from failing endpoints last", async () => {
@@ -417,7 +419,7 @@ test("signs deliveries with both secrets during a rotation, and only with the ne
 
 test("webhooks belong only to their key, and a publishable key has none", async () => {
   const owner = await anOwner();
-  const stranger = calls(await world.aKey());
+  const stranger = callAs(await world.aKey());
   const { requestId } = await owner.aRequest();
   await world.applyEvent(requestId, depositSeen());
   const listed = await owner.call("GET", `/webhooks/${owner.webhook}/deliveries?requestId=${requestId}`);
@@ -432,7 +434,7 @@ test("webhooks belong only to their key, and a publishable key has none", async 
     stranger("POST", `${delivery}/replay`),
   ]);
   expect(refusals.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
-  expect((await calls("page")("GET", "/webhooks")).status).toBe(403);
+  expect((await callAs("page")("GET", "/webhooks")).status).toBe(403);
   const shown = JSON.stringify([
     await owner.call("GET", "/webhooks"),
     listed,
@@ -440,12 +442,12 @@ test("webhooks belong only to their key, and a publishable key has none", async 
   ]);
   expect(shown).not.toContain(owner.secret);
   const create = async () => (await owner.call("POST", "/webhooks", { url: owner.receiver.url })).status;
-  for (let more = 0; more < 8; more++) expect(await create()).toBe(200);
+  for (let index = 0; index < 8; index++) expect(await create()).toBe(200);
   // Concurrent creations do not exceed the limit either.
-  const together = await Promise.all(Array.from({ length: 5 }, create));
-  expect(together.filter((status) => status === 200).length).toBeLessThanOrEqual(1);
-  const left = (await owner.call("GET", "/webhooks")).json.webhooks.length;
-  expect(left).toBeLessThanOrEqual(10);
+  const statuses = await Promise.all(Array.from({ length: 5 }, create));
+  expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(1);
+  const webhookCount = (await owner.call("GET", "/webhooks")).json.webhooks.length;
+  expect(webhookCount).toBeLessThanOrEqual(10);
 });
 
 test("delivers nothing to a removed endpoint or for a revoked key", async () => {
@@ -472,8 +474,8 @@ test("a key creates at most 100 webhooks in 24 hours, including removed ones", a
      select $1::text || n, $1, 'https://a.example', '', '{}', 's', $2::bigint - 3600000 + n, $2, $2 from generate_series(1, 99) n`,
     [owner.keyId, nowMs],
   );
-  const again = { url: owner.receiver.url };
-  expect(await owner.call("POST", "/webhooks", again)).toMatchObject({
+  const webhook = { url: owner.receiver.url };
+  expect(await owner.call("POST", "/webhooks", webhook)).toMatchObject({
     status: 429,
     json: {
       errorCode: "RATE_LIMITED",
@@ -485,7 +487,7 @@ test("a key creates at most 100 webhooks in 24 hours, including removed ones", a
   const another = await anOwner();
   expect((await another.call("POST", "/webhooks", { url: another.receiver.url })).status).toBe(200);
   world.clock.forward(23 * 3600 * SECOND_MS + 1);
-  expect((await owner.call("POST", "/webhooks", again)).status).toBe(200);
+  expect((await owner.call("POST", "/webhooks", webhook)).status).toBe(200);
 });
 
 test("a webhook is deleted with its unsent deliveries two weeks after its removal or its key's revocation", async () => {
@@ -499,7 +501,7 @@ test("a webhook is deleted with its unsent deliveries two weeks after its remova
     world.clock.nowMs(),
   ]);
   const queue = webhookQueue(sqlOn(world.pool));
-  const left = async (): Promise<unknown[]> =>
+  const remainingWebhooks = async (): Promise<unknown[]> =>
     (
       await world.pool.query(
         `select w.id, count(d.id)::int as deliveries from webhook_endpoints w left join webhook_deliveries d on d.endpoint_id = w.id
@@ -508,7 +510,7 @@ test("a webhook is deleted with its unsent deliveries two weeks after its remova
       )
     ).rows;
   await queue.prune(beforeRemovalMs, 100);
-  expect(await left()).toHaveLength(3);
+  expect(await remainingWebhooks()).toHaveLength(3);
   await queue.prune(world.clock.nowMs() + 1, 100);
-  expect(await left()).toEqual([{ id: living?.webhook, deliveries: 1 }]);
+  expect(await remainingWebhooks()).toEqual([{ id: living?.webhook, deliveries: 1 }]);
 });

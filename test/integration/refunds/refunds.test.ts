@@ -23,11 +23,11 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 /** A quote with a new refund address. */
-const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<QuotedRequest> =>
-  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
+const agree = async (changes: Parameters<EngineWorld["quote"]>[0] = {}): Promise<QuotedRequest> =>
+  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...changes });
 
 /** Makes the user's deposit, with a deviation, and reads its block. */
-async function deposited(agreed: QuotedRequest, deviation: Deviation = {}, from = world.user) {
+async function makeDeposit(agreed: QuotedRequest, deviation: Deviation = {}, from = world.user) {
   const hash = await deposit(world.origin, from, agreed, deviation);
   await world.origin.mine();
   await world.watch(world.origin);
@@ -37,7 +37,7 @@ async function deposited(agreed: QuotedRequest, deviation: Deviation = {}, from 
 }
 
 /** Mines blocks until the deposit has the confirmations that its value requires. */
-async function confirmed(confirmAtBlock: bigint): Promise<void> {
+async function confirmDeposit(confirmAtBlock: bigint): Promise<void> {
   for (let head = 0n; head < confirmAtBlock;) {
     await world.origin.mine();
     head = (await world.watch(world.origin)).at(-1)?.number ?? 0n;
@@ -45,19 +45,22 @@ async function confirmed(confirmAtBlock: bigint): Promise<void> {
 }
 
 /** The exact refund of an amount at the current prices and gas. */
-function due(amount: bigint, currency: Address): bigint {
+function expectedRefund(amount: bigint, currency: Address): bigint {
   const { chain, pulse } = world.origin.connected;
-  const known = world.services.chains.currency(chain.id, currency);
-  if (known === undefined) throw new Error("the currency is not configured");
+  const token = world.services.chains.currency(chain.id, currency);
+  if (token === undefined) throw new Error("the currency is not configured");
   const { prices, quotePolicy } = world.services;
-  const unit = (of: typeof known) => ({ decimals: of.decimals, priceUsd: prices.usd(of) as bigint });
+  const unit = (priced: typeof token) => ({
+    decimals: priced.decimals,
+    priceUsd: prices.usd(priced) as bigint,
+  });
   const wei = gasCostWei(
-    gasOf(quotePolicy.gas.refund, known, false),
+    gasOf(quotePolicy.gas.refund, token, false),
     pulse.gasPrices(),
     chain.fees.minPriorityFeeWei,
     0,
   );
-  const refund = refundAmount(amount, wei, unit(chain.native), unit(known));
+  const refund = refundAmount(amount, wei, unit(chain.native), unit(token));
   if (refund.kind !== "refund") throw new Error("the amount is too small for a refund");
   expect(refund.gasFee).toBeGreaterThan(0n);
   return refund.amount;
@@ -88,18 +91,18 @@ const mismatches: readonly {
 for (const { what, deviation, reason } of mismatches)
   test(`a deposit of ${what} is refunded to refundTo, minus the gas to the unit, and shows refund without failure`, async () => {
     const agreed = await agree();
-    const { amount, currency, confirmAtBlock } = await deposited(agreed, deviation());
+    const { amount, currency, confirmAtBlock } = await makeDeposit(agreed, deviation());
     expect(await world.status(agreed.requestId)).toMatchObject({
       status: "pending",
       nextAction: "wait_for_refund",
       fundsAt: "depository",
     });
-    await confirmed(confirmAtBlock);
-    const expected = due(amount, currency);
+    await confirmDeposit(confirmAtBlock);
+    const expected = expectedRefund(amount, currency);
     await world.work();
     const end = await world.untilFinal(agreed.requestId);
-    const [refund, ...more] = await world.paymentsOf(agreed, world.origin);
-    expect(more).toEqual([]);
+    const [refund, ...otherPayments] = await world.paymentsOf(agreed, world.origin);
+    expect(otherPayments).toEqual([]);
     expect(end).toMatchObject({
       status: "refund",
       failReason: reason,
@@ -123,30 +126,30 @@ for (const [part, deviation] of [
 ] as const)
   test(`a deposit of ${part} of the quote is refunded with at least the part of the minimum that oracles attest`, async () => {
     const agreed = await agree();
-    const { amount, currency, confirmAtBlock } = await deposited(agreed, deviation);
-    await confirmed(confirmAtBlock);
+    const { amount, currency, confirmAtBlock } = await makeDeposit(agreed, deviation);
+    await confirmDeposit(confirmAtBlock);
     await world.work();
     await world.untilFinal(agreed.requestId);
     const paid = await world.origin.balance(agreed.terms.refundTo, currency);
-    const promised = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
-    expect(promised).toBeGreaterThan(0n);
+    const minimumRefund = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
+    expect(minimumRefund).toBeGreaterThan(0n);
     expect(paid).toBeLessThanOrEqual(amount);
-    expect(paid * agreed.terms.origin.amount).toBeGreaterThanOrEqual(promised * amount);
+    expect(paid * agreed.terms.origin.amount).toBeGreaterThanOrEqual(minimumRefund * amount);
   });
 
 test("refunds a deposit on behalf of another account to that account, and the user's request keeps waiting", async () => {
   const agreed = await agree();
   const beneficiary = world.anAddress();
-  const { amount, currency } = await deposited(agreed, { depositor: beneficiary }, world.stranger);
+  const { amount, currency } = await makeDeposit(agreed, { depositor: beneficiary }, world.stranger);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
-  const expected = due(amount, currency);
+  const expected = expectedRefund(amount, currency);
   await world.work();
   await world.round();
   expect(await world.origin.balance(beneficiary, currency)).toBe(expected);
   expect(await world.origin.balance(agreed.terms.refundTo, currency)).toBe(0n);
 
   // The user's own deposit is handled as usual.
-  await deposited(agreed);
+  await makeDeposit(agreed);
   await world.work();
   const end = await world.untilFinal(agreed.requestId);
   expect(end.status).toBe("success");
@@ -155,11 +158,11 @@ test("refunds a deposit on behalf of another account to that account, and the us
 
 test("a stranger's dust deposit on behalf of the user does not affect the user's request", async () => {
   const agreed = await agree();
-  for (const amount of [1n, 50_000_000n, 200_000_000n]) await deposited(agreed, { amount }, world.stranger);
+  for (const amount of [1n, 50_000_000n, 200_000_000n]) await makeDeposit(agreed, { amount }, world.stranger);
   await world.work();
   await world.round();
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", failReason: "N/A" });
-  await deposited(agreed);
+  await makeDeposit(agreed);
   await world.work();
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
 });
@@ -167,8 +170,8 @@ test("a stranger's dust deposit on behalf of the user does not affect the user's
 test("if the user's own deposit names another depositor, that depositor is refunded and the request says why", async () => {
   const agreed = await agree();
   const other = world.anAddress();
-  const { amount, currency } = await deposited(agreed, { depositor: other });
-  const expected = due(amount, currency);
+  const { amount, currency } = await makeDeposit(agreed, { depositor: other });
+  const expected = expectedRefund(amount, currency);
   await world.work();
   const end = await world.untilFinal(agreed.requestId);
   expect(end).toMatchObject({ status: "refund", failReason: "DEPOSIT_ADDRESS_MISMATCH" });
@@ -178,17 +181,17 @@ test("if the user's own deposit names another depositor, that depositor is refun
 
 test("a second deposit for a filled request is refunded, its hash is shown, and the request stays a success", async () => {
   const agreed = await agree();
-  await deposited(agreed);
+  await makeDeposit(agreed);
   await world.work();
   await world.untilFinal(agreed.requestId);
-  const second = await deposited(agreed);
+  const second = await makeDeposit(agreed);
   expect(second).toMatchObject({ disposition: "refund", reason: "DOUBLE_SPEND" });
-  const expected = due(second.amount, second.currency);
+  const expected = expectedRefund(second.amount, second.currency);
   await world.work();
   await world.round();
   await world.round();
-  const [refund, ...more] = await world.paymentsOf(agreed, world.origin);
-  expect(more).toEqual([]);
+  const [refund, ...otherPayments] = await world.paymentsOf(agreed, world.origin);
+  expect(otherPayments).toEqual([]);
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "success",
     final: true,
@@ -204,7 +207,7 @@ test("a second deposit for a filled request is refunded, its hash is shown, and 
 test("when one block has two deposits of one order, one is filled and the other refunded", async () => {
   const agreed = await agree();
   await deposit(world.origin, world.user, agreed);
-  await deposited(agreed);
+  await makeDeposit(agreed);
   await world.work();
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   await world.round();
@@ -215,8 +218,8 @@ test("when one block has two deposits of one order, one is filled and the other 
 test("a deposit after the quote's lifetime is refunded", async () => {
   const agreed = await agree({ ttl: 60 });
   world.clock.forward(61_000);
-  const late = await deposited(agreed);
-  const expected = due(late.amount, late.currency);
+  const late = await makeDeposit(agreed);
+  const expected = expectedRefund(late.amount, late.currency);
   await world.work();
   const end = await world.untilFinal(agreed.requestId);
   expect(end).toMatchObject({ status: "refund", failReason: "TTL_EXPIRED" });
@@ -240,7 +243,7 @@ test("a deposit for a request that was closed because of its age is refunded too
     failReason: "TTL_EXPIRED",
     fundsAt: "user",
   });
-  await deposited(agreed);
+  await makeDeposit(agreed);
   await world.work();
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({
     status: "refund",
@@ -250,7 +253,7 @@ test("a deposit for a request that was closed because of its age is refunded too
 
 test("a timely deposit that could not be filled before the deadline is refunded", async () => {
   const agreed = await agree({ ttl: 60 });
-  await deposited(agreed);
+  await makeDeposit(agreed);
   world.clock.forward(61_000);
   await world.work();
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({
@@ -266,8 +269,8 @@ test("the referrer debug-force-refund makes any deposit a refund", async () => {
     originCurrency: NATIVE_CURRENCY,
     amount: "50000000000000000",
   });
-  const { amount } = await deposited(agreed);
-  const expected = due(amount, NATIVE_CURRENCY);
+  const { amount } = await makeDeposit(agreed);
+  const expected = expectedRefund(amount, NATIVE_CURRENCY);
   await world.work();
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({
     status: "refund",
@@ -278,7 +281,7 @@ test("the referrer debug-force-refund makes any deposit a refund", async () => {
 
 test("a deposit below its refund's gas cost stays in the depository and the request says so", async () => {
   const agreed = await agree();
-  await deposited(agreed, { amount: 1n });
+  await makeDeposit(agreed, { amount: 1n });
   await world.work();
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "failure",
@@ -299,7 +302,7 @@ test("a refund that its recipient refuses raises an alarm and is not retried", a
     referrer: "debug-force-refund",
   });
   await world.origin.client.setCode({ address: agreed.terms.refundTo, bytecode: "0x60006000fd" });
-  await deposited(agreed);
+  await makeDeposit(agreed);
   await world.work();
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "failure",
@@ -365,7 +368,7 @@ for (const [what, id] of [
 
 test("a deposit far above the agreed value waits for the confirmations of its own value before it is refunded", async () => {
   const agreed = await agree();
-  const big = await deposited(agreed, { amount: 50_000_000_000n });
+  const big = await makeDeposit(agreed, { amount: 50_000_000_000n });
   expect(big.confirmAtBlock - big.blockNumber, "the tier above 10,000 USD").toBe(3n);
   await world.work();
   expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
@@ -378,7 +381,7 @@ test("a deposit far above the agreed value waits for the confirmations of its ow
 
 test("broadcasts an orphaned refund again and pays it once", async () => {
   const agreed = await agree({ referrer: "debug-force-refund" });
-  const { currency } = await deposited(agreed);
+  const { currency } = await makeDeposit(agreed);
   await world.work();
   await world.origin.mine();
   await world.watch(world.origin);
@@ -396,24 +399,24 @@ test("broadcasts an orphaned refund again and pays it once", async () => {
 });
 
 /** The user's wallet sends its deposit again, with another nonce and therefore another hash. */
-async function depositedUnderAnotherHash(agreed: QuotedRequest) {
+async function depositUnderAnotherHash(agreed: QuotedRequest) {
   await world.origin.send(world.user, { to: world.anAddress(), value: 1n });
-  return await deposited(agreed);
+  return await makeDeposit(agreed);
 }
 
 test("a refunded deposit that a reorg replaces under another hash is not refunded twice", async () => {
   const agreed = await agree({ referrer: "debug-force-refund" });
-  const first = await deposited(agreed);
+  const first = await makeDeposit(agreed);
   await world.work();
   expect((await world.services.reads.deposit(first.id))?.refundState).toBe("sent");
   await world.origin.reorg(1);
-  const second = await depositedUnderAnotherHash(agreed);
+  const second = await depositUnderAnotherHash(agreed);
   expect(second.id).not.toBe(first.id);
   for (let round = 0; round < 4; round++) await world.round();
   expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
   expect(await world.services.reads.deposit(first.id)).toMatchObject({ canonical: false });
   expect((await world.services.reads.deposit(second.id))?.refundState).toBe("none");
-  expect(await fundsListed(second.id)).toMatchObject([
+  expect(await listFunds(second.id)).toMatchObject([
     { refund_waits: expect.stringMatching(/may replace an orphaned one that was already refunded/) },
   ]);
   expect(world.events.of("deposit_exposed").at(-1)?.facts).toMatchObject({
@@ -431,12 +434,12 @@ test("a refunded deposit that a reorg replaces under another hash is not refunde
   for (let round = 0; round < 4; round++) await world.round();
   expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(2);
   expect((await world.services.reads.deposit(second.id))?.refundState).toBe("final");
-  expect(await fundsListed(second.id)).toEqual([]);
+  expect(await listFunds(second.id)).toEqual([]);
 });
 
 test("a request whose deposit could not be refunded waits again when a reorg drops that deposit", async () => {
-  const limited = await limitedTo(0n);
-  const { agreed, found } = await depositedNative("0.04");
+  const limited = await withDailyLimit(0n);
+  const { agreed, found } = await depositNative("0.04");
   await world.work(limited);
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "failure",
@@ -457,7 +460,7 @@ test("a request whose deposit could not be refunded waits again when a reorg dro
     final: false,
   });
   // The deposit is mined again, and the daily limit suffices.
-  await deposited(agreed);
+  await makeDeposit(agreed);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
 });
 
@@ -466,8 +469,8 @@ test("a deposit in a token without a price source waits an hour for a price, and
   if (tst === undefined) throw new Error("the local chains have no TST");
   const agreed = await agree();
   world.prices.set("causeway-test-token", undefined);
-  const { confirmAtBlock } = await deposited(agreed, { currency: tst, amount: parseEther("50") });
-  await confirmed(confirmAtBlock);
+  const { confirmAtBlock } = await makeDeposit(agreed, { currency: tst, amount: parseEther("50") });
+  await confirmDeposit(confirmAtBlock);
   await world.work();
   expect((await world.status(agreed.requestId)).status).toBe("pending");
   world.clock.forward(3600_000 + 1);
@@ -481,7 +484,7 @@ test("a deposit in a token without a price source waits an hour for a price, and
 });
 
 /** Services whose daily limit of unrepaid refunds has this much left, whatever earlier tests used. */
-async function limitedTo(usd: bigint): Promise<WorkerServices> {
+async function withDailyLimit(usd: bigint): Promise<WorkerServices> {
   await world.pool.query("update deposits set unrepaid_at_ms = 0 where unrepaid_at_ms is not null");
   const { enginePolicy } = world.services;
   return {
@@ -494,21 +497,21 @@ async function limitedTo(usd: bigint): Promise<WorkerServices> {
  * A confirmed deposit of native tokens for an order in USDC. Settlement does not repay the refund of such a
  * deposit.
  */
-async function depositedNative(ether: string) {
+async function depositNative(ether: string) {
   const agreed = await agree();
-  const found = await deposited(agreed, { currency: NATIVE_CURRENCY, amount: parseEther(ether) });
-  await confirmed(found.confirmAtBlock);
+  const found = await makeDeposit(agreed, { currency: NATIVE_CURRENCY, amount: parseEther(ether) });
+  await confirmDeposit(found.confirmAtBlock);
   return { agreed, found };
 }
 
-const fundsListed = async (depositId: string) =>
+const listFunds = async (depositId: string) =>
   (await strandedFunds(sqlOn(world.pool))).filter((row) => "id" in row && String(row.id) === depositId);
 
 test("delays and reports a refund that settlement never repays until the daily limit allows it", async () => {
-  const limited = await limitedTo(150n);
-  const first = await depositedNative("0.04");
+  const limited = await withDailyLimit(150n);
+  const first = await depositNative("0.04");
   await world.work(limited);
-  const second = await depositedNative("0.04");
+  const second = await depositNative("0.04");
   const alarms = world.events.of("refund_limit_reached").length;
   await world.work(limited);
   await world.work(limited);
@@ -521,8 +524,8 @@ test("delays and reports a refund that settlement never repays until the daily l
     refundTxHashes: [],
   });
   expect(world.events.of("refund_limit_reached")).toHaveLength(alarms + 1);
-  expect(await fundsListed(first.found.id)).toEqual([]);
-  expect(await fundsListed(second.found.id)).toMatchObject([
+  expect(await listFunds(first.found.id)).toEqual([]);
+  expect(await listFunds(second.found.id)).toMatchObject([
     { refund_state: "none", refund_waits: expect.stringMatching(/not in the currency of the order/) },
   ]);
 
@@ -530,12 +533,12 @@ test("delays and reports a refund that settlement never repays until the daily l
   await world.work(limited);
   await world.round(limited);
   expect(await world.status(second.agreed.requestId)).toMatchObject({ status: "refund" });
-  expect(await fundsListed(second.found.id)).toEqual([]);
+  expect(await listFunds(second.found.id)).toEqual([]);
 });
 
 test("a refund above the whole daily limit is left to the operator, and no inventory moves", async () => {
-  const limited = await limitedTo(150n);
-  const { agreed, found } = await depositedNative("1");
+  const limited = await withDailyLimit(150n);
+  const { agreed, found } = await depositNative("1");
   await world.work(limited);
   await world.round(limited);
   expect(await world.status(agreed.requestId)).toMatchObject({
@@ -545,7 +548,7 @@ test("a refund above the whole daily limit is left to the operator, and no inven
     nextAction: "contact_operator",
   });
   expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
-  expect(await fundsListed(found.id)).toHaveLength(1);
+  expect(await listFunds(found.id)).toHaveLength(1);
 });
 
 const unrepaidOf = async (depositId: string): Promise<bigint | null> => {
@@ -554,16 +557,16 @@ const unrepaidOf = async (depositId: string): Promise<bigint | null> => {
 };
 
 test("pays a refund above the daily limit once after the operator's release, and counts it against the limit", async () => {
-  const limited = await limitedTo(150n);
-  const { agreed, found } = await depositedNative("1");
+  const limited = await withDailyLimit(150n);
+  const { agreed, found } = await depositNative("1");
   await world.work(limited);
-  expect(await fundsListed(found.id)).toMatchObject([
+  expect(await listFunds(found.id)).toMatchObject([
     { refund_state: "impossible", refund_waits: expect.stringMatching(/exceeds UNREPAID_REFUNDS_DAILY_USD/) },
   ]);
   const failed = await world.status(agreed.requestId);
 
-  const shown = await runOperatorRefund(world, found.txHash);
-  expect(shown).toMatchObject({
+  const dryRun = await runOperatorRefund(world, found.txHash);
+  expect(dryRun).toMatchObject({
     code: 3,
     steps: [
       {
@@ -596,11 +599,11 @@ test("pays a refund above the daily limit once after the operator's release, and
     refundFailReason: "N/A",
     final: false,
   });
-  expect(await fundsListed(found.id)).toEqual([]);
+  expect(await listFunds(found.id)).toEqual([]);
   const again = await runOperatorRefund(world, found.id, "--yes");
   expect(again).toMatchObject({ code: 0, steps: [{ step: "already", refundState: "none" }] });
 
-  const expected = due(found.amount, NATIVE_CURRENCY);
+  const expected = expectedRefund(found.amount, NATIVE_CURRENCY);
   await world.work(limited);
   for (let round = 0; round < 4; round++) await world.round(limited);
   expect(await world.status(agreed.requestId)).toMatchObject({
@@ -624,9 +627,9 @@ test("pays a refund above the daily limit once after the operator's release, and
   await world.round(limited);
   expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
   // The released refund uses up the limit for other refunds.
-  const next = await depositedNative("0.04");
+  const next = await depositNative("0.04");
   await world.work(limited);
-  expect(await fundsListed(next.found.id)).toMatchObject([{ refund_state: "none" }]);
+  expect(await listFunds(next.found.id)).toMatchObject([{ refund_state: "none" }]);
   // A refund that waits for the limit can be released too. Two concurrent releases count once.
   await Promise.all([
     releaseRefund(world.services, next.found.id, { isDryRun: false }),
@@ -639,8 +642,8 @@ test("pays a refund above the daily limit once after the operator's release, and
 });
 
 test("a release no longer applies if a reorg drops the deposit before its refund is signed", async () => {
-  const limited = await limitedTo(0n);
-  const { agreed, found } = await depositedNative("0.04");
+  const limited = await withDailyLimit(0n);
+  const { agreed, found } = await depositNative("0.04");
   await world.work(limited);
   await runOperatorRefund(world, found.id, "--yes");
   expect(await world.services.reads.deposit(found.id)).toHaveProperty("refundReleasedAtMs");
@@ -666,14 +669,14 @@ test("refuses a release if there is nothing to release, and gives the reason", a
   expect(await refusal(someHash())).toMatch(/^no deposit found with id/);
 
   const filled = await agree();
-  const accepted = await deposited(filled);
+  const accepted = await makeDeposit(filled);
   await world.untilFinal(filled.requestId);
   expect(await refusal(accepted.id)).toMatch(/accepted for its request, which is filled/);
 
   const unconfirmed = await agree();
-  const big = await deposited(unconfirmed, { amount: 50_000_000_000n });
+  const big = await makeDeposit(unconfirmed, { amount: 50_000_000_000n });
   expect(await refusal(big.id)).toMatch(/not confirmed: it needs block \d+/);
-  await confirmed(big.confirmAtBlock);
+  await confirmDeposit(big.confirmAtBlock);
   expect(await refusal(big.id)).toMatch(/does not wait for a release/);
   await world.work();
   expect(await refusal(big.id)).toMatch(/in progress/);
@@ -681,25 +684,25 @@ test("refuses a release if there is nothing to release, and gives the reason", a
   expect(await refusal(big.id)).toMatch(/already refunded/);
 
   const dust = await agree();
-  const speck = await deposited(dust, { amount: 1n });
-  await confirmed(speck.confirmAtBlock);
+  const speck = await makeDeposit(dust, { amount: 1n });
+  await confirmDeposit(speck.confirmAtBlock);
   await world.work();
   expect(await refusal(dust.requestId)).toMatch(/AMOUNT_TOO_LOW_TO_REFUND/);
 
-  const limited = await limitedTo(0n);
-  const { found } = await depositedNative("0.04");
+  const limited = await withDailyLimit(0n);
+  const { found } = await depositNative("0.04");
   await world.work(limited);
   const { chains } = world.services;
-  const without = { ...world.services, chains: { ...chains, currency: () => undefined } };
-  expect((await runOperatorRefund({ ...world, services: without }, found.id, "--yes")).stderr).toMatch(
-    /is not configured on .*: add it to the chain's tokens/,
-  );
+  const withoutCurrencies = { ...world.services, chains: { ...chains, currency: () => undefined } };
+  expect(
+    (await runOperatorRefund({ ...world, services: withoutCurrencies }, found.id, "--yes")).stderr,
+  ).toMatch(/is not configured on .*: add it to the chain's tokens/);
 });
 
 test("two concurrent workers together stay within one daily limit", async () => {
-  const limited = await limitedTo(150n);
+  const limited = await withDailyLimit(150n);
   const ids: string[] = [];
-  for (let n = 0; n < 3; n++) ids.push((await depositedNative("0.04")).found.id);
+  for (let n = 0; n < 3; n++) ids.push((await depositNative("0.04")).found.id);
   await Promise.all([...ids, ...ids].map(async (id) => await pay(limited, refundLeg, id)));
   const states = await Promise.all(
     ids.map(async (id) => (await world.services.reads.deposit(id))?.refundState),
@@ -708,11 +711,11 @@ test("two concurrent workers together stay within one daily limit", async () => 
 });
 
 test("a refund to a depositor that the order does not name counts against the daily limit", async () => {
-  const limited = await limitedTo(50n);
+  const limited = await withDailyLimit(50n);
   const agreed = await agree();
   const other = world.anAddress();
-  const { currency, confirmAtBlock } = await deposited(agreed, { depositor: other });
-  await confirmed(confirmAtBlock);
+  const { currency, confirmAtBlock } = await makeDeposit(agreed, { depositor: other });
+  await confirmDeposit(confirmAtBlock);
   await world.work(limited);
   await world.round(limited);
   expect(await world.status(agreed.requestId)).toMatchObject({
@@ -725,11 +728,11 @@ test("a refund to a depositor that the order does not name counts against the da
 });
 
 test("a refund after the order's time for refunds counts against the daily limit", async () => {
-  const limited = await limitedTo(50n);
+  const limited = await withDailyLimit(50n);
   const agreed = await agree({ ttl: 60 });
   const deadline = agreed.terms.order.inputs[0]?.refunds[0]?.deadline ?? 0;
   world.clock.forward(deadline * 1000 - world.clock.nowMs());
-  await deposited(agreed);
+  await makeDeposit(agreed);
   await world.work(limited);
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "failure",
@@ -738,12 +741,12 @@ test("a refund after the order's time for refunds counts against the daily limit
 });
 
 test("refunds an order of a solver key that is no longer configured, and counts the refund against the daily limit", async () => {
-  const limited = await limitedTo(50n);
+  const limited = await withDailyLimit(50n);
   const solver = world.anAddress();
   const agreed = await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() }, undefined, {
     solver,
   });
-  await deposited(agreed);
+  await makeDeposit(agreed);
   await world.work(limited);
   await world.round(limited);
   expect(await world.status(agreed.requestId)).toMatchObject({
@@ -757,7 +760,7 @@ test("refunds an order of a solver key that is no longer configured, and counts 
 
 test("counts a refund through a router that its order does not name against the daily limit", async () => {
   const { origin, destination } = world;
-  const limited = await limitedTo(50n);
+  const limited = await withDailyLimit(50n);
   const agreed = await agree({
     originCurrency: NATIVE_CURRENCY,
     amount: "50000000000000000",
@@ -765,8 +768,8 @@ test("counts a refund through a router that its order does not name against the 
   });
   // The refund address is a contract that accepts native tokens, which only the router can pay.
   await origin.client.setCode({ address: agreed.terms.refundTo, bytecode: "0x00" });
-  const found = await deposited(agreed);
-  await confirmed(found.confirmAtBlock);
+  const found = await makeDeposit(agreed);
+  await confirmDeposit(found.confirmAtBlock);
   const { connected, chain } = origin;
   const contracts = { ...chain.contracts, router: world.anAddress() };
   const rotated = { ...connected, chain: { ...chain, contracts } };

@@ -46,9 +46,9 @@ export async function startSimulationWorld(chainId: number): Promise<SimulationW
   await deployAccountAbstraction(node);
   const client = createLocalClient(node);
   const { depository, router, approvalProxy, receiver, multicall3, tokens } = localDeployment;
-  const described = { depository, router, approvalProxy, serviceReceiver: receiver, multicall3 };
+  const configuredContracts = { depository, router, approvalProxy, serviceReceiver: receiver, multicall3 };
   const transport: RpcTransport = createRpcTransport({ url: node.url });
-  const reader = createChainReader(aChain(chainId, { contracts: described }), transport);
+  const reader = createChainReader(aChain(chainId, { contracts: configuredContracts }), transport);
 
   const untilMined = async (hash: Hex): Promise<ReceiptFact> => {
     for (;;) {
@@ -57,12 +57,12 @@ export async function startSimulationWorld(chainId: number): Promise<SimulationW
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
-  const deployed = await client.sendTransaction({
+  const deploymentHash = await client.sendTransaction({
     account: privateKeyToAccount(executorKey),
     data: encodeDeployData({ abi: failuresAbi, bytecode: failuresBytecode }),
   });
-  await untilMined(deployed);
-  const { contractAddress } = await client.getTransactionReceipt({ hash: deployed });
+  await untilMined(deploymentHash);
+  const { contractAddress } = await client.getTransactionReceipt({ hash: deploymentHash });
   const usd = tokens[0]?.address;
   if (contractAddress === null || contractAddress === undefined || usd === undefined)
     throw new Error("the deployment created no contract");

@@ -98,9 +98,9 @@ async function handleOps(account: SmartAccount, callData: Hex, change: OpChange 
     entryPointVersion: version,
     userOperation: op,
   });
-  const right =
+  const validSignature =
     version === "0.7" ? await owner.signMessage({ message: { raw: hash } }) : await owner.sign({ hash });
-  const packed = toPackedUserOperation({ ...op, signature: falsify?.(right) ?? right });
+  const packed = toPackedUserOperation({ ...op, signature: falsify?.(validSignature) ?? validSignature });
   return encodeFunctionData({
     abi: entryPoint08Abi,
     functionName: "handleOps",
@@ -129,8 +129,8 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
     const account = await newAccount(version);
     await fund(account.sender);
     const data = await handleOps(account, execute(world.usd, transfer));
-    const read = readHandleOps(data);
-    expect(read && findUserOperationRefusal(read)).toBeUndefined();
+    const operations = readHandleOps(data);
+    expect(operations && findUserOperationRefusal(operations)).toBeUndefined();
     const { gas, gasUsed, effects } = await world.successOf({ to, data, value: 0n });
     const rules = {
       sender: executor,
@@ -242,8 +242,8 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
 
   test("an operation that would pay fees is detected before the simulation", async () => {
     const account = await newAccount(version);
-    const read = readHandleOps(await handleOps(account, "0x", { maxFeePerGas: 1n }));
-    expect(read && findUserOperationRefusal(read)).toMatchObject({
+    const operations = readHandleOps(await handleOps(account, "0x", { maxFeePerGas: 1n }));
+    expect(operations && findUserOperationRefusal(operations)).toMatchObject({
       kind: "hasFees",
       index: 0,
       sender: account.sender,
